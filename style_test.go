@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,10 +21,17 @@ const (
 	fileMax      = 500 // lines, tests apart
 	lineMax      = 100 // characters
 	interfaceMax = 8   // methods
+	structMax    = 25  // fields
 )
 
 // exceptions are places that may break a rule, with the reason.
 var exceptions = map[string]string{}
+
+// settings are structs that may have more fields: each field is a setting of its own.
+var settings = map[string]bool{
+	"internal/engine/load/plan.go: Plan": true,
+	"internal/cli/flags.go: runFlags":    true,
+}
 
 // sources are the Go files of the repository.
 func sources(t *testing.T) (files []string) {
@@ -79,6 +87,43 @@ func TestStyle(t *testing.T) {
 		if !test {
 			checkDeclarations(set, file, complain)
 		}
+	}
+}
+
+// A struct holds one thing; what holds more is made of parts.
+func TestStructs(t *testing.T) {
+	left := maps.Clone(settings)
+	for _, path := range sources(t) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ""
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				name = n.Name.Name
+			case *ast.StructType:
+				fields := 0
+				for _, f := range n.Fields.List {
+					fields += max(len(f.Names), 1) // an embedded one has no name
+				}
+				if fields <= structMax {
+					break
+				}
+				if key := filepath.ToSlash(path) + ": " + name; settings[key] {
+					delete(left, key)
+				} else {
+					t.Errorf("%s: a struct of %d fields in %s, at most %d: put what belongs together "+
+						"into structs of their own", set.Position(n.Pos()), fields, name, structMax)
+				}
+			}
+			return true
+		})
+	}
+	for key := range left {
+		t.Errorf("%s has at most %d fields: take it off the list of settings", key, structMax)
 	}
 }
 

@@ -22,7 +22,7 @@ func main() {
 	cpu := flag.Int("take", -1, "take this CPU until stdin ends; what busy starts for each of them")
 	flag.Parse()
 	if *cpu >= 0 {
-		takeCPU(*cpu, *seed)
+		occupyCPU(*cpu, *seed)
 		return
 	}
 	if flag.NArg() == 0 {
@@ -30,16 +30,16 @@ func main() {
 		os.Exit(2)
 	}
 	fmt.Fprintf(os.Stderr, "busy: -seed %d\n", *seed)
-	code, err := runBusy(*seed, flag.Args())
+	code, err := runOnBusyCPUs(*seed, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "busy:", err)
 	}
 	os.Exit(code)
 }
 
-// runBusy returns the command's exit code. The processes that occupy the CPUs end with the pipe
-// to them, in whatever way busy itself ends.
-func runBusy(seed uint64, command []string) (int, error) {
+// runOnBusyCPUs returns the command's exit code. The processes that occupy the CPUs end with the
+// pipe to them, however busy itself ends.
+func runOnBusyCPUs(seed uint64, command []string) (int, error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
 		return 1, fmt.Errorf("finding the CPUs: %w", err)
@@ -72,9 +72,9 @@ func runBusy(seed uint64, command []string) (int, error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// takeCPU computes on one CPU for 10 ms to 2.5 s, sleeps for as long, and so on. It has the
+// occupyCPU computes on one CPU for 10 ms to 2.5 s, sleeps for as long, and so on. It has the
 // highest priority where that is permitted.
-func takeCPU(cpu int, seed uint64) {
+func occupyCPU(cpu int, seed uint64) {
 	var one unix.CPUSet
 	one.Set(cpu)
 	if err := unix.SchedSetaffinity(os.Getpid(), &one); err != nil {

@@ -78,31 +78,35 @@ func TestTables(t *testing.T) {
 		return lab.Cell{Arm: arm, Level: "c1", Metric: metric, Unit: unit,
 			Median: stats.Interval{Estimate: v}, Trials: 6}
 	}
-	r := &lab.Record{Name: "two", Experiment: e, Host: result.Host{CPU: "a CPU", CPUs: 2},
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Arms: []lab.Arm{
-			{Name: "a", Answer: &fairness.Answer{WireBytes: fairness.Span{Mean: 140}}},
-			{Name: "a (A/A)", Control: true, Baseline: "a",
-				Answer: &fairness.Answer{WireBytes: fairness.Span{Mean: 140}}},
-			{Name: "b", Baseline: "a"}, {Name: "c", Missing: []string{"no c", "no d"}},
-			{Name: "d", Unfit: "it is odd"},
-		},
-		Cells: []lab.Cell{cell("a", "throughput", "req/s", 98764.5), cell("a", "cpu", "µs/req", 9.876),
-			cell("a", "p99", "µs", 2500), cell("a (A/A)", "throughput", "req/s", 98000),
-			cell("b", "p99", "µs", 150)},
-		Verdicts: []lab.Comparison{
-			{Metric: "throughput", Level: "c1", Variant: "a (A/A)", Ratio: 1.01, Low: 0.99, High: 1.03,
-				Confidence: 0.95},
-			{Metric: "p99", Level: "c1", Variant: "b", Ratio: 0.06, Confidence: 0.5},
-		},
-		Trials: []lab.TrialSummary{
-			{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeA},
-			{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeB},
-			{Slot: lab.Slot{Arm: "b", Level: "c1"}, Grade: lab.GradeF,
-				Failure: &lab.Failure{Reason: "it died\nof something"}},
-		},
-		Profiles: []lab.TakenProfile{{Arm: "b", Level: "c1", Shares: []profile.FunctionShare{
-			{Function: "Dump", Cumulative: profile.Part{Share: 0.125}}}}},
+	r := &lab.Record{
+		Progress:   lab.Progress{Name: "two", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		Definition: lab.Definition{Experiment: e},
+		Setup:      lab.Setup{Host: result.Host{CPU: "a CPU", CPUs: 2}},
+		Preparation: lab.Preparation{
+			Arms: []lab.Arm{
+				{Name: "a", Answer: &fairness.Answer{WireBytes: fairness.Span{Mean: 140}}},
+				{Name: "a (A/A)", Control: true, Baseline: "a",
+					Answer: &fairness.Answer{WireBytes: fairness.Span{Mean: 140}}},
+				{Name: "b", Baseline: "a"}, {Name: "c", Missing: []string{"no c", "no d"}},
+				{Name: "d", Unfit: "it is odd"},
+			}},
+		Findings: lab.Findings{
+			Cells: []lab.Cell{cell("a", "throughput", "req/s", 98764.5), cell("a", "cpu", "µs/req", 9.876),
+				cell("a", "p99", "µs", 2500), cell("a (A/A)", "throughput", "req/s", 98000),
+				cell("b", "p99", "µs", 150)},
+			Verdicts: []lab.Comparison{
+				{Metric: "throughput", Level: "c1", Variant: "a (A/A)", Ratio: 1.01, Low: 0.99, High: 1.03,
+					Confidence: 0.95},
+				{Metric: "p99", Level: "c1", Variant: "b", Ratio: 0.06, Confidence: 0.5},
+			},
+			Trials: []lab.TrialSummary{
+				{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeA},
+				{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeB},
+				{Slot: lab.Slot{Arm: "b", Level: "c1"}, Grade: lab.GradeF,
+					Failure: &lab.Failure{Reason: "it died\nof something"}},
+			},
+			Profiles: []lab.TakenProfile{{Arm: "b", Level: "c1", Shares: []profile.FunctionShare{
+				{Function: "Dump", Cumulative: profile.Part{Share: 0.125}}}}}},
 	}
 	for _, f := range e.Published.Figures {
 		r.Published = append(r.Published, lab.PublishedFigure{Figure: f})

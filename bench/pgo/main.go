@@ -41,7 +41,7 @@ var loads = []func(*load.Plan){
 	func(p *load.Plan) { p.Ring = "epoll" },
 	func(p *load.Plan) { p.Connections = 1000 },
 	func(p *load.Plan) { p.Pipeline = 16 },
-	func(p *load.Plan) { p.Rate = load.PerSecond(20_000) },
+	func(p *load.Plan) { p.Rate = load.RatePerSecond(20_000) },
 	func(p *load.Plan) { p.Reconnect = 1 },
 }
 

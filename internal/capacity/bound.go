@@ -35,7 +35,7 @@ func newSample(from []load.Interval, window float64) *sample {
 	whole := min(max(int(window), 1), len(from))
 	places := map[int64]int{}
 	for _, iv := range from {
-		for v := range iv.Latency.Values() {
+		for v := range iv.Latency.ValueCounts() {
 			places[v] = 0
 		}
 	}
@@ -47,7 +47,7 @@ func newSample(from []load.Interval, window float64) *sample {
 	s.counts = make([]int64, len(s.values)*whole)
 	for i, iv := range from {
 		second := min(i, whole-1)
-		for v, n := range iv.Latency.Values() {
+		for v, n := range iv.Latency.ValueCounts() {
 			s.counts[places[v]*whole+second] += n
 			s.seconds[second] += n
 			s.all += n

@@ -41,7 +41,7 @@ func seconds(n, each int, draw func(second int) float64) (all []load.Interval) {
 		for range each {
 			h.Record(int64(1e3 * draw(i)))
 		}
-		all = append(all, load.Interval{Index: i, From: time.Duration(i) * time.Second, Latency: h.Sparse()})
+		all = append(all, load.Interval{Index: i, From: time.Duration(i) * time.Second, Latency: h.ToSparse()})
 	}
 	return all
 }
@@ -52,7 +52,7 @@ func TestQuantileOfSeconds(t *testing.T) {
 	all := seconds(10, 500, func(int) float64 { return 100 * r.ExpFloat64() })
 	sum := metric.NewHistogram(metric.Fine)
 	for _, iv := range all {
-		sum.AddSparse(iv.Latency)
+		sum.MergeSparse(iv.Latency)
 	}
 	s := newSample(all, 9) // the tenth is what came after the window
 	if len(s.seconds) != 9 || s.seconds[8] != 1000 || s.all != 5000 {

@@ -114,8 +114,8 @@ func Calibrate(ctx context.Context, run result.Runner, plan load.Plan,
 	return c, nil
 }
 
-// Peak is the most that was reached with any number of connections, in requests a second.
-func (c *Calibration) Peak() (most float64) {
+// PeakRate is the most that was reached with any number of connections, in requests a second.
+func (c *Calibration) PeakRate() (most float64) {
 	for _, l := range c.Closed {
 		most = max(most, l.Rate)
 	}

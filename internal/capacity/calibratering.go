@@ -142,7 +142,7 @@ func (c *Calibration) Disturbed(connections int) bool {
 func (c *Calibration) Auto(connections int) (kind string) {
 	kind = c.Ring(load.Plan{Ring: auto, Connections: connections, Threads: c.Threads})
 	if kind == auto {
-		kind = ring.Auto(int(connectionsPerThread(connections, c.Threads)))
+		kind = ring.AutoKind(int(connectionsPerThread(connections, c.Threads)))
 	}
 	measured := ""
 	for _, l := range c.Rings {

@@ -140,7 +140,7 @@ func emptyReason(r *result.Result) string {
 // roundRate is a rate of four digits, which people can read.
 func roundRate(perSecond float64) load.Rate {
 	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1e-3)))-3)
-	return load.PerSecond(math.Round(perSecond/unit) * unit)
+	return load.RatePerSecond(math.Round(perSecond/unit) * unit)
 }
 
 // bracketRate brackets, narrows and confirms.

@@ -74,7 +74,7 @@ func capacityMD1(q, limit, service float64) float64 {
 // closed form says.
 func TestQueueIsErlangs(t *testing.T) {
 	p := plan()
-	p.Rate, p.Duration, p.Connections = load.PerSecond(780), load.Seconds(400*time.Second), 1<<20
+	p.Rate, p.Duration, p.Connections = load.RatePerSecond(780), load.Seconds(400*time.Second), 1<<20
 	q := &queue{service: constant(time.Millisecond), seed: 1}
 	r, err := q.run(t.Context(), p, func(load.Interval) {})
 	if err != nil {
@@ -148,7 +148,7 @@ func TestFindsTheCapacityOfDD1(t *testing.T) {
 // A probe far above what the server can do is given up as soon as that is clear.
 func TestAbortsWhenABacklogGrows(t *testing.T) {
 	p := plan()
-	p.Connections, p.Rate = 10, load.PerSecond(1800)
+	p.Connections, p.Rate = 10, load.RatePerSecond(1800)
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	first := s.Probes[0]
 	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
@@ -243,7 +243,7 @@ func TestWhatKeptTheGenerator(t *testing.T) {
 
 func TestUnreachableFromTheStart(t *testing.T) {
 	p := plan()
-	p.Rate = load.PerSecond(10)
+	p.Rate = load.RatePerSecond(10)
 	if s := find(t, &queue{breaks: 1}, p, Settings{}, "p99<1s"); s.End != Unreachable {
 		t.Errorf("%s: %s", s.End, s.Reason)
 	}
@@ -275,7 +275,7 @@ func TestInterrupted(t *testing.T) {
 // enough, it is said.
 func TestFewRequests(t *testing.T) {
 	p := plan()
-	p.Rate = load.PerSecond(10)
+	p.Rate = load.RatePerSecond(10)
 	q := &queue{service: constant(20 * time.Millisecond)}
 	s := find(t, q, p, Settings{}, "p99<200ms")
 	if first := s.Probes[0]; first.Outcome != Passed || first.Measured < 29 || first.Measured > 40 {

@@ -157,7 +157,7 @@ func (w *window) emit(i int, each func(load.Interval)) {
 	s := w.seconds[i]
 	from := time.Duration(i) * time.Second
 	s.To = int64(from + time.Second)
-	w.l.Total.Add(s)
+	w.l.Total.Merge(s)
 	each(load.Interval{Index: i, From: min(from, w.l.Measured), To: from + time.Second, Sent: s.Sent,
-		Completed: s.Completed, Failed: s.Failed, Latency: s.Latency.Sparse()})
+		Completed: s.Completed, Failed: s.Failed, Latency: s.Latency.ToSparse()})
 }

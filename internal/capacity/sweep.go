@@ -111,7 +111,7 @@ func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
 // planAt is the plan at a level.
 func planAt(p load.Plan, axis Axis, level float64) load.Plan {
 	if axis == Rates {
-		p.Rate = load.PerSecond(level)
+		p.Rate = load.RatePerSecond(level)
 		return p
 	}
 	p.Rate, p.Arrival, p.Connections = 0, "", int(level)

@@ -144,7 +144,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("round %d has %v", round+1, each)
 		}
 	}
-	f, peak := c.Fit, law.Peak()
+	f, peak := c.Fit, law.PeakConcurrency()
 	if f.PeakNInterval == nil || f.PeakNInterval.High == nil || f.PeakNInterval.Low > peak ||
 		*f.PeakNInterval.High < peak || *f.PeakNInterval.High > 1.1*f.PeakNInterval.Low {
 		t.Errorf("the peak is at %v, interval %+v; truth %v", *f.PeakN, f.PeakNInterval, peak)

@@ -15,7 +15,7 @@ func lasting(means ...float64) (all []load.Interval) {
 		h := metric.NewHistogram(metric.Coarse)
 		h.Record(int64(m * 1e6))
 		at := time.Duration(i) * time.Second
-		all = append(all, load.Interval{From: at, To: at + time.Second, Latency: h.Sparse()})
+		all = append(all, load.Interval{From: at, To: at + time.Second, Latency: h.ToSparse()})
 	}
 	return all
 }
@@ -61,7 +61,7 @@ func TestSlightOverloadIsNotCertified(t *testing.T) {
 			p := plan()
 			p.Arrival, p.Connections = arrival, 100_000
 			q := &queue{service: constant(time.Millisecond), seed: seed}
-			s := find(t, q, p, Settings{Start: load.PerSecond(200)}, "p99<5s")
+			s := find(t, q, p, Settings{Start: load.RatePerSecond(200)}, "p99<5s")
 			if s.End != Found {
 				t.Fatalf("%s, seed %d: %s, %s", arrival, seed, s.End, s.Reason)
 			}

@@ -26,8 +26,8 @@ func (l Law) At(n float64) float64 { return l.Gamma * n / l.divisor(n) }
 
 func (l Law) divisor(n float64) float64 { return 1 + l.Sigma*(n-1) + l.Kappa*n*(n-1) }
 
-// Peak is the concurrency of most throughput, infinite if throughput only grows.
-func (l Law) Peak() float64 {
+// PeakConcurrency is the concurrency of most throughput, infinite if throughput only grows.
+func (l Law) PeakConcurrency() float64 {
 	if l.Kappa == 0 {
 		return math.Inf(1)
 	}
@@ -86,7 +86,7 @@ func FitLaw(n, x []float64) (*Fit, error) {
 	if all > 0 {
 		f.R2 = 1 - off/all
 	}
-	if at := law.Peak(); at <= distinct[len(distinct)-1] {
+	if at := law.PeakConcurrency(); at <= distinct[len(distinct)-1] {
 		at = max(at, distinct[0])
 		most := law.At(at)
 		f.PeakN, f.PeakX = &at, &most

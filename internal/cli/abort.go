@@ -8,14 +8,14 @@ import (
 	"dyno/internal/result"
 )
 
-// A guard ends a run with --abort-on-slo. The zero value never does.
+// A guard ends a run with --abort-on-slo. The zero value never ends one.
 type guard struct {
 	*result.Guard
 	broken *result.Outcome // what ended it
 	err    error
 }
 
-// newGuard is what watches the run that the flags ask for.
+// newGuard returns the guard of the run that the flags describe.
 func newGuard(f *runFlags) *guard {
 	if !f.abortOnSLO {
 		return &guard{}
@@ -23,7 +23,7 @@ func newGuard(f *runFlags) *guard {
 	return &guard{Guard: result.NewGuard(f.plan, f.objectives)}
 }
 
-// watchIntervals is each, and ends the run by abort when an objective is broken.
+// watchIntervals wraps each, and calls abort when an objective is broken.
 func (g *guard) watchIntervals(each func(load.Interval),
 	abort context.CancelCauseFunc) func(load.Interval) {
 	if g.Guard == nil {
@@ -35,12 +35,12 @@ func (g *guard) watchIntervals(each func(load.Interval),
 				abort(load.ErrAborted)
 			}
 		}
-		each(iv) // which a terminal that is stopped can hold up
+		each(iv) // it can block while a terminal is stopped
 	}
 }
 
-// judgeObjectives holds r against all objectives. What ended the run stays as it was then: the
-// exchanges that were broken off would have had their part in it.
+// judgeObjectives judges r by all objectives. The objective that ended the run keeps its value from
+// then, because the requests that the abort cut off would have counted.
 func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
 	for _, o := range all {
 		out := o.Judge(r)
@@ -51,7 +51,7 @@ func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
 	}
 }
 
-// abortable are the faults of --abort-on-slo.
+// abortable returns the faults of --abort-on-slo.
 func (f *runFlags) abortable() []error {
 	if !f.abortOnSLO || slices.ContainsFunc(f.objectives, result.Objective.Live) {
 		return nil

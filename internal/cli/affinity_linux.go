@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runOn keeps every thread of the process on cpus, if there are any: a thread
-// starts where the one that made it runs.
+// runOn binds every thread of the process to cpus, if there are any. A new thread inherits the CPUs
+// of the thread that creates it.
 func runOn(cpus []int) error {
 	if len(cpus) == 0 {
 		return nil

@@ -4,7 +4,7 @@ package cli
 
 import "errors"
 
-// runOn keeps the process on cpus, if there are any.
+// runOn binds the process to cpus, if there are any.
 func runOn(cpus []int) error {
 	if len(cpus) == 0 {
 		return nil

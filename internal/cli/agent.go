@@ -32,7 +32,7 @@ var agentExamples = []string{
 	"dyno agent --join @join-token --name web1 --weight 2",
 }
 
-// policyFile is where an agent's policy is if it is not told otherwise.
+// policyFile is the default path of an agent's policy.
 const policyFile = "/etc/dyno/agent.yaml"
 
 // agentFlags is the command line of dyno agent.
@@ -73,7 +73,7 @@ func (f *agentFlags) groups() []group {
 func parseName(s string) (string, error)    { return s, bus.CheckAgentName(s) }
 func parsePlanKey(s string) (string, error) { return s, bus.CheckPlanKey(s) }
 
-// faults are what is wrong with the flags together.
+// faults are contradictions between the flags.
 func (f *agentFlags) faults() []error {
 	all := f.busFlags.faults()
 	wrong := func(is bool, text string) {
@@ -131,7 +131,7 @@ func runAgent(s streams, args []string) int {
 	})
 }
 
-// serveAgent is dyno agent on a bus that somebody else keeps.
+// serveAgent is dyno agent on a bus that somebody else runs.
 func (s streams) serveAgent(f agentFlags, a *fleet.Agent) int {
 	if a.Name == "" {
 		a.Name = bus.AgentNameFor(hostname())
@@ -145,18 +145,18 @@ func (s streams) serveAgent(f agentFlags, a *fleet.Agent) int {
 	return s.serveFleet(a, l, func(context.Context) {})
 }
 
-// logAgent says what the agent does, and when.
+// logAgent logs what the agent does, with the time.
 func (s streams) logAgent(line string) {
 	s.writeLine("%s %s", time.Now().Format(time.DateTime), line)
 }
 
-// orderVerifier accepts what that plan key has signed.
+// orderVerifier accepts what was signed with the plan key.
 func orderVerifier(planKey string) func(order, signature []byte) error {
 	return func(order, signature []byte) error { return bus.VerifyPlan(planKey, order, signature) }
 }
 
-// readPolicy is the agent's policy: that of the file, or of the machine, or the default. Who
-// only watches loads nothing, whoever signs it.
+// readPolicy reads the agent's policy: from the given file, else from the machine's file, else the
+// default. An agent that only watches refuses every load.
 func (f *agentFlags) readPolicy() (*policy.Policy, error) {
 	if f.watch {
 		return new(policy.Policy), nil
@@ -171,7 +171,7 @@ func (f *agentFlags) readPolicy() (*policy.Policy, error) {
 	return p, err
 }
 
-// hostname is what this machine calls itself.
+// hostname is this machine's host name.
 func hostname() string {
 	h, err := os.Hostname()
 	if err != nil {
@@ -180,7 +180,7 @@ func hostname() string {
 	return h
 }
 
-// openIdentity is the agent's own of before, or what it joins for.
+// openIdentity opens the agent's earlier identity, or joins to get one.
 func (s streams) openIdentity(f agentFlags, home string) (bus.Identity, error) {
 	all, err := bus.Identities(home)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s streams) openIdentity(f agentFlags, home string) (bus.Identity, error) {
 	return bus.Join(token, bus.JoinRequest{Name: f.name, Host: hostname(), Version: load.Version})
 }
 
-// knownIdentity is the one identity that there is, or that of the name that was given.
+// knownIdentity is the only identity, or the one of the given name.
 func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 	var names []string
 	for _, i := range all {
@@ -221,14 +221,14 @@ func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 		"--join and a token", names, f.name)
 }
 
-// How often, and how far apart, an agent says that it is there before it believes that
-// another one is: its own last connection may not have been missed yet.
+// How often, and at which interval, an agent registers before it accepts that another agent has its
+// identity. The hub may not have noticed yet that its own last connection was lost.
 const (
 	presentations = 4
 	presentAgain  = 1500 * time.Millisecond
 )
 
-// registerAgent says to the hub that the agent is there.
+// registerAgent registers the agent with the hub.
 func registerAgent(i *bus.Identity, l *bus.Link) (err error) {
 	for n := range presentations {
 		if n > 0 {
@@ -241,8 +241,8 @@ func registerAgent(i *bus.Identity, l *bus.Link) (err error) {
 	return err
 }
 
-// serveFleet is an agent until it is interrupted or its bus is gone for good; beside keeps
-// what it needs in order meanwhile.
+// serveFleet runs the agent until it is interrupted or its bus is gone for good. beside runs at the
+// same time and maintains what the agent needs.
 func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Context)) int {
 	a.Conn, a.Policy = l.Conn, a.Policy.WithLocalBus(l.ConnectedAddr())
 	ctx, stop := untilInterrupted()

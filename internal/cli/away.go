@@ -10,7 +10,7 @@ import (
 	"dyno/internal/result"
 )
 
-// awayFlags are what is to be watched on an agent's machine. The zero value is nothing.
+// awayFlags are the processes to watch on an agent's machine. The zero value is none.
 type awayFlags struct {
 	agent     string
 	processes []string
@@ -24,14 +24,14 @@ func (f *awayFlags) addWatched(process, agent string) error {
 	return nil
 }
 
-// An awayWatch is one that is under way there. A nil one watches nothing.
+// An awayWatch is a watch in progress on an agent's machine. A nil one watches nothing.
 type awayWatch struct {
 	agent string
 	link  *bus.Link
 	*fleetwatch.Watch
 }
 
-// beginAwayWatch begins to watch what the flags say, which an agent on that bus does.
+// beginAwayWatch begins to watch what the flags name, by an agent on that bus.
 func (f *awayFlags) beginAwayWatch(ctx context.Context, on busFlags) (*awayWatch, error) {
 	if f.agent == "" {
 		return nil, nil
@@ -71,7 +71,7 @@ func (w *awayWatch) addSeen(r *result.Result) {
 	r.Server.Agent = w.agent
 }
 
-// closeWatch is for when there is no result either.
+// closeWatch frees the watch, also when there is no result.
 func (w *awayWatch) closeWatch() {
 	if w != nil {
 		w.StopKeeping()

@@ -38,7 +38,7 @@ where epoll took less CPU time a request than io_uring, by 3 % or more. Do it
 when nothing else runs.
 `
 
-// calibrate is dyno calibrate: what the generator can do on this machine.
+// calibrate is dyno calibrate: it measures what the generator can do on this machine.
 func calibrate(s streams, args []string) int {
 	f := calibrateFlags{time: 2 * time.Second}
 	p := parseOptions(args, f.groups())
@@ -76,7 +76,7 @@ func calibrate(s streams, args []string) int {
 	return s.writeExitCode(err)
 }
 
-// runCalibration starts a server, and measures against it.
+// runCalibration starts a server and measures against it.
 func (s streams) runCalibration(ctx context.Context, each time.Duration) (*capacity.Calibration,
 	error) {
 	cpus, err := server.SplitCPUs()
@@ -109,8 +109,8 @@ func (s streams) runCalibration(ctx context.Context, each time.Duration) (*capac
 	return c, err
 }
 
-// startTarget starts dyno target as a process of its own, with a thread for each of
-// its CPUs, and returns its URL and what stops it.
+// startTarget starts dyno target as a process of its own, with a thread for each of its CPUs. It
+// returns the URL and a function that stops the process.
 func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -142,18 +142,18 @@ func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err 
 	}, nil
 }
 
-// thisCalibration is that of this machine; nil if there is none.
+// thisCalibration is the calibration of this machine; nil if there is none.
 func thisCalibration() (*capacity.Calibration, error) {
 	home, err := result.Home()
-	if err != nil { // there is no place for one
+	if err != nil { // there is no folder for one
 		return nil, nil
 	}
 	return capacity.OpenCalibration(home, result.ThisHost(), load.Version)
 }
 
-// ringHere is what the ring of a plan is to be on this machine.
+// ringHere is the ring that a plan should use on this machine.
 func ringHere(p load.Plan) string {
-	c, _ := thisCalibration() // dyno run says that it cannot be read
+	c, _ := thisCalibration() // dyno run reports why it cannot be read
 	return c.Ring(p)
 }
 
@@ -182,12 +182,12 @@ func calibratedRunner(run result.Runner) result.Runner {
 	}
 }
 
-// runHere is the generator of this process.
+// runHere is the generator in this process, with the machine's calibration.
 func runHere(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 	return calibratedRunner(generateLoad)(ctx, p, each)
 }
 
-// generateLoad is here without what is known of this machine.
+// generateLoad is the generator in this process, without the calibration.
 func generateLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
 	r, err := load.Run(ctx, p, each)

@@ -25,17 +25,16 @@ import (
 	"dyno/internal/view/report"
 )
 
-// streams are the standard ones.
+// streams are the standard streams.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// Main does what args, without the program's name, ask for, and returns the
-// exit code.
+// Main carries out args, a command line without the program's name, and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	s := newOutlets(stdin, stdout, stderr)
-	log.SetOutput(s.err) // what libraries say
+	log.SetOutput(s.err) // messages of libraries
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(s.err, "%s\ndyno: %v\n"+
@@ -75,13 +74,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	return s.refuseVerb(name)
 }
 
-// A verb is what dyno can do.
+// A verb is a command of dyno.
 type verb struct {
 	name, args, does string
 	run              func(s streams, args []string) int
 	groups           func() []group // of options, for the help
-	more             string         // of the help, below the options
-	examples         []string       // each of which a test runs
+	more             string         // text of the help below the options
+	examples         []string       // a test runs each of them
 }
 
 func findVerb(name string) (verb, bool) {
@@ -99,14 +98,14 @@ func findVerb(name string) (verb, bool) {
 	return verb{}, false
 }
 
-// hidden are the verbs that dyno itself uses.
+// hidden are verbs that only dyno itself uses.
 var hidden = map[string]func(s streams, args []string) int{
 	"supervise": superviseServers, "worker": runWorker, "conduct": conductExperiment,
 	"complete": completeWord}
 
 func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
 
-// loadVerbs are those that make load, or take it.
+// loadVerbs are the verbs that make load, or receive it.
 func loadVerbs() []verb {
 	return []verb{
 		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
@@ -139,7 +138,7 @@ func loadVerbs() []verb {
 	}
 }
 
-// resultVerbs are those that do something with what was measured, and about dyno itself.
+// resultVerbs are the verbs for what was measured, and about dyno itself.
 func resultVerbs() []verb {
 	return []verb{
 		{name: "compare", args: "[flags] A B [C...]", does: "judge stored runs against each other",
@@ -176,7 +175,7 @@ func resultVerbs() []verb {
 	}
 }
 
-// refuseVerb says which verb may have been meant.
+// refuseVerb reports a verb that does not exist, with the one that may have been meant.
 func (s streams) refuseVerb(name string) int {
 	var names []string
 	for _, v := range verbs() {
@@ -191,7 +190,7 @@ func (s streams) refuseVerb(name string) int {
 	return exitUsage
 }
 
-// refuseFlags says all that is wrong with the command line of a verb.
+// refuseFlags reports all faults of a verb's command line.
 func (s streams) refuseFlags(verb string, faults []error) int {
 	for _, f := range faults {
 		s.writeLine("dyno: %s", shortenQuotes(f.Error()))
@@ -200,7 +199,7 @@ func (s streams) refuseFlags(verb string, faults []error) int {
 	return exitUsage
 }
 
-// shortenQuotes is a message with no more of what it quotes than is needed to find it.
+// shortenQuotes shortens long quotes in a message, so that each can still be found.
 func shortenQuotes(message string) string {
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // with the escapes of Go
 	return quoted.ReplaceAllStringFunc(message, func(q string) string {
@@ -208,7 +207,7 @@ func shortenQuotes(message string) string {
 	})
 }
 
-// printText writes to stdout, and returns the exit code of having done so, or not.
+// printText writes to stdout and returns the exit code of that.
 func (s streams) printText(text string) int {
 	_, err := io.WriteString(s.out, text)
 	return s.writeExitCode(err)
@@ -221,16 +220,16 @@ func (s streams) failWith(code int, err error) int {
 	return code
 }
 
-// reportStyle is how stdout wants its text: see no-color.org.
+// reportStyle is how stdout is to be formatted: see no-color.org.
 func (s streams) reportStyle() report.Style {
 	o, _ := s.out.(outlet)
 	return report.Style{Width: terminalWidth(s.out), Color: o.paint}
 }
 
-// wantsColor reports whether a terminal is to have colours.
+// wantsColor reports whether the user wants colours on a terminal.
 func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// tooManyWords is the fault of having more words than n.
+// tooManyWords is the fault of more than n words.
 func tooManyWords(words []string, n int) []error {
 	if len(words) <= n {
 		return nil

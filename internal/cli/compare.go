@@ -86,7 +86,7 @@ func parseMetrics(s string) (all []lab.Measure, err error) {
 	return all, errors.Join(faults...)
 }
 
-// compareRuns is dyno compare: stored runs, judged.
+// compareRuns is dyno compare: it compares stored runs.
 func compareRuns(s streams, args []string) int {
 	f := newCompareFlags()
 	p := parseOptions(args, f.groups())
@@ -116,7 +116,7 @@ func compareRuns(s streams, args []string) int {
 	return s.failWith(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Explain()))
 }
 
-// readGroups reads all that the words of a command line name.
+// readGroups reads everything that the words of a command line name.
 func (f *compareFlags) readGroups(p parsed) (groups []judge.Group, faults []error) {
 	faults = p.faults
 	if n := len(p.words); n < 2 {
@@ -140,7 +140,7 @@ func (f *compareFlags) readGroups(p parsed) (groups []judge.Group, faults []erro
 	return groups, faults
 }
 
-// openGroup reads what a word names: a file before all else.
+// openGroup reads what a word names. A file comes before anything else of that name.
 func openGroup(w string) (judge.Group, []error) {
 	info, err := os.Stat(w)
 	dir, arm, named := splitArm(w)
@@ -168,8 +168,8 @@ func openGroup(w string) (judge.Group, []error) {
 	return judge.GroupResults(w, rs), nil
 }
 
-// splitArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
-// have a colon in it, and so may a folder's on Windows.
+// splitArm splits DIR:ARM after the shortest DIR that is a folder. An arm's name may contain a
+// colon, and so may a folder's on Windows.
 func splitArm(w string) (dir, arm string, ok bool) {
 	for i := range len(w) - 1 {
 		if w[i] != ':' {
@@ -182,8 +182,8 @@ func splitArm(w string) (dir, arm string, ok bool) {
 	return "", "", false
 }
 
-// openFolder reads an experiment's folder, or one of results. Every file of the
-// latter must be one: a run that is left out silently is a lie.
+// openFolder reads an experiment's folder, or a folder of results. In the latter every file must be
+// a result, because leaving one out silently would falsify the comparison.
 func openFolder(dir string) (judge.Group, []error) {
 	if lab.IsExperiment(dir) {
 		g, err := judge.ReadGroup(dir, dir, "")
@@ -215,8 +215,8 @@ func openFolder(dir string) (judge.Group, []error) {
 	return judge.GroupResults(dir, rs), faults
 }
 
-// writeComparison writes the comparison to stdout, unless the JSON goes there, and to the
-// files that were asked for.
+// writeComparison writes the comparison to stdout, unless the JSON goes there, and to the files
+// that were given.
 func (f *compareFlags) writeComparison(s streams, u *judge.Unpaired) error {
 	encode := func(w io.Writer) error {
 		e := json.NewEncoder(w)

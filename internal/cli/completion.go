@@ -14,14 +14,15 @@ import (
 	"dyno/internal/result"
 )
 
-// The scripts of the shells ask dyno itself what a command line can go on with, by the hidden
-// verb complete: so there is one answer for all shells, and none grows old. Its lines are a
-// candidate each, a tab and what it is; or wantFiles, where names of files can follow.
+// The scripts of the shells ask dyno itself, by the hidden verb complete, for completions of a
+// command line. So all shells give the same answers, and scripts never become outdated. Each line
+// of the output is a candidate, a tab and a description; or wantFiles, where a file name can
+// follow.
 const wantFiles = ":files"
 
-// bashScript uses no function of the package bash-completion, and nothing that the bash of
-// macOS lacks. COMP_WORDS is cut also at =, : and @: what no blank parts is one word, and of a
-// candidate bash wants what follows the last cut, which $2 begins with.
+// bashScript does not need the package bash-completion, and works in the bash of macOS. bash splits
+// COMP_WORDS also at =, : and @, so the script joins what no blank separates. For a candidate bash
+// expects only the part after the last split, which $2 begins with.
 const bashScript = `_dyno() {
   local line file rest=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME} i n=0
   local -a words=("")
@@ -105,11 +106,11 @@ func printCompletion(s streams, args []string) int {
 	return s.printText(script)
 }
 
-// A candidate is what the word at the end of a command line can become, and what that is.
+// A candidate is a completion of the last word, and its description.
 type candidate struct{ word, does string }
 
-// completeWord is the hidden verb that the shells' scripts ask. Its last argument is the word that
-// is being completed, which may be empty.
+// completeWord is the hidden verb that the shells' scripts call. Its last argument is the word to
+// complete, which may be empty.
 func completeWord(s streams, args []string) int {
 	if len(args) == 0 {
 		args = []string{""}
@@ -130,7 +131,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// candidates are what the last of args can become, and whether it may be a file's name.
+// candidates are the completions of the last of args, and whether a file name is possible.
 func candidates(args []string) (all []candidate, files bool) {
 	before, current := args[:len(args)-1], args[len(args)-1]
 	v, rest, whole := splitVerb(before)
@@ -159,7 +160,7 @@ func candidates(args []string) (all []candidate, files bool) {
 	return withPrefix(append(all, words...), "", current), files
 }
 
-// withPrefix are those that begin with what was typed, with a prefix put before them.
+// withPrefix returns the candidates that begin with what was typed, with prefix put before them.
 func withPrefix(all []candidate, prefix, typed string) (some []candidate) {
 	for _, c := range all {
 		if strings.HasPrefix(c.word, typed) {
@@ -169,8 +170,8 @@ func withPrefix(all []candidate, prefix, typed string) (some []candidate) {
 	return some
 }
 
-// splitVerb is the verb that words begin with, what follows it, and whether no longer verb can
-// begin so: history may yet become history note.
+// splitVerb returns the verb that words begin with, what follows it, and whether no longer verb
+// begins so: history may become history note.
 func splitVerb(words []string) (v verb, rest []string, whole bool) {
 	for n := min(2, len(words)); n > 0; n-- {
 		if v, found := findVerb(strings.Join(words[:n], " ")); found {
@@ -186,7 +187,7 @@ func splitVerb(words []string) (v verb, rest []string, whole bool) {
 	return verb{}, nil, len(words) > 1
 }
 
-// verbsAfter are the words that words can go on with so as to be a verb.
+// verbsAfter are the words that continue words to a verb.
 func verbsAfter(words []string) (all []candidate) {
 	head := strings.Join(append(slices.Clone(words), ""), " ")
 	for _, v := range verbs() {
@@ -221,7 +222,7 @@ func flagsOf(v verb) (all []candidate) {
 	return all
 }
 
-// pendingFlag is the flag that the last of words is, if its value comes next.
+// pendingFlag is the flag in the last of words, if its value comes next.
 func pendingFlag(v verb, words []string) (o option, open bool) {
 	if len(words) == 0 || !strings.HasPrefix(words[len(words)-1], "-") {
 		return o, false
@@ -230,7 +231,7 @@ func pendingFlag(v verb, words []string) (o option, open bool) {
 	return o, is && o.value != ""
 }
 
-// findFlag is a verb's flag of that name, which has its dashes.
+// findFlag returns a verb's flag by its name, which includes the dashes.
 func findFlag(v verb, name string) (option, bool) {
 	if v.groups == nil {
 		return option{}, false
@@ -245,7 +246,7 @@ func findFlag(v verb, name string) (option, bool) {
 	return option{}, false
 }
 
-// valuesOf are the values that a flag can have, and whether they are names of files.
+// valuesOf are the values that a flag can have, and whether file names are among them.
 func valuesOf(o option) (all []candidate, files bool) {
 	known := map[string]string{"arrival": "constant poisson", "ring": "auto epoll uring portable",
 		"http": "auto 1.0 1.1 2 3", "reconnect": "never always", "tls-min": "1.0 1.1 1.2 1.3",
@@ -271,7 +272,7 @@ func valuesOf(o option) (all []candidate, files bool) {
 	return all, files
 }
 
-// operandValues are the words that a verb takes, as its synopsis says.
+// operandValues are the words that a verb accepts, according to its synopsis.
 func operandValues(v verb, before []string) (all []candidate, files bool) {
 	takes := func(word string) bool { return strings.Contains(v.args, word) }
 	switch v.name {
@@ -294,7 +295,7 @@ func operandValues(v verb, before []string) (all []candidate, files bool) {
 	return all, takes("FILE") || takes("DIR") || takes("RESULT") || v.name == "compare"
 }
 
-// storedIDs are those of all results that are stored, by their names alone: newest first.
+// storedIDs are the IDs of all stored results, newest first, from file names only.
 func storedIDs() []candidate {
 	all := []candidate{{"last", "the newest result"}}
 	home, err := result.Home()
@@ -314,14 +315,14 @@ func storedIDs() []candidate {
 	return all
 }
 
-// storedExperiments are the IDs of those that are stored: newest first.
+// storedExperiments are the IDs of all stored experiments, newest first.
 func storedExperiments() (all []candidate) {
 	home, err := result.Home()
 	if err != nil {
 		return nil
 	}
 	dir := filepath.Join(home, "experiments")
-	entries, _ := os.ReadDir(dir) // there is none before the first
+	entries, _ := os.ReadDir(dir) // it does not exist before the first experiment
 	for _, e := range slices.Backward(entries) {
 		if !strings.HasPrefix(e.Name(), ".") && lab.IsExperiment(filepath.Join(dir, e.Name())) {
 			all = append(all, candidate{e.Name(), "an experiment"})

@@ -20,7 +20,7 @@ import (
 	dashboard "dyno/internal/view/serve"
 )
 
-// An order is an experiment that a dashboard wants run, by a dyno of its own.
+// An order is an experiment that a dashboard wants a dyno process to run.
 type order struct {
 	Shipped string `json:"shipped,omitempty"` // its name, or else File
 	File    string `json:"file,omitempty"`
@@ -28,15 +28,15 @@ type order struct {
 	Dir     string `json:"dir"` // for its folder
 }
 
-// readOrdered reads what is ordered.
+// readOrdered reads the experiment of the order.
 func (o order) readOrdered() (*experiment.Experiment, error) {
-	if o.Shipped != "" { // never a file of that name that happens to lie here
-		return experiment.Open(o.Shipped)
+	if o.Shipped != "" { // never a local file of the same name
+		return experiment.OpenShipped(o.Shipped)
 	}
 	return experiment.ReadFile(o.File)
 }
 
-// addExperiments takes a folder of files that the page may begin.
+// addExperiments adds a folder of files that the page may start.
 func (f *serveFlags) addExperiments(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -49,19 +49,19 @@ func (f *serveFlags) addExperiments(dir string) error {
 	return err
 }
 
-// A choice is an experiment that the page may begin.
+// A choice is an experiment that the page may start.
 type choice struct {
 	id, from string
 	order
 }
 
-// experimentChoices are those that ship, and the files that are in the folders now.
+// experimentChoices are the shipped experiments, and the files that are now in the folders.
 func (f *serveFlags) experimentChoices() (all []choice) {
 	for _, l := range experiment.Shipped() {
 		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
 	}
 	for _, dir := range f.experiments {
-		entries, _ := os.ReadDir(dir) // of a folder that is gone there is nothing to choose
+		entries, _ := os.ReadDir(dir) // a folder that is gone has no choices
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
 			info, err := os.Stat(file)
@@ -72,7 +72,7 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 		}
 	}
 	had := map[string]int{}
-	for i := range all { // files of one name have a number
+	for i := range all { // files of the same name get a number
 		had[all[i].id]++
 		if n := had[all[i].id]; n > 1 {
 			all[i].id += fmt.Sprintf("~%d", n)
@@ -81,7 +81,7 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 	return all
 }
 
-// experimentOffers are the choices, each with what it would do, or what is wrong with its file.
+// experimentOffers are the choices, each with its plan, or with the faults of its file.
 func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 	for _, c := range f.experimentChoices() {
 		o := dashboard.Offer{ID: c.id, From: c.from}
@@ -98,8 +98,8 @@ func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 	return all
 }
 
-// newConductor is what begins an experiment for the page: by the program exe, in a folder of the
-// store in home.
+// newConductor returns the function that starts an experiment for the page: in a process of the
+// program exe, with a folder in the store of home.
 func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboard.Conducting,
 	[]error) {
 	return func(id string, quick bool) (dashboard.Conducting, []error) {
@@ -120,11 +120,11 @@ func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboar
 	}
 }
 
-// patience is for an experiment that is to stop: its servers may take theirs.
-const patience = time.Minute
+// stopTimeout is the timeout for an experiment to stop. Its servers may take time.
+const stopTimeout = time.Minute
 
-// carryOutPlan has the program exe carry out an order. Its end is its stdin's, so that it does not
-// outlive this process, in whatever way that ends.
+// carryOut has the program exe run the order. The process ends when its stdin is closed, so it does
+// not outlive this process, however that ends.
 func (o order) carryOut(ctx context.Context, exe string) error {
 	cmd := exec.CommandContext(ctx, exe, "conduct")
 	said := new(tail)
@@ -133,14 +133,14 @@ func (o order) carryOut(ctx context.Context, exe string) error {
 	if err != nil {
 		return fmt.Errorf("pipe to the experiment: %w", err)
 	}
-	cmd.Cancel, cmd.WaitDelay = in.Close, patience
+	cmd.Cancel, cmd.WaitDelay = in.Close, stopTimeout
 	if err := cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("starting the experiment: %w", err), in.Close())
 	}
-	json.NewEncoder(in).Encode(o) // one that does not hear it has ended, and says why
+	json.NewEncoder(in).Encode(o) // if this fails the process has ended, and reports why
 	err = cmd.Wait()
 	switch {
-	case cmd.ProcessState.Success(): // even if it was to stop just then
+	case cmd.ProcessState.Success(): // even if it was told to stop just then
 		return nil
 	case said.lastLine() != "":
 		return errors.New(said.lastLine())
@@ -148,8 +148,8 @@ func (o order) carryOut(ctx context.Context, exe string) error {
 	return fmt.Errorf("the experiment's process: %w", err)
 }
 
-// conductExperiment is the hidden verb by which a dashboard has an experiment run: dyno lab run,
-// told what by a line on stdin, and to stop by its end.
+// conductExperiment is the hidden verb by which a dashboard runs an experiment: dyno lab run, with
+// an order as a line on stdin. It stops when stdin is closed.
 func conductExperiment(s streams, args []string) int {
 	if len(args) > 0 {
 		return s.refuseFlags("conduct", tooManyWords(args, 0))
@@ -179,10 +179,10 @@ func conductExperiment(s streams, args []string) int {
 	return s.runExperiment(ctx, e, labFlags{quick: o.Quick, output: o.Dir})
 }
 
-// A tail keeps the last of what is written to it.
+// A tail keeps the end of what is written to it.
 type tail struct{ kept []byte }
 
-// tailBytes are enough for a line that says what went wrong.
+// tailBytes is how much a tail keeps, enough for a line with an error.
 const tailBytes = 4 << 10
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -191,7 +191,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line that dyno said of itself; "" if there is none.
+// lastLine is the last line of dyno's own messages; "" if there is none.
 func (t *tail) lastLine() string {
 	lines := bytes.Split(t.kept, []byte("\n"))
 	for _, line := range slices.Backward(lines) {

@@ -10,7 +10,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// exclusive are flags of which a command line may have one.
+// exclusive are pairs of flags that exclude each other.
 var exclusive = []struct{ one, other, because string }{
 	{"verbose", "quiet", "one asks for more and one for less"},
 	{"tui", "verbose", "each is a way to show the run"},
@@ -60,7 +60,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 	return faults
 }
 
-// seedFaults is what a seed says where nothing is drawn from it.
+// seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
 	if f.plan.Seed != 0 && f.plan.Arrival != load.Poisson && f.plan.Probe == 0 {
 		faults = append(faults, load.Flaw{Setting: "--seed", Problem: "only random arrivals are drawn " +
@@ -69,14 +69,14 @@ func (f *runFlags) seedFaults() (faults []error) {
 	return faults
 }
 
-// sameFile reports whether a and b are names of one regular file.
+// sameFile reports whether a and b name the same regular file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, err2 := os.Stat(b)
 	return err == nil && err2 == nil && one.Mode().IsRegular() && os.SameFile(one, other)
 }
 
-// keptAlive reports whether r asks HTTP/1.0 to keep its connection.
+// keptAlive reports whether r asks an HTTP/1.0 server to keep the connection.
 func keptAlive(r load.Request) bool {
 	return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
 		return strings.EqualFold(f.Name, "Connection") &&

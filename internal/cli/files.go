@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/requests"
 )
 
-// readRequests are those that the flags and their files describe.
+// readRequests returns the requests that the flags and their files describe.
 func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
 	var faults []error
 	contested := f.stdinFlags()
@@ -20,7 +20,7 @@ func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
 			Problem: "each want all of stdin; give one of them a file"})
 	}
 	read := func(flag, file string, parse func(name string, r io.Reader) error) {
-		if file != "" && (file != "-" || len(contested) == 1) { // else that was said
+		if file != "" && (file != "-" || len(contested) == 1) { // otherwise that fault was reported
 			faults = append(faults, f.readInput(flag, file, stdin, parse)...)
 		}
 	}
@@ -54,7 +54,7 @@ func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
 	return all, joinedErrors(err)
 }
 
-// stdinFlags names the flags that read it.
+// stdinFlags names the flags that read stdin.
 func (f *runFlags) stdinFlags() (flags []string) {
 	for _, x := range []struct{ flag, file, stdin string }{
 		{"--body", f.body, "@-"}, {"--urls", f.urls, "-"}, {"--bodies", f.bodies, "-"},
@@ -67,8 +67,8 @@ func (f *runFlags) stdinFlags() (flags []string) {
 	return flags
 }
 
-// readInput gives parse the file, or stdin if that is "-". Without a URL, what is in
-// a file cannot be judged, only that it is there.
+// readInput passes the file to parse, or stdin if the name is "-". Without a URL the contents
+// cannot be judged, only whether the file exists.
 func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	parse func(name string, r io.Reader) error) []error {
 	r, name := stdin, "stdin"

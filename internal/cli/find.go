@@ -82,7 +82,7 @@ func withoutOptions(g group, long ...string) group {
 	return g
 }
 
-// isSweep reports whether a sweep is asked for, and not a search.
+// isSweep reports whether a sweep was requested, and not a search.
 func (f *findFlags) isSweep() bool { return len(f.levels)+len(f.rates) > 0 }
 
 // findCapacity is dyno find.
@@ -142,9 +142,9 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	}
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
-	plan := f.plan // as heavy as any that will be run
+	plan := f.plan // the largest plan that will be run
 	if plan.Rate == 0 {
-		plan.Rate = load.PerSecond(1)
+		plan.Rate = load.RatePerSecond(1)
 	}
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
@@ -152,7 +152,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	return f, append(append(faults, joinedErrors(plan.Check())...), f.conflictFaults()...)
 }
 
-// ownFaults are those of what only find has.
+// ownFaults are the faults of flags that only find has.
 func (f *findFlags) ownFaults(p parsed) (faults []error) {
 	given := p.given
 	flaw := func(bad bool, setting, problem string) {
@@ -241,7 +241,7 @@ func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runne
 	return code, nil
 }
 
-// sweepExitCode is the exit code of a sweep, and why it is not 0.
+// sweepExitCode is the exit code of a sweep, with the reason if it is not 0.
 func sweepExitCode(c *capacity.Curve) (int, string) {
 	completed := func(p capacity.Point) bool { return p.X > 0 }
 	answered := func(p capacity.Point) bool { return p.Answered }
@@ -258,8 +258,8 @@ func sweepExitCode(c *capacity.Curve) (int, string) {
 	return exitOK, ""
 }
 
-// showFinding writes v as JSON where that is wanted, and shows it: a line if the user
-// wants it quiet, else all. The exit code is that given, unless writing fails.
+// showFinding writes v as JSON if that was requested, and shows it: as a line with --quiet,
+// otherwise completely. It returns code, unless writing fails.
 func (s streams) showFinding(f *findFlags, out *output, code int, v any, line string,
 	show func() error) int {
 	err := out.writeObject(v)
@@ -285,7 +285,7 @@ func (o *output) writeObject(v any) error {
 // levelsMost is how many levels a sweep can have.
 const levelsMost = 1000
 
-// parseLevels reads c=1,2,4: numbers of connections, each once.
+// parseLevels parses c=1,2,4: numbers of connections, each once.
 func parseLevels(s string) ([]int, error) {
 	list, is := strings.CutPrefix(s, "c=")
 	if !is {
@@ -301,10 +301,10 @@ func parseLevels(s string) ([]int, error) {
 	})
 }
 
-// parseRates reads 1k,2k,4k: rates, each once.
+// parseRates parses 1k,2k,4k: rates, each once.
 func parseRates(s string) ([]load.Rate, error) { return parseList(s, parseRate) }
 
-// parseList reads values between commas, of which none may be there twice.
+// parseList parses values separated by commas, each of which may occur once.
 func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		v, err := parse(part)
@@ -321,7 +321,7 @@ func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, 
 	return all, nil
 }
 
-// shortestProbe is long enough for anything to be measured.
+// shortestProbe is the shortest time in which anything can be measured.
 const shortestProbe = 100 * time.Millisecond
 
 func parseProbeTime(s string) (time.Duration, error) {

@@ -23,7 +23,7 @@ type runFlags struct {
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
 	stages                           string // likewise
 	stdin                            io.Reader
-	hasBody                          bool // and it may be empty
+	hasBody                          bool // which may be empty
 	connectTo                        string
 
 	watched []probe.Tree
@@ -40,10 +40,10 @@ type runFlags struct {
 	tui, serve     bool
 	strict, help   bool
 	showSecrets    bool
-	purpose        string // of the marks; "" of a command line
+	purpose        string // of the marks; "": a command line
 }
 
-// planReplacer is what stands in the place of the plan's secrets.
+// planReplacer returns what replaces the plan's secrets.
 func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
 func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
@@ -186,7 +186,7 @@ func setSeconds(to *load.Seconds) func(string) error {
 	})
 }
 
-// setBody takes a body, which may be empty, or the name of its file.
+// setBody sets the body, which may be empty, or the name of its file.
 func (f *runFlags) setBody(s string) error {
 	if s == "@" {
 		return errors.New(`"@" names no file; write @FILE`)
@@ -195,7 +195,7 @@ func (f *runFlags) setBody(s string) error {
 	return requests.Unmarked("the body", s)
 }
 
-// addObjective takes one --slo.
+// addObjective adds the objective of a --slo.
 func (f *runFlags) addObjective(s string) error {
 	o, err := result.ParseObjective(s)
 	if err == nil {
@@ -204,10 +204,10 @@ func (f *runFlags) addObjective(s string) error {
 	return err
 }
 
-// parseMethod reads a method; they are case-sensitive.
+// parseMethod parses a method; methods are case-sensitive.
 func parseMethod(s string) (string, error) { return s, requests.Method(s) }
 
-// parseRing reads a kind of ring that some platform has.
+// parseRing parses a kind of ring that some platform has.
 func parseRing(s string) (string, error) {
 	if !slices.Contains([]string{"auto", "epoll", "uring", "portable"}, s) {
 		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
@@ -215,7 +215,7 @@ func parseRing(s string) (string, error) {
 	return s, nil
 }
 
-// parseOnOff reads a switch that has two names.
+// parseOnOff parses a switch with two names.
 func parseOnOff(s string) (bool, error) {
 	if s != "on" && s != "off" {
 		return false, fmt.Errorf("%q is not on or off", s)
@@ -223,7 +223,7 @@ func parseOnOff(s string) (bool, error) {
 	return s == "on", nil
 }
 
-// setReadable stores the name of a file that can be read.
+// setReadable stores the name of a file after checking that it can be read.
 func setReadable(to *string) func(string) error {
 	return storeParsed(to, func(s string) (string, error) {
 		if s == "" {
@@ -237,8 +237,7 @@ func setReadable(to *string) func(string) error {
 	})
 }
 
-// readRun reads the command line of dyno run. The plan is whole if there is no
-// fault.
+// readRun reads the command line of dyno run. The plan is complete if there are no faults.
 func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 	return newRunFlags().parseArgs(args, stdin)
 }
@@ -255,7 +254,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		f.setTarget(p)...)
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(stdin)
-	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
+	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
@@ -263,8 +262,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
 }
 
-// setTarget makes the target what the URL says. If that is wrong, something
-// takes its place with which Check finds what else is, and nothing that is not.
+// setTarget sets the target from the URL. If the URL is faulty, a placeholder takes its place, with
+// which Check finds all other faults and no false ones.
 func (f *runFlags) setTarget(p parsed) []error {
 	u, err := requiredURL(p)
 	if err != nil {
@@ -273,15 +272,15 @@ func (f *runFlags) setTarget(p parsed) []error {
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
-	f.plan.Target.URL = f.planReplacer().URL(u.Target.URL)      // which is for people, and for logs
-	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // which has the same rules
-	if u.Target.TLS {                                           // as browsers and curl know it
+	f.plan.Target.URL = f.planReplacer().URL(u.Target.URL)      // for display and logs
+	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // both have the same rules
+	if u.Target.TLS {                                           // as browsers and curl do
 		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
 	}
 	return f.setConnectTo()
 }
 
-// setDefaults gives what was not asked for the value that suits what was.
+// setDefaults sets what was not given to the default that suits what was.
 func (f *runFlags) setDefaults(given map[string]bool) {
 	p := &f.plan
 	if p.Requested > 0 && !given["duration"] {
@@ -301,7 +300,7 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	}
 }
 
-// requiredURL is the one that the command line must have.
+// requiredURL is the URL that the command line must have.
 func requiredURL(p parsed) (requests.URL, error) {
 	flaw := func(format string, args ...any) (requests.URL, error) {
 		return requests.URL{}, load.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
@@ -320,8 +319,8 @@ func requiredURL(p parsed) (requests.URL, error) {
 	return u, nil
 }
 
-// setConnectTo makes the target what --connect-to says. Host and the name that TLS
-// asks for stay the URL's.
+// setConnectTo sets the address to connect to from --connect-to. Host, and the name that TLS
+// verifies, stay those of the URL.
 func (f *runFlags) setConnectTo() []error {
 	if f.connectTo == "" {
 		return nil

@@ -61,7 +61,7 @@ func fleetVerbs() []verb {
 	}
 }
 
-// deployKinds are those of dyno fleet deploy, in words.
+// deployKinds lists the kinds of dyno fleet deploy, for a message.
 func deployKinds() string {
 	var all []string
 	for _, k := range deploy.Kinds {
@@ -188,7 +188,7 @@ func fleetToken(s streams, args []string) int {
 	tokens, err := f.requestTokens(l)
 	switch {
 	case err != nil && f.folder != "":
-		os.Remove(f.folder) // so that it can be tried again
+		os.Remove(f.folder) // so that the user can try again
 		fallthrough
 	case err != nil:
 		return s.failWith(busExitCode(err), err)
@@ -198,7 +198,7 @@ func fleetToken(s streams, args []string) int {
 	return s.writeExitCode(writeTokens(f.folder, tokens))
 }
 
-// requestTokens has the hub make the tokens.
+// requestTokens has the hub create the tokens.
 func (f *tokenFlags) requestTokens(l *bus.Link) (tokens []string, err error) {
 	for range f.count {
 		var t bus.IssuedToken
@@ -210,8 +210,8 @@ func (f *tokenFlags) requestTokens(l *bus.Link) (tokens []string, err error) {
 	return tokens, nil
 }
 
-// writeTokens puts each token into a file that whoever a container runs as can read, whatever
-// the umask, in a folder that nobody else can enter.
+// writeTokens writes each token to a file that any user of a container can read, whatever the
+// umask, in a folder that no other user can enter.
 func writeTokens(folder string, tokens []string) error {
 	for i, t := range tokens {
 		name := filepath.Join(folder, strconv.Itoa(i))
@@ -302,7 +302,7 @@ func fleetStop(s streams, args []string) int {
 	defer stop()
 	err = fleet.StopAllRuns(ctx, l.Conn, key.SignPlan, "dyno fleet stop")
 	said := "the agents stop what they run"
-	if !f.loads && f.URL == "" { // without it no load goes on
+	if !f.loads && f.URL == "" { // without it no load continues
 		err = errors.Join(err, bus.QueryHub(l.Conn, bus.SubjectStop, struct{}{}, nil))
 		said += "; the hub is down"
 	}

@@ -228,7 +228,7 @@ mkdir -p "$HOME" && cd "$HOME" && shift && exec sh -c "$*"
 func TestAgainst(t *testing.T) {
 	for want, p := range map[string]load.Plan{
 		"web port 80: 2 connections":        {Target: load.Target{Host: "web", Port: 80}, Connections: 2},
-		"/run/s: 1 connections, up to 50/s": {Target: load.Target{Unix: "/run/s"}, Connections: 1, Rate: load.PerSecond(50)},
+		"/run/s: 1 connections, up to 50/s": {Target: load.Target{Unix: "/run/s"}, Connections: 1, Rate: load.RatePerSecond(50)},
 	} {
 		if got := loadedTarget(p); got != want {
 			t.Errorf("%s, want %s", got, want)

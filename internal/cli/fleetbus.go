@@ -15,7 +15,7 @@ import (
 	"dyno/internal/result"
 )
 
-// busFlags say which bus a fleet is on: that of this machine's dyno fleet up, or another.
+// busFlags name the bus of a fleet: that of this machine's dyno fleet up, or another.
 type busFlags struct{ bus.External }
 
 func (f *busFlags) options() []option {
@@ -39,7 +39,7 @@ func (f *busFlags) faults() (all []error) {
 	return all
 }
 
-// openBus connects to the bus as the one who runs the fleet.
+// openBus connects to the bus as the controller.
 func (f *busFlags) openBus() (*bus.Link, error) {
 	if f.URL != "" {
 		return f.External.Connect(bus.Settings{Name: bus.ControllerName})
@@ -55,14 +55,14 @@ func (f *busFlags) openBus() (*bus.Link, error) {
 	return c.Connect()
 }
 
-// fleetFolder is where this machine keeps what belongs to the fleet that it runs.
+// fleetFolder is the folder of the fleet that this machine's hub runs.
 func fleetFolder() (string, error) {
 	home, err := result.Home()
 	return filepath.Join(home, "fleet"), err
 }
 
-// auditedRunner is run, of which the hub's audit log says who began what against whom. A bus that
-// somebody else keeps has none.
+// auditedRunner is run with an entry in the hub's audit log: who began which load. Another bus has
+// no audit log.
 func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		who := "somebody"
@@ -78,7 +78,7 @@ func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
 	}
 }
 
-// loadedTarget is whom a plan loads, and with how much.
+// loadedTarget describes the target of a plan, and its load.
 func loadedTarget(p load.Plan) string {
 	at := fmt.Sprintf("%s port %d", p.Target.Host, p.Target.Port)
 	if p.Target.Unix != "" {
@@ -91,7 +91,7 @@ func loadedTarget(p load.Plan) string {
 	return s
 }
 
-// busExitCode is the exit code of what went wrong with a bus.
+// busExitCode is the exit code for an error of a bus.
 func busExitCode(err error) int {
 	switch {
 	case errors.Is(err, bus.ErrRefused) || errors.Is(err, bus.ErrFile):
@@ -102,10 +102,10 @@ func busExitCode(err error) int {
 	return exitFault
 }
 
-// tokenMax is how much of a file is read to find a token in it, in bytes.
+// tokenMax is how much of a file is read to find a token, in bytes.
 const tokenMax = 64 << 10
 
-// readToken reads a join token: itself, what @FILE holds, or with - what stdin does.
+// readToken reads a join token: the value itself, the contents of @FILE, or stdin for -.
 func (s streams) readToken(value string) (bus.Access, error) {
 	r := s.in
 	if file, is := strings.CutPrefix(value, "@"); is {

@@ -77,7 +77,7 @@ func fleetDeploy(s streams, args []string) int {
 	return s.writeExitCode(deploy.WriteKind(s.out, kind, f.Config))
 }
 
-// hubAddresses is where agents reach this machine's hub, if one is up.
+// hubAddresses are the addresses at which agents reach this machine's hub, if it runs.
 func hubAddresses() []string {
 	folder, err := fleetFolder()
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 	"dyno/internal/result"
 )
 
-// fleetFlags say which machines make the load. The zero value is this one alone.
+// fleetFlags name the machines that make the load. The zero value is this machine alone.
 type fleetFlags struct {
 	bus    busFlags
 	agents []string // their names, or wire.Everyone alone; none: no fleet
 	onLoss string
-	loose  bool // though a clock is not known well
-	total  bool // the plan's threads are for all of them
+	loose  bool // clocks need not be known precisely
+	total  bool // the plan's threads are the total of all agents
 
-	was *lab.Fleet // of an experiment that goes on
+	was *lab.Fleet // of a resumed experiment
 }
 
 func (f *fleetFlags) fleetGroup() group {
@@ -44,7 +44,7 @@ func (f *fleetFlags) fleetGroup() group {
 	}, f.bus.options()...)}
 }
 
-// parseAgents reads names of agents, each once, or all.
+// parseAgents parses names of agents, each once, or all.
 func parseAgents(s string) ([]string, error) {
 	all, err := parseList(s, func(name string) (string, error) {
 		if !wire.ValidName(name) {
@@ -68,8 +68,8 @@ func parseOnLoss(s string) (string, error) {
 // isAsked reports whether a fleet is to make the load.
 func (f *fleetFlags) isAsked() bool { return len(f.agents) > 0 }
 
-// setGiven notes what was given, and finds what is of no use without a fleet. An agent that
-// watches needs a bus, too.
+// setGiven records which flags were given, and returns the faults of those that need a fleet. A
+// watch on an agent needs a bus too.
 func (f *fleetFlags) setGiven(given map[string]bool, watches bool) []error {
 	f.total = given["threads"]
 	if f.isAsked() || given["fleet"] {
@@ -88,8 +88,8 @@ func (f *fleetFlags) setGiven(given map[string]bool, watches bool) []error {
 	return all
 }
 
-// resumeFleet has an experiment go on with the fleet that it was begun with, if it was with one.
-// Where that is found now the command line may say anew, and then --fleet all is who it was.
+// resumeFleet has a resumed experiment use the fleet that it was begun with, if any. The command
+// line may give another address of its bus. Then --fleet all means the agents of then.
 func (f *fleetFlags) resumeFleet(was *lab.Fleet) []error {
 	if f.was = was; was == nil {
 		return nil
@@ -114,7 +114,7 @@ func (f *fleetFlags) resumeFleet(was *lab.Fleet) []error {
 	return faults
 }
 
-// recordedFleet is the fleet as an experiment's record has it.
+// recordedFleet is the fleet in the form of an experiment's record.
 func (f *fleetFlags) recordedFleet(agents []string) (was *lab.Fleet, err error) {
 	was = &lab.Fleet{Agents: agents, OnAgentLoss: f.onLoss, Loose: f.loose, NATS: f.bus.URL,
 		Creds: f.bus.Creds, CACert: f.bus.CACert}
@@ -129,7 +129,7 @@ func (f *fleetFlags) recordedFleet(agents []string) (was *lab.Fleet, err error) 
 	return was, nil
 }
 
-// absentFleet is why the fleet is not there, and, of an experiment that goes on, what that takes.
+// absentFleet explains why the fleet is not available and, for a resumed experiment, what it needs.
 func (f *fleetFlags) absentFleet(err error) error {
 	if f.was == nil {
 		return err
@@ -138,7 +138,7 @@ func (f *fleetFlags) absentFleet(err error) error {
 		"and all of them are there, give the same command again", f.was))
 }
 
-// openController is who has the fleet make loads, and its connection to the bus.
+// openController returns the controller of the fleet and its connection to the bus.
 func (f *fleetFlags) openController(tell func(string)) (*fleet.Controller, *bus.Link, error) {
 	folder, err := fleetFolder()
 	if err != nil {
@@ -154,7 +154,7 @@ func (f *fleetFlags) openController(tell func(string)) (*fleet.Controller, *bus.
 	}
 	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.SignPlan, OnLoss: f.onLoss,
 		TotalThreads: f.total, LooseStart: f.loose, Progress: tell}
-	if f.bus.URL == "" { // another's has no hub that knows who joined
+	if f.bus.URL == "" { // another bus has no hub that knows who joined
 		c.VerifyAgent = func(agent string, text, signature []byte) error {
 			return hub.VerifyAgent(folder, agent, text, signature)
 		}
@@ -165,8 +165,8 @@ func (f *fleetFlags) openController(tell func(string)) (*fleet.Controller, *bus.
 	return c, link, nil
 }
 
-// fleetRunner is who makes the load instead of usual, if a fleet is to. The caller must leave
-// it in the end.
+// fleetRunner is the runner of the fleet if one was requested, otherwise usual. The caller must
+// call the returned function at the end.
 func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ result.Runner,
 	leave func(), err error) {
 	if !f.isAsked() {
@@ -179,8 +179,8 @@ func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ resu
 	return auditedRunner(link, enclosingRunner(c.Run)), link.Close, nil
 }
 
-// enclosingRunner is run, with plans that bring along what they name files of. The result names
-// them.
+// enclosingRunner is run with plans that contain the contents of their files. The result has the
+// names.
 func enclosingRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		named := p.TLS
@@ -197,10 +197,10 @@ func enclosingRunner(run result.Runner) result.Runner {
 	}
 }
 
-// setLabFleet has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
-// agents find the hub, if that is this machine. When an agent is missing later, lose is called
-// with what to do: that is no failure of the server, and would be one of each trial to come.
-// The caller must leave it in the end.
+// setLabFleet has a fleet make the laboratory's loads, if one was requested. Servers then listen at
+// the address where agents reach the hub, if that is this machine. If an agent is missing later,
+// lose is called with the remedy: this is no failure of the server, and would fail every later
+// trial. The caller must call the returned function at the end.
 func (f *fleetFlags) setLabFleet(l *labrun.Lab, stage *labrun.Stage,
 	lose context.CancelCauseFunc) (leave func(),
 	err error) {
@@ -221,9 +221,9 @@ func (f *fleetFlags) setLabFleet(l *labrun.Lab, stage *labrun.Stage,
 		return nil, err
 	}
 	stage.Address = ownAddress(link.ConnectedAddr())
-	run := wholeRunner(auditedRunner(link, c.Run)) // whose plans name no files
+	run := wholeRunner(auditedRunner(link, c.Run)) // the laboratory's plans name no files
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
-		p.CPUs = nil // those of the laboratory are this machine's
+		p.CPUs = nil // the laboratory's CPUs are those of this machine
 		r, err := run(ctx, p, each)
 		_, missing := errors.AsType[fleet.MissingAgent](err)
 		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
@@ -235,8 +235,7 @@ func (f *fleetFlags) setLabFleet(l *labrun.Lab, stage *labrun.Stage,
 	return link.Close, nil
 }
 
-// ownAddress is the address of that host and port if this machine has it, on a network; ""
-// if not.
+// ownAddress is the address of a host and port if this machine has it on a network; otherwise "".
 func ownAddress(at string) string {
 	addr, err := netip.ParseAddrPort(at)
 	all, err2 := net.InterfaceAddrs()
@@ -251,7 +250,7 @@ func ownAddress(at string) string {
 	return ""
 }
 
-// fleetReporter says how far a run of a fleet has come, unless it is to be quiet.
+// fleetReporter shows the progress of a fleet's run, unless quiet is set.
 func (s streams) fleetReporter(quiet bool) func(string) {
 	if quiet {
 		return nil
@@ -259,13 +258,13 @@ func (s streams) fleetReporter(quiet bool) func(string) {
 	return func(line string) { s.writeLine("fleet: %s", line) }
 }
 
-// errPartial is the fault of a measurement that an agent's loss has made worthless.
+// errPartial is the error of a measurement that became worthless because an agent was lost.
 var errPartial = errors.New("the load was only a part of what was asked for")
 
-// errWithout is why an experiment stops: an agent is missing.
+// errWithout is the error of an experiment that stopped because an agent is missing.
 var errWithout = errors.New("the experiment stopped")
 
-// wholeRunner is run, and an error where an agent was lost: for whoever compares runs.
+// wholeRunner is run, with an error if an agent was lost, for measurements that are compared.
 func wholeRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
@@ -276,7 +275,7 @@ func wholeRunner(run result.Runner) result.Runner {
 	}
 }
 
-// lostAgents says which agents a run lost.
+// lostAgents names the agents that a run lost.
 func lostAgents(r *result.Result) string {
 	return "lost: agent " + strings.Join(r.Fleet.Lost(), ", agent ")
 }

@@ -12,16 +12,16 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A finding is a search or a sweep, as find wrote it with --json.
+// A finding is a search or a sweep that find wrote with --json.
 type finding struct {
 	search *capacity.Search
 	curve  *capacity.Curve
 }
 
-// openFinding reads one; nil, without an error, if the word does not name a file that is one.
+// openFinding reads a finding; nil, without an error, if the word does not name a file with one.
 func openFinding(word string) (*finding, error) {
 	info, err := os.Stat(word)
-	if err != nil || !info.Mode().IsRegular() { // a pipe can be read once
+	if err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
 		return nil, nil
 	}
 	b, err := result.ReadFile(word)
@@ -38,10 +38,10 @@ func openFinding(word string) (*finding, error) {
 	return &finding{s, c}, nil
 }
 
-// findingForms are those in which a finding can be written.
+// findingForms are the endings of files that a finding can be written to.
 var findingForms = []string{".html", ".txt", ".json"}
 
-// writeReport writes the finding in the form that a file's name asks for.
+// writeReport writes the finding in the form of the file's ending.
 func (f *finding) writeReport(w io.Writer, file string, style report.Style) error {
 	switch {
 	case hasSuffixFold(file, ".html") && f.search != nil:

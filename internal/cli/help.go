@@ -46,7 +46,7 @@ var showExamples = []string{
 
 var reportExamples = []string{"dyno report last", "dyno report last -o result.md"}
 
-// helpVerb is dyno help: of everything, or of one verb.
+// helpVerb is dyno help: for everything, or for one verb.
 func helpVerb(s streams, args []string) int {
 	switch {
 	case len(args) == 0, strings.HasPrefix(args[0], "-"):
@@ -67,7 +67,7 @@ func helpVerb(s streams, args []string) int {
 	return s.refuseVerb(args[0])
 }
 
-// printOverview is what there is.
+// printOverview lists all verbs.
 func printOverview(w io.Writer) {
 	fmt.Fprintf(w, "dyno %s loads HTTP servers, and says how far its numbers can be trusted.\n\n",
 		load.Version)
@@ -77,7 +77,7 @@ func printOverview(w io.Writer) {
 	fmt.Fprint(w, "\ndyno URL means dyno run URL. More of each: dyno help VERB\n")
 }
 
-// printHelp explains the verb of that name.
+// printHelp prints the help of a verb.
 func (s streams) printHelp(name string) int {
 	v, _ := findVerb(name)
 	w := new(strings.Builder)
@@ -102,7 +102,7 @@ func (s streams) printHelp(name string) int {
 	return s.printText(w.String())
 }
 
-// writeOption explains one, in lines below each other if it takes several.
+// writeOption writes the help of an option, in several lines if its text has several.
 func writeOption(w io.Writer, o option) {
 	short := "    "
 	if o.short != "" {

@@ -93,7 +93,7 @@ func findMeasure(name string) (lab.Measure, error) {
 	return all[0], nil
 }
 
-// openStore opens the index, and says if it is not the one on disk.
+// openStore opens the index, and warns if it is not the one on disk.
 func (s streams) openStore() (*store.Store, error) {
 	home, err := result.Home()
 	if err != nil {
@@ -106,7 +106,7 @@ func (s streams) openStore() (*store.Store, error) {
 	return all, err
 }
 
-// withStore does what a verb wants of the index.
+// withStore calls do with the index, and returns the exit code.
 func (s streams) withStore(do func(*store.Store) error) int {
 	all, err := s.openStore()
 	if err != nil {
@@ -115,7 +115,7 @@ func (s streams) withStore(do func(*store.Store) error) int {
 	return s.writeExitCode(errors.Join(do(all), all.Close()))
 }
 
-// historyList is dyno history: what is stored, and how it has changed.
+// historyList is dyno history: it lists what is stored, with changes.
 func historyList(s streams, args []string) int {
 	f := newHistoryFlags()
 	p := parseOptions(args, f.groups())
@@ -150,7 +150,7 @@ func historyList(s streams, args []string) int {
 	})
 }
 
-// historyNote is dyno history note: what somebody says of a result.
+// historyNote is dyno history note: it stores a note about a result.
 func historyNote(s streams, args []string) int {
 	var f helpFlag
 	p := parseOptions(args, f.groups())
@@ -213,7 +213,7 @@ func importFiles(s streams, args []string) int {
 	})
 }
 
-// reportImport says what became of one thing, and returns 1 if it is not stored.
+// reportImport reports the import of one item, and returns 1 if it is not stored.
 func (s streams) reportImport(i store.Imported) int {
 	switch {
 	case i.Err != nil:
@@ -278,14 +278,14 @@ func exportFiles(s streams, args []string) int {
 	})
 }
 
-// otherArchives are what the names of archives end in that dyno does not write.
+// otherArchives are endings of archives that dyno does not write.
 var otherArchives = []string{".zip", ".tar", ".gz", ".bz2", ".xz", ".zst", ".7z"}
 
 func isTarball(file string) bool {
 	return hasSuffixFold(file, ".tar.gz") || hasSuffixFold(file, ".tgz")
 }
 
-// setOutput takes the name of a folder, or of an archive of the kind that there is.
+// setOutput sets the name of a folder, or of an archive of the supported kind.
 func (f *exportFlags) setOutput(s string) error {
 	if !isTarball(s) && slices.Contains(otherArchives, strings.ToLower(filepath.Ext(s))) {
 		return fmt.Errorf("%q is an archive of another kind; end it in .tar.gz, or name a folder", s)
@@ -293,7 +293,7 @@ func (f *exportFlags) setOutput(s string) error {
 	return setText(&f.output)(s)
 }
 
-// exportIDs are the IDs that words mean.
+// exportIDs are the IDs that words name.
 func exportIDs(words []string) (ids []string, faults []error) {
 	home, err := result.Home()
 	if err != nil {
@@ -312,7 +312,7 @@ func exportIDs(words []string) (ids []string, faults []error) {
 	return ids, faults
 }
 
-// writeExport writes an export to where its name says, whole or not at all.
+// writeExport writes an export to output, completely or not at all.
 func writeExport(all *store.Store, output string, ids []string, stdout io.Writer) (n int,
 	damaged []store.Damaged, err error) {
 	switch {

@@ -58,7 +58,7 @@ func historyRemove(s streams, args []string) int {
 	})
 }
 
-// removableIDs are the IDs that words mean, each once. A result need not be readable.
+// removableIDs are the IDs that words name, each once. A result need not be readable.
 func removableIDs(words []string) (ids []string, faults []error) {
 	home, err := result.Home()
 	if err != nil {

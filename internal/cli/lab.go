@@ -82,7 +82,7 @@ func labRun(s streams, args []string) int {
 	return s.runExperiment(context.Background(), e, f)
 }
 
-// readExperiment finds and reads what is to be run.
+// readExperiment finds and reads the experiment to run.
 func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Experiment, []error) {
 	faults := append(p.faults, f.fleet.setGiven(p.given, false)...)
 	switch {
@@ -113,10 +113,10 @@ func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Expe
 	return old.Experiment, f.fleet.resumeFleet(old.Fleet)
 }
 
-// openRecord reads the experiment whose folder is the one word there must be.
+// openRecord reads the record of the experiment whose folder is the only word.
 func (p parsed) openRecord() (*lab.Record, []error) { return p.reopenRecord(nil) }
 
-// reopenRecord is folder, whose experiment fill completes.
+// reopenRecord is openRecord with an experiment that fill completes.
 func (p parsed) reopenRecord(fill judge.Filler) (*lab.Record, []error) {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
@@ -128,7 +128,7 @@ func (p parsed) reopenRecord(fill judge.Filler) (*lab.Record, []error) {
 	return r, joinedErrors(err)
 }
 
-// labRerun is dyno lab rerun: the same experiment, in the same order, elsewhere.
+// labRerun is dyno lab rerun: the same experiment, in the same order, in a new folder.
 func labRerun(s streams, args []string) int {
 	var f rerunFlags
 	p := parseOptions(args, f.groups())
@@ -164,7 +164,7 @@ func (f *rerunFlags) groups() []group {
 	}}}
 }
 
-// openExperiment reads a file, or one that ships with dyno.
+// openExperiment reads a file, or an experiment that ships with dyno.
 func openExperiment(name string) (*experiment.Experiment, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -176,10 +176,10 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 		strings.HasSuffix(name, ".yml"):
 		return experiment.ReadFile(name)
 	}
-	return experiment.Open(name)
+	return experiment.OpenShipped(name)
 }
 
-// folderFault says what can be meant by a folder where an experiment is wanted.
+// folderFault explains what a folder can be used for where a file is expected.
 func folderFault(name string) error {
 	if _, err := judge.Open(name); err != nil {
 		return fmt.Errorf("%s is a folder; give the path of an experiment's file", name)
@@ -188,15 +188,15 @@ func folderFault(name string) error {
 		"on with it, and dyno lab rerun %s begins anew", name, name, name)
 }
 
-// isShipped reports whether there is an experiment of that name inside dyno.
+// isShipped reports whether an experiment of that name ships with dyno.
 func isShipped(name string) bool {
 	return slices.ContainsFunc(experiment.Shipped(), func(l experiment.Listing) bool {
 		return l.Name == name
 	})
 }
 
-// runExperiment runs e until it is done, interrupted, without an agent or whole ends, and
-// reports.
+// runExperiment runs e until it is done, interrupted, or an agent is missing, or until whole ends.
+// Then it reports.
 func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, f labFlags) int {
 	whole, lose := context.WithCancelCause(whole)
 	defer lose(nil)
@@ -222,8 +222,8 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 	return s.concludeExperiment(l, record, err, context.Cause(whole))
 }
 
-// concludeExperiment writes the reports, and finds the exit code. lost is why the experiment had
-// to stop, if it did.
+// concludeExperiment writes the reports and returns the exit code. lost is why the experiment had
+// to stop; nil if it did not.
 func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return report.ExperimentMarkdown(w, r)
@@ -253,7 +253,8 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 	return exitOK
 }
 
-// failUnstored is an experiment that ended because of err: what could not be written can be later.
+// failUnstored reports an experiment that err ended: what could not be written can be written
+// later.
 func (s streams) failUnstored(dir string, err error) int {
 	if _, is := errors.AsType[*fs.PathError](err); !is {
 		return s.failWith(exitFault, err)
@@ -263,8 +264,8 @@ func (s streams) failUnstored(dir string, err error) int {
 			"lab run --resume %s", dir)))
 }
 
-// writePage writes the page of the experiment in dir, beside those in history. An experiment is
-// none the worse without it, so that it is only said why there is none.
+// writePage writes the page of the experiment in dir, with earlier ones from history. A failure is
+// only reported, because the experiment is complete without a page.
 func (s streams) writePage(dir, history string) {
 	err := writeFile(filepath.Join(dir, "report.html"), func(w io.Writer) error {
 		return page.Experiment(w, dir, history)
@@ -274,12 +275,12 @@ func (s streams) writePage(dir, history string) {
 	}
 }
 
-// experimentsFolder of the store has a folder for each experiment that was run.
+// experimentsFolder is the folder in the store with a folder for each experiment.
 const experimentsFolder = "experiments"
 
-// experimentFolder is a new one in the store, for an experiment that begins now.
+// experimentFolder is the path of a new folder in the store, for an experiment that begins now.
 func experimentFolder(home, name string) string {
-	now := time.Now().UTC() // to the microsecond: two may be started at once
+	now := time.Now().UTC() // to the microsecond: two may start at once
 	dir := name + now.Format("-20060102-150405") + fmt.Sprintf("-%05x", now.Nanosecond()/1000)
 	return filepath.Join(home, experimentsFolder, dir)
 }
@@ -293,7 +294,7 @@ func (f *labFlags) chooseFolder(name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Private, whatever the folder in it will be.
+		// It is private, whatever the mode of the folder within it.
 		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
 			return "", fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
 				"or a folder with -o", err)
@@ -323,7 +324,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.fleet.isAsked() { // whose agents are the clients
+	if f.fleet.isAsked() { // the agents are the clients
 		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
 	}
 	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
@@ -366,7 +367,7 @@ func runWorker(s streams, args []string) int {
 	return exitOK
 }
 
-// labCheck is dyno lab check: every fault of a file, and what it would do.
+// labCheck is dyno lab check: it reports every fault of a file, and the plan.
 func labCheck(s streams, args []string) int {
 	var f helpFlag
 	p := parseOptions(args, f.groups())
@@ -402,7 +403,7 @@ func labCheck(s streams, args []string) int {
 	return code
 }
 
-// labInit is dyno lab init: a file to begin with.
+// labInit is dyno lab init: it writes a file to begin with.
 func labInit(s streams, args []string) int {
 	var f helpFlag
 	p := parseOptions(args, f.groups())
@@ -431,7 +432,7 @@ func labInit(s streams, args []string) int {
 		name, name, name))
 }
 
-// labList is dyno lab list: what ships with dyno.
+// labList is dyno lab list: it lists the experiments that ship with dyno.
 func labList(s streams, args []string) int {
 	var f helpFlag
 	p := parseOptions(args, f.groups())
@@ -444,7 +445,7 @@ func labList(s streams, args []string) int {
 	return s.writeExitCode(report.Shipped(s.out, experiment.Shipped()))
 }
 
-// printVerbs says what there is to dyno lab, or another group, when none of it was asked for.
+// printVerbs lists the verbs of a group, such as dyno lab, when none was given.
 func (s streams) printVerbs(group string, args []string) int {
 	w, code := s.err, exitUsage
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {

@@ -9,11 +9,11 @@ import (
 	"dyno/internal/view/report"
 )
 
-// labProgress tells an experiment's steps, a line each: they are seconds apart.
+// labProgress prints an experiment's steps, one a line. They are seconds apart.
 type labProgress struct {
 	say   func(format string, args ...any)
 	began time.Time
-	first int // trials that were done when it began
+	first int // trials that were already done at the start
 	seen  bool
 }
 

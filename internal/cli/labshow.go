@@ -33,15 +33,14 @@ func (f *showFlags) groups() []group {
 	}}}
 }
 
-// A shown experiment is what a report of it is made from.
+// A shown is an experiment that a report is made of.
 type shown struct {
 	dir    string // its folder
-	file   string // that the report goes into
+	file   string // file of the report
 	record *lab.Record
 }
 
-// experimentRenderers has what writes an experiment in the form that a file's name
-// asks for.
+// experimentRenderers are the functions that write an experiment, by the ending of the file's name.
 var experimentRenderers = []struct {
 	suffix string
 	write  func(io.Writer, shown) error
@@ -58,7 +57,7 @@ var experimentRenderers = []struct {
 	}},
 }
 
-// storedExperimentsFolder is the folder of the experiments in the store; "" if there is no store.
+// storedExperimentsFolder is the folder of the store's experiments; "" if there is no store.
 func storedExperimentsFolder() string {
 	home, err := result.Home()
 	if err != nil {
@@ -67,7 +66,7 @@ func storedExperimentsFolder() string {
 	return filepath.Join(home, experimentsFolder)
 }
 
-// writePullRequest writes the Markdown, and the plot that it shows into a file beside it.
+// writePullRequest writes the Markdown, and the plot that it shows to a file next to it.
 func writePullRequest(w io.Writer, e shown) error {
 	var plot bytes.Buffer
 	drawn, err := report.Forest(&plot, e.record)
@@ -85,7 +84,7 @@ func writePullRequest(w io.Writer, e shown) error {
 	return report.PullRequest(w, e.record, filepath.Base(picture))
 }
 
-// labShow is dyno lab show: the report of an experiment that was run.
+// labShow is dyno lab show: it reports an experiment that was run.
 func labShow(s streams, args []string) int {
 	var f showFlags
 	p := parseOptions(args, f.groups())

@@ -6,7 +6,7 @@ import (
 	"dyno/internal/nearest"
 )
 
-// elsewhere has what flags of curl, wrk, hey and others are called here.
+// elsewhere maps flags of curl, wrk, hey and others to dyno's.
 var elsewhere = map[string]string{
 	"-k": "insecure", "-z": "duration", "-m": "method", "-s": "quiet",
 	"--request": "method", "--data": "body", "--qps": "rate", "--clients": "connections",
@@ -14,8 +14,7 @@ var elsewhere = map[string]string{
 	"--out": "output", "--servername": "sni",
 }
 
-// nearestFlag is the option that someone who wrote flag, with its dashes, had
-// in mind.
+// nearestFlag is the option that was probably meant by flag, which includes its dashes.
 func nearestFlag(flag string, groups []group) (option, bool) {
 	byName := map[string]option{}
 	var names []string

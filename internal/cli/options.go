@@ -49,7 +49,7 @@ func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error
 	}
 }
 
-// errNoValue is the fault of an empty value where none can be meant.
+// errNoValue is the fault of an empty value for an option that needs one.
 var errNoValue = errors.New("needs a value")
 
 // setText returns what stores a value as it is. An empty value is a fault.
@@ -63,13 +63,13 @@ func setText(to *string) func(string) error {
 	}
 }
 
-// A parsed command line is what was found on it besides the options' values.
+// A parsed is a command line without the options' values.
 type parsed struct {
 	words  []string        // that belong to no flag
 	given  map[string]bool // long names of the flags given, with a value they take
 	tried  map[string]bool // and of those whose value is at fault
 	faults []error
-	stray  bool // words may hold the value of an unknown flag
+	stray  bool // words may contain the value of an unknown flag
 }
 
 // parseOptions gives the options of groups the values that args has for them, in their order, so

@@ -14,7 +14,7 @@ import (
 // would be forgotten; here is the one place that all of them pass. Each Write has whole characters.
 type outlet struct {
 	to    io.Writer
-	paint report.Paint // of which dyno's own colours are made
+	paint report.Paint // marks dyno's own colours
 }
 
 func (o outlet) Write(b []byte) (int, error) {
@@ -24,7 +24,7 @@ func (o outlet) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// newOutlets are the streams of a program, with outlets for all that is said.
+// newOutlets returns the streams of a program, with outlets for stdout and stderr.
 func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
 	var paint report.Paint
 	if isTerminal(stdout) && wantsColor() {
@@ -33,8 +33,8 @@ func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
 	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
 }
 
-// behindOutlet is the stream behind an outlet. What is written there has no words of others, or
-// is none for people; a test has the list of who may do so.
+// behindOutlet is the stream behind an outlet. Only text without foreign parts, or not for people,
+// may be written there. A test lists who may do so.
 func behindOutlet(stream any) any {
 	if o, is := stream.(outlet); is {
 		return o.to
@@ -42,15 +42,16 @@ func behindOutlet(stream any) any {
 	return stream
 }
 
-// pastOutlet is past of what is written to.
+// pastOutlet is behindOutlet for a writer.
 func pastOutlet(w io.Writer) io.Writer { return behindOutlet(w).(io.Writer) }
 
-// writeLine writes a line to stderr, and never two: another might have chosen the second.
+// writeLine writes exactly one line to stderr. A line break in a foreign text cannot forge a second
+// one.
 func (s streams) writeLine(format string, args ...any) {
 	fmt.Fprintln(s.err, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// oneLine is text on a line, in which no other can be forged.
+// oneLine is text on one line, in which no other line can be forged.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")
 }

@@ -14,13 +14,13 @@ import (
 	"dyno/internal/view/report"
 )
 
-// An output is where --json writes. It is tried before the load so that a run does not end with
-// nowhere to write its result. A file is written beside and then renamed, so that what it held
-// stays until there is something better; what cannot be replaced so is written straight. A nil
-// output writes nothing.
+// An output is where --json writes. It is opened before the load, so that a run does not end
+// without a place for its result. A file is written under a temporary name and then renamed, so the
+// old content stays until the new one is complete. A file that cannot be replaced in this way is
+// written directly. A nil output writes nothing.
 type output struct {
 	w    io.Writer
-	file *os.File // that is written straight; nil: stdout, or the file called name
+	file *os.File // written directly; nil: stdout, or the file called name
 	name string
 }
 
@@ -35,7 +35,7 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if temp != nil { // it can be made, and is when there is what belongs into it
+	if temp != nil { // it is created when there is content to write
 		temp.Close()
 		return &output{name: name}, os.Remove(temp.Name())
 	}
@@ -46,8 +46,8 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	return &output{w: f, file: f}, nil
 }
 
-// openStraight opens what is written straight. Linux refuses the flag that creates a file to
-// whoever opens another user's file in a folder like /tmp, also where the file may be written.
+// openStraight opens a file to be written directly. In a folder like /tmp, Linux refuses O_CREATE
+// on another user's file, even if the file may be written.
 func openStraight(name string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,16 +56,16 @@ func openStraight(name string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// beginReplacement makes the file that is to become the one of that name, with the owner and the
-// rights that this has, or that a new one gets. It is nil if the file of that name is written
-// straight: if it is no regular file or has other names too, or if its folder takes no other file
-// or the new one cannot have its owner. A file that may not be written is not replaced.
+// beginReplacement creates the file that will replace the file of that name, with its owner and
+// mode, or with those of a new file. It returns nil if the file must be written directly: it is not
+// a regular file, it has other names too, its folder accepts no new file, or the new file cannot
+// have its owner. A file that may not be written is not replaced.
 func beginReplacement(name string) (*atomicfile.File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		return atomicfile.BeginReplace(name, 0o666)
 	}
-	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is refused
+	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is an error
 		return nil, nil
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -90,14 +90,14 @@ func beginReplacement(name string) (*atomicfile.File, error) {
 	return temp, nil
 }
 
-// closeUnwritten leaves everything as it was.
+// closeUnwritten leaves the file unchanged.
 func (o *output) closeUnwritten() {
 	if o != nil && o.file != nil {
 		o.file.Close()
 	}
 }
 
-// writeResult writes r and, beside a file, the profile that is stored nowhere else.
+// writeResult writes r and, next to a file, the profile if it is stored nowhere else.
 func (o *output) writeResult(r *result.Result) error {
 	if o == nil {
 		return nil
@@ -108,7 +108,7 @@ func (o *output) writeResult(r *result.Result) error {
 	return o.writeContent(func(w io.Writer) error { return report.JSON(w, r) })
 }
 
-// writeContent writes all that the output is to have.
+// writeContent writes the whole content of the output.
 func (o *output) writeContent(write func(io.Writer) error) error {
 	switch {
 	case o == nil:
@@ -125,7 +125,7 @@ func (o *output) writeContent(write func(io.Writer) error) error {
 	return write(o.w)
 }
 
-// regularName is the name of the file that is written, also through a link; "" if it is none.
+// regularName is the name of the regular file that is written, links resolved; "" if it is none.
 func (o *output) regularName() string {
 	if o.name != "" || o.file == nil {
 		return o.name
@@ -136,7 +136,7 @@ func (o *output) regularName() string {
 	return ""
 }
 
-// truncateRegular takes away what a file held; a pipe or a device holds nothing.
+// truncateRegular empties a regular file; a pipe or a device has no content.
 func truncateRegular(f *os.File) error {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
@@ -144,8 +144,8 @@ func truncateRegular(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// publishContent writes temp and gives it its name. A file whose place no other can take, as one
-// that is mounted into a container, is written straight then.
+// publishContent writes temp and renames it to name. A file that cannot be replaced, such as one
+// that is mounted into a container, is written directly.
 func publishContent(temp *atomicfile.File, name string, content []byte) error {
 	_, err := temp.Write(content)
 	if err := errors.Join(err, temp.Close()); err != nil {
@@ -161,7 +161,7 @@ func publishContent(temp *atomicfile.File, name string, content []byte) error {
 	return os.Remove(temp.Name())
 }
 
-// writeStraight writes what has that name straight.
+// writeStraight writes the file of that name directly.
 func writeStraight(name string, content []byte) error {
 	f, err := openStraight(name, os.O_TRUNC)
 	if err != nil {
@@ -171,8 +171,8 @@ func writeStraight(name string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// writeFile writes a file, if it has a name, so that it is either whole or what it was before.
-// What beside makes no file for is written straight, once all there is to write is known.
+// writeFile writes a file, if it has a name, completely or not at all. If beginReplacement returns
+// no file, it is written directly, once the whole content is known.
 func writeFile(file string, write func(io.Writer) error) error {
 	if file == "" || file == "-" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// hasOtherNames is not known here.
+// hasOtherNames is unknown on this system.
 func hasOtherNames(fs.FileInfo) bool { return false }
 
-// copyOwner leaves f as it is: the folder says whose its files are.
+// copyOwner does nothing: the folder decides the owner of its files.
 func copyOwner(*os.File, fs.FileInfo) error { return nil }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// hasOtherNames reports whether a file has other names too.
+// hasOtherNames reports whether a file has several hard links.
 func hasOtherNames(info fs.FileInfo) bool {
 	stat, is := info.Sys().(*syscall.Stat_t)
 	return is && stat.Nlink > 1

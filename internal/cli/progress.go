@@ -13,15 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// A progress shows a run under way: on a terminal a line that replaces the one
-// before; with -v a table, a line a second; else where it goes and for how long.
+// A progress shows a run in progress: on a terminal as a line that is replaced each second; with -v
+// as a table with a line a second; otherwise only the target and the duration.
 type progress struct {
 	w     io.Writer // of a table or a live line
 	table bool
 	live  bool
 	total int64
 
-	window time.Duration // 0: until all is sent
+	window time.Duration // 0: until all requests are sent
 }
 
 func newProgress(s streams, f *runFlags) *progress {
@@ -39,10 +39,10 @@ func newProgress(s streams, f *runFlags) *progress {
 	return p
 }
 
-// clearLine goes to the line's beginning and erases it.
+// clearLine moves to the beginning of the line and erases it.
 const clearLine = "\r\x1b[K"
 
-// showInterval shows an interval of the window. What ended after it is in the report.
+// showInterval shows an interval of the window. Later intervals are in the report.
 func (p *progress) showInterval(iv load.Interval) {
 	if p.window > 0 && iv.From >= p.window {
 		return
@@ -57,7 +57,7 @@ func (p *progress) showInterval(iv load.Interval) {
 	}
 }
 
-// endDisplay leaves the terminal as if nothing had been shown that does not stay.
+// endDisplay removes what should not stay on the terminal.
 func (p *progress) endDisplay() error {
 	if p.live {
 		p.clearLiveLine()
@@ -68,15 +68,14 @@ func (p *progress) endDisplay() error {
 // clearLiveLine makes room for the next live line.
 func (p *progress) clearLiveLine() { io.WriteString(pastOutlet(p.w), clearLine) }
 
-// isTerminal reports whether what is written to a stream is seen at once, or what
-// is read from it typed.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, isFile := behindOutlet(stream).(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
-// terminalWidth is the width of the terminal that w writes to; 0 if it is none, or
-// does not tell.
+// terminalWidth is the width of the terminal that w writes to; 0 if it is none, or the width is
+// unknown.
 func terminalWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0

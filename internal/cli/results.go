@@ -18,7 +18,7 @@ of it, or "last". Results are stored in $DYNO_HOME, else $XDG_DATA_HOME/dyno,
 else ~/.local/share/dyno.
 `
 
-// helpFlag is the only one of a verb that needs none.
+// helpFlag is the flag of a verb without other flags.
 type helpFlag struct{ help bool }
 
 func (f *helpFlag) groups() []group {
@@ -63,7 +63,7 @@ func (f *reportFlags) groups() []group {
 	}}}
 }
 
-// renderers has what writes a result in the form that a file's name asks for.
+// renderers are the functions that write a result, by the ending of the file's name.
 var renderers = []struct {
 	suffix string
 	write  func(io.Writer, *result.Result, report.Style) error
@@ -81,7 +81,7 @@ var renderers = []struct {
 	{".hlog", withoutStyle(result.EncodeHLog)},
 }
 
-// withoutStyle is write of a form that has one style.
+// withoutStyle adapts a function for a form that has only one style.
 func withoutStyle(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
 	report.Style) error {
 	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
@@ -103,12 +103,12 @@ func rendererOf(file string) (func(io.Writer, *result.Result, report.Style) erro
 	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(formatNames(), ", "))
 }
 
-// hasSuffixFold reports whether s ends in suffix, in whatever case.
+// hasSuffixFold reports whether s ends in suffix, in upper or lower case.
 func hasSuffixFold(s, suffix string) bool {
 	return strings.HasSuffix(strings.ToLower(s), suffix)
 }
 
-// reportAgain is dyno report: a result as it was shown, or in a file.
+// reportAgain is dyno report: it shows a stored result again, or writes it to a file.
 func reportAgain(s streams, args []string) int {
 	var f reportFlags
 	p := parseOptions(args, f.groups())
@@ -151,7 +151,7 @@ func reportAgain(s streams, args []string) int {
 	}))
 }
 
-// resultFaults is why a result is none that dyno could have written: it is not shown as if it were.
+// resultFaults is why dyno cannot have written a result; such a result is not shown.
 func resultFaults(name string, r *result.Result) (faults []error) {
 	for _, fault := range joinedErrors(result.Check(r)) {
 		faults = append(faults, fmt.Errorf("%s: %w", name, fault))
@@ -159,7 +159,7 @@ func resultFaults(name string, r *result.Result) (faults []error) {
 	return faults
 }
 
-// writeExitCode is the exit code of having written something, or not.
+// writeExitCode is the exit code after writing; err is nil if that succeeded.
 func (s streams) writeExitCode(err error) int {
 	if err != nil {
 		return s.failWith(exitUsage, err)
@@ -167,7 +167,7 @@ func (s streams) writeExitCode(err error) int {
 	return exitOK
 }
 
-// printSchema is dyno schema: what checks a result of another's making.
+// printSchema is dyno schema: it prints the JSON schema of a result.
 func printSchema(s streams, args []string) int {
 	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
 	of, known := schemas[strings.Join(args, " ")]

@@ -14,7 +14,7 @@ import (
 	"dyno/internal/view/report"
 )
 
-// The exit codes. Where several apply, the first of this list does.
+// The exit codes. If several apply, the first of this list is used.
 const (
 	exitInterrupted = 130
 	exitFault       = 5 // of dyno itself
@@ -70,8 +70,8 @@ func runLoad(s streams, args []string) int {
 	return code
 }
 
-// carryOutPlan has a generator carry out p, which is the flags' plan, perhaps with addresses,
-// and watches the server meanwhile.
+// carryOutPlan has a generator run p, which is the flags' plan, perhaps with addresses. It watches
+// the server meanwhile.
 func (f *runFlags) carryOutPlan(ctx context.Context, p load.Plan, run result.Runner,
 	each func(load.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
@@ -93,7 +93,7 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p load.Plan, run result.Run
 	return r, nil
 }
 
-// failNotRun says why nothing was sent: most often what the user can mend.
+// failNotRun reports why nothing was sent. Most often the user can fix it.
 func (s streams) failNotRun(err error) int {
 	if _, flaw := errors.AsType[load.Flaw](err); flaw {
 		return s.refuseFlags("run", joinedErrors(err))
@@ -101,35 +101,35 @@ func (s streams) failNotRun(err error) int {
 	return s.failWith(exitFault, err)
 }
 
-// untilInterrupted is a context that SIGINT or SIGTERM ends, or the terminal by
-// going away (SIGHUP), unless nohup has it ignored. The next one ends the process, but
-// for those at once: whoever runs dyno may pass on a signal that dyno has got already.
+// untilInterrupted returns a context that ends with SIGINT or SIGTERM, or with SIGHUP when the
+// terminal goes away, unless nohup ignores that. A second signal ends the process, unless it
+// follows at once: a parent may pass on a signal that dyno has received already.
 func untilInterrupted() (context.Context, context.CancelFunc) {
 	return interruptedBy(context.Background())
 }
 
-// interruptedBy is untilInterrupted of a context that may end for other reasons too.
+// interruptedBy is untilInterrupted for a context that may also end for other reasons.
 func interruptedBy(whole context.Context) (context.Context, context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(whole, ends...)
-	context.AfterFunc(ctx, func() { time.AfterFunc(impatience, stop) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(repeatedSignalTime, stop) })
 	return ctx, stop
 }
 
-// impatience is for how long after the first signal the next are no second thought.
-const impatience = 500 * time.Millisecond
+// repeatedSignalTime is how long after the first signal further signals are ignored.
+const repeatedSignalTime = 500 * time.Millisecond
 
-// deliverResult stores and shows r, and says with what code to exit. The last line it
-// writes to stderr is what went wrong, if anything did.
+// deliverResult stores and shows r, and returns the exit code. If anything went wrong, the last
+// line on stderr says what.
 func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Answers() > 0 {
 		if err := storeResult(r); err != nil {
 			s.writeLine("dyno: %v", err)
-			code = exitUsage // nobody who wanted it kept is to believe that it is
+			code = exitUsage // users must not believe that it was stored
 		}
 	}
 	if err := s.showReport(f, r, out); err != nil {
@@ -158,7 +158,7 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	return exitOK
 }
 
-// storeResult stores r where results are.
+// storeResult stores r in the store.
 func storeResult(r *result.Result) error {
 	home, err := result.Home()
 	if err != nil {
@@ -182,14 +182,14 @@ func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	return errors.Join(err, report.Text(s.out, r, style))
 }
 
-// showsReport reports whether the report is on the screen that stderr is on, so that its reasons
-// need not be told there again.
+// showsReport reports whether stdout and stderr are the same terminal, so that stderr need not
+// repeat the reasons of the report.
 func (s streams) showsReport(f *runFlags) bool {
 	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
 }
 
-// failureOf is why nothing was measured; "" if something was, which answers that are errors are
-// too. Of one whose reason is told, it is only that.
+// failureOf is why nothing was measured; "" if something was, which includes answers that are
+// errors. If the report has told the reason, it is only the summary.
 func failureOf(r *result.Result, told bool) string {
 	if r.Answers() > 0 {
 		return ""

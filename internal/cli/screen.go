@@ -11,9 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A screen shows a run under way on all of the terminal, and takes its keys. It
-// has goroutines of its own, and is drawn at most framesASecond times a second: the
-// load does not notice it.
+// A screen shows a run on the whole terminal, and reads its keys. It has goroutines of its own and
+// draws at most framesASecond times a second, so it does not disturb the load.
 type screen struct {
 	program *tea.Program
 	ended   chan struct{}
@@ -23,10 +22,10 @@ type screen struct {
 // framesASecond is how often a screen is drawn at most.
 const framesASecond = 4
 
-// startScreen shows a run of the plan, which stop ends, on stderr's terminal.
+// startScreen shows a run of the plan on stderr's terminal. The user can end the run by stop.
 func startScreen(s streams, p load.Plan, stop func()) *screen {
 	style := s.reportStyle()
-	style.Color = "" // stdout's
+	style.Color = "" // that is stdout's
 	if wantsColor() {
 		style.Color = report.NewPaint()
 	}
@@ -47,14 +46,14 @@ func startScreen(s streams, p load.Plan, stop func()) *screen {
 // showInterval shows an interval.
 func (v *screen) showInterval(iv load.Interval) { v.program.Send(iv) }
 
-// endDisplay leaves the terminal as it was before.
+// endDisplay restores the terminal.
 func (v *screen) endDisplay() error {
 	v.program.Quit()
 	<-v.ended
 	return v.err
 }
 
-// A picture is a screen's state, as the library wants it.
+// A picture is the state of a screen, for the library.
 type picture struct {
 	screen        *report.Screen
 	style         report.Style
@@ -63,17 +62,17 @@ type picture struct {
 	stop          func()
 }
 
-// A tick is the time to draw what only the clock has changed.
+// A tick is the message to redraw what depends on the clock.
 type tick struct{}
 
 func nextTick() tea.Cmd {
 	return tea.Tick(time.Second/framesASecond, func(time.Time) tea.Msg { return tick{} })
 }
 
-// Init begins the ticking.
+// Init starts the ticks.
 func (p *picture) Init() tea.Cmd { return nextTick() }
 
-// Update takes what has happened.
+// Update processes a message.
 func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := m.(type) {
 	case tick:
@@ -92,7 +91,7 @@ func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	return p, nil
 }
 
-// View is what there is to be seen.
+// View draws the screen.
 func (p *picture) View() tea.View {
 	drawn := p.screen.Draw(time.Since(p.began), p.width, p.height, p.style)
 	view := tea.NewView(string(report.Visible([]byte(drawn), p.style.Color)))
@@ -100,7 +99,7 @@ func (p *picture) View() tea.View {
 	return view
 }
 
-// drawableFaults reports what speaks against a screen: nothing can be drawn on a file.
+// drawableFaults reports why no screen can be drawn, for example on a file.
 func (s streams) drawableFaults(f *runFlags) []error {
 	if !f.tui || isTerminal(s.err) && os.Getenv("TERM") != "dumb" {
 		return nil
@@ -109,13 +108,13 @@ func (s streams) drawableFaults(f *runFlags) []error {
 		"that can be drawn on; leave it out, or use -v for a line a second"}}
 }
 
-// A display shows a run under way.
+// A display shows a run in progress.
 type display interface {
 	showInterval(load.Interval)
 	endDisplay() error
 }
 
-// newDisplay begins to show a run of f's plan, which stop ends.
+// newDisplay begins to show a run of f's plan. The user can end it by stop.
 func (s streams) newDisplay(f *runFlags, stop context.CancelFunc) display {
 	if f.tui {
 		return startScreen(s, f.plan, stop)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// widenPath lets servers be found where a system keeps them for its
-// administrators: an ordinary user's PATH does not lead there.
+// widenPath adds the folders with servers to PATH. They are often missing from an ordinary user's
+// PATH.
 func widenPath() error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -17,23 +17,23 @@ import (
 	"dyno/internal/result"
 )
 
-// newMarks is what stands in the place of secrets in all that is stored and written; nil, for the
-// secrets themselves, if they are to be shown.
+// newMarks returns what replaces secrets in everything that is stored and written; nil if they are
+// to be shown.
 func newMarks(show bool) redact.Replacer { return marksFor("", show) }
 
-// marksFor is marks with a key for a purpose, as result.MarksFor has it.
+// marksFor is newMarks with a key for a purpose: see result.MarksFor.
 func marksFor(purpose string, show bool) redact.Replacer {
 	if show {
 		return nil
 	}
 	home, err := result.Home()
-	if err != nil { // nothing can be stored, so nothing is compared by marks
+	if err != nil { // nothing can be stored, so no marks are compared
 		home = ""
 	}
 	return result.MarksFor(home, purpose)
 }
 
-// markFaults is why secrets cannot be marked, unless they are to be shown.
+// markFaults is why secrets cannot be marked; none if they are to be shown.
 func markFaults(show bool) []error {
 	home, err := result.Home()
 	if show || err != nil {
@@ -65,7 +65,8 @@ func showSecretsOption(to *bool) option {
 			"take their place in all that is stored and written", setSwitch(to)}
 }
 
-// completingRunner is run, whose results have the plan that it was given, as keep leaves it.
+// completingRunner is run with results that have the plan it was given, with secrets replaced by
+// keep.
 func completingRunner(run result.Runner, keep redact.Replacer) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
@@ -73,7 +74,7 @@ func completingRunner(run result.Runner, keep redact.Replacer) result.Runner {
 	}
 }
 
-// A given secret is one that a stored experiment lacks: its name, and what the file holds.
+// A given is a secret that a stored experiment lacks: its name, and the contents of a file.
 type given struct{ name, file, value string }
 
 // secretFlags are the secrets that the command line gives, and whether all are shown.
@@ -82,7 +83,7 @@ type secretFlags struct {
 	show bool
 }
 
-// longestSecret is more than a secret has, in bytes.
+// longestSecret is the size of the longest secret that is read, in bytes.
 const longestSecret = 1 << 20
 
 func (f *secretFlags) secretOption() option {
@@ -91,7 +92,8 @@ func (f *secretFlags) secretOption() option {
 			"stored without; may be repeated", f.addSecret}
 }
 
-// addSecret takes one --secret. Its value is in a file, because others can read a command line.
+// addSecret adds the secret of a --secret. Its value comes from a file, because other users can
+// read a command line.
 func (f *secretFlags) addSecret(s string) error {
 	name, file, found := strings.Cut(s, "=")
 	path, isFile := strings.CutPrefix(file, "@")
@@ -118,8 +120,9 @@ func (f *secretFlags) addSecret(s string) error {
 	return nil
 }
 
-// fillSecrets gives e back the secrets that it was stored without. begun says that it goes on,
-// with the same ones; what is run anew may be run with others, of which notes tell.
+// fillSecrets puts back the secrets that e was stored without. If begun is set the experiment is
+// resumed, which needs the same secrets. Otherwise it may run with other ones, and note is called
+// with that.
 func (f *secretFlags) fillSecrets(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
 	if faults := experimentMarkFaults(e, f.show); len(faults) > 0 {
@@ -171,5 +174,5 @@ func (f *secretFlags) fillSecrets(e *experiment.Experiment, begun bool, note fun
 	return filled, errors.Join(faults...)
 }
 
-// writeRemark says what is no fault.
+// writeRemark writes a message that reports no fault.
 func (s streams) writeRemark(text string) { s.writeLine("dyno: %s", text) }

@@ -100,8 +100,8 @@ func serveDashboard(s streams, args []string) int {
 	return exitOK
 }
 
-// openBrowser shows url in the user's browser, if there is one to be had. That there is
-// none is no fault: the URL was printed.
+// openBrowser opens url in the user's browser, if there is one. A failure is ignored, because the
+// URL was printed.
 func openBrowser(url string) {
 	command := []string{"xdg-open", url}
 	switch runtime.GOOS {
@@ -120,9 +120,9 @@ func openBrowser(url string) {
 	}
 }
 
-// formFlags are the flags of dyno run that are fields of the form, and which of them may
-// be repeated. None of them reads or writes a file or fetches a URL: a browser is not to
-// reach what belongs to whoever started the dashboard.
+// formFlags are the flags of dyno run that are fields of the form, and whether they may be
+// repeated. None of them reads or writes a file or fetches a URL, because a browser must not reach
+// what belongs to the user who started the dashboard.
 var formFlags = map[string]bool{
 	"connections": false, "duration": false, "requests": false, "rate": false, "arrival": false,
 	"stage": true, "seed": false, "warmup": false, "drain": false, "timeout": false,
@@ -150,13 +150,13 @@ func formFields() (all []dashboard.Group) {
 	return all
 }
 
-// formReader reads forms as dyno run reads its command line. Their loads run in a process
-// of their own, which is the program exe, and are stored.
+// formReader parses forms as dyno run parses its command line. The loads run in a process of the
+// program exe, and are stored.
 func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 	return func(form dashboard.Form) (dashboard.Job, []error) {
 		args, faults := formArgs(form)
 		f := newRunFlags()
-		f.purpose = "forms" // or who may load could try guesses, and compare the marks with yours
+		f.purpose = "forms" // otherwise form users could guess secrets and compare marks
 		_, more := f.parseArgs(args, strings.NewReader(""))
 		if faults = append(faults, more...); len(faults) > 0 {
 			return dashboard.Job{}, faults
@@ -176,10 +176,10 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 
 // workerRunner is the generator in a process of its own.
 func workerRunner(exe string) result.Runner {
-	return calibratedRunner(remote.Child{Args: []string{exe, "worker"}}.Run)
+	return calibratedRunner(remote.Child{Args: []string{exe, "worker"}}.RunLoad)
 }
 
-// formArgs is the command line that says what the form says.
+// formArgs is the command line that means the same as the form.
 func formArgs(form dashboard.Form) (args []string, faults []error) {
 	var names []string
 	for name := range form {
@@ -212,14 +212,13 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 	return append(append(args, "--"), form["url"]...), faults
 }
 
-// isOnAgent reports whether a --watch means a process on an agent's machine.
+// isOnAgent reports whether a --watch names a process on an agent's machine.
 func isOnAgent(watch string) bool {
 	_, agent := splitWatch(watch)
 	return agent != ""
 }
 
-// A shown run is one that a dashboard of its own shows, with --serve. A nil one is not
-// shown.
+// A shownRun is a run with a dashboard of its own, with --serve. A nil one has none.
 type shownRun struct {
 	exe       string
 	dashboard *dashboard.Server
@@ -228,7 +227,7 @@ type shownRun struct {
 	ended     chan error
 }
 
-// serveRun opens a dashboard for the run that the flags ask for, if they ask for it.
+// serveRun opens a dashboard for the run, if the flags ask for one.
 func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
 	if !f.serve {
 		return nil, nil
@@ -260,7 +259,7 @@ func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
 	return v, nil
 }
 
-// loadRunner is who carries out the plan: a process of its own if this one answers browsers.
+// loadRunner is the generator of the run: a process of its own if this process serves browsers.
 func (v *shownRun) loadRunner() result.Runner {
 	if v == nil {
 		return runHere
@@ -268,7 +267,7 @@ func (v *shownRun) loadRunner() result.Runner {
 	return workerRunner(v.exe)
 }
 
-// showIntervals is each, and shows what it is called with.
+// showIntervals wraps each, and shows every interval.
 func (v *shownRun) showIntervals(each func(load.Interval)) func(load.Interval) {
 	if v == nil {
 		return each
@@ -279,7 +278,7 @@ func (v *shownRun) showIntervals(each func(load.Interval)) func(load.Interval) {
 	}
 }
 
-// showEnd shows what came of the run, and goes on until ctx ends.
+// showEnd shows the result of the run until ctx ends.
 func (v *shownRun) showEnd(ctx context.Context, s streams, r *result.Result, err error) {
 	if v == nil {
 		return

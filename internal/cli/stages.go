@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// addStage takes one --stage.
+// addStage adds the stage of a --stage.
 func (f *runFlags) addStage(s string) error {
 	stage, err := parseStage(s)
 	if err == nil {
@@ -20,7 +20,7 @@ func (f *runFlags) addStage(s string) error {
 	return err
 }
 
-// parseStage reads DURATION:RATE.
+// parseStage parses DURATION:RATE.
 func parseStage(s string) (load.Stage, error) {
 	length, rate, found := strings.Cut(s, ":")
 	if !found {
@@ -37,8 +37,8 @@ func parseStage(s string) (load.Stage, error) {
 	return load.Stage{Duration: load.Seconds(d), Rate: r}, err
 }
 
-// readStages takes the stages of a file, or of stdin if that is "-", one a line; empty
-// lines and those that begin with # say nothing.
+// readStages reads stages from a file, or from stdin for "-", one a line. Empty lines and lines
+// that begin with # are ignored.
 func (f *runFlags) readStages(name string) error {
 	if name == "" {
 		return errNoValue
@@ -77,10 +77,10 @@ func (f *runFlags) readStages(name string) error {
 	return errors.Join(faults...)
 }
 
-// mostFaults is how many faults of one file are told.
+// mostFaults is how many faults of one file are reported.
 const mostFaults = 20
 
-// parseArrival reads a law of arrivals.
+// parseArrival parses the name of a distribution of arrivals.
 func parseArrival(s string) (string, error) {
 	if s != load.Even && s != load.Poisson {
 		return "", fmt.Errorf("%q is not %s or %s", s, load.Even, load.Poisson)
@@ -88,7 +88,7 @@ func parseArrival(s string) (string, error) {
 	return s, nil
 }
 
-// parseSeed reads a seed, which JSON can carry.
+// parseSeed parses a seed, which must be one that JSON can represent exactly.
 func parseSeed(s string) (uint64, error) {
 	n, err := parsePositive(parseCount)(s)
 	return uint64(n), err

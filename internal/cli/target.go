@@ -61,8 +61,7 @@ var targetExamples = []string{
 	"dyno target --stall 1s/10s --close-after 100",
 }
 
-// serveTarget is dyno target. It says on stdout where it listens, before anything
-// else, and at the end what it served.
+// serveTarget is dyno target. It prints where it listens first, and at the end what it served.
 func serveTarget(s streams, args []string) int {
 	f := targetFlags{config: target.Config{Addr: "127.0.0.1:8080"}}
 	p := parseOptions(args, f.groups())
@@ -96,7 +95,7 @@ func serveTarget(s streams, args []string) int {
 	return exitOK
 }
 
-// openLog gives the configuration its log, and returns what ends it.
+// openLog opens the log of the configuration, and returns the function that closes it.
 func (f *targetFlags) openLog() (end func() error, err error) {
 	if f.log == "" {
 		return func() error { return nil }, nil
@@ -109,8 +108,8 @@ func (f *targetFlags) openLog() (end func() error, err error) {
 	return file.Close, nil
 }
 
-// urlHost is an address as URLs begin that lead to it. All addresses of one family
-// are called as they were asked for, whichever socket serves them.
+// urlHost is the host of URLs that lead to an address. An address that stands for all of a family
+// is written as it was given, whichever socket serves it.
 func urlHost(asked string, a net.Addr) string {
 	if a.Network() == "unix" {
 		return "http+unix://" + a.String() + ":/"

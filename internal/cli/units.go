@@ -12,7 +12,7 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// parseDuration reads a Go duration or a bare number of seconds.
+// parseDuration parses a Go duration or a bare number of seconds.
 func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	f, bare := plainNumber(s)
@@ -33,8 +33,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// isTooLarge reports whether s, which no duration can hold, would be one with
-// smaller numbers.
+// isTooLarge reports whether s, which no duration can hold, is well-formed and only too large.
 func isTooLarge(s string) bool {
 	_, err := time.ParseDuration(strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -45,8 +44,8 @@ func isTooLarge(s string) bool {
 	return err == nil
 }
 
-// plainNumber reads a decimal number, as 20, 0.5 or 1e4, and none of Go's other
-// ways to write one. It is infinite if it is too large for a float64.
+// plainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
+// result is infinite if it is too large for a float64.
 func plainNumber(s string) (float64, bool) {
 	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
 		return 0, false
@@ -55,7 +54,7 @@ func plainNumber(s string) (float64, bool) {
 	return f, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// parseNumber reads a number with an optional k, for thousands, or M.
+// parseNumber parses a number with an optional k, for thousands, or M.
 func parseNumber(s string) (float64, bool) {
 	digits, factor := s, 1.0
 	switch {
@@ -68,7 +67,7 @@ func parseNumber(s string) (float64, bool) {
 	return f * factor, ok
 }
 
-// parseRate reads a number of events a second above 0.
+// parseRate parses a positive number of events a second.
 func parseRate(s string) (load.Rate, error) {
 	f, ok := parseNumber(strings.TrimSuffix(s, "/s"))
 	switch {
@@ -79,11 +78,11 @@ func parseRate(s string) (load.Rate, error) {
 	case f < 0.0005:
 		return 0, fmt.Errorf("%q is below 0.001/s", s)
 	}
-	return load.PerSecond(f), nil
+	return load.RatePerSecond(f), nil
 }
 
-// parseCount reads a whole number of things. It may be negative: who knows the
-// least number allowed says that it is below.
+// parseCount parses an integer. It accepts negative ones, because the caller that knows the minimum
+// reports them better.
 func parseCount(s string) (int64, error) {
 	f, ok := parseNumber(s)
 	switch {
@@ -97,13 +96,13 @@ func parseCount(s string) (int64, error) {
 	return int64(f), nil
 }
 
-// parseInt is parseCount of an int.
+// parseInt is parseCount for an int.
 func parseInt(s string) (int, error) {
 	n, err := parseCount(s)
 	return int(n), err
 }
 
-// parsePositive is parse without what is below 1.
+// parsePositive returns parse limited to values of at least 1.
 func parsePositive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
 	return func(s string) (N, error) {
 		n, err := parse(s)
@@ -114,11 +113,11 @@ func parsePositive[N int | int64](parse func(string) (N, error)) func(string) (N
 	}
 }
 
-// maxCPU is the highest number that a CPU can have.
+// maxCPU is the highest number of a CPU.
 const maxCPU = 4095
 
-// parseCPUs reads a list of CPU numbers and ranges, "0,2-3", in order and
-// without doubles.
+// parseCPUs parses a list of CPU numbers and ranges, "0,2-3". The result is sorted, without
+// duplicates.
 func parseCPUs(s string) ([]int, error) {
 	wrong := fmt.Errorf("%q is not a list of CPUs; write numbers and ranges, as 0,2-3", s)
 	var cpus []int
@@ -151,7 +150,7 @@ func parseCPU(s string) (int, error) {
 	return int(n), err
 }
 
-// parseExpect reads status codes and classes of them, "200,204" or "2xx", or "any".
+// parseExpect parses status codes and classes of them, "200,204" or "2xx", or "any".
 func parseExpect(s string) ([]load.Statuses, error) {
 	var all []load.Statuses
 	for part := range strings.SplitSeq(s, ",") {
@@ -172,7 +171,7 @@ func parseExpect(s string) ([]load.Statuses, error) {
 	return all, nil
 }
 
-// parseReconnect reads never, always, or after how many exchanges.
+// parseReconnect parses never, always, or a number of requests.
 func parseReconnect(s string) (int, error) {
 	switch s {
 	case "never":
@@ -187,7 +186,7 @@ func parseReconnect(s string) (int, error) {
 	return int(n), nil
 }
 
-// parseHTTP reads a version that dyno speaks.
+// parseHTTP parses a version that dyno supports.
 func parseHTTP(s string) (string, error) {
 	switch s {
 	case load.Auto, "1.0", "1.1", "2", "3":
@@ -196,7 +195,7 @@ func parseHTTP(s string) (string, error) {
 	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
 }
 
-// parseParam reads a parameter of FastCGI, whose value may be empty.
+// parseParam parses a parameter of FastCGI, whose value may be empty.
 func parseParam(s string) (load.Param, error) {
 	name, value, found := strings.Cut(s, "=")
 	if !found || name == "" {
@@ -205,7 +204,7 @@ func parseParam(s string) (load.Param, error) {
 	return load.Param{Name: name, Value: value}, nil
 }
 
-// parseSources reads addresses and ranges of them, separated by commas.
+// parseSources parses addresses and ranges of them, separated by commas.
 func parseSources(s string) (all []load.Source, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		from, err := load.ParseSource(part)

@@ -15,7 +15,7 @@ import (
 	"dyno/internal/result"
 )
 
-// longestProfile is enough for the shares of what matters, and short for a wait.
+// longestProfile is long enough for exact shares, and short enough to wait for.
 const longestProfile = 30 * time.Second
 
 func (f *runFlags) serverGroup() group {
@@ -28,8 +28,7 @@ func (f *runFlags) serverGroup() group {
 	}}
 }
 
-// addWatch finds the processes that one --watch means, or notes on which agent's machine
-// they are.
+// addWatch finds the processes that a --watch names, or notes the agent on whose machine they are.
 func (f *runFlags) addWatch(s string) (err error) {
 	if s == "" {
 		return errNoValue
@@ -44,7 +43,7 @@ func (f *runFlags) addWatch(s string) (err error) {
 	return nil
 }
 
-// splitWatch is what one --watch names: a process and, if it is elsewhere, on whose machine.
+// splitWatch splits the value of --watch into the process and, if it is elsewhere, the agent.
 func splitWatch(s string) (process, agent string) {
 	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckAgentName(s[i+1:]) == nil {
 		return s[:i], s[i+1:]
@@ -60,26 +59,25 @@ func (f *runFlags) setPprof(s string) error {
 	return nil
 }
 
-// profileDuration is for how long; Go's handlers know whole seconds.
+// profileDuration is the length of the profile. Go's handlers accept only whole seconds.
 func (f *runFlags) profileDuration() time.Duration {
 	return min(time.Duration(f.plan.Duration), longestProfile).Truncate(time.Second)
 }
 
-// A watch is what looks at the server while it is loaded. The zero value looks
-// at nothing.
+// A watch observes the server while it is loaded. The zero value observes nothing.
 type watch struct {
 	sampler   *probe.Sampler // nil: the machine cannot be watched
 	server    bool           // a server is watched too
-	asked     []string       // which, as they were given
+	asked     []string       // the processes, as they were given
 	away      *awayWatch     // on an agent's machine; nil: none
 	profiling *profiling     // nil: none
 }
 
-// machinePace is how often the machine is looked at when no server is watched.
+// machinePace is how often the machine is sampled if no server is watched.
 const machinePace = time.Second
 
-// startWatch begins to watch what the flags say, and the machine in any case: the
-// generator's verdict needs it. The caller must end it.
+// startWatch begins to watch what the flags name, and always the machine, which the generator's
+// verdict needs. The caller must end it.
 func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 	config := probe.Config{Every: machinePace}
 	if len(f.watched) > 0 {
@@ -88,14 +86,14 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 	return beginWatch(ctx, f, config)
 }
 
-// beginWatch is startWatch with what the machine's probe is to do.
+// beginWatch is startWatch with the configuration of the machine's probe.
 func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch, err error) {
 	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
 	if w.away, err = f.away.beginAwayWatch(ctx, f.fleet.bus); err != nil {
-		if w.sampler != nil { // else this machine cannot be watched either
+		if w.sampler != nil { // otherwise this machine cannot be watched
 			w.sampler.Stop()
 		}
 		return w, err
@@ -106,7 +104,7 @@ func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch,
 	return w, nil
 }
 
-// endWatch stops watching, and returns what adds to the result what was seen.
+// endWatch stops watching, and returns a function that adds what was seen to a result.
 func (w watch) endWatch() (add func(*result.Result)) {
 	var rec *probe.Recording
 	var taken *profile.Profile
@@ -137,19 +135,19 @@ func (w watch) endWatch() (add func(*result.Result)) {
 	}
 }
 
-// A profiling is a profile that is being taken.
+// A profiling is a profile in progress.
 type profiling struct {
-	until  time.Time // when it has seen what it is to see
+	until  time.Time // when it will be complete
 	long   time.Duration
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	// What came, once done is closed.
+	// The profile or the error, valid once done is closed.
 	taken *profile.Profile
 	err   error
 }
 
-// startProfile begins, after a time, to take a CPU profile of so many seconds.
+// startProfile takes a CPU profile of that length, after a delay.
 func startProfile(ctx context.Context, url string, after, long time.Duration) *profiling {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &profiling{until: time.Now().Add(after + long), long: long, cancel: cancel,
@@ -166,11 +164,11 @@ func startProfile(ctx context.Context, url string, after, long time.Duration) *p
 	return p
 }
 
-// errNotLoaded is the fault of a profile that would be of an idle server.
+// errNotLoaded is the error of a profile of an idle server.
 var errNotLoaded = errors.New("the load ended before the time to profile did")
 
-// waitProfile waits for the profile, whose server is no longer loaded, unless a part of
-// it that matters is yet to come.
+// waitProfile waits for the profile, unless a large part of it would still come from a server that
+// is no longer loaded.
 func (p *profiling) waitProfile() (*profile.Profile, error) {
 	defer p.cancel()
 	if time.Until(p.until) > p.long/10 {

@@ -9,10 +9,10 @@ import (
 	"dyno/internal/result"
 )
 
-// calibratedWeight is the weight of a machine that was calibrated.
+// calibratedWeight means the weight that a calibration of the machine gives.
 const calibratedWeight = "calibrated"
 
-// parseWeight reads an agent's weight.
+// parseWeight parses an agent's weight.
 func parseWeight(s string) (int, error) {
 	if s != calibratedWeight {
 		return parsePositive(parseInt)(s)
@@ -25,8 +25,8 @@ func parseWeight(s string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c == nil || c.Peak() == 0 {
+	if c == nil || c.PeakRate() == 0 {
 		return 0, errors.New("this machine was not calibrated; run dyno calibrate first")
 	}
-	return max(int(math.Round(c.Peak()/1000)), 1), nil
+	return max(int(math.Round(c.PeakRate()/1000)), 1), nil
 }

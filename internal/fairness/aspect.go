@@ -65,10 +65,10 @@ func (s *aspect) compareAnswers(ref, a *Answer, ok allowed) State {
 	if s.judge != nil {
 		return s.judge(ref, a, ok)
 	}
-	return stateOf(s.show(ref) == s.show(a))
+	return equalityState(s.show(ref) == s.show(a))
 }
 
-func stateOf(same bool) State {
+func equalityState(same bool) State {
 	if same {
 		return Equal
 	}
@@ -131,11 +131,12 @@ func judgeBody(ref, a *Answer, _ allowed) State {
 		one, two = ref.BodyNeutral, a.BodyNeutral
 	}
 	same := one == two && ref.BodyCut == a.BodyCut
-	return stateOf(same && slices.Contains(ref.Varies, "body") == slices.Contains(a.Varies, "body"))
+	varies, refVaries := slices.Contains(a.Varies, "body"), slices.Contains(ref.Varies, "body")
+	return equalityState(same && varies == refVaries)
 }
 
 func judgeBodyBytes(ref, a *Answer, _ allowed) State {
-	return stateOf(ref.BodyBytes.overlapsWith(a.BodyBytes))
+	return equalityState(ref.BodyBytes.overlapsWith(a.BodyBytes))
 }
 
 // judgeWireBytes takes off what is allowed to differ, which with an allowed body
@@ -188,7 +189,7 @@ func attemptState(problem1, problem2 string, same bool) State {
 	if problem1 != "" && problem2 != "" {
 		return Unseen
 	}
-	return stateOf(problem1 == problem2 && same)
+	return equalityState(problem1 == problem2 && same)
 }
 
 // judgeKept compares how far both were asked: one that had no time for as many
@@ -197,7 +198,7 @@ func judgeKept(ref, a *Answer, _ allowed) State {
 	one, two := ref.Kept, a.Kept
 	switch {
 	case one == nil || two == nil:
-		return stateOf(one == two)
+		return equalityState(one == two)
 	case one.End == EndCut || two.End == EndCut:
 		return Unseen
 	case one.End.isOpen() && two.End.isOpen():
@@ -207,7 +208,7 @@ func judgeKept(ref, a *Answer, _ allowed) State {
 	case two.End.isOpen():
 		return stateBeyond(two, one)
 	}
-	return stateOf(*one == *two)
+	return equalityState(*one == *two)
 }
 
 // isOpen reports whether the server would have gone on.
@@ -227,7 +228,7 @@ func judgeDate(ref, a *Answer, _ allowed) State {
 	if unasked && !absent && ref.Date != a.Date {
 		return Unseen
 	}
-	return stateOf(ref.Date == a.Date)
+	return equalityState(ref.Date == a.Date)
 }
 
 func judgeStability(ref, a *Answer, ok allowed) State {
@@ -240,7 +241,7 @@ func judgeOpens(ref, a *Answer, _ allowed) State {
 	if one == nil || two == nil {
 		return Unseen
 	}
-	return stateOf(math.Abs(*one-*two) < surely)
+	return equalityState(math.Abs(*one-*two) < surely)
 }
 
 func whyHeader(name string) string {

@@ -148,7 +148,7 @@ func (c *comparison) presenceRow() (Row, bool) {
 	for _, a := range c.answers {
 		state := Equal
 		if (a.Answer == nil) != (c.ref == nil) {
-			state = c.allowed.stateOf("answer")
+			state = c.allowed.differenceState("answer")
 		}
 		missing = missing || a.Answer == nil
 		row.Cells = append(row.Cells, Cell{Value: words[a.Answer != nil], State: state})
@@ -166,7 +166,7 @@ func (c *comparison) aspectRow(s *aspect) Row {
 		cell := Cell{Value: s.show(a.Answer), State: Unseen}
 		if c.ref != nil {
 			if cell.State = s.compareAnswers(c.ref, a.Answer, c.allowed); cell.State == Violating {
-				cell.State = c.allowed.stateOf(s.name)
+				cell.State = c.allowed.differenceState(s.name)
 			}
 			if s.bytes != nil {
 				cell.Percent = percentMore(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
@@ -229,7 +229,7 @@ func (c *comparison) headerState(name string, a *Answer) State {
 	if vary1 == vary2 && (same || vary1) {
 		return Equal
 	}
-	return c.allowed.stateOf(name)
+	return c.allowed.differenceState(name)
 }
 
 // allowed is the allow list, by canonical names.
@@ -257,8 +257,8 @@ func newAllowed(names []string) allowed {
 
 func (a allowed) hasName(name string) bool { return a[canonicalName(name)] }
 
-// stateOf is that of a difference in what is called name.
-func (a allowed) stateOf(name string) State {
+// differenceState is that of a difference in what is called name.
+func (a allowed) differenceState(name string) State {
 	if a.hasName(name) {
 		return Allowed
 	}

@@ -45,8 +45,8 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.WarmupS},
 		func(s float64) bool { return s < 0 || s > elapsed }):
 		return nil, errors.New("its result has a time that is less than none or longer than the whole")
-	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) || rateExceeds(part.Rate.Answers(),
-		part.Requests.Completed+part.Requests.Errors, w):
+	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) ||
+		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors, w):
 		return nil, errors.New("its result has rates of more than it has requests")
 	case len(part.Errors) > failureKindsMax+len(load.Phases):
 		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))

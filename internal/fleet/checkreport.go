@@ -74,7 +74,8 @@ func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 		iv.Service.Count != 0 && iv.Service.Count != iv.Completed:
 		return fmt.Errorf("%d completed, %d failed, and there are %d and %d latencies", iv.Completed,
 			iv.Failed, iv.Latency.Count, iv.ErrorLatency.Count)
-	case !iv.Latency.Finely() || !iv.Service.Finely() || !iv.ErrorLatency.Finely():
+	case !iv.Latency.HasFineBuckets() || !iv.Service.HasFineBuckets() ||
+		!iv.ErrorLatency.HasFineBuckets():
 		return no("its histograms are of another kind")
 	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
 		return no("it was busy for less than no time, or for more than there was")

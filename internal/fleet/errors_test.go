@@ -68,7 +68,7 @@ func TestErrorsOfReports(t *testing.T) {
 	for i := range int64(10) {
 		h.Record((i + 1) * 1e6)
 	}
-	second := load.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.Sparse(),
+	second := load.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.ToSparse(),
 		Status: map[uint16]int64{503: 10}, Failures: []load.Failure{
 			{Phase: load.Expect, Kind: "status", Detail: "503", Count: 10},
 			{Phase: load.Read, Kind: "reset", Count: 2}}}

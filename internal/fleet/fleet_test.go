@@ -158,7 +158,7 @@ func (w *world) newPlan(rate float64, duration time.Duration, connections int) l
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://" + at + "/", Host: to.Addr().String(), Port: to.Port()}
 	p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at, Path: "/"}}}
-	p.Rate, p.Duration, p.Connections, p.Threads = load.PerSecond(rate), load.Seconds(duration), connections, 3
+	p.Rate, p.Duration, p.Connections, p.Threads = load.RatePerSecond(rate), load.Seconds(duration), connections, 3
 	p.Drain, p.Timeout = load.Seconds(time.Minute), load.Seconds(time.Minute)
 	return p
 }
@@ -235,7 +235,7 @@ func reportedLatency(c *Controller) *metric.Histogram {
 		if what == wire.Reported && wire.Decode(m.Data, &r) == nil {
 			key := fmt.Sprint(name, r.Seq)
 			if r.Tick != nil && !seen[key] {
-				h.AddSparse(r.Tick.Latency)
+				h.MergeSparse(r.Tick.Latency)
 			}
 			seen[key] = true
 		}
@@ -266,7 +266,7 @@ func TestRun(t *testing.T) {
 		r.Plan.Parts != 0 || r.Plan.Weights != nil {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, r.Plan)
 	}
-	if text, err := whole.Encode(); err != nil || text != r.Latency.HDR {
+	if text, err := whole.EncodeHDR(); err != nil || text != r.Latency.HDR {
 		t.Errorf("the latencies are not those of all reports: %d, and %d (%v)", r.Latency.Count, whole.Count, err)
 	}
 	var shown int64
@@ -497,11 +497,11 @@ func TestRefusals(t *testing.T) {
 		"a name that leads nowhere":        {nil, to("nowhere"), nil, "cannot look up nowhere"},
 		"out of its policy":                {nil, to("198.51.100.7"), nil, "is not in what its policy allows"},
 		"a rate above its ceiling": {func(a *Agent) { a.Policy.MaxRate = 249 },
-			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "its share is 250 requests a second"},
+			func(p *load.Plan) { p.Rate = load.RatePerSecond(500) }, nil, "its share is 250 requests a second"},
 		"too many connections": {func(a *Agent) { a.Policy.MaxConnections = 1 }, none, nil, "2 connections"},
 		"another version":      {func(a *Agent) { a.version = "0.0.9\x1b" }, none, nil, "b has dyno 0.0.9 , and"},
 		"for several reasons": {func(a *Agent) { a.Policy.MaxRate, a.Policy.MaxConnections = 249, 1 },
-			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "allows 249; its share is 2 connections"},
+			func(p *load.Plan) { p.Rate = load.RatePerSecond(500) }, nil, "allows 249; its share is 2 connections"},
 		"a plan of a stranger": {nil, none, func(c *Controller) { c.Sign = stranger.Sign }, "a refuses: nkeys"},
 		"only watching":        {func(a *Agent) { a.WatchOnly = true }, none, nil, "b only watches"},
 		"nobody of that name": {nil, none, func(c *Controller) { c.Names = []string{"a", "x"} },
@@ -545,7 +545,7 @@ func TestRefusals(t *testing.T) {
 // No part is without a limit because nothing of it was left for an agent.
 func TestCut(t *testing.T) {
 	p := load.DefaultPlan()
-	p.Rate = load.PerSecond(10)
+	p.Rate = load.RatePerSecond(10)
 	r := &fleetRun{plan: p}
 	for i, weight := range []int{1, 1, 3} {
 		r.members = append(r.members, newMember(FoundAgent{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))

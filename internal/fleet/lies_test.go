@@ -25,7 +25,7 @@ func sparseOf(t *testing.T, n int64) (s metric.Sparse) {
 	t.Helper()
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1e6)
-	b, err := json.Marshal(h.Sparse())
+	b, err := json.Marshal(h.ToSparse())
 	if err != nil {
 		t.Fatal(err)
 	}

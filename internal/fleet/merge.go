@@ -130,9 +130,9 @@ func (t *reportedSeconds) partialResult(p load.Plan) (*result.Result, error) {
 			total.Status[code] = n
 		}
 	}
-	total.Latency.AddSparse(t.latency)
-	total.Service.AddSparse(t.service)
-	total.ErrorLatency.AddSparse(t.errors)
+	total.Latency.MergeSparse(t.latency)
+	total.Service.MergeSparse(t.service)
+	total.ErrorLatency.MergeSparse(t.errors)
 	measured := s.To
 	if d := time.Duration(p.Duration); d > 0 {
 		measured = min(measured, d)

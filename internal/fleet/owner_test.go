@@ -49,9 +49,9 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 			}
 		})
 		p := w.newPlan(500, time.Second, 2)
-		p.Ceiling = load.PerSecond(1e6)
+		p.Ceiling = load.RatePerSecond(1e6)
 		r := w.mustRun(w.newController("a"), p)
-		if got := <-ceilings; got != load.PerSecond(rate) || r.Requests.Sent != 500 {
+		if got := <-ceilings; got != load.RatePerSecond(rate) || r.Requests.Sent != 500 {
 			t.Errorf("the ceiling is %v, want %v; %+v", got, rate, r.Requests)
 		}
 	}

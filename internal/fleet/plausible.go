@@ -211,7 +211,7 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 	}
 	return []claim{
 		{"s of CPU", g.CPUPercent / 100 * in, cpu},
-		{"s of CPU in requests", g.CPUPerRequest / 1e6 * part.Rate.Answers() * in, cpu},
+		{"s of CPU in requests", g.CPUPerRequest / 1e6 * part.Rate.AnswersPerSecond() * in, cpu},
 		{"% busy", g.BusyPercent, busy},
 		{"% waiting for a CPU", g.Unscheduled, 100},
 		{"local ports", float64(g.LocalPorts), 1 << 16},

@@ -48,16 +48,16 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 		}
 		wrong.Record(3e6)
 		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
-			Completed: 9, Failed: 1, Latency: latency.Sparse(), ErrorLatency: wrong.Sparse(), Busy: 0.5,
+			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []load.Failure{{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}}}
 		iv.Measure()
 		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
 			t.Fatal(err)
 		}
 		m.reported.addSecond(iv, r.scratch)
-		out.Total.Latency.Add(latency)
-		out.Total.ErrorLatency.Add(wrong)
-		out.Total.Service.Add(latency)
+		out.Total.Latency.Merge(latency)
+		out.Total.ErrorLatency.Merge(wrong)
+		out.Total.Service.Merge(latency)
 	}
 	s := m.reported.sum
 	out.Total.Sent, out.Total.Completed, out.Total.Failed = s.Sent, s.Completed, s.Failed
@@ -74,10 +74,10 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 func TestPossible(t *testing.T) {
 	n, x := func(n int64) *int64 { return &n }, func(x float64) *float64 { return &x }
 	closed := func(*load.Plan) {}
-	open := func(p *load.Plan) { p.Rate, p.Warmup = load.PerSecond(10), load.Seconds(time.Second) }
+	open := func(p *load.Plan) { p.Rate, p.Warmup = load.RatePerSecond(10), load.Seconds(time.Second) }
 	some := func(p *load.Plan) { p.Duration, p.Requested = 0, 40 }
-	few := func(p *load.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, load.PerSecond(0.1) }
-	light := func(p *load.Plan) { p.Probe = load.PerSecond(5) }
+	few := func(p *load.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, load.RatePerSecond(0.1) }
+	light := func(p *load.Plan) { p.Probe = load.RatePerSecond(5) }
 	for _, c := range []struct {
 		plan func(*load.Plan)
 		lie  func(*result.Result)
@@ -182,7 +182,7 @@ func TestEveryNumberHasALimit(t *testing.T) {
 	again := []string{"Window.Started", "Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
 	tried := 0
-	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.PerSecond(10) }} {
+	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.RatePerSecond(10) }} {
 		_, m := plannedRun(t, change)
 		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
 			r, m := plannedRun(t, change)

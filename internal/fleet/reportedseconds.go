@@ -101,9 +101,9 @@ func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 		return b
 	}
 	h.Reset()
-	h.AddSparse(a)
-	h.AddSparse(b)
-	return h.Sparse()
+	h.MergeSparse(a)
+	h.MergeSparse(b)
+	return h.ToSparse()
 }
 
 // matchesTotals reports whether the reports add up to a result: every count, and every bucket of
@@ -130,8 +130,8 @@ func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 		return reported.Count == 0 && d == nil
 	}
 	h := metric.NewHistogram(metric.Fine)
-	h.AddSparse(reported)
-	text, err := h.Encode()
+	h.MergeSparse(reported)
+	text, err := h.EncodeHDR()
 	return err == nil && text == d.HDR
 }
 

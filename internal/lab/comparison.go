@@ -7,39 +7,39 @@ import (
 	"dyno/internal/stats"
 )
 
-// A Comparison is what the trials of two arms at one level say of one measure.
-// It is a row of the verdict table, whose keys others rely on.
+// A Comparison compares the trials of two arms at one level by one measure. It is a row of the
+// verdict table. Other programs rely on its keys.
 type Comparison struct {
 	Metric   string        `json:"metric"`
 	Level    string        `json:"level"`
 	Baseline string        `json:"baseline"`
 	Variant  string        `json:"variant"`
 	Ratio    float64       `json:"ratio"` // of the variant to the baseline
-	Low      float64       `json:"low"`   // of its 95 % interval, which holds with all others
+	Low      float64       `json:"low"`   // of the 95 % interval, simultaneous with all others
 	High     float64       `json:"high"`
 	Verdict  stats.Verdict `json:"verdict"`
 	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
 	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
 
-	Confidence float64 `json:"confidence"` // that the interval really has: less than 0.95 of few
+	Confidence float64 `json:"confidence"` // of the interval; below 0.95 for few trials
 	PValues
 	Margin float64 `json:"margin"`          // share that a difference has to reach to matter
-	Floor  float64 `json:"floor,omitempty"` // by which the baseline may differ from itself
+	Floor  float64 `json:"floor,omitempty"` // by which the A/A arms differ
 	Better int     `json:"better"`          // 1: more is; -1: less is
 	More   int     `json:"more_rounds,omitempty"`
 
 	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
 	Control     bool `json:"control,omitempty"`      // the A/A arm
-	ClientBound bool `json:"client_bound,omitempty"` // by the generator's limit: not the server's
-	Disturbed   int  `json:"disturbed,omitempty"`    // pairs, or runs, in which it was held up
-	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the one asked for
-	GradeF      int  `json:"grade_f,omitempty"`      // pairs that rest on a trial of grade F
+	ClientBound bool `json:"client_bound,omitempty"` // limited by the generator, not by the server
+	Disturbed   int  `json:"disturbed,omitempty"`    // pairs, or runs, with a held-up generator
+	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the requested one
+	GradeF      int  `json:"grade_f,omitempty"`      // pairs with a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 }
 
-// PValues are the probabilities that a comparison of equals would look as it does, or more so:
-// its own, and those corrected for all that is compared beside it. Each is from 0 to 1.
+// PValues are the probabilities, from 0 to 1, that equal arms would differ at least as much as
+// observed: for this comparison alone, and corrected for all comparisons made together.
 type PValues struct {
 	P         float64 `json:"p"`          // of this comparison alone
 	PAdjusted float64 `json:"p_adjusted"` // corrected for all: the verdict's
@@ -47,12 +47,12 @@ type PValues struct {
 	PHolm     float64 `json:"p_holm"`     // Holm, likewise
 }
 
-// IsWorse reports whether the variant is, as far as the verdict says.
+// IsWorse reports whether the verdict says that the variant is worse.
 func (c Comparison) IsWorse() bool {
 	return c.Verdict == stats.Different && (c.Ratio-1)*float64(c.Better) < 0
 }
 
-// Place is what is compared, and where.
+// Place names what is compared, and at which level.
 func (c Comparison) Place() string {
 	s := c.Metric + " of " + c.Variant
 	if c.Level != "" {
@@ -61,13 +61,13 @@ func (c Comparison) Place() string {
 	return s
 }
 
-// A Rank is the arms at a level by one measure, best first. Arms that share a
-// letter are not told apart by the trials.
+// A Rank orders the arms at a level by one measure, best first. Arms that share a letter do not
+// differ significantly.
 type Rank struct {
 	Level  string   `json:"level"`
 	Metric string   `json:"metric"`
 	Arms   []string `json:"arms"`
-	Groups []string `json:"groups"` // letters, of each
+	Groups []string `json:"groups"` // letters of each arm
 }
 
 // The outcomes of a gate.
@@ -77,11 +77,11 @@ const (
 	Undecided  = "inconclusive"
 )
 
-// ConfirmingRound is the number of the first round of a second batch: above all that
-// a file may ask for.
+// ConfirmingRound is the number of the first round of a second batch. It is larger than any number
+// of rounds that a file may ask for.
 const ConfirmingRound = 1001
 
-// DescribeWorse names all that a gate found to be worse, with the ratios.
+// DescribeWorse lists everything that a gate found to be worse, with the ratios.
 func (g *GateOutcome) DescribeWorse() string {
 	var all []string
 	for _, c := range g.Missed {
@@ -90,7 +90,7 @@ func (g *GateOutcome) DescribeWorse() string {
 	return strings.Join(all, "; ")
 }
 
-// Explain is why a gate did not pass, in a line: all that is worse, and all that is undecided.
+// Explain says in one line why a gate did not pass: what is worse, and what is undecided.
 func (g *GateOutcome) Explain() string {
 	switch {
 	case g.Verdict != Regression:
@@ -101,14 +101,13 @@ func (g *GateOutcome) Explain() string {
 	return "a regression: " + g.DescribeWorse()
 }
 
-// Worsening is by how much it is.
+// Worsening describes by how much the variant is worse.
 func (c Comparison) Worsening() string {
 	return fmt.Sprintf("%s: worse by a factor of %.3f [%.3f, %.3f]", c.Place(), c.Ratio, c.Low, c.High)
 }
 
-// A Shift is by which factor the latency of an arm exceeds its baseline's, from its fastest
-// requests to its slowest: a median that is better and a p99 that is worse are two rows of it,
-// and no single number shows both.
+// A Shift is the ratio of the latency of an arm to its baseline's, from the fastest requests to the
+// slowest. A better median and a worse p99 are two points of it. No single number shows both.
 type Shift struct {
 	Level    string       `json:"level"`
 	Baseline string       `json:"baseline"`
@@ -120,18 +119,20 @@ type Shift struct {
 // A ShiftPoint is one quantile of a Shift.
 type ShiftPoint struct {
 	Quantile float64 `json:"quantile"` // 0 to 1
-	// Ratio is the variant's to the baseline's, with the 95 % interval of this quantile alone;
-	// Band is that of all quantiles of the shift together, by sign flips of rounds.
+	// Ratio is that of the variant to the baseline, with the 95 % interval of this quantile alone.
+	// Band is the interval that holds for all quantiles of the shift together, by sign flips of
+	// rounds.
 	Ratio  stats.Interval `json:"ratio"`
 	Band   stats.Interval `json:"band"`
 	Trials int            `json:"trials"` // pairs of them
 }
 
-// IsShown reports whether the quantile differs, all quantiles of the shift taken together.
+// IsShown reports whether the quantile differs significantly, with all quantiles of the shift taken
+// together.
 func (p ShiftPoint) IsShown() bool {
 	enough := p.Band.Level >= Confidence-1e-9
 	return enough && (p.Band.Low > 1 || p.Band.High < 1)
 }
 
-// Confidence is that of every interval.
+// Confidence is the confidence of every interval.
 const Confidence = 0.95

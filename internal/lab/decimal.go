@@ -1,14 +1,14 @@
 package lab
 
-// Memory was in MiB once; it is in MB, as all sizes are that dyno writes.
+// Older versions stored memory in MiB. Today all sizes are in MB.
 const (
 	memory        = "memory"
 	oldMemoryUnit = "MiB"
 	oldMemorySize = 1.048576 // MB
 )
 
-// convertMemory brings the memory of a record that an older dyno wrote into the unit of Measures,
-// so that its figures stand beside others.
+// convertMemory converts the memory in a record of an older version to the unit of Measures, so
+// that it can be compared with others.
 func (r *Record) convertMemory() {
 	old := false
 	for i, c := range r.Cells {

@@ -14,7 +14,8 @@ import (
 // Memory is in MB like every other size.
 func TestMemoryIsDecimal(t *testing.T) {
 	m, _ := MeasureNamed(memory)
-	r := &result.Result{Server: &result.Server{Processes: []result.Usage{{Memory: 25e6}}}}
+	r := &result.Result{Observed: result.Observed{
+		Server: &result.Server{Processes: []result.Usage{{Memory: 25e6}}}}}
 	if v, ok := m.Value(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
 		t.Errorf("25,000,000 bytes are %v %s", v, m.Unit)
 	}
@@ -24,10 +25,10 @@ func TestMemoryIsDecimal(t *testing.T) {
 func TestOldMemoryIsReadAsDecimal(t *testing.T) {
 	for unit, want := range map[string]float64{oldMemoryUnit: 25, "MB": 25 / oldMemorySize} {
 		mib := 25e6 / (1 << 20)
-		old := Record{Format: ExperimentFormat, Cells: []Cell{
+		old := Record{Format: ExperimentFormat, Findings: Findings{Cells: []Cell{
 			{Metric: "p99", Unit: "µs", Median: stats.Interval{Estimate: 3}},
 			{Metric: memory, Unit: unit, Median: stats.Interval{Low: mib, Estimate: mib, High: mib}}},
-			Trials: []TrialSummary{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}
+			Trials: []TrialSummary{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}}
 		b, err := json.Marshal(old)
 		if err != nil {
 			t.Fatal(err)

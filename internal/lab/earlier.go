@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// An Advice is how long windows should be, if the same experiment is run again.
+// An Advice is how long windows should be in the next run of the same experiment.
 type Advice struct {
-	Within  float64 `json:"within"`             // by which share a second of a trial varies
-	Between float64 `json:"between"`            // and a trial besides
-	CostS   float64 `json:"cost_s"`             // what a trial takes besides its window
-	WindowS int     `json:"window_s,omitempty"` // 0: the longer, the better
+	Within  float64 `json:"within"`             // variation of a second in a trial, as a share
+	Between float64 `json:"between"`            // and that between trials
+	CostS   float64 `json:"cost_s"`             // time of a trial outside its window
+	WindowS int     `json:"window_s,omitempty"` // 0: as long as possible
 }
 
-// A Noise is by how much pairs of the baseline and itself varied, now and when the same
-// experiment was run on the same machine before.
+// A Noise is how much pairs of the baseline and its control varied, now and in earlier runs of the
+// same experiment on the same machine.
 type Noise struct {
 	Metric string  `json:"metric"`
 	Level  string  `json:"level"`
@@ -25,7 +25,7 @@ type Noise struct {
 	Others int     `json:"others"` // experiments
 }
 
-// unusual is by which factor noise may be more or less than it usually is.
+// unusual is the factor from which on noise counts as far from usual.
 const unusual = 2
 
 // IsUnusual reports whether the noise is far from what it usually is.
@@ -39,12 +39,12 @@ func (r *Record) sameSetup(o *Record) bool {
 		slices.Equal(o.CPUs.Generator, r.CPUs.Generator) && o.Fleet.String() == r.Fleet.String()
 }
 
-// historyMax is how many of the newest experiments are looked at.
+// historyMax is how many of the newest experiments ReadEarlier reads.
 const historyMax = 100
 
-// ReadEarlier are the runs of the same experiment on the same machine before r whose folders lie in
-// dir, oldest first; those among the newest hundred there. What cannot be read is none: it is a
-// yardstick, not a result.
+// ReadEarlier returns the runs of the same experiment on the same machine before r whose folders
+// lie in dir, oldest first. It reads only the newest hundred folders. A record that cannot be read
+// is left out, because it serves only for comparison.
 func ReadEarlier(dir string, r *Record) (all []*Record) {
 	entries, err := os.ReadDir(dir)
 	if dir == "" || err != nil {
@@ -63,7 +63,7 @@ func ReadEarlier(dir string, r *Record) (all []*Record) {
 	return all
 }
 
-// modTime is when something in a folder was last made or removed; zero if nobody can say.
+// modTime is when a folder's contents last changed; zero if that is unknown.
 func modTime(e os.DirEntry) time.Time {
 	info, err := e.Info()
 	if err != nil {

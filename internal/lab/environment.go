@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Environment is all that an experiment ran in and on, each as a name and a value, in a fixed
-// order: what two experiments' records do not have alike may be why they differ. Names are
-// unique; what was not known is left out.
+// Environment is what an experiment ran on, as names and values in a fixed order. Where two
+// experiments differ in it, that may be why their results differ. Names are unique. What was not
+// known is left out.
 func (r *Record) Environment() (all []Fact) {
 	say := func(name, format string, args ...any) {
 		if value := fmt.Sprintf(format, args...); value != "" {
@@ -24,7 +24,7 @@ func (r *Record) Environment() (all []Fact) {
 	say("CPUs", "%d: generator %v, server %v", h.CPUs, r.CPUs.Generator, r.CPUs.Server)
 	say("Go that built dyno", "%s", h.Go)
 	for _, f := range r.Machine {
-		if f.Name != LoadAverage { // it says what was at work, not what the machine is
+		if f.Name != LoadAverage { // it depends on what was running, not on the machine
 			all = append(all, f)
 		}
 	}
@@ -34,7 +34,7 @@ func (r *Record) Environment() (all []Fact) {
 	return append(all, programFacts(r.Programs)...)
 }
 
-// programFacts are the executables, those of one process and name together.
+// programFacts are the executables. Those with the same process and name make one fact.
 func programFacts(programs []ArmProgram) (all []Fact) {
 	at := map[string]int{}
 	for _, p := range programs {

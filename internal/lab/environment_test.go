@@ -8,11 +8,12 @@ import (
 // What changed between two experiments is what their environments do not have alike.
 func TestEnvironment(t *testing.T) {
 	record := func(sum, load string) *Record {
-		return &Record{Dyno: "1", SHA256: "f", Machine: []Fact{{"governor", "powersave"},
-			{LoadAverage, load}}, Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
-			Programs: []ArmProgram{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
-				{Arm: "a", Program: Program{Process: "p", Path: "/" + load + "/x", SHA256: "2"}},
-				{Arm: "b", Program: Program{Process: "p", Path: "/y"}}}}
+		return &Record{Progress: Progress{Dyno: "1"}, Definition: Definition{SHA256: "f"},
+			Setup: Setup{Machine: []Fact{{"governor", "powersave"}, {LoadAverage, load}}},
+			Preparation: Preparation{Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
+				Programs: []ArmProgram{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
+					{Arm: "a", Program: Program{Process: "p", Path: "/" + load + "/x", SHA256: "2"}},
+					{Arm: "b", Program: Program{Process: "p", Path: "/y"}}}}}
 	}
 	one, two := record("1", "0.1").Environment(), record("3", "9.9").Environment()
 	names := map[string]bool{}

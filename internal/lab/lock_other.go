@@ -4,6 +4,6 @@ package lab
 
 import "os"
 
-// lockFile does nothing here: two that resume one experiment at once find out when
+// lockFile does nothing on this system. Two processes that resume one experiment at once fail when
 // they store the same trial.
 func lockFile(*os.File) error { return nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes f for this process alone; the system lets go of it when f is closed,
-// and so when the process ends in whatever way.
+// lockFile locks f for this process alone. The system unlocks it when f is closed, so also when the
+// process ends for any reason.
 func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

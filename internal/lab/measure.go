@@ -6,7 +6,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A Measure is a number that every trial has, or lacks.
+// A Measure is a number that a trial may have.
 type Measure struct {
 	Name, Unit string
 	Better     int // 1: more is; -1: less is
@@ -22,11 +22,10 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	return value, value > 0 // and so not NaN
 }
 
-// CPU is the server's CPU time for each request: the measure that noise spoils
-// least.
+// CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
 
-// Measures are all there are, in the order in which they are shown.
+// Measures are all measures, in the order in which they are shown.
 var Measures = []Measure{
 	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
 	CPU,
@@ -56,13 +55,13 @@ var Measures = []Measure{
 	}},
 }
 
-// DependsOnLoad reports whether the measure is what the load came to, and so the generator's too,
-// and not what a request cost.
+// DependsOnLoad reports whether the measure depends on the generator too (throughput, latency), and
+// is not only a cost per request.
 func (m Measure) DependsOnLoad() bool {
 	return !slices.Contains([]string{"cpu", "generator_cpu", "host_cpu", "memory", "bytes"}, m.Name)
 }
 
-// MeasureNamed finds one by its name.
+// MeasureNamed returns the measure of that name.
 func MeasureNamed(name string) (Measure, bool) {
 	for _, m := range Measures {
 		if m.Name == name {
@@ -81,8 +80,8 @@ func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
 	}
 }
 
-// percentileBy is 0 where there are too few exchanges for a two-sided 95 %
-// interval of it: n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
+// percentileBy is 0 if there are too few requests for a two-sided 95 % interval of the percentile.
+// It needs n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
 func percentileBy(nines int,
 	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
 	least := map[int]int64{99: 368, 999: 3688}[nines]
@@ -94,19 +93,19 @@ func percentileBy(nines int,
 	}
 }
 
-// hostCPU is the busy time of the whole machine for each request: what the kernel
-// does for the server in the name of others is in it, and so are others. It says
-// nothing of a server that is elsewhere.
+// hostCPU is the busy time of the whole machine per request. It includes what the kernel does for
+// the server outside its processes, and all other programs. It is meaningless for a server on
+// another machine.
 func hostCPU(t *Trial) float64 {
 	if len(t.ServerProcesses()) == 0 {
 		return 0
 	}
-	done := t.Result.Rate.Answers() * t.Result.Window.MeasuredS
+	done := t.Result.Rate.AnswersPerSecond() * t.Result.Window.MeasuredS
 	return float64(t.Result.Server.Host.Busy) / 1e3 / max(done, 1)
 }
 
-// ServerProcesses are what the server's used, first all together; none if it was not
-// watched.
+// ServerProcesses is what the server's processes used; the first is their sum. It is empty if the
+// server was not watched.
 func (t *Trial) ServerProcesses() []result.Usage {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil

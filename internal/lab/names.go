@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// FileName is the name of what is kept of an arm, a level, a process or whatever else parts
-// name, without its suffix: r002-go@c16. No two lists of parts have the same name, because a
-// kind has no -, and a part as safe writes it has no @.
+// FileName is the name of a file, without its suffix, for an arm, a level, a process or the like:
+// r002-go@c16. Different kinds and parts have different names, because a kind contains no -, and
+// SafeName removes @ from parts.
 func FileName(kind string, parts ...string) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -18,15 +18,15 @@ func FileName(kind string, parts ...string) string {
 	return kind + "-" + strings.Join(all, PartMark)
 }
 
-// PartMark is between the parts of a file's name.
+// PartMark separates the parts of a file's name.
 const PartMark = "@"
 
-// partMax is how many bytes a part of a file's name has at most: three such parts, a kind, an
-// attempt and a suffix fit into the 255 bytes of a file's name.
+// partMax is how many bytes a part of a file's name has at most. Three such parts, a kind, an
+// attempt and a suffix fit into the 255 bytes of a file name.
 const partMax = 76
 
-// ShortName is a part of a file's name cut to partMax, with the beginning of its SHA-256 for what
-// is cut off, after a ~ that no other part has.
+// ShortName shortens a part of a file's name to partMax. It replaces the rest by ~ and the
+// beginning of its SHA-256. No other part contains ~.
 func ShortName(part string) string {
 	if len(part) <= partMax {
 		return part
@@ -36,7 +36,7 @@ func ShortName(part string) string {
 	return part[:partMax-digits-1] + "~" + hex.EncodeToString(sum[:])[:digits]
 }
 
-// SafeName is a name as a part of a file's; no two names have the same.
+// SafeName converts a name into a part of a file name. Different names have different parts.
 func SafeName(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {
@@ -53,5 +53,5 @@ func SafeName(name string) string {
 	return b.String()
 }
 
-// ControlMark is what the name of a control ends with.
+// ControlMark is the ending of a control's name.
 const ControlMark = " (A/A)"

@@ -8,8 +8,7 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// A Slot is a trial that is to be: which arm at which level, in which round, as
-// the how manieth of it.
+// A Slot is a planned trial: which arm at which level, in which round, and its position there.
 type Slot struct {
 	Round    int    `json:"round"`    // from 1
 	Position int    `json:"position"` // in the round, from 1
@@ -26,15 +25,15 @@ func (s Slot) FileID(attempt int) string {
 	return FileName(round, s.Arm, s.Level)
 }
 
-// An AttemptKey is what a trial is of, so that a plan made again finds what is done already,
-// whatever else has changed in the order. A file's name does not tell: those that earlier
-// versions wrote are the same for different arms.
+// An AttemptKey identifies an attempt at a trial, so that a new plan finds the trials that are
+// already done, whatever else has changed in the order. The name of the file is not enough: earlier
+// versions gave different arms the same name.
 type AttemptKey struct {
 	TrialKey
 	Number int
 }
 
-// Key is the key of the slot's attempt of that number, from 1.
+// Key is the key of an attempt at the slot; number is 1 for the first.
 func (s Slot) Key(number int) AttemptKey {
 	return AttemptKey{TrialKey{s.Arm, s.Level, s.Round}, number}
 }
@@ -42,14 +41,13 @@ func (s Slot) Key(number int) AttemptKey {
 // A CellKey is an arm at a level.
 type CellKey struct{ Arm, Level string }
 
-// OrderRound is a round's cells in the order in which they run. It depends on the
-// seed and the round alone, so that rounds already run do not change when there
-// are more of them.
+// OrderRound returns a round's cells in the order in which they run. The order depends only on the
+// seed and the round, so more rounds do not change earlier ones.
 //
-// Randomised complete blocks: every cell once a round, all shuffled, levels too,
-// for a rising sweep would take time for load. Source: Abedi, Brecht,
-// "Conducting Repeatable Experiments in Highly Variable Cloud Computing
-// Environments", ICPE 2017 (randomised multiple interleaved trials).
+// These are randomised complete blocks: every round has each cell once, and shuffles all cells. It
+// shuffles levels too, because a rising sweep would confuse time with load. Source: Abedi, Brecht,
+// "Conducting Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE 2017
+// (randomised multiple interleaved trials).
 func OrderRound(kind string, seed int64, round int, cells []CellKey) []Slot {
 	mixed := slices.Clone(cells)
 	switch kind {
@@ -68,7 +66,7 @@ func OrderRound(kind string, seed int64, round int, cells []CellKey) []Slot {
 	return slots
 }
 
-// OrderRounds are all slots of so many rounds.
+// OrderRounds returns all slots of that many rounds.
 func OrderRounds(kind string, seed int64, rounds int, cells []CellKey) (all []Slot) {
 	for round := range rounds {
 		all = append(all, OrderRound(kind, seed, round+1, cells)...)
@@ -76,7 +74,7 @@ func OrderRounds(kind string, seed int64, rounds int, cells []CellKey) (all []Sl
 	return all
 }
 
-// OrderSequence is all rounds of a cell before the next cell's.
+// OrderSequence returns all rounds of a cell before those of the next cell.
 func OrderSequence(rounds int, cells []CellKey) (all []Slot) {
 	for i, c := range cells {
 		for round := range rounds {
@@ -86,7 +84,7 @@ func OrderSequence(rounds int, cells []CellKey) (all []Slot) {
 	return all
 }
 
-// A TrialKey is where a trial belongs.
+// A TrialKey identifies a trial, whichever its attempt.
 type TrialKey struct {
 	Arm, Level string
 	Round      int

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// A Program is what some of a server's processes were, as the kernel has it: which executable,
-// with which arguments; or what made the load instead of dyno, by its name alone. Only Linux tells
-// of processes, and of those of other users only root.
+// A Program is an executable that processes of a server ran, with its arguments, as the kernel
+// reports them. If another generator made the load, it is that program, by name only. Only Linux
+// reports programs, and those of other users only to root.
 type Program struct {
-	Process string   `json:"process"` // of the variant, whose tree they belong to
-	Path    string   `json:"path"`    // of the executable, of the first
+	Process string   `json:"process"` // of the variant, whose process tree has it
+	Path    string   `json:"path"`    // of the first executable
 	SHA256  string   `json:"sha256,omitempty"`
-	Args    []string `json:"args"` // of the first; a program may have rewritten them
+	Args    []string `json:"args"` // of the first process; a program may have rewritten them
 	Count   int      `json:"count"`
 }
 
-// Executable is the executable's last name. Its folder says nothing: that of a build is another in
-// each experiment, and that of what `go run` runs in each trial.
+// Executable is the file name of the executable. Its folder is left out: a build has another folder
+// in each experiment, and `go run` in each trial.
 func (p Program) Executable() string { return strings.TrimSuffix(path.Base(p.Path), " (deleted)") }
 
-// SameExecutable reports whether p and q are versions of one executable of a process of the
-// variant.
+// SameExecutable reports whether p and q are the same executable, perhaps in different versions, of
+// one process of the variant.
 func (p Program) SameExecutable(q Program) bool {
 	return p.Process == q.Process && p.Executable() == q.Executable()
 }
@@ -29,7 +29,7 @@ func (p Program) SameExecutable(q Program) bool {
 // SameVersion reports whether they are the same version.
 func (p Program) SameVersion(q Program) bool { return p.SameExecutable(q) && p.SHA256 == q.SHA256 }
 
-// A ArmProgram is a program of an arm, over all trials: two of one process are two builds of it.
+// An ArmProgram is a program of an arm, over all trials. Two of one process are two builds of it.
 type ArmProgram struct {
 	Arm string `json:"arm"`
 	Program

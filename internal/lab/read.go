@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// ReadTrial reads a trial of the experiment whose folder is dir, by the ID that the record
-// has of it, with what was recorded meanwhile. That is large: look at one after the other.
+// ReadTrial reads a trial of the experiment whose folder is dir, by its ID in the record. It
+// includes the recording of the machine, which is large, so callers should read one trial at a
+// time.
 func ReadTrial(dir, id string) (*Trial, error) {
 	if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 		return nil, fmt.Errorf("%q is no trial's ID; the record of %s is damaged", id, dir)
@@ -20,7 +21,7 @@ func ReadTrial(dir, id string) (*Trial, error) {
 	return t, nil
 }
 
-// A Heading is what a list of experiments has of one.
+// A Heading is what a list shows of an experiment.
 type Heading struct {
 	Name    string    `json:"name"`
 	State   State     `json:"state"`
@@ -32,15 +33,16 @@ type Heading struct {
 // Heading is the record's Heading.
 func (r *Record) Heading() Heading { return Heading{r.Name, r.State, r.Started, r.Ended, r.Quick} }
 
-// ReadHeading reads no more than the Heading of the experiment whose folder is dir.
+// ReadHeading reads only the Heading of the experiment whose folder is dir.
 func ReadHeading(dir string) (h Heading, err error) {
 	err = Folder{Dir: dir}.readRecord(&h)
 	return h, err
 }
 
-// ReadRecord reads the record alone.
+// ReadRecord reads only the record, without the trials.
 func ReadRecord(dir string) (*Record, error) {
-	r := &Record{Dir: dir}
+	r := new(Record)
+	r.Dir = dir
 	err := Folder{Dir: dir}.readRecord(r)
 	r.convertMemory()
 	return r, err

@@ -21,42 +21,65 @@ import (
 	"dyno/internal/stats"
 )
 
-// ExperimentFormat is what every record of an experiment says of itself.
+// ExperimentFormat is the format of a record of an experiment.
 const ExperimentFormat = "dyno.experiment/1"
 
-// A Record is an experiment that was run: what it was, and what its trials allow
-// one to say. All of it can be computed again from the trials.
+// A Record is an experiment that was run: what it was, and what its trials show. Dyno can compute
+// all of it again from the trials. In JSON the parts are one object, with the keys in this order.
 type Record struct {
-	Format     string                 `json:"format"`
-	Dyno       string                 `json:"dyno"` // version that ran it
-	Name       string                 `json:"name"`
-	State      State                  `json:"state"`
-	Started    time.Time              `json:"started"`
-	Ended      time.Time              `json:"ended,omitzero"`
-	Sessions   int                    `json:"sessions,omitempty"` // 1 and its resumptions; 0: older
-	WorkedS    float64                `json:"worked_s,omitempty"` // in all of them; 0: not known
-	Seed       int64                  `json:"seed"`
-	Quick      bool                   `json:"quick,omitempty"`
-	File       string                 `json:"file,omitempty"` // "": it ships inside dyno
-	Here       string                 `json:"here,omitempty"`
-	Dir        string                 `json:"-"`          // its folder, of one that was read
-	SHA256     string                 `json:"sha256"`     // of the file
-	Plan       json.RawMessage        `json:"experiment"` // as it was read, with its defaults
-	Experiment *experiment.Experiment `json:"-"`          // the same; Open reads it from the file
-	Host       result.Host            `json:"host"`
-	Machine    []Fact                 `json:"machine"` // what else of it may matter
-	CPUs       server.Split           `json:"cpus"`
-	Fleet      *Fleet                 `json:"fleet,omitempty"` // absent: this machine makes the loads
+	Format string `json:"format"`
+	Progress
+	Definition
+	Setup
+	Preparation
+	Findings
+}
 
+// A Progress is which dyno ran an experiment, with which seed, and how far it came.
+type Progress struct {
+	Dyno     string    `json:"dyno"` // version that ran it
+	Name     string    `json:"name"`
+	State    State     `json:"state"`
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Sessions int       `json:"sessions,omitempty"` // 1 and its resumptions; 0: an older dyno
+	WorkedS  float64   `json:"worked_s,omitempty"` // in all sessions; 0: not known
+	Seed     int64     `json:"seed"`
+	Quick    bool      `json:"quick,omitempty"`
+}
+
+// A Definition is the experiment's file, and where it and the record lie.
+type Definition struct {
+	File       string                 `json:"file,omitempty"` // "": it ships inside dyno
+	Here       string                 `json:"here,omitempty"` // absolute path of the file's folder
+	Dir        string                 `json:"-"`              // folder that the record was read from
+	SHA256     string                 `json:"sha256"`         // of the file
+	Plan       json.RawMessage        `json:"experiment"`     // as it was read, with its defaults
+	Experiment *experiment.Experiment `json:"-"`              // the same; judge.Open reads it
+}
+
+// A Setup is the machines of an experiment, and how its CPUs are divided.
+type Setup struct {
+	Host    result.Host  `json:"host"`
+	Machine []Fact       `json:"machine"` // what else of the machine may matter
+	CPUs    server.Split `json:"cpus"`
+	Fleet   *Fleet       `json:"fleet,omitempty"` // absent: this machine makes the loads
+}
+
+// A Preparation is what was found out before the trials, and of the servers while they ran.
+type Preparation struct {
 	Shown    bool            `json:"secrets_shown,omitempty"` // by --show-secrets
-	Checked  bool            `json:"checked"`                 // built, asked, and ceilings measured
+	Checked  bool            `json:"checked"`                 // built, compared, ceilings measured
 	Arms     []Arm           `json:"arms"`
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
-	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
-	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers were
-	Served   *Agreement      `json:"served,omitempty"`          // absent: no server tells
+	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, for the probes
+	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers executed
+	Served   *Agreement      `json:"served,omitempty"`          // absent: no server counts
+}
 
+// Findings are what the trials show. Package judge computes them.
+type Findings struct {
 	Verdicts   []Comparison      `json:"verdicts"`
 	Shifts     []Shift           `json:"shifts,omitempty"` // of latency, where it was measured
 	Ranks      []Rank            `json:"ranks"`
@@ -65,12 +88,12 @@ type Record struct {
 	SpentS     float64           `json:"spent_s"` // in trials
 	Objectives []ObjectiveCount  `json:"objectives,omitempty"`
 	Trials     []TrialSummary    `json:"trials"`           // in the order in which they ran
-	Advice     *Advice           `json:"advice,omitempty"` // absent: too little to say
-	Noise      []Noise           `json:"noise,omitempty"`  // beside that of earlier runs
+	Advice     *Advice           `json:"advice,omitempty"` // absent: too few trials
+	Noise      []Noise           `json:"noise,omitempty"`  // compared with earlier runs
 	Profiles   []TakenProfile    `json:"profiles,omitempty"`
 	Published  []PublishedFigure `json:"published,omitempty"`
 	Gate       *GateOutcome      `json:"gate,omitempty"`
-	Cautions   []string          `json:"cautions"` // what a reader must know before all else
+	Cautions   []string          `json:"cautions"` // what a reader must know first
 }
 
 // A State is how far an experiment has come.
@@ -78,15 +101,15 @@ type State string
 
 // The states.
 const (
-	Running     State = "running" // or its end was never written
+	Running     State = "running" // or it was killed
 	Complete    State = "complete"
-	OverBudget  State = "budget"      // the time it was given was over
-	Interrupted State = "interrupted" // --resume goes on
+	OverBudget  State = "budget"      // its time budget was used up
+	Interrupted State = "interrupted" // --resume continues it
 	Failed      State = "failed"      // something could not be stored
 )
 
-// A Fleet is the machines that make an experiment's loads, and how they are found: what it
-// takes to go on with them, and no secret.
+// A Fleet is the machines that make an experiment's loads, and how to reach them. It contains all
+// that is needed to resume the experiment, and no secret.
 type Fleet struct {
 	Agents      []string `json:"agents"` // their names
 	OnAgentLoss string   `json:"on_agent_loss,omitempty"`
@@ -96,7 +119,7 @@ type Fleet struct {
 	CACert      string   `json:"nats_ca,omitempty"` // likewise
 }
 
-// String says who makes the loads.
+// String describes who makes the loads.
 func (f *Fleet) String() string {
 	if f == nil {
 		return "this machine"
@@ -110,28 +133,28 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// An Arm is a variant as it takes part.
+// An Arm is a variant that takes part in an experiment.
 type Arm struct {
 	Name        string           `json:"name"`
 	Description string           `json:"description,omitempty"`
-	Control     bool             `json:"control,omitempty"`  // the baseline a second time
+	Control     bool             `json:"control,omitempty"`  // the baseline a second time (A/A)
 	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
 	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
 	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
 	Remedy      string           `json:"remedy,omitempty"`   // what can be done about it
 	LeftOut     bool             `json:"left_out,omitempty"` // by --quick
-	Version     string           `json:"version,omitempty"`  // as the command in the file says
+	Version     string           `json:"version,omitempty"`  // as the file's command printed it
 	Answer      *fairness.Answer `json:"answer,omitempty"`
 }
 
-// A Ceiling is what the generator reaches on this machine against a server that
-// does next to nothing: what comes near it is the generator's and not a server's.
+// A Ceiling is what the generator reaches on this machine against a server that does almost
+// nothing. Throughput near a ceiling shows the generator's limit, not the server's.
 type Ceiling struct {
 	Level      string  `json:"level"`
 	Throughput float64 `json:"throughput"` // req/s
 }
 
-// A Cell is a variant at a level: the median of its trials by each measure.
+// A Cell is an arm at a level: the median of its trials for one measure.
 type Cell struct {
 	Arm    string         `json:"arm"`
 	Level  string         `json:"level"`
@@ -141,12 +164,11 @@ type Cell struct {
 	Trials int            `json:"trials"`
 }
 
-// A ProcessUse is what a process of a variant's server used at a level: medians of the
-// trials.
+// A ProcessUse is what a process of a variant's server used at a level, as medians of the trials.
 type ProcessUse struct {
 	Arm     string      `json:"arm"`
 	Level   string      `json:"level"`
-	Name    string      `json:"name"` // "" of all together
+	Name    string      `json:"name"` // "": the sum of all
 	CPU     probe.Value `json:"cpu_us_per_request"`
 	User    probe.Value `json:"user_us_per_request"`
 	System  probe.Value `json:"system_us_per_request"`
@@ -154,7 +176,7 @@ type ProcessUse struct {
 	Memory  probe.Value `json:"memory_bytes"`
 }
 
-// A ObjectiveCount objective is in how many of an arm's trials at a level it was met.
+// An ObjectiveCount is in how many of an arm's trials at a level an objective was met.
 type ObjectiveCount struct {
 	Expr   string `json:"expr"`
 	Arm    string `json:"arm"`
@@ -176,7 +198,7 @@ type TrialSummary struct {
 	Failure *Failure           `json:"failure,omitempty"`
 }
 
-// A TakenProfile profile lies in a file of the experiment's folder.
+// A TakenProfile is a profile in a file of the experiment's folder.
 type TakenProfile struct {
 	Arm       string                  `json:"arm"`
 	Level     string                  `json:"level"`
@@ -190,7 +212,7 @@ type TakenProfile struct {
 	Different []profile.Delta         `json:"different,omitempty"` // from the baseline's
 }
 
-// A PublishedFigure sets a published figure beside ours, both as ratios to the baseline's.
+// A PublishedFigure compares a published figure with ours, both as ratios to the baseline.
 type PublishedFigure struct {
 	experiment.Figure
 	Ours      *float64 `json:"ours,omitempty"` // median
@@ -198,15 +220,15 @@ type PublishedFigure struct {
 	OursRatio *float64 `json:"ours_ratio,omitempty"`
 }
 
-// A GateOutcome is what a gate says to whoever waits for an exit code.
+// A GateOutcome is the outcome of a gate, from which the exit code follows.
 type GateOutcome struct {
 	Verdict   string       `json:"verdict"` // passed, regression or inconclusive
 	Missed    []Comparison `json:"missed,omitempty"`
-	Confirmed bool         `json:"confirmed,omitempty"` // a second batch said the same
+	Confirmed bool         `json:"confirmed,omitempty"` // a second batch showed the same
 	Why       string       `json:"why,omitempty"`
 }
 
-// CountSharing is how many of the profiles have the file of t.
+// CountSharing is how many of the profiles have the same file as t.
 func CountSharing(all []TakenProfile, t TakenProfile) (n int) {
 	for _, o := range all {
 		if o.File == t.File {

@@ -15,19 +15,18 @@ import (
 	"dyno/internal/result"
 )
 
-// What a folder of an experiment has in it.
+// Names in the folder of an experiment.
 const (
 	RecordFile     = "experiment.json"
 	SourceFile     = "experiment.yaml" // as it was read
 	TrialsFolder   = "trials"
 	ProfilesFolder = "profiles"
-	FilesFolder    = "files"  // the experiment's own, of one that ships inside dyno
-	OutputFolder   = "output" // what the servers wrote, a file for each process of a trial
+	FilesFolder    = "files"  // files of an experiment that ships inside dyno
+	OutputFolder   = "output" // output of the servers, a file for each process of a trial
 )
 
-// A Folder is an experiment's folder. Each trial is a file that is written when
-// the trial is over, and never again; so what was measured outlives whatever
-// happens next.
+// A Folder is an experiment's folder. Each trial is a file that is written once, when the trial is
+// over. So no later failure loses what was measured.
 type Folder struct {
 	Dir    string
 	locked *os.File
@@ -81,10 +80,10 @@ func (s Folder) removeMade() {
 	}
 }
 
-// lockName is held by whoever works in the folder.
+// lockName is the file that a process locks while it works in the folder.
 const lockName = ".lock"
 
-// Lock makes the folder this process's until unlock, or until it ends.
+// Lock locks the folder for this process, until Unlock or until the process ends.
 func (s *Folder) Lock() (err error) {
 	s.locked, err = os.OpenFile(filepath.Join(s.Dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -98,10 +97,10 @@ func (s *Folder) Lock() (err error) {
 	return nil
 }
 
-// IsLocked reports whether the folder is this process's.
+// IsLocked reports whether this process has locked the folder.
 func (s Folder) IsLocked() bool { return s.locked != nil }
 
-// LockFolder keeps every other dyno from working in an experiment's folder, until release.
+// LockFolder locks an experiment's folder until release is called.
 func LockFolder(dir string) (release func() error, err error) {
 	s := Folder{Dir: dir}
 	if err := s.Lock(); err != nil {
@@ -121,7 +120,7 @@ func (s Folder) Clear() (err error) {
 	return err
 }
 
-// Unlock lets go of the folder.
+// Unlock unlocks the folder.
 func (s Folder) Unlock() error {
 	if s.locked == nil {
 		return nil
@@ -129,7 +128,7 @@ func (s Folder) Unlock() error {
 	return s.locked.Close()
 }
 
-// WriteJSON puts v into a file of the folder, whole or not at all.
+// WriteJSON writes v to a file of the folder, completely or not at all.
 func (s Folder) WriteJSON(name string, v any) error {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
@@ -138,7 +137,7 @@ func (s Folder) WriteJSON(name string, v any) error {
 	return s.WriteFile(name, append(b, '\n'))
 }
 
-// WriteFile puts b into a file of the folder, whole or not at all.
+// WriteFile writes b to a file of the folder, completely or not at all.
 func (s Folder) WriteFile(name string, b []byte) error {
 	path := filepath.Join(s.Dir, name)
 	if err := atomicfile.Replace(path, 0o666, atomicfile.ContentWriter(b)); err != nil {
@@ -147,7 +146,7 @@ func (s Folder) WriteFile(name string, b []byte) error {
 	return nil
 }
 
-// StoreTrial stores a trial, once.
+// StoreTrial stores a trial. It fails if the trial is stored already.
 func (s Folder) StoreTrial(t *Trial) error {
 	name := filepath.Join(TrialsFolder, t.ID+".json")
 	if _, err := os.Lstat(filepath.Join(s.Dir, name)); err == nil {
@@ -162,8 +161,8 @@ func (s Folder) StoreTrial(t *Trial) error {
 	return s.WriteJSON(name, t)
 }
 
-// ReadTrials are all that are stored, in the order in which they ran. A file that
-// cannot be read is an error: whoever removes it has its trial run again.
+// ReadTrials returns all stored trials, in the order in which they ran. A file that cannot be read
+// is an error; if the user removes it, its trial is run again.
 func (s Folder) ReadTrials() ([]*Trial, error) {
 	entries, err := os.ReadDir(filepath.Join(s.Dir, TrialsFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +184,7 @@ func (s Folder) ReadTrials() ([]*Trial, error) {
 	return all, nil
 }
 
-// readRecord fills v from the folder's record.
+// readRecord reads the folder's record into v.
 func (s Folder) readRecord(v any) error {
 	err := s.readFormat(RecordFile, ExperimentFormat, v)
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -197,7 +196,7 @@ func (s Folder) readRecord(v any) error {
 	return err
 }
 
-// readFormat fills v from a file that says it is of a format.
+// readFormat reads a file into v if it has that format.
 func (s Folder) readFormat(name, format string, v any) error {
 	path := filepath.Join(s.Dir, name)
 	b, err := os.ReadFile(path)
@@ -218,7 +217,7 @@ func (s Folder) readFormat(name, format string, v any) error {
 	return nil
 }
 
-// damagedError says what can be done about a file: only a trial can be had again.
+// damagedError says what the user can do about a damaged file. Only a trial can be run again.
 func damagedError(name, path string, err error) error {
 	if name == RecordFile {
 		return fmt.Errorf("%s is damaged: %w; put it back from a copy or from what dyno export wrote: "+

@@ -2,8 +2,8 @@ package lab
 
 import "fmt"
 
-// MissedObjective names an objective that an arm did not meet in every trial; "" if there
-// is none.
+// MissedObjective describes an objective that an arm did not meet in every trial; "" if there is
+// none.
 func (r *Record) MissedObjective() string {
 	for _, o := range r.Objectives {
 		if o.Met < o.Trials {
@@ -24,7 +24,7 @@ func (r *Record) HasMeasured() bool {
 	return false
 }
 
-// LoadedCells are the arms that can be loaded, at each level: what a round runs.
+// LoadedCells are the arms that can be loaded, at each level: the cells of a round.
 func (r *Record) LoadedCells() (all []CellKey) {
 	for _, a := range r.Arms {
 		if len(a.Missing) > 0 || a.Unfit != "" {

@@ -10,39 +10,38 @@ import (
 	"dyno/internal/stats"
 )
 
-// TrialFormat is what every trial says of itself.
+// TrialFormat is the format of a stored trial.
 const TrialFormat = "dyno.trial/1"
 
-// A Trial is what one trial measured, or how it failed: a file of its own that
-// is written once. The trial is the statistical unit.
+// A Trial is what one trial measured, or how it failed. It is stored once, in a file of its own.
+// The trial is the statistical unit.
 type Trial struct {
 	Format  string `json:"format"`
 	ID      string `json:"id"`
-	Attempt int    `json:"attempt"` // 2: again, after a grade of F that was not the server's
+	Attempt int    `json:"attempt"` // 2: repeated, after a grade of F that was not the server's fault
 	Slot
 	Started time.Time `json:"started"`
 	TookS   float64   `json:"took_s"`
 
 	Failure *Failure       `json:"failure,omitempty"` // absent: it was measured
-	ReadyS  float64        `json:"ready_s,omitempty"` // from the start to the first right answer
+	ReadyS  float64        `json:"ready_s,omitempty"` // from the start to the first expected answer
 	Warmup  *Warmup        `json:"warmup,omitempty"`
 	Result  *result.Result `json:"result,omitempty"`
-	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, as it was checked before
-	Served  *Served        `json:"served,omitempty"`     // absent: the server does not tell
+	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, from the check before
+	Served  *Served        `json:"served,omitempty"`     // absent: the server does not count
 
 	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"` // in the file only: it is large
-	Changed    []fairness.Difference `json:"changed,omitempty"`   // of the answers, by the load
+	Changed    []fairness.Difference `json:"changed,omitempty"`   // in the answers, after the load
 	Steadiness stats.Steadiness      `json:"steadiness,omitempty"`
-	Transient  *Transient            `json:"transient,omitempty"` // absent: too few seconds to say
-	Programs   []Program             `json:"programs,omitempty"`  // that the server's processes were
-	Killed     []string              `json:"killed,omitempty"`    // did not stop when told to
+	Transient  *Transient            `json:"transient,omitempty"` // absent: too few seconds
+	Programs   []Program             `json:"programs,omitempty"`  // executed by the server's processes
+	Killed     []string              `json:"killed,omitempty"`    // did not stop on request
 	Objectives []result.Outcome      `json:"objectives,omitempty"`
 	Grade      Grade                 `json:"grade"`
 	Reasons    []Reason              `json:"reasons,omitempty"`
 }
 
-// A Failure is why a trial measured nothing: a result too, and never a fault of
-// the laboratory.
+// A Failure is why a trial measured nothing. It is a result too, not a fault of the laboratory.
 type Failure struct {
 	Phase   string `json:"phase"` // start, verify, warm or measure
 	Process string `json:"process,omitempty"`
@@ -50,15 +49,15 @@ type Failure struct {
 	Output  string `json:"output,omitempty"` // the process's last lines
 }
 
-// A Warmup is the load before the measuring.
+// A Warmup is the load before the measured one.
 type Warmup struct {
 	TookS  float64   `json:"took_s"`
 	Steady Answer    `json:"steady,omitempty"`
-	CoV    float64   `json:"cov,omitempty"`   // of the last seconds' throughput, if there was one
-	Rates  []float64 `json:"rates,omitempty"` // completed, each second
+	CoV    float64   `json:"cov,omitempty"`   // variation of the last seconds' throughput
+	Rates  []float64 `json:"rates,omitempty"` // completed requests of each second
 }
 
-// An Answer to a question that may have none.
+// An Answer is yes, no or unknown.
 type Answer string
 
 // The answers.
@@ -68,8 +67,8 @@ const (
 	No      Answer = "no"
 )
 
-// A Grade is what a trial is worth: A without a doubt, B with one that the
-// reader must know, F not to be relied on.
+// A Grade is the quality of a trial: A without doubts, B with doubts that the reader must know, F
+// unreliable.
 type Grade string
 
 // The grades.
@@ -83,43 +82,43 @@ const (
 type Reason struct {
 	Grade Grade  `json:"grade"`
 	Says  string `json:"says"`
-	// Passing reasons lie in the machine, not in the server: the trial may come
-	// out better when it is run again.
+	// Passing reasons lie in the machine, not in the server. The trial may be better when it is
+	// repeated.
 	Passing bool `json:"passing,omitempty"`
 }
 
-// Served is what a server counted of a load, beside the requests that all its clients sent
-// together, each once. Of both it is the whole load, from before the window to after it.
+// Served compares what a server counted during a load with the requests that all its clients sent,
+// each once. Both count the whole load, from before the window to after it.
 type Served struct {
 	Server  int64 `json:"server"`
 	Clients int64 `json:"clients"`
 }
 
-// Agreement is what servers and clients counted of all loads of an experiment of which both are
-// known.
+// Agreement compares the counts of servers and clients over all loads of an experiment that have
+// both.
 type Agreement struct {
 	Trials  int   `json:"trials"`
-	Alike   int   `json:"alike"` // of them: to the request
-	Off     int   `json:"off"`   // and by more than what failed or was sent again
+	Alike   int   `json:"alike"` // trials in which both are equal
+	Off     int   `json:"off"`   // trials that differ by more than failures and retries
 	Server  int64 `json:"server"`
 	Clients int64 `json:"clients"`
 }
 
-// A Transient is what MSER-5 finds at the beginning of the measured window. It is said and
-// never cut: the trial's figures are those of the whole window.
+// A Transient is the beginning of the measured window that MSER-5 would leave out. It is reported,
+// but not cut: the trial's figures are those of the whole window.
 type Transient struct {
-	CutS    float64 `json:"cut_s"`   // of the window, that it would leave out; 0: nothing
+	CutS    float64 `json:"cut_s"`   // length that it would leave out; 0: nothing
 	Settled bool    `json:"settled"` // false: half of the window or more
-	Change  float64 `json:"change"`  // by which share throughput would be higher, without
-	// Errors is how far what it would leave out lies below the rest, in standard errors.
+	Change  float64 `json:"change"`  // how much higher throughput would be without it, as a share
+	// Errors is by how many standard errors that beginning lies below the rest.
 	Errors float64 `json:"standard_errors"`
 }
 
-// The window is called not warm when what MSER-5 would leave out lowers throughput by more than
-// this share, half the margin that counts by default, and lies so many standard errors below
-// the rest. Of ten seconds of pure noise MSER-5 alone cuts some in half of all trials; with
-// both, at a noise of 2 %, in 1 to 2 %, while two seconds that are 10 % slow are found in nine
-// of ten (a test counts both).
+// The window counts as cold if the beginning that MSER-5 would leave out lowers throughput by more
+// than transientShare, half the default margin, and lies at least transientErrors standard errors
+// below the rest. In ten seconds of pure noise MSER-5 alone leaves something out in half of all
+// trials. With both conditions, at a noise of 2 %, this happens in 1 to 2 %. Two seconds that are
+// 10 % slow are found in nine of ten trials. A test counts both.
 const (
 	transientShare  = 0.01
 	transientErrors = 3
@@ -145,9 +144,9 @@ func (t *Trial) Rates() (all []float64) {
 // isInWindow reports whether a point of the series lies in the window, and not after it.
 func (t *Trial) isInWindow(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
 
-// CountInWindow are the answers that came in the window, errors too, as far as the series tells,
-// and the bytes received meanwhile. Answers of the result has those that came after it, too, and
-// Bytes has not.
+// CountInWindow counts the answers that arrived in the window, errors included, from the series,
+// and the bytes received in it. Answers of the result also counts answers that arrived later, while
+// Bytes does not.
 func (t *Trial) CountInWindow() (answers, received int64) {
 	for _, p := range t.Result.Series {
 		if t.isInWindow(p) {
@@ -158,7 +157,7 @@ func (t *Trial) CountInWindow() (answers, received int64) {
 	return answers, received
 }
 
-// FirstReason is the first reason of a kind.
+// FirstReason is the text of the first reason for which kind holds.
 func (t *Trial) FirstReason(kind func(Reason) bool) string {
 	i := slices.IndexFunc(t.Reasons, kind)
 	if i < 0 {
@@ -167,7 +166,7 @@ func (t *Trial) FirstReason(kind func(Reason) bool) string {
 	return t.Reasons[i].Says
 }
 
-// SpoiledByMachine reports whether all that makes a trial an F lies in the machine.
+// SpoiledByMachine reports whether all reasons for a grade of F lie in the machine.
 func (t *Trial) SpoiledByMachine() bool {
 	return t.Grade == GradeF && !slices.ContainsFunc(t.Reasons, func(why Reason) bool {
 		return why.Grade == GradeF && !why.Passing

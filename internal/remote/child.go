@@ -24,19 +24,19 @@ import (
 	"dyno/internal/result"
 )
 
-// A Child is a generator in a process of its own, so that what else this process
-// does, such as to answer browsers, takes nothing from the threads that measure. It
-// is for loads without servers: a trial's Workers have a supervisor.
+// A Child is a generator in a process of its own, so that other work of this process, such as
+// serving browsers, takes nothing from the threads that measure. It is for loads without servers of
+// their own; a trial's Workers run under the servers' supervisor.
 type Child struct {
-	Args []string // argv of a worker process
+	Args []string // command line of a worker process
 }
 
-// stderrMax is how much of what a worker process writes to stderr is kept.
+// stderrMax is how much of a worker process's stderr is kept, in bytes.
 const stderrMax = 8 << 10
 
-// Run is a result.Runner. The child's end is its stdin's, so that it does not outlive this
-// process, in whatever way that ends.
-func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+// RunLoad is a result.Runner. The child ends when its stdin is closed, so it does not outlive this
+// process, however that ends.
+func (c Child) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
 	plan, err := load.Pack(p)
 	if err != nil {
@@ -56,24 +56,24 @@ func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
-	leave := context.AfterFunc(ctx, func() { stopChild(cmd, in) })
-	last, err := talkToWorker(in, out, plan, each)
+	leave := context.AfterFunc(ctx, func() { stopProcess(cmd, in) })
+	last, err := superviseWorker(in, out, plan, each)
 	leave()
 	in.Close()
 	ended := cmd.Wait()
 	if err != nil {
-		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.asError()))
+		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
 	}
 	if last.Error != "" {
 		return nil, last.resultError()
 	}
 	if context.Cause(ctx) == load.ErrAborted && last.Result.Ended == string(load.Interrupted) {
-		last.Result.Ended = string(load.Aborted) // the child knew only that it was to stop
+		last.Result.Ended = string(load.Aborted) // the child knew only that it should stop
 	}
 	return last.Result, nil
 }
 
-// resultError is why there is no result, as load.Run says it.
+// resultError is the error of a message without a result, as load.Run would return it.
 func (w message) resultError() error {
 	if len(w.Flaws) == 0 {
 		return errors.New(w.Error)
@@ -85,25 +85,25 @@ func (w message) resultError() error {
 	return errors.Join(all...)
 }
 
-// stopChild tells a worker to stop, and ends one that does not.
-func stopChild(cmd *exec.Cmd, in io.Closer) {
+// stopProcess tells a worker to stop, and kills it after stopTime.
+func stopProcess(cmd *exec.Cmd, in io.Closer) {
 	in.Close()
-	time.AfterFunc(stopTime, func() { cmd.Process.Kill() }) // one that has ended it leaves alone
+	time.AfterFunc(stopTime, func() { cmd.Process.Kill() }) // no effect once it has ended
 }
 
-// talkToWorker gives a worker its plan, lets it begin when it is ready, and passes on
-// what it measures until its last word.
-func talkToWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message,
+// superviseWorker sends a worker its plan, lets it begin when it is ready, and passes its intervals
+// on. It returns the worker's final message.
+func superviseWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message,
 	error) {
-	tasks, words := json.NewEncoder(in), json.NewDecoder(out)
-	tasks.Encode(task{Plan: plan}) // one that does not hear it has ended, and says so below
+	tasks, messages := json.NewEncoder(in), json.NewDecoder(out)
+	tasks.Encode(task{Plan: plan}) // if this fails the worker has ended, which is reported below
 	for {
 		var w message
-		if err := words.Decode(&w); err != nil {
+		if err := messages.Decode(&w); err != nil {
 			return w, fmt.Errorf("it ended without a result: %w", err)
 		}
 		switch {
-		case w.isLast():
+		case w.isFinal():
 			return w, nil
 		case w.Ready:
 			at := time.Now().Add(beginLead)
@@ -125,8 +125,8 @@ func (h *firstBytes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// asError is what was written, if anything was.
-func (h *firstBytes) asError() error {
+// writtenError is what was written, as an error; nil if nothing was.
+func (h *firstBytes) writtenError() error {
 	if h.Len() == 0 {
 		return nil
 	}

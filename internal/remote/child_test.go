@@ -24,7 +24,7 @@ func TestChildThatFails(t *testing.T) {
 		{[]string{exe, "-test.run=^$"}, "it ended without a result"},
 		{[]string{exe, "-frob"}, "flag provided but not defined: -frob"},
 	} {
-		r, err := Child{c.args}.Run(t.Context(), load.DefaultPlan(), func(load.Interval) {})
+		r, err := Child{c.args}.RunLoad(t.Context(), load.DefaultPlan(), func(load.Interval) {})
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
@@ -48,7 +48,7 @@ func TestFlawsComeBack(t *testing.T) {
 	worked := make(chan error)
 	go func() { worked <- RunWorker(t.Context(), in, &out) }()
 	_, direct := load.Run(t.Context(), p, nil)
-	last, err := talkToWorker(theirs, &lateReader{worked, &out}, plan, nil)
+	last, err := superviseWorker(theirs, &lateReader{worked, &out}, plan, nil)
 	if err != nil || last.Error == "" {
 		t.Fatal(err, last)
 	}

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// A Count is how many requests a server says it has answered.
+// A Count is how many requests a server has answered, by its own count.
 type Count struct {
 	Served int64 `json:"served"`
-	Own    bool  `json:"own,omitempty"` // the question is one of them, as are all before it
+	Own    bool  `json:"own,omitempty"` // the query itself is counted, and so are all before it
 }
 
-// A Counter asks a server for its count.
+// A Counter queries a server's count.
 type Counter func(context.Context) (Count, error)
 
 const (
-	countWait = 10 * time.Second // for a server to tell its count
-	countMost = 64 << 10         // bytes of it that are read
+	countWait = 10 * time.Second // for the server's answer
+	countMost = 64 << 10         // bytes of the answer that are read
 )
 
-// FetchCount asks for the count that a server tells at a URL, on a connection of its own: none of
-// ours is to stay among those of the load.
+// FetchCount queries the count that a server reports at a URL. It uses a connection of its own,
+// which does not stay open among those of the load.
 func FetchCount(ctx context.Context, url string) (c Count, err error) {
 	limited, stop := context.WithTimeout(ctx, countWait)
 	defer stop()
@@ -57,11 +57,12 @@ func FetchCount(ctx context.Context, url string) (c Count, err error) {
 	return parseCount(b)
 }
 
-// stubStatus is what nginx's module of that name says: connections accepted, handled, and requests.
+// stubStatus matches the output of nginx's module of that name: connections accepted and handled,
+// and requests.
 var stubStatus = regexp.MustCompile(`server accepts handled requests\s+\d+ \d+ (\d+)\s`)
 
-// parseCount reads {"served": N}, of which questions like this one are no part, or nginx's
-// stub_status, of which they are.
+// parseCount parses {"served": N}, which does not include queries like this one, or nginx's
+// stub_status, which does.
 func parseCount(b []byte) (Count, error) {
 	if found := stubStatus.FindSubmatch(b); found != nil {
 		n, err := strconv.ParseInt(string(found[1]), 10, 64)
@@ -76,7 +77,7 @@ func parseCount(b []byte) (Count, error) {
 	return Count{Served: *told.Served}, nil
 }
 
-// NewCounter asks for the count of a server that this process reaches; nil without a URL.
+// NewCounter returns a Counter for a server that this process can reach; nil without a URL.
 func NewCounter(url string) Counter {
 	if url == "" {
 		return nil

@@ -14,17 +14,17 @@ import (
 	"dyno/internal/result"
 )
 
-// A task is what a worker process is told, a line of JSON each: first what to
-// do, and of a load, once it has said that it is ready, when to begin.
+// A task is a line of JSON to a worker process. The first says what to do. If that is a load, a
+// second one says when to begin, once the worker has reported that it is ready.
 type task struct {
-	Plan  []byte             `json:"plan,omitempty"` // as load.Pack packs it
+	Plan  []byte             `json:"plan,omitempty"` // encoded by load.Pack
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetchTask         `json:"fetch,omitempty"`
-	Count string             `json:"count,omitempty"` // URL at which the server tells its count
+	Count string             `json:"count,omitempty"` // URL at which the server reports its count
 	Begin *time.Time         `json:"begin,omitempty"`
 }
 
-// A fetchTask is a profile to be fetched and put into a file.
+// A fetchTask is a profile to fetch and to write to a file.
 type fetchTask struct {
 	Base string        `json:"base"`
 	Kind profile.Kind  `json:"kind"`
@@ -32,8 +32,8 @@ type fetchTask struct {
 	File string        `json:"file"`
 }
 
-// A message is what a worker process says, likewise. The last is a result, an answer,
-// or why there is none.
+// A message is a line of JSON from a worker process. The final one is a result, an answer, or an
+// error.
 type message struct {
 	Ready    bool             `json:"ready,omitempty"` // its connections are open
 	Interval *load.Interval   `json:"interval,omitempty"`
@@ -42,17 +42,16 @@ type message struct {
 	Fetched  bool             `json:"fetched,omitempty"`
 	Counted  *Count           `json:"counted,omitempty"`
 	Error    string           `json:"error,omitempty"`
-	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan, which Error then joins
+	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan; Error joins their texts
 }
 
-func (w message) isLast() bool {
+func (w message) isFinal() bool {
 	return w.Result != nil || w.Answer != nil || w.Fetched || w.Counted != nil || w.Error != ""
 }
 
-// RunWorker is the life of a worker process: it does what the first task on in says,
-// and tells what comes of it on out. When in ends, or ctx does, so does a load,
-// with the result of what was measured until then. The error is that nobody was
-// there to talk with; all others are said.
+// RunWorker runs a worker process. It carries out the first task on in, and writes messages to out.
+// A load ends when in or ctx does, and the result covers what was measured until then. It returns
+// an error only if it could not communicate. All other errors are sent as messages.
 func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -74,15 +73,15 @@ func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 		}
 	}()
-	say := json.NewEncoder(out)
-	last, err := first.carryOut(ctx, begin, say)
+	messages := json.NewEncoder(out)
+	last, err := first.runTask(ctx, begin, messages)
 	if err != nil {
 		last = message{Error: err.Error(), Flaws: planFlaws(err)}
 	}
-	return say.Encode(last)
+	return messages.Encode(last)
 }
 
-// planFlaws are those of a plan, if err joins nothing else.
+// planFlaws are the flaws of a plan, if err joins nothing else.
 func planFlaws(err error) (all []load.Flaw) {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is {
@@ -101,8 +100,8 @@ func planFlaws(err error) (all []load.Flaw) {
 	return all
 }
 
-// carryOut is one task, but for its last word.
-func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (message,
+// runTask carries out one task and returns the final message.
+func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *json.Encoder) (message,
 	error) {
 	switch {
 	case t.Plan != nil:
@@ -110,7 +109,7 @@ func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.En
 		if err != nil {
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
-		r, err := loadShare(ctx, p, begin, say)
+		r, err := runLoadPart(ctx, p, begin, messages)
 		return message{Result: r}, err
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
@@ -129,12 +128,12 @@ func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.En
 	return message{}, errors.New("a worker was told to do nothing that it can")
 }
 
-// loadShare carries out a plan, beginning with the others. That nobody listens any
-// more shows at the end.
-func loadShare(ctx context.Context, p load.Plan, begin <-chan time.Time, say *json.Encoder) (
+// runLoadPart runs a plan together with other generators. If the parent no longer reads messages,
+// RunWorker fails in the end.
+func runLoadPart(ctx context.Context, p load.Plan, begin <-chan time.Time, messages *json.Encoder) (
 	*result.Result, error) {
 	meet := func(ctx context.Context) time.Time {
-		say.Encode(message{Ready: true})
+		messages.Encode(message{Ready: true})
 		select {
 		case at := <-begin:
 			return at
@@ -142,7 +141,7 @@ func loadShare(ctx context.Context, p load.Plan, begin <-chan time.Time, say *js
 			return time.Time{}
 		}
 	}
-	each := func(iv load.Interval) { say.Encode(message{Interval: &iv}) }
+	each := func(iv load.Interval) { messages.Encode(message{Interval: &iv}) }
 	r, err := load.RunTogether(ctx, p, meet, each)
 	if err != nil {
 		return nil, err

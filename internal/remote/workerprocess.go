@@ -14,18 +14,18 @@ import (
 	"dyno/internal/server"
 )
 
-// A workerProcess is one of Workers at work.
+// A workerProcess is a running process of Workers.
 type workerProcess struct {
 	of         *Workers
 	guest      *server.Guest
 	in         *os.File
 	out        *os.File
-	tasks      *json.Encoder // into in
+	tasks      *json.Encoder // writes to in
 	ready      bool
-	cancelStop func() bool // what was to happen when the context ended
+	cancelStop func() bool // stops what happens when the context ends
 }
 
-// received is a word, from which worker; or why there will be no more.
+// A received is a message of a worker, or the error after which no more will follow.
 type received struct {
 	message
 	from int
@@ -33,12 +33,12 @@ type received struct {
 }
 
 const (
-	stopTime  = 5 * time.Second // for a worker's last word after it was told to stop
-	tailLines = 10              // of what a worker wrote that has failed
+	stopTime  = 5 * time.Second // for a worker's final message after it was told to stop
+	tailLines = 10              // of a failed worker's output, in the error
 )
 
-// startWorker starts worker i and gives it its task. When ctx ends it is told to stop,
-// and if it does not, killed.
+// startWorker starts worker i and sends it its task. When ctx ends the worker is told to stop, and
+// killed if it does not.
 func (w *Workers) startWorker(ctx context.Context, i int, t task,
 	isolated bool) (*workerProcess, error) {
 	p := server.Process{Name: t.roleName(i), Args: w.Args, Env: os.Environ()}
@@ -61,14 +61,14 @@ func (w *Workers) startWorker(ctx context.Context, i int, t task,
 	}
 	worker := &workerProcess{of: w, guest: guest, in: in, out: out, tasks: json.NewEncoder(in)}
 	w.mu.Lock()
-	w.trees = append(w.trees, worker.tree())
+	w.trees = append(w.trees, worker.processTree())
 	w.mu.Unlock()
-	worker.tasks.Encode(t) // one that does not hear it has ended, and listen will say why
+	worker.tasks.Encode(t) // if this fails the worker has ended, and readMessages reports why
 	worker.cancelStop = context.AfterFunc(ctx, worker.stopWorker)
 	return worker, nil
 }
 
-// roleName is what the worker is called: one that fetches does so beside those that load.
+// roleName is the name of a worker. One that fetches a profile runs together with those that load.
 func (t task) roleName(i int) string {
 	if t.Fetch != nil {
 		return "profiler"
@@ -76,7 +76,7 @@ func (t task) roleName(i int) string {
 	return fmt.Sprintf("generator %d", i+1)
 }
 
-func (p *workerProcess) tree() probe.Tree {
+func (p *workerProcess) processTree() probe.Tree {
 	return probe.Tree{Name: p.guest.Name, PID: p.guest.PID, Generator: true}
 }
 
@@ -91,27 +91,27 @@ func (p *workerProcess) stopWorker() {
 	select {
 	case <-ended:
 	case <-time.After(stopTime):
-		p.guest.Signal(syscall.SIGKILL) // if that fails, the server's end is its own too
+		p.guest.Signal(syscall.SIGKILL) // if this fails, it ends with the server
 	}
 }
 
-// readMessages passes on what the worker says, until it has said its last word.
-func (p *workerProcess) readMessages(i int, words chan<- received) {
-	for heard := json.NewDecoder(p.out); ; {
+// readMessages sends the worker's messages to messages, up to the final one.
+func (p *workerProcess) readMessages(i int, messages chan<- received) {
+	for decoder := json.NewDecoder(p.out); ; {
 		s := received{from: i}
-		if heard.Decode(&s.message) != nil {
+		if decoder.Decode(&s.message) != nil {
 			s.err = p.exitError()
 		} else if s.Error != "" {
 			s.err = errors.New(s.Error)
 		}
-		words <- s
-		if s.err != nil || s.isLast() {
+		messages <- s
+		if s.err != nil || s.isFinal() {
 			return
 		}
 	}
 }
 
-// exitError is why a worker ended without a last word.
+// exitError is why a worker ended without a final message.
 func (p *workerProcess) exitError() error {
 	exit := p.guest.Wait()
 	lines, err := p.of.Server.Tail(p.guest.Name, tailLines)
@@ -121,7 +121,7 @@ func (p *workerProcess) exitError() error {
 	return fmt.Errorf("%s %v; its last output:\n%s", p.guest.Name, exit, lines)
 }
 
-// closeWorker is after the worker's last word.
+// closeWorker frees the worker after its final message.
 func (p *workerProcess) closeWorker() {
 	p.cancelStop()
 	p.in.Close()
@@ -129,5 +129,5 @@ func (p *workerProcess) closeWorker() {
 	p.out.Close()
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
-	p.of.trees = slices.DeleteFunc(p.of.trees, func(t probe.Tree) bool { return t == p.tree() })
+	p.of.trees = slices.DeleteFunc(p.of.trees, func(t probe.Tree) bool { return t == p.processTree() })
 }

@@ -18,36 +18,36 @@ import (
 	"dyno/internal/server"
 )
 
-// Workers are generators that are processes of their own: several that load at
-// once, or those in a network where this process is not. They run beside the
-// server, under the same supervisor, and end with it whatever becomes of us.
+// Workers are generators in processes of their own: several that load at once, or some in a network
+// namespace that this process is not in. They run under the server's supervisor, so they end with
+// the server, however this process ends.
 type Workers struct {
 	Server   *server.Server
-	Args     []string // argv of a worker process
-	Count    int      // that share a load, at least 1
+	Args     []string // command line of a worker process
+	Count    int      // how many share a load, at least 1
 	Isolated bool     // each in the network namespace of a client
 
-	// Ring is what the ring of a worker's plan is to be on this machine; nil: what it is.
+	// Ring returns the ring of a worker's plan on this machine; nil: the plan's own.
 	Ring func(load.Plan) string
 
 	mu    sync.Mutex
-	trees []probe.Tree // of those that run
+	trees []probe.Tree // of running workers
 }
 
-// beginLead is how long before the load begins the workers are told when.
+// beginLead is how far ahead the workers are told when the load begins.
 const beginLead = 20 * time.Millisecond
 
-// Trees are the worker processes that run.
-func (w *Workers) Trees() []probe.Tree {
+// ProcessTrees are the running worker processes.
+func (w *Workers) ProcessTrees() []probe.Tree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.trees)
 }
 
-// Run is a result.Runner: each worker does its part of p, all begin together, and the
-// result is that of all.
-func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
-	error) {
+// RunLoad is a result.Runner. Each worker loads its part of p, all begin at once, and the results
+// are merged.
+func (w *Workers) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (
+	*result.Result, error) {
 	var tasks []task
 	for _, part := range p.Split(w.Count) {
 		if w.Ring != nil {
@@ -71,8 +71,8 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 	return result.Merge(all)
 }
 
-// Ask is fairness.Ask from where the server is.
-func (w *Workers) Ask(ctx context.Context, q fairness.Question) (*fairness.Answer, error) {
+// AskServer is fairness.Ask in a worker, which can reach the server.
+func (w *Workers) AskServer(ctx context.Context, q fairness.Question) (*fairness.Answer, error) {
 	last, err := w.runTasks(ctx, []task{{Ask: &q}}, false, func(int, *load.Interval) {})
 	if err != nil {
 		return nil, err
@@ -80,9 +80,9 @@ func (w *Workers) Ask(ctx context.Context, q fairness.Question) (*fairness.Answe
 	return last[0].Answer, nil
 }
 
-// Fetch is profile.Fetch from where the server is.
-func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
-	*profile.Profile, error) {
+// FetchProfile is profile.Fetch in a worker, which can reach the server.
+func (w *Workers) FetchProfile(ctx context.Context, base string, kind profile.Kind,
+	d time.Duration) (*profile.Profile, error) {
 	dir, err := os.MkdirTemp("", "dyno-profile-")
 	if err != nil {
 		return nil, fmt.Errorf("a folder for the profile: %w", err)
@@ -97,7 +97,7 @@ func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d t
 	return profile.Load(f.File)
 }
 
-// CountServed is the count that the server tells at a URL, asked for from where it is.
+// CountServed is FetchCount in a worker, which can reach the server.
 func (w *Workers) CountServed(ctx context.Context, url string) (Count, error) {
 	last, err := w.runTasks(ctx, []task{{Count: url}}, false, func(int, *load.Interval) {})
 	if err != nil {
@@ -106,15 +106,15 @@ func (w *Workers) CountServed(ctx context.Context, url string) (Count, error) {
 	return *last[0].Counted, nil
 }
 
-// runTasks has a worker carry out each task, and returns their last words. It calls
-// interval with each that one measured, and with nil when it will measure no more.
-// When ctx ends, or a worker fails, all are told to stop.
+// runTasks has a worker carry out each task, and returns their final messages. It calls interval
+// with each interval that a worker measured, and with nil when the worker will measure no more.
+// When ctx ends or a worker fails, all workers are told to stop.
 func (w *Workers) runTasks(ctx context.Context, tasks []task, isolated bool,
 	interval func(from int, iv *load.Interval)) (last []message, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all []*workerProcess
-	words := make(chan received)
+	messages := make(chan received)
 	for i, t := range tasks {
 		p, failed := w.startWorker(ctx, i, t, isolated)
 		if err = failed; err != nil {
@@ -122,24 +122,24 @@ func (w *Workers) runTasks(ctx context.Context, tasks []task, isolated bool,
 			break
 		}
 		all = append(all, p)
-		go p.readMessages(i, words)
+		go p.readMessages(i, messages)
 	}
 	last = make([]message, len(tasks))
 	for running, awaited := len(all), len(all); running > 0; {
-		said := <-words
-		over := said.err != nil || said.isLast()
-		if said.err != nil {
-			err = errors.Join(err, said.err)
+		next := <-messages
+		over := next.err != nil || next.isFinal()
+		if next.err != nil {
+			err = errors.Join(err, next.err)
 			stop()
 		}
 		if over {
-			last[said.from] = said.message
+			last[next.from] = next.message
 			running--
 		}
-		if over || said.Interval != nil {
-			interval(said.from, said.Interval)
+		if over || next.Interval != nil {
+			interval(next.from, next.Interval)
 		}
-		if p := all[said.from]; !p.ready && (over || said.Ready) {
+		if p := all[next.from]; !p.ready && (over || next.Ready) {
 			p.ready = true
 			if awaited--; awaited == 0 {
 				sendBegin(all)
@@ -152,7 +152,8 @@ func (w *Workers) runTasks(ctx context.Context, tasks []task, isolated bool,
 	return last, err
 }
 
-// sendBegin tells all that wait when the load begins. Whoever cannot hear it has ended.
+// sendBegin tells all workers that are ready when the load begins. A worker that cannot receive it
+// has ended.
 func sendBegin(all []*workerProcess) {
 	at := time.Now().Add(beginLead)
 	for _, p := range all {

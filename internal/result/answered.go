@@ -6,11 +6,12 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// Answers are the requests of the window that were answered completely: rightly, which are
-// those of Requests.Completed, or with an error by the answer's status.
+// Answers is how many requests of the window were answered completely: those of Requests.Completed,
+// and errors by status.
 func (r *Result) Answers() int64 { return r.Requests.Completed + r.ErrorAnswers() }
 
-// ErrorAnswers are those whose answer was an error by its status: a part of Requests.Errors.
+// ErrorAnswers is how many of Requests.Errors were answered completely, with a status that is an
+// error.
 func (r *Result) ErrorAnswers() int64 {
 	if r.ErrorLatency == nil {
 		return 0
@@ -31,11 +32,11 @@ func (r *Result) errorsInPhase(phase load.Phase) (n int64) {
 // OnlyErrors reports whether there were answers, and each of them was an error.
 func (r *Result) OnlyErrors() bool { return r.Requests.Completed == 0 && r.ErrorAnswers() > 0 }
 
-// Answers are answers a second, right ones and errors.
-func (q Rate) Answers() float64 { return q.Completed + valueOrZero(q.ErrorAnswers) }
+// AnswersPerSecond is the rate of all answers, errors included.
+func (q Rate) AnswersPerSecond() float64 { return q.Completed + valueOrZero(q.ErrorAnswers) }
 
-// mainLatency is the latency that there is most of: of right answers or, where every answer was
-// an error, of those. It is nil where nothing was answered.
+// mainLatency is the latency of expected answers or, if every answer was an error, of the errors.
+// It is nil if nothing was answered.
 func (r *Result) mainLatency() *Distribution {
 	if r.Latency != nil {
 		return r.Latency
@@ -43,16 +44,16 @@ func (r *Result) mainLatency() *Distribution {
 	return r.ErrorLatency
 }
 
-// Answers are the answers of the interval, right ones and errors.
+// Answers is how many answers the interval had, errors included.
 func (p Point) Answers() (n int64) {
 	for _, of := range p.Status {
 		n += of
 	}
-	return max(n, p.Completed) // an older dyno's points have no Status
+	return max(n, p.Completed) // results of older versions have no Status in points
 }
 
-// checkSums checks that what came of r's requests is as many as they are, and that all
-// latencies are there, those of errors too: what a generator sends must not be lost on the way.
+// checkSums checks that the outcomes of r's requests add up to their number, and that every answer
+// has a latency, errors included. A generator's message may have been truncated.
 func (r *Result) checkSums() error {
 	q, latencies := r.Requests, int64(0)
 	if r.Latency != nil {

@@ -6,15 +6,15 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// unavailableMost is the share of the window for which a closed loop may have been without a
-// server before objectives of errors and rps are missed: a server that is gone answers nothing,
-// and a closed loop then asks nothing, so that neither shows in what was counted.
+// unavailableMost is the share of the window for which a closed workload may have been without a
+// server before objectives of errors and rps are missed. A server that is gone answers nothing, and
+// a closed workload then sends nothing, so the counts show neither.
 const unavailableMost = 0.01
 
-// Unavailable is the share of the load, from 0 to 1, that a closed loop could not apply because
-// its connections were gone and could not be opened again: of the time of all connections in
-// the window or, where the server never came back, of what was planned. In an open loop it is 0,
-// for what was due meanwhile is in its latencies or was never sent.
+// Unavailable is the share of the load, from 0 to 1, that a closed workload could not apply because
+// its connections were lost and could not be opened again. It is a share of the time of all
+// connections in the window or, if the server never came back, of the planned time. In an open
+// workload it is 0: what was due meanwhile shows in its latencies, or was never sent.
 func (r *Result) Unavailable() (share float64) {
 	if r.Model == OpenLoop || r.Window.MeasuredS <= 0 {
 		return 0
@@ -31,19 +31,19 @@ func (r *Result) Unavailable() (share float64) {
 	return min(max(lost/of, 0), 1)
 }
 
-// Applied reports whether the load was applied for all but so little of the window that it can
-// be judged as a whole.
+// Applied reports whether the load was applied for enough of the window that the window can be
+// judged as a whole.
 func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
-// checkNoServer finds time without a server, which a closed loop would pass over.
+// checkNoServer finds time without a server, which a closed workload does not show otherwise.
 func checkNoServer(r *Result) (string, string) {
 	if r.Applied() || r.Answers() == 0 || load.Ending(r.Ended) == load.Gone {
-		return OK, "" // ended says so
+		return OK, "" // Ended reports it
 	}
 	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.firstCause()
 }
 
-// unavailableFor is how long it was, and since when.
+// unavailableFor describes how long the server was unavailable, and since when.
 func (r *Result) unavailableFor() string {
 	s := fmt.Sprintf("%v on average of all connections", formatMicroseconds(r.Window.UnavailableS*1e6))
 	if since := r.Window.UnavailableFromS; since != nil {
@@ -52,7 +52,7 @@ func (r *Result) unavailableFor() string {
 	return s
 }
 
-// firstCause is the failure that was seen most, in brackets, if there is one.
+// firstCause is the most frequent failure, in brackets, if there is one.
 func (r *Result) firstCause() string {
 	if len(r.Errors) == 0 {
 		return ""
@@ -60,7 +60,8 @@ func (r *Result) firstCause() string {
 	return " (" + r.Errors[0].Detail + ")"
 }
 
-// noteNoServer is what an objective has to be told with: what it says nothing of.
+// noteNoServer is the note of an objective that was judged without the time in which there was no
+// server.
 func (r *Result) noteNoServer() string {
 	switch {
 	case r.Applied():

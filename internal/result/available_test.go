@@ -26,8 +26,8 @@ func away(t *testing.T, seconds float64, change func(*load.Result)) *Result {
 // its window, and all say for how long.
 func TestObjectivesWithoutAServer(t *testing.T) {
 	open := func(r *load.Result) {
-		r.Plan.Rate = load.PerSecond(500)
-		r.Total.Service.Add(r.Total.Latency)
+		r.Plan.Rate = load.RatePerSecond(500)
+		r.Total.Service.Merge(r.Total.Latency)
 	}
 	gone := func(r *load.Result) { r.Ended, r.Plan.Duration = load.Gone, load.Seconds(1000*time.Second) }
 	counted := func(r *load.Result) { r.Ended, r.Plan.Duration, r.Plan.Requested = load.Gone, 0, 2006 }

@@ -16,8 +16,8 @@ import (
 
 var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
 
-// Check says all that keeps a result that was read from being one that dyno could have
-// written: fields that are missing, sums that do not add up.
+// Check returns an error if dyno cannot have written the result: keys are missing, or sums do not
+// add up.
 func Check(r *Result) error {
 	var all []error
 	wrong := func(bad bool, format string, args ...any) {
@@ -130,11 +130,16 @@ func checkCounts(r *Result) (all []error) {
 	return all
 }
 
-// missingKeys are the keys that every value of typ has, with those of its parts, that are not
-// among keys, or are null there. TestSchemaIsThatOfTheTypes: the schema requires the same.
+// missingKeys are the keys that every value of typ has, its parts included, and that are absent
+// from keys or null there. TestSchemaIsThatOfTheTypes checks that the schema requires the same
+// keys.
 func missingKeys(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
 	for f := range typ.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && key == "" { // its keys are those of typ
+			all = append(all, missingKeys(keys, within, f.Type)...)
+			continue
+		}
 		if key == "-" || strings.HasPrefix(options, "omit") {
 			continue
 		}
@@ -159,7 +164,7 @@ func checkDistribution(name string, d *Distribution) error {
 	if d.HDR == "" {
 		return nil
 	}
-	if h, err := metric.Decode(d.HDR); err != nil {
+	if h, err := metric.DecodeHDR(d.HDR); err != nil {
 		return fmt.Errorf("%s.hdr: %w", name, err)
 	} else if h.Count != d.Count {
 		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)

@@ -15,20 +15,21 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// DataFolder of a store or of an experiment's folder has the requests of which a result holds
-// only the first: a file for each SHA256, however many results have it.
+// DataFolder is the folder, in a store or in an experiment's folder, with all requests of results
+// that hold only the first of them. It has a file for each SHA256, however many results refer to
+// it.
 func DataFolder(home string) string { return filepath.Join(home, "data", "sha256") }
 
-// dataSuffix is what the names of those files end in, after the SHA256.
+// dataSuffix is the ending of those files' names, after the SHA256.
 const dataSuffix = ".jsonl"
 
-// DataFile is the file in which a store keeps the requests of that SHA256.
+// DataFile is the file in which a store keeps the requests with that SHA256.
 func DataFile(home, sha256 string) string {
 	return filepath.Join(DataFolder(home), sha256+dataSuffix)
 }
 
-// SaveData stores the requests of a plan below home, once, if JSON holds only the first of them
-// and the plan has them all. They must be free of secrets.
+// SaveData stores the requests of a plan below home, once, if JSON holds only the first of them and
+// the plan has all. They must contain no secrets.
 func SaveData(home string, p *load.Plan) error {
 	if p.Data == nil || !p.Whole() {
 		return nil
@@ -40,8 +41,8 @@ func SaveData(home string, p *load.Plan) error {
 	err := atomicfile.Create(path, p.WriteRequests)
 	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
 		if _, none := os.Lstat(path); none != nil {
-			time.Sleep(attemptTime) // another process writes it just now
-		} else if err = os.Remove(path); err != nil { // it was put there whole, and damaged since
+			time.Sleep(attemptTime) // another process is writing it
+		} else if err = os.Remove(path); err != nil { // it was stored whole, and has been damaged since
 			break
 		}
 		err = atomicfile.Create(path, p.WriteRequests)
@@ -53,8 +54,8 @@ func SaveData(home string, p *load.Plan) error {
 	return nil
 }
 
-// ImportData stores data below home that was read from somewhere else, once, if it is what d says.
-// It reports whether it was there already; then nothing is read.
+// ImportData stores data from another place below home, once, after checking it against d. same
+// reports whether it was there already; then nothing is read.
 func ImportData(home string, d load.Data, from io.Reader) (same bool, err error) {
 	path := DataFile(home, d.SHA256)
 	if isData(path, &d) {
@@ -72,7 +73,7 @@ func ImportData(home string, d load.Data, from io.Reader) (same bool, err error)
 	return false, err
 }
 
-// CheckData reads data, and says in what it is not what d says.
+// CheckData reads data and returns an error if it differs from what d describes.
 func CheckData(d load.Data, from io.Reader) error {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.LimitReader(from, d.Bytes+1))
@@ -90,7 +91,8 @@ func CheckData(d load.Data, from io.Reader) error {
 	return nil
 }
 
-// attemptTime is how long one waits for another process that stores the same requests.
+// attemptTime is how long to wait before checking again whether another process has stored the
+// same.
 const attemptTime = 10 * time.Millisecond
 
 // isData reports whether a file has the length of the data.
@@ -99,8 +101,8 @@ func isData(path string, d *load.Data) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
 }
 
-// locateData says where the data of a result is that was read from path: beside the folder that it
-// is in, or in the store.
+// locateData sets where the data of a result lies that was read from path: next to the folder of
+// the result, or in the store.
 func (r *Result) locateData(home, path string) {
 	d := r.Plan.Data
 	if d == nil || !isSHA256(d.SHA256) {
@@ -127,12 +129,12 @@ func isSHA256(s string) bool {
 	return len(s) == 64
 }
 
-// ShareData keeps WithoutSavers from beginning until release is called: between data that is
-// stored and the result that refers to it.
+// ShareData keeps WithoutSavers from beginning until release is called. A caller uses it between
+// storing data and storing the result that refers to the data.
 func ShareData(home string) (release func(), err error) { return lockData(home, false) }
 
-// WithoutSavers calls do while nobody stores a result with data. Where there is no home there is
-// nothing that anybody could remove.
+// WithoutSavers calls do while nobody stores a result with data. If home does not exist there is
+// nothing to protect.
 func WithoutSavers(home string, do func() error) error {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return do()

@@ -2,5 +2,5 @@
 
 package result
 
-// lockData does nothing here: there are no locks that end with their process.
+// lockData does nothing: this system has no locks that end with their process.
 func lockData(string, bool) (release func(), err error) { return func() {}, nil }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// dataPatience is how long one waits for others that store data, or remove it.
-const dataPatience = 10 * time.Second
+// lockTimeout is how long to wait for other processes that store or remove data.
+const lockTimeout = 10 * time.Second
 
-// lockData takes the lock of the data below home, for this process alone or with others.
+// lockData locks the data below home, exclusively if alone is set, otherwise shared.
 func lockData(home string, alone bool) (release func(), err error) {
 	path := filepath.Join(DataFolder(home), ".lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -29,13 +29,13 @@ func lockData(home string, alone bool) (release func(), err error) {
 	}
 	for began := time.Now(); ; time.Sleep(attemptTime) {
 		err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
-		if err != syscall.EWOULDBLOCK { // a file system without locks has none to wait for
+		if err != syscall.EWOULDBLOCK { // a file system without locks
 			return func() { f.Close() }, nil
 		}
-		if time.Since(began) > dataPatience {
+		if time.Since(began) > lockTimeout {
 			f.Close()
 			return nil, fmt.Errorf("another dyno stores results, or removes some, for over %v; "+
-				"try again", dataPatience)
+				"try again", lockTimeout)
 		}
 	}
 }

@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// A Doubt is what kind of thing a reason of the generator's verdict is. What can be done about
-// it depends on where the load is described, so whoever shows the reason says that, by Cause.
+// A Doubt classifies a reason of the generator's verdict. What a user can do about it depends on
+// where the load is described, so whoever shows the reason adds advice, by Cause.
 type Doubt struct {
 	Cause   Cause  `json:"cause"`
 	Kind    Kind   `json:"kind"`
-	Verdict string `json:"verdict"` // to which it leads: OK, Suspect or ClientBound
+	Verdict string `json:"verdict"` // that it causes: OK, Suspect or ClientBound
 }
 
-// A Kind is a sort of doubts.
+// A Kind is a class of doubts.
 type Kind string
 
 // The kinds.
 const (
-	Limit     Kind = "limit"     // the generator did what it could
-	HeldUp    Kind = "disturbed" // others, or the machine, kept it from what it could do
+	Limit     Kind = "limit"     // the generator reached its limit
+	HeldUp    Kind = "disturbed" // other programs or the machine slowed the generator
 	Resource  Kind = "resource"  // ports, files, queues or segments ran short
-	OtherLoad Kind = "load"      // the load was not the one asked for
+	OtherLoad Kind = "load"      // the load was not the requested one
 	Short     Kind = "short"     // too little was measured to judge
-	Fault     Kind = "fault"     // dyno is wrong
+	Fault     Kind = "fault"     // a fault of dyno
 )
 
 // A Cause names the check that has a doubt.
@@ -60,24 +60,24 @@ type check struct {
 	cause Cause
 	kind  func(*Result) Kind
 
-	// look returns the verdict to which the doubt leads, or OK, and its reason, in words that
-	// hold wherever the load is described.
+	// look returns the verdict that the doubt causes, or OK, and its reason, in words that hold
+	// wherever the load is described.
 	look func(*Result) (verdict, reason string)
 
-	// Where several generators loaded at once, a check of the whole looks at what all of them
-	// did together, and the others at each, which alone knows how it fared.
+	// whole is set if the check looks at all generators together. Otherwise it looks at each generator
+	// that made a part of the load.
 	whole bool
 
 	needs need
 }
 
-// A need is how much has to be measured for a check to be no matter of chance.
+// A need is how much must have been measured so that a check does not depend on chance.
 type need int
 
 const (
 	certain   need = iota // it holds however little was measured
-	ofWindow              // it is of the window's time, which has to be long enough
-	ofAnswers             // it is of latencies, too: of enough answers
+	ofWindow              // it needs a window that is long enough
+	ofAnswers             // it also needs enough answers
 )
 
 // hasMeasured reports whether r measured what a check needs.
@@ -85,10 +85,10 @@ func (r *Result) hasMeasured(n need) bool {
 	return n == certain || !r.isBrief() && (n == ofWindow || !r.hasFewAnswers())
 }
 
-// constantKind a kind that does not depend on the result.
+// constantKind returns a function for a kind that does not depend on the result.
 func constantKind(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
 
-// lateKind is whether being late was the generator's limit or something that held it up.
+// lateKind is the kind of a late send: the generator's limit, or something that slowed it.
 func lateKind(r *Result) Kind {
 	if r.Generator.BusyPercent >= busySuspect && !r.Generator.Disturbed() {
 		return Limit
@@ -104,7 +104,7 @@ func idleKind(r *Result) Kind {
 	return OtherLoad
 }
 
-// checks, the gravest for the numbers first.
+// checks, the most serious first.
 var checks = []check{
 	{Ended, constantKind(OtherLoad), checkEnded, false, certain},
 	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain},
@@ -128,12 +128,12 @@ var checks = []check{
 	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers},
 }
 
-// judgeGenerator is the generator's verdict on itself, the worst that any check comes to, with what
-// led to it. It looks only at the values that r keeps, so that anyone can redo it.
+// judgeGenerator sets the generator's verdict on itself, the worst of all checks, with the reasons.
+// It uses only values that r stores, so that anyone can repeat it.
 func (r *Result) judgeGenerator() { r.judgeGenerators([]*Result{r}) }
 
-// judgeGenerators is judge of r, which several generators measured together. Their reasons name
-// the parts that have them, unless these are all.
+// judgeGenerators is judgeGenerator for r that several generators measured together. Reasons name
+// the parts that have them, unless all parts have them.
 func (r *Result) judgeGenerators(all []*Result) {
 	g := &r.Generator
 	g.Verdict, g.Reasons, g.Doubts = OK, []string{}, nil
@@ -150,7 +150,7 @@ func (r *Result) judgeGenerators(all []*Result) {
 }
 
 // applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured
-// is for all of them together to say: what 100 parts did is no less certain than what one did.
+// is decided for all parts together: what 100 parts measured is no less certain than what one did.
 func (r *Result) applyCheck(c check, parts []*Result) {
 	type found struct {
 		Doubt
@@ -187,9 +187,9 @@ func (g *Generator) addDoubt(d Doubt, reason string) {
 	g.Verdict = worseVerdict(g.Verdict, d.Verdict)
 }
 
-// Bound is of which kind the doubt is that made the verdict ClientBound; of several Limit, if it
-// is among them. It is "" if the verdict is another. Of results from before Doubts it is told
-// from how busy the generator was.
+// Bound is the kind of the doubt that caused the verdict ClientBound; of several kinds Limit, if it
+// is among them. It is "" for another verdict. Results from before Doubts are judged by how busy
+// the generator was.
 func (g *Generator) Bound() (kind Kind) {
 	switch {
 	case g.Verdict != ClientBound:
@@ -207,15 +207,15 @@ func (g *Generator) Bound() (kind Kind) {
 	return kind
 }
 
-// AtLimit reports whether the generator had about as much to do as it can do.
+// AtLimit reports whether the generator was about as busy as it can be.
 func (g *Generator) AtLimit() bool {
 	return g.BusyPercent >= busySuspect ||
 		slices.ContainsFunc(g.Doubts, func(d Doubt) bool { return d.Kind == Limit })
 }
 
-// TooShort reports whether too little was measured for all checks of the generator: a single
-// thread that waits for its CPU once, for milliseconds, would be much of a short window, and the
-// percentiles of few answers are of single ones.
+// TooShort reports whether too little was measured for all checks of the generator. In a short
+// window a single wait of milliseconds for a CPU would be a large share, and percentiles of few
+// answers depend on single answers.
 func (r *Result) TooShort() bool { return r.isBrief() || r.hasFewAnswers() }
 
 // isBrief reports whether the window is too short for any check of the generator's time.
@@ -224,8 +224,8 @@ func (r *Result) isBrief() bool { return r.Answers() > 0 && r.Window.MeasuredS <
 // hasFewAnswers reports whether the answers are too few for percentiles.
 func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
 
-// checkTooShort is the doubt about a result of which TooShort holds. That a window is short is no
-// fault of the run, unless requests failed: how many of more would is not known.
+// checkTooShort is the doubt about a result that is TooShort. A short window is no fault of the
+// run, unless requests failed: then more requests might have shown more failures.
 func checkTooShort(r *Result) (Doubt, string) {
 	many := func(n int64, one string) string {
 		if n != 1 {

@@ -21,7 +21,7 @@ func Encode(w io.Writer, r *Result) error {
 	return e.Encode(r)
 }
 
-// StatusCodes are the status codes of status, in order.
+// StatusCodes are the keys of status, sorted.
 func StatusCodes(status map[string]int64) []string {
 	return slices.Sorted(maps.Keys(status))
 }

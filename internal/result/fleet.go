@@ -10,15 +10,15 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// A Fleet is how the machines that made a load together did it.
+// A Fleet describes the machines that made a load together.
 type Fleet struct {
 	Run         string   `json:"run"`                       // its name, in the agents' logs
-	OnAgentLoss string   `json:"on_agent_loss"`             // what was to happen then
-	StartSpread *float64 `json:"start_spread_us,omitempty"` // from the first agent's to the last's
-	OffsetBound float64  `json:"offset_bound_us"`           // of the clock that is known worst
-	DriftBound  float64  `json:"drift_bound_us,omitempty"`  // of the drift that is known worst
+	OnAgentLoss string   `json:"on_agent_loss"`             // what was to happen on a loss
+	StartSpread *float64 `json:"start_spread_us,omitempty"` // from the first to the last agent's start
+	OffsetBound float64  `json:"offset_bound_us"`           // of the clock whose bound is largest
+	DriftBound  float64  `json:"drift_bound_us,omitempty"`  // of the drift whose bound is largest
 
-	// Agent-seconds of the window: that were to be loaded, and of which reports have come.
+	// Agent-seconds of the window: planned, and covered by reports.
 	Planned float64 `json:"planned_agent_s"`
 	Covered float64 `json:"covered_agent_s"`
 
@@ -28,7 +28,7 @@ type Fleet struct {
 	Agents []Agent `json:"agents"`  // in the order of the load's parts
 }
 
-// A Rebalanced is when the agents that were left shared the load anew.
+// A Rebalanced is when the remaining agents divided the load again.
 type Rebalanced struct {
 	After  float64  `json:"after_s"` // the window's start
 	Agents []string `json:"agents"`
@@ -41,27 +41,28 @@ type Agent struct {
 	Weight      int     `json:"weight"` // of its share
 	Connections int     `json:"connections"`
 	Threads     int     `json:"threads"`
-	OffsetBound float64 `json:"offset_bound_us"`  // by which its clock may be wrong
-	ClockOff    float64 `json:"wall_clock_off_s"` // ahead of ours; no number uses it
+	OffsetBound float64 `json:"offset_bound_us"`  // largest possible error of its clock
+	ClockOff    float64 `json:"wall_clock_off_s"` // ahead of ours; used in no number
 
-	// By how much its monotonic clock has gained on ours since it was learned, or lost if
-	// below 0, when that was most for certain; nil: the run was too short to look again.
+	// How far its monotonic clock has moved ahead of ours since its offset was measured, or behind if
+	// negative. It is the certain part, at the instant when that was largest; nil: the run was too
+	// short.
 	Drift *float64 `json:"drift_us,omitempty"`
 
-	Late *float64 `json:"late_us,omitempty"` // after the common start, until its last thread worked
+	Late *float64 `json:"late_us,omitempty"` // from the common start until its last thread was running
 
 	Requests Requests `json:"requests"`
 	Covered  float64  `json:"covered_s"` // of the window
-	Reports  int64    `json:"reports"`   // that came, each once
-	Repeated int64    `json:"repeated"`  // that came once more, and were not counted
-	Final    bool     `json:"final"`     // its numbers are its own, and not the sum of its reports
+	Reports  int64    `json:"reports"`   // received, each counted once
+	Repeated int64    `json:"repeated"`  // received again, and not counted
+	Final    bool     `json:"final"`     // its numbers are its own final, not the sum of its reports
 
-	AddsUp    *bool    `json:"adds_up,omitempty"`      // reports to its numbers, if there are both
-	Lost      string   `json:"lost,omitempty"`         // why it was given up
+	AddsUp    *bool    `json:"adds_up,omitempty"`      // its reports to its final, if there are both
+	Lost      string   `json:"lost,omitempty"`         // why it was lost
 	LostAfter *float64 `json:"lost_after_s,omitempty"` // when, after the window's start
 }
 
-// Lost are the agents that were given up while they loaded.
+// Lost are the names of the agents that were lost while they loaded.
 func (f *Fleet) Lost() (names []string) {
 	if f == nil {
 		return nil
@@ -74,19 +75,18 @@ func (f *Fleet) Lost() (names []string) {
 	return names
 }
 
-// clockOff is by how much a wall clock may be off until a reader is told, in seconds.
+// clockOff is the error of a wall clock from which on a reader is told, in seconds.
 const clockOff = 1.0
 
-// LooseBound is how well clocks are to be known, in µs: less well and the starts are not
-// together.
+// LooseBound is how precisely clocks must be known, in µs. With less precision the starts are not
+// simultaneous.
 const LooseBound = 5000.0
 
-// driftTold is how far a clock may drift for certain until a reader is told, in µs: a
-// hundredth of a second that an agent counts.
+// driftTold is the certain drift of a clock from which on a reader is told, in µs: a hundredth of a
+// second of an agent's time.
 const driftTold = 10_000.0
 
-// SetFleet makes of r, the merged result of a fleet, one that says how its agents fared,
-// and judges that.
+// SetFleet adds to r, the merged result of a fleet, what its agents did, and judges that.
 func (r *Result) SetFleet(f *Fleet) {
 	r.Fleet = f
 	doubt := func(format string, args ...any) {
@@ -134,8 +134,8 @@ func valueOrZero(v *float64) float64 {
 	return *v
 }
 
-// sumsMatch reports whether what the agents counted is what the run did, and what they reported
-// what they counted.
+// sumsMatch reports whether the agents' counts add up to the run's, and each agent's reports to its
+// own counts.
 func (f *Fleet) sumsMatch(r *Result) bool {
 	var all Requests
 	for _, a := range f.Agents {
@@ -154,9 +154,9 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 		r.ErrorAnswers() == r.errorsInPhase(load.Expect)
 }
 
-// SetIntervalPercentiles gives the series the percentiles of intervals that were summed with all
-// their latencies: a merged result cannot have them of itself. They must be of the same
-// exchanges.
+// SetIntervalPercentiles sets the percentiles in the series from intervals that were added up with
+// all their latencies, because a merged result does not have them. The intervals must be those of
+// the same requests.
 func (r *Result) SetIntervalPercentiles(all []load.Interval) {
 	for _, iv := range all {
 		i, found := slices.BinarySearchFunc(r.Series, iv.To.Seconds(), func(p Point, to float64) int {

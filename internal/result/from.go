@@ -13,9 +13,9 @@ import (
 	"dyno/internal/redact"
 )
 
-// From is what a run counted, in the form that is kept, with the generator judged. Its plan has
-// plain marks in the place of secrets: see RestorePlan. It says that version of dyno measured. An
-// error means that a histogram cannot be encoded, a fault of dyno.
+// From converts what a run counted into the stored form, and judges the generator. The plan has
+// plain marks in place of secrets: see RestorePlan. version is the version of dyno that measured.
+// An error means that a histogram could not be encoded, a fault of dyno.
 func From(r *load.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
@@ -32,14 +32,13 @@ func From(r *load.Result, version string) (*Result, error) {
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed: perSecond(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakeRate(r),
 			ErrorAnswers: errorAnswerRate(r, total)},
-		Status:      countByStatus(total),
-		Errors:      newErrors(r.Failures),
-		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
-		Connections: newConnections(r),
-		FCGIStderr:  newStderr(r),
-		Series:      newPoints(r.Intervals),
-		Routes:      newRoutes(r.Routes),
-		Generator:   newGenerator(r, total),
+		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
+			Bytes:       Bytes{Sent: total.Written, Received: total.Received},
+			Connections: newConnections(r)},
+		Series:    newPoints(r.Intervals),
+		Routes:    newRoutes(r.Routes),
+		Generator: newGenerator(r, total),
+		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total)); err != nil {
@@ -62,7 +61,7 @@ func From(r *load.Result, version string) (*Result, error) {
 	return out, nil
 }
 
-// setOpen adds what only an open loop has.
+// setOpen sets what only an open workload has.
 func (r *Result) setOpen(from *load.Result) {
 	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
 	after, due := from.SentAfter, r.Requests.Sent+waiting
@@ -80,7 +79,7 @@ func (r *Result) setOpen(from *load.Result) {
 	r.Generator.Arrivals = newArrivals(&from.Law)
 }
 
-// newArrivals is what became of the law; nil if nothing is known.
+// newArrivals compares arrivals with their distribution; nil if nothing is known.
 func newArrivals(law *load.Law) *Arrivals {
 	if a2, n := law.AndersonDarling(); n > 0 {
 		a2 = roundHundredths(a2)
@@ -93,7 +92,7 @@ func newArrivals(law *load.Law) *Arrivals {
 	return &Arrivals{Spans: law.Off.Count, OffP95: &off}
 }
 
-// setClosed adds what only a closed loop has.
+// setClosed sets what only a closed workload has.
 func (r *Result) setClosed() {
 	if r.Latency != nil && r.Service == nil {
 		service := *r.Latency // every request was sent when it was due
@@ -102,18 +101,17 @@ func (r *Result) setClosed() {
 	if r.Answers() == 0 {
 		return
 	}
-	busy := 0.0 // how many connections were, on average
+	busy := 0.0 // mean number of busy connections
 	for _, d := range []*Distribution{r.Latency, r.ErrorLatency} {
 		if d != nil {
-			busy += d.Mean / 1e6 * r.Rate.Answers() * float64(d.Count) / float64(r.Answers())
+			busy += d.Mean / 1e6 * r.Rate.AnswersPerSecond() * float64(d.Count) / float64(r.Answers())
 		}
 	}
 	little := math.Round(busy/float64(r.inFlight())*1e4) / 1e4
 	r.Generator.Little = &little
 }
 
-// setUnavailable adds for how long there was no server. What is less than a microsecond of the
-// window is nothing.
+// setUnavailable sets for how long there was no server. Less than a microsecond counts as nothing.
 func (r *Result) setUnavailable(from *load.Result) {
 	each := toMicroseconds(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
 	if each <= 0 {
@@ -123,8 +121,8 @@ func (r *Result) setUnavailable(from *load.Result) {
 	r.Window.UnavailableS, r.Window.UnavailableFromS = each, &since
 }
 
-// SentLater reports whether requests were sent later than they were due, so that service
-// time is not latency. In a closed loop those are which had to wait for a new connection.
+// SentLater reports whether requests were sent later than they were due, so that service time
+// differs from latency. In a closed workload these are requests that waited for a new connection.
 func (r *Result) SentLater() bool {
 	return r.Model == OpenLoop || r.Latency != nil && r.Service != nil &&
 		r.Service.HDR != r.Latency.HDR
@@ -158,7 +156,7 @@ func (r *Result) setDistributions(from *load.Result, total *metric.Counters) err
 	return nil
 }
 
-// handshakeRate is their rate, where connections are opened again and again on purpose.
+// handshakeRate is the rate of handshakes, if the plan opens connections again and again.
 func handshakeRate(r *load.Result) *float64 {
 	if !r.Plan.Target.TLS || r.Plan.Reconnect == 0 {
 		return nil
@@ -167,7 +165,7 @@ func handshakeRate(r *load.Result) *float64 {
 	return &rate
 }
 
-// errorAnswerRate is the rate of answers that were errors; nil of none.
+// errorAnswerRate is the rate of answers that were errors; nil if there were none.
 func errorAnswerRate(r *load.Result, total *metric.Counters) *float64 {
 	if total.ErrorLatency.Count == 0 {
 		return nil
@@ -176,18 +174,18 @@ func errorAnswerRate(r *load.Result, total *metric.Counters) *float64 {
 	return &rate
 }
 
-// mergedCounts is what two histograms counted.
+// mergedCounts is the sum of two histograms.
 func mergedCounts(a, b *metric.Histogram) *metric.Histogram {
 	if a == nil || b == nil {
 		return nil
 	}
 	sum := metric.NewHistogram(metric.Coarse)
-	sum.Add(a)
-	sum.Add(b)
+	sum.Merge(a)
+	sum.Merge(b)
 	return sum
 }
 
-// lookupHistogram is the one look-up of a name that a run makes, if it made it.
+// lookupHistogram is a histogram of the run's one look-up of a name, if there was one.
 func lookupHistogram(took time.Duration) *metric.Histogram {
 	if took <= 0 {
 		return nil
@@ -200,7 +198,7 @@ func lookupHistogram(took time.Duration) *metric.Histogram {
 func newDistribution(h *metric.Histogram) (*Distribution, error) {
 	v := h.View()
 	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	return &Distribution{
 		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
 		Stdev: toMicroseconds(v.Stdev()),
@@ -228,13 +226,13 @@ func newErrors(from []load.Failure) []Error {
 	return all
 }
 
-// sortErrors orders errors: the most frequent first, but what others caused behind them.
+// sortErrors sorts errors, the most frequent first, and consequences of other errors last.
 func sortErrors(all []Error) {
 	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
 	slices.SortStableFunc(all, func(a, b Error) int { return isConsequence(a) - isConsequence(b) })
 }
 
-// isConsequence is 1 of an error that is but the consequence of another, else 0.
+// isConsequence is 1 if the error is only a consequence of another, else 0.
 func isConsequence(e Error) int {
 	if e.Kind == load.Behind {
 		return 1
@@ -263,10 +261,10 @@ func newConnections(r *load.Result) Connections {
 	return c
 }
 
-// inFlight is how many exchanges a closed loop has under way at once.
+// inFlight is how many requests a closed workload has in flight.
 func (r *Result) inFlight() int { return r.Plan.Connections * r.slotsPerConnection() }
 
-// slotsPerConnection is how many exchanges one connection has under way at once.
+// slotsPerConnection is how many requests a connection has in flight at most.
 func (r *Result) slotsPerConnection() int {
 	if r.Connections.Streams != nil {
 		return *r.Connections.Streams
@@ -274,7 +272,7 @@ func (r *Result) slotsPerConnection() int {
 	return r.Plan.Pipeline
 }
 
-// newStderr is what applications complained about, if they did.
+// newStderr is what FastCGI applications wrote to stderr; nil if nothing.
 func newStderr(r *load.Result) *Stderr {
 	if r.StderrBytes == 0 {
 		return nil
@@ -290,7 +288,7 @@ func newPoints(from []load.Interval) []Point {
 	return all
 }
 
-// PointOf is an interval as a result has it.
+// PointOf converts an interval into the stored form.
 func PointOf(i load.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
@@ -298,7 +296,7 @@ func PointOf(i load.Interval) Point {
 		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat}
 }
 
-// countByCode are the answers of an interval by their code; nil of none.
+// countByCode counts the answers of an interval by status code; nil if there were none.
 func countByCode(of map[uint16]int64) map[string]int64 {
 	if len(of) == 0 {
 		return nil
@@ -310,7 +308,7 @@ func countByCode(of map[uint16]int64) map[string]int64 {
 	return m
 }
 
-// newRoutes are worth telling only when there are several.
+// newRoutes converts routes. A single route equals the total, and is left out.
 func newRoutes(from []load.Route) []Route {
 	if len(from) < 2 {
 		return nil
@@ -347,7 +345,7 @@ func newGenerator(r *load.Result, total *metric.Counters) Generator {
 	return g
 }
 
-// perSecond is n in a time d, a second, to the thousandth.
+// perSecond is the rate of n in the time d, in 1/s, rounded to the thousandth.
 func perSecond(n int64, d time.Duration) float64 {
 	if d <= 0 {
 		return 0
@@ -355,7 +353,7 @@ func perSecond(n int64, d time.Duration) float64 {
 	return math.Round(float64(n)/d.Seconds()*1000) / 1000
 }
 
-// toMicroseconds is ns nanoseconds in microseconds, to the nanosecond.
+// toMicroseconds converts ns to µs, rounded to the nanosecond.
 func toMicroseconds(ns float64) float64 { return math.Round(ns) / 1000 }
 
 func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }

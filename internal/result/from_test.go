@@ -81,8 +81,8 @@ func closedRun() *load.Result {
 
 func openRun() *load.Result {
 	r := closedRun()
-	r.Plan.Rate = load.PerSecond(500.5)
-	r.Total.Service.Add(histogram(metric.Fine, time.Microsecond))
+	r.Plan.Rate = load.RatePerSecond(500.5)
+	r.Total.Service.Merge(histogram(metric.Fine, time.Microsecond))
 	r.Lag = histogram(metric.Fine, 20*time.Microsecond, 30*time.Microsecond)
 	r.Late, r.LateMax, r.Waiting = 4, int64(5*time.Millisecond), 6
 	r.SentAfter, r.CompletedAfter = 203, 200
@@ -149,7 +149,7 @@ func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	if r := from(t, run); r.SentLater() || r.serviceApart() != nil {
 		t.Error("service time is latency, and said to differ")
 	}
-	run.Total.Service.Add(run.Total.Latency)
+	run.Total.Service.Merge(run.Total.Latency)
 	run.Total.Service.Record(1)
 	run.Total.Latency.Record(1e9)
 	run.Total.Sent, run.Total.Completed = run.Total.Sent+1, run.Total.Completed+1

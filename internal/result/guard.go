@@ -7,18 +7,17 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// A Guard judges objectives while a run is under way, so that one which will be
-// missed ends it. It is slow to condemn. An objective is broken when all that was
-// measured since the window began misses it, and each of the last guardSeconds whole
-// seconds by itself does too: so neither one bad second ends a run, nor the memory of
-// one that is long past. A number of errors only grows, so the whole alone condemns it.
-// Before that, there must be as many exchanges as its value takes (see
-// Objective.enough). What is broken never comes back, for the run is over.
+// A Guard judges objectives during a run, and ends the run when one will certainly be missed. It is
+// slow to decide. An objective is broken if everything measured since the window began misses it,
+// and each of the last guardSeconds whole seconds misses it too. So one bad second does not end a
+// run, and neither does a bad time that is long past. A number of errors only grows, so for it the
+// whole alone decides. There must also be as many requests as the value needs (see
+// Objective.hasEnough). A broken objective ends the run, so it never recovers.
 type Guard struct {
 	objectives []Objective
-	missed     []int // seconds in a row, of each
+	missed     []int // of each objective, consecutive seconds that missed it
 
-	window  time.Duration // 0: until all is sent
+	window  time.Duration // 0: until all requests are sent
 	sum     Requests
 	latency *metric.Histogram
 	service *metric.Histogram
@@ -26,12 +25,12 @@ type Guard struct {
 
 const (
 	guardSeconds = 3
-	guardCount   = 100 // exchanges that any value takes
-	guardBeyond  = 10  // that lie beyond a percentile, for it to be one
+	guardCount   = 100 // requests that any value needs
+	guardBeyond  = 10  // requests that must lie beyond a percentile
 )
 
-// NewGuard watches a run of p for those of all objectives that can be judged second
-// by second: see Objective.Live.
+// NewGuard returns a guard of a run of p. It watches those objectives that can be judged each
+// second: see Objective.Live.
 func NewGuard(p load.Plan, all []Objective) *Guard {
 	g := &Guard{window: time.Duration(p.Duration), latency: metric.NewHistogram(metric.Fine),
 		service: metric.NewHistogram(metric.Fine)}
@@ -44,23 +43,23 @@ func NewGuard(p load.Plan, all []Objective) *Guard {
 	return g
 }
 
-// Second takes the next interval, and returns the objective that is broken with the
-// value that it has since the window began, and when; nil if none is. An error is
-// that of a histogram that cannot be encoded, a fault of dyno.
+// Second evaluates the next interval. It returns the objective that is broken, with its value since
+// the window began and the time; nil if none is. An error means that a histogram could not be
+// encoded, a fault of dyno.
 func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	if g.window > 0 && iv.From >= g.window {
-		return nil, nil // nothing is due any more
+		return nil, nil // after the window
 	}
 	part := Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
 	g.sum.addPart(part)
-	g.latency.AddSparse(iv.Latency)
-	g.service.AddSparse(iv.Served())
+	g.latency.MergeSparse(iv.Latency)
+	g.service.MergeSparse(iv.Served())
 	if iv.To-iv.From < time.Second/2 {
 		return nil, nil
 	}
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
-	latency.AddSparse(iv.Latency)
-	service.AddSparse(iv.Served())
+	latency.MergeSparse(iv.Latency)
+	service.MergeSparse(iv.Served())
 	now, err := provisionalResult(part, latency, service, iv.To-iv.From)
 	if err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 		case o.kind == counts && o.op[0] == '<': // a number of errors only grows
 			g.missed[i] = guardSeconds
 		case out.Value == nil:
-			continue // nothing completed: it says nothing
+			continue // nothing completed: it decides nothing
 		case out.Met:
 			g.missed[i] = 0
 			continue
@@ -93,7 +92,7 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	return nil, nil
 }
 
-// provisionalResult is as much of a result as objectives need, of what a time brought.
+// provisionalResult is the part of a result that objectives need, for a span of time.
 func provisionalResult(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
 	error) {
 	r := &Result{Requests: q, Rate: Rate{Completed: perSecond(q.Completed, took)}}
@@ -107,11 +106,11 @@ func provisionalResult(q Requests, latency, service *metric.Histogram, took time
 	return r, err
 }
 
-// Live reports whether the objective can be judged second by second: it is one of
-// latency, service time, errors or rps. What else there is is known only at the end.
+// Live reports whether the objective can be judged each second. This holds for latency, service
+// time, errors and rps. All others are known only at the end.
 func (o Objective) Live() bool { return o.live }
 
-// hasEnough reports whether so many exchanges have a value that is worth judging by.
+// hasEnough reports whether that many requests are enough to judge the objective's value.
 func (o Objective) hasEnough(q Requests) bool {
 	if o.kind == rates {
 		return true

@@ -16,7 +16,7 @@ func secondOf(index int, n int64, took time.Duration, failed int64) load.Interva
 	}
 	at := time.Duration(index) * time.Second
 	return load.Interval{Index: index, From: at, To: at + time.Second, Sent: n + failed, Completed: n,
-		Failed: failed, Latency: h.Sparse(), Service: h.Sparse()}
+		Failed: failed, Latency: h.ToSparse(), Service: h.ToSparse()}
 }
 
 func TestGuard(t *testing.T) {

@@ -8,15 +8,15 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// hgrmTicks is how many percentiles are told until the rest has halved, as
-// HdrHistogram's own tools do.
+// hgrmTicks is how many percentiles are written for each halving of the remaining distance to 100
+// %, as in HdrHistogram's own tools.
 const hgrmTicks = 5
 
-// errNothing is the fault of a file of what was not measured.
+// errNothing is the error of a file for a distribution that was not measured.
 var errNothing = errors.New("nothing completed, so there is no latency to write")
 
-// EncodeHGRM writes the percentiles of latency, in µs, as HdrHistogram's plotters
-// read them (.hgrm).
+// EncodeHGRM writes the percentiles of latency, in µs, in the format of HdrHistogram's plotters
+// (.hgrm).
 func EncodeHGRM(w io.Writer, r *Result) error {
 	if r.Latency == nil {
 		return errNothing
@@ -29,9 +29,9 @@ func EncodeHGRM(w io.Writer, r *Result) error {
 	return err
 }
 
-// EncodeHLog writes the distributions of r as a HdrHistogram log, version 1.3 (.hlog):
-// each an interval as long as the window, latency without a tag and what else was
-// measured with that as one. Values are in nanoseconds, as the log's readers expect.
+// EncodeHLog writes the distributions of r as a HdrHistogram log, version 1.3 (.hlog). Each is one
+// interval as long as the window. Latency has no tag, and the others have their names as tags.
+// Values are in ns, as readers of the log expect.
 func EncodeHLog(w io.Writer, r *Result) error {
 	if r.mainLatency() == nil {
 		return errNothing
@@ -68,7 +68,7 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	return nil
 }
 
-// serviceApart is service time where it is not latency.
+// serviceApart is service time if it differs from latency.
 func (r *Result) serviceApart() *Distribution {
 	if !r.SentLater() {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ThisHost is the machine that this process runs on, as far as it tells.
+// ThisHost describes the machine that this process runs on, as far as it is known.
 func ThisHost() Host {
 	kernel, cpu := platformNames()
 	return Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel, CPU: cpu,

@@ -12,12 +12,11 @@ import (
 // gates of the literature (Nighthawk, Lancet, web-frameworks' use of Little's
 // law) where there are any.
 const (
-	busySuspect = 80.0 // percent: queueing before the thread is felt in latency
+	busySuspect = 80.0 // percent: above it, requests wait noticeably before the thread
 	busyBound   = 95.0
 
-	// A send later than it could be is the generator's delay in the server's
-	// latency. Below a millisecond it is the machine's timers and wake-ups;
-	// above, what it is worth depends on the latency it is part of.
+	// A send lag is the generator's own delay, and part of the measured latency. Below a millisecond
+	// it comes from the machine's timers and wake-ups. Above, its weight depends on the latency.
 	lagSuspect      = 1000.0  // µs at p99, and
 	lagSuspectShare = 0.1     // of the mean latency
 	lagBound        = 10000.0 // µs at p99, and
@@ -26,11 +25,11 @@ const (
 	pauseSuspect      = 1000.0 // µs of the longest, and
 	pauseSuspectShare = 0.1    // of p99
 
-	littleSuspect    = 0.03 // share by which rate × latency misses the connections
+	littleSuspect    = 0.03 // share by which rate × latency may differ from the connections
 	littleBound      = 0.1
 	neverSentSuspect = 0.001 // share of the requests due that were never sent
 
-	littleTurns = 100 // exchanges a connection needs for its first and last not to matter
+	littleTurns = 100 // requests for each connection so that its first and last do not matter
 
 	leastMeasured  = 1.0 // s: see Result.TooShort
 	leastCompleted = 100
@@ -56,7 +55,7 @@ func checkEnded(r *Result) (string, string) {
 		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
 			"planned", measured)
 	case load.Lost:
-		return OK, "" // Together says it
+		return OK, "" // Together reports it
 	}
 	if r.Answers() == 0 {
 		reason := "nothing was measured: no exchange completed"
@@ -69,7 +68,7 @@ func checkEnded(r *Result) (string, string) {
 }
 
 func checkOutage(r *Result) (string, string) {
-	if r.Window.OutageS == 0 || !r.Applied() { // checkNoServer says so
+	if r.Window.OutageS == 0 || !r.Applied() { // checkNoServer reports it
 		return OK, ""
 	}
 	says := "rate and percentiles say nothing of that time"
@@ -95,7 +94,7 @@ func checkNeverSent(r *Result) (string, string) {
 func checkBusy(r *Result) (string, string) {
 	switch b := r.Generator.BusyPercent; {
 	case r.Answers() == 0:
-		return OK, "" // ended says so
+		return OK, "" // Ended reports it
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
 			"this is its limit, not (only) the server's", b)
@@ -146,10 +145,10 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 	return Suspect, fmt.Sprintf(reason, n)
 }
 
-// Unused is how many connections were asked for and no part of the load, and what they never
+// Unused is how many of the requested connections took no part in the load, and what they never
 // did: "completed an exchange" or "could be opened". A load of few requests needs no more
-// connections than can have all of them under way at once. An open loop does not need all that
-// it has, however many requests there are: there it counts those never opened.
+// connections than requests. An open workload does not need all its connections, however many
+// requests there are, so there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
 	if r.Model == OpenLoop {
@@ -160,7 +159,7 @@ func (r *Result) Unused() (missing int64, what string) {
 	return max(needed-int64(c.Served), 0), "completed an exchange"
 }
 
-// checkUnserved finds connections that were asked for and not part of the load.
+// checkUnserved finds requested connections that took no part in the load.
 func checkUnserved(r *Result) (string, string) {
 	missing, what := r.Unused()
 	if missing == 0 || r.Answers() == 0 {
@@ -171,9 +170,9 @@ func checkUnserved(r *Result) (string, string) {
 		missing, c.Asked, what)
 }
 
-// checkLittle applies Little's law: in a closed loop every connection always has an
-// exchange under way, so the rate times the mean latency is their number. It
-// says nothing where connections pause by design or by failure.
+// checkLittle applies Little's law. In a closed workload every connection always has a request in
+// flight, so rate times mean latency is the number of connections. It finds nothing if connections
+// pause by design or by failure.
 func checkLittle(r *Result) (string, string) {
 	turns := littleTurns * int64(r.inFlight())
 	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
@@ -182,7 +181,7 @@ func checkLittle(r *Result) (string, string) {
 	if !applies {
 		return OK, ""
 	}
-	// What began in the window may end after it: one latency at most.
+	// What began in the window may end after it, by one latency at most.
 	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
 	share := *r.Generator.Little
 	verdict, miss := OK, math.Abs(share-1)-edge
@@ -211,7 +210,7 @@ func checkPauses(r *Result) (string, string) {
 		"highest latencies may be its own", formatMicroseconds(pause))
 }
 
-// formatMicroseconds is us microseconds to three digits, for people.
+// formatMicroseconds rounds us microseconds to three digits, for display.
 func formatMicroseconds(us float64) time.Duration {
 	d := time.Duration(us * 1e3)
 	unit := time.Duration(1)

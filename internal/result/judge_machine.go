@@ -8,26 +8,26 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// Thresholds of what the machine did to the generator. docs/measuring.md has the runs
-// that they come from.
+// Thresholds of what the machine did to the generator. docs/measuring.md has the runs from which
+// they were derived.
 const (
-	stealSuspect       = 1.0 // percent of all CPUs' time: the machine was not ours alone
+	stealSuspect       = 1.0 // percent of all CPUs' time: other virtual machines used the CPU
 	unscheduledSuspect = 5.0 // percent of the window, and
 	unscheduledBound   = 25.0
-	unscheduledLeast   = 20.0   // µs on average: to wake a thread up takes 5 to 10
+	unscheduledLeast   = 20.0   // µs on average: waking a thread takes 5 to 10
 	timeWaitSuspect    = 0.8    // share of the local ports
 	stopSuspect        = 1000.0 // µs, and
 	stopSuspectShare   = 0.1    // of p99
-	resentSuspect      = 0.001  // of the requests: p99.9 is then of those, and
-	resentLeast        = 10     // segments, which others than us may have sent
-	retransmission     = 200e3  // µs: Linux sends no segment again before
-	lawSuspect         = 6.0    // A² that chance exceeds once in a thousand, and
-	lawSuspectShare    = 0.01   // of the spans: how far it is off, whatever their number
-	spacingSuspect     = 25.0   // percent of a span, for 1 in 20
+	resentSuspect      = 0.001  // of the requests, because p99.9 then consists of these, and
+	resentLeast        = 10     // segments, because other programs may have sent them
+	retransmission     = 200e3  // µs: Linux waits at least as long before it sends a segment again
+	lawSuspect         = 6.0    // A² that chance exceeds once in a thousand times, and
+	lawSuspectShare    = 0.01   // of the spans: by how much they are off, whatever their number
+	spacingSuspect     = 25.0   // percent of a span, for 1 span in 20
 )
 
-// AddObserved adds what rec, a recording made on this machine while r was measured, says
-// of the window, and judges the generator again with it.
+// AddObserved adds what rec, a recording made on this machine while r was measured, shows of the
+// window. It then judges the generator again.
 func (r *Result) AddObserved(rec *probe.Recording) {
 	from := r.windowBegin()
 	use := rec.Host(from, from.Add(time.Duration(r.Window.MeasuredS*1e9)))
@@ -35,7 +35,7 @@ func (r *Result) AddObserved(rec *probe.Recording) {
 	r.judgeGenerator()
 }
 
-// lawDistance is how far arrivals are from their law, whatever their number.
+// lawDistance is how far arrivals are from their distribution, whatever their number.
 func (a *Arrivals) lawDistance() float64 {
 	switch {
 	case a.A2 != nil && a.Spans > 0:
@@ -46,7 +46,7 @@ func (a *Arrivals) lawDistance() float64 {
 	return 0
 }
 
-// hostUse is what the machine did, none of it known unless it was watched.
+// hostUse is what the machine did; all values are unknown if it was not watched.
 func (r *Result) hostUse() probe.HostUse {
 	if r.Generator.Machine == nil {
 		return probe.HostUse{}
@@ -63,14 +63,14 @@ func checkSteal(r *Result) (string, string) {
 		"it, or use a machine of its own", taken)
 }
 
-// Disturbed reports whether other programs kept a thread of the generator from its CPU, for
-// longer than it takes to be woken up.
+// Disturbed reports whether other programs kept a thread of the generator from its CPU for longer
+// than waking it takes.
 func (g *Generator) Disturbed() bool {
 	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
 }
 
-// checkUnscheduled looks for CPUs that were too few for all that ran: a thread that waits
-// for one does not see an answer come.
+// checkUnscheduled finds too few CPUs for all running threads. A thread that waits for a CPU does
+// not notice an answer.
 func checkUnscheduled(r *Result) (string, string) {
 	share := r.Generator.Unscheduled
 	verdict := OK
@@ -85,8 +85,8 @@ func checkUnscheduled(r *Result) (string, string) {
 		"%.0f %% of the time: something else ran there", share)
 }
 
-// checkScheduling looks at how long goroutines waited for a CPU, where the protocol's library
-// works in goroutines: each exchange waits several times, and its latency has that.
+// checkScheduling checks how long goroutines waited for a CPU, if the protocol's library uses
+// goroutines. Each request waits several times, and its latency includes that.
 func checkScheduling(r *Result) (string, string) {
 	d := r.mainLatency()
 	if r.isOverTCP() || d == nil {
@@ -101,20 +101,18 @@ func checkScheduling(r *Result) (string, string) {
 		"or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
 }
 
-// isOverTCP reports whether it can matter here what the kernel does with TCP's sockets and
-// segments: HTTP/3 has none.
+// isOverTCP reports whether the kernel's TCP sockets and segments matter. HTTP/3 uses none.
 func (r *Result) isOverTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
 
-// showsRetransmits reports whether it shows that TCP sent segments again: what the kernel counts is
-// of all programs on the machine, and may not be ours.
+// showsRetransmits reports whether latencies show that TCP sent segments again. The kernel counts
+// those of all programs on the machine, so they may not be ours.
 func (r *Result) showsRetransmits() bool {
 	d := r.mainLatency()
 	return r.isOverTCP() && (d != nil && d.P999 >= retransmission ||
 		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
 
-// checkDropped are connections that the kernel of this machine turned away, for a server
-// of its own.
+// checkDropped finds connections that the kernel of this machine rejected, if the server runs here.
 func checkDropped(r *Result) (string, string) {
 	n := float64(r.hostUse().ListenOverflow)
 	if !(n > 0) || !r.showsRetransmits() { // it may be unknown
@@ -124,8 +122,8 @@ func checkDropped(r *Result) (string, string) {
 		"%.0f times, and so some waited for 200 ms or more", n)
 }
 
-// checkResent are segments that this machine sent again: too few to matter in a mean, and
-// all of a high percentile.
+// checkResent finds segments that this machine sent again. They are too few to matter in a mean,
+// and can make up a high percentile.
 func checkResent(r *Result) (string, string) {
 	n, all := float64(r.hostUse().Retransmits), float64(r.Answers())
 	if !(n > resentSuspect*all) || n < resentLeast || !r.showsRetransmits() {
@@ -136,8 +134,8 @@ func checkResent(r *Result) (string, string) {
 		"highest latencies", n, all)
 }
 
-// checkTimeWait looks at how near the ports were to running out: a port is not used again
-// for a minute after dyno closed its connection.
+// checkTimeWait checks whether ports nearly ran out. A port cannot be used for a minute after dyno
+// closed its connection.
 func checkTimeWait(r *Result) (string, string) {
 	waiting, ports := float64(r.hostUse().TimeWait), float64(r.Generator.LocalPorts)
 	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.isOverTCP() {
@@ -148,7 +146,7 @@ func checkTimeWait(r *Result) (string, string) {
 		"connections alive", waiting, ports)
 }
 
-// checkStops are of the runtime, for other reasons than those that pauses knows.
+// checkStops finds long stops by the Go runtime other than garbage collection.
 func checkStops(r *Result) (string, string) {
 	stop, d := r.Generator.StopMax, r.mainLatency()
 	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
@@ -159,8 +157,7 @@ func checkStops(r *Result) (string, string) {
 		"latencies may be its own", formatMicroseconds(stop))
 }
 
-// checkLaw looks at whether requests left as they were to, where that was the generator's
-// to decide.
+// checkLaw checks whether requests left when they should, if that was up to the generator.
 func checkLaw(r *Result) (string, string) {
 	a := r.Generator.Arrivals
 	switch {
@@ -175,7 +172,7 @@ func checkLaw(r *Result) (string, string) {
 	return OK, ""
 }
 
-// checkProbeLag is checkSendLag of the load beside.
+// checkProbeLag is checkSendLag for the probe.
 func checkProbeLag(r *Result) (string, string) {
 	if r.Probe == nil || r.Probe.SendLagP99 == nil || r.Probe.Latency == nil {
 		return OK, ""

@@ -11,13 +11,13 @@ import (
 func sound() *Result {
 	little, us := 1.0, 1000.0
 	return &Result{Model: ClosedLoop, Ended: "duration", Host: Host{CPUs: 2},
-		Plan:        load.Plan{Connections: 10, Pipeline: 1},
-		Window:      Window{MeasuredS: 10},
-		Requests:    Requests{Sent: 100_000, Completed: 100_000},
-		Latency:     &Distribution{Mean: us, P99: 2 * us, Max: 10 * us},
-		Connections: Connections{Asked: 10, Opened: 10, Served: 10},
-		Status:      map[string]int64{"200": 100_000},
-		Generator:   Generator{BusyPercent: 79, Threads: 1, Little: &little}}
+		Plan:     load.Plan{Connections: 10, Pipeline: 1},
+		Window:   Window{MeasuredS: 10},
+		Requests: Requests{Sent: 100_000, Completed: 100_000},
+		Latency:  &Distribution{Mean: us, P99: 2 * us, Max: 10 * us},
+		Traffic: Traffic{Connections: Connections{Asked: 10, Opened: 10, Served: 10},
+			Status: map[string]int64{"200": 100_000}},
+		Generator: Generator{BusyPercent: 79, Threads: 1, Little: &little}}
 }
 
 func set[T any](v T) *T { return &v }

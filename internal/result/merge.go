@@ -12,15 +12,14 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// startsApart is how far the starts of parts may lie apart until a reader is told.
+// startsApart is how far apart the starts of parts may lie until a reader is told.
 const startsApart = 100 * time.Millisecond
 
-// Merge is one result of generators that loaded at once, each with its part of
-// one plan (see load.Plan.Split). Counts add up, and percentiles are those of all
-// exchanges, from the sum of the histograms. What the parts do not keep cannot be
-// had of the whole: the percentiles of a second or a route that several of them
-// served are absent, and the send lag at p99 is that of the worst part. The
-// window begins with the first part's and is as long as the longest.
+// Merge makes one result of the results of generators that loaded at once, each with its part of
+// one plan (see load.Plan.Split). Counts add up. Percentiles are those of all requests, from the
+// sum of the histograms. What the parts do not keep, the whole does not have: percentiles of a
+// second or a route that several parts served are absent, and the send lag at p99 is that of the
+// worst part. The window begins with the first part's and is as long as the longest.
 func Merge(all []*Result) (*Result, error) {
 	plans := make([]load.Plan, len(all))
 	for i, r := range all {
@@ -37,7 +36,8 @@ func Merge(all []*Result) (*Result, error) {
 		return cmp.Compare(a.Plan.Part, b.Plan.Part)
 	})
 	m := &Result{Format: Format, Dyno: all[0].Dyno, Plan: plan, Model: all[0].Model,
-		Host: all[0].Host, Status: map[string]int64{}, Errors: []Error{}, Series: []Point{}}
+		Host: all[0].Host, Traffic: Traffic{Status: map[string]int64{}, Errors: []Error{}},
+		Series: []Point{}}
 	m.Ended, m.Cause = mergeEnds(all)
 	m.Window = mergeWindows(all)
 	m.addCounts(all)
@@ -52,7 +52,7 @@ func Merge(all []*Result) (*Result, error) {
 		m.Rate.Offered = &offered
 	} else {
 		m.setClosed()
-		if m.Connections.Asked < plan.Connections { // a part that did not tell of its own
+		if m.Connections.Asked < plan.Connections { // a part did not report its connections
 			m.Generator.Little = nil
 		}
 	}
@@ -61,8 +61,8 @@ func Merge(all []*Result) (*Result, error) {
 	return m, nil
 }
 
-// mergeEnds is why they ended. While one goes on, the load does: what became
-// of the others is among the reasons.
+// mergeEnds is why the parts ended. While one continues, the load does; the ends of the others are
+// among the reasons.
 func mergeEnds(all []*Result) (ended, cause string) {
 	order := []load.Ending{load.Lost, load.Unreachable, load.Gone, load.ByRequests,
 		load.ByDuration, load.Aborted, load.Interrupted}
@@ -73,7 +73,7 @@ func mergeEnds(all []*Result) (ended, cause string) {
 	return last.Ended, last.Cause
 }
 
-// mergeWindows is the window of all.
+// mergeWindows is the window of all parts.
 func mergeWindows(all []*Result) Window {
 	w := slices.MinFunc(whoseWindowBegan(all), compareBegin).Window
 	connections, longest := 0, 0.0
@@ -81,9 +81,9 @@ func mergeWindows(all []*Result) Window {
 	for _, r := range all {
 		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
 		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
-		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is none while one has a connection
+		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is no outage while one part has a connection
 		if r.Connections.Asked == 0 {
-			continue // it did not tell of its connections
+			continue // it did not report its connections
 		}
 		connections += r.Plan.Connections
 		w.UnavailableS += r.Window.UnavailableS * float64(r.Plan.Connections)
@@ -95,7 +95,8 @@ func mergeWindows(all []*Result) Window {
 	return w
 }
 
-// whoseWindowBegan are those whose window began, which say when the load did, or all if none did.
+// whoseWindowBegan are the parts whose window began, which decide when the load began; all parts if
+// none did.
 func whoseWindowBegan(all []*Result) []*Result {
 	never := func(r *Result) bool { return r.Window.MeasuredS == 0 }
 	some := slices.DeleteFunc(slices.Clone(all), never)
@@ -113,18 +114,18 @@ func (r *Result) windowBegin() time.Time {
 // compareBegin compares when windows began.
 func compareBegin(a, b *Result) int { return a.windowBegin().Compare(b.windowBegin()) }
 
-// requestsInWindow is how many requests a rate of r stands for.
+// requestsInWindow is the number of requests that a rate of r stands for.
 func (r *Result) requestsInWindow(rate float64) int64 {
 	return int64(math.Round(rate * r.Window.MeasuredS))
 }
 
-// addCounts adds up all that is counted.
+// addCounts adds up all counts.
 func (m *Result) addCounts(all []*Result) {
 	var sent, completed, wrong, shaken int64 // in the window, as rates count
 	var handshakes, errors *float64
 	place := map[Error]int{}
 	for _, r := range all {
-		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
+		m.Probe = cmp.Or(m.Probe, r.Probe) // only one part has it
 		sent += r.requestsInWindow(r.Rate.Sent)
 		completed += r.requestsInWindow(r.Rate.Completed)
 		if r.Rate.ErrorAnswers != nil {
@@ -210,7 +211,7 @@ func (e *Stderr) addPart(part *Stderr) *Stderr {
 	return &Stderr{cmp.Or(e.Text, part.Text), e.Bytes + part.Bytes}
 }
 
-// addPresent is of what may be absent, and then of what is there.
+// addPresent is the sum of the values that are present; nil if neither is.
 func addPresent(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -219,7 +220,7 @@ func addPresent(a, b *int64) *int64 {
 	return &n
 }
 
-// maxPresent is the larger of what may be absent.
+// maxPresent is the larger of the values that are present; nil if neither is.
 func maxPresent(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b
@@ -227,7 +228,7 @@ func maxPresent(a, b *float64) *float64 {
 	return a
 }
 
-// countError counts e with those before it of its kind, which place knows.
+// countError adds e to the errors of the same kind, whose index is in place.
 func (m *Result) countError(e Error, place map[Error]int) {
 	kind := e
 	if kind.Count = 0; e.Phase != string(load.Expect) {
@@ -242,7 +243,7 @@ func (m *Result) countError(e Error, place map[Error]int) {
 	m.Errors[at].Count += e.Count
 }
 
-// mergeSeries adds up second by second: windows begin together.
+// mergeSeries adds up the seconds: all windows begin together.
 func (m *Result) mergeSeries(all []*Result) {
 	for _, r := range all {
 		for i, p := range r.Series {
@@ -257,12 +258,12 @@ func (m *Result) mergeSeries(all []*Result) {
 	}
 }
 
-// byPartMost is how many counts by part a series has at most, about a megabyte of JSON: an
-// hour of 36 generators, eleven minutes of 200. A longer one has none.
+// byPartMost is how many counts by part a series has at most, about a megabyte of JSON: an hour of
+// 36 generators, eleven minutes of 200. A longer series has none.
 const byPartMost = 1 << 17
 
-// notePartRates notes what each part completed in each interval: who of many was slow, or went
-// silent, does not show in their sum.
+// notePartRates sets what each part completed in each interval. The sum does not show which part
+// was slow or stopped.
 func (m *Result) notePartRates(all []*Result) {
 	for i := range m.Series {
 		by := make([]*int64, len(all))
@@ -281,7 +282,7 @@ func (p *Point) addPart(part Point) {
 	case p.Completed == 0:
 		p.P50, p.P99 = part.P50, part.P99
 	case part.Completed > 0:
-		p.P50, p.P99 = 0, 0 // not to be had
+		p.P50, p.P99 = 0, 0 // unknown
 	}
 	p.Mean = weightedMean(p.Mean, p.Completed, part.Mean, part.Completed)
 	p.T, p.Max = max(p.T, part.T), max(p.Max, part.Max)
@@ -300,7 +301,7 @@ func (p *Point) addPart(part Point) {
 	}
 }
 
-// weightedMean is that of n values with mean a and k with mean b, both in µs.
+// weightedMean is the mean of n values with mean a and k values with mean b, both in µs.
 func weightedMean(a float64, n int64, b float64, k int64) float64 {
 	if n+k == 0 {
 		return 0
@@ -328,7 +329,7 @@ func (r *Route) addPart(part Route) {
 	case r.Completed == 0:
 		r.P50, r.P90, r.P99 = part.P50, part.P90, part.P99
 	case part.Completed > 0:
-		r.P50, r.P90, r.P99 = 0, 0, 0 // not to be had
+		r.P50, r.P90, r.P99 = 0, 0, 0 // unknown
 	}
 	r.Mean = weightedMean(r.Mean, r.Completed, part.Mean, part.Completed)
 	r.Max = max(r.Max, part.Max)
@@ -336,7 +337,7 @@ func (r *Route) addPart(part Route) {
 	r.Errors += part.Errors
 }
 
-// distributions are those that results have, with their names.
+// distributions are all distributions of a result, with their names.
 var distributions = []struct {
 	of string
 	at func(*Result) **Distribution
@@ -352,7 +353,7 @@ var distributions = []struct {
 	{"first byte", func(r *Result) **Distribution { return &r.Phases.FirstByte }},
 }
 
-// Mergeable is why Merge cannot add r to others, whatever these are; nil if it can.
+// Mergeable returns why Merge cannot add r to other results, whatever these are; nil if it can.
 func (r *Result) Mergeable() error {
 	if err := r.checkSums(); err != nil {
 		return err
@@ -400,7 +401,7 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 			total = h
 			continue
 		}
-		total.Add(h)
+		total.Merge(h)
 	}
 	if total == nil {
 		return nil, nil
@@ -408,9 +409,9 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 	return newDistribution(total)
 }
 
-// decodeHistogram is what d was made of.
+// decodeHistogram is the histogram of d.
 func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
-	h, err := metric.Decode(d.HDR)
+	h, err := metric.DecodeHDR(d.HDR)
 	if err != nil {
 		return nil, err
 	}
@@ -418,19 +419,19 @@ func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
 		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
 	}
 	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	err = h.Exact(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
+	err = h.SetExactValues(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
 	return h, err
 }
 
-// mergeGenerators adds up what they used.
+// mergeGenerators adds up what the generators used.
 func (m *Result) mergeGenerators(all []*Result) {
 	g := &m.Generator
 	var completed int64
 	var rings []string
 	for _, r := range all {
 		part := r.Generator
-		n := r.requestsInWindow(r.Rate.Answers())
-		if r.Connections.Asked == 0 { // nothing is known of its threads, either
+		n := r.requestsInWindow(r.Rate.AnswersPerSecond())
+		if r.Connections.Asked == 0 { // its threads are unknown too
 			n = 0
 		}
 		g.CPUPerRequest = weightedMean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
@@ -459,7 +460,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 	g.Ring = strings.Join(rings, "+")
 }
 
-// worseArrivals is the one that is further from its law, for its spans.
+// worseArrivals is the one that is further from its distribution, relative to its number of spans.
 func worseArrivals(a, b *Arrivals) *Arrivals {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -475,8 +476,8 @@ func reasonOfParts(some []string, n int, reason string) string {
 	return fmt.Sprintf("part %s of %d: %s", strings.Join(some, ", "), n, reason)
 }
 
-// mergedNotices are what the parts were warned of before they were judged, each once,
-// and that they did not begin together.
+// mergedNotices are the warnings that the parts had before they were judged, each once, and a
+// warning if they did not begin together.
 func mergedNotices(all []*Result) (said []string) {
 	first := slices.MinFunc(whoseWindowBegan(all), compareBegin).windowBegin()
 	last := slices.MaxFunc(whoseWindowBegan(all), compareBegin).windowBegin()

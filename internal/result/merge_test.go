@@ -85,8 +85,8 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 		r.Total.Status[200] = n
 		r.Total.Received, r.Total.Written = 10*n, 5*n
 		r.Started = r.Started.Add(time.Duration(p.Part) * time.Millisecond)
-		one.Total.Add(r.Total)
-		one.Lag.Add(r.Lag)
+		one.Total.Merge(r.Total)
+		one.Lag.Merge(r.Lag)
 		one.Totals.SentAfter += r.SentAfter
 		one.Totals.CompletedAfter += r.CompletedAfter
 		one.Totals.Unfinished += r.Unfinished
@@ -264,7 +264,7 @@ func TestMergeByPart(t *testing.T) {
 func TestMergeOfLargeSums(t *testing.T) {
 	h := histogram(metric.Fine, 100*time.Second, 350*time.Second)
 	for range 26 {
-		h.AddSparse(h.Sparse())
+		h.MergeSparse(h.ToSparse())
 	}
 	part, err := newDistribution(h)
 	if err != nil {

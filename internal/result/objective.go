@@ -12,7 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// An Objective is what a result is to meet, as "p99<20ms" says it.
+// An Objective is a condition that a result should meet, such as "p99<20ms".
 type Objective struct {
 	Expr string
 
@@ -21,31 +21,31 @@ type Objective struct {
 	op    string
 	limit float64
 	kind  kind
-	live  bool // it can be judged second by second
+	live  bool // it can be judged each second
 }
 
-// A kind is what sort of quantity an objective is about.
+// A kind is the kind of quantity of an objective.
 type kind int
 
 const (
 	durations kind = iota // in µs
 	shares                // in percent
 	counts
-	rates // a second
+	rates // 1/s
 )
 
 var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
 
-// An Outcome is how a result stands to an objective. Value is absent where
-// there is nothing to judge; then the objective is missed.
+// An Outcome is how a result meets an objective. Value is absent if there is nothing to judge; then
+// the objective is missed.
 type Outcome struct {
 	Expr  string   `json:"expr"`
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
 	Met   bool     `json:"met"`
-	Note  string   `json:"note,omitempty"` // what of the load the value says nothing of
+	Note  string   `json:"note,omitempty"` // which part of the load the value does not cover
 
-	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run then, in the window
+	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
 }
 
 var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
@@ -88,7 +88,7 @@ func ParseObjective(s string) (Objective, error) {
 	return o, nil
 }
 
-// parseLimit reads a limit.
+// parseLimit parses a limit of this kind.
 func (k kind) parseLimit(s string) (float64, error) {
 	number, wanted := s, "a number is wanted, as 10000"
 	switch k {
@@ -119,7 +119,7 @@ func (k kind) parseLimit(s string) (float64, error) {
 	return f * factor, nil
 }
 
-// parseQuantity finds what a name means.
+// parseQuantity finds the quantity that a name means.
 func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
 	switch name {
 	case "rps":
@@ -166,18 +166,18 @@ func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
 	}, durations, nil
 }
 
-// isPercentile reports whether a name, which may have a dot, begins as percentiles do.
+// isPercentile reports whether a name, which may contain a dot, begins like a percentile.
 func isPercentile(name string) bool {
 	return len(name) > 1 && name[0] == 'p' && '0' <= name[1] && name[1] <= '9'
 }
 
-// isLive reports whether what a name means is known of each second.
+// isLive reports whether the quantity of that name is known each second.
 func isLive(name string) bool {
 	whose, _, dotted := strings.Cut(name, ".")
 	return name != "cpu" && (!dotted || isPercentile(name) || whose == "latency" || whose == "service")
 }
 
-// parseStatistic finds what of a distribution a name means.
+// parseStatistic finds the statistic of a distribution that a name means.
 func parseStatistic(name string) (func(*Distribution) (float64, bool), error) {
 	field := map[string]func(*Distribution) float64{
 		"min":   func(d *Distribution) float64 { return d.Min },
@@ -213,8 +213,7 @@ func (d *Distribution) percentileValue(percent float64) (float64, bool) {
 	return min(max(toMicroseconds(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
 }
 
-// parseRouted finds what of a route is meant: NAME.STATISTIC, where the name may have
-// dots too.
+// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots.
 func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
 	values := map[string]func(Route) float64{
 		"mean": func(r Route) float64 { return r.Mean }, "p50": func(r Route) float64 { return r.P50 },
@@ -237,7 +236,7 @@ func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
 	}, durations, nil
 }
 
-// probeLatency is the latency of the load beside the main one.
+// probeLatency is the latency of the probe.
 func probeLatency(r *Result) *Distribution {
 	if r.Probe == nil {
 		return nil
@@ -245,7 +244,7 @@ func probeLatency(r *Result) *Distribution {
 	return r.Probe.Latency
 }
 
-// serverCPUPerRequest is the CPU time of the server for a request, in µs, if it was watched.
+// serverCPUPerRequest is the server's CPU time per request, in µs, if it was watched.
 func serverCPUPerRequest(r *Result) (float64, bool) {
 	if r.Server == nil || len(r.Server.Processes) == 0 || !r.Server.Processes[0].CPU.OK() {
 		return 0, false
@@ -253,19 +252,19 @@ func serverCPUPerRequest(r *Result) (float64, bool) {
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests are the requests of the window that came to nothing.
+// failedRequests is how many requests of the window failed or were not answered.
 func failedRequests(r *Result) int64 {
 	return r.Requests.Errors + r.Requests.Unfinished + countOrZero(r.Requests.Waiting)
 }
 
-// failedShare is their share of all that were due, in percent.
+// failedShare is their share of all requests that were due, in percent.
 func failedShare(r *Result) (float64, bool) {
 	due := r.Requests.Sent + countOrZero(r.Requests.Waiting)
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 
-// Judge says how r stands to the objective. One of errors or rps is missed where a closed loop
-// had no server for over 1 % of the window, whatever was counted in the rest of it.
+// Judge evaluates the objective for r. An objective of errors or rps is missed if a closed workload
+// had no server for more than 1 % of the window, whatever was counted in the rest of it.
 func (o Objective) Judge(r *Result) Outcome {
 	value, ok := o.of(r)
 	out := Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
@@ -279,8 +278,7 @@ func (o Objective) Judge(r *Result) Outcome {
 	return out
 }
 
-// Meets reports whether a value, in the unit of Outcome, is as the objective wants
-// it.
+// Meets reports whether a value, in the unit of Outcome, meets the objective.
 func (o Objective) Meets(value float64) bool {
 	switch c := cmp.Compare(value, o.limit); o.op {
 	case "<":
@@ -293,18 +291,18 @@ func (o Objective) Meets(value float64) bool {
 	return cmp.Compare(value, o.limit) >= 0
 }
 
-// Ceiling reports whether the objective says how much there may be at most: more
-// load makes such a one harder to meet, and never easier.
+// Ceiling reports whether the objective is an upper bound. More load makes such an objective harder
+// to meet, never easier.
 func (o Objective) Ceiling() bool { return o.op == "<" || o.op == "<=" }
 
 // Limit is the value that the objective compares with, in the unit of Outcome.
 func (o Objective) Limit() float64 { return o.limit }
 
-// OfErrors reports whether the objective is about requests that came to nothing.
+// OfErrors reports whether the objective is about requests that failed.
 func (o Objective) OfErrors() bool { return o.name == "errors" }
 
-// Quantile is which quantile of latency the objective is about, above 0 and below
-// 1; not ok of one that is about anything else.
+// Quantile is the quantile of latency that the objective is about, between 0 and 1. ok is false if
+// it is about anything else.
 func (o Objective) Quantile() (q float64, ok bool) {
 	digits, is := strings.CutPrefix(strings.TrimPrefix(o.name, "latency."), "p")
 	percent, err := strconv.ParseFloat(digits, 64)

@@ -6,9 +6,9 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// Partial is why r is of less than what was planned, in the fewest words: by its end, or by
-// agents that were lost on the way. It is "" of a whole run, and says nothing of how far the
-// numbers can be relied on otherwise: that is the verdict's.
+// Partial is why r covers less than planned, in the fewest words: how it ended, or which agents
+// were lost. It is "" for a complete run. Whether the numbers can be relied on is a matter of the
+// verdict.
 func (r *Result) Partial() string {
 	if lost := r.Fleet.Lost(); len(lost) > 0 {
 		return "LOST agent " + strings.Join(lost, ", agent ")

@@ -21,7 +21,7 @@ func TestPartial(t *testing.T) {
 		{load.Unreachable, nil, "unreachable"}, {load.Lost, whole, "LOST an agent"},
 		{load.Lost, lost, "LOST agent a, agent c"}, {load.ByDuration, lost, "LOST agent a, agent c"},
 	} {
-		r := &Result{Ended: string(test.ended), Fleet: test.fleet}
+		r := &Result{Ended: string(test.ended), Observed: Observed{Fleet: test.fleet}}
 		if got := r.Partial(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.ended, got, test.want)
 		}

@@ -4,8 +4,8 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// A Probe is what the light load measured that was sent beside the main one, on
-// connections of its own, at random instants of the same window.
+// A Probe is what the light load measured that ran together with the main one, on connections of
+// its own, at random instants of the same window.
 type Probe struct {
 	Connections Connections      `json:"connections"`
 	Requests    Requests         `json:"requests"`
@@ -20,7 +20,7 @@ type Probe struct {
 	ErrorLatency *Distribution `json:"error_latency,omitempty"`
 }
 
-// newProbe is what is kept of a probe; nil of none.
+// newProbe is the stored form of a probe; nil if there was none.
 func newProbe(r *load.Result, version string) (*Probe, error) {
 	if r == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 // besideRun is a closed run with a probe beside it.
 func besideRun() *load.Result {
 	r, side := closedRun(), openRun()
-	side.Plan.Rate, side.Plan.Arrival, side.Plan.Connections = load.PerSecond(100), load.Poisson, 100
+	side.Plan.Rate, side.Plan.Arrival, side.Plan.Connections = load.RatePerSecond(100), load.Poisson, 100
 	r.Plan.Probe, r.Probe = side.Plan.Rate, side
 	return r
 }

@@ -8,23 +8,23 @@ import (
 	"dyno/internal/observe/profile"
 )
 
-// A Profile is where the server's time went while it was loaded.
+// A Profile is where the server spent its time while it was loaded.
 type Profile struct {
 	Kind      profile.Kind   `json:"kind"`
 	DurationS float64        `json:"duration_s"`
-	Samples   int64          `json:"samples"`        // none: the server was idle
-	File      string         `json:"file,omitempty"` // whole path, in pprof's form
+	Samples   int64          `json:"samples"`        // 0: the server was idle
+	File      string         `json:"file,omitempty"` // path, in pprof's format
 	Top       []profile.Line `json:"top"`            // functions, the largest flat share first
 
-	Taken *profile.Profile `json:"-"` // until it is saved; nil in a result that was read
+	Taken *profile.Profile `json:"-"` // not saved yet; nil in a result that was read
 }
 
-// mostFunctions are kept besides the file.
+// mostFunctions is how many functions Top has at most.
 const mostFunctions = 20
 
-// NewProfile is what is kept of a profile of that kind.
+// NewProfile is the stored form of a profile of that kind.
 func NewProfile(kind profile.Kind, p *profile.Profile) *Profile {
-	all, _ := profile.Share(p, "") // of which every function's name is one
+	all, _ := profile.Share(p, "") // an empty pattern matches every function
 	out := &Profile{Kind: kind, DurationS: float64(p.DurationNanos) / 1e9, Samples: all.Samples,
 		Top: profile.Top(p, mostFunctions), Taken: p}
 	if out.Top == nil {
@@ -33,9 +33,9 @@ func NewProfile(kind profile.Kind, p *profile.Profile) *Profile {
 	return out
 }
 
-// SaveProfile writes what was taken, unless it is saved already, to a file whose
-// name is base, the profile's kind and .pb.gz. A file that cannot be written is
-// a warning: the result is worth more.
+// SaveProfile writes the profile, unless it is saved already, to a file whose name is base, the
+// profile's kind and .pb.gz. A file that cannot be written causes a warning only, because the
+// result is worth more.
 func (r *Result) SaveProfile(base string) {
 	p := r.Profile
 	if p == nil || p.Taken == nil || p.File != "" {
@@ -52,7 +52,7 @@ func (r *Result) SaveProfile(base string) {
 	p.File = path
 }
 
-// discardProfile takes back what SaveProfile wrote.
+// discardProfile removes what SaveProfile wrote.
 func (r *Result) discardProfile() {
 	if r.Profile != nil && r.Profile.File != "" {
 		os.Remove(r.Profile.File)

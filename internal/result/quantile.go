@@ -2,9 +2,9 @@ package result
 
 import "fmt"
 
-// Quantiles are the values, in microseconds, that the fractions at (0 to 1) of all that d
-// counted did not exceed, from its histogram, and never outside d's Min and Max. An error means
-// that d has no histogram, or not one of dyno's.
+// Quantiles are the values, in µs, that the fractions at (0 to 1) of all values of d did not
+// exceed. They come from its histogram, and lie between d's Min and Max. An error means that d has
+// no histogram, or none that dyno wrote.
 func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
 	h, err := d.decodeHistogram()
 	if err != nil {

@@ -7,56 +7,55 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// A Server is what the processes that were watched, and the machine they ran
-// on, used in the window. What this machine does not tell is null.
+// A Server is what the watched processes, and the machine they ran on, used in the window. What the
+// machine does not report is null.
 type Server struct {
-	Agent       string        `json:"agent,omitempty"` // on whose machine; "": on the generator's
+	Agent       string        `json:"agent,omitempty"` // on which machine; "": on the generator's
 	Watch       []string      `json:"watch,omitempty"` // PID, NAME, NAME@AGENT: as given
-	Processes   []Usage       `json:"processes"`       // first all together
+	Processes   []Usage       `json:"processes"`       // the first is the sum of all
 	Host        probe.HostUse `json:"host"`
 	Sampler     probe.Cost    `json:"sampler"`
-	Unavailable []string      `json:"unavailable,omitempty"` // what is null, and why
+	Unavailable []string      `json:"unavailable,omitempty"` // which values are null, and why
 }
 
-// A Usage is what a part of the server used in the window. That of all
-// together has no name; a tree of processes has one, and where there are
-// several in a tree, each of them too. Gauges are peaks; a sum of peaks may be
-// higher than there ever was at once.
+// A Usage is what a part of the server used in the window. The sum of all has no name. A tree of
+// processes has a name, and so does each process of a tree that has several. Gauges are peaks; a
+// sum of peaks may be higher than the peak of the sum.
 type Usage struct {
 	Name string `json:"name"`
-	PID  int    `json:"pid,omitempty"` // of a tree its root's
+	PID  int    `json:"pid,omitempty"` // of a tree, its root's
 
-	CPU     probe.Value `json:"cpu_us_per_request"` // of those answered in the window
+	CPU     probe.Value `json:"cpu_us_per_request"` // of requests answered in the window
 	User    probe.Value `json:"user_us_per_request"`
 	System  probe.Value `json:"system_us_per_request"`
-	Wait    probe.Value `json:"runqueue_wait_us_per_request"` // of threads ready to run
+	Wait    probe.Value `json:"runqueue_wait_us_per_request"` // of runnable threads
 	Percent probe.Value `json:"cpu_percent"`                  // of one core
 
-	Memory      probe.Value `json:"memory_bytes"` // PSS, or RSS where that is not to be had
+	Memory      probe.Value `json:"memory_bytes"` // PSS, or RSS where PSS is not available
 	RSS         probe.Value `json:"rss_bytes"`
 	Count       probe.Value `json:"process_count"`
 	Threads     probe.Value `json:"threads"`
 	FDs         probe.Value `json:"fds"`
-	Voluntary   probe.Value `json:"voluntary_switches"` // in the window, as what follows
+	Voluntary   probe.Value `json:"voluntary_switches"` // in the window, like what follows
 	Involuntary probe.Value `json:"involuntary_switches"`
 	Read        probe.Value `json:"read_bytes"` // from storage
 	Written     probe.Value `json:"written_bytes"`
 }
 
-// Watched is what rec, a recording made while r was measured on this machine,
-// says of r's window. Without a tree in it there are no Processes.
+// Watched is what rec, a recording made on this machine while r was measured, shows of r's window.
+// Without a tree of processes in it there are no Processes.
 func (r *Result) Watched(rec *probe.Recording) *Server {
 	from, to := r.Measured()
 	return r.Used(rec.Between(from, to), rec.Host(from, to), rec.Cost, rec.Unavailable)
 }
 
-// Used is what trees of processes and their machine used in r's window, wherever they are.
+// Used is what trees of processes and their machine, here or elsewhere, used in r's window.
 func (r *Result) Used(trees []probe.Use, host probe.HostUse, cost probe.Cost,
 	unavailable []string) *Server {
 	return &Server{Processes: r.usagesOf(trees), Host: host, Sampler: cost, Unavailable: unavailable}
 }
 
-// Measured is from when to when the window was, in this process's time.
+// Measured is when the window began and ended, in this process's time.
 func (r *Result) Measured() (from, to time.Time) {
 	from = r.windowBegin()
 	return from, from.Add(time.Duration(r.Window.MeasuredS * 1e9))
@@ -90,12 +89,11 @@ func nameOf(u probe.Use) string {
 	return u.Name + " " + u.Role
 }
 
-// usagePerRequest divides by the exchanges that were answered in the window, as Rate counts
-// them, rightly or with an error: what the server worked off later cost it nothing in
-// the window.
+// usagePerRequest divides by the requests that were answered in the window, as Rate counts them,
+// errors included. What the server worked off later cost it nothing in the window.
 func (r *Result) usagePerRequest(u probe.Use) Usage {
 	seconds := probe.Value(r.Window.MeasuredS)
-	requests := probe.Value(r.Rate.Answers()) * seconds
+	requests := probe.Value(r.Rate.AnswersPerSecond()) * seconds
 	if requests == 0 {
 		requests = probe.Value(math.NaN())
 	}
@@ -111,7 +109,7 @@ func (r *Result) usagePerRequest(u probe.Use) Usage {
 		Read: u.Read, Written: u.Written}
 }
 
-// Add makes u the sum of both; what one of them does not know, the sum does not.
+// Add adds part to u. A value that one of them does not know is unknown in the sum.
 func (u *Usage) Add(part Usage) {
 	sum := u.valuePointers()
 	for i, v := range part.valuePointers() {

@@ -102,7 +102,7 @@ func TestWatchedNothing(t *testing.T) {
 
 func TestProfileIsStoredBesideTheResult(t *testing.T) {
 	home := t.TempDir()
-	r := &Result{Format: Format, Profile: profileOf(t)}
+	r := &Result{Format: Format, Observed: Observed{Profile: profileOf(t)}}
 	path, err := Save(home, r)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestProfileIsStoredBesideTheResult(t *testing.T) {
 	if all, err := filepath.Glob(filepath.Join(home, "other*")); len(all) > 0 || err != nil {
 		t.Errorf("saved again: %v, %v", all, err)
 	}
-	r = &Result{Format: Format, Profile: profileOf(t)}
+	r = &Result{Format: Format, Observed: Observed{Profile: profileOf(t)}}
 	r.SaveProfile(filepath.Join(home, "no", "such"))
 	if r.Profile.File != "" || len(r.Warnings) != 1 {
 		t.Errorf("%q, %q", r.Profile.File, r.Warnings)

@@ -19,13 +19,13 @@ import (
 	"dyno/internal/atomicfile"
 )
 
-// Home is the directory under which dyno keeps what it stores: $DYNO_HOME,
-// else where the platform keeps a user's data. It need not exist.
+// Home is the directory in which dyno stores its files: $DYNO_HOME, or the platform's place for a
+// user's data. It need not exist.
 func Home() (string, error) {
 	if d := os.Getenv("DYNO_HOME"); d != "" {
 		return d, nil
 	}
-	// A relative $XDG_DATA_HOME is to be ignored, says its specification.
+	// The specification says that a relative $XDG_DATA_HOME must be ignored.
 	if d := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
 		return filepath.Join(d, "dyno"), nil
 	}
@@ -43,8 +43,8 @@ const suffix = ".json"
 
 func resultsFolder(home string) string { return filepath.Join(home, "results") }
 
-// An ID is the instant the load began, to a tick; the next is tried if it is
-// taken, so many times at most.
+// An ID is the instant at which the load began, in ticks. If it is taken the next one is tried,
+// that many times at most.
 const (
 	tick     = time.Second / (1 << 16)
 	attempts = 1 << 10
@@ -55,9 +55,9 @@ func idOf(start time.Time) string {
 		start.Nanosecond()*(1<<16)/int(time.Second))
 }
 
-// Save stores r under home, in one file, whole or not at all, and sets its ID. A
-// profile that was taken is stored beside it, and data of its plan where all data is.
-// IDs sort by the time the load began (UTC); none is ever given twice.
+// Save stores r under home, in one file, completely or not at all, and sets its ID. It also stores
+// a profile that was taken, and the data of its plan. IDs sort by the time the load began (UTC).
+// None is ever given twice.
 func Save(home string, r *Result) (path string, err error) {
 	dir := resultsFolder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -163,9 +163,8 @@ func ReadFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// OpenID reads the stored result of exactly that ID, which is looked for among those
-// that there are and never taken for a file's name. One that is not there is
-// fs.ErrNotExist.
+// OpenID reads the stored result with exactly that ID. It looks among the existing results, and
+// never takes the ID for a file name. The error is fs.ErrNotExist if there is none.
 func OpenID(home, id string) (*Result, error) {
 	ids, err := storedIDs(home)
 	if err != nil {
@@ -178,7 +177,7 @@ func OpenID(home, id string) (*Result, error) {
 	return Open(home, filepath.Join(resultsFolder(home), id+suffix))
 }
 
-// ID is that of the stored result that id begins, and no other; or of the newest, "last".
+// ID is the only stored ID that begins with id, or that of the newest result for "last".
 func ID(home, id string) (string, error) {
 	path, err := matchID(home, id)
 	return strings.TrimSuffix(filepath.Base(path), suffix), err
@@ -193,7 +192,7 @@ func findResult(home, idOrPath string) (path string, err error) {
 	return matchID(home, idOrPath)
 }
 
-// matchID is the file of the stored result that idOrPath is the ID of, or the beginning of one.
+// matchID is the file of the only stored result whose ID is idOrPath or begins with it.
 func matchID(home, idOrPath string) (path string, err error) {
 	ids, err := storedIDs(home)
 	if err != nil {
@@ -243,7 +242,7 @@ func storedIDs(home string) ([]string, error) {
 type Summary struct {
 	ID        string
 	Path      string
-	Err       error // why it cannot be read; what follows is then unset
+	Err       error // why it cannot be read; the fields below are then unset
 	Started   time.Time
 	URL       string
 	Model     string
@@ -252,8 +251,8 @@ type Summary struct {
 	Verdict   string
 }
 
-// List is all that is stored under home, newest first. A file that cannot be
-// read is listed with the reason.
+// List is all results stored under home, newest first. A file that cannot be read is listed with
+// the reason.
 func List(home string) ([]Summary, error) {
 	ids, err := storedIDs(home)
 	if err != nil {
@@ -276,8 +275,8 @@ func List(home string) ([]Summary, error) {
 	return all, nil
 }
 
-// Decode reads a result, of this format only: of an older or newer dyno's it
-// says so, instead of reading less than it holds.
+// Decode reads a result of this format only. A result of an older or newer dyno is an error,
+// instead of being read incompletely.
 func Decode(b []byte) (*Result, error) {
 	var head struct {
 		Format string `json:"format"`

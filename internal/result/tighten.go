@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// What dyno makes in a home, by name; and of that what nobody else gives such a name.
+// Names of what dyno writes into a home, and those among them that no other program uses.
 var (
 	made = regexp.MustCompile(`^(results|experiments|data|changes|fleet|agents|serve|` +
 		`index\.sqlite(-wal|-shm)?|redact\.key|calibration-[0-9a-z]+\.json|` +
@@ -33,15 +33,14 @@ var within = map[string]*regexp.Regexp{
 		`\.(import-[0-9]+|removing-.+))$`),
 }
 
-// experiments is the folder whose entries are as their user wants them.
+// experiments is the folder whose entries keep the mode that the user gave them.
 const experiments = "experiments"
 
-// Tighten takes from all others the right to read what is in home, if another version or another
-// mask has given it. Where home is a folder that has other things in it too, it stays as it is;
-// private become the folders in it that are dyno's without doubt, with all that is below, and of
-// other folders the files that are. The folders of experiments are as their user wants them: none
-// but the user can enter a home that is dyno's alone. What belongs to another user, and links,
-// also those that somebody puts there meanwhile, are left alone.
+// Tighten makes private what dyno wrote into home, if an older version or another umask let other
+// users read it. If the home contains only dyno's files, the home itself becomes private. Otherwise
+// the home stays as it is, and only dyno's files become private, and folders that are certainly
+// dyno's with all their contents. Folders of experiments keep their mode. Tighten leaves alone what
+// belongs to another user, and links, even if they are created meanwhile.
 func Tighten(home string) {
 	info, err := os.Lstat(home)
 	if err != nil || runtime.GOOS == "windows" {
@@ -57,7 +56,7 @@ func Tighten(home string) {
 	ours := isDynoHome(root, names)
 	whole := ours && !slices.ContainsFunc(names, other)
 	if whole && isShared(info) {
-		root.Chmod(".", 0o700) // fails of another user's, which is theirs to mend
+		root.Chmod(".", 0o700) // fails if it belongs to another user
 	}
 	for _, name := range names {
 		which := func(string) bool { return true }
@@ -74,7 +73,7 @@ func Tighten(home string) {
 	}
 }
 
-// openSeen opens the folder that info is of. A link that has taken its place fails.
+// openSeen opens the folder that info describes. It fails if something else has taken its place.
 func openSeen(open func() (*os.Root, error), info fs.FileInfo) (*os.Root, error) {
 	if !info.IsDir() {
 		return nil, fs.ErrInvalid
@@ -90,7 +89,7 @@ func openSeen(open func() (*os.Root, error), info fs.FileInfo) (*os.Root, error)
 	return root, nil
 }
 
-// openIn opens a folder in another, if it is one.
+// openIn opens a folder within another. Anything but a folder is an error.
 func openIn(parent *os.Root, name string) (*os.Root, error) {
 	info, err := parent.Lstat(name)
 	if err != nil {
@@ -99,7 +98,7 @@ func openIn(parent *os.Root, name string) (*os.Root, error) {
 	return openSeen(func() (*os.Root, error) { return parent.OpenRoot(name) }, info)
 }
 
-// namesIn are those of what is in a folder; none of one that cannot be read.
+// namesIn are the names in a folder; none if it cannot be read.
 func namesIn(root *os.Root) (all []string) {
 	entries, _ := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
@@ -108,16 +107,16 @@ func namesIn(root *os.Root) (all []string) {
 	return all
 }
 
-// isDynoHome reports whether a home has anything in it that nobody but dyno makes.
+// isDynoHome reports whether a home contains anything that only dyno writes.
 func isDynoHome(home *os.Root, names []string) bool {
-	if results, err := openIn(home, "results"); err == nil { // none is none
+	if results, err := openIn(home, "results"); err == nil { // it need not exist
 		defer results.Close()
 		names = append(namesIn(results), names...)
 	}
 	return slices.ContainsFunc(names, sure.MatchString)
 }
 
-// isOwn reports whether there is a folder of that name that has what dyno makes, and only that.
+// isOwn reports whether there is a folder of that name that contains only what dyno writes.
 func isOwn(parent *os.Root, name string) bool {
 	pattern := within[name]
 	if pattern == nil {
@@ -134,13 +133,13 @@ func isOwn(parent *os.Root, name string) bool {
 	})
 }
 
-// isShared reports whether others than the owner may do anything with a file or folder.
+// isShared reports whether users other than the owner have any permission.
 func isShared(info fs.FileInfo) bool {
 	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&0o077 != 0
 }
 
-// tightenEntry makes private what is of that name in a folder, if it is not: a file, or a folder
-// with what is directly and further below it. Of a folder that is private nothing is looked at.
+// tightenEntry makes a file private, or a folder with all that lies below it. It does not look into
+// a folder that is private already.
 func tightenEntry(in *os.Root, name string, which func(name string) bool) {
 	info, err := in.Lstat(name)
 	if err != nil || !isShared(info) {

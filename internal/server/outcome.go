@@ -74,9 +74,9 @@ type Strays struct {
 	System    time.Duration `json:"system_ns"`
 }
 
-// claimsPort tells whether output says that an address is in use, in the words
+// mentionsUsedPort tells whether output says that an address is in use, in the words
 // of the C library, Node, Windows and those who wrote their own.
-func claimsPort(output string) bool {
+func mentionsUsedPort(output string) bool {
 	output = strings.ToLower(output)
 	for _, words := range []string{
 		"address already in use", "eaddrinuse", "address in use", "port already in use",

@@ -65,7 +65,7 @@ func (l *log) Write(p []byte) (int, error) {
 func (l *log) findPortClaim(p []byte) {
 	const longestWords = 64
 	text := l.last + string(p)
-	l.taken = l.taken || claimsPort(text)
+	l.taken = l.taken || mentionsUsedPort(text)
 	l.last = text[max(0, len(text)-longestWords):]
 }
 

@@ -94,7 +94,7 @@ func TestClaimsPort(t *testing.T) {
 		"OSError: [Errno 98] Address already in use",
 		"Only one usage of each socket address (protocol/network address/port) is normally permitted.",
 	} {
-		if !claimsPort(words) {
+		if !mentionsUsedPort(words) {
 			t.Error(words)
 		}
 	}

@@ -223,7 +223,7 @@ func (s *supervisor) noteDeath(d death) {
 		c.exit.User += user
 		c.exit.System += system
 		if c.pid == d.pid && !c.ended {
-			c.end(d.status)
+			c.recordExit(d.status)
 			s.reportEnd(c)
 		}
 		return
@@ -233,7 +233,7 @@ func (s *supervisor) noteDeath(d death) {
 	s.strays.System += system
 }
 
-func (c *child) end(status unix.WaitStatus) {
+func (c *child) recordExit(status unix.WaitStatus) {
 	c.ended = true
 	c.exit.Code = status.ExitStatus()
 	if status.Signaled() {

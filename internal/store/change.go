@@ -16,17 +16,17 @@ import (
 	"dyno/internal/stats"
 )
 
-// ChangeFormat is what every published change point says of itself.
+// ChangeFormat is the format of a published change point.
 const ChangeFormat = "dyno.change/1"
 
-// A Change is a change point: from some result on, a series is not what it was. It is
-// published when it is first found, with the results it rests on, and never altered:
-// what was said about a commit stays said. Later results can only add others.
+// A Change is a change point: from some result on, a series has another level. It is published when
+// it is first found, with the results it rests on, and never changed afterwards, so what was said
+// about a commit stays. Later results can only add further changes.
 type Change struct {
 	Format    string    `json:"format"`
 	ID        string    `json:"id"`        // of the first result after it, and the measure
 	Dyno      string    `json:"dyno"`      // version that found it
-	Published time.Time `json:"published"` // zero: it could not be kept
+	Published time.Time `json:"published"` // zero: it could not be stored
 	Metric    string    `json:"metric"`
 	Unit      string    `json:"unit"`
 	Verdict   string    `json:"verdict"` // Worse or Better
@@ -46,8 +46,8 @@ const (
 )
 
 const (
-	// changeLeast is the fewest results on each side of a change: of three, one may be an
-	// accident and another its aftermath.
+	// changeLeast is the fewest results on each side of a change: of three, one may be an accident and
+	// another its consequence.
 	changeLeast = 4
 	// changeAlpha is low because a series is looked at again with every result that is
 	// added, and what was published once stays: over 60 looks, 3 % of series that never
@@ -76,9 +76,9 @@ func decodeChange(b []byte) (Change, error) {
 	return c, nil
 }
 
-// publishChanges adds to each series the change points that were published, and publishes
-// those that are new; unkept is why that cannot be done. Whoever looks for new ones is
-// alone: two that did so at once could each find the same change, one result apart.
+// publishChanges adds the published change points to each series, and publishes new ones. unkept is
+// why new ones could not be stored. Only one process at a time looks for new ones, because two
+// could find the same change one result apart.
 func (s *Store) publishChanges(all []Series) (unkept, err error) {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -109,9 +109,8 @@ func (s *Store) publishChanges(all []Series) (unkept, err error) {
 	return unkept, nil
 }
 
-// publishedChanges are all change points, as their files have them: what another process has
-// publishedChanges may not be in the index yet. Those that cannot be read are listed as
-// unreadable when it is.
+// publishedChanges are all change points in the store's files. It does not use the index, where
+// those of another process may be missing. Refresh lists files that cannot be read.
 func (s *Store) publishedChanges() (all []Change, err error) {
 	entries, err := os.ReadDir(s.pathOf("changes"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -146,14 +145,14 @@ func (s *Store) publishChange(c Change) error {
 	return createFile(s.pathOf("changes", c.ID+".json"), append(b, '\n'))
 }
 
-// createFile writes a file that must not be there.
+// createFile writes a file that must not exist.
 func createFile(path string, content []byte) error {
 	return atomicfile.Create(path, atomicfile.ContentWriter(content))
 }
 
-// hasChange reports whether a change is one of the series: whether it has one of the results
-// that the change rests on. By their fingerprint alone it could not be told: another
-// version of dyno may compute another.
+// hasChange reports whether a change belongs to the series: whether the series has one of the
+// results that the change rests on. Fingerprints are not enough, because another version of dyno
+// may compute others.
 func (s *Series) hasChange(c Change) bool {
 	return slices.ContainsFunc(s.Runs, func(r Run) bool {
 		same := func(o Run) bool { return o.ID == r.ID }
@@ -168,8 +167,8 @@ func (s *Series) sortChanges() {
 // At is when the first result after the change began.
 func (c Change) At() time.Time { return c.After[0].Started }
 
-// findChanges are the changes of a series that are not published yet. Between those that are,
-// each stretch is looked at by itself: so what is added moves none of them.
+// findChanges are the unpublished changes of a series. It examines each stretch between published
+// changes by itself, so new results do not move published ones.
 func (s *Series) findChanges() (all []Change) {
 	from := 0
 	for i := range len(s.Changes) + 1 {

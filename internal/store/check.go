@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// idText is what a result's ID looks like.
+// idText matches a result's ID.
 const idText = `[0-9]{8}-[0-9]{6}-[0-9a-f]{4}`
 
 var (
@@ -15,7 +15,7 @@ var (
 	changeID = regexp.MustCompile(`^` + idText + `-[a-z0-9._]+$`)
 )
 
-// isFolder reports whether name can be that of an experiment's folder in the store.
+// isFolder reports whether name can be the name of an experiment's folder in the store.
 func isFolder(name string) bool {
 	plain := !strings.ContainsFunc(name, func(r rune) bool {
 		return r == '/' || r == '\\' || !unicode.IsPrint(r)

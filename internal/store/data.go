@@ -13,8 +13,8 @@ import (
 	"dyno/internal/result"
 )
 
-// filesOfData is the file with a result's data, unless it is among those that are had, by their
-// SHA256. A result whose data is missing or damaged is exported without it.
+// filesOfData returns the file with a result's data, unless its SHA256 is in had. A result whose
+// data is missing or damaged is exported without the data.
 func (s *Store) filesOfData(d *load.Data, had map[string]bool) (all []file, damaged []Damaged) {
 	if d == nil || had[d.SHA256] {
 		return nil, nil
@@ -35,8 +35,8 @@ func (s *Store) filesOfData(d *load.Data, had map[string]bool) (all []file, dama
 	return []file{{path, "data/sha256/" + filepath.Base(path)}}, nil
 }
 
-// importData stores the data of a result that lies where a store has it, unless that was tried
-// already, and then does what stores the result. Data that is not there is not waited for.
+// importData stores the data of a result from where a store has it, unless that was tried already,
+// and then calls the function that stores the result. Missing data is no error.
 func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
 	store func() error) (all []Imported, err error) {
 	if d == nil {
@@ -72,7 +72,7 @@ func (s *Store) storeData(file string, d load.Data) (same bool, err error) {
 	return result.ImportData(s.home, d, from)
 }
 
-// openData opens a file of data, which must be a file and no link, and of so many bytes.
+// openData opens a file of data, which must be a regular file of that size.
 func openData(path string, size int64) (io.ReadCloser, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -89,7 +89,7 @@ func openData(path string, size int64) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// checkDataOf finds data in an experiment's folder that is not what its name says.
+// checkDataOf reports data in an experiment's folder whose content does not match its name.
 func checkDataOf(dir string) error {
 	entries, err := entriesOf(result.DataFolder(dir))
 	if err != nil {

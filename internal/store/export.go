@@ -17,18 +17,18 @@ import (
 	"dyno/internal/result"
 )
 
-// A file is one that is exported: where it lies, and its name among the others.
+// A file is a file to export: its path, and its name in the export.
 type file struct{ path, name string }
 
-// A Damaged file, or folder of an experiment, is left out of an export: import would refuse it.
+// A Damaged is a file, or an experiment's folder, that an export leaves out because import would
+// refuse it.
 type Damaged struct {
 	Path string
 	Err  error
 }
 
-// Export writes what is stored as a tar archive, compressed with gzip: results and
-// experiments of those IDs, or without any all there is, with notes and profiles. If all of
-// it is damaged, nothing is written.
+// Export writes a tar archive, compressed with gzip: the results and experiments with those IDs, or
+// all if there are none, with notes and profiles. If everything is damaged, it writes nothing.
 func (s *Store) Export(w io.Writer, ids []string) (n int, damaged []Damaged, err error) {
 	files, n, damaged, err := s.filesToExport(ids)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Export(w io.Writer, ids []string) (n int, damaged []Damaged, err
 	return n, damaged, errors.Join(archive.Close(), zipped.Close())
 }
 
-// ExportDir writes the same files into a folder, which must be empty or not be there.
+// ExportDir writes the same files into a folder, which must be empty or missing.
 func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, err error) {
 	files, n, damaged, err := s.filesToExport(ids)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 		if err := copyFile(f.path, filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
 			removeCopied(dir, files[:i], f)
 			if missing != nil {
-				os.Remove(dir) // fails if somebody else has put something there
+				os.Remove(dir) // fails if another process has put something there
 			}
 			return 0, damaged, fmt.Errorf("exporting %s: %w", f.path, err)
 		}
@@ -66,20 +66,20 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 	return n, damaged, nil
 }
 
-// removeCopied removes files from a folder, and from there to it the folders that are empty then,
-// also those of one that could not be written: so that the folder can be given again.
+// removeCopied removes files from a folder, with the folders in it that become empty, so that the
+// folder can be given again. failed is the file that could not be written.
 func removeCopied(dir string, files []file, failed file) {
 	for _, f := range files {
 		os.Remove(filepath.Join(dir, filepath.FromSlash(f.name)))
 	}
 	for _, f := range append(files, failed) {
 		for in := filepath.Dir(filepath.FromSlash(f.name)); in != "."; in = filepath.Dir(in) {
-			os.Remove(filepath.Join(dir, in)) // fails of one that is not empty
+			os.Remove(filepath.Join(dir, in)) // fails if it is not empty
 		}
 	}
 }
 
-// filesToExport are those of results and experiments, and how many of these there are.
+// filesToExport are the files of results and experiments, and the number of these.
 func (s *Store) filesToExport(ids []string) (all []file, n int, damaged []Damaged, err error) {
 	everything := len(ids) == 0
 	if everything {
@@ -90,7 +90,7 @@ func (s *Store) filesToExport(ids []string) (all []file, n int, damaged []Damage
 	data := map[string]bool{}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			continue // each once, however often it was asked for
+			continue // each is exported once
 		}
 		of, bad, err := s.filesOf(id, data)
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) filesToExport(ids []string) (all []file, n int, damaged []Damage
 	return all, n, damaged, err
 }
 
-// storedIDs are those of all results and experiments.
+// storedIDs are the IDs of all results and experiments.
 func (s *Store) storedIDs() (all []string, err error) {
 	for _, k := range []kind{kinds[0], kinds[2]} {
 		entries, err := os.ReadDir(s.pathOf(k.folder))
@@ -137,8 +137,8 @@ func (s *Store) storedIDs() (all []string, err error) {
 	return all, nil
 }
 
-// filesOf are the files of one result or experiment, with the data that it refers to and that is
-// not had yet; none if it is damaged.
+// filesOf are the files of a result or an experiment, with the data that it refers to unless that
+// is in had; none if it is damaged.
 func (s *Store) filesOf(id string, had map[string]bool) (all []file, damaged []Damaged, err error) {
 	if path := s.pathOf("results", id+".json"); filepath.IsLocal(id) && isThere(path) {
 		all, damaged = s.filesOfResult(path, id, had)
@@ -161,7 +161,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// filesOfResult are a result's own, and those that lie beside it.
+// filesOfResult are the file of a result, and those that belong to it.
 func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
 	damaged []Damaged) {
 	var r *result.Result
@@ -189,7 +189,7 @@ func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
 	return all, damaged
 }
 
-// checkContent reports what is wrong with what a file holds.
+// checkContent reports what is wrong with a file's content.
 func checkContent(path string, check func([]byte) error) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -205,7 +205,7 @@ func checkChange(content []byte) error {
 	return err
 }
 
-// profileFiles are the files of a result's profiles, which lie beside it.
+// profileFiles are the files of a result's profiles, in the same folder.
 func profileFiles(dir, id string) (all []string) {
 	for _, kind := range []profile.Kind{profile.CPU, profile.Heap, profile.Allocs, profile.Mutex,
 		profile.Block, profile.Goroutine} {
@@ -217,8 +217,8 @@ func profileFiles(dir, id string) (all []string) {
 	return all
 }
 
-// filesBelow are the files below dir, named below name, sorted: but for those that begin with
-// a dot, which are being written or locks, and what an experiment has built.
+// filesBelow are the files below dir, named below name, sorted. It leaves out names that begin with
+// a dot (locks, and files that are being written) and what an experiment has built.
 func filesBelow(dir, name string) (all []file, err error) {
 	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		switch {
@@ -261,7 +261,7 @@ func (f file) writeTo(to *tar.Writer) error {
 	return err
 }
 
-// copyFile makes a copy of a file, whole, where there is none.
+// copyFile copies a file completely, or not at all. It replaces no file.
 func copyFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

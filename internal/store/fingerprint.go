@@ -11,13 +11,13 @@ import (
 	"dyno/internal/result"
 )
 
-// PlanOf is the fingerprint of what is asked of a server: of all of the plan but how
-// long it is loaded, how long one waits for it, and what is drawn anew each time.
-// Results with the same one can be compared, on one machine.
+// PlanOf is the fingerprint of what is requested of a server: of the plan without its durations and
+// timeouts, and without what is drawn anew each time. Results with the same fingerprint can be
+// compared, on one machine.
 func PlanOf(p load.Plan) string { return shortDigest(askedPart(p)) }
 
-// askedPart is what of a plan its fingerprint is of. Credentials are not: they change from run to
-// run, and who may ask is not what is asked.
+// askedPart is the part of a plan that its fingerprint covers. Credentials are no part of it: they
+// change from run to run, and do not change the request itself.
 func askedPart(p load.Plan) load.Plan {
 	p = result.Redacted(p, func(name, value string) string {
 		if redact.Secret(name) {
@@ -30,15 +30,15 @@ func askedPart(p load.Plan) load.Plan {
 	return p
 }
 
-// MachineOf is the fingerprint of a machine: of its system, its CPUs and its kernel's
-// major and minor version. What a kernel's later digits change are mends.
+// MachineOf is the fingerprint of a machine: of its system, its CPUs and its kernel's major and
+// minor version. Later digits of a kernel's version are only fixes.
 func MachineOf(h result.Host) string {
 	release := regexp.MustCompile(`^\d+\.\d+`).FindString(h.Kernel)
 	return shortDigest([]any{h.OS, h.Arch, h.CPU, h.CPUs, release})
 }
 
-// generatorsOf is the fingerprint of the machine that made a load, or of all of them and of
-// their shares.
+// generatorsOf is the fingerprint of the machine that made a load, or of all of a fleet's machines
+// with their shares.
 func generatorsOf(r *result.Result) string {
 	if r.Fleet == nil {
 		return MachineOf(r.Host)
@@ -50,8 +50,8 @@ func generatorsOf(r *result.Result) string {
 	return shortDigest(all)
 }
 
-// shortDigest is short enough to be read out, and long enough that no two of a
-// million are alike.
+// shortDigest is a digest short enough to be read aloud, and long enough that no two of a million
+// are equal.
 func shortDigest(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -31,7 +31,8 @@ func FuzzImport(f *testing.F) {
 	if err := result.Encode(&b, measured(0, 1)); err != nil {
 		f.Fatal(err)
 	}
-	record, err := json.Marshal(lab.Record{Format: lab.ExperimentFormat, Name: "e", State: lab.Complete})
+	record, err := json.Marshal(lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Name: "e", State: lab.Complete}})
 	if err != nil {
 		f.Fatal(err)
 	}

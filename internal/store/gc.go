@@ -17,13 +17,13 @@ import (
 	"dyno/internal/result"
 )
 
-// abandoned is how long nobody has written to what was being written, until it is a leftover.
-// What has a lock needs no time.
+// abandoned is how old a temporary file must be to count as a leftover. A locked one is never a
+// leftover.
 const abandoned = time.Hour
 
 // Collect removes what nothing refers to: data of no result, notes and profiles whose result is
-// gone, and what processes left that were killed while they wrote. It says what it removed or,
-// if dry, would have.
+// gone, and temporary files of killed processes. It returns what it removed or, if dry is set,
+// would remove.
 func (s *Store) Collect(dry bool) (all []Removed, err error) {
 	return all, result.WithoutSavers(s.home, func() (err error) {
 		if err = s.Refresh(); err != nil {
@@ -50,8 +50,8 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 
 var sha256Text = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// findUnreferred are the files of data that no result refers to. What a file says that cannot be
-// read as a result counts as well: it may be of a newer dyno.
+// findUnreferred are the files of data that no result refers to. A reference in a file that cannot
+// be read as a result counts too: it may be from a newer dyno.
 func (s *Store) findUnreferred() (all []Removed, err error) {
 	refers := map[string]bool{}
 	err = s.eachRow("SELECT DISTINCT sha256 FROM data", nil, func(rows *sql.Rows) error {
@@ -107,8 +107,8 @@ func (s *Store) findOrphans() (all []Removed, err error) {
 	return all, err
 }
 
-// unfinished are the names that files and folders have only while they are written or removed,
-// by where they lie in the store. All other names are not dyno's.
+// unfinished are patterns of names that files and folders have only while they are written or
+// removed, by their place in the store. All other names are not dyno's.
 var unfinished = map[string]*regexp.Regexp{
 	"": regexp.MustCompile(`^\.import-[0-9]+$`),
 	"results": regexp.MustCompile(`^\.` + idText +
@@ -118,7 +118,7 @@ var unfinished = map[string]*regexp.Regexp{
 	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
 }
 
-// findLeftovers are what was being written by processes that are no more.
+// findLeftovers are the temporary files of processes that have ended.
 func (s *Store) findLeftovers() (all []Removed, err error) {
 	for _, folder := range slices.Sorted(maps.Keys(unfinished)) {
 		dir := s.pathOf(filepath.FromSlash(folder))
@@ -135,8 +135,8 @@ func (s *Store) findLeftovers() (all []Removed, err error) {
 	return all, nil
 }
 
-// isAbandoned reports whether nobody works any more on what has such a name. What cannot be
-// looked at may be worked on.
+// isAbandoned reports whether no process works any more on a file or folder with a temporary name.
+// If it cannot be read, the answer is no.
 func isAbandoned(path string, e fs.DirEntry) bool {
 	switch {
 	case strings.HasPrefix(e.Name(), removing):
@@ -166,14 +166,14 @@ func lastWritten(path string) (at time.Time, err error) {
 	})
 }
 
-// describeEntry is an entry of a folder, with all that is in it.
+// describeEntry describes an entry of a folder, with all that is in it.
 func (s *Store) describeEntry(what, dir string, e fs.DirEntry) Removed {
 	path := filepath.Join(dir, e.Name())
 	size, _ := folderSize(path) // what cannot be read is not counted
 	return Removed{path, what, size}
 }
 
-// entriesOf are those of a folder, none if it is not there.
+// entriesOf are the entries of a folder; none if it does not exist.
 func entriesOf(dir string) ([]os.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

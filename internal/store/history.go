@@ -16,7 +16,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A Query is what of the history is asked for.
+// A Query selects a part of the history.
 type Query struct {
 	URL     string // a pattern of whole URLs: * is anything, ? a character; "": all, and experiments
 	Machine string // its fingerprint (MachineOf), and fleets; "" is every machine
@@ -24,16 +24,16 @@ type Query struct {
 	Metric  lab.Measure
 }
 
-// A History is what has been stored.
+// A History is the selected part of what is stored.
 type History struct {
 	Entries     []Entry // newest first
 	Older       int     // results that the limit left out
-	Elsewhere   int     // that were measured on other machines than the one asked for
+	Elsewhere   int     // that were measured on other machines
 	Series      []Series
 	Experiments []Experiment // newest first
 	Unreadable  []Unreadable
-	Size        Size  // of all that is stored, whatever was asked for
-	Unkept      error // why change points that were found are not kept
+	Size        Size  // of everything stored, whatever the Query
+	Unkept      error // why new change points could not be stored
 }
 
 // An Entry is a result in the index.
@@ -50,12 +50,12 @@ type Entry struct {
 	Machine     string
 	Host        result.Host // of a fleet, its first agent's
 	Fleet       string      // names of the agents that made the load; "": Host did
-	Partial     string      // why it is of less than was planned, and so in no Runs; "" if whole
+	Partial     string      // why it covers less than planned, and is in no Runs; "" if complete
 	Dyno        string
 	Values      map[string]float64 // by measure, and Errors; a History has the list's
 	Note        string
 	Size        int64 // bytes of its files, without data
-	Data        int64 // bytes of the requests that it refers to; 0: it holds them itself
+	Data        int64 // bytes of the requests that it refers to; 0: it contains them
 }
 
 // An Experiment is one in the index.
@@ -75,11 +75,11 @@ type Experiment struct {
 	Size      int64 // bytes of its folder
 }
 
-// An Unreadable file is stored, and nothing is known of it but why.
+// An Unreadable is a stored file that cannot be read, with the reason.
 type Unreadable struct{ Path, Problem string }
 
-// History is what the index has. Series with a value are all those of the listed
-// results' configurations, in the order of the results.
+// History returns what the index has. Its series are those of the listed results' configurations,
+// in the order of the results, if they have a value.
 func (s *Store) History(q Query) (h History, err error) {
 	all, err := s.selectEntries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
 	if err != nil {
@@ -126,10 +126,10 @@ func (s *Store) Entries() ([]Entry, error) {
 	return s.selectEntries("", all...)
 }
 
-// selectEntries are those of URLs, with the values of measures: of all, they are most of the
-// index.
+// selectEntries are the entries of URLs that match, with the values of measures. All values
+// together would be most of the index.
 func (s *Store) selectEntries(url string, measures ...string) (all []Entry, err error) {
-	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
+	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, not a set of characters
 	at := map[string]int{}
 	hostText, hostOf := "", result.Host{}
 	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
@@ -147,7 +147,7 @@ func (s *Store) selectEntries(url string, measures ...string) (all []Entry, err 
 				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
 				&e.Size, &e.Data)
 			e.Started, e.Path = time.Unix(0, started).UTC(), s.pathOf("results", e.ID+".json")
-			if host != hostText { // most are of the machine before
+			if host != hostText { // most have the same machine as the one before
 				hostText, hostOf = host, result.Host{}
 				err = cmp.Or(err, json.Unmarshal([]byte(host), &hostOf))
 			}
@@ -207,7 +207,7 @@ func (s *Store) pathOf(parts ...string) string {
 	return filepath.Join(append([]string{s.home}, parts...)...)
 }
 
-// eachRow hands every row of a query to take.
+// eachRow calls take with every row of a query.
 func (s *Store) eachRow(query string, args []any, take func(*sql.Rows) error) error {
 	rows, err := s.db.Query(query, args...)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Store) eachRow(query string, args []any, take func(*sql.Rows) error) er
 	return rows.Err()
 }
 
-// A Series is the results of one configuration on one machine, by one measure.
+// A Series is the results of one configuration on one machine, for one measure.
 type Series struct {
 	Name    string // of four letters, or more where others of the store begin alike
 	Plan    string
@@ -232,7 +232,8 @@ type Series struct {
 	Runs    []Run    // oldest first, of whole runs that have a value
 	Changes []Change // oldest first
 
-	// Where others have its URL, load and machine: what Newest asked for, and what theirs did.
+	// Plans of Newest, and of other series with the same URL, load and machine; nil if there are
+	// none.
 	Asked  *load.Plan
 	Others []*load.Plan
 }
@@ -244,8 +245,7 @@ type Run struct {
 	Value   float64   `json:"value"`
 }
 
-// seriesOf sorts entries, newest first, into series, of which the first has the newest
-// result.
+// seriesOf divides entries, newest first, into series. The first series has the newest result.
 func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 	at := map[string]int{}
 	for _, e := range entries {
@@ -268,12 +268,11 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 	return all
 }
 
-// nameLeast is how many letters the name of a series has: of 100 series, two are alike in one of
-// a hundred stores.
+// nameLeast is the shortest name of a series, in letters: of 100 series, two names are equal in one
+// of a hundred stores.
 const nameLeast = 4
 
-// nameUniquely names series, so that no two of the store are alike, whichever of them were asked
-// for.
+// nameUniquely names series so that no two of the whole store have the same name.
 func (s *Store) nameUniquely(some []Series) error {
 	var all []Series
 	err := s.eachRow("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
@@ -296,7 +295,7 @@ func (s *Store) nameUniquely(some []Series) error {
 	return nil
 }
 
-// nameSeries names series by the first of their letters, by so many that no two are alike.
+// nameSeries names series by the first of their letters, as many as make all names different.
 func nameSeries(all []Series, letters func(Series) string) {
 	for n, left := nameLeast, all; len(left) > 0; n++ {
 		count := map[string]int{}
@@ -319,8 +318,7 @@ func nameSeries(all []Series, letters func(Series) string) {
 	}
 }
 
-// fingerprintLetters are those of a series' name, from its fingerprints: so they depend on
-// nothing else.
+// fingerprintLetters are the letters of a series' name. They depend only on its fingerprints.
 func (s Series) fingerprintLetters() string {
 	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
 	var name [len(sum)]byte
@@ -330,10 +328,10 @@ func (s Series) fingerprintLetters() string {
 	return string(name[:])
 }
 
-// alikeMost is of how many series of one URL, load and machine the plans are read.
+// alikeMost is for how many series of one URL, load and machine the plans are compared.
 const alikeMost = 64
 
-// tellApart gives series that seem to be the same what they asked for, by which they differ.
+// tellApart sets Asked and Others of series with the same URL, load and machine.
 func (s *Store) tellApart(all []Series) error {
 	type label struct {
 		url, model, machine string
@@ -370,7 +368,7 @@ func (s *Store) tellApart(all []Series) error {
 	return nil
 }
 
-// planOf is the plan of a fingerprint, but for what that is not of.
+// planOf is the plan with that fingerprint, as far as the fingerprint covers it.
 func (s *Store) planOf(plan string) (p *load.Plan, err error) {
 	return p, s.eachRow("SELECT content FROM asked WHERE plan = ?", []any{plan},
 		func(rows *sql.Rows) error {
@@ -383,7 +381,7 @@ func (s *Store) planOf(plan string) (p *load.Plan, err error) {
 		})
 }
 
-// A Size is what a store takes, in bytes.
+// A Size is the size of a store, in bytes.
 type Size struct {
 	Results     int64 // with their profiles
 	Data        int64 // the files of requests that they share, or shared

@@ -15,18 +15,18 @@ import (
 	"dyno/internal/result"
 )
 
-// An Imported is what became of something that was to be imported.
+// An Imported is the outcome of one imported item.
 type Imported struct {
 	From string // its file or folder
 	What string // result, data, note, experiment or change point
 	ID   string // under which it is stored
 	Same bool   // it was there already
-	Err  error  // why it is not stored; it replaces nothing but its own earlier state
+	Err  error  // why it is not stored; it replaces only its own earlier state
 }
 
-// Import stores what others have measured: a result's file, an experiment's folder, what
-// Export made, or a folder of results. Each is stored whole or not at all, and none for
-// the sake of another. An error is one of path itself.
+// Import stores what was measured elsewhere: a result's file, an experiment's folder, what Export
+// made, or a folder of results. Each is stored completely or not at all, whatever happens to the
+// others. An error concerns path itself.
 func (s *Store) Import(path string) ([]Imported, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	release, err := lab.LockFolder(dir) // from Collect
+	release, err := lab.LockFolder(dir) // against Collect
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 	return all, err
 }
 
-// importDir imports what lies in a folder, whichever of those that may be one it is.
+// importDir imports a folder of any of these kinds.
 func (s *Store) importDir(dir string) (all []Imported, err error) {
 	if lab.IsExperiment(dir) {
 		return []Imported{s.importExperiment(dir)}, nil
@@ -116,8 +116,8 @@ func importableFiles(dir string) (all []string, err error) {
 	return all, nil
 }
 
-// importFile imports a result with what lies beside it and the data that it refers to, unless
-// that was tried, or a change point.
+// importFile imports a change point, or a result with the files that belong to it and the data it
+// refers to, unless that was tried.
 func (s *Store) importFile(path string, tried map[string]bool) []Imported {
 	out := Imported{From: path, What: "result"}
 	content, err := readBounded(path, longestResult)
@@ -144,7 +144,7 @@ func (s *Store) importFile(path string, tried map[string]bool) []Imported {
 	return append(all, s.importBeside(path, out.ID)...)
 }
 
-// importBeside imports the note and the profiles that lie beside a result's file.
+// importBeside imports the note and the profiles in the folder of a result's file.
 func (s *Store) importBeside(path, id string) (all []Imported) {
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	note, err := readBounded(base+".note", longestNote)
@@ -162,11 +162,11 @@ func (s *Store) importBeside(path, id string) (all []Imported) {
 	return all
 }
 
-// longestResult is far more than a result has that holds the first of its requests, in bytes;
-// older ones held all.
+// longestResult is the size of the largest result that is imported, in bytes. Results of older
+// versions contain all their requests.
 const longestResult = 128 << 20
 
-// readBounded reads a regular file of at most so many bytes, and follows no link.
+// readBounded reads a regular file of at most that many bytes. It follows no link.
 func readBounded(path string, most int64) ([]byte, error) {
 	if err := checkSize(path, most); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// decodeResult reads a result that dyno could have written.
+// decodeResult reads a result, which must be one that dyno can have written.
 func decodeResult(content []byte) (*result.Result, error) {
 	r, err := result.Decode(content)
 	if err == nil {
@@ -188,8 +188,8 @@ func decodeResult(content []byte) (*result.Result, error) {
 	return r, err
 }
 
-// importResult stores a result under its ID. One that has none gets one, unless the
-// same is there already.
+// importResult stores a result under its ID. A result without an ID gets one, unless the same
+// result is already stored.
 func (s *Store) importResult(out *Imported, r *result.Result, content []byte) error {
 	if r.ID == "" {
 		had, err := s.findTwin(r)
@@ -224,7 +224,7 @@ func (s *Store) importResult(out *Imported, r *result.Result, content []byte) er
 	return nil
 }
 
-// findTwin is the ID of the stored result that is r but for its ID; "" if there is none.
+// findTwin is the ID of a stored result that equals r except for its ID; "" if there is none.
 func (s *Store) findTwin(r *result.Result) (id string, err error) {
 	all, err := s.Entries()
 	if err != nil {
@@ -245,8 +245,7 @@ func (s *Store) findTwin(r *result.Result) (id string, err error) {
 	return "", nil
 }
 
-// sameResult reports whether two files hold one result, however they are written, and
-// under whatever ID they are stored.
+// sameResult reports whether two files contain the same result, whatever their formatting and IDs.
 func sameResult(a, b []byte) bool {
 	var text [2]bytes.Buffer
 	for i, content := range [][]byte{a, b} {

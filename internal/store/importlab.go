@@ -45,7 +45,7 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	if err := os.MkdirAll(s.pathOf("experiments"), 0o700); err != nil {
 		return false, err
 	}
-	// It gets its name when it is whole.
+	// It is renamed once it is complete.
 	temp, err := os.MkdirTemp(s.pathOf("experiments"), ".import-")
 	if err != nil {
 		return false, err
@@ -59,8 +59,8 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	return false, os.Rename(temp, to)
 }
 
-// checkExperiment reads what the folder says and each of its trials. None of its files may have
-// more than those of an archive.
+// checkExperiment reads the record and each trial of a folder. No file may be larger than those in
+// an archive.
 func checkExperiment(dir string) error {
 	path := filepath.Join(dir, "experiment.json")
 	content, err := readBounded(path, longestResult)
@@ -85,7 +85,7 @@ func checkExperiment(dir string) error {
 	return checkTrials(dir)
 }
 
-// checkTrials reads each trial, if there are any: an experiment may end before the first.
+// checkTrials reads each trial. There may be none: an experiment can end before the first.
 func checkTrials(dir string) error {
 	folder := filepath.Join(dir, "trials")
 	info, err := os.Lstat(folder)
@@ -110,7 +110,7 @@ func checkTrials(dir string) error {
 	return err
 }
 
-// checkSize is an error if a file has more than so many bytes, or is a link.
+// checkSize fails if a file has more than that many bytes, or is a link.
 func checkSize(path string, most int64) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -124,23 +124,23 @@ func checkSize(path string, most int64) error {
 	return nil
 }
 
-// withFileName is an error that says of which file it is.
+// withFileName adds the file's name to an error.
 func withFileName(path string, err error) error {
 	if _, is := errors.AsType[*fs.PathError](err); is {
-		return err // it says so
+		return err // it has the name already
 	}
 	return fmt.Errorf("%s %w", filepath.Base(path), err)
 }
 
-// mergeExperiment stores an experiment's files where one of its name is stored as to. That is
-// replaced by no other, but goes on: what was exported while it ran is later brought in complete.
+// mergeExperiment stores an experiment's files where an experiment of the same name is stored. A
+// different experiment is never replaced. The same one is completed, if the import was made later.
 func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 	if same, err = sameFiles(files, to); same || err != nil {
 		return same, err
 	}
 	later, err := compareProgress(dir, to)
 	switch {
-	case err != nil || later < 0: // the one that is stored has gone on since
+	case err != nil || later < 0: // the stored one is the later one
 		return err == nil, err
 	case later > 0:
 		return false, updateExperiment(files, to)
@@ -149,9 +149,9 @@ func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 		filepath.Base(to))
 }
 
-// compareProgress is above 0 if the experiment in a is that in b, later; below 0 the other way
-// round; and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has
-// all of the other's is later, and of equal ones whichever has come to its end.
+// compareProgress is positive if a is a later state of the experiment in b, negative if b is later,
+// and 0 if they are different experiments or equal. Trials never change: the folder with all trials
+// of the other is later, and of equal ones the one that is nearer to its end.
 func compareProgress(a, b string) (int, error) {
 	one, err := courseOf(a)
 	if err != nil {
@@ -173,14 +173,14 @@ func compareProgress(a, b string) (int, error) {
 	return 0, nil
 }
 
-// A course is which experiment a folder is of, and how far it has come.
+// A course is which experiment a folder contains, and how far it has come.
 type course struct {
 	identity
 	State  lab.State
 	trials map[string][sha256.Size]byte // by name
 }
 
-// An identity is what stays as it was when an experiment began.
+// An identity is what does not change after an experiment has begun.
 type identity struct {
 	Started, SHA256 string
 	Seed            int64
@@ -214,18 +214,18 @@ func (c course) hasTrialsOf(o course) bool {
 	return true
 }
 
-// stageOf is higher the nearer to its end an experiment is.
+// stageOf is the higher, the nearer an experiment is to its end.
 func (c course) stageOf() int {
 	switch c.State {
 	case lab.Running:
 		return 0
-	case lab.Interrupted, lab.Failed: // --resume goes on
+	case lab.Interrupted, lab.Failed: // --resume continues it
 		return 1
 	}
 	return 2
 }
 
-// updateExperiment brings the folder to what the later files say, unless a dyno works in it.
+// updateExperiment updates the folder with the later files, unless a dyno works in it.
 func updateExperiment(files []file, to string) error {
 	release, err := lab.LockFolder(to)
 	if err != nil {
@@ -234,8 +234,8 @@ func updateExperiment(files []file, to string) error {
 	return errors.Join(copyAll(files, to), release())
 }
 
-// copyAll copies files into a folder. What is new comes first: a record never names what is
-// not there.
+// copyAll copies files into a folder. New ones come first, so that a record never refers to a
+// missing file.
 func copyAll(files []file, to string) error {
 	var had []file
 	for _, f := range files {
@@ -259,7 +259,7 @@ func copyAll(files []file, to string) error {
 	return nil
 }
 
-// sha256Of is the SHA256 of a file, of which no more than a piece is in memory.
+// sha256Of is the SHA256 of a file, which is read in small pieces.
 func sha256Of(path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// A Mark tells whether results or notes were stored, replaced or removed meanwhile: each of them
-// changes the folder that they are in. A file that is written in its place does not.
+// A Mark identifies a state of a store. Storing, replacing or removing results or notes changes
+// their folder, and so the mark. Writing to an existing file does not.
 type Mark struct{ folder os.FileInfo }
 
-// MarkOf is the mark of a store as it is now. It is no other's, nor its own again, if there are no
-// results, or if the last change is so new that one more could have the same time.
+// MarkOf is the mark of a store as it is now. It equals no other mark, not even a later one of the
+// same state, if there are no results, or if the last change is so recent that another could have
+// the same time.
 func MarkOf(home string) Mark {
 	info, err := os.Stat(filepath.Join(home, "results"))
 	if err != nil || time.Since(info.ModTime()).Abs() < unsettled {
@@ -20,7 +21,7 @@ func MarkOf(home string) Mark {
 	return Mark{info}
 }
 
-// Equal reports whether nothing has changed from one mark to the other.
+// Equal reports whether nothing changed between the marks.
 func (m Mark) Equal(other Mark) bool {
 	return m.folder != nil && other.folder != nil && os.SameFile(m.folder, other.folder) &&
 		m.folder.ModTime().Equal(other.folder.ModTime())

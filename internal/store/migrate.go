@@ -14,15 +14,15 @@ import (
 //go:embed migrations/*.sql
 var scripts embed.FS
 
-// A migration brings the schema from the version before to its own, and back.
+// A migration changes the schema from the version before to its own, and back.
 type migration struct {
 	version  int
 	up, down string
 }
 
-// knownMigrations are those that this dyno knows, in order: files N_NAME.up.sql and
-// N_NAME.down.sql, from 1 without a gap. Down forgets the files that were read into
-// what it drops, so that they are read again.
+// knownMigrations are the migrations of this version, in order: files N_NAME.up.sql and
+// N_NAME.down.sql, from 1 without a gap. Down removes from the index the files whose contents it
+// drops, so that they are read again.
 func knownMigrations() ([]migration, error) {
 	names, err := scripts.ReadDir("migrations")
 	if err != nil {
@@ -58,9 +58,8 @@ func knownMigrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrateTo brings the schema of db to that of all, in one transaction. What a newer
-// dyno has added is taken back by the scripts that it stored for that: without them
-// nobody but it could.
+// migrateTo changes the schema of db to that of all, in one transaction. It reverts the changes of
+// a newer dyno by the scripts that the newer one stored, because this version does not know them.
 func migrateTo(db *sql.DB, all []migration) error {
 	tx, err := db.Begin()
 	if err != nil {
@@ -86,8 +85,7 @@ func migrateTo(db *sql.DB, all []migration) error {
 	return tx.Commit()
 }
 
-// migrateDown takes back what is above a version, the newest first, and returns the
-// version that is left.
+// migrateDown reverts all versions above to, the newest first, and returns the remaining version.
 func migrateDown(tx *sql.Tx, to int) (version int, err error) {
 	for {
 		var script string

@@ -10,12 +10,11 @@ import (
 	"dyno/internal/atomicfile"
 )
 
-// longestNote is more than anybody will read, in bytes.
+// longestNote is the longest note, in bytes.
 const longestNote = 64 << 10
 
-// Note says text of a stored result, instead of what was said before; "" takes that
-// back. The words that begin with # are its tags. When it returns, the note is in its
-// file.
+// Note sets the note of a stored result, and replaces an earlier one; "" removes it. Words that
+// begin with # are its tags. When Note returns, the note is in its file.
 func (s *Store) Note(id, text string) error {
 	if err := checkNote(text); err != nil {
 		return err
@@ -40,7 +39,7 @@ func checkNote(text string) error {
 	return nil
 }
 
-// replaceNote makes a file that holds a text, whole, whatever was there; none of "".
+// replaceNote writes a text to a file, completely, or removes the file if the text is "".
 func replaceNote(path, text string) error {
 	if text == "" {
 		err := os.Remove(path)

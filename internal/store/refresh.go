@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// batch is how many files are read in one transaction: others wait that long.
+	// batch is how many files are read in one transaction, for which other processes wait.
 	batch = 100
-	// unsettled is how new a file is that could still be written without its time of
-	// change showing it: the coarsest clock of a file system counts 2 s.
+	// unsettled is how new a file is that can still change without a new modification time: the
+	// coarsest clock of a file system counts 2 s.
 	unsettled = 2 * time.Second
 )
 
-// A kind of file is where it lies, and how it gets into the index.
+// A kind is a kind of file: where it lies, and how it is read into the index.
 type kind struct {
 	folder, suffix string
 	rows           func(file, id string, content []byte) ([]statement, error)
-	forget         []string // statements that take it out again; their argument is the ID
+	forget         []string // statements that remove it; their argument is the ID
 }
 
-// A statement puts something into the index.
+// A statement inserts something into the index.
 type statement struct {
 	sql  string
 	args []any
@@ -49,10 +49,10 @@ var kinds = []kind{
 	{"changes", ".json", changeRows, []string{"DELETE FROM changes WHERE id = ?"}},
 }
 
-// A state of a file is by what one sees that it has changed.
+// A state is by what a changed file is recognised.
 type state struct{ modified, size int64 }
 
-// Refresh brings the index up to date with the files.
+// Refresh updates the index from the files.
 func (s *Store) Refresh() error {
 	known, err := s.knownStates()
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) Refresh() error {
 	return nil
 }
 
-// knownStates are the files that were read.
+// knownStates are the states of the files that were read.
 func (s *Store) knownStates() (map[string]state, error) {
 	rows, err := s.db.Query("SELECT path, modified, size FROM files")
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *Store) knownStates() (map[string]state, error) {
 	return all, rows.Err()
 }
 
-// changedPaths are the files of a kind that are not as they are known. Those that are there
-// are taken out of known.
+// changedPaths are the files of a kind whose state is not the known one. It removes existing files
+// from known.
 func (k kind) changedPaths(home string, known map[string]state) (paths []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(home, k.folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

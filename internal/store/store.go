@@ -33,8 +33,8 @@ import (
 
 const (
 	indexFile = "index.sqlite"
-	// patience is how long one process waits for another that writes.
-	patience = 10 * time.Second
+	// writerTimeout is how long one process waits for another that writes.
+	writerTimeout = 10 * time.Second
 )
 
 // A Store is an open index. It may be used by several goroutines.
@@ -96,7 +96,7 @@ func openIndex(home, path string) (*Store, error) {
 	// Losing the last transactions with the power is no harm: the files are there. What is deleted
 	// is overwritten, because earlier versions had secrets in it.
 	name += fmt.Sprintf("?_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)", patience.Milliseconds())
+		"&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)", writerTimeout.Milliseconds())
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err

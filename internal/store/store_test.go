@@ -37,8 +37,8 @@ func measured(minute int, rate float64) *result.Result {
 		Requests: result.Requests{Sent: 5000, Completed: 5000}, Rate: result.Rate{Completed: rate},
 		Latency: &result.Distribution{Count: 5000, Mean: 90, P50: 80, P75: 90, P90: 100, P95: 110, P99: 1e9 / rate,
 			P999: 1e9 / rate, P9999: 1e9 / rate, Max: 2e9 / rate},
-		Status: map[string]int64{"200": 5000}, Errors: []result.Error{}, Series: []result.Point{},
-		Generator: result.Generator{Verdict: result.OK, Reasons: []string{}}}
+		Traffic: result.Traffic{Status: map[string]int64{"200": 5000}, Errors: []result.Error{}},
+		Series:  []result.Point{}, Generator: result.Generator{Verdict: result.OK, Reasons: []string{}}}
 }
 
 // save stores results and returns their IDs.

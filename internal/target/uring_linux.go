@@ -77,8 +77,8 @@ func (r *uringRing) closeConns() {
 		if left <= 0 || r.queues.Wait(left) != nil {
 			return
 		}
-		r.queues.Look()
-		for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
+		r.queues.LoadCompletions()
+		for e, ok := r.queues.NextCompletion(); ok; e, ok = r.queues.NextCompletion() {
 			r.handleCompletion(e)
 		}
 	}
@@ -90,16 +90,16 @@ func (r *uringRing) runTurn() error {
 	if err := r.submitAndWait(r.waitTimeout()); err != nil {
 		return err
 	}
-	r.queues.Look()
+	r.queues.LoadCompletions()
 	r.runTimers()
 	late := r.late
 	r.late = nil
 	for _, c := range late {
 		r.awaitConn(c)
 	}
-	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
+	for e, ok := r.queues.NextCompletion(); ok; e, ok = r.queues.NextCompletion() {
 		r.handleCompletion(e)
-		if r.queues.Queued() >= submitMax {
+		if r.queues.QueuedEntries() >= submitMax {
 			if err := r.queues.Submit(false); err != nil {
 				return err
 			}
@@ -110,17 +110,17 @@ func (r *uringRing) runTurn() error {
 
 // submitAndWait submits, and waits until something is to be done. To do both at once would
 // be a system call less, but measures as slower where each request is waited for.
-func (r *uringRing) submitAndWait(patience time.Duration) error {
-	if r.queues.Queued() > 0 || patience == 0 {
+func (r *uringRing) submitAndWait(timeout time.Duration) error {
+	if r.queues.QueuedEntries() > 0 || timeout == 0 {
 		err := r.queues.Submit(true)
-		if err != nil || patience == 0 || r.queues.Look() {
+		if err != nil || timeout == 0 || r.queues.LoadCompletions() {
 			return err
 		}
 	}
-	if patience < 0 {
-		patience = time.Duration(uring.Forever)
+	if timeout < 0 {
+		timeout = time.Duration(uring.Forever)
 	}
-	return r.queues.Wait(int64(patience))
+	return r.queues.Wait(int64(timeout))
 }
 
 // handleCompletion goes on with that of which something has ended.
@@ -204,23 +204,23 @@ func (r *uringRing) addConn(c *conn) error {
 
 func (r *uringRing) sendAnswer(c *conn, out []byte, idle bool) {
 	small := len(out) > 0 && len(out) <= keepMax && c.body == 0
-	if !small || !idle || c.closing || r.queues.Room(2) != nil {
+	if !small || !idle || c.closing || r.queues.ReserveEntries(2) != nil {
 		r.flushConn(c, out)
 		return
 	}
 	c.out = append(c.out[:0], out...)
-	e := r.queues.Push(uring.Send, int32(c.fd), uint64(c.fd)<<kindBits+kindSend)
-	e.Memory(c.out)
-	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
-	e.Link()
-	e.Quiet()
+	e := r.queues.PushEntry(uring.Send, int32(c.fd), uint64(c.fd)<<kindBits+kindSend)
+	e.SetMemory(c.out)
+	e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
+	e.LinkNext()
+	e.SkipSuccess()
 	r.queueReceive(c)
 }
 
 // queueReceive queues a receive, for which there must be room.
 func (r *uringRing) queueReceive(c *conn) {
-	r.queues.Push(uring.Receive, int32(c.fd), uint64(c.fd)<<kindBits|kindReceive).
-		Memory(c.piece[:])
+	r.queues.PushEntry(uring.Receive, int32(c.fd), uint64(c.fd)<<kindBits|kindReceive).
+		SetMemory(c.piece[:])
 	c.under = true
 	r.under++
 }
@@ -233,7 +233,7 @@ func (r *uringRing) awaitConn(c *conn) {
 	switch {
 	case c.hasUnsent():
 		events = uring.Out
-	case !c.unread && !c.large && r.queues.Room(1) == nil:
+	case !c.unread && !c.large && r.queues.ReserveEntries(1) == nil:
 		r.queueReceive(c)
 		return
 	}
@@ -246,10 +246,10 @@ func (r *uringRing) awaitConn(c *conn) {
 
 // queuePoll has a descriptor complete when it can do what events say.
 func (r *uringRing) queuePoll(fd int, events uint16) error {
-	if err := r.queues.Room(1); err != nil {
+	if err := r.queues.ReserveEntries(1); err != nil {
 		return err
 	}
-	r.queues.Push(uring.Poll, int32(fd), uint64(fd)<<kindBits|kindWait).Events(events)
+	r.queues.PushEntry(uring.Poll, int32(fd), uint64(fd)<<kindBits|kindWait).SetPollEvents(events)
 	r.under++
 	return nil
 }

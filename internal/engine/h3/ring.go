@@ -113,8 +113,8 @@ func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), er
 // Now is the time of all rings.
 func (r *Ring) Now() int64 { return ring.Clock() }
 
-// Idle is for how long the worker had nothing to do. The library's goroutines may have had.
-func (r *Ring) Idle() int64 { return r.idle }
+// IdleTime is for how long the worker had nothing to do. The library's goroutines may have had.
+func (r *Ring) IdleTime() int64 { return r.idle }
 
 // Connect never fails at once. Connected is the end of the handshake.
 func (r *Ring) Connect(addr int, user uint64) (int, error) {
@@ -169,8 +169,8 @@ func (r *Ring) Close(fd int, _ bool) {
 // exchange's time is over, it must know that the server is there.
 const hearing = int64(2e6)
 
-// Rest does not: quic-go's goroutines would be woken all the same.
-func (r *Ring) Rest(int64) {}
+// RestUntil does not: quic-go's goroutines would be woken all the same.
+func (r *Ring) RestUntil(int64) {}
 
 // Wait returns when a connection has something to report, and at deadline at the latest.
 func (r *Ring) Wait(deadline int64) error {

@@ -11,18 +11,18 @@ type account struct {
 	routes       []Route // by request; the requests of one name share one
 	route        []int
 	errors       failures
-	ended        failures // connections that the peer ended, by what it said was wrong
+	ended        failures // connections that the peer ended, by the reason it sent
 	meter        meter
 	pacing       pacing
-	lag          int64           // open workload: the longest of the interval; ns
-	serviceApart bool            // closed workload: in this interval service time is not latency
+	lag          int64           // open workload: the longest send lag of the interval; ns
+	serviceApart bool            // closed workload: service time differs from latency in this interval
 	last         int64           // when the last request of the window was answered, or failed
 	rotate       int64           // when the interval ends
 	rotated      int64           // when the last one did, after the window's start
 	notices      map[string]bool // each is printed once
 }
 
-// interval is how often a worker gives away its counters.
+// interval is how often a worker publishes its counters, in ns.
 const interval = int64(1e9)
 
 // beginAt begins the first interval with the window.
@@ -45,8 +45,8 @@ func (a *account) countSent(x arrival, after bool) {
 // lateAfter is when a request of an open workload counts as sent late.
 const lateAfter = int64(1e6)
 
-// countLag counts how much later than due a request was sent, and how much of that is the
-// generator's own: it could have sent it at an instant, and was busy.
+// countLag counts how much later than due a request was sent. It also counts the send lag: the part
+// that is the generator's own fault, because a connection had room.
 func (a *account) countLag(now, due, possible int64) {
 	late := now - due
 	if late > lateAfter {
@@ -59,7 +59,7 @@ func (a *account) countLag(now, due, possible int64) {
 	a.pacing.recordSpan(due, due+lag)
 }
 
-// countHandshake counts one that took so long and ended now.
+// countHandshake counts a handshake that took that many ns and ended now.
 func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 	n, times := &a.totals.TLSFull, a.totals.FullTLS
 	if resumed {
@@ -110,12 +110,12 @@ func (a *account) countAnswer(x *exchange, now int64, v *window, expected, close
 }
 
 // countService counts the service time of a request before its latency is counted. In a closed
-// workload the two are the same until a request is sent later than it was due: of those before
-// in the interval service time is then what latency is.
+// workload service time equals latency until a request is sent later than it was due. From then on
+// the interval keeps both, and the earlier latencies are copied.
 func (a *account) countService(x *exchange, now int64, closed bool) {
 	if closed && !a.serviceApart {
 		a.serviceApart = true
-		a.counters.Service.Add(a.counters.Latency)
+		a.counters.Service.Merge(a.counters.Latency)
 	}
 	a.counters.Service.Record(now - x.sent)
 }
@@ -137,7 +137,7 @@ func (a *account) countUnanswered(x arrival) {
 	}
 }
 
-// countOutage adds up a time until now in which no connection could be had.
+// countOutage adds the time from since to now, in which no connection could be opened.
 func (a *account) countOutage(since, now int64, v *window) {
 	if since != notYet && v.start != notYet {
 		_, length := v.overlap(since, now)
@@ -145,15 +145,14 @@ func (a *account) countOutage(since, now int64, v *window) {
 	}
 }
 
-// endInterval gives the interval's counters their bounds. Those of the next one are begun with
-// beginInterval.
+// endInterval sets the bounds of the interval's counters. beginInterval begins the next one.
 func (a *account) endInterval(now, from int64, inFlight int) {
 	a.counters.From, a.counters.To = a.rotated, now-from
 	a.rotated, a.serviceApart = a.counters.To, false
 	a.counters.InFlight = int64(inFlight)
 }
 
-// beginInterval goes on counting in empty counters, those of the interval after that of before.
+// beginInterval replaces the counters by empty ones, for the interval with the number after before.
 func (a *account) beginInterval(empty *metric.Counters, number int) {
 	a.counters = empty
 	a.counters.Interval = number

@@ -22,9 +22,9 @@ func TestAddressesAreNotLookedUp(t *testing.T) {
 
 func TestOfferedBetween(t *testing.T) {
 	second := Seconds(time.Second)
-	even := Plan{Rate: PerSecond(100), Duration: 10 * second}
-	ramp := Plan{Stages: []Stage{{Duration: 10 * second, Rate: PerSecond(100)}, {0, PerSecond(20)},
-		{Duration: 5 * second, Rate: PerSecond(20)}}, Duration: 15 * second}
+	even := Plan{Rate: RatePerSecond(100), Duration: 10 * second}
+	ramp := Plan{Stages: []Stage{{Duration: 10 * second, Rate: RatePerSecond(100)}, {0, RatePerSecond(20)},
+		{Duration: 5 * second, Rate: RatePerSecond(20)}}, Duration: 15 * second}
 	for _, c := range []struct {
 		p        Plan
 		from, to time.Duration
@@ -33,7 +33,7 @@ func TestOfferedBetween(t *testing.T) {
 		{even, 0, time.Second, 100}, {even, 9 * time.Second, 11 * time.Second, 100},
 		{even, 10 * time.Second, 11 * time.Second, 0}, {even, 3, 3, 0},
 		{Plan{Duration: second}, 0, time.Second, 0},
-		{Plan{Rate: PerSecond(0.5), Requested: 9}, 5 * time.Second, 6 * time.Second, 0.5},
+		{Plan{Rate: RatePerSecond(0.5), Requested: 9}, 5 * time.Second, 6 * time.Second, 0.5},
 		{ramp, 0, time.Second, 5}, {ramp, 9 * time.Second, 10 * time.Second, 95},
 		{ramp, 10 * time.Second, 11 * time.Second, 20},
 		{ramp, 9500 * time.Millisecond, 10500 * time.Millisecond, 97.5/2 + 10},

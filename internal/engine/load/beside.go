@@ -7,36 +7,35 @@ import (
 	"time"
 )
 
-// probeConnectionsMost is how many connections a probe has at most. It has one for
-// each request of a second until then: with fewer, it would wait for its own
-// connections when the server is slow, and not only for the server.
+// probeConnectionsMost is how many connections a probe has at most. Up to that number it has one
+// for each request of a second. With fewer, a request could wait for a connection of the probe, and
+// latency would not be the server's alone.
 const probeConnectionsMost = 100
 
 // probeMost is the highest rate of a probe: one thread sends it beside the load.
 const probeMost = 10_000
 
-// ProbeConnections is how many connections the plan's probe has, besides those of the
-// plan.
+// ProbeConnections is how many connections the probe has, in addition to those of the plan.
 func (p *Plan) ProbeConnections() int {
 	return int(math.Ceil(min(p.Probe.PerSecond(), probeConnectionsMost)))
 }
 
-// probePlan is the plan of the light load beside that of p: the same requests, at random
-// instants, for whoever arrives at random sees the server as it is on average.
+// probePlan is the plan of the light open load that runs together with p. It sends the same
+// requests at random instants, because random arrivals see the average state of the server.
 func (p *Plan) probePlan() Plan {
 	q := *p
-	q.Ceiling = min(2*p.Probe, p.Ceiling) // that it never waits for it: see runProbed
+	q.Ceiling = min(2*p.Probe, p.Ceiling) // so high that the probe never waits for it: see runProbed
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
 	if q.Duration == 0 {
-		q.Duration = Seconds(MaxTime) // until the other ends
+		q.Duration = Seconds(MaxTime) // until the main load ends
 	}
 	return q
 }
 
-// runProbed runs p with its probe beside it: two loads that begin at once and know
-// nothing of each other. The probe ends with the load at the latest.
+// runProbed runs p and its probe: two loads that begin at the same instant and share nothing. The
+// probe ends when the main load ends, if not before.
 func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	both := &rendezvous{missing: 2, barrier: meet, open: make(chan struct{})}
@@ -46,7 +45,7 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	var failed error
 	var group sync.WaitGroup
 	light := p.probePlan()
-	if p.Ceiling > 0 { // of which this load has what the probe does not need
+	if p.Ceiling > 0 { // the main load gets what the probe does not need
 		p.Ceiling = max(p.Ceiling-p.Probe, 1)
 	}
 	group.Go(func() {
@@ -76,11 +75,11 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 // A rendezvous is the barrier of the loads of one process: a load and its probe wait for each
 // other, and then for the outer barrier, if there is one.
 type rendezvous struct {
-	barrier Barrier // nil: there are none
+	barrier Barrier // nil: there is no outer barrier
 
 	mu      sync.Mutex
 	missing int           // loads that have neither arrived nor ended
-	open    chan struct{} // closed when none is
+	open    chan struct{} // closed when missing is 0
 	once    sync.Once
 	start   time.Time
 }
@@ -91,7 +90,7 @@ type rendezvousParty struct {
 	once sync.Once
 }
 
-// leaveMissing ends the waiting for this load: it has arrived, or ended.
+// leaveMissing reports that this load has arrived or ended, so that the others do not wait for it.
 func (p *rendezvousParty) leaveMissing() {
 	p.once.Do(func() {
 		p.mu.Lock()

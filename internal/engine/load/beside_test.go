@@ -44,7 +44,7 @@ func answering(t *testing.T) (p Plan, requests, conns *atomic.Int64) {
 // A probe and the load beside it begin together, end together, and count each its own.
 func TestProbe(t *testing.T) {
 	p, requests, conns := answering(t)
-	p.Duration, p.Probe = Seconds(500*time.Millisecond), PerSecond(50)
+	p.Duration, p.Probe = Seconds(500*time.Millisecond), RatePerSecond(50)
 	r, err := Run(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestProbe(t *testing.T) {
 // A load that ends first takes its probe with it, and one that nobody answers does too.
 func TestProbeEndsWithTheLoad(t *testing.T) {
 	p, _, _ := answering(t)
-	p.Duration, p.Requested, p.Probe = 0, 100, PerSecond(20)
+	p.Duration, p.Requested, p.Probe = 0, 100, RatePerSecond(20)
 	r, err := Run(t.Context(), p, nil)
 	if err != nil || r.Ended != ByRequests || r.Total.Completed != 100 || r.Probe.Ended != Aborted {
 		t.Fatalf("%+v %v", r, err)

@@ -33,7 +33,7 @@ func TestBrokenOff(t *testing.T) {
 			p := simPlan(func(p *Plan) {
 				p.Connections, p.Duration = c.connections, Seconds(20*s)
 				if p.Drain, p.Warmup = Seconds(c.drain), Seconds(c.warmup); c.rate > 0 {
-					p.Rate = PerSecond(float64(c.rate))
+					p.Rate = RatePerSecond(float64(c.rate))
 				}
 				p.Timeout = Seconds(60 * s)
 			})

@@ -2,8 +2,8 @@ package load
 
 import "math"
 
-// A ceiling keeps what a worker sends below a rate, retries and what became due during a stall
-// included. It is a schedule around the worker's own schedule. An open workload asks its schedule
+// A ceiling keeps the requests that a worker sends below a rate. Retries count, and so does what
+// became due during a stall. It wraps the worker's schedule. An open workload calls its schedule
 // for each request anyway, so a load without a ceiling pays nothing for it.
 type ceiling struct {
 	Schedule
@@ -11,26 +11,27 @@ type ceiling struct {
 	clock *int64 // of the worker
 	gap   int64  // ns between requests at that rate, rounded up
 	slack int64  // ns that requests may be ahead of it
-	next  int64  // when the next request would be sent if none had been ahead
+	next  int64  // when the next request would be sent if none had been sent ahead of the rate
 	held  bool   // at least one request was held back
 }
 
-// A worker may send a twentieth more than its share of the rate, so that it catches up after a
-// stall, and at once as much as is due in ceilingSlack, because Poisson arrivals are not even. So a
-// second has at most a tenth more. At low rates all workers together may send ceilingLeast requests
-// at once, or one each where that is more.
+// A worker may send five percent more than its share of the rate, so that it catches up after a
+// stall. It may send at once as many requests as are due in ceilingSlack, because Poisson arrivals
+// are uneven. So a second has at most a tenth more requests than the rate. At low rates all workers
+// together may send ceilingLeast requests at once, or one each if there are more workers than that.
 const (
 	ceilingAbove = 105         // percent of the rate
 	ceilingSlack = int64(45e6) // ns
 	ceilingLeast = 8
 )
 
-// withCeiling is s below this worker's share of the plan's ceiling, or s if there is none.
+// withCeiling returns s limited to this worker's share of the plan's ceiling, or s if there is
+// none.
 func (w *worker) withCeiling(s Schedule) Schedule {
 	if w.plan.Ceiling <= 0 {
 		return s
 	}
-	const second = int64(1e12) // a thousandth of a request a second is one in so many ns
+	const second = int64(1e12) // of a rate of one thousandth of a request a second, the gap in ns
 	gap := float64(second) * float64(w.of) / (float64(w.plan.Ceiling) * ceilingAbove / 100)
 	c := &ceiling{Schedule: s, flow: &w.flow, clock: &w.now, gap: int64(math.Ceil(gap))}
 	c.slack = max(ceilingSlack, c.gap*int64(max(ceilingLeast/w.of, 1)))

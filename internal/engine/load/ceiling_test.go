@@ -63,7 +63,7 @@ func TestCeiling(t *testing.T) {
 	} {
 		var at []int64
 		p := simPlan(func(p *Plan) {
-			p.Rate, p.Ceiling, p.Connections = PerSecond(rate), PerSecond(c.ceiling), 50
+			p.Rate, p.Ceiling, p.Connections = RatePerSecond(rate), RatePerSecond(c.ceiling), 50
 			p.Duration, p.Drain = Seconds(10*s), Seconds(30*s)
 		})
 		r := simulate(t, p, c.server(&at))
@@ -92,7 +92,7 @@ func steadyAt(at *[]int64) *ring.Sim {
 // A share that a load takes over stays below the ceiling, and the probe beside a load has its part
 // of it.
 func TestCeilingStays(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(100), PerSecond(150), Seconds(10*s) })
+	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = RatePerSecond(100), RatePerSecond(150), Seconds(10*s) })
 	w := &worker{plan: &p, of: 1, account: account{totals: &Totals{}, notices: map[string]bool{}}}
 	w.schedule = w.withCeiling(p.newSchedule(0, 1))
 	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
@@ -105,8 +105,8 @@ func TestCeilingStays(t *testing.T) {
 			t.Error("it is below two")
 		}
 	}
-	p.Probe, p.Rate = PerSecond(10), PerSecond(90)
-	if q := p.probePlan(); q.Ceiling != PerSecond(20) {
+	p.Probe, p.Rate = RatePerSecond(10), RatePerSecond(90)
+	if q := p.probePlan(); q.Ceiling != RatePerSecond(20) {
 		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
 	}
 	if p.Ceiling = 0; p.probePlan().Ceiling != 0 {
@@ -125,7 +125,7 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 		p.Reply(wait, hello)
 	}}
 	r := simulate(t, simPlan(func(p *Plan) {
-		p.Rate, p.Ceiling, p.Connections = PerSecond(1000), PerSecond(1000), 50
+		p.Rate, p.Ceiling, p.Connections = RatePerSecond(1000), RatePerSecond(1000), 50
 		p.Duration = Seconds(12 * s)
 	}), server)
 	last := r.Intervals[11]
@@ -142,7 +142,7 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 // Workers that share a low rate send no more than one request each at once, or eight together.
 func TestCeilingOfManyThreads(t *testing.T) {
 	for _, of := range []int{1, 2, 8, 64} {
-		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(10), PerSecond(10), Seconds(10*s) })
+		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = RatePerSecond(10), RatePerSecond(10), Seconds(10*s) })
 		all := 0
 		for range of {
 			w := &worker{plan: &p, of: of, now: 100 * s}

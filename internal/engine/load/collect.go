@@ -12,11 +12,11 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A workerReport is what a worker sends: its counters each interval, and at last itself.
+// A workerReport is what a worker sends: the counters of an interval, or itself when it has ended.
 type workerReport struct {
 	from     int // which worker
 	counters *metric.Counters
-	health   health // beside a snapshot
+	health   health // of the interval of the counters
 	worker   *worker
 	err      error
 }
@@ -29,8 +29,8 @@ type intervalSum struct {
 
 // collectIntervals adds up what the workers report until all have ended.
 func (r *run) collectIntervals() error {
-	pending := map[int]*intervalSum{} // intervals, until all workers have handed them over
-	done := make([]int, r.threads)    // intervals that each worker has handed over, or will
+	pending := map[int]*intervalSum{} // intervals that some worker has not published yet
+	done := make([]int, r.threads)    // intervals published by each worker; all, once it has ended
 	total := metric.NewCounters()
 	r.failures = failures{}
 	next, running := 0, r.threads
@@ -39,13 +39,13 @@ func (r *run) collectIntervals() error {
 	for running > 0 {
 		h := <-r.reports
 		if s := h.counters; s != nil {
-			total.Add(s)
+			total.Merge(s)
 			i := s.Interval
 			done[h.from] = i + 1
 			if sum := pending[i]; sum == nil {
 				pending[i] = &intervalSum{s, h.health}
 			} else {
-				sum.Counters.Add(s)
+				sum.Counters.Merge(s)
 				sum.health.addHealth(h.health)
 				r.recycleCounters(s)
 			}
@@ -79,9 +79,9 @@ func (r *run) recycleCounters(s *metric.Counters) {
 	}
 }
 
-// publishInterval makes the Interval of a second's counters. The last one, of what happened after
-// the window, is left out if nothing did. The result keeps intervals without their distributions,
-// of which an hour would be 40 MB (see metric.Sparse).
+// publishInterval makes the Interval of a second's counters. It leaves out the last one, of the
+// time after the window, if nothing happened then. The result keeps intervals without their
+// distributions, which would take 40 MB for an hour (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.addCounts(s.failures)
 	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
@@ -94,14 +94,14 @@ func (r *run) publishInterval(s *intervalSum) {
 		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
 	}
 	s.health.writeTo(&iv)
-	latency := s.Latency.Sparse()
+	latency := s.Latency.ToSparse()
 	iv.measureFrom(latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
-	iv.Latency, iv.Service = latency, s.Service.Sparse()
-	iv.ErrorLatency = s.ErrorLatency.Sparse()
+	iv.Latency, iv.Service = latency, s.Service.ToSparse()
+	iv.ErrorLatency = s.ErrorLatency.ToSparse()
 	select {
 	case r.intervals <- iv:
-	default: // nobody looks, or not for long
+	default: // the reader has fallen behind
 	}
 }
 
@@ -117,7 +117,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	for _, w := range workers {
 		res.Totals.addTotals(w.totals)
 		res.Ring = w.kind
-		outage = min(outage, w.totals.Outage) // while one has a connection there is none
+		outage = min(outage, w.totals.Outage) // there is an outage only while all workers have one
 		last = max(last, w.last)
 		next = min(next, w.firstUnrequested(&w.window))
 		end = max(end, min(w.end, w.now))
@@ -154,7 +154,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
-	if next != notYet { // of an open loop: -R 100 -n 100 is a second, not 0.99 s and an answer's time
+	if next != notYet { // open workload: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
 		last = max(last, next)
 	}
 	r.setWindow(from, end, to, last)
@@ -164,7 +164,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	}
 }
 
-// sumFailures are those of all intervals, and those that came after the last.
+// sumFailures are the failures of all intervals and of the time after the last one.
 func (r *run) sumFailures(workers []*worker) []Failure {
 	all := failures{}
 	all.addCounts(r.failures)
@@ -187,11 +187,11 @@ func countsByStatus(s *metric.Counters) (all map[uint16]int64) {
 	return all
 }
 
-// setWindow finds how long was measured: the planned time, or until it ended.
+// setWindow sets how long was measured: the planned time, or less if the run ended earlier.
 func (r *run) setWindow(from, end, to, last int64) {
 	res := r.result
 	if from == notYet {
-		return // never began
+		return // the load never began
 	}
 	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))
 	res.Started = ring.TimeAt(from - int64(r.plan.Warmup))
@@ -232,7 +232,7 @@ func addRoutes(to, from []Route) []Route {
 	for i := range from {
 		to[i].Completed += from[i].Completed
 		to[i].Failed += from[i].Failed
-		to[i].Latency.Add(from[i].Latency)
+		to[i].Latency.Merge(from[i].Latency)
 	}
 	return to
 }
@@ -270,10 +270,10 @@ func (t *Totals) addTotals(from *Totals) {
 		t.Stderr = from.Stderr
 	}
 	t.StderrBytes += from.StderrBytes
-	t.FirstByte.Add(from.FirstByte)
-	t.Connect.Add(from.Connect)
-	t.FullTLS.Add(from.FullTLS)
-	t.ResumedTLS.Add(from.ResumedTLS)
-	t.Lag.Add(from.Lag)
+	t.FirstByte.Merge(from.FirstByte)
+	t.Connect.Merge(from.Connect)
+	t.FullTLS.Merge(from.FullTLS)
+	t.ResumedTLS.Merge(from.ResumedTLS)
+	t.Lag.Merge(from.Lag)
 	t.Law.addSpans(&from.Law)
 }

@@ -26,13 +26,13 @@ type conn struct {
 
 	since int64 // when it was dialed
 	up    int64 // when it was connected
-	open  int64 // when it last got room
+	open  int64 // when it last had room for a request
 	first int64 // when the next response began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
-	doubt int64 // since when, after a request was canceled, nothing arrived; 0: something did
-	shut  int64 // since when it has neither a request in flight nor room for one; 0: it has
+	doubt int64 // since when nothing has arrived after a request was canceled; 0: something has
+	shut  int64 // since when it has neither a request in flight nor room for one; 0: it has either
 
-	in      []byte // received and not yet taken by the codec
+	in      []byte // received, but not yet consumed by the codec
 	out     []byte // to send
 	sending []byte // what the ring is sending
 
@@ -45,17 +45,17 @@ type slots struct {
 	exchanges []exchange // by tag
 	tags      []uint32   // those not in use
 	live      int        // in flight
-	waiting   int        // slots whose next request has been due since an earlier life
+	waiting   int        // slots that have been free since an earlier life
 }
 
 // An attempts is the history of a connection's lives.
 type attempts struct {
 	opened         bool  // one life at least was ready
-	settled        bool  // the first attempts are over
-	failedAttempts uint8 // lives without a completed request, since the last that had one
-	tries          uint8 // addresses tried while settling
-	again          int64 // down: when to dial
-	lost           int64 // since when it is not open, after it was or was tried; 0: it is
+	settled        bool  // the first attempts have ended
+	failedAttempts uint8 // lives without a completed request since the last life that had one
+	tries          uint8 // addresses tried during the first attempts
+	again          int64 // while down: when to dial
+	lost           int64 // since when it is not ready, after it was or was tried; 0: it is ready
 }
 
 // A lifeState is how far a connection has come.
@@ -64,18 +64,18 @@ type lifeState uint8
 const (
 	down lifeState = iota
 	connecting
-	shaking // connected; the protocol has no room yet
+	shaking // connected; the codec has no room yet
 	ready
 )
 
-// An exchange is a request in flight, with the instants that measure it. When it is over it stands
-// for its free slot, and due is when the slot became free.
+// An exchange is a request in flight, with the instants that measure it. When the request is over,
+// the exchange stands for the free slot, and due is when the slot became free.
 type exchange struct {
 	arrival
 	sent   int64
 	status uint16 // 0 until the response has begun
 	live   bool
-	waits  bool // the slot is free since an earlier life of the connection
+	waits  bool // the slot has been free since an earlier life of the connection
 }
 
 // userData names a life of connection i in the ring's completions.
@@ -84,7 +84,7 @@ func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 // dialConn begins a new life.
 func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
-	c.life++ // completions of the life before are no longer this connection's
+	c.life++ // completions of the life before no longer match
 	c.codec, c.busy, c.quiet = w.newCodec(), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
@@ -132,8 +132,8 @@ func (w *worker) handleCompletion(done ring.Completion) {
 	w.sendDue(1)
 }
 
-// unsentMost is how many bytes may wait for the ring to have sent others before a
-// connection takes no more requests: a server can answer what it has not read.
+// unsentMost is how many bytes may wait to be sent before a connection takes no more requests.
+// Without a limit a server could answer requests that it has not read.
 const unsentMost = 1 << 20
 
 // listIfRoom puts a connection that has room into the idle list. A connection without room and
@@ -159,7 +159,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 		return
 	}
 	c.state, c.up = shaking, w.now
-	if w.protocols.http3 != nil { // one handshake both connects and is TLS's
+	if w.protocols.http3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.since
 	} else if !w.isWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.since)
@@ -203,7 +203,7 @@ func (w *worker) endOutage() {
 	w.outage = notYet
 }
 
-// flushOutput gives the ring what there is to send, unless it is still sending.
+// flushOutput has the ring send what there is to send, unless it is still sending.
 func (w *worker) flushOutput(i uint32, c *conn) {
 	for !c.busy && c.state >= shaking {
 		if len(c.out) == 0 {
@@ -226,7 +226,7 @@ func (w *worker) flushOutput(i uint32, c *conn) {
 // markDown ends a life. Its requests must have been released.
 func (w *worker) markDown(c *conn) {
 	if c.codec != nil {
-		c.codec.Decode(nil, true) // lets go of what it may hold
+		c.codec.Decode(nil, true) // the codec frees its buffers
 		w.releaseCodec(c)
 	}
 	c.noteClosed(w.now)
@@ -255,7 +255,7 @@ const (
 
 // redialConn begins the next life now or after a pause, if there is something left to send.
 func (w *worker) redialConn(i uint32, c *conn) {
-	w.endAtWindow(w.now, &w.window) // sendDue does not, when every connection is lost
+	w.endAtWindow(w.now, &w.window) // sendDue does not check this when every connection is down
 	if w.interrupted || !w.hasPending() {
 		return
 	}
@@ -324,9 +324,9 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	w.redialConn(i, c)
 }
 
-// drainCodec takes the last events from the codec and releases it. It reports whether the requests
-// that these events do not name have no byte of an answer; of a pipeline, the oldest one. err is
-// why the life ended; the codec's own reason replaces it.
+// drainCodec reads the last events from the codec and releases it. It reports whether the requests
+// without an event have received no byte of an answer; of a pipeline, the oldest one. err is why
+// the life ended, unless the codec reports a reason of its own.
 func (w *worker) drainCodec(c *conn, err error) bool {
 	in, over := c.in, false
 	for !over {

@@ -16,8 +16,8 @@ import (
 	"dyno/internal/redact"
 )
 
-// JSON holds the first requests of a plan: so many, and so many bytes of them, at most. A file
-// of requests would else be in every result that was measured with it.
+// JSON holds only the first requests of a plan, limited in number and in bytes. Otherwise each
+// result would contain the whole file of requests that it was measured with.
 const (
 	headRequests = 20
 	headBytes    = 64 << 10
@@ -29,7 +29,7 @@ const (
 type Data struct {
 	Requests int    `json:"requests"`
 	Bytes    int64  `json:"bytes"`  // of the lines that WriteRequests writes
-	SHA256   string `json:"sha256"` // of them
+	SHA256   string `json:"sha256"` // of these lines
 
 	// Marks is the SHA256 of the headers of which only marks are kept, with their lines, but for
 	// credentials: who may ask is not what is asked. "" if there are none.
@@ -38,7 +38,7 @@ type Data struct {
 	File string `json:"-"` // a file that holds them, where that is known
 }
 
-// Asks is how many requests the plan has, whether or not all of them were read with it.
+// Asks is how many requests the plan has, including those that were not read with it.
 func (p *Plan) Asks() int {
 	if p.Data != nil {
 		return p.Data.Requests
@@ -46,10 +46,10 @@ func (p *Plan) Asks() int {
 	return len(p.Requests)
 }
 
-// Whole reports whether the plan has all its requests, and not only the first of them.
+// Whole reports whether the plan holds all its requests, and not only the first of them.
 func (p *Plan) Whole() bool { return len(p.Requests) == p.Asks() }
 
-// SetData sets Data, if JSON does not hold all requests of the plan.
+// SetData sets Data if JSON does not hold all requests of the plan.
 func (p *Plan) SetData() error {
 	if !p.Whole() || p.jsonRequests() == len(p.Requests) {
 		return nil
@@ -77,7 +77,7 @@ type counter int64
 
 func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
 
-// jsonRequests is how many of the requests JSON holds: one at least, if there is one.
+// jsonRequests is how many of the requests JSON holds, at least one if there is any.
 func (p *Plan) jsonRequests() int {
 	size := 0
 	for i := range p.Requests[:min(len(p.Requests), headRequests)] {
@@ -105,7 +105,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Forget leaves of the requests those that JSON holds.
+// Forget removes the requests that JSON does not hold.
 func (p *Plan) Forget() {
 	if p.Data != nil && p.Whole() {
 		p.Requests = slices.Clone(p.Requests[:p.jsonRequests()])
@@ -119,13 +119,14 @@ type lineJSON struct {
 	URL     string   `json:"url"`
 	Headers []string `json:"headers,omitempty"`
 	Body    *string  `json:"body,omitempty"`
-	Base64  []byte   `json:"body_base64,omitempty"` // one that is not UTF-8
-	digest           // of one that is not known any more: such a line cannot be read again
+	Base64  []byte   `json:"body_base64,omitempty"` // of a body that is not UTF-8
+	digest           // of a body that is not known any more: such a line cannot be read again
 	Weight  int      `json:"weight,omitempty"`
 }
 
-// WriteRequests writes all requests of the plan, a line each, as --requests-file reads them.
-// Headers of which only a mark is kept are left out: whoever sends them again has to give them.
+// WriteRequests writes all requests of the plan, a line each, in the format of --requests-file. It
+// leaves out headers of which only a mark is kept: whoever sends the requests again has to give
+// their values.
 func (p *Plan) WriteRequests(w io.Writer) error {
 	return p.writeRequests(w, func(int, proto.Field) {})
 }
@@ -171,7 +172,7 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 	return nil
 }
 
-// originAndAuthority is what the target's URL begins with, and what Host says of it.
+// originAndAuthority returns the beginning of the target's URL, and its Host header.
 func (t Target) originAndAuthority() (origin, authority string) {
 	scheme, rest, _ := strings.Cut(t.URL, "://")
 	if t.Unix != "" {

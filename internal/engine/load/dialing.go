@@ -9,7 +9,7 @@ type dialing struct {
 	pace    Schedule // of this worker's connections; nil: at once
 	begun   int64
 	dialed  int   // of the worker's connections
-	next    int64 // when the next is to be dialed; notYet when all have been
+	next    int64 // when the next is to be dialed; notYet once all have been
 	pending int   // first attempts that have not ended
 	opened  int
 	settled bool // all have ended
@@ -30,7 +30,7 @@ func (d *dialing) beginDialing(w *worker) {
 // opening, the server's accept queue may be full. The kernel retries a connect that was dropped
 // there only after a second, so from then on the worker dials in batches.
 const (
-	dialMost       = 64 // in a turn, so that those already connected are served meanwhile
+	dialMost       = 64 // in a turn, so that connections that are ready do not wait for long
 	openingMost    = 256
 	dialBatchDelay = int64(10e6) // between batches
 )
@@ -59,7 +59,7 @@ func (d *dialing) scheduleDial() {
 	}
 }
 
-// nextAddress is the index of the address to dial: all in turn, without those that were excluded.
+// nextAddress is the index of the address to dial. It goes round all that are not excluded.
 func (d *dialing) nextAddress() int {
 	for {
 		a := d.turn % len(d.bad)
@@ -106,7 +106,7 @@ func (w *worker) handleDialFailure(i uint32, c *conn, phase Phase, err error) {
 	w.redialConn(i, c)
 }
 
-// excludeAddress has an address dialed no more, unless none would be left.
+// excludeAddress removes an address from those to dial, unless it is the last one.
 func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 	if d.bad[addr] {
 		return

@@ -10,7 +10,7 @@ import (
 
 // sendRequest encodes a request on connection i, which has room for it.
 func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
-	if len(c.tags) == 0 { // grows to the codec's room, once
+	if len(c.tags) == 0 { // grows once, to the codec's room
 		c.tags = append(c.tags, uint32(len(c.exchanges)))
 		c.exchanges = append(c.exchanges, exchange{})
 	}
@@ -79,7 +79,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			return
 		case proto.Broken:
 			c.in = c.in[:0]
-			w.flushOutput(i, c) // why, to a peer that takes it at once: for no other is waited
+			w.flushOutput(i, c) // the peer is told why, if it can be sent at once
 			w.loseConn(i, c, failurePhase(ev.Err), ev.Err)
 			return
 		}

@@ -92,7 +92,7 @@ func TestErrorsInTheWarmup(t *testing.T) {
 // What is answered in the drain to what was sent there is in no rate, errors neither.
 func TestErrorsAfterTheWindow(t *testing.T) {
 	p := simPlan(func(p *Plan) {
-		p.Rate, p.Duration = PerSecond(1000), Seconds(100*ms)
+		p.Rate, p.Duration = RatePerSecond(1000), Seconds(100*ms)
 	})
 	r := simulate(t, p, answers(500, 500, 500, 200)) // 2.5 ms a request
 	if r.SentAfter == 0 || r.ErrorsAfter+r.CompletedAfter != r.SentAfter || r.ErrorsAfter < 2*r.CompletedAfter {
@@ -116,7 +116,7 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 				all.Record(took)
 				one.Failed++
 			}
-			of.Add(one)
+			of.Merge(one)
 			if one.Reset(); one.ErrorLatency.Count != 0 {
 				t.Fatal("Reset left errors")
 			}
@@ -126,7 +126,7 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 		parts = append(parts, <-r.intervals)
 	}
 	sum := Sum(parts)
-	if want := all.Sparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {
+	if want := all.ToSparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {
 		t.Errorf("the sum has %d: %+v, want %+v", sum.Failed, sum.ErrorLatency, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A failures counts what failed, by what a user would tell apart.
+// A failures counts failures by what a user would distinguish: phase, kind and address.
 type failures map[failure]*Failure
 
 type failure struct {
@@ -31,8 +31,8 @@ func (f failures) countFailure(phase Phase, addr ring.Addr, err error) {
 	known.Count++
 }
 
-// countStatus is add of an answer whose status the plan does not expect. It allocates only
-// for the first of its kind.
+// countStatus counts an answer whose status the plan does not expect. It allocates only for the
+// first answer of its kind.
 func (f failures) countStatus(status uint16, addr ring.Addr) {
 	key := failure{Expect, badStatus, status, addr}
 	known := f[key]
@@ -44,14 +44,14 @@ func (f failures) countStatus(status uint16, addr ring.Addr) {
 	known.Count++
 }
 
-// badStatus is the kind of an answer that is an error by its status, which is its Detail.
+// badStatus is the kind of an answer that is an error by its status. The status is its Detail.
 const badStatus = "status"
 
-// Behind is the kind of what was lost with its connection because of another exchange:
-// a consequence, whose cause was counted as well.
+// Behind is the kind of requests that were lost with their connection because another request
+// failed. They are a consequence; the cause is counted as well.
 const Behind = "behind"
 
-// dismissalOr is what the peer said was wrong when it ended the connection, or else err.
+// dismissalOr is the reason that the peer sent when it ended the connection, or else err.
 func (c *conn) dismissalOr(err error) error {
 	if codec, can := c.codec.(proto.Dismisser); can {
 		if f := codec.Dismissed(); f != nil {
@@ -61,8 +61,8 @@ func (c *conn) dismissalOr(err error) error {
 	return err
 }
 
-// releaseCodec parts with a connection's codec. A dismissal is counted, for requests that are
-// then answered on another connection tell nothing of it.
+// releaseCodec frees a connection's codec. It counts the peer's reason for the end, because the
+// requests may be answered on another connection and then show nothing of it.
 func (w *worker) releaseCodec(c *conn) {
 	if err := c.dismissalOr(nil); err != nil {
 		w.account.ended.countFailure(Protocol, ring.Addr{}, err)
@@ -70,7 +70,7 @@ func (w *worker) releaseCodec(c *conn) {
 	c.codec = nil
 }
 
-// dismissalNotices says of each kind of dismissal of how many connections it was the end.
+// dismissalNotices reports how many connections the peer ended for each reason.
 func dismissalNotices(counted failures) (notices []string) {
 	for _, f := range counted.byFrequency() {
 		were := "connections were"
@@ -82,14 +82,14 @@ func dismissalNotices(counted failures) (notices []string) {
 	return notices
 }
 
-// systemErrno is the system's error in err, if there is one.
+// systemErrno returns the system's error number in err, if there is one.
 func systemErrno(err error) (syscall.Errno, bool) {
 	var e syscall.Errno
 	ok := errors.As(err, &e)
 	return e, ok
 }
 
-// failureKind is the word by which a failure is counted.
+// failureKind is the word under which a failure is counted.
 func failureKind(err error) string {
 	var fault *proto.Fault
 	switch {
@@ -112,7 +112,7 @@ func failureKind(err error) string {
 	return "other"
 }
 
-// describeError is the failure in words, with what a user can do.
+// describeError describes the failure, and what a user can do about it.
 func describeError(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"
@@ -126,7 +126,7 @@ func describeError(err error) string {
 	return strings.TrimSpace(err.Error())
 }
 
-// A errnoKind is the word for a system error, and what can be done.
+// An errnoKind is the word for a system error, and what a user can do about it.
 type errnoKind struct{ kind, mend string }
 
 const (

@@ -1,6 +1,6 @@
 package load
 
-// A fifo is a queue that grows to what it once had to hold.
+// A fifo is a queue that never shrinks.
 type fifo[T any] struct {
 	ring       []T // its length a power of two
 	begin, len uint32

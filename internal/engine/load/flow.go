@@ -11,24 +11,24 @@ type flow struct {
 
 	next      int64 // when the next request is due, after the start; AtOnce
 	left      int64 // requests still to begin in the window; below 0: any number
-	over      bool  // no arrival is left before the window's end, or of the number asked for
+	over      bool  // no arrival is left before the window's end, or all requested ones are sent
 	heldUntil int64 // when something may be sent again; notYet once the run is interrupted
-	released  int64 // heldUntil before the last request: it could not be sent earlier
+	released  int64 // heldUntil before the last request, which could not have been sent earlier
 }
 
-// An arrival is a request that is due. With a fifth field it would no longer travel in
-// registers (see proto.What), which costs a quarter of an exchange (see RUNTIME.md).
+// An arrival is a request that is due. A fifth field would keep it from being passed in registers
+// (see proto.What), which costs a quarter of a request (see RUNTIME.md).
 type arrival struct {
 	due     int64
 	request uint32
 	counted bool  // due in the window
-	past    uint8 // how often it was refused, and wasLost
+	past    uint8 // how often the server refused it, and wasLost
 }
 
 // isClosed reports whether the workload is closed: a request is due when the last was answered.
 func (f *flow) isClosed() bool { return f.next == AtOnce }
 
-// advanceArrival moves on to the next arrival, if there is one.
+// advanceArrival moves to the next arrival, if there is one.
 func (f *flow) advanceArrival() {
 	due, ok := f.schedule.Next()
 	if !ok {
@@ -74,7 +74,7 @@ func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 }
 // sendableAt is when the next request may be sent, or notYet.
 func (f *flow) sendableAt(now int64, v *window) int64 {
 	switch {
-	case f.retries.len > 0: // the last burst has left some
+	case f.retries.len > 0: // the last burst left some
 		return max(now, f.heldUntil)
 	case !f.over:
 		return max(v.start+max(f.next, 0), f.heldUntil)
@@ -82,18 +82,18 @@ func (f *flow) sendableAt(now int64, v *window) int64 {
 	return notYet
 }
 
-// nextRetry takes the request that has waited longest to be retried.
+// nextRetry removes and returns the request that has waited longest to be retried.
 func (f *flow) nextRetry() arrival {
 	a := f.retries.first()
 	f.retries.dropHead()
-	if c, is := f.schedule.(*ceiling); is { // which was not asked for this one
+	if c, is := f.schedule.(*ceiling); is { // the ceiling was not called for a retry
 		c.countAgainst()
 	}
 	return a
 }
 
-// nextRequest takes the request that is due: one to be retried, or the next arrival with the next
-// request of its sequence. In a closed workload that is due since its slot became free.
+// nextRequest removes and returns the request that is due: a retry, or the next arrival with the
+// next request of its sequence. In a closed workload a request is due since its slot became free.
 func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 	if f.retries.len > 0 {
 		return f.nextRetry()
@@ -112,7 +112,7 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 	return a
 }
 
-// backlog is how many requests were due in the window until now and never sent.
+// backlog is how many requests were due in the window by now and were never sent.
 func (f *flow) backlog(now int64, v *window) (n int64) {
 	from, till := v.from-v.start, min(v.end, now)-v.start
 	if f.isClosed() || v.start == notYet || f.over || f.next >= till {
@@ -127,8 +127,8 @@ func (f *flow) backlog(now int64, v *window) (n int64) {
 	return n
 }
 
-// firstUnrequested is when the request would have been due that is the first an open workload was
-// not asked for, or notYet.
+// firstUnrequested is when the first arrival after the requested number would have been due in an
+// open workload; notYet if there is no such number or it has not been reached.
 func (f *flow) firstUnrequested(v *window) int64 {
 	if f.left != 0 || f.isClosed() || v.start == notYet {
 		return notYet

@@ -18,8 +18,8 @@ type gate struct {
 	unsettled atomic.Int32            // workers that are still connecting
 	opened    atomic.Int64            // connections, at the first attempt
 	start     atomic.Int64            // of the load; notYet: not known
-	stop      atomic.Int64            // the run was interrupted then; 0: it was not
-	share     atomic.Pointer[reshare] // the last that changed; nil: the plan's
+	stop      atomic.Int64            // when the run was interrupted; 0: it was not
+	share     atomic.Pointer[reshare] // the last change; nil: the plan's share
 
 	settled chan struct{} // closed when no worker is connecting; nil: without a barrier
 }
@@ -27,7 +27,8 @@ type gate struct {
 // unreachable is the start of a load that could open no connection.
 const unreachable = -1
 
-// startLead lets every worker see the start before it comes.
+// startLead is how far ahead the start lies when it is set, in ns, so that every worker sees it in
+// time.
 const startLead = int64(2e6)
 
 func newGate(workers int) *gate {
@@ -38,7 +39,7 @@ func newGate(workers int) *gate {
 }
 
 // workerConnected reports that a worker's first attempts ended now with that many connections open.
-// The last worker's report sets the start, or begins to wait at the barrier.
+// The last worker's report sets the start, or begins the wait at the barrier.
 func (g *gate) workerConnected(opened int, now int64, workers int) {
 	g.opened.Add(int64(opened))
 	if g.unsettled.Add(-1) > 0 {
@@ -56,7 +57,7 @@ func (g *gate) workerConnected(opened int, now int64, workers int) {
 	}
 }
 
-// holdForBarrier has the barrier set the start. The function that it returns ends the waiting.
+// holdForBarrier has the barrier set the start. The function that it returns ends the wait.
 func (g *gate) holdForBarrier(ctx context.Context, meet Barrier) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	g.settled = make(chan struct{})

@@ -29,19 +29,19 @@ func TestHTTP2Conform(t *testing.T) {
 					c.reply(0, ok(c.id))
 				case c.n == 3:
 					c.gone = true
-					c.Reply(0, []byte(tc.Speech))
+					c.Reply(0, []byte(tc.ServerBytes))
 					c.Hangup(0, io.EOF)
 				}
 			}
 			r := simulate(t, h2Plan(func(p *Plan) {
-				p.Streams, p.Requested, p.Rate = 3, requested, PerSecond(1000)
+				p.Streams, p.Requested, p.Rate = 3, requested, RatePerSecond(1000)
 				p.Requests, p.Expect = nil, []Statuses{AnyStatus()}
 				for _, r := range conform.Requests() {
 					p.Requests = append(p.Requests, Request{Request: r})
 				}
 			}), s.sim())
-			told, leaves := tc.Parts()
-			if last := conform.LastWord(s.last); last != leaves {
+			told, leaves := tc.WantedParts()
+			if last := conform.GoAwayCode(s.last); last != leaves {
 				t.Errorf("the server was told %q at last, not %q", last, leaves)
 			}
 			want, failed := failuresOf(told), int64(0)
@@ -121,7 +121,7 @@ func number(s string) int {
 // A server that does not begin as it must is none: that is known before the load.
 func TestHTTP2Beginnings(t *testing.T) {
 	for _, tc := range conform.Beginnings {
-		told, leaves := tc.Parts()
+		told, leaves := tc.WantedParts()
 		if told == "closing" {
 			if tc.Section != "6.8" { // it begins well
 				continue
@@ -135,7 +135,7 @@ func TestHTTP2Beginnings(t *testing.T) {
 					last = bytes.Clone(b)
 					return
 				}
-				p.Reply(ms, []byte(tc.Speech))
+				p.Reply(ms, []byte(tc.ServerBytes))
 				p.Hangup(ms, io.EOF)
 			}}
 			r := simulate(t, h2Plan(func(*Plan) {}), sim)
@@ -145,7 +145,7 @@ func TestHTTP2Beginnings(t *testing.T) {
 			if f := r.Failures[0]; f.Phase != Protocol || f.Kind != told {
 				t.Errorf("%+v, want %s", f, told)
 			}
-			if last := conform.LastWord(last); last != leaves {
+			if last := conform.GoAwayCode(last); last != leaves {
 				t.Errorf("the server was told %q at last, not %q", last, leaves)
 			}
 		})

@@ -157,5 +157,5 @@ func rude(c net.Conn) string {
 	c.Write(frame(h2Ping, 0, 1, []byte("12345678")...))
 	said, _ := io.ReadAll(c)
 	const goAway = 17
-	return conform.LastWord(said[max(len(said)-goAway, 0):])
+	return conform.GoAwayCode(said[max(len(said)-goAway, 0):])
 }

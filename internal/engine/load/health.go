@@ -12,12 +12,12 @@ import (
 type health struct {
 	failures failures
 	busy     float64 // share of the time in which there was something to do
-	lag      int64   // open loop: the longest that a request was sent later than it could be
+	lag      int64   // open workload: the longest send lag; ns
 }
 
-// takeHealth returns the health since its last call, and begins anew. The failures are given away
-// (nil if there are none), and the account goes on in a map of its own. idle is the worker's idle
-// time in ns since the run began.
+// takeHealth returns the health since its last call, and begins anew. The caller owns the failures
+// (nil if there are none); the account continues with an empty map. idle is the worker's idle time
+// in ns since the run began.
 func (a *account) takeHealth(now, idle int64) health {
 	h := health{busy: a.meter.busySince(now, idle), lag: a.lag}
 	a.lag = 0
@@ -27,7 +27,7 @@ func (a *account) takeHealth(now, idle int64) health {
 	return h
 }
 
-// addHealth adds another worker's of the same interval.
+// addHealth adds the health of another worker in the same interval.
 func (h *health) addHealth(from health) {
 	if len(from.failures) > 0 && h.failures == nil {
 		h.failures = failures{}
@@ -36,7 +36,7 @@ func (h *health) addHealth(from health) {
 	h.busy, h.lag = max(h.busy, from.busy), max(h.lag, from.lag)
 }
 
-// writeTo sets the fields of the interval.
+// writeTo sets the health fields of the interval.
 func (h health) writeTo(iv *Interval) {
 	iv.Failures, iv.Busy, iv.LagMax = h.failures.byFrequency(), h.busy, time.Duration(h.lag)
 }
@@ -53,7 +53,7 @@ func (f failures) addCounts(from failures) {
 	}
 }
 
-// byFrequency is all failures, the most frequent first, and last those that others caused (Behind).
+// byFrequency returns all failures, the most frequent first, and consequences (Behind) last.
 func (f failures) byFrequency() []Failure {
 	if len(f) == 0 {
 		return nil
@@ -78,8 +78,8 @@ func compareFrequency(a, b Failure) int {
 		cmp.Compare(a.Detail, b.Detail))
 }
 
-// A way is what failures have in common that are counted as one: answers that are errors are told
-// apart by their status too.
+// A way is what failures that are counted together have in common. Answers that are errors are
+// counted apart by their status.
 type way struct {
 	phase                 Phase
 	kind, address, status string
@@ -93,7 +93,7 @@ func (f Failure) way() way {
 	return w
 }
 
-// mergeFailures are the failures of two intervals, or of two parts of one.
+// mergeFailures merges the failures of two intervals, or of two parts of one.
 func mergeFailures(to, from []Failure) []Failure {
 	if len(from) == 0 {
 		return to
@@ -117,8 +117,8 @@ func mergeFailures(to, from []Failure) []Failure {
 // OtherWays is the kind of failures that were not kept apart: see Fewer.
 const OtherWays = "(others)"
 
-// Fewer are failures of which the first are kept, so many, and the others are counted as one of
-// each phase, of kind OtherWays: those come last.
+// Fewer keeps the first failures, at most that many. It counts the others as one of each phase, of
+// kind OtherWays; those come last.
 func Fewer(all []Failure, most int) []Failure {
 	if len(all) <= most {
 		return all

@@ -10,16 +10,16 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// HTTP3Ring is the kind of ring that does HTTP/3: the library that speaks it.
+// HTTP3Ring is the kind of ring that does HTTP/3: the library's name.
 const HTTP3Ring = "quic-go"
 
-// OnlyHTTP3 reports whether connections speak HTTP/3: only where it is asked for.
+// OnlyHTTP3 reports whether connections use HTTP/3, which must be asked for by name.
 func (p *Plan) OnlyHTTP3() bool { return p.HTTP == "3" }
 
-// checkHTTP3 is Check of what HTTP/3 cannot do, or dyno not with it.
+// checkHTTP3 checks for what HTTP/3 cannot do, or dyno cannot do with it.
 func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 	t := p.Target
-	if !p.OnlyHTTP3() || t.FastCGI { // which is refused by itself
+	if !p.OnlyHTTP3() || t.FastCGI { // FastCGI with --http is a flaw of its own
 		return
 	}
 	flaw(!t.TLS, "--http", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
@@ -33,7 +33,7 @@ func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 	flaw(p.TLS.ALPN == NoALPN, "--alpn", "without %q there is no HTTP/3", HTTP3)
 }
 
-// setHTTP3 makes it HTTP/3 that the plan's connections speak.
+// setHTTP3 has the plan's connections use HTTP/3.
 func (s *protocolSet) setHTTP3(p *Plan) error {
 	config, err := p.tlsConfig()
 	if err == nil {
@@ -51,7 +51,7 @@ func (s *protocolSet) setHTTP3(p *Plan) error {
 	return nil
 }
 
-// openRing is the ring of one worker.
+// openRing opens the ring of one worker.
 func (r *run) openRing() (ring.Opened, error) {
 	if r.protocols.http3 == nil {
 		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
@@ -60,10 +60,10 @@ func (r *run) openRing() (ring.Opened, error) {
 	return ring.Opened{Ring: g, Kind: HTTP3Ring, Free: free}, err
 }
 
-// A quicBytes is what QUIC had received and sent, in bytes, which pass the worker by.
+// A quicBytes is how many bytes QUIC has received and sent. They do not pass through the worker.
 type quicBytes struct{ received, sent int64 }
 
-// quicBytesOf is that of a ring of HTTP/3; not ok of another.
+// quicBytesOf returns the bytes of a ring of HTTP/3; ok is false for another ring.
 func quicBytesOf(g ring.Ring) (now quicBytes, ok bool) {
 	q, ok := g.(*h3.Ring)
 	if ok {
@@ -72,8 +72,8 @@ func quicBytesOf(g ring.Ring) (now quicBytes, ok bool) {
 	return now, ok
 }
 
-// countQUICBytes gives an interval the bytes of QUIC, for what the worker saw of HTTP/3 are only
-// its ring's records.
+// countQUICBytes adds the bytes of QUIC to an interval. The worker itself sees only the records of
+// its ring.
 func (m *meter) countQUICBytes(g ring.Ring, count *metric.Counters) {
 	now, ok := quicBytesOf(g)
 	if !ok {
@@ -86,7 +86,7 @@ func (m *meter) countQUICBytes(g ring.Ring, count *metric.Counters) {
 	m.quic = now
 }
 
-// http3Unanswered is what to know where nobody answers to HTTP/3, which few servers speak.
+// http3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.
 func (r *run) http3Unanswered() string {
 	res := r.result
 	if r.protocols.http3 == nil || res.Ended != Unreachable || len(res.Failures) == 0 ||
@@ -97,8 +97,8 @@ func (r *run) http3Unanswered() string {
 		"firewall drops it; --http 2 and 1.1 are over TCP"
 }
 
-// shareOfCPUs is how much of what its CPUs could do the process did in the window, in which
-// the library's goroutines ran beside the workers.
+// shareOfCPUs is how much of its CPUs' time the process used in the window. It includes the
+// library's goroutines, which run in addition to the workers.
 func (r *run) shareOfCPUs() float64 {
 	if r.result.Ring != HTTP3Ring || r.result.Measured <= 0 {
 		return 0

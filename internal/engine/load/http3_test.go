@@ -234,7 +234,7 @@ func TestHTTP3OpenLoop(t *testing.T) {
 		}
 	}, nil)
 	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Rate, p.Streams = PerSecond(1000), 1
+		p.Rate, p.Streams = RatePerSecond(1000), 1
 		p.Requested, p.Duration, p.Drain = 0, Seconds(500*time.Millisecond), Seconds(time.Minute)
 	}))
 	if r.Total.Sent != 500 || r.Total.Completed != 500 || r.Waiting != 0 {

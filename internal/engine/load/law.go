@@ -6,13 +6,13 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// A Law is how the instants at which requests left compare with the law of arrivals:
-// what the generator made of it, for a request that waited for a connection counts
-// with the instant at which it could have left.
+// A Law compares the instants at which requests could leave with the distribution of arrivals that
+// was asked for. It judges the generator: a request that waited for a connection counts with the
+// instant at which it could have left.
 //
-// It looks at spans of many arrivals where these are dense, of lawSpan at least. What
-// lies below is how a thread that sleeps between requests wakes up: it sends two at
-// once that were due 20 µs apart, which no server can tell from its own scheduling.
+// It measures spans of many arrivals where these are dense, each at least lawSpan long. Shorter
+// spans show only how a sleeping thread wakes up: it sends at once two requests that were due 20 µs
+// apart, which no server can distinguish from its own scheduling.
 type Law struct {
 	// Off is by what share of itself a span between arrivals of a constant law was too
 	// long or too short, in millionths. Empty for others.
@@ -33,16 +33,16 @@ const (
 func newLaw() Law { return Law{Off: metric.NewHistogram(metric.Coarse)} }
 
 func (l *Law) addSpans(from *Law) {
-	l.Off.Add(from.Off)
+	l.Off.Merge(from.Off)
 	l.spans += from.spans
 	for i, n := range from.bins {
 		l.bins[i] += n
 	}
 }
 
-// AndersonDarling is the statistic A² of all spans against the Poisson law, and of how
-// many spans. Where the law holds A² exceeds 2.49 in 5 % of cases and 6.0 in 0.1 %,
-// however many there are; where it does not, A² grows with them.
+// AndersonDarling is the statistic A² of all spans against a Poisson process, and the number of
+// spans. If arrivals are Poisson, A² exceeds 2.49 in 5 % of cases and 6.0 in 0.1 %, however many
+// spans there are. If not, A² grows with their number.
 func (l *Law) AndersonDarling() (a2 float64, spans int64) {
 	if l.spans == 0 {
 		return 0, 0
@@ -57,17 +57,17 @@ func (l *Law) AndersonDarling() (a2 float64, spans int64) {
 	return a2 * float64(l.spans), l.spans
 }
 
-// A pacing is what a worker needs to keep a Law.
+// A pacing is the state that a worker needs to record a Law.
 type pacing struct {
 	law       *Law
 	every     int64 // arrivals in a span
-	left      int64 // until the next is looked at
+	left      int64 // arrivals until the end of the span
 	mean      float64
 	poisson   bool
-	last, due int64 // of the last looked at; notYet: none
+	last, due int64 // of the last span's end; notYet: there is none
 }
 
-// newPacing is that of worker i of n of an open loop.
+// newPacing is the pacing of worker i of n in an open workload.
 func newPacing(p *Plan, law *Law, n int) pacing {
 	rate := p.Offered().PerSecond() / float64(n) / 1e9
 	poisson := p.Arrival == Poisson
@@ -78,7 +78,7 @@ func newPacing(p *Plan, law *Law, n int) pacing {
 	return pacing{law: law, every: every, left: 1, mean: 1 / rate, poisson: poisson, last: notYet}
 }
 
-// recordSpan notes that the next request, due then, could leave at an instant.
+// recordSpan notes that the request that was due at due could leave at at.
 func (p *pacing) recordSpan(due, at int64) {
 	if p.left--; p.left > 0 {
 		return
@@ -98,8 +98,8 @@ func (p *pacing) recordSpan(due, at int64) {
 	}
 }
 
-// erlangCDF is the probability that k arrivals of a Poisson process, lawSpanOf at most, take
-// no longer than x of its mean gaps.
+// erlangCDF is the probability that k arrivals of a Poisson process, at most lawSpanOf, take no
+// longer than x mean gaps.
 func erlangCDF(k int64, x float64) float64 {
 	switch {
 	case x <= 0:

@@ -33,7 +33,7 @@ func follow(p *Plan, delay func(i int) int64) *Law {
 
 func openPlan(rate float64, arrival string) *Plan {
 	p := simPlan(func(p *Plan) {
-		p.Rate, p.Arrival, p.Duration = PerSecond(rate), arrival, Seconds(10*time.Second)
+		p.Rate, p.Arrival, p.Duration = RatePerSecond(rate), arrival, Seconds(10*time.Second)
 	})
 	return &p
 }

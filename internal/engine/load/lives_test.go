@@ -126,7 +126,7 @@ func TestPipelineOfBodies(t *testing.T) {
 // What waits at the end is never more than was asked for.
 func TestWaitingIsOfThoseAskedFor(t *testing.T) {
 	p := simPlan(func(p *Plan) {
-		p.Rate, p.Requested, p.Duration = PerSecond(1000), 20, Seconds(1*s)
+		p.Rate, p.Requested, p.Duration = RatePerSecond(1000), 20, Seconds(1*s)
 	})
 	r := simulate(t, p, &ring.Sim{Server: func(*ring.Peer, []byte) {}})
 	if r.Total.Sent != 1 || r.Waiting != 19 {
@@ -171,7 +171,7 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 
 // Who looks at the intervals may take any time for it: no worker waits.
 func TestNobodyWaitsForTheTerminal(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Duration = PerSecond(10), Seconds(100*s) })
+	p := simPlan(func(p *Plan) { p.Rate, p.Duration = RatePerSecond(10), Seconds(100*s) })
 	protocol, err := newProtocolSet(&p)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usableCPUs are the CPUs that the process may use and, if asked is not empty,
-// that were asked for; one of each physical core first.
+// usableCPUs are the CPUs that the process may use, one of each physical core first. If asked is
+// not empty, it is only those of asked.
 func usableCPUs(asked []int) ([]int, error) {
 	var mask unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &mask); err != nil {
@@ -39,8 +39,8 @@ func usableCPUs(asked []int) ([]int, error) {
 	return append(first, second...), nil
 }
 
-// physicalCore names the physical core of a CPU; a CPU of which that is not known is
-// one of its own.
+// physicalCore names the physical core of a CPU. A CPU whose core is unknown counts as a core of
+// its own.
 func physicalCore(cpu int) string {
 	p := fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu)
 	b, err := os.ReadFile(filepath.Clean(p))
@@ -50,8 +50,7 @@ func physicalCore(cpu int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// Threads is how many workers a run has unless told otherwise: one for each
-// physical core that the process may use.
+// Threads is the default number of workers: one for each physical core that the process may use.
 func Threads() int {
 	cpus, err := usableCPUs(nil)
 	if err != nil {
@@ -64,10 +63,9 @@ func Threads() int {
 	return max(len(cores), 1)
 }
 
-// pinThread keeps the calling thread, worker i of n, on a CPU of its own if there
-// are as many, else on those that may be used; also if it shares them with the
-// server, which then may need that one more. It is a wish: where it is not
-// granted the run goes on.
+// pinThread binds the calling thread, worker i of n, to a CPU of its own if there are enough,
+// otherwise to all usable CPUs. It also does so if the CPUs are shared with the server, which may
+// then need the remaining CPU. If the system refuses, the run continues without.
 func pinThread(cpus []int, i, n int, shared bool) {
 	var mask unix.CPUSet
 	if n <= len(cpus) && !shared {
@@ -79,14 +77,13 @@ func pinThread(cpus []int, i, n int, shared bool) {
 	unix.SchedSetaffinity(0, &mask)
 }
 
-// timeSlice is for how long a thread that is quickened asks to run at a time, in ns: the least
-// that the kernel grants.
+// timeSlice is the time slice that shortenTimeSlice requests, in ns: the shortest that the kernel
+// grants.
 const timeSlice = 100_000
 
-// shortenTimeSlice has the kernel let the calling thread run for a shorter time at a time, and in
-// exchange soon after it wakes up: within its share of the CPU, which stays what it is, it
-// need not wait until another thread has had its milliseconds. From Linux 6.12 on; it is a
-// wish.
+// shortenTimeSlice requests a shorter time slice for the calling thread. The kernel then runs it
+// sooner after it wakes up, before other threads have used up their milliseconds. Its share of the
+// CPU stays the same. It needs Linux 6.12; if the system refuses, the run continues without.
 func shortenTimeSlice() {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
@@ -96,11 +93,11 @@ func shortenTimeSlice() {
 	unix.SchedSetAttr(0, attr, 0)
 }
 
-// filesBesides is how many open files a run needs besides its connections.
+// filesBesides is how many open files a run needs in addition to its connections.
 const filesBesides = 16
 
-// ensureFiles sees to it that the process may have a file for each connection.
-// It returns what it changed, or what the user must.
+// ensureFiles raises the limit of open files so that each connection can have one. It returns a
+// notice of what it changed, or an error that says what the user must do.
 func ensureFiles(connections, threads int) (notice string, err error) {
 	need := uint64(connections + threads + filesBesides)
 	var limit unix.Rlimit
@@ -132,8 +129,8 @@ func localPorts() int {
 	return high - low + 1
 }
 
-// threadQueued is how long the calling thread has waited for a CPU since it began, and how
-// often it then ran; 0 where the kernel does not tell.
+// threadQueued is how long the calling thread has waited for a CPU in total, and how often it then
+// ran; 0 where the kernel does not report it.
 func threadQueued() (waiting time.Duration, times int64) {
 	b, err := os.ReadFile("/proc/thread-self/schedstat")
 	var ran, waited int64

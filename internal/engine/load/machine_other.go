@@ -15,7 +15,7 @@ func usableCPUs(asked []int) ([]int, error) {
 	return nil, nil
 }
 
-// Threads is how many workers a run has unless told otherwise.
+// Threads is the default number of workers.
 func Threads() int { return runtime.NumCPU() }
 
 func pinThread([]int, int, int, bool) {}

@@ -17,14 +17,14 @@ type meter struct {
 
 	askedAt, askedIdle int64 // at the last call of busySince
 
-	queued      time.Duration // until the window's start: what the thread waited for a CPU
-	runs        int64         // how often it got one
-	unscheduled float64       // share of the time in which it waited
-	cpuWait     time.Duration // on average, until it ran
-	pauses      runtimePauses // the first worker's: of all the process
+	queued      time.Duration // what the thread had waited for a CPU at the window's start
+	runs        int64         // how often it had got one
+	unscheduled float64       // share of the window in which it waited
+	cpuWait     time.Duration // mean wait until it ran
+	pauses      runtimePauses // of the whole process; the first worker reads them
 	wait, stop  time.Duration
 
-	quic, quicEnd quicBytes // of HTTP/3: when an interval was last counted, and the window's end
+	quic, quicEnd quicBytes // HTTP/3: at the last count of an interval, and at the window's end
 }
 
 // readOnce reads the accounts once before any load, because the first time takes milliseconds. The
@@ -72,8 +72,8 @@ func fraction(part, whole int64) float64 {
 	return min(max(float64(part)/float64(whole), 0), 1)
 }
 
-// busySince is the share of the time since it was last asked, or the window's start, in
-// which there was something to do.
+// busySince is the share of the time since its last call, or since the window's start, in which
+// there was something to do.
 func (m *meter) busySince(now, idle int64) (busy float64) {
 	if took := now - m.askedAt; m.begun && took > 0 {
 		busy = 1 - fraction(idle-m.askedIdle, took)

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// Into how many parts a load can be cut, and what their weights add up to at most.
+// Limits of the parts of a load: how many there are, and the sum of their weights.
 const (
 	MaxParts  = 1 << 12
 	MaxWeight = 1 << 16
 )
 
-// Split cuts a load into n parts that are alike: see SplitBy.
+// Split cuts a load into n equal parts: see SplitBy.
 func (p Plan) Split(n int) []Plan {
 	if n < 2 {
 		return []Plan{p}
@@ -35,7 +35,7 @@ func (p Plan) Split(n int) []Plan {
 // part that has no connection is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {
 	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
-		p.Seed = drawSeed() // one for all: of one seed are the streams independent
+		p.Seed = drawSeed() // one for all parts: the streams of one seed are independent
 	}
 	n := len(weights)
 	weights = reducedWeights(weights)
@@ -49,9 +49,9 @@ func (p Plan) SplitBy(weights []int) []Plan {
 		part.Connections, part.Threads = connections[i], max(threads[i], 1)
 		switch {
 		case p.Requested == 0:
-		case p.Open(): // what of the first so many arrivals is the part's
+		case p.Open(): // the part's share of the first arrivals
 			part.Requested = part.arrivalsAmong(p.Requested)
-		default: // every connection has as many, or some would go on alone
+		default: // as many on each connection, or some would continue alone
 			each := p.Requested / max(int64(p.Connections), 1)
 			part.Requested = each*int64(connections[i]) + int64(extra[i])
 		}
@@ -65,7 +65,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 	return all
 }
 
-// reducedWeights are the weights in the smallest numbers that stand for them.
+// reducedWeights divides the weights by their greatest common divisor.
 func reducedWeights(weights []int) []int {
 	common := int64(0)
 	for _, w := range weights {
@@ -78,8 +78,8 @@ func reducedWeights(weights []int) []int {
 	return weights
 }
 
-// apportionByWeight cuts total by weight into whole numbers: what is left over when all are
-// rounded down goes, one each, to those who lost most, the first of equals.
+// apportionByWeight cuts total by weight into whole numbers. Each is rounded down first. What is
+// left over goes, one each, to those that lost most by rounding; the first of equals wins.
 func apportionByWeight(total int64, weights []int) []int {
 	sum := uint64(0)
 	for _, w := range weights {
@@ -101,8 +101,7 @@ func apportionByWeight(total int64, weights []int) []int {
 	return part
 }
 
-// cpusOf are those of part i of n: every n-th or, where there are fewer, one that
-// it shares.
+// cpusOf are the CPUs of part i of n: every n-th, or a shared one if there are fewer than n.
 func cpusOf(cpus []int, i, n int) (mine []int) {
 	if len(cpus) == 0 {
 		return nil
@@ -116,7 +115,7 @@ func cpusOf(cpus []int, i, n int) (mine []int) {
 	return mine
 }
 
-// Join is the whole load of which all are the parts, in any order, each once.
+// Join is the whole load that all are the parts of, in any order, each once.
 func Join(all []Plan) (Plan, error) {
 	if len(all) == 0 {
 		return Plan{}, fmt.Errorf("no part of a load is given")
@@ -146,15 +145,16 @@ func Join(all []Plan) (Plan, error) {
 	return whole, nil
 }
 
-// streamIndex is where worker i of n stands among those of all parts. Each part's are
-// spread evenly, however many threads the others have.
+// streamIndex is the number of worker i of n among the workers of all parts. The workers of each
+// part are spread evenly, however many threads the others have.
 func (p *Plan) streamIndex(i, n int) (int, int) {
 	parts := max(p.Parts, 1)
 	return p.Part + parts*i, parts * n
 }
 
-// A arrivalSlots is as many arrivals as all weights are together: those of a round that are
-// the part's, and how many it has. They are as evenly spread as weights allow.
+// arrivalSlots divides arrivals into rounds as long as the sum of all weights. It returns which
+// arrivals of a round are the part's, and the length of a round. They are spread as evenly as the
+// weights allow.
 func (p *Plan) arrivalSlots() (mine []int64, all int64) {
 	if len(p.Weights) == 0 {
 		return []int64{int64(p.Part)}, int64(max(p.Parts, 1))
@@ -172,7 +172,7 @@ func (p *Plan) arrivalSlots() (mine []int64, all int64) {
 	return mine, all
 }
 
-// shareDivisor is of how many arrivals one is the part's, on average.
+// shareDivisor is the number of arrivals of which one is the part's, on average.
 func (p *Plan) shareDivisor() float64 {
 	if p.Part >= len(p.Weights) {
 		return float64(max(p.Parts, 1))
@@ -191,17 +191,17 @@ func (p *Plan) arrivalsAmong(n int64) int64 {
 	return n/all*int64(len(mine)) + int64(last)
 }
 
-// slotCycle are which of the load's arrivals a worker takes: its own of each period, in
-// ascending order.
+// A slotCycle is which of the load's arrivals a worker sends: its own of each period, in ascending
+// order.
 type slotCycle struct {
 	slots  []uint64
 	period uint64
 }
 
-// workerSlots are those of worker i of n: of the part's arrivals every n-th.
+// workerSlots is the cycle of worker i of n: every n-th of the part's arrivals.
 func (p *Plan) workerSlots(i, n int) slotCycle {
 	mine, all := p.arrivalSlots()
-	rounds := int64(n) / greatestDivisor(int64(n), int64(len(mine))) // until a worker's begin anew
+	rounds := int64(n) / greatestDivisor(int64(n), int64(len(mine))) // until a pattern repeats
 	t := slotCycle{period: uint64(rounds * all)}
 	for j := int64(i); j < rounds*int64(len(mine)); j += int64(n) {
 		round, k := j/int64(len(mine)), j%int64(len(mine))
@@ -210,7 +210,7 @@ func (p *Plan) workerSlots(i, n int) slotCycle {
 	return t
 }
 
-// checkPart is Check of what makes a part.
+// checkPart checks the settings of a part.
 func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 	flaw(p.Before < 0 || p.Before > MaxRequested, "requests before", "%d is not within 0 to %d",
 		p.Before, MaxRequested)
@@ -228,5 +228,5 @@ func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 	flaw(sum > MaxWeight, "weights", "they add up to %d; to %d at most", sum, MaxWeight)
 }
 
-// drawSeed is a seed that JSON can carry.
+// drawSeed draws a seed that JSON can represent exactly.
 func drawSeed() uint64 { return rand.Uint64()>>11 | 1 }

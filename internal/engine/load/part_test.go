@@ -89,7 +89,7 @@ func TestWeightedPartsAreTheWhole(t *testing.T) {
 // as many of each as the other seconds, and the first requests of all are the first.
 func TestWeightsAreExact(t *testing.T) {
 	p := DefaultPlan()
-	p.Rate, p.Duration, p.Connections = PerSecond(30_000), Seconds(20*time.Second), 1000
+	p.Rate, p.Duration, p.Connections = RatePerSecond(30_000), Seconds(20*time.Second), 1000
 	for i, part := range p.SplitBy([]int{4, 2, 2}) {
 		want := []int{15_000, 7500, 7500}[i]
 		seconds := make([]int, 20)
@@ -211,7 +211,7 @@ func TestJoin(t *testing.T) {
 	p := DefaultPlan()
 	p.Target.Host, p.Requests = "h", []Request{{Weight: 1}}
 	p.Connections, p.Threads, p.CPUs, p.Requested = 50, 7, []int{1, 2, 3, 5, 7, 9, 11}, 12_345
-	for _, rate := range []Rate{0, PerSecond(1000)} {
+	for _, rate := range []Rate{0, RatePerSecond(1000)} {
 		p.Rate = rate
 		for n := 1; n <= 7; n++ {
 			all := p.Split(n)

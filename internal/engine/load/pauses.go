@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// The runtime's own account of what held this process up: how long goroutines that
-// could run had to wait until they did, and how long all were stopped, for garbage
-// collection or anything else.
+// The Go runtime's metrics of what held this process up: how long runnable goroutines waited until
+// they ran, and how long all goroutines were stopped, for garbage collection or otherwise.
 const (
 	waitsOfGoroutines = "/sched/latencies:seconds"
 	pausesForGC       = "/sched/pauses/total/gc:seconds"
 	pausesForOther    = "/sched/pauses/total/other:seconds"
 )
 
-// A runtimePauses is the runtime's account at an instant.
+// A runtimePauses is the value of these metrics at an instant.
 type runtimePauses [3]*metrics.Float64Histogram
 
 func readRuntimePauses() (s runtimePauses) {
@@ -29,14 +28,14 @@ func readRuntimePauses() (s runtimePauses) {
 	return s
 }
 
-// growthSince is what a time of pauses brought: the p99 of goroutines' waits, and the
-// longest stop. Both are the upper bounds of the runtime's buckets.
+// growthSince is what was added since from: the p99 of the waits of goroutines, and the longest
+// stop. Both are upper bounds of the runtime's buckets.
 func (s runtimePauses) growthSince(from runtimePauses) (wait99, longest time.Duration) {
 	wait99 = grownQuantile(from[0], s[0], 0.99)
 	return wait99, max(grownQuantile(from[1], s[1], 1), grownQuantile(from[2], s[2], 1))
 }
 
-// grownQuantile is the q-quantile of what to has and from had not; 0 of nothing.
+// grownQuantile is the q-quantile of what was added between from and to; 0 if nothing was.
 func grownQuantile(from, to *metrics.Float64Histogram, q float64) time.Duration {
 	if from == nil || to == nil || len(from.Counts) != len(to.Counts) {
 		return 0

@@ -17,37 +17,37 @@ import (
 // it, results store it. Run changes nothing in it.
 type Plan struct {
 	Target Target `json:"target"`
-	// Addresses are what Target.Host was looked up to be by somebody who has judged
-	// them: Run connects to no others, whatever Target.Host is. None: Run looks it up.
+	// Addresses are those that somebody has resolved Target.Host to and approved. Run connects to no
+	// others, whatever Target.Host resolves to now. None: Run resolves it.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
 
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
-	Pipeline  int     `json:"pipeline"`          // exchanges of HTTP/1.1 at once on a connection
-	Streams   int     `json:"streams,omitempty"` // those of HTTP/2 or 3
-	Reconnect int     `json:"reconnect"`         // exchanges a connection carries; 0: no limit
+	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
+	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
+	Reconnect int     `json:"reconnect"`         // requests that a connection carries; 0: no limit
 	Params    []Param `json:"fcgi_params,omitempty"`
 	TLS       TLS     `json:"tls,omitzero"`
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`
 	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second; 0: closed loop
-	Stages      []Stage `json:"stages,omitempty"`       // how the rate goes on in the window
+	Stages      []Stage `json:"stages,omitempty"`       // how the rate changes in the window
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
 	Seed        uint64  `json:"seed,omitempty"`         // of Poisson arrivals; 0: one is drawn
-	Probe       Rate    `json:"probe,omitempty"`        // a light open load beside this one
-	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
+	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
+	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 
-	// Ceiling is what the owner of this machine allows, in requests a second of an open loop: what
-	// is late, and what is sent again, counts with the rest. 0: there is none.
+	// Ceiling is what the owner of this machine allows, in requests a second of an open workload.
+	// Requests sent late and retries count too. 0: no ceiling.
 	Ceiling Rate `json:"-"`
 
 	Duration   Seconds `json:"duration_s,omitempty"` // of the measured window; 0: until Requested
-	Warmup     Seconds `json:"warmup_s"`             // loaded before the window, not counted
-	Drain      Seconds `json:"drain_s"`              // for what was due in the window, after it
-	Timeout    Seconds `json:"timeout_s"`            // of an exchange, from when it was sent
+	Warmup     Seconds `json:"warmup_s"`             // load before the window, not counted
+	Drain      Seconds `json:"drain_s"`              // after the window, for what was due in it
+	Timeout    Seconds `json:"timeout_s"`            // of a request, from when it was sent
 	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
@@ -56,17 +56,17 @@ type Plan struct {
 	CPUs []int  `json:"cpus,omitempty"`
 	Spin bool   `json:"spin,omitempty"` // threads never sleep
 
-	// Source are the local addresses to connect from, in turn; of a range those that the
-	// machine has. None: the system's choice, or more of loopback where its ports run out.
+	// Source are the local addresses to connect from, in turn; of a range, those that the machine has.
+	// None: the system's choice, or several of loopback where one has too few ports.
 	Source []Source `json:"source,omitempty"`
 
-	// One of Parts generators that load at once, the first being 0, sends its share of
-	// the arrivals of Rate and Stages, and likewise of ConnectRate. Connections and
-	// Requested are its own. 0 Parts, or 1: the whole load.
+	// Part is the number of this generator, from 0, of Parts generators that load at once. It sends
+	// its share of the arrivals of Rate and Stages, and of ConnectRate. Connections and Requested are
+	// its own. 0 or 1 Parts: the whole load.
 	Part    int   `json:"part,omitempty"`
 	Parts   int   `json:"parts,omitempty"`
-	Weights []int `json:"weights,omitempty"` // of the parts' shares; none: all are alike
-	// Before is how many of the whole load's Requested are those of the parts before.
+	Weights []int `json:"weights,omitempty"` // of the parts; none: all are equal
+	// Before is how many of the whole load's Requested belong to the parts before.
 	Before int64 `json:"requests_before,omitempty"`
 }
 
@@ -81,14 +81,14 @@ type Target struct {
 	Unix    string `json:"unix,omitempty"` // path of a socket to dial instead
 }
 
-// A Param is a parameter of every FastCGI request, instead of dyno's own of that
-// name or beside them.
+// A Param is a parameter of every FastCGI request. It replaces dyno's own of that name, or is
+// added.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// A Request is one of those a run sends, and how often.
+// A Request is one of those a run sends, and how often it does.
 type Request struct {
 	proto.Request
 	Name   string // of its route in the result
@@ -138,8 +138,8 @@ func (s Seconds) String() string { return time.Duration(s).String() }
 // be exact. JSON shows events a second.
 type Rate int64
 
-// PerSecond is a rate of f events a second, to the nearest thousandth.
-func PerSecond(f float64) Rate { return Rate(math.Round(f * 1000)) }
+// RatePerSecond is a rate of f events a second, to the nearest thousandth.
+func RatePerSecond(f float64) Rate { return Rate(math.Round(f * 1000)) }
 
 // PerSecond is the rate in events a second.
 func (r Rate) PerSecond() float64 { return float64(r) / 1000 }
@@ -154,7 +154,7 @@ func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.PerSecond())
 func (r *Rate) UnmarshalJSON(b []byte) error {
 	var f float64
 	err := json.Unmarshal(b, &f)
-	*r = PerSecond(f)
+	*r = RatePerSecond(f)
 	return err
 }
 
@@ -231,7 +231,7 @@ func (p *Plan) Check() error {
 	p.checkPart(flaw)
 	checkRate(p.ConnectRate, "--connect-rate", flaw)
 	checkRate(p.Probe, "--probe", flaw)
-	flaw(p.Probe > PerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
+	flaw(p.Probe > RatePerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")

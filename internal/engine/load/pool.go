@@ -1,32 +1,32 @@
 package load
 
-// A pool is a worker's connections: which have room, when each must be looked at, how they come
-// to be, and since when there are none.
+// A pool is a worker's connections: which have room, when each must be looked at, how they are
+// dialed, and since when none is ready.
 type pool struct {
 	conns   []conn
-	idle    fifo[uint32] // connections that had room when last looked at, longest first
+	idle    fifo[uint32] // connections that had room when last looked at; the head has waited longest
 	timers  timers
 	dialing dialing
 
 	inFlight  int   // requests, on all of them
 	up        int   // connections that are ready
-	downSince int64 // when the last of them went down
-	outage    int64 // since when none could be opened; notYet: one could
+	downSince int64 // when the last ready connection went down
+	outage    int64 // since when none could be opened; notYet: there is no outage
 }
 
-// pushIdle puts a connection that has room behind the others.
+// pushIdle appends a connection that has room to the idle list.
 func (p *pool) pushIdle(i uint32, c *conn, now int64) {
 	c.listed, c.open, c.shut = true, now, 0
 	p.idle.pushBack(i)
 }
 
-// dropIdle takes the connection at the head of the idle from there.
+// dropIdle removes the connection at the head of the idle list.
 func (p *pool) dropIdle(c *conn) {
 	c.listed = false
 	p.idle.dropHead()
 }
 
-// setTimer sees to it that the connection is looked at by then.
+// setTimer has the connection looked at by that instant at the latest.
 func (p *pool) setTimer(i uint32, c *conn, at int64) {
 	if c.wake == 0 || at < c.wake {
 		c.wake = at
@@ -41,7 +41,7 @@ func (p *pool) noteDown(now int64) {
 	}
 }
 
-// goneFor is for how long no connection has been ready, since the start of the load at most.
+// goneFor is for how long no connection has been ready, at most since the start of the load.
 func (p *pool) goneFor(now, start int64) int64 {
 	if p.up > 0 {
 		return 0
@@ -49,14 +49,14 @@ func (p *pool) goneFor(now, start int64) int64 {
 	return now - max(p.downSince, start)
 }
 
-// beginOutage notes that a connection could not be opened: an outage, if there is no other.
+// beginOutage notes that a connection could not be opened. It begins an outage unless there is one.
 func (p *pool) beginOutage(now int64) {
 	if p.up == 0 && p.outage == notYet {
 		p.outage = now
 	}
 }
 
-// releaseTag gives back what a request in flight held.
+// releaseTag frees the tag of a request in flight.
 func (p *pool) releaseTag(c *conn, tag uint32, now int64) {
 	c.exchanges[tag].live, c.exchanges[tag].due = false, now
 	c.tags = append(c.tags, tag)

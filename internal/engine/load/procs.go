@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// procs is how many of the processors of the Go scheduler the workers of all loads keep to
-// themselves. GOMAXPROCS is the process's, and so is the account of it.
+// procs counts the processors of the Go scheduler that the workers of all loads occupy. GOMAXPROCS
+// belongs to the process, and so does this count.
 var procs struct {
 	sync.Mutex
 	kept int
 }
 
-// keepProcs sees to it that n workers, each of which keeps its processor also while it waits
-// for the kernel, leave one to all other goroutines, until giveBack. It raises GOMAXPROCS
-// and never lowers it: to do so stops the world, which another load may be measuring.
+// keepProcs makes sure that n workers leave a processor to all other goroutines, until giveBack.
+// Each worker occupies its processor even while it waits for the kernel. It raises GOMAXPROCS and
+// never lowers it, because that stops the world while another load may be measuring.
 func keepProcs(n int) (giveBack func()) {
 	procs.Lock()
 	defer procs.Unlock()

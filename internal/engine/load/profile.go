@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A Stage is a part of an open loop in which the rate goes evenly from what it
-// was to Rate. A stage without a length is a step.
+// A Stage is a part of an open workload in which the rate changes linearly from what it was to
+// Rate. A stage without a length is a step.
 type Stage struct {
 	Duration Seconds `json:"duration_s"`
 	Rate     Rate    `json:"rate"`
 }
 
-// A profile is a rate over time, as what it adds up to: the number of arrivals
-// that are due by an instant. Only its inverse is ever asked for. Numbers are
-// exact where the rate is even, and within a nanosecond where it is not, however
-// long the load lasts, for each instant is computed from the beginning.
+// A profile is a rate over time, as its integral: the number of arrivals due by an instant. Only
+// the inverse is used. Numbers are exact where the rate is constant, and within a nanosecond where
+// it is not, however long the load lasts: each instant is computed from the beginning.
 type profile []stage
 
 type stage struct {
@@ -26,8 +25,8 @@ type stage struct {
 	before   count // arrivals due before it
 }
 
-// A count is of arrivals, in parts: a thousandth a second, for a nanosecond, is
-// two of them, so that the mean of two rates is a whole number.
+// A count is a number of arrivals, in small parts: a rate of a thousandth a second for a nanosecond
+// is two parts, so that the mean of two rates is a whole number.
 type count struct{ hi, lo uint64 }
 
 const perArrival = 2e12
@@ -46,7 +45,7 @@ func (c count) less(d count) bool { return c.hi < d.hi || c.hi == d.hi && c.lo <
 
 func (c count) toFloat() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
 
-// forever is the length of a stage that only the run's end ends.
+// forever is the length of a stage that ends only with the run.
 const forever = int64(1) << 62
 
 // constantProfile is the profile of one rate.
@@ -54,8 +53,7 @@ func constantProfile(r Rate) profile {
 	return profile{{from: uint64(r), to: uint64(r), length: forever}}
 }
 
-// rateProfile is the plan's rate over time, warm-up included: that is at the first
-// rate.
+// rateProfile is the plan's rate over time. The warm-up has the first rate.
 func (p *Plan) rateProfile() profile {
 	if len(p.Stages) == 0 {
 		return constantProfile(p.Rate)
@@ -77,13 +75,13 @@ func (p *Plan) rateProfile() profile {
 	return all
 }
 
-// A cursor finds the instants of counts that only grow.
+// A cursor finds the instants of ascending counts.
 type cursor struct {
 	profile
 	stage int
 }
 
-// instantOf is when the profile comes to c; not ok if it never does.
+// instantOf is when the profile reaches c; ok is false if it never does.
 func (w *cursor) instantOf(c count) (int64, bool) {
 	for w.stage+1 < len(w.profile) && !c.less(w.profile[w.stage+1].before) {
 		w.stage++
@@ -105,8 +103,8 @@ func (s *stage) reaches(c count) (ns int64, ok bool) {
 	return int64(t), t < uint64(forever)
 }
 
-// rampReaches is reaches for a rate f that changes by a each nanosecond: the root of
-// f·t + a·t²/2 = c, in the form that does not cancel.
+// rampReaches is reaches for a rate f that changes by a each nanosecond: the root of f·t + a·t²/2 =
+// c, in the form without cancellation.
 func (s *stage) rampReaches(c count) (ns int64, ok bool) {
 	f, all := 2*float64(s.from), c.toFloat()
 	a := 2 * (float64(s.to) - float64(s.from)) / float64(s.length)
@@ -118,8 +116,7 @@ func (s *stage) rampReaches(c count) (ns int64, ok bool) {
 	return int64(t), t <= float64(s.length)
 }
 
-// Offered is the mean rate of arrivals in the window, of a part its own; 0 for a
-// closed loop.
+// Offered is the mean rate of arrivals in the window, of a part its own; 0 for a closed workload.
 func (p *Plan) Offered() Rate {
 	var all, length float64
 	from := p.Rate
@@ -134,8 +131,7 @@ func (p *Plan) Offered() Rate {
 	return Rate(math.Round(all / length / p.shareDivisor()))
 }
 
-// Peak is the highest rate of arrivals that the load has, of a part its own; 0 for a
-// closed loop.
+// Peak is the highest rate of arrivals of the load, of a part its own; 0 for a closed workload.
 func (p *Plan) Peak() Rate {
 	top := p.Rate
 	for _, s := range p.Stages {
@@ -144,8 +140,8 @@ func (p *Plan) Peak() Rate {
 	return Rate(math.Ceil(float64(top) / p.shareDivisor()))
 }
 
-// OfferedBetween is the mean rate of the whole load's arrivals between two instants
-// of the window; 0 for a closed loop, and after the window.
+// OfferedBetween is the mean rate of the whole load's arrivals between two instants of the window;
+// 0 for a closed workload, and after the window.
 func (p *Plan) OfferedBetween(from, to time.Duration) Rate {
 	if end := time.Duration(p.Duration); end > 0 {
 		to = min(to, end)
@@ -156,8 +152,8 @@ func (p *Plan) OfferedBetween(from, to time.Duration) Rate {
 	return Rate(math.Round((p.dueBy(to) - p.dueBy(from)) / float64(to-from)))
 }
 
-// dueBy is how many arrivals are due from the window's start to an instant of it, in
-// thousandths a second, for a nanosecond.
+// dueBy is how many arrivals are due from the window's start to an instant of it, in parts: a rate
+// of a thousandth a second for a nanosecond is one.
 func (p *Plan) dueBy(at time.Duration) (n float64) {
 	if len(p.Stages) == 0 {
 		return float64(p.Rate) * float64(at)

@@ -20,14 +20,13 @@ const Version = "0.1.0"
 // agent is the User-Agent of requests that have none.
 const agent = "dyno/" + Version
 
-// Auto is the HTTP version of a plan that names none. With TLS the server
-// chooses HTTP/2 or HTTP/1.1 for each connection (ALPN), unless only one of them
-// can do what was asked: several Streams are HTTP/2's, and HTTP/1.1 has pipelining
-// and headers such as Connection. Without TLS it is HTTP/1.1, but for h2c URLs. It is
-// never HTTP/3, which is asked for by name.
+// Auto is the HTTP version of a plan that names none. With TLS the server chooses HTTP/2 or
+// HTTP/1.1 for each connection (ALPN), unless only one of them can do what was asked: several
+// Streams need HTTP/2; pipelining, and headers such as Connection, need HTTP/1.1. Without TLS it is
+// HTTP/1.1, except for h2c URLs. It is never HTTP/3.
 const Auto = "auto"
 
-// What connections speak, as ALPN names it where it does.
+// The protocols of connections, by their ALPN name if they have one.
 const (
 	HTTP10  = "http/1.0"
 	HTTP11  = "http/1.1"
@@ -36,14 +35,14 @@ const (
 	FastCGI = "fastcgi"
 )
 
-// A protocolSet is the protocols that a plan's connections may speak, and what makes their codecs.
+// A protocolSet is the protocols that a plan's connections may use, and what makes their codecs.
 type protocolSet struct {
 	proto.Protocol
-	names   []string    // in the order of what is offered
-	unasked string      // what is spoken when no protocol was chosen
-	notices []string    // why it is not what one would expect, and what else happens
+	names   []string    // in the order in which they are offered
+	unasked string      // used when the server chose none
+	notices []string    // why it is not what a user would expect, and other notices
 	keyLog  *os.File    // of TLS; nil: none
-	http3   *h3.Options // of connections that speak it; nil: none does
+	http3   *h3.Options // nil: no connection uses HTTP/3
 }
 
 // closeKeyLog closes the file of TLS secrets, if there is one.
@@ -69,11 +68,11 @@ func (s *protocolSet) chosenName(chosen uint32) string {
 	return s.names[chosen-1]
 }
 
-// framed reports whether bytes that arrive need not belong to a response.
+// framed reports whether bytes can arrive that belong to no response.
 func (s *protocolSet) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 
-// newProtocolSet makes the set of a plan. It reads the files of TLS, so that faults in them are
-// known before anything is sent.
+// newProtocolSet makes the set of a plan. It reads the files of TLS, so that their faults are found
+// before anything is sent.
 func newProtocolSet(p *Plan) (*protocolSet, error) {
 	s := &protocolSet{}
 	names, why := p.offeredProtocols()
@@ -105,7 +104,7 @@ func newProtocolSet(p *Plan) (*protocolSet, error) {
 	return s, nil
 }
 
-// protocolOf is the protocol of that name, as the plan configures it.
+// protocolOf is the protocol of that name, configured by the plan.
 func (p *Plan) protocolOf(name string) proto.Protocol {
 	switch name {
 	case FastCGI:
@@ -155,13 +154,13 @@ func (p *Plan) offeredProtocols() (names []string, notice string) {
 	return []string{HTTP2, HTTP11}, ""
 }
 
-// OnlyHTTP2 reports whether connections speak HTTP/2 or nothing.
+// OnlyHTTP2 reports whether connections use nothing but HTTP/2.
 func (p *Plan) OnlyHTTP2() bool {
 	t := p.Target
 	return !t.FastCGI && (t.H2C || p.HTTP == "2" || p.HTTP == Auto && t.TLS && p.Streams > 1)
 }
 
-// checkProtocol is Check of what connections speak.
+// checkProtocol checks the settings of the protocols.
 func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	known := slices.Contains([]string{Auto, "1.0", "1.1", "2", "3"}, p.HTTP)
 	t := p.Target

@@ -10,8 +10,8 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// longestBody is how long a body JSON holds in full, in bytes; of a longer one,
-// or one that is not text, it says the length and the SHA-256.
+// longestBody is how long a body may be for JSON to hold it, in bytes. Of a longer body, or one
+// that is not text, JSON holds the length and the SHA-256.
 const longestBody = 4 << 10
 
 // A digest stands for a body that JSON does not hold.
@@ -36,7 +36,7 @@ type fieldJSON struct {
 	Value string `json:"value"`
 }
 
-// MarshalJSON writes the request, and a body of up to 4 KiB of UTF-8 with it.
+// MarshalJSON writes the request, with its body if that is UTF-8 of at most 4 KiB.
 func (r Request) MarshalJSON() ([]byte, error) {
 	j := requestJSON{Name: r.Name, Method: r.Method, Authority: r.Authority, Path: r.Path,
 		digest: r.digest, Weight: r.Weight}
@@ -59,8 +59,8 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A request whose body was not
-// written has none afterwards, but is written again as it was read.
+// UnmarshalJSON reads what MarshalJSON wrote. A request whose body was not written has none
+// afterwards, but MarshalJSON writes it as it was read.
 func (r *Request) UnmarshalJSON(b []byte) error {
 	var j requestJSON
 	if err := json.Unmarshal(b, &j); err != nil {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A Share replaces the plan's share of an open workload's arrivals from an instant on: if one of
-// several generators has ended, the others make up for it. All that go on must get theirs for the
-// same instant and with the same Weights; then each arrival still belongs to one generator. A Share
-// must be sent at least 100 ms before its instant, and the next one only after it.
+// A Share replaces the plan's share of an open workload's arrivals from an instant on. When one of
+// several generators has ended, the others make up for it. All that continue must get theirs for
+// the same instant and with the same Weights, so that each arrival still belongs to one generator.
+// A Share must be sent at least 100 ms before its instant, and the next one only after it.
 type Share struct {
 	After   time.Duration // the load's start, warm-up included
 	Part    int
@@ -62,7 +62,7 @@ func (w *worker) changeShare(s *reshare) {
 	}
 	w.plan = &s.plan
 	now, capped := w.schedule, (*ceiling)(nil)
-	if c, is := now.(*ceiling); is { // which stays: it is the machine's, and no share's
+	if c, is := now.(*ceiling); is { // the ceiling stays: it belongs to the machine, not to the share
 		now, capped = c.Schedule, c
 	}
 	then := s.plan.scheduleFrom(w.id, w.of, s.at)
@@ -80,12 +80,12 @@ func (w *worker) changeShare(s *reshare) {
 		w.notices["a thread took over another share of the rate only after it was due: some "+
 			"requests may have been sent twice"] = true
 	}
-	w.over = false // only of the old share was nothing left before the end
+	w.over = false // only the old share had nothing left before the end
 	change(then)
 	w.advanceArrival()
 }
 
-// A changing is one schedule until an instant, and another one from then on.
+// A changing is one schedule until an instant, and another one afterwards.
 type changing struct {
 	until, then Schedule
 	at          int64
@@ -101,7 +101,7 @@ func (s *changing) Next() (int64, bool) {
 	return s.then.Next()
 }
 
-// Left adds up what is left of both.
+// Left adds up what is left of both schedules.
 func (s *changing) Left(from, till int64) (n int64) {
 	if s.until != nil {
 		n = s.until.Left(from, min(till, s.at))
@@ -143,7 +143,7 @@ func (p profile) countBy(at int64) count {
 		return sum
 	}
 	slope := (float64(s.to) - float64(s.from)) / float64(s.length)
-	change := slope * float64(into) * float64(into) // twice the half of it
+	change := slope * float64(into) * float64(into) // twice the integral, as counts are
 	part := countFromFloat(math.Abs(change))
 	if change < 0 {
 		return sum.minus(part)

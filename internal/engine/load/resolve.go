@@ -31,7 +31,7 @@ func resolveTarget(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, er
 	return distinctAddrs(found, p.Target.Port), time.Since(began), nil
 }
 
-// distinctAddrs is a port of each address, once and in the order found.
+// distinctAddrs returns each address once, with the port, in the order found.
 func distinctAddrs(found []netip.Addr, port uint16) (all []ring.Addr) {
 	seen := map[netip.Addr]bool{}
 	for _, a := range found {

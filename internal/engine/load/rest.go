@@ -1,12 +1,12 @@
 package load
 
-// A batching is the delay for which a closed workload with streams lets answers arrive before it
-// looks at them, so that it handles many at once and sends as many. Without it the server would
-// have to wake the generator for each answer, and would receive requests one by one. Both cost the
-// server's CPU, and behind a network card neither happens: that gathers packets for some ten
+// A batching is the delay for which a closed workload with streams lets answers gather before it
+// looks at them, so that it handles many at once and sends as many. Without the delay the server
+// would have to wake the generator for each answer, and would receive requests one by one. Both
+// cost the server CPU. Behind a network card neither happens: the card gathers packets for some ten
 // microseconds before it interrupts.
 //
-// The delay adds to latency at most a 32nd of the quickest recent round trip, and what waking a
+// The delay adds to latency at most a 32nd of the quickest recent round trip, plus what waking a
 // thread takes. It is 0 where few answers arrive in that time.
 //
 // Measured with 10 connections of 100 streams to nginx on another CPU: without the delay dyno had
@@ -53,6 +53,6 @@ func (r *batching) updateDelay(now int64) {
 func (w *worker) delayForBatch() {
 	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.isClosed() &&
 		!w.plan.Spin {
-		w.ring.Rest(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
+		w.ring.RestUntil(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
 	}
 }

@@ -31,7 +31,7 @@ func TestRest(t *testing.T) {
 		"one on each of many":  {func(p *Plan) { p.Connections, p.Streams = 1000, 1 }, 100, false},
 		"no more are allowed":  {func(p *Plan) { p.Connections = 1000 }, 1, false},
 		"spinning":             {func(p *Plan) { p.Spin = true }, 100, false},
-		"an open loop of many": {func(p *Plan) { p.Rate = PerSecond(150_000) }, 100, false},
+		"an open loop of many": {func(p *Plan) { p.Rate = RatePerSecond(150_000) }, 100, false},
 	} {
 		free, turns := int64(0), int64(0)
 		server := &h2Server{settings: append([]byte{0, 3}, word(tc.allowed)...)}

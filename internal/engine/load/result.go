@@ -9,23 +9,23 @@ import (
 	"dyno/internal/engine/proto/tls"
 )
 
-// A Result is what one run of a plan measured, as counted; package result
-// turns it into what is stored and read.
+// A Result is what one run of a plan measured, as it was counted. Package result converts it to the
+// form that is stored and read.
 type Result struct {
 	Plan    Plan
-	Ring    string    // the kind used
+	Ring    string    // of the ring that was used
 	Started time.Time // when the load began, warm-up included, on the monotonic clock
 	Ended   Ending
-	Cause   string // of Gone and Unreachable: the failure seen most
+	Cause   string // of Gone and Unreachable: the most frequent failure
 
 	DNS       time.Duration // of the look-up; 0 when there was none
 	Warmed    time.Duration // before the window: the planned warm-up, or until it was interrupted
 	Measured  time.Duration // length of the window
 	Drained   time.Duration // spent after it
-	StartLate time.Duration // from its start until the last thread was at work
+	StartLate time.Duration // from the start until the last thread was running
 
 	Total     *metric.Counters // of the window
-	Probe     *Result          // of the load beside this one; nil: there was none
+	Probe     *Result          // of the probe; nil: there was none
 	Intervals []Interval
 	Totals
 
@@ -34,11 +34,11 @@ type Result struct {
 	Busy       float64       // share of the window in which the busiest worker had something to do
 	GCPauseMax time.Duration // in the window
 
-	// What else may have held the generator up in the window; 0 where unknown.
-	Unscheduled   float64       // share of it in which the worst worker could run and had no CPU
-	CPUWait       time.Duration // mean of what a worker so waited until it ran, of the worst
-	GoroutineWait time.Duration // p99 of what goroutines waited until they ran
-	StopMax       time.Duration // the longest for which the runtime stopped all of them
+	// What else may have delayed the generator in the window; 0 where unknown.
+	Unscheduled   float64       // share of it in which the worst worker was runnable without a CPU
+	CPUWait       time.Duration // of the worst worker: mean wait until it ran
+	GoroutineWait time.Duration // p99 of the waits of runnable goroutines
+	StopMax       time.Duration // longest stop of all goroutines by the runtime
 	Ports         int           // local ports that connections to one address can have
 
 	Notices []string // what was done differently from what was asked, and why
@@ -55,14 +55,14 @@ const (
 	Aborted     Ending = "aborted"     // by ErrAborted
 	Gone        Ending = "gone"        // no connection could be opened any more
 	Unreachable Ending = "unreachable" // none could ever be opened
-	Lost        Ending = "lost"        // a machine that made a part of the load no longer answered
+	Lost        Ending = "lost"        // a machine that made a part of the load stopped answering
 )
 
 // ErrAborted is the cause of a context that ends a run because of what it measured.
 var ErrAborted = errors.New("what was measured ends the run")
 
-// An Interval is a second of the run, of all workers together; the last may be
-// shorter, and is what came after the window.
+// An Interval is a second of the run, of all workers together. The last one may be shorter; it
+// covers the time after the window.
 type Interval struct {
 	Index                   int
 	From, To                time.Duration // after the window's start
@@ -70,18 +70,18 @@ type Interval struct {
 	InFlight                int64
 	Received, Written       int64
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
-	Latency                 metric.Sparse // of what completed; when it is over, and not in a Result
-	Heat                    metric.Heat   // of Latency, always
+	Latency                 metric.Sparse // of completed requests; not in a Result
+	Heat                    metric.Heat   // of Latency; kept in a Result too
 	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
-	ErrorLatency            metric.Sparse // of answers that were errors; likewise
+	ErrorLatency            metric.Sparse // likewise, of answers that were errors
 
 	Status   map[uint16]int64 // answers by status code; nil when there were none
-	Failures []Failure        // of connections and exchanges, the most frequent first
+	Failures []Failure        // of connections and requests, the most frequent first
 	Busy     float64          // share of the time in which the busiest worker had something to do
-	LagMax   time.Duration    // open loop: the longest that a request was sent later than it could be
+	LagMax   time.Duration    // open workload: the longest send lag
 }
 
-// A Failure is a way in which connections or exchanges failed, and how often.
+// A Failure is a way in which connections or requests failed, and how often.
 type Failure struct {
 	Phase   Phase
 	Kind    string // from a fixed small set, such as "refused" or "timeout"
@@ -90,12 +90,12 @@ type Failure struct {
 	Count   int64
 }
 
-// causeText is the failure as the reason of an ending.
+// causeText describes the failure as the reason of an ending.
 func (f Failure) causeText() string {
 	return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
 }
 
-// A Phase is the part of a connection's or an exchange's life that failed.
+// A Phase is the part of the life of a connection or request in which it failed.
 type Phase string
 
 // The phases, in the order in which they happen.
@@ -110,17 +110,17 @@ const (
 	Expect   Phase = "expect"
 )
 
-// Phases are all of them.
+// Phases are all phases.
 var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect}
 
-// A Route is the exchanges of all requests of one name.
+// A Route is the requests of one name.
 type Route struct {
 	Name              string
 	Completed, Failed int64
 	Latency           *metric.Histogram
 }
 
-// A Totals is what a worker counts over the whole run and gives away at its end. Tallies add up.
+// A Totals is what a worker counts over the whole run and reports at its end. Totals add up.
 type Totals struct {
 	ConnectionTotals
 	TLSTotals
@@ -131,16 +131,16 @@ type Totals struct {
 	WarmupLost     int64  // of those: failed, or without an answer at the end
 	Unfinished     int64  // requests of the window without an answer at the end
 	Late           int64  // open workload: sent more than lateAfter after they were due
-	SentAfter      int64  // open workload: due in the window and sent after it, a backlog
+	SentAfter      int64  // open workload: due in the window and sent after it
 	CompletedAfter int64  // of those
 	ErrorsAfter    int64  // of those, answered with an error
 	LateMax        int64  // ns after due, of all that were sent
 	Waiting        int64  // open workload: due in the window and never sent
-	Stderr         []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
-	StderrBytes    int64  // all that they wrote
+	Stderr         []byte // FastCGI: what applications wrote to stderr, up to 4 KiB a worker
+	StderrBytes    int64  // FastCGI: all that they wrote to stderr
 
 	FirstByte *metric.Histogram // Coarse
-	Lag       *metric.Histogram // Fine; open workload: sent later than they could be
+	Lag       *metric.Histogram // Fine; open workload: send lag
 	Law       Law               // open workload
 	Failures  []Failure
 }
@@ -162,10 +162,10 @@ type TLSTotals struct {
 	FullTLS, ResumedTLS *metric.Histogram // Coarse; ns, but for the warm-up's
 }
 
-// OutageTotals are times of the window in which connections could not be had, in ns.
+// OutageTotals are times of the window in which connections were not available, in ns.
 type OutageTotals struct {
 	Outage           int64 // in which no connection could be opened
-	Unavailable      int64 // in which connections were unavailable, of all together
-	UnavailableMost  int64 // the longest such time of one
-	UnavailableSince int64 // after the window's start when that began
+	Unavailable      int64 // sum of the times in which each connection was unavailable
+	UnavailableMost  int64 // the longest time of one connection
+	UnavailableSince int64 // after the window's start, when the longest began
 }

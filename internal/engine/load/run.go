@@ -33,8 +33,8 @@ func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	return RunTogether(ctx, p, nil, each)
 }
 
-// A Barrier is where a load waits for others when its connections are open. It
-// returns when the load is to begin, or ctx has ended.
+// A Barrier is where a load waits for others once its connections are open. It returns when the
+// load is to begin, or when ctx has ended.
 type Barrier func(ctx context.Context) time.Time
 
 // RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A
@@ -62,7 +62,7 @@ func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 // execute is RunTogether of a plan that has been checked.
 func (r *run) execute(ctx context.Context, meet Barrier) (*Result, error) {
 	r.result = &Result{Plan: r.plan, Started: time.Now()}
-	defer func() { r.protocols.closeKeyLog() }() // what its log lacks has been said by writing it
+	defer func() { r.protocols.closeKeyLog() }() // a failed write to it is reported when it happens
 	if err := r.prepareRun(); err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (r *run) runWorker(i int) {
 		if p := recover(); p != nil {
 			done.err = fmt.Errorf("worker %d: %v\n%s", i, p, debug.Stack())
 		}
-		if done.err != nil { // the others would wait for it at the gate
+		if done.err != nil { // the others would wait for this worker at the gate
 			r.gate.stop.CompareAndSwap(0, ring.Clock())
 		}
 		done.from = i
@@ -347,14 +347,14 @@ func newTotals() Totals {
 	}
 }
 
-// RoutesMax is how many routes are told apart; the rest count as one.
+// RoutesMax is how many routes are counted apart; all others count as one.
 const RoutesMax = 1000
 
-// OtherRoutes is the name of those.
+// OtherRoutes is the name of the route that all others count as.
 const OtherRoutes = "(others)"
 
-// newRoutes gives every name its place, and every request its name's. With one
-// request there are none: its route would be the total.
+// newRoutes makes a route for each name, and finds the route of each request. With one request
+// there are no routes: the only one would equal the total.
 func newRoutes(reqs []Request) (routes []Route, route []int) {
 	if len(reqs) < 2 {
 		return nil, nil

@@ -7,30 +7,28 @@ import (
 	"sort"
 )
 
-// A Schedule yields the instants, in nanoseconds after the start of the load,
-// at which requests are due, in order. It looks at no clock and waits for
-// nothing: a worker that falls behind takes instants already past, so none is
-// forgotten, and latency counts from the instant and not from the sending.
+// A Schedule yields the intended start times of requests, in ns after the start of the load, in
+// ascending order. It reads no clock and does not wait: a worker that falls behind gets instants in
+// the past. So no request is omitted, and latency counts from the intended start time, not from the
+// sending.
 type Schedule interface {
 	Next() (due int64, ok bool)
-	// Left is how many instants are yet to come from one on and before another. That is
-	// computed, for there can be 10¹⁵ of them. No other call may follow.
+	// Left is how many instants lie from one instant on and before another. It is computed, because
+	// there can be 10¹⁵ of them. No other method may be called afterwards.
 	Left(from, till int64) int64
 }
 
-// AtOnce is the instant of a request that is due as soon as a connection has
-// room for it.
+// AtOnce is the instant of a request that is due as soon as a connection has room for it.
 const AtOnce = -1
 
-// closedSchedule is the schedule of a closed loop.
+// closedSchedule is the schedule of a closed workload.
 type closedSchedule struct{}
 
 func (closedSchedule) Next() (int64, bool)       { return AtOnce, true }
 func (closedSchedule) Left(_, _ int64) (n int64) { return 0 }
 
-// even is arrivals as evenly spaced as the rate allows: the k-th is due when a
-// profile comes to k. A worker takes its turns of them, so all workers together
-// have each once.
+// even is arrivals as evenly spaced as the rate allows: the k-th is due when a profile reaches k.
+// Each worker sends its slots of the arrivals, so that all workers together send each once.
 type even struct {
 	along cursor
 	slotCycle
@@ -48,16 +46,16 @@ func (s *even) Next() (int64, bool) {
 	return s.along.instantOf(count{hi, lo})
 }
 
-// Left is the difference of two places among this worker's arrivals.
+// Left is the difference of two positions among this worker's arrivals.
 func (s *even) Left(from, till int64) int64 {
 	at := s.begun/s.period*uint64(len(s.slots)) + uint64(s.next)
 	return max(int64(s.firstFrom(till)-max(s.firstFrom(from), at)), 0)
 }
 
-// firstFrom is the place of the first arrival, of this worker's, that is not due before an instant:
-// found by bisection, with 52 looks at most.
+// firstFrom is the position of the worker's first arrival that is due at the instant or later. It
+// is found by bisection, in 52 steps at most.
 func (s *even) firstFrom(at int64) uint64 {
-	const most = 1 << 52 // arrivals of all workers: MaxRate for MaxTime are fewer
+	const most = 1 << 52 // arrivals of all workers; MaxRate for MaxTime has fewer
 	own := uint64(len(s.slots))
 	return uint64(sort.Search(int(most/s.period*own+own), func(j int) bool {
 		whole := cursor{profile: s.along.profile}
@@ -67,18 +65,17 @@ func (s *even) firstFrom(at int64) uint64 {
 	}))
 }
 
-// poisson is arrivals without memory: between them the profile gains a number
-// that is exponential with mean 1, and so the gaps of a constant rate are
-// exponential themselves. Each worker has a process of its own with its share of
-// the rate, which together are one with all of it.
+// poisson is arrivals without memory. Between two of them the profile grows by an exponential
+// number with mean 1, so the gaps of a constant rate are exponential too. Each worker has a process
+// of its own with its share of the rate; together they are one process with the whole rate.
 type poisson struct {
 	along cursor
 	at    count
-	mean  float64 // in parts of an arrival
+	mean  float64 // in parts of an arrival; see count
 	coin  *rand.Rand
 }
 
-// newPoisson is the stream of that number, with one in so many of all arrivals.
+// newPoisson is the stream of that number, with one of every oneIn arrivals.
 func newPoisson(p profile, seed uint64, stream int, oneIn float64) *poisson {
 	return &poisson{along: cursor{profile: p}, mean: perArrival * oneIn,
 		coin: rand.New(rand.NewPCG(seed, uint64(stream)))}
@@ -89,11 +86,12 @@ func (s *poisson) Next() (int64, bool) {
 	return s.along.instantOf(s.at)
 }
 
-// walkMost is up to how many arrivals of a Poisson law are counted one by one, in some 20 ms.
+// walkMost is how many arrivals of a Poisson process Left counts one by one, which takes some 20
+// ms.
 const walkMost = 1 << 20
 
-// Left walks through walkMost arrivals, and takes the mean number for those after them, which
-// nobody has drawn: the truth lies within a thousandth of all that wait in two of three cases.
+// Left counts walkMost arrivals one by one, and adds the mean number for those after them, which
+// have not been drawn. In two of three cases the error is below a thousandth of the result.
 func (s *poisson) Left(from, till int64) (n int64) {
 	for range walkMost {
 		due, ok := s.Next()
@@ -114,7 +112,7 @@ func (s *poisson) Left(from, till int64) (n int64) {
 	return n
 }
 
-// newSchedule is the share of worker i of n in an open loop's arrivals.
+// newSchedule is the share of worker i of n in an open workload's arrivals.
 func (p *Plan) newSchedule(i, n int) Schedule {
 	if p.Arrival == Poisson {
 		stream, _ := p.streamIndex(i, n)
@@ -123,7 +121,7 @@ func (p *Plan) newSchedule(i, n int) Schedule {
 	return newEven(p.rateProfile(), p.workerSlots(i, n))
 }
 
-// evenShare is part i of total cut into n parts as even as can be.
+// evenShare is the size of part i of total, cut into n parts as evenly as possible.
 func evenShare(total int64, i, n int) int64 {
 	part := total / int64(n)
 	if int64(i) < total%int64(n) {
@@ -132,9 +130,9 @@ func evenShare(total int64, i, n int) int64 {
 	return part
 }
 
-// requestQuota is how many of the requests asked for are worker i's of n. In an open
-// loop they are shared as the arrivals are; in a closed one every connection
-// has as many, or workers with fewer connections would go on alone.
+// requestQuota is how many of the requested requests worker i of n sends. An open workload divides
+// them as it divides arrivals. A closed one gives each connection the same number, because
+// otherwise workers with fewer connections would continue alone.
 func requestQuota(p *Plan, i, n int) int64 {
 	if p.Open() {
 		return evenShare(p.Requested, i, n)

@@ -65,7 +65,7 @@ func TestSequence(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	for _, rate := range []Rate{0, PerSecond(1000)} {
+	for _, rate := range []Rate{0, RatePerSecond(1000)} {
 		for _, c := range []int{7, 50} {
 			for n := 1; n <= 7; n++ {
 				p := &Plan{Connections: c, Requested: 12345, Rate: rate}
@@ -115,12 +115,12 @@ func arrivalsOf(p *Plan, n int) (all []int64) {
 
 func stagesPlan(rate float64, warmup time.Duration, stages ...Stage) *Plan {
 	p := DefaultPlan()
-	p.Rate, p.Stages, p.Warmup = PerSecond(rate), stages, Seconds(warmup)
+	p.Rate, p.Stages, p.Warmup = RatePerSecond(rate), stages, Seconds(warmup)
 	p.Duration = Seconds(stagesLength(stages))
 	return &p
 }
 
-func stageOf(d time.Duration, rate float64) Stage { return Stage{Seconds(d), PerSecond(rate)} }
+func stageOf(d time.Duration, rate float64) Stage { return Stage{Seconds(d), RatePerSecond(rate)} }
 
 // What a profile adds up to is the area below it: by hand, for each.
 func TestStagesAddUp(t *testing.T) {

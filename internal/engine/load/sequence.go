@@ -2,11 +2,11 @@ package load
 
 import "math/bits"
 
-// A sequence is the order in which requests are sent, over and over: each as often as
-// its weight says, and as evenly spread as that allows. Every worker walks its own, for
-// they share nothing while there is load. So only where a worker knows how many it will
-// send can it leave the rest to the others: of a plan with Requested each has a block of
-// consecutive places, and all together send what one worker alone would.
+// A sequence is the order in which requests are sent, repeated forever: each as often as its weight
+// says, and spread as evenly as possible. Every worker has its own, because workers share nothing
+// under load. Only a worker that knows how many requests it will send can leave the rest to the
+// others. So with Requested each worker has a block of consecutive positions, and all together send
+// what one worker alone would.
 type sequence struct {
 	order []uint32
 	next  int
@@ -16,7 +16,7 @@ type sequence struct {
 // are scaled down, none below 1.
 const sequenceMax = 1 << 20
 
-// newSequence begins where worker i of n is not in step with the others.
+// newSequence gives worker i of n a beginning of its own, so that workers are not in step.
 func newSequence(reqs []Request, i, n int) *sequence {
 	weight, total := make([]int64, len(reqs)), int64(0)
 	common := int64(0)
@@ -44,7 +44,7 @@ func newSequence(reqs []Request, i, n int) *sequence {
 	return s
 }
 
-// startingAt is the same order from another place on, counted from the first request of all.
+// startingAt is the same order from another position on, counted from the very first request.
 func (s *sequence) startingAt(place int64) *sequence {
 	return &sequence{s.order, int(place % int64(len(s.order)))}
 }
@@ -73,9 +73,9 @@ func scaleDown(weight []int64, total int64) (scaled int64) {
 	return scaled
 }
 
-// spreadByWeight is an order in which each k comes weight[k] times, of total in all: the
-// j-th time nearest to (j+1/2)/weight[k] of the way. It is a bucket a place, and
-// those of one bucket in their own order.
+// spreadByWeight is an order of total entries in which each k appears weight[k] times. The j-th of
+// them is as near as possible to (j+1/2)/weight[k] of the way. It is a bucket sort with one bucket
+// a position; entries of one bucket keep their order.
 func spreadByWeight(weight []int64, total int64) []uint32 {
 	count := make([]int32, total+1)
 	each := func(f func(k int, at int64)) {
@@ -101,7 +101,7 @@ func greatestDivisor(a, b int64) int64 {
 	return a
 }
 
-// nextIndex is the next request.
+// nextIndex is the index of the next request.
 func (s *sequence) nextIndex() uint32 {
 	i := s.order[s.next]
 	if s.next++; s.next == len(s.order) {

@@ -60,7 +60,7 @@ func TestRequestsInTurn(t *testing.T) {
 				p := simPlan(func(p *Plan) {
 					p.Requests, p.Requested, p.Connections, p.Duration = requests, requested, connections, 0
 				})
-				for _, rate := range []Rate{0, PerSecond(1000)} {
+				for _, rate := range []Rate{0, RatePerSecond(1000)} {
 					p.Rate = rate
 					inTurn(t, p)
 				}

@@ -119,7 +119,7 @@ func near(got, want int64) bool {
 // tenth of the requests wait from 0 to 1 s.
 func TestStall(t *testing.T) {
 	p := simPlan(func(p *Plan) {
-		p.Rate, p.Connections = PerSecond(1000), 100
+		p.Rate, p.Connections = RatePerSecond(1000), 100
 		p.Duration = Seconds(20 * s)
 	})
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
@@ -249,7 +249,7 @@ func TestWarmup(t *testing.T) {
 // A rate that the server cannot follow: what is due waits, and is said to.
 func TestOverload(t *testing.T) {
 	p := simPlan(func(p *Plan) {
-		p.Rate, p.Duration, p.Drain = PerSecond(1000), Seconds(1*s), Seconds(1*s)
+		p.Rate, p.Duration, p.Drain = RatePerSecond(1000), Seconds(1*s), Seconds(1*s)
 	})
 	r := simulate(t, p, steady(4*ms)) // 250 a second
 	if r.Total.Completed != 500 || r.Waiting != 500 || r.Unfinished != 0 {
@@ -294,7 +294,7 @@ func TestServerCloses(t *testing.T) {
 // A rate so low that the last request is answered long before the window's end:
 // the window is still as long as was asked.
 func TestLowRate(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Duration = PerSecond(0.5), Seconds(3*s) })
+	p := simPlan(func(p *Plan) { p.Rate, p.Duration = RatePerSecond(0.5), Seconds(3*s) })
 	sim := steady(ms)
 	r := simulate(t, p, sim)
 	if sim.Now() != 3*s || r.Total.Completed != 2 || r.Measured != 3*time.Second {
@@ -462,7 +462,7 @@ func TestConnectRate(t *testing.T) {
 	sim := steady(ms)
 	sim.Accept = func(int) (int64, error) { opened = append(opened, sim.Now()); return 0, nil }
 	p := simPlan(func(p *Plan) {
-		p.Connections, p.ConnectRate, p.Duration = 20, PerSecond(100), Seconds(1*s)
+		p.Connections, p.ConnectRate, p.Duration = 20, RatePerSecond(100), Seconds(1*s)
 	})
 	r := simulate(t, p, sim)
 	for i, at := range opened {
@@ -521,8 +521,8 @@ type loop struct {
 	taken int
 }
 
-func (l *loop) Now() int64  { l.now += us; return l.now }
-func (l *loop) Idle() int64 { return 0 }
+func (l *loop) Now() int64      { l.now += us; return l.now }
+func (l *loop) IdleTime() int64 { return 0 }
 func (l *loop) Connect(_ int, user uint64) (int, error) {
 	l.user[l.fds] = user
 	l.fds++
@@ -534,7 +534,7 @@ func (l *loop) Send(fd int, b []byte) bool {
 	return true
 }
 func (l *loop) Close(int, bool)  {}
-func (l *loop) Rest(int64)       {}
+func (l *loop) RestUntil(int64)  {}
 func (l *loop) Wait(int64) error { return nil }
 func (l *loop) Next() (ring.Completion, bool) {
 	n := len(l.queue)
@@ -557,7 +557,7 @@ func benchmarkExchange(b *testing.B, reply []byte) {
 	l := &loop{reply: reply}
 	w, _ := newWorker(&p, l, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
 	total := metric.NewCounters()
-	w.publish = func(s *metric.Counters) *metric.Counters { total.Add(s); s.Reset(); return s }
+	w.publish = func(s *metric.Counters) *metric.Counters { total.Merge(s); s.Reset(); return s }
 	w.beginRun()
 	for b.Loop() {
 		w.ring.Wait(w.nextWakeUp())

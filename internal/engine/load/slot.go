@@ -21,13 +21,13 @@ import (
 // A slot that still waits for a connection at the window's end has sent nothing and has no latency.
 // So at most one request per slot is missing; the time without a server counts it.
 
-// markSlotsWaiting notes at the end of a life that the next requests of its slots are due since
-// they became free. A slot that this life did not use waits for longer.
+// markSlotsWaiting notes at the end of a life that the next request of each slot has been due since
+// the slot became free. A slot that this life did not use keeps its earlier instant.
 func (c *conn) markSlotsWaiting() {
 	for tag := range c.exchanges {
 		c.exchanges[tag].waits = true
 	}
-	if c.waiting = len(c.exchanges); c.waiting > 1 { // tags are taken from the end
+	if c.waiting = len(c.exchanges); c.waiting > 1 { // tags are used from the end
 		slices.SortFunc(c.tags, func(a, b uint32) int {
 			return cmp.Compare(c.exchanges[b].due, c.exchanges[a].due)
 		})

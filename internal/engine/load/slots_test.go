@@ -133,6 +133,6 @@ func TestSlotsAfterFailures(t *testing.T) {
 
 // nanoseconds is a sum of latencies that is known.
 func nanoseconds(n int64) (s metric.Sum) {
-	s.Add(n)
+	s.AddValue(n)
 	return s
 }

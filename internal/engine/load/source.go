@@ -46,7 +46,7 @@ func (s *Source) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// sourcesMost is from how many local addresses a run connects at most.
+// sourcesMost is the largest number of local addresses that a run connects from.
 const sourcesMost = 1 << 12
 
 // portsUsed is the share of an address's local ports that is counted on. Linux gives out every
@@ -83,7 +83,7 @@ func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 	return all, nil
 }
 
-// sourceAddrs are the addresses of the plan's ranges.
+// sourceAddrs are the addresses of the plan's sources.
 func (p *Plan) sourceAddrs() (all []netip.Addr) {
 	for _, s := range p.Source {
 		r := s.Range
@@ -94,8 +94,8 @@ func (p *Plan) sourceAddrs() (all []netip.Addr) {
 	return all
 }
 
-// presentSources are those of the addresses that this machine has. One that was named by itself
-// must be there; of a range the others are left out.
+// presentSources are the addresses that this machine has. An address that was given by itself must
+// be present; of a range, absent ones are left out.
 func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	for _, a := range asked {
 		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
@@ -116,8 +116,8 @@ func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	return all, nil
 }
 
-// loopbackSources are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
-// need to a target there; none if one is enough.
+// loopbackSources are as many addresses of 127.0.0.0/8 as the connections to a loopback target
+// need; Linux has them all. None if one is enough.
 func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 	for _, a := range addrs {
 		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
@@ -139,7 +139,7 @@ func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 	return all
 }
 
-// checkSource is Check of where connections come from.
+// checkSource checks the local addresses.
 func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
 	flaw(len(p.Source) > 0 && p.Target.Unix != "", "--source", "a unix socket has no address")
 	count := 0.0

@@ -11,7 +11,7 @@ type spinRing struct{ *ring.Sim }
 
 func (r spinRing) Wait(deadline int64) error { return r.Sim.Wait(deadline + us) }
 
-func (r spinRing) Idle() int64 { return 0 }
+func (r spinRing) IdleTime() int64 { return 0 }
 
 func (r spinRing) Send(fd int, b []byte) bool {
 	r.Sim.Send(fd, b)

@@ -1,14 +1,14 @@
 package load
 
-// A timer is when a connection wants to be looked at.
+// A timer is when a connection is to be looked at.
 type timer struct {
 	at   int64
 	conn uint32
 }
 
-// timers is a heap of them, the earliest first. Entries that have become
-// pointless stay until their time has come: a connection has one that counts,
-// and its owner knows which. So an exchange that is over in time costs nothing.
+// timers is a heap of timers, the earliest first. A timer that has become obsolete stays until it
+// expires: each connection has one that counts, and its owner knows which. So a request that is
+// answered in time costs nothing here.
 type timers []timer
 
 func (t *timers) pushTimer(at int64, conn uint32) {
@@ -25,7 +25,7 @@ func (t *timers) pushTimer(at int64, conn uint32) {
 	}
 }
 
-// popExpired takes the earliest if it is not after now.
+// popExpired removes and returns the earliest timer if it is not after now.
 func (t *timers) popExpired(now int64) (timer, bool) {
 	h := *t
 	if len(h) == 0 || h[0].at > now {
@@ -48,7 +48,7 @@ func (t *timers) popExpired(now int64) (timer, bool) {
 	}
 }
 
-// earliest is when the earliest is, or never.
+// earliest is the instant of the earliest timer, or never.
 func (t timers) earliest(never int64) int64 {
 	if len(t) == 0 {
 		return never

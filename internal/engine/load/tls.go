@@ -18,7 +18,7 @@ import (
 // NoALPN is the ALPN of a plan that offers no protocol.
 const NoALPN = "none"
 
-// offeredInOrder is those of protocols that ALPN offers, in its order.
+// offeredInOrder are the protocols that ALPN offers, in its order.
 func (t TLS) offeredInOrder(protocols []string) (offered []string) {
 	for name := range strings.SplitSeq(t.ALPN, ",") {
 		for _, p := range protocols {
@@ -38,8 +38,8 @@ func alpnName(protocol string) string {
 	return protocol
 }
 
-// versionRange are the numbers of the lowest and the highest version of TLS. Go speaks
-// none below 1.2 unless asked to, and a highest one below asks for itself.
+// versionRange returns the lowest and the highest version of TLS. Go offers no version below 1.2
+// unless the lowest is set, so a highest version below 1.2 sets the lowest too.
 func (t TLS) versionRange() (low, high uint16) {
 	low, high = ptls.Version(t.MinVersion), ptls.Version(t.MaxVersion)
 	if low == 0 && high != 0 && high < tls.VersionTLS12 {
@@ -54,7 +54,7 @@ func (t TLS) isBelowHTTP2() bool {
 	return high != 0 && high < tls.VersionTLS12
 }
 
-// checkTLS is Check of how TLS is done.
+// checkTLS checks the settings of TLS.
 func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
 	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "--cert",
@@ -87,7 +87,7 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	}
 }
 
-// tlsConfig is how TLS is done. What is wrong with its files is known now.
+// tlsConfig is the configuration of TLS. It reads the files, and reports their faults.
 func (p *Plan) tlsConfig() (*tls.Config, error) {
 	c := &tls.Config{
 		InsecureSkipVerify: p.TLS.Insecure,
@@ -114,7 +114,7 @@ func (p *Plan) tlsConfig() (*tls.Config, error) {
 	return c, nil
 }
 
-// withFileContents is t with what its files hold in place of their names.
+// withFileContents is t with the contents of its files in place of their names.
 func (t TLS) withFileContents() (TLS, error) {
 	for _, f := range []struct {
 		setting    string
@@ -134,7 +134,8 @@ func (t TLS) withFileContents() (TLS, error) {
 	return t, nil
 }
 
-// longestPEM is more than all the certificates of a system have, in bytes.
+// longestPEM is the largest PEM file that is read, in bytes: more than all certificates of a
+// system.
 const longestPEM = 16 << 20
 
 // readPEM reads a file of certificates or of a key.
@@ -156,8 +157,8 @@ func readPEM(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Enclose is p with what the files of its TLS hold in place of their names, for a generator
-// that has no such files. What is wrong with them is known now. Its JSON has neither.
+// Enclose is p with the contents of its TLS files in place of their names, for a generator that
+// does not have the files. It reports their faults. JSON holds neither names nor contents.
 func (p Plan) Enclose() (Plan, error) {
 	_, err := p.tlsConfig()
 	if err == nil {
@@ -166,7 +167,7 @@ func (p Plan) Enclose() (Plan, error) {
 	return p, err
 }
 
-// logKeys has the secrets of every session written to a file, and says so.
+// logKeys has the secrets of every TLS session written to a file, and adds a notice.
 func (s *protocolSet) logKeys(name string, c *tls.Config) error {
 	if name == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// Pack is a plan with all that is in it, for a generator in another process: its JSON
-// leaves out what is not for the eyes of people.
+// Pack encodes a plan completely, for a generator in another process. The plan's JSON leaves out
+// what people should not read.
 func Pack(p Plan) ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(p)
@@ -25,20 +25,20 @@ func Unpack(b []byte) (p Plan, err error) {
 	return p, err
 }
 
-// How many intervals wait for one that falls behind, and how many bytes of what was measured
-// in them: a generator that is silent, or says what it likes, must not fill the memory.
+// Limits of what Together keeps while one generator is behind: intervals, and bytes of what they
+// measured. A generator that is silent or sends nonsense must not fill the memory.
 const (
 	pendingMost  = 64
 	pendingBytes = 32 << 20
 )
 
-// Together calls each with the intervals of n generators that load at once, in order,
-// once it has one of all that still measure. It is told of each interval, in its
-// generator's order, and of a nil one when there will be no more. Where one is more than
-// 64 intervals behind, or 32 MiB wait for it, the oldest is shown without it, and what it
-// says of that later is not.
+// Together returns a function that takes the intervals of n generators that load at once, and calls
+// each with their sum, in order, once every generator that still measures has sent its part. Each
+// generator's intervals must be given in order, and nil when it has ended. If one is more than 64
+// intervals behind, or 32 MiB wait for it, the oldest sum is passed on without it. Its late part is
+// then dropped.
 func Together(n int, each func(Interval)) func(from int, iv *Interval) {
-	done := make([]int, n) // intervals that each has measured, or will
+	done := make([]int, n) // intervals measured by each generator; all, once it has ended
 	pending := map[int][]Interval{}
 	next, bytes := 0, 0
 	show := func() {
@@ -68,10 +68,10 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 	}
 }
 
-// memorySize is about how many bytes of memory an interval takes.
+// memorySize is roughly how many bytes of memory an interval takes.
 func (iv *Interval) memorySize() int {
-	const each = 128 // of what it has several of
-	n := iv.Latency.Size() + iv.Service.Size() + iv.ErrorLatency.Size() +
+	const each = 128 // bytes of each entry of a map or slice, roughly
+	n := iv.Latency.MemorySize() + iv.Service.MemorySize() + iv.ErrorLatency.MemorySize() +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
 	for _, f := range iv.Failures {
 		n += len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
@@ -79,8 +79,8 @@ func (iv *Interval) memorySize() int {
 	return n
 }
 
-// Sum makes one interval of those of several generators, with the percentiles of all
-// that they completed.
+// Sum adds up the intervals of several generators. Its percentiles are those of all requests that
+// they completed.
 func Sum(parts []Interval) Interval {
 	sum := parts[0]
 	if len(parts) == 1 {
@@ -90,26 +90,26 @@ func Sum(parts []Interval) Interval {
 	sum.addStatuses(parts[0])
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	errors := metric.NewHistogram(metric.Fine)
-	latency.AddSparse(sum.Latency)
-	service.AddSparse(sum.Served())
-	errors.AddSparse(sum.ErrorLatency)
+	latency.MergeSparse(sum.Latency)
+	service.MergeSparse(sum.Served())
+	errors.MergeSparse(sum.ErrorLatency)
 	differ := sum.Service.Count > 0
 	for _, part := range parts[1:] {
 		sum.Add(part)
-		latency.AddSparse(part.Latency)
-		service.AddSparse(part.Served())
-		errors.AddSparse(part.ErrorLatency)
+		latency.MergeSparse(part.Latency)
+		service.MergeSparse(part.Served())
+		errors.MergeSparse(part.ErrorLatency)
 		differ = differ || part.Service.Count > 0
 	}
-	if sum.Latency = latency.Sparse(); differ {
-		sum.Service = service.Sparse()
+	if sum.Latency = latency.ToSparse(); differ {
+		sum.Service = service.ToSparse()
 	}
-	sum.ErrorLatency = errors.Sparse()
+	sum.ErrorLatency = errors.ToSparse()
 	sum.measureFrom(sum.Latency)
 	return sum
 }
 
-// Served is the service time of what completed, also where it equals latency.
+// Served is the service time of completed requests, also where it equals latency.
 func (iv *Interval) Served() metric.Sparse {
 	if iv.Service.Count == 0 {
 		return iv.Latency
@@ -117,7 +117,7 @@ func (iv *Interval) Served() metric.Sparse {
 	return iv.Service
 }
 
-// measureFrom reads from what was completed in an interval what is told of it.
+// measureFrom sets what an interval shows of its latencies: mean, percentiles, maximum and Heat.
 func (iv *Interval) measureFrom(latency metric.Sparse) {
 	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
 	if latency.Count == 0 {
@@ -125,14 +125,14 @@ func (iv *Interval) measureFrom(latency metric.Sparse) {
 	}
 	iv.Mean, iv.Max = time.Duration(latency.Mean()), time.Duration(latency.Max)
 	iv.P50, iv.P99 = time.Duration(latency.Quantile(0.5)), time.Duration(latency.Quantile(0.99))
-	iv.Heat = latency.Heat()
+	iv.Heat = latency.ToHeat()
 }
 
-// Measure reads what is told of an interval's latencies from Latency, for one that somebody else
-// has told.
+// Measure sets what an interval shows of its latencies from Latency, for one that came from another
+// process.
 func (iv *Interval) Measure() { iv.measureFrom(iv.Latency) }
 
-// Add adds up what is counted in two intervals. What was measured is not: see Sum.
+// Add adds the counts of another interval. It does not merge distributions: see Sum.
 func (iv *Interval) Add(part Interval) {
 	iv.From, iv.To = min(iv.From, part.From), max(iv.To, part.To)
 	iv.Sent += part.Sent

@@ -68,11 +68,11 @@ func TestSum(t *testing.T) {
 			whole.Record((v + 1) * 1000)
 		}
 		parts = append(parts, Interval{Index: 4, From: 4 * time.Second, To: 5*time.Second + time.Duration(i),
-			Completed: h.Count, Latency: h.Sparse(), Status: map[uint16]int64{200: h.Count}})
+			Completed: h.Count, Latency: h.ToSparse(), Status: map[uint16]int64{200: h.Count}})
 	}
 	sum := Sum(parts)
-	if !reflect.DeepEqual(sum.Latency, whole.Sparse()) || !slices.Equal(sum.Heat, whole.Sparse().Heat()) {
-		t.Errorf("latency %+v, want %+v", sum.Latency, whole.Sparse())
+	if !reflect.DeepEqual(sum.Latency, whole.ToSparse()) || !slices.Equal(sum.Heat, whole.ToSparse().ToHeat()) {
+		t.Errorf("latency %+v, want %+v", sum.Latency, whole.ToSparse())
 	}
 	v := whole.View()
 	if sum.P50 != time.Duration(v.Quantile(0.5)) || sum.P99 != time.Duration(v.Quantile(0.99)) ||
@@ -84,7 +84,7 @@ func TestSum(t *testing.T) {
 	}
 	short := metric.NewHistogram(metric.Fine)
 	short.Record(1)
-	some := Sum([]Interval{parts[0], {Completed: 1, Latency: parts[0].Latency, Service: short.Sparse()}})
+	some := Sum([]Interval{parts[0], {Completed: 1, Latency: parts[0].Latency, Service: short.ToSparse()}})
 	if some.Service.Count != 101 || some.Service.Sum != parts[0].Latency.Sum.Plus(nanoseconds(1)) {
 		t.Errorf("service time of a part that has it and one that has not: %+v", some.Service)
 	}
@@ -126,13 +126,13 @@ func TestTogetherWaitsForSoMuch(t *testing.T) {
 	for v := range int64(30_000) {
 		h.Record(v * v)
 	}
-	large := h.Sparse()
+	large := h.ToSparse()
 	for name, c := range map[string]struct {
 		latency metric.Sparse
 		least   int // shown of 1000 without the silent one
 		most    int
 	}{"in number": {metric.Sparse{}, 1000 - pendingMost, 1000 - pendingMost},
-		"in bytes": {large, 1000 - pendingBytes/large.Size() - 1, 999}} {
+		"in bytes": {large, 1000 - pendingBytes/large.MemorySize() - 1, 999}} {
 		var shown []int
 		tell := Together(2, func(iv Interval) { shown = append(shown, iv.Index) })
 		for i := range 1000 {

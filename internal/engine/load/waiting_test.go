@@ -49,7 +49,7 @@ func walked(w *worker) (n int64) {
 func TestWaiting(t *testing.T) {
 	const sec = time.Second
 	steady := stagesPlan(333.333, 0, stageOf(3*sec, 333.333))
-	steady.Stages, steady.Rate = nil, PerSecond(333.333)
+	steady.Stages, steady.Rate = nil, RatePerSecond(333.333)
 	for name, p := range map[string]*Plan{
 		"steady":  steady,
 		"ramp":    stagesPlan(100, sec, stageOf(3*sec, 2000), stageOf(0, 10), stageOf(2*sec, 0), stageOf(sec, 10)),

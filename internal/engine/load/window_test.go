@@ -23,7 +23,7 @@ func TestWindowOfRequestsAtARate(t *testing.T) {
 	} {
 		sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(test.takes, hello) }}
 		r := simulate(t, simPlan(func(p *Plan) {
-			p.Connections, p.Rate, p.Arrival = int(min(test.requested, 4)), PerSecond(test.rate), Even
+			p.Connections, p.Rate, p.Arrival = int(min(test.requested, 4)), RatePerSecond(test.rate), Even
 			p.Duration, p.Requested = 0, test.requested
 		}), sim)
 		if got := r.Measured.Round(time.Millisecond); r.Ended != ByRequests || got != test.want {

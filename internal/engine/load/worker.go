@@ -9,11 +9,11 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A worker drives its connections from one thread, and shares nothing with the others while
-// there is load. Each turn it waits for completions, handles them and sends what is due; once a
-// second it gives away what it counted. It is the loop that connects four parts, each with one
-// job: the window (when), the flow (what is due), the pool (connections) and the account (what
-// is counted). They are embedded by value, for their fields are read with each request.
+// A worker drives its connections from one thread, and shares nothing with other workers under
+// load. Each turn it waits for completions, handles them and sends what is due. Once a second it
+// publishes what it counted. It is the loop that connects four parts, each with one job: the window
+// (when), the flow (what is due), the pool (connections) and the account (what is counted). They
+// are embedded by value, because their fields are read with each request.
 type worker struct {
 	plan      *Plan
 	ring      ring.Ring
@@ -22,10 +22,10 @@ type worker struct {
 	protocols *protocolSet
 	newCodec  func() proto.Codec
 	deep      bool // a connection can have several requests in flight
-	framed    bool // bytes may come that are of no response
+	framed    bool // bytes can arrive that belong to no response
 	gate      *gate
 	id, of    int
-	publish   func(*metric.Counters) *metric.Counters // an empty one for a full one
+	publish   func(*metric.Counters) *metric.Counters // takes full counters and returns empty ones
 
 	now, turnBegan int64 // ns on the ring's clock
 	window
@@ -67,7 +67,7 @@ func (w *worker) runTurn() {
 	if !ok && w.idleTurn {
 		w.spun += w.now - before
 	}
-	w.idleTurn = !ok && w.plan.Spin // else the time until the next turn begins goes into sending
+	w.idleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
 	for ; ok; c, ok = w.ring.Next() {
 		w.handleCompletion(c)
 	}
@@ -130,8 +130,8 @@ func (w *worker) openWindow() {
 	w.account.beginAt(w.from)
 }
 
-// idleTime is how many ns since the run began there was nothing to do, asleep or spinning.
-func (w *worker) idleTime() int64 { return w.ring.Idle() + w.spun }
+// idleTime is how many ns since the run began there was nothing to do, sleeping or spinning.
+func (w *worker) idleTime() int64 { return w.ring.IdleTime() + w.spun }
 
 // nextWakeUp is when the worker has something to do even if nothing completes. With --spin that is
 // now, so the rings need no mode of their own for it. Turns that then find nothing count as idle.
@@ -212,7 +212,7 @@ func (w *worker) sendDue(most int) {
 		if open || full && w.idle.len > 0 {
 			w.now = w.ring.Now()
 		}
-		if open || w.deep { // the rest of a body may have left no room until now
+		if open || w.deep { // until now the rest of a body may have left no room
 			w.listIfRoom(i, c)
 		}
 	}
@@ -235,11 +235,11 @@ func (w *worker) rampIn() {
 		return
 	}
 	if w.rampingIn = w.idle.len > 0 && w.isDue(w.now, &w.window); w.rampingIn {
-		w.ring.Rest(w.ring.Now() + rampInDelay)
+		w.ring.RestUntil(w.ring.Now() + rampInDelay)
 	}
 }
 
-// publishCounters gives away the counters of the interval and begins the next one.
+// publishCounters publishes the counters of the interval and begins the next one.
 func (w *worker) publishCounters() {
 	w.endInterval(w.now, w.from, w.inFlight)
 	w.meter.countQUICBytes(w.ring, w.counters)
@@ -247,7 +247,7 @@ func (w *worker) publishCounters() {
 	w.beginInterval(w.publish(w.counters), next)
 }
 
-// finishRun counts requests without an answer, and publishes the last interval.
+// finishRun counts unanswered requests, and publishes the last interval.
 func (w *worker) finishRun() {
 	if w.meter.begun && !w.meter.ended {
 		w.meter.endWindow(w.now, w.idleTime(), w.ring)
@@ -260,7 +260,7 @@ func (w *worker) finishRun() {
 			}
 		}
 		if c.codec != nil {
-			c.codec.Decode(nil, true) // lets go of what it may hold
+			c.codec.Decode(nil, true) // the codec frees its buffers
 			w.releaseCodec(c)
 		}
 		if c.served {

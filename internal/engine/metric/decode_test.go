@@ -56,7 +56,7 @@ func TestDecodeMakesNoRoomForLies(t *testing.T) {
 		"no base64":         {strings.Repeat("!", 100), "reading a histogram"},
 	} {
 		var err error
-		used := allocated(func() { _, err = Decode(c.text) })
+		used := allocated(func() { _, err = DecodeHDR(c.text) })
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -70,7 +70,7 @@ func TestDecodeMakesNoRoomForLies(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	h := NewHistogram(Coarse)
 	h.Record(1234567)
-	text, err := h.Encode()
+	text, err := h.EncodeHDR()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -78,15 +78,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add(claiming(1, math.MaxInt64, 5, 100))
 	f.Add(claiming(1, Longest, Fine, 3))
 	f.Fuzz(func(t *testing.T, text string) {
-		h, err := Decode(text)
+		h, err := DecodeHDR(text)
 		if err != nil {
 			return
 		}
-		again, err := h.Encode()
+		again, err := h.EncodeHDR()
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Decode(again)
+		back, err := DecodeHDR(again)
 		if err != nil || back.Count != h.Count || back.Min != h.Min || back.Max != h.Max {
 			t.Errorf("%q is read as %d values, and then as %+v, %v", text, h.Count, back, err)
 		}

@@ -28,7 +28,7 @@ func TestHeat(t *testing.T) {
 		for _, v := range test.values {
 			h.Record(int64(v))
 		}
-		if got := h.Sparse().Heat(); !reflect.DeepEqual(got, test.want) {
+		if got := h.ToSparse().ToHeat(); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%v: %v, want %v", test.values, got, test.want)
 		}
 	}
@@ -44,11 +44,11 @@ func TestHeatPlus(t *testing.T) {
 		for _, v := range drawn(r, 1000) {
 			h.Record(v)
 		}
-		both.Add(h)
-		heats[i] = h.Sparse().Heat()
+		both.Merge(h)
+		heats[i] = h.ToSparse().ToHeat()
 	}
 	before := append(Heat(nil), heats[0]...)
-	if got, want := heats[0].Plus(heats[1]), both.Sparse().Heat(); !reflect.DeepEqual(got, want) {
+	if got, want := heats[0].Plus(heats[1]), both.ToSparse().ToHeat(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if !reflect.DeepEqual(heats[0], before) {

@@ -16,13 +16,13 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A Histogram counts nanoseconds in the layout of HdrHistogram, from 1 ns to a
-// little over an hour; what is longer counts as the longest. It never grows, so
-// Record neither allocates nor fails; Add merges without loss. Min, Max and Sum
-// are exact and Sum does not overflow; every other value is that of its bucket.
+// A Histogram counts nanoseconds in the layout of HdrHistogram, from 1 ns to a little over an hour;
+// longer values count as the longest. It never grows, so Record neither allocates nor fails. Merge
+// loses nothing. Min, Max and Sum are exact, and Sum does not overflow; every other value is that
+// of its bucket.
 //
-// Only counting is done here. What is read from the counts is read by
-// hdrhistogram-go, the field's own implementation.
+// Histogram only counts. hdrhistogram-go, the reference implementation, reads quantiles from the
+// counts.
 type Histogram struct {
 	Count, Min, Max int64 // Min and Max are meaningless while Count is 0
 	Sum             Sum
@@ -32,24 +32,24 @@ type Histogram struct {
 	counts []int64
 }
 
-// Longest is the largest value told apart from larger ones, in nanoseconds.
+// Longest is the largest value that is distinguished from larger ones, in nanoseconds.
 const Longest = 1<<42 - 1
 
-// Precision, in significant decimal digits: Fine for what results are judged
-// by (264 kB a histogram), Coarse for what there are many of (35 kB).
+// Precision, in significant decimal digits: Fine for what results are judged by (264 kB a
+// histogram), Coarse where there are many histograms (35 kB).
 const (
 	Coarse = 2
 	Fine   = 3
 )
 
-// NewHistogram returns an empty histogram that tells values apart to the given
-// number of significant digits.
+// NewHistogram returns an empty histogram that distinguishes values to that number of significant
+// digits.
 func NewHistogram(digits int) *Histogram {
 	half, buckets := bucketLayout(digits)
 	return &Histogram{digits: digits, half: half, counts: make([]int64, buckets)}
 }
 
-// bucketLayout is log2 of the buckets in an octave, and how many there are in all.
+// bucketLayout returns log2 of the buckets in an octave, and the number of all buckets.
 func bucketLayout(digits int) (half uint, buckets int) {
 	// HdrHistogram: the smallest power of two that is at least 2×10^digits.
 	sub := uint(bits.Len(uint(2*math.Pow10(digits)) - 1))
@@ -60,7 +60,7 @@ func bucketLayout(digits int) (half uint, buckets int) {
 // Record counts v once.
 func (h *Histogram) Record(v int64) {
 	h.counts[h.bucketIndex(v)]++
-	h.Sum.Add(v)
+	h.Sum.AddValue(v)
 	if h.Count == 0 || v < h.Min {
 		h.Min = v
 	}
@@ -76,15 +76,15 @@ func (h *Histogram) bucketIndex(v int64) int {
 	return int(uint64(octave)<<h.half + u>>octave)
 }
 
-// countsInRange is the buckets from the least value's to the greatest's, of a histogram that is not
-// empty. A second's are some hundreds of 33,792: whoever looks at these alone, once a
-// second, takes the CPU from the load for microseconds, and not for a millisecond.
+// countsInRange is the buckets from that of the least value to that of the greatest, of a histogram
+// that is not empty. In a second these are some hundreds of 33,792. Reading only these once a
+// second takes microseconds of the load's CPU time, not a millisecond.
 func (h *Histogram) countsInRange() []int64 {
 	return h.counts[h.bucketIndex(h.Min) : h.bucketIndex(h.Max)+1]
 }
 
-// Add counts all that from counts. Both must have the same digits.
-func (h *Histogram) Add(from *Histogram) {
+// Merge adds the counts of from. Both must have the same digits.
+func (h *Histogram) Merge(from *Histogram) {
 	if from.Count == 0 {
 		return
 	}
@@ -108,26 +108,25 @@ func (h *Histogram) Reset() {
 }
 
 // Mean is the mean of the exact sum, in nanoseconds.
-func (h *Histogram) Mean() float64 { return h.Sum.Float() / float64(max(h.Count, 1)) }
+func (h *Histogram) Mean() float64 { return h.Sum.Float64() / float64(max(h.Count, 1)) }
 
-// HDR is a copy of the counts as hdrhistogram-go reads, encodes and merges them.
+// HDR is a copy of the counts in the type of hdrhistogram-go.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	return hdrhistogram.Import(&hdrhistogram.Snapshot{LowestTrackableValue: 1,
 		HighestTrackableValue: Longest, SignificantFigures: int64(h.digits), Counts: h.counts})
 }
 
-// Encode is the histogram in HdrHistogram's V2 compressed form, in base64.
-func (h *Histogram) Encode() (string, error) {
+// EncodeHDR returns the histogram in HdrHistogram's V2 compressed form, in base64.
+func (h *Histogram) EncodeHDR() (string, error) {
 	b, err := h.HDR().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	return string(b), err
 }
 
-// Decode reads what Encode wrote. The counts are those that were written; Min, Max
-// and Sum, which are not part of them, are those of the buckets. Text of another
-// layout is an error before room is made for its buckets, of which it may claim
-// millions in a few bytes.
-func Decode(text string) (*Histogram, error) {
-	digits, err := digitsOf(text)
+// DecodeHDR reads what EncodeHDR wrote. The counts are those that were written. Min, Max and Sum
+// are not part of the format; they are computed from the buckets. Text of another layout is an
+// error before any buckets are allocated, because a few bytes can claim millions of them.
+func DecodeHDR(text string) (*Histogram, error) {
+	digits, err := decodeDigits(text)
 	if err != nil {
 		return nil, err
 	}
@@ -137,13 +136,13 @@ func Decode(text string) (*Histogram, error) {
 	}
 	h := NewHistogram(digits)
 	h.Count, h.Min, h.Max = hdr.TotalCount(), hdr.Min(), hdr.Max()
-	h.Sum = sumOf(hdr.Mean() * float64(h.Count))
+	h.Sum = nearestSum(hdr.Mean() * float64(h.Count))
 	copy(h.counts, hdr.Export().Counts)
 	return h, nil
 }
 
-// The header of a V2 histogram, before and after it is inflated, and where in it is what
-// decides the layout: all numbers are big-endian.
+// Sizes of the header of a V2 histogram, before and after it is inflated, and the offsets of the
+// fields that decide the layout. All numbers are big-endian.
 const (
 	packedHeader = 8
 	header       = 40
@@ -152,9 +151,9 @@ const (
 	atHighest    = 24
 )
 
-// digitsOf is the precision that the header of an encoded histogram names. A layout that is
-// none of dyno's is an error.
-func digitsOf(text string) (int, error) {
+// decodeDigits returns the precision that the header of an encoded histogram names. A layout that
+// dyno does not use is an error.
+func decodeDigits(text string) (int, error) {
 	packed := base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))
 	if _, err := io.CopyN(io.Discard, packed, packedHeader); err != nil {
 		return 0, fmt.Errorf("reading a histogram: %w", err)
@@ -180,9 +179,10 @@ func digitsOf(text string) (int, error) {
 // errEnds is the fault of a least or greatest value that was not counted.
 var errEnds = errors.New("its least or greatest value is not among those counted")
 
-// Exact sets what the counts tell only to their bucket: the least and the greatest value, in
-// ns, which must be in the first and the last bucket that is not empty, and the mean, in ns.
-func (h *Histogram) Exact(least, greatest int64, mean float64) error {
+// SetExactValues sets what the buckets only approximate: the least and the greatest value, and the
+// mean, in ns. It fails if the least or the greatest value is not in the first or the last bucket
+// that is used.
+func (h *Histogram) SetExactValues(least, greatest int64, mean float64) error {
 	if h.Count == 0 {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (h *Histogram) Exact(least, greatest int64, mean float64) error {
 		h.bucketIndex(greatest) != h.bucketIndex(h.Max) {
 		return errEnds
 	}
-	h.Min, h.Max, h.Sum = least, greatest, sumOf(mean*float64(h.Count))
+	h.Min, h.Max, h.Sum = least, greatest, nearestSum(mean*float64(h.Count))
 	return nil
 }
 
@@ -200,11 +200,11 @@ type View struct {
 	min, max int64
 }
 
-// View is a view of h as it is now.
+// View returns a view of h as it is now.
 func (h *Histogram) View() View { return View{h.HDR(), h.Min, h.Max} }
 
-// Quantile is the value, in nanoseconds, that a fraction q of those counted did
-// not exceed, never outside those counted.
+// Quantile is the value, in nanoseconds, that a fraction q of the values did not exceed. It lies
+// between the least and the greatest value.
 func (v View) Quantile(q float64) int64 {
 	return min(max(v.hdr.ValueAtQuantile(q*100), v.min), v.max)
 }

@@ -21,7 +21,7 @@ func TestLayoutIsHdrHistograms(t *testing.T) {
 				t.Fatal(v, err)
 			}
 		}
-		text, err := ours.Encode()
+		text, err := ours.EncodeHDR()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +51,11 @@ func TestExact(t *testing.T) {
 		h := NewHistogram(Fine)
 		h.Record(1_000_000)
 		h.Record(5_000_000)
-		if err := h.Exact(c.least, c.greatest, 3_000_001); (err == nil) != c.ok {
+		if err := h.SetExactValues(c.least, c.greatest, 3_000_001); (err == nil) != c.ok {
 			t.Errorf("%d to %d: %v", c.least, c.greatest, err)
 		}
 		both := NewHistogram(Fine)
-		if both.Add(h); both.Count != 2 || both.counts[both.bucketIndex(1_000_000)] != 1 ||
+		if both.Merge(h); both.Count != 2 || both.counts[both.bucketIndex(1_000_000)] != 1 ||
 			both.counts[both.bucketIndex(5_000_000)] != 1 {
 			t.Errorf("%d to %d: counts were lost", c.least, c.greatest)
 		}
@@ -77,7 +77,7 @@ func TestExtremes(t *testing.T) {
 		t.Errorf("median %d, want 1", q)
 	}
 	both := NewHistogram(Fine)
-	if both.Add(h); !slices.Equal(both.counts, h.counts) {
+	if both.Merge(h); !slices.Equal(both.counts, h.counts) {
 		t.Error("the sum with an empty one has other counts")
 	}
 	if h.Reset(); slices.Max(h.counts) != 0 {
@@ -97,7 +97,7 @@ func TestAddIsRecordingBoth(t *testing.T) {
 			s.Completed++
 		}
 	}
-	a.Add(b)
+	a.Merge(b)
 	if a.Completed != both.Completed || a.Status != both.Status {
 		t.Error("counters differ")
 	}
@@ -139,13 +139,13 @@ func TestServiceTimeOfSome(t *testing.T) {
 		if turned {
 			a, b = b, a
 		}
-		a.Add(b)
-		if l, s := a.Latency, a.Service; l.Count != 3 || l.Sum.Float() != 530 || s.Count != 3 || s.Sum.Float() != 35 ||
+		a.Merge(b)
+		if l, s := a.Latency, a.Service; l.Count != 3 || l.Sum.Float64() != 530 || s.Count != 3 || s.Sum.Float64() != 35 ||
 			s.Max != 20 || s.Min != 5 {
 			t.Errorf("turned %v: latency %d, %d; service time %d, %d, from %d to %d", turned, l.Count, l.Sum,
 				s.Count, s.Sum, s.Min, s.Max)
 		}
-		a.Add(NewCounters())
+		a.Merge(NewCounters())
 		if a.Service.Count != 3 {
 			t.Errorf("an empty one changes it: %d", a.Service.Count)
 		}

@@ -7,14 +7,13 @@ import (
 	"iter"
 )
 
-// A Sparse is what a Histogram had counted, without the buckets that were
-// empty: to keep one for each second of a run. The zero value is an empty one.
-// It is read only, so copies share what they hold.
+// A Sparse is a copy of a Histogram without its empty buckets, small enough to keep one for each
+// second of a run. The zero value is empty. It is read only, so copies share their memory.
 //
-// A bucket takes two bytes, rarely three or four: its distance from the last
-// and its count, as varints. There are at most as many as values. Of answers that
-// spread over a factor of ten, a second of 1,000 takes 2 kB, of 5,000 5 kB, of
-// 20,000 7 kB and of a million 11 kB; an hour of such seconds 6, 19, 25 and 40 MB.
+// A bucket takes two bytes, rarely three or four: its distance from the last one and its count, as
+// varints. There are at most as many buckets as values. If answers spread over a factor of ten, a
+// second of 1,000 takes 2 kB, of 5,000 5 kB, of 20,000 7 kB and of a million 11 kB; an hour of such
+// seconds takes 6, 19, 25 and 40 MB.
 type Sparse struct {
 	Count, Min, Max int64 // as of Histogram
 	Sum             Sum
@@ -23,14 +22,14 @@ type Sparse struct {
 	packed []byte
 }
 
-// Sparse is a copy of h as it is now.
-func (h *Histogram) Sparse() Sparse {
+// ToSparse returns a copy of h as it is now.
+func (h *Histogram) ToSparse() Sparse {
 	s := Sparse{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, half: h.half}
 	if h.Count == 0 {
 		return s
 	}
 	first, last := h.bucketIndex(h.Min), 0
-	room := make([]byte, 0, 4096) // of the usual second: on the stack
+	room := make([]byte, 0, 4096) // enough for the usual second, on the stack
 	for i, n := range h.countsInRange() {
 		if n > 0 {
 			room = binary.AppendUvarint(room, uint64(first+i-last))
@@ -43,19 +42,19 @@ func (h *Histogram) Sparse() Sparse {
 }
 
 // Mean is the mean of the exact sum, in nanoseconds.
-func (s Sparse) Mean() float64 { return s.Sum.Float() / float64(max(s.Count, 1)) }
+func (s Sparse) Mean() float64 { return s.Sum.Float64() / float64(max(s.Count, 1)) }
 
-// Finely reports whether s tells values apart as Fine does, or is empty.
-func (s Sparse) Finely() bool {
+// HasFineBuckets reports whether s has the buckets of Fine, or is empty.
+func (s Sparse) HasFineBuckets() bool {
 	half, _ := bucketLayout(Fine)
 	return s.Count == 0 || s.half == half
 }
 
-// Size is how many bytes of memory s holds besides itself.
-func (s Sparse) Size() int { return cap(s.packed) }
+// MemorySize is how many bytes of memory s uses in addition to itself.
+func (s Sparse) MemorySize() int { return cap(s.packed) }
 
-// buckets are those that are not empty, and their counts, in ascending order.
-func (s Sparse) buckets() iter.Seq2[int, int64] {
+// bucketCounts yields the buckets that are not empty, with their counts, in ascending order.
+func (s Sparse) bucketCounts() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		bucket := 0
 		for rest := s.packed; len(rest) > 0; {
@@ -70,11 +69,11 @@ func (s Sparse) buckets() iter.Seq2[int, int64] {
 	}
 }
 
-// Values are the values that were counted and how often each, in ascending
-// order: as View.Quantile has them, the largest of each bucket.
-func (s Sparse) Values() iter.Seq2[int64, int64] {
+// ValueCounts yields the values that were counted and how often each, in ascending order. A value
+// is the largest of its bucket, as in View.Quantile.
+func (s Sparse) ValueCounts() iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
-		for i, n := range s.buckets() {
+		for i, n := range s.bucketCounts() {
 			octave := max(i>>s.half-1, 0)
 			top := (int64(i)-int64(octave)<<s.half+1)<<octave - 1
 			if !yield(top, n) {
@@ -84,10 +83,11 @@ func (s Sparse) Values() iter.Seq2[int64, int64] {
 	}
 }
 
-// Quantile is as that of a View, and takes microseconds: a View has copied all buckets.
+// Quantile returns the same as View.Quantile. It takes microseconds, where a View copies all
+// buckets.
 func (s Sparse) Quantile(q float64) int64 {
 	rank, below := max(int64(q*float64(s.Count)+0.5), 1), int64(0)
-	for v, n := range s.Values() {
+	for v, n := range s.ValueCounts() {
 		if below += n; below >= rank {
 			return min(max(v, s.Min), s.Max)
 		}
@@ -95,15 +95,15 @@ func (s Sparse) Quantile(q float64) int64 {
 	return s.Max
 }
 
-// AddSparse counts all that s holds. Both must have the same digits, see Finely.
-func (h *Histogram) AddSparse(s Sparse) {
+// MergeSparse adds the counts of s. Both must have the same digits, see HasFineBuckets.
+func (h *Histogram) MergeSparse(s Sparse) {
 	if s.Count == 0 {
 		return
 	}
 	if s.half != h.half {
 		panic("metric: the buckets of two histograms differ")
 	}
-	for i, n := range s.buckets() {
+	for i, n := range s.bucketCounts() {
 		h.counts[i] += n
 	}
 	if h.Count == 0 {
@@ -113,7 +113,7 @@ func (h *Histogram) AddSparse(s Sparse) {
 	h.Count, h.Sum = h.Count+s.Count, h.Sum.Plus(s.Sum)
 }
 
-// sparseJSON is a Sparse between processes.
+// sparseJSON is the form of a Sparse between processes.
 type sparseJSON struct {
 	Count   int64  `json:"count"`
 	Sum     Sum    `json:"sum"`
@@ -137,8 +137,7 @@ func (s Sparse) MarshalJSON() ([]byte, error) {
 // errSparse is the fault of buckets that no histogram has.
 var errSparse = errors.New("a damaged histogram")
 
-// UnmarshalJSON reads what MarshalJSON wrote, and refuses what no histogram can
-// have counted.
+// UnmarshalJSON reads what MarshalJSON wrote, and rejects what no histogram can have counted.
 func (s *Sparse) UnmarshalJSON(b []byte) error {
 	var j sparseJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -152,27 +151,28 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 		return errSparse
 	}
 	half, buckets := bucketLayout(j.Digits)
-	if j.Count < 0 || j.Min > j.Max || !j.hasMean() || !packedMatches(j.Buckets, buckets, j.Count) {
+	if j.Count < 0 || j.Min > j.Max || !j.hasValidMean() ||
+		!packedMatches(j.Buckets, buckets, j.Count) {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
-	if h := (&Histogram{half: half}); !s.between(h.bucketIndex(j.Min), h.bucketIndex(j.Max)) {
+	if h := (&Histogram{half: half}); !s.spansBuckets(h.bucketIndex(j.Min), h.bucketIndex(j.Max)) {
 		*s = Sparse{}
 		return errSparse
 	}
 	return nil
 }
 
-// hasMean reports whether the mean lies between the least and the greatest.
-func (j *sparseJSON) hasMean() bool {
-	return j.Sum.subtract(product(j.Min, j.Count)).high >= 0 &&
-		product(j.Max, j.Count).subtract(j.Sum).high >= 0
+// hasValidMean reports whether the mean lies between the least and the greatest value.
+func (j *sparseJSON) hasValidMean() bool {
+	return j.Sum.subtract(multiply(j.Min, j.Count)).high >= 0 &&
+		multiply(j.Max, j.Count).subtract(j.Sum).high >= 0
 }
 
-// between reports whether s's lowest bucket is from and its highest is to.
-func (s Sparse) between(from, to int) bool {
+// spansBuckets reports whether from is the lowest bucket of s and to the highest.
+func (s Sparse) spansBuckets(from, to int) bool {
 	lowest, highest := -1, -1
-	for i := range s.buckets() {
+	for i := range s.bucketCounts() {
 		if lowest < 0 {
 			lowest = i
 		}
@@ -181,7 +181,8 @@ func (s Sparse) between(from, to int) bool {
 	return lowest == from && highest == to
 }
 
-// packedMatches reports whether packed are some of so many buckets, ascending, with count values.
+// packedMatches reports whether packed has ascending buckets below that number, with count values
+// in all.
 func packedMatches(packed []byte, buckets int, count int64) bool {
 	bucket := uint64(0)
 	for first := true; len(packed) > 0; first = false {

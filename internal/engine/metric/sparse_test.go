@@ -23,7 +23,7 @@ func TestSparseLosesNothing(t *testing.T) {
 			for _, v := range values {
 				only.Record(v)
 			}
-			back.AddSparse(only.Sparse())
+			back.MergeSparse(only.ToSparse())
 			if back.Count != h.Count || back.Sum != h.Sum || back.Min != h.Min || back.Max != h.Max ||
 				!slices.Equal(back.counts, h.counts) {
 				t.Errorf("%d digits, %d values: %d counted, sum %d, %d to %d; want %d, %d, %d to %d", digits,
@@ -40,7 +40,7 @@ func TestSparseValues(t *testing.T) {
 		h.Record(v)
 	}
 	hdr, below := h.HDR(), int64(0)
-	for v, n := range h.Sparse().Values() {
+	for v, n := range h.ToSparse().ValueCounts() {
 		below += n
 		if q := hdr.ValueAtQuantile(100 * float64(below) / float64(h.Count)); q != v {
 			t.Fatalf("value %d of %d is %d, HdrHistogram's %d", below, h.Count, v, q)
@@ -59,7 +59,7 @@ func TestSparseQuantile(t *testing.T) {
 		for _, v := range values {
 			h.Record(v)
 		}
-		s, v := h.Sparse(), h.View()
+		s, v := h.ToSparse(), h.View()
 		for _, q := range []float64{0.001, 0.5, 0.9, 0.99, 0.999, 1} {
 			if got, want := s.Quantile(q), v.Quantile(q); got != want {
 				t.Errorf("%d values: the %v-quantile is %d, a View's %d", len(values), q, got, want)
@@ -79,7 +79,7 @@ func TestSparseIsSmall(t *testing.T) {
 		for range c.answers {
 			h.Record(int64(100e3 * math.Pow(10, r.Float64())))
 		}
-		if size := h.Sparse().Size(); size > c.most || size < c.most*3/4 {
+		if size := h.ToSparse().MemorySize(); size > c.most || size < c.most*3/4 {
 			t.Errorf("%d answers take %d bytes, want at most %d", c.answers, size, c.most)
 		}
 	}
@@ -102,7 +102,7 @@ func TestSparseJSON(t *testing.T) {
 			for _, v := range values {
 				h.Record(v)
 			}
-			b, err := json.Marshal(h.Sparse())
+			b, err := json.Marshal(h.ToSparse())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestSparseJSON(t *testing.T) {
 			if err := json.Unmarshal(b, &s); err != nil {
 				t.Fatal(err)
 			}
-			back.AddSparse(s)
+			back.MergeSparse(s)
 			if back.Count != h.Count || back.Sum != h.Sum || !slices.Equal(back.counts, h.counts) {
 				t.Errorf("%d digits, %d values: %d came back", digits, len(values), back.Count)
 			}
@@ -125,7 +125,7 @@ func TestSparseJSONRefusesEnds(t *testing.T) {
 	h.Record(1000)
 	h.Record(5000)
 	for _, ends := range [][2]int64{{1000, 5000}, {1000, 4000}, {900, 5000}, {0, 1 << 40}} {
-		s := h.Sparse()
+		s := h.ToSparse()
 		s.Min, s.Max = ends[0], ends[1]
 		b, err := json.Marshal(s)
 		if err != nil {
@@ -144,7 +144,7 @@ func FuzzSparseJSON(f *testing.F) {
 	h := NewHistogram(Fine)
 	h.Record(1)
 	h.Record(1 << 40)
-	good, err := json.Marshal(h.Sparse())
+	good, err := json.Marshal(h.ToSparse())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -162,9 +162,9 @@ func FuzzSparseJSON(f *testing.F) {
 		}
 		digits := map[uint]int{7: Coarse, 10: Fine}[s.half]
 		h := NewHistogram(digits)
-		h.AddSparse(s)
+		h.MergeSparse(s)
 		var all, last int64 = 0, -1
-		for v, n := range s.Values() {
+		for v, n := range s.ValueCounts() {
 			if v <= last || n < 1 {
 				t.Fatalf("%d after %d, %d times", v, last, n)
 			}

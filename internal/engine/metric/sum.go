@@ -7,16 +7,16 @@ import (
 	"math/bits"
 )
 
-// A Sum is a sum of nanoseconds in 128 bits. It cannot overflow: 2⁶⁴ values of any size fit.
-// 90 million latencies of 225 s, a quarter of an hour behind a server that does half of what
-// it is asked for, are more than an int64 holds. The zero value is 0.
+// A Sum is a sum of nanoseconds in 128 bits. It cannot overflow, because it has room for 2⁶⁴ values
+// of any size. An int64 would not be enough: 90 million latencies of 225 s overflow it, as in a
+// quarter of an hour with a server that answers half of the requests. The zero value is 0.
 type Sum struct {
 	high int64 // two's complement of both
 	low  uint64
 }
 
-// Add adds v.
-func (s *Sum) Add(v int64) {
+// AddValue adds v.
+func (s *Sum) AddValue(v int64) {
 	var carry uint64
 	s.low, carry = bits.Add64(s.low, uint64(v), 0)
 	s.high += v>>63 + int64(carry)
@@ -34,8 +34,8 @@ func (s Sum) subtract(o Sum) Sum {
 	return Sum{s.high - o.high - int64(borrow), low}
 }
 
-// product is n values of v; n is not below 0.
-func product(v, n int64) Sum {
+// multiply is v × n; n is not negative.
+func multiply(v, n int64) Sum {
 	high, low := bits.Mul64(uint64(v), uint64(n))
 	if v < 0 { // uint64(v) is v + 2⁶⁴
 		high -= uint64(n)
@@ -46,32 +46,32 @@ func product(v, n int64) Sum {
 // word is 2⁶⁴.
 const word = 1 << 64
 
-// Float is s to within one part in 2⁵².
-func (s Sum) Float() float64 {
+// Float64 is s, exact to one part in 2⁵².
+func (s Sum) Float64() float64 {
 	if s.high < 0 { // else a small negative sum is the difference of two large numbers
-		return -Sum{}.subtract(s).Float()
+		return -Sum{}.subtract(s).Float64()
 	}
 	return float64(s.high)*word + float64(s.low)
 }
 
-// sumOf is the sum that is nearest to f, of which a float64 has 53 bits. |f| is below 2¹²⁷.
-func sumOf(f float64) Sum {
+// nearestSum is the sum that is nearest to f, which has 53 significant bits. |f| is below 2¹²⁷.
+func nearestSum(f float64) Sum {
 	if f < 0 { // else what is near 0 would be the difference of two large numbers
-		return Sum{}.subtract(sumOf(-f))
+		return Sum{}.subtract(nearestSum(-f))
 	}
 	f = math.RoundToEven(f)
 	high := math.Floor(f / word)
 	return Sum{int64(high), uint64(f - high*word)}
 }
 
-// toBig is s in the form that reads and writes decimals.
-func (s Sum) toBig() *big.Int {
+// toBigInt is s in the type that reads and writes decimals.
+func (s Sum) toBigInt() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(s.high), 64)
 	return n.Add(n, new(big.Int).SetUint64(s.low))
 }
 
 // String is s in decimal.
-func (s Sum) String() string { return s.toBig().String() }
+func (s Sum) String() string { return s.toBigInt().String() }
 
 // MarshalJSON writes s as a number, with all its digits.
 func (s Sum) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }

@@ -15,7 +15,7 @@ func TestSumsDoNotOverflow(t *testing.T) {
 	h := NewHistogram(Fine)
 	h.Record(each)
 	for range doublings {
-		b, err := json.Marshal(h.Sparse())
+		b, err := json.Marshal(h.ToSparse())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,13 +23,13 @@ func TestSumsDoNotOverflow(t *testing.T) {
 		if err := json.Unmarshal(b, &s); err != nil {
 			t.Fatal(err)
 		}
-		h.AddSparse(s)
+		h.MergeSparse(s)
 	}
 	both := NewHistogram(Fine)
-	both.Add(h)
-	both.Add(h)
+	both.Merge(h)
+	both.Merge(h)
 	for what, got := range map[string]float64{"histogram": h.Mean(), "sum": both.Mean(),
-		"sparse": both.Sparse().Mean()} {
+		"sparse": both.ToSparse().Mean()} {
 		if got != float64(each) {
 			t.Errorf("the mean of a %s is %v, want %v", what, got, float64(each))
 		}
@@ -37,18 +37,18 @@ func TestSumsDoNotOverflow(t *testing.T) {
 	if d := both.View().Stdev(); !(d < float64(each)/1000) {
 		t.Errorf("the standard deviation of equal values is %v", d)
 	}
-	text, err := both.Encode()
+	text, err := both.EncodeHDR()
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := Decode(text)
+	back, err := DecodeHDR(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m := back.Mean() / float64(each); m < 0.999 || m > 1.001 {
 		t.Errorf("decoded, the mean is %v times as much", m)
 	}
-	if err := back.Exact(each, each, float64(each)); err != nil || back.Sum != both.Sum {
+	if err := back.SetExactValues(each, each, float64(each)); err != nil || back.Sum != both.Sum {
 		t.Errorf("exact: %v, sum %v, want %v", err, back.Sum, both.Sum)
 	}
 }
@@ -60,13 +60,13 @@ func TestSum(t *testing.T) {
 	truth := new(big.Int)
 	for range 10_000 {
 		v := int64(r.Uint64()) >> r.IntN(64)
-		s.Add(v)
+		s.AddValue(v)
 		truth.Add(truth, big.NewInt(v))
 		if s.String() != truth.String() {
 			t.Fatalf("%v, want %v", s, truth)
 		}
 		want, _ := new(big.Float).SetInt(truth).Float64()
-		if got := s.Float(); math.Abs(got-want) > math.Abs(want)/(1<<52) {
+		if got := s.Float64(); math.Abs(got-want) > math.Abs(want)/(1<<52) {
 			t.Fatalf("%v is %v, want %v", truth, got, want)
 		}
 		b, err := json.Marshal(s)
@@ -88,7 +88,7 @@ func TestSum(t *testing.T) {
 // Sums are made from means within what a float64 tells apart.
 func TestSumOf(t *testing.T) {
 	for _, f := range []float64{0, 1, -1, 1 << 53, -1 << 53, 1e18, -1e18, 1.5e19, -1.5e19, 1e30, -1e30} {
-		if got := sumOf(f).Float(); got != f {
+		if got := nearestSum(f).Float64(); got != f {
 			t.Errorf("%v became %v", f, got)
 		}
 	}

@@ -1,13 +1,12 @@
 package proto
 
-// A Fault is what a peer did that ended a connection, or one exchange on it: the
-// Err of a Broken or a Failed event.
-// Whoever classifies errors finds it with errors.As and need not know which
-// protocol it came from.
+// A Fault is what a peer did that ended a connection, or one request on it: the Err of a Broken or
+// a Failed event. Code that classifies errors finds it with errors.As, whichever protocol it came
+// from.
 type Fault struct {
 	Kind   string // one of the constants below: few, so that faults can be counted by it
 	Detail string // what happened, where, and what the user can do; one line
-	Err    error  // the error of another package that says so, or nil
+	Err    error  // the cause from another package, or nil
 }
 
 // The kinds of Fault.
@@ -16,31 +15,31 @@ const (
 	FaultTruncated = "truncated" // closed inside a response
 	FaultGarbage   = "garbage"   // not the protocol at all
 	FaultFraming   = "framing"   // the protocol, but where a message ends is unclear or wrong
-	FaultOversized = "oversized" // a header, line or trailer beyond all reason
+	FaultOversized = "oversized" // a header, line or trailer above the limits
 	FaultUnasked   = "unasked"   // bytes that answer no request
 
-	FaultViolation   = "violation"    // the protocol, but what it forbids
-	FaultMalformed   = "malformed"    // a message that HTTP forbids, in frames that are in order
+	FaultViolation   = "violation"    // the protocol, but against its rules
+	FaultMalformed   = "malformed"    // a message that HTTP forbids, in valid frames
 	FaultCompression = "compression"  // a header that cannot be decompressed
 	FaultFlowControl = "flow-control" // more than was allowed to be sent
-	FaultFlood       = "flood"        // more to acknowledge than a peer in its right mind asks for
+	FaultFlood       = "flood"        // more to acknowledge than any reasonable peer needs
 
 	FaultOverloaded  = "overloaded"   // FastCGI: the application takes no more requests now
 	FaultMultiplexed = "multiplexed"  // FastCGI: it saw two requests at once on the connection
 	FaultRole        = "unknown-role" // FastCGI: it is no responder
 
-	// HTTP/2: what the server gave up, a stream or the connection. What follows is
-	// the error code's name in lower case: "rst-internal-error".
+	// HTTP/2: the server ended a stream or the connection. The error code's name follows in lower
+	// case: "rst-internal-error".
 	FaultReset  = "rst-"
 	FaultGoAway = "goaway-"
 
-	// HTTP/3: as for streams above, and of a connection that the server closed.
+	// HTTP/3: likewise for streams, and for a connection that the server closed.
 	FaultClose = "close-"
 
-	FaultHandshake   = "handshake"   // the handshake came to nothing
+	FaultHandshake   = "handshake"   // the handshake failed
 	FaultCertificate = "certificate" // the server's certificate was not accepted
-	FaultALPN        = "alpn"        // no protocol that both sides speak
-	FaultAlert       = "alert"       // the server gave up, and said why
+	FaultALPN        = "alpn"        // no protocol in common
+	FaultAlert       = "alert"       // the server ended TLS, with a reason
 	FaultRecord      = "record"      // what arrived after the handshake was not valid TLS
 )
 

@@ -47,7 +47,7 @@ func Read(file string, r io.Reader, d Defaults) ([]load.Request, error) {
 	return b.done, err
 }
 
-// parseEntry reads a line. Its errors carry the column.
+// parseEntry parses a line. Its errors contain the column.
 func parseEntry(line []byte, base URL) (entry, error) {
 	e := entry{url: base, weight: 1}
 	if i := invalidUTF8(line); i >= 0 {
@@ -77,7 +77,7 @@ func parseEntry(line []byte, base URL) (entry, error) {
 	return e, errors.Join(err, e.checkComplete())
 }
 
-// checkComplete reports a request of which only marks are kept where it had secrets.
+// checkComplete reports a request that has marks in place of its secrets.
 func (e entry) checkComplete() error {
 	all := []error{Unmarked("the URL", e.url.Path), Unmarked("the body", string(e.body))}
 	for _, f := range e.header {
@@ -86,7 +86,7 @@ func (e entry) checkComplete() error {
 	return errors.Join(all...)
 }
 
-// syntaxError is where line stops being JSON, and why.
+// syntaxError is where and why line stops being JSON.
 func syntaxError(line []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(line, &v)
@@ -113,8 +113,8 @@ func invalidUTF8(b []byte) int {
 	}
 }
 
-// eachMember calls each with the members of an object, in order, until it fails,
-// and adds to its error the column of the member.
+// eachMember calls each with the members of an object, in order, until it fails. It adds the
+// member's column to the error.
 func eachMember(object []byte, each func(key string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil { // the brace
@@ -130,14 +130,14 @@ func eachMember(object []byte, each func(key string, value json.RawMessage) erro
 		if err := dec.Decode(&value); err != nil {
 			return err
 		}
-		if err := each(key.(string), value); err != nil { // no other token is a key
+		if err := each(key.(string), value); err != nil { // only a string can be a key
 			return atColumn{column, err}
 		}
 	}
 	return nil
 }
 
-// setters has, for each key that a line may have, what takes its value.
+// setters are the functions that set the value of each key.
 var setters = map[string]func(*entry, json.RawMessage) error{
 	"method": func(e *entry, v json.RawMessage) (err error) {
 		e.method, err = parseText("method", v)
@@ -150,7 +150,7 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 		s, err := parseText("url", v)
 		switch {
 		case err != nil:
-		case s == "*": // which OPTIONS may ask for
+		case s == "*": // OPTIONS may use it
 			e.url.Path = s
 		default:
 			e.url, err = e.url.resolveReference(s)
@@ -205,7 +205,7 @@ func parseText(key string, v json.RawMessage) (s string, err error) {
 	return s, nil
 }
 
-// jsonKind is what a JSON value is, in words.
+// jsonKind describes the kind of a JSON value.
 func jsonKind(v json.RawMessage) string {
 	switch v[0] {
 	case '"':
@@ -245,7 +245,7 @@ func headerObject(v json.RawMessage) ([]proto.Field, error) {
 		return err
 	})
 	if at, ok := errors.AsType[atColumn](err); ok {
-		err = at.error // a column of v, not of the line
+		err = at.error // a column in v, not in the line
 	}
 	return fields, err
 }
@@ -263,7 +263,7 @@ func headerList(v json.RawMessage) ([]proto.Field, error) {
 	return fields, err
 }
 
-// parseTexts is a string or a list of them.
+// parseTexts parses a string or a list of strings.
 func parseTexts(key string, v json.RawMessage) ([]string, error) {
 	if v[0] != '[' {
 		s, err := parseText(key, v)

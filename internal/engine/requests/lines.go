@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Limits of the files read, and of what they may ask for.
+// Limits of input files and of their contents.
 const (
 	MaxFile     = 1 << 30 // bytes in a file, and of the bodies of all requests
 	MaxLine     = 64 << 20
@@ -17,7 +17,7 @@ const (
 	maxFaults   = 10 // shown for one file
 )
 
-// A Fault is one thing wrong in a file.
+// A Fault is an error in a file.
 type Fault struct {
 	File         string
 	Line, Column int // from 1; 0 where it does not apply
@@ -35,24 +35,23 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Problem)
 }
 
-// atColumn is an error at a column of the line being read.
+// atColumn is an error at a column of the current line.
 type atColumn struct {
 	column int
 	error
 }
 
-// excess is an error after which nothing of a file is of use: it has more than a
-// run can hold.
+// excess is an error after which the rest of a file is not read, because it has more than a run can
+// hold.
 type excess string
 
 func (e excess) Error() string { return string(e) }
 
 func tooMany(format string, args ...any) error { return excess(fmt.Sprintf(format, args...)) }
 
-// eachLine calls each with every line of r without its end, LF or CRLF, valid
-// until each returns. It joins what each returns into Faults of the file name,
-// the first few of them, and goes on after a fault so as to find the others,
-// unless there is an excess.
+// eachLine calls each with every line of r without its end, LF or CRLF. The line is valid until
+// each returns. Errors become Faults of the file name, and are joined, up to maxFaults. After a
+// fault it continues with the next line, unless there is an excess.
 func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
 	scan := bufio.NewScanner(limited)
@@ -68,7 +67,7 @@ func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 		n++
 		line := scan.Bytes()
 		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors begin files so
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors write it
 		}
 		if err := each(line); err != nil {
 			f := Fault{File: name, Line: n, Problem: err.Error()}

@@ -16,16 +16,16 @@ import (
 	"dyno/internal/redact"
 )
 
-// Defaults are what a request has unless it says otherwise itself.
+// Defaults are what a request has if it does not specify it.
 type Defaults struct {
 	URL    URL           // where all requests go, and the path of one that has none
 	Method string        // "": GET, or POST with a body, even an empty one
 	Header []proto.Field // sent unless a request has one of the same name
-	HTTP2  bool          // requests must be such as HTTP/2 can send
+	HTTP2  bool          // requests must be valid for HTTP/2
 }
 
-// URLs reads one URL a line, each either a path or absolute and of base's own
-// origin. Empty lines and those that start with # say nothing.
+// URLs reads one URL a line: a path, or an absolute URL of base's origin. It ignores empty lines
+// and those that start with #.
 func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 	var all []URL
 	err := eachLine(file, r, func(line []byte) error {
@@ -45,7 +45,7 @@ func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 	return all, err
 }
 
-// resolveReference reads s, which is a path or a URL of u's own origin.
+// resolveReference parses s, a path or a URL of u's origin.
 func (u URL) resolveReference(s string) (URL, error) {
 	if strings.HasPrefix(s, "/") {
 		s, _, _ = strings.Cut(s, "#")
@@ -75,7 +75,7 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 		if len(all) == MaxRequests {
 			return tooMany("there are more than %d bodies", MaxRequests)
 		}
-		all = append(all, append([]byte{}, line...)) // an empty one is not nil
+		all = append(all, append([]byte{}, line...)) // an empty one must not be nil
 		return nil
 	})
 	if err == nil && len(all) == 0 {
@@ -84,8 +84,8 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 	return all, err
 }
 
-// Pair makes request i of URL i and body i, each list starting again at its
-// end, until both end together: three URLs and two bodies are six requests.
+// Pair combines URL i and body i into request i. Each list starts again at its end, until both end
+// together: three URLs and two bodies are six requests.
 func Pair(d Defaults, urls []URL, bodies [][]byte) ([]load.Request, error) {
 	n := len(urls) / greatestDivisor(len(urls), len(bodies)) * len(bodies)
 	if n > MaxRequests {
@@ -109,7 +109,7 @@ func greatestDivisor(a, b int) int {
 	return a
 }
 
-// A builder makes the requests of a run and keeps what they have in common.
+// A builder makes the requests of a run, and keeps what they share.
 type builder struct {
 	Defaults
 	header []proto.Field // of every request without headers and credentials of its own
@@ -117,7 +117,7 @@ type builder struct {
 	bytes  int64
 }
 
-// An entry is what one request says of itself.
+// An entry is what an input specifies of one request.
 type entry struct {
 	method string
 	url    URL
@@ -158,7 +158,7 @@ func (b *builder) addRequest(e entry) error {
 	return nil
 }
 
-// checkFraming reports a header that says another length of r's body than it has.
+// checkFraming reports a header with a length of the body that is wrong.
 func checkFraming(r proto.Request) error {
 	for _, f := range r.Header {
 		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.Itoa(len(r.Body)) {
@@ -198,7 +198,7 @@ func hasField(h []proto.Field, name string) bool {
 	return slices.ContainsFunc(h, func(f proto.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// Field reads a header line, "Name: value".
+// Field parses a header line, "Name: value".
 func Field(s string) (proto.Field, error) {
 	name, value, found := strings.Cut(s, ":")
 	if !found {
@@ -208,7 +208,7 @@ func Field(s string) (proto.Field, error) {
 	return f, errors.Join(checkField(f), Unmarked("header "+f.Name, f.Value))
 }
 
-// Unmarked reports what has a mark in the place of a secret: that is nothing to send.
+// Unmarked reports text with a mark in place of a secret, which cannot be sent.
 func Unmarked(what, text string) error {
 	if m := redact.FirstMark(text); m != "" {
 		return fmt.Errorf("%s has %s in the place of a secret that was not kept; write what it was",
@@ -217,7 +217,7 @@ func Unmarked(what, text string) error {
 	return nil
 }
 
-// checkField reports what is wrong with f as a line of any request.
+// checkField reports what is wrong with f as a header line.
 func checkField(f proto.Field) error {
 	if f.Name == "" {
 		return errors.New("a header has no name; write 'Name: value'")
@@ -233,8 +233,8 @@ func Method(m string) error {
 	return innermostError(h1.Check(proto.Request{Method: m, Path: "/"}))
 }
 
-// innermostError is what err, of h1.Check, says is wrong, on one line and without the
-// request: who reads it knows which one was meant.
+// innermostError is the cause in err, which came from h1.Check, on one line and without the
+// request's name, which the reader already knows.
 func innermostError(err error) error {
 	if err == nil {
 		return nil

@@ -20,7 +20,7 @@ var Kinds = []string{"epoll", "uring", "portable"}
 // So `dyno calibrate` measures both, and package cli asks for the faster one by its name.
 const uringLeast = 8
 
-// preferredKinds are the kinds for so many sockets, the fastest first.
+// preferredKinds returns the kinds for that number of sockets, the fastest first.
 func preferredKinds(sockets int) []string {
 	if sockets >= uringLeast {
 		return []string{"uring", "epoll", "portable"}
@@ -34,19 +34,19 @@ var opener = openers{
 
 // Sizes and limits of an epoll ring.
 const (
-	scratchSize = 256 << 10 // what one receive can lend: large bodies come in few pieces
-	eventsMax   = 4096      // taken from the kernel at once
+	scratchSize = 256 << 10 // longest receive, so that large bodies take few
+	eventsMax   = 4096      // read from the kernel at once
 )
 
-// While at least an eighth of the sockets that wait for an answer have one,
-// asking each directly costs less than asking epoll which they are, and being
-// woken; below that, and for a few sockets, epoll is cheaper. Measured.
+// While at least an eighth of the sockets that wait for an answer have one, it costs less to try
+// each socket directly than to wait for epoll's list. Below that, and for few sockets, epoll is
+// cheaper. Both were measured.
 const (
 	pollShare = 8
 	pollMin   = 8
 )
 
-// epoll is the readiness of sockets, turned into completions.
+// epoll turns the readiness of sockets into completions.
 //
 // A socket is registered once, edge-triggered, for all it can report; there is
 // no further call to epoll_ctl. What is sent is written at once: an event of output
@@ -62,35 +62,35 @@ type epoll struct {
 	life    int32
 
 	events  []syscall.EpollEvent
-	at, got int // events looked at, taken
+	at, got int // events handled, events read
 
-	open         []int32 // the sockets a poll looks at
+	open         []int32 // the sockets that are polled
 	pollMode     bool
-	cursor       int // in open
-	polls, hits  int // of this turn: sockets asked, answers taken
+	cursor       int // position in open
+	polls, hits  int // of this turn: sockets tried, answers received
 	orphans      int
-	missCost     int64 // of a poll that finds nothing, in ns
+	missCost     int64 // of a receive that finds nothing, in ns
 	idle         int64
-	completed    []Completion // not in answer to an event
-	taken        int          // of completed
+	completed    []Completion // completions that belong to no event
+	taken        int          // how many of completed were returned
 	scratch      []byte
 	lingering    lingerers
 	coarseTimers bool // the kernel has no epoll_pwait2
 }
 
 type socket struct {
-	rest   []byte // of a Send
+	rest   []byte // what is left of a Send
 	user   uint64
-	life   int32 // tells this socket from others that had its number
-	place  int32 // in epoll.open
+	life   int32 // distinguishes this socket from others with the same descriptor
+	place  int32 // position in epoll.open
 	state  state
-	hope   uint8 // empty polls after which it no longer counts as answering
+	hope   uint8 // empty polls that are left before it counts as an orphan
 	hup    bool  // the peer has closed: read to the end
 	orphan bool
 }
 
-// How many empty polls a socket is worth: any number while its answer is
-// awaited, a few after a piece of one.
+// How many empty polls a socket may have: any number while it waits for an answer, a few after a
+// part of one.
 const (
 	awaited = 255
 	partial = 4
@@ -122,8 +122,8 @@ func (r *epoll) freeRing() {
 	syscall.Close(r.ep)
 }
 
-func (r *epoll) Now() int64  { return Clock() }
-func (r *epoll) Idle() int64 { return r.idle }
+func (r *epoll) Now() int64      { return Clock() }
+func (r *epoll) IdleTime() int64 { return r.idle }
 
 func (r *epoll) Connect(addr int, user uint64) (int, error) {
 	fd, up, err := beginConnect(r.addrs[addr])
@@ -164,7 +164,7 @@ func (r *epoll) setOrphan(s *socket, is bool) {
 
 func (r *epoll) Send(fd int, b []byte) bool {
 	s := &r.sockets[fd]
-	n, errno := rawSend(fd, b)
+	n, errno := sendNow(fd, b)
 	if n == len(b) {
 		s.hope = awaited
 		r.setOrphan(s, false)
@@ -179,10 +179,10 @@ func (r *epoll) Send(fd int, b []byte) bool {
 	return false
 }
 
-// writeRest goes on with a Send. It reports whether that is over, and its error.
+// writeRest continues a Send. It reports whether the Send has ended, and its error.
 func (r *epoll) writeRest(fd int, s *socket) (bool, error) {
 	for len(s.rest) > 0 {
-		n, errno := rawSend(fd, s.rest)
+		n, errno := sendNow(fd, s.rest)
 		if errno == syscall.EAGAIN {
 			return false, nil
 		}
@@ -212,7 +212,7 @@ func (r *epoll) Close(fd int, gently bool) {
 func (r *epoll) closeSocket(fd int) {
 	s := &r.sockets[fd]
 	r.setOrphan(s, false)
-	if int(s.place) < r.cursor { // what the poll has yet to ask must not get behind it
+	if int(s.place) < r.cursor { // sockets that are still to be tried must stay ahead
 		r.cursor--
 		r.swapOrder(int(s.place), r.cursor)
 	}
@@ -223,14 +223,14 @@ func (r *epoll) closeSocket(fd int) {
 	syscall.Close(fd)
 }
 
-// swapOrder exchanges two places in open.
+// swapOrder exchanges two positions in open.
 func (r *epoll) swapOrder(i, j int) {
 	a, b := r.open[i], r.open[j]
 	r.open[i], r.open[j] = b, a
 	r.sockets[a].place, r.sockets[b].place = int32(j), int32(i)
 }
 
-func (r *epoll) Rest(until int64) { r.idle += sleepUntil(until) }
+func (r *epoll) RestUntil(until int64) { r.idle += sleepUntil(until) }
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)
@@ -238,7 +238,7 @@ func (r *epoll) Wait(deadline int64) error {
 		now = Clock()
 		deadline = min(deadline, r.lingering.closeExpired(now, r))
 	}
-	r.pollMode = r.worthPolling()
+	r.pollMode = r.judgePolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
 	if r.pollMode {
 		if r.orphans == 0 {
@@ -259,8 +259,9 @@ func (r *epoll) Wait(deadline int64) error {
 	return err
 }
 
-// worthPolling looks back at the last turn.
-func (r *epoll) worthPolling() bool {
+// judgePolling reports whether polling would have paid in the last turn, and counts the time of
+// receives that found nothing as idle.
+func (r *epoll) judgePolling() bool {
 	if !r.pollMode {
 		return r.hits >= pollMin && r.hits*pollShare >= len(r.open)
 	}
@@ -273,7 +274,7 @@ func (r *epoll) stillLingers(l lingerer) bool {
 	return s.life == l.life && s.state == lingering
 }
 
-// waitForEvents asks the kernel for events, for at most timeout nanoseconds.
+// waitForEvents reads events from the kernel. It waits for at most timeout nanoseconds.
 func (r *epoll) waitForEvents(timeout int64) error {
 	r.at, r.got = 0, 0
 	n, errno := r.epollWait(timeout)
@@ -292,10 +293,10 @@ func (r *epoll) waitForEvents(timeout int64) error {
 	return nil
 }
 
-// epollWait is epoll_pwait2, or what there was before Linux 5.11. It does not tell the Go
-// scheduler, which would look every 20 µs whether to take the processor from whoever waits
-// so often, and do it: that costs the CPU more, and the next send its instant. The worker
-// keeps its processor (load.keepProcs), and a signal of the scheduler's ends the wait.
+// epollWait is epoll_pwait2, or epoll_wait before Linux 5.11. The Go scheduler is not told.
+// Otherwise it would check every 20 µs whether to take the processor from a thread that waits so
+// often, and do so: that costs more CPU, and delays the next send. The worker keeps its processor
+// (load.keepProcs). A signal of the scheduler ends the wait.
 func (r *epoll) epollWait(timeout int64) (int, syscall.Errno) {
 	events := uintptr(unsafe.Pointer(&r.events[0]))
 	const pwait2 = 441
@@ -343,7 +344,7 @@ const (
 	incoming = syscall.EPOLLIN | gone
 )
 
-// handleEvent takes a completion from ev, or nothing and the next event's turn.
+// handleEvent returns a completion of ev, if there is one, or moves on to the next event.
 func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 	fd := int(ev.Fd)
 	s := &r.sockets[fd]
@@ -363,7 +364,7 @@ func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 	case s.state == connected && ev.Events&incoming != 0:
 		s.hup = s.hup || ev.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP) != 0
 		if r.pollMode && s.hope > 0 {
-			break // this turn's poll will come to it
+			break // this turn's poll will reach it
 		}
 		return r.completeReceive(fd, s, &r.at)
 	}
@@ -380,10 +381,10 @@ func (r *epoll) completeConnect(fd int, s *socket) Completion {
 	return c
 }
 
-// completeReceive takes what fd has received, and steps on when that is likely all.
-// Short is all: when more comes there will be another event, or another poll.
+// completeReceive receives from fd. It adds to step when all data has likely been received: after a
+// short read, more data causes another event or is found by another poll.
 func (r *epoll) completeReceive(fd int, s *socket, step *int) (Completion, bool) {
-	n, errno := rawReceive(fd, r.scratch)
+	n, errno := receiveNow(fd, r.scratch)
 	switch {
 	case n > 0:
 		if n < len(r.scratch) && !s.hup {
@@ -405,7 +406,7 @@ func (r *epoll) completeReceive(fd int, s *socket, step *int) (Completion, bool)
 	return c, true
 }
 
-// pollSockets asks the sockets that may have an answer, one after the other.
+// pollSockets tries to receive from the sockets that may have an answer, one after the other.
 func (r *epoll) pollSockets() (Completion, bool) {
 	for r.cursor < len(r.open) {
 		fd := int(r.open[r.cursor])

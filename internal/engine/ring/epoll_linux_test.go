@@ -123,14 +123,14 @@ func (b *bench) round(from int) map[uint64]string {
 func (b *bench) blocks() {
 	b.t.Helper()
 	const d = 30 * time.Millisecond
-	idle, until := b.r.Idle(), b.r.Now()+int64(d)
+	idle, until := b.r.IdleTime(), b.r.Now()+int64(d)
 	n := 0
 	for ; b.r.Now() < until; n++ {
 		if got := b.turn(d); len(got) > 0 {
 			b.t.Fatalf("took %v of nothing", got)
 		}
 	}
-	if idle = b.r.Idle() - idle; n > 10 || idle < int64(d)/3 {
+	if idle = b.r.IdleTime() - idle; n > 10 || idle < int64(d)/3 {
 		b.t.Errorf("took %d turns to wait for %v, idle for %v", n, d, time.Duration(idle))
 	}
 	if b.r.pollMode {

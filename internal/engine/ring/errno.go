@@ -1,5 +1,4 @@
 package ring
 
-// Errno is the system's error in err, so that it is the same on every ring and platform,
-// or else err.
+// Errno returns the system's error number in err, the same on every ring and platform, or else err.
 func Errno(err error) error { return portableErrno(err) }

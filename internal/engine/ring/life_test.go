@@ -48,13 +48,13 @@ func TestWait(t *testing.T) {
 		r := open()
 		const us = time.Microsecond
 		for _, d := range []time.Duration{-time.Hour, 0, 50 * us, 20_000 * us} {
-			from, idle := r.Now(), r.Idle()
+			from, idle := r.Now(), r.IdleTime()
 			for again := true; again; again = r.Now()-from < int64(d) {
 				if err := r.Wait(from + int64(d)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			took, idle := r.Now()-from, r.Idle()-idle
+			took, idle := r.Now()-from, r.IdleTime()-idle
 			if took < int64(d) || took > max(0, int64(d))+patience {
 				t.Errorf("Wait for %v took %v", d, time.Duration(took))
 			}

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// pieceSize is what one connection can lend at once. There is a buffer for each
-// of them, unlike with epoll, so ten thousand connections hold 160 MiB.
+// pieceSize is the size of a connection's receive buffer, in bytes. Unlike with epoll each
+// connection has one, so ten thousand connections take 160 MiB.
 const pieceSize = 16 << 10
 
-// farewellMax is how much a peer may say after a gentle close, such as that TLS
-// is over, before it is taken for one that will not close.
+// farewellMax is how many bytes a peer may send after a gentle close, such as the end of TLS. If it
+// sends more, the connection is closed at once.
 const farewellMax = 64 << 10
 
-// lastWait is how long Close waits for a last word to be sent.
+// lastWait is how long Close waits for a last message to be sent.
 const lastWait = 10 * time.Millisecond
 
-// portable is package net, turned into completions. A connection has a
-// goroutine that dials and then reads, and during a Send one that writes. They
-// queue what has happened; the worker takes the whole queue once a turn.
+// portable turns package net into completions. A connection has a goroutine that dials and then
+// reads, and during a Send one that writes. They queue completions; the worker takes the whole
+// queue once a turn.
 type portable struct {
 	addrs   []Addr
 	streams []*stream // by fd; nil where none is open
 	unused  []int     // fds below len(streams)
 	batch   []arrival // taken from the queue
-	taken   int       // of batch
-	lent    *stream   // whose buffer the user is looking at
+	taken   int       // how many of batch were returned
+	lent    *stream   // whose buffer the user may be reading
 	timer   *time.Timer
 	idle    int64
 
@@ -38,7 +38,7 @@ type portable struct {
 	all  sync.WaitGroup  // every goroutine
 
 	wake      chan struct{} // of 1: the queue is no longer empty
-	mu        sync.Mutex    // of what follows, and of the streams' shared fields
+	mu        sync.Mutex    // guards what follows, and the shared fields of streams
 	queue     []arrival
 	lingering int
 }
@@ -49,14 +49,14 @@ type stream struct {
 	ring     *portable
 	life     context.Context
 	cancel   context.CancelFunc
-	released chan struct{} // of 1: the user is done with what it was lent
+	released chan struct{} // of 1: the user no longer reads the buffer
 	writer   sync.WaitGroup
-	sending  bool // the worker's: Sent has not been taken yet
-	last     bool // what is sent is little enough for a last word
+	sending  bool // used by the worker: Sent has not been returned yet
+	last     bool // what is sent is short enough to be sent despite Close
 
 	conn   net.Conn // nil until connected
-	closed bool     // by the user, who wants to hear no more; written by the worker
-	ended  bool     // nothing more to receive
+	closed bool     // by the user, who wants no more completions; written by the worker
+	ended  bool     // no more data can be received
 	gentle bool     // counted as lingering
 }
 
@@ -74,8 +74,8 @@ func openPortable(addrs []Addr, _ int) (Ring, func(), error) {
 	return r, func() { cancel(); r.all.Wait() }, nil
 }
 
-func (r *portable) Now() int64  { return Clock() }
-func (r *portable) Idle() int64 { return r.idle }
+func (r *portable) Now() int64      { return Clock() }
+func (r *portable) IdleTime() int64 { return r.idle }
 
 // Connect never fails at once.
 func (r *portable) Connect(addr int, user uint64) (int, error) {
@@ -93,7 +93,7 @@ func (r *portable) Connect(addr int, user uint64) (int, error) {
 	return fd, nil
 }
 
-// Send is always Sent later: package net has no write that cannot block.
+// Send always ends with a Sent completion: package net has no write that cannot block.
 func (r *portable) Send(fd int, b []byte) bool {
 	s := r.streams[fd]
 	s.sending, s.last = true, len(b) <= lastMost
@@ -117,7 +117,7 @@ func (r *portable) Close(fd int, gently bool) {
 		r.lingering++
 	}
 	r.mu.Unlock()
-	if s.gentle { // serve reads on
+	if s.gentle { // serveConn continues to read
 		s.conn.SetReadDeadline(time.Now().Add(time.Duration(lingerFor)))
 		return
 	}
@@ -129,8 +129,8 @@ func (r *portable) Close(fd int, gently bool) {
 	s.writer.Wait() // what is being sent belongs to the user again
 }
 
-// Rest does not: its goroutines would be woken all the same.
-func (r *portable) Rest(int64) {}
+// RestUntil does nothing: the goroutines of the connections would be woken in any case.
+func (r *portable) RestUntil(int64) {}
 
 func (r *portable) Wait(deadline int64) error {
 	if r.taken < len(r.batch) || r.awaitCompletion() {
@@ -150,7 +150,7 @@ func (r *portable) Wait(deadline int64) error {
 	return nil
 }
 
-// awaitCompletion swaps the batch that has been taken for what has come in meanwhile.
+// awaitCompletion swaps the batch, which has been returned, for the queue.
 func (r *portable) awaitCompletion() bool {
 	r.mu.Lock()
 	r.batch, r.queue = r.queue, r.batch[:0]
@@ -183,7 +183,7 @@ func (r *portable) Next() (Completion, bool) {
 	}
 }
 
-// serveConn is the life of a connection.
+// serveConn runs a connection from dialing to its end.
 func (s *stream) serveConn(to Addr) {
 	dialer := net.Dialer{KeepAlive: -1}
 	network, address := "unix", to.Unix
@@ -211,8 +211,8 @@ func (s *stream) serveConn(to Addr) {
 	}
 }
 
-// receiveLoop reads until there is no more. What the user has been lent is not
-// overwritten even if the user has closed the connection since.
+// receiveLoop reads until the connection ends. It does not overwrite the buffer while the user may
+// read it, even if the user has closed the connection since.
 func (s *stream) receiveLoop() {
 	buf := make([]byte, pieceSize)
 	farewell := 0
@@ -234,8 +234,8 @@ func (s *stream) receiveLoop() {
 	}
 }
 
-// endStream is the end of receiving. The connection stays open for its user to close;
-// if that has been done gently, the time has come.
+// endStream ends the receiving. The connection stays open until its user closes it; if it was
+// closed gently, it is closed now.
 func (s *stream) endStream(err error) {
 	s.ring.mu.Lock()
 	s.ended = true
@@ -272,8 +272,8 @@ func (s *stream) postCompletion(c Completion) bool {
 	return true
 }
 
-// portableErrno is the system's error in err, so that it is the same on every ring, or
-// else err: io.EOF, or package net's own.
+// portableErrno returns the system's error number in err, the same on every ring. Otherwise it
+// returns err: io.EOF, or an error of package net.
 func portableErrno(err error) error {
 	var e syscall.Errno
 	if !errors.As(err, &e) {
@@ -285,8 +285,8 @@ func portableErrno(err error) error {
 	return e
 }
 
-// winsock has Windows' numbers for what package syscall gives names, but other
-// numbers. No other system's errors go so high.
+// winsock maps Windows' socket errors to those of package syscall, which have the same names and
+// other numbers. No other system has such large error numbers.
 var winsock = map[syscall.Errno]syscall.Errno{
 	10024: syscall.EMFILE,
 	10048: syscall.EADDRINUSE,

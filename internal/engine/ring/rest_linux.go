@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// exactTimers has the kernel wake this thread within a nanosecond of when it asked for,
-// and not within 50 microseconds.
+// exactTimers sets the thread's timer slack to a nanosecond, so that the kernel wakes it on time.
+// The default slack is 50 microseconds.
 func exactTimers() {
 	const setTimerSlack = 29 // PR_SET_TIMERSLACK
 	syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
 }
 
-// sleepUntil sleeps, until an instant or a signal, and returns how long, in ns. The Go scheduler
-// is not told, as by a wait.
+// sleepUntil sleeps until an instant or a signal, and returns for how long, in ns. The Go scheduler
+// is not told.
 func sleepUntil(until int64) int64 {
 	from := Clock()
 	if until <= from {

@@ -18,53 +18,52 @@ import (
 	"dyno/internal/engine/uring"
 )
 
-// A Ring serves one worker and is used by its goroutine only. All instants are
-// nanoseconds after one origin, the same for every real ring of a process.
+// A Ring belongs to one worker; only the worker's goroutine may use it. All instants are
+// nanoseconds after one origin, which is the same for every real ring of a process.
 type Ring interface {
-	// Now is the time.
+	// Now is the current instant.
 	Now() int64
 
-	// Connect starts connecting a socket to address addr of those the ring was
-	// opened with: Connected, then Received again and again until Close. Every
-	// completion of the connection carries user. When even the start fails, it
-	// returns the error and no completion follows.
+	// Connect starts to connect a socket to address addr of those the ring was opened with. A
+	// Connected completion follows, then Received again and again until Close. Every completion of the
+	// connection carries user. If even the start fails, Connect returns the error, and no completion
+	// follows.
 	Connect(addr int, user uint64) (fd int, err error)
 
-	// Send sends all of b. If it reports true that is done; else b must not
-	// change until Sent says so. One Send at a time for each connection.
+	// Send sends all of b. If it returns true, that is done. Otherwise b must not change until the
+	// Sent completion. A connection can have one Send at a time.
 	Send(fd int, b []byte) (done bool)
 
-	// Close closes fd. What was sent just before goes out if it is no more than
-	// lastMost bytes, nothing else was being sent and the peer takes it at once.
-	// A gentle close leaves it to the peer to close first, for a while, so that
-	// no local port is kept in TIME_WAIT. Completions already on their way may
-	// still come.
+	// Close closes fd. What was sent just before still goes out if it is no more than lastMost bytes,
+	// nothing else was being sent, and the peer accepts it at once. A gentle close waits for the peer
+	// to close first, for a while, so that no local port stays in TIME_WAIT. Completions that were
+	// already queued may still follow.
 	Close(fd int, gently bool)
 
-	// Rest lets what completes before until wait, so that there is more of it at once
-	// and nobody is woken for each. What was sent is on its way. A ring need not rest.
-	Rest(until int64)
+	// RestUntil delays what completes before until, so that more completions come at once and nobody
+	// is woken for each. Data that was sent is on its way. A ring may ignore it.
+	RestUntil(until int64)
 
-	// Wait returns when a completion may be ready, or for a signal, and at deadline at the
-	// latest. Meanwhile it may keep the Go scheduler's processor: leave one to the others.
+	// Wait returns when a completion may be ready, on a signal, and at deadline at the latest.
+	// Meanwhile it may occupy the Go scheduler's processor, so the caller must leave one to others.
 	Wait(deadline int64) error
 
-	// Next takes one completion. The Data of the one before is no longer valid.
+	// Next returns the next completion. The Data of the one before becomes invalid.
 	Next() (Completion, bool)
 
-	// Idle is for how long, since it was opened, the ring had nothing to do, or rested.
-	Idle() int64
+	// IdleTime is for how long, since it was opened, the ring had nothing to do or rested; ns.
+	IdleTime() int64
 }
 
-// A Completion is how an operation ended.
+// A Completion is the result of an operation.
 type Completion struct {
 	Op   Op
 	User uint64 // as given to Connect
-	Data []byte // Received: the bytes, lent until Next
+	Data []byte // Received: the bytes, valid until Next
 	Err  error  // why it failed; io.EOF when the peer has closed
 }
 
-// An Op is the end of a kind of operation.
+// An Op is what has completed.
 type Op uint8
 
 const (
@@ -84,14 +83,14 @@ const (
 	lingerFor = int64(time.Second)
 )
 
-// Never is a deadline that does not come.
+// Never is a deadline that is never reached.
 const Never = 1<<63 - 1
 
 // An Addr is where a ring can connect to: a TCP address, or a unix socket.
 type Addr struct {
 	TCP  netip.AddrPort
 	Unix string     // a path; TCP is unset
-	From netip.Addr // of this machine, of TCP's family; unset: the system's choice
+	From netip.Addr // of this machine, in the same family as TCP; unset: the system's choice
 }
 
 // String is the address as errors and reports show it.
@@ -102,21 +101,21 @@ func (a Addr) String() string {
 	return a.TCP.String()
 }
 
-// ErrRefused is in the error of a ring that this system could have, but that its
-// version or its rules refuse. Another kind may be had.
+// ErrRefused is the error of a ring that the kernel's version or the system's settings do not
+// allow. Another kind may work.
 var ErrRefused = uring.ErrRefused
 
 // An Opened is a ring that has been opened.
 type Opened struct {
 	Ring
 	Kind    string
-	Free    func() // frees it, once it is of no more use
-	Refused error  // why it is not of a kind that would be faster; nil: it is
+	Free    func() // frees the ring, when it is no longer used
+	Refused error  // why a faster kind was not opened; nil: none is faster
 }
 
-// Open opens a ring of the given kind for about so many sockets, which can
-// connect to addrs; the thread that opens it is the one that may use it. The kinds
-// are those of Kinds; "auto" is Auto's, or the next that the system does not refuse.
+// Open opens a ring of a kind, one of Kinds, for about that many sockets, which can connect to
+// addrs. The thread that opens it must be the one that uses it. The kind "auto" is that of Auto, or
+// the next one that the system allows.
 func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
 	kinds := []string{kind}
 	if kind == "auto" {
@@ -125,9 +124,9 @@ func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
 	return openFirst(kinds, sockets, addrs)
 }
 
-// Auto is the kind that is the fastest for so many sockets on most machines. One that was
-// calibrated may know better: then it is asked for by its name.
-func Auto(sockets int) string { return preferredKinds(sockets)[0] }
+// AutoKind is the fastest kind for that many sockets on most machines. After a calibration a caller
+// may know better, and then names the kind.
+func AutoKind(sockets int) string { return preferredKinds(sockets)[0] }
 
 func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) {
 	for _, o.Kind = range kinds {
@@ -143,16 +142,16 @@ func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) 
 	return o, err
 }
 
-// openers are the kinds' own Open.
+// openers are the functions that open a ring, by kind.
 type openers map[string]func(addrs []Addr, sockets int) (Ring, func(), error)
 
 var origin = time.Now()
 
-// Clock is the time on which all real rings of the process agree.
+// Clock is the clock of all real rings of the process, in ns.
 func Clock() int64 { return int64(time.Since(origin)) }
 
-// ClockAt is what Clock shows at an instant read by time.Now.
+// ClockAt is what Clock showed at an instant read by time.Now.
 func ClockAt(at time.Time) int64 { return int64(at.Sub(origin)) }
 
-// TimeAt is when Clock shows that.
+// TimeAt is the time at which Clock shows that value.
 func TimeAt(shown int64) time.Time { return origin.Add(time.Duration(shown)) }

@@ -5,14 +5,13 @@ import (
 	"io"
 )
 
-// Sim is a ring in virtual time: nothing sleeps, nothing is random, and the
-// server is a function. Data that was lent is overwritten when its time is
-// over, so that who keeps it fails.
+// Sim is a ring in virtual time: nothing sleeps, nothing is random, and the server is a function.
+// Data is overwritten once it has become invalid, so that code which keeps it fails.
 type Sim struct {
 	// Server is called when bytes arrive at the server's end of a connection.
 	Server func(p *Peer, b []byte)
-	// Accept, if set, says what becomes of the nth connect, from 0, and after
-	// how many nanoseconds.
+	// Accept, if set, returns the outcome of the nth connect, from 0, and after how many nanoseconds
+	// it follows.
 	Accept func(n int) (after int64, err error)
 
 	now   int64
@@ -41,29 +40,29 @@ type simEvent struct {
 // Now is the virtual time.
 func (s *Sim) Now() int64 { return s.now }
 
-// Idle is the virtual time in which nothing happened.
-func (s *Sim) Idle() int64 { return s.idle }
+// IdleTime is the virtual time in which nothing happened.
+func (s *Sim) IdleTime() int64 { return s.idle }
 
-func (s *Sim) schedule(t int64, p *Peer, c Completion) {
+func (s *Sim) scheduleEvent(t int64, p *Peer, c Completion) {
 	s.seq++
 	c.User = p.user
 	heap.Push(&s.queue, simEvent{t, s.seq, p, c})
 }
 
-// Reply sends b to the client, which has it after so many nanoseconds.
+// Reply sends b to the client, which receives it after that many nanoseconds.
 func (p *Peer) Reply(after int64, b []byte) {
-	p.sim.schedule(p.sim.now+after, p, Completion{Op: Received, Data: b})
+	p.sim.scheduleEvent(p.sim.now+after, p, Completion{Op: Received, Data: b})
 }
 
-// Hangup ends the connection: with io.EOF in an orderly way, else by err.
+// Hangup ends the connection: in good order with io.EOF, otherwise with err.
 func (p *Peer) Hangup(after int64, err error) {
-	p.sim.schedule(p.sim.now+after, p, Completion{Op: Received, Err: err})
+	p.sim.scheduleEvent(p.sim.now+after, p, Completion{Op: Received, Err: err})
 }
 
-// Now is the virtual time at the server, which is the client's.
+// Now is the virtual time. Server and client have the same.
 func (p *Peer) Now() int64 { return p.sim.now }
 
-// Connect is always answered, at once or as Accept says.
+// Connect always completes, at once or as Accept says.
 func (s *Sim) Connect(_ int, user uint64) (int, error) {
 	p := &Peer{N: len(s.peers), sim: s, user: user, open: true}
 	s.peers = append(s.peers, p)
@@ -72,35 +71,35 @@ func (s *Sim) Connect(_ int, user uint64) (int, error) {
 	if s.Accept != nil {
 		after, err = s.Accept(p.N)
 	}
-	s.schedule(s.now+after, p, Completion{Op: Connected, Err: err})
+	s.scheduleEvent(s.now+after, p, Completion{Op: Connected, Err: err})
 	return p.N, nil
 }
 
-// Send arrives at the server at once.
+// Send reaches the server at once.
 func (s *Sim) Send(fd int, b []byte) bool {
 	s.Server(s.peers[fd], b)
 	return true
 }
 
-// Close ends all that was under way on fd.
+// Close ends all operations in flight on fd.
 func (s *Sim) Close(fd int, _ bool) { s.peers[fd].open = false }
 
-// Rest moves the time on.
-func (s *Sim) Rest(until int64) {
+// RestUntil advances the time.
+func (s *Sim) RestUntil(until int64) {
 	if until > s.now {
 		s.idle += until - s.now
 		s.now = until
 	}
 }
 
-// Wait moves the time on to the next event, or to the deadline.
+// Wait advances the time to the next event, or to the deadline.
 func (s *Sim) Wait(deadline int64) error {
 	next := deadline
 	if len(s.queue) > 0 {
 		next = min(next, s.queue[0].at)
 	}
 	if next == Never {
-		return io.ErrNoProgress // nobody will ever do anything again
+		return io.ErrNoProgress // no event can ever follow
 	}
 	if next > s.now {
 		s.idle += next - s.now
@@ -109,7 +108,7 @@ func (s *Sim) Wait(deadline int64) error {
 	return nil
 }
 
-// Next takes what has happened by now.
+// Next returns what has happened by now.
 func (s *Sim) Next() (Completion, bool) {
 	for i := range s.lent {
 		s.lent[i] = '!'

@@ -78,8 +78,8 @@ func TestSimTimeIsExact(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	if s.Idle() != 130 {
-		t.Errorf("idle for %d of 130 ns in which nothing else happened", s.Idle())
+	if s.IdleTime() != 130 {
+		t.Errorf("idle for %d of 130 ns in which nothing else happened", s.IdleTime())
 	}
 }
 

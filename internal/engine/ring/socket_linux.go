@@ -43,14 +43,14 @@ const (
 	closed state = iota
 	connecting
 	connected
-	ended     // nothing more to receive
+	ended     // no more data can be received
 	lingering // closed by its user, not yet by its peer
 )
 
-// lingerers are the sockets left to their peers to close, longest first.
+// lingerers are the sockets that wait for their peers to close, the longest first.
 type lingerers struct {
 	queue []lingerer
-	gone  int // of the queue: they are no longer in it
+	gone  int // entries of the queue that have left it
 }
 
 type lingerer struct {
@@ -59,7 +59,7 @@ type lingerer struct {
 	till int64
 }
 
-// A leaver can tell whether it still has a lingerer, and give it up.
+// A leaver is a ring: it reports whether it still has a lingerer, and closes one.
 type leaver interface {
 	stillLingers(lingerer) bool
 	closeSocket(fd int)
@@ -70,7 +70,7 @@ func (q *lingerers) isFull() bool { return len(q.queue)-q.gone >= lingerMax }
 
 func (q *lingerers) addLingerer(l lingerer) { q.queue = append(q.queue, l) }
 
-// closeExpired ends those whose time is over, and returns when to come again.
+// closeExpired closes lingerers whose time has expired, and returns when to call it again.
 func (q *lingerers) closeExpired(now int64, r leaver) int64 {
 	next := int64(Never)
 	for ; q.hasAny(); q.gone++ {
@@ -82,14 +82,14 @@ func (q *lingerers) closeExpired(now int64, r leaver) int64 {
 			r.closeSocket(l.fd)
 		}
 	}
-	if q.gone*2 >= len(q.queue) { // so that each is moved once at most
+	if q.gone*2 >= len(q.queue) { // so that each entry is moved once at most
 		q.queue = q.queue[:copy(q.queue, q.queue[q.gone:])]
 		q.gone = 0
 	}
 	return next
 }
 
-// beginConnect starts connecting a socket, and reports whether it is connected already.
+// beginConnect starts to connect a socket, and reports whether it is already connected.
 func beginConnect(to target) (fd int, up bool, err error) {
 	const kind = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
 	fd, err = syscall.Socket(to.family, kind, 0)
@@ -100,14 +100,14 @@ func beginConnect(to target) (fd int, up bool, err error) {
 		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
 	}
 	if to.from != nil {
-		// The port is chosen by connect, which needs it to be free to that target only.
+		// The port is chosen by connect, which needs a port that is free for that target only.
 		syscall.SetsockoptInt(fd, syscall.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 		err = syscall.Bind(fd, to.from)
 	}
 	if err == nil {
 		err = syscall.Connect(fd, to.addr)
 	}
-	if err == syscall.EINPROGRESS { // on loopback it is often over by now
+	if err == syscall.EINPROGRESS { // on loopback it has often succeeded by now
 		err = syscall.Connect(fd, to.addr)
 	}
 	switch err {
@@ -120,7 +120,7 @@ func beginConnect(to target) (fd int, up bool, err error) {
 	return -1, false, err
 }
 
-// connectError is how connecting has ended.
+// connectError is the result of a connect.
 func connectError(fd int) error {
 	e, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
 	if err == nil && e != 0 {
@@ -129,7 +129,7 @@ func connectError(fd int) error {
 	return err
 }
 
-// emptyReceiveCost measures a receive that finds nothing.
+// emptyReceiveCost measures a receive that finds nothing, in ns.
 func emptyReceiveCost() int64 {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -141,19 +141,19 @@ func emptyReceiveCost() int64 {
 	var b [1]byte
 	from := Clock()
 	for range n {
-		rawReceive(pair[0], b[:])
+		receiveNow(pair[0], b[:])
 	}
 	return (Clock() - from) / n
 }
 
-// rawSend and receive do not tell the Go scheduler: they cannot block.
-func rawSend(fd int, b []byte) (int, syscall.Errno) {
+// sendNow and receive do not tell the Go scheduler, because they cannot block.
+func sendNow(fd int, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), syscall.MSG_NOSIGNAL, 0, 0)
 	return int(n), errno
 }
 
-func rawReceive(fd int, b []byte) (int, syscall.Errno) {
+func receiveNow(fd int, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
 	return int(n), errno

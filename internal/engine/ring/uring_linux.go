@@ -11,76 +11,75 @@ import (
 
 // Sizes and limits of a uringRing.
 const (
-	pieceMax    = 2 << 10            // what a socket receives at once while answers are small
-	ownMost     = 2048               // sockets up to which each has a piece of its own
-	sharedFirst = 256                // pieces that more sockets share, until it is too few
-	sharedMost  = 4096               // and as many as there are completions in one turn
-	requestMax  = lastMost           // what is sent from a copy
+	pieceMax    = 2 << 10            // the most that a socket receives at once while answers are small
+	ownMost     = 2048               // up to that many sockets, each has a piece of its own
+	sharedFirst = 256                // pieces that more sockets share at first
+	sharedMost  = 4096               // at most: as many as completions in a turn
+	requestMax  = lastMost           // the longest send that is copied
 	slab        = 64                 // sockets whose memory is allocated at once
 	batchMax    = 64                 // entries queued before they are submitted within a turn
-	largeFor    = 8                  // small pieces after which answers are no longer large
-	freeing     = int64(time.Second) // that free waits for the kernel to let go
+	largeFor    = 8                  // small receives after which answers no longer count as large
+	freeing     = int64(time.Second) // how long freeRing waits for the kernel
 )
 
-// A uringRing is io_uring, made the ring's completions.
+// A uringRing is a ring of io_uring.
 //
-// A small request is copied, queued, and linked to the receive for its answer:
-// two entries, submitted with those of the other sockets by one system call a
-// turn, which also takes in the answers. Whatever is not waiting for an answer
-// so has a receive of its own by the end of the turn, and so hears of its peer's
-// end. What does not fit a socket's piece is received directly, into memory that
-// all sockets share; while that is so, the kernel is asked for readiness only.
+// A small request is copied, queued, and linked to the receive for its answer. These are two
+// entries. One system call a turn submits those of all sockets, and also reads the answers. At the
+// end of a turn every socket that waits for no answer has a receive of its own, so it notices when
+// its peer closes. An answer that does not fit a socket's piece is received directly, into memory
+// that all sockets share; meanwhile the kernel only polls that socket.
 //
-// Of many sockets most wait, and a piece for each would be memory that is in no
-// cache. They share pieces: the kernel chooses one when something has come.
+// With many sockets most wait. A piece for each would be memory that is in no cache. So they share
+// pieces: the kernel selects one when data has arrived.
 //
-// A socket is known by its place here and not by its descriptor: the place is
-// not used again until the kernel is done with its memory.
+// A socket is identified by its slot in this ring, not by its descriptor. The slot is not reused
+// until the kernel no longer uses the socket's memory.
 type uringRing struct {
 	queues  uring.Queues
 	addrs   []target
 	sockets []usocket
 	unused  []int
 	sharing bool            // sockets have no pieces of their own
-	lent    int             // the piece of those shared that the user has, or uring.None
-	spare   *[pieceMax]byte // lent, or nobody's
+	lent    int             // the shared piece that the user may read, or uring.None
+	spare   *[pieceMax]byte // valid for the user, or free
 	scratch []byte          // for large answers
-	pending int             // entries without their completion
-	linked  bool            // a receive may wait for the send before it
+	pending int             // entries that have not completed
+	linked  bool            // a receive may be waiting for its send
 
-	wanting   []int // sockets that may have to be made to receive
-	draining  int   // the socket of which there is more to receive, or nobody
+	wanting   []int // sockets that may need a receive
+	draining  int   // the socket that has more to receive, or nobody
 	completed []Completion
-	taken     int // of completed
+	taken     int // how many of completed were returned
 	lingering lingerers
 	life      int32
 	idle      int64
 }
 
-// A usocket is a socket of a uringRing. The kernel may write to piece, unless
-// sockets share, while it is receiving, and reads from rest while it is sending.
+// A usocket is a socket of a uringRing. While it receives, the kernel may write to piece, unless
+// sockets share pieces. While it sends, the kernel reads from rest.
 type usocket struct {
 	user  uint64
 	fd    int32
-	life  int32 // tells this socket from others that had its place
+	life  int32 // distinguishes this socket from others with the same slot
 	state state
-	large uint8 // above 0: answers are
+	large uint8 // above 0: answers are large
 
-	receiving bool // or waiting until it can
+	receiving bool // or waiting for its turn to receive
 	sending   bool
-	telling   bool   // of the end of the Send
+	telling   bool   // the user is to be told of the end of the Send
 	rest      []byte // of what is being sent
 	more      []byte // to send after it
 	piece     *[pieceMax]byte
 	request   *[requestMax]byte
 }
 
-// dying is a socket closed, of which the kernel still has memory.
+// dying is a socket that is closed while the kernel still uses its memory.
 const dying = lingering + 1
 
 const nobody = -1
 
-// In an entry's userData the kind is below the place.
+// In an entry's userData the low bits are the kind, and the others are the slot.
 const (
 	kindSend = iota
 	kindReceive
@@ -88,8 +87,8 @@ const (
 	kindBits = 2
 )
 
-// openUring must be called by the thread that will use the ring, and keeps its
-// goroutine on that thread.
+// openUring must be called by the thread that will use the ring. It locks the goroutine to that
+// thread.
 func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
 	runtime.LockOSThread()
 	r := &uringRing{draining: nobody, lent: uring.None, sharing: sockets > ownMost,
@@ -116,15 +115,15 @@ func (r *uringRing) startQueues() error {
 	if err != nil || !r.sharing {
 		return err
 	}
-	if err = r.queues.Provide(sharedMost, pieceMax); err == nil {
+	if err = r.queues.ProvidePieces(sharedMost, pieceMax); err == nil {
 		for range sharedFirst {
-			r.queues.Grow()
+			r.queues.AddPiece()
 		}
 	}
 	return err
 }
 
-// freeRing waits until the kernel has let go of all memory.
+// freeRing waits until the kernel no longer uses any memory.
 func (r *uringRing) freeRing() {
 	for i := range r.sockets {
 		if s := r.sockets[i].state; s != closed && s != dying {
@@ -135,8 +134,8 @@ func (r *uringRing) freeRing() {
 		if r.queues.Wait(freeing) != nil {
 			break
 		}
-		r.queues.Look()
-		for _, ok := r.queues.Take(); ok; _, ok = r.queues.Take() {
+		r.queues.LoadCompletions()
+		for _, ok := r.queues.NextCompletion(); ok; _, ok = r.queues.NextCompletion() {
 			r.pending--
 		}
 	}
@@ -144,8 +143,8 @@ func (r *uringRing) freeRing() {
 	runtime.UnlockOSThread()
 }
 
-func (r *uringRing) Now() int64  { return Clock() }
-func (r *uringRing) Idle() int64 { return r.idle }
+func (r *uringRing) Now() int64      { return Clock() }
+func (r *uringRing) IdleTime() int64 { return r.idle }
 
 func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 	fd, up, err := beginConnect(r.addrs[addr])
@@ -165,7 +164,7 @@ func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 	return i, nil
 }
 
-// newSlot finds a place for a socket.
+// newSlot finds a slot for a socket.
 func (r *uringRing) newSlot() int {
 	if len(r.unused) == 0 {
 		var pieces [][pieceMax]byte
@@ -206,22 +205,22 @@ func (r *uringRing) Send(i int, b []byte) bool {
 	return !s.telling
 }
 
-// queueSend queues what is to be sent, with the receive of its answer linked to it
-// or not. What is linked must not wait for its turn, or nothing would be
-// received meanwhile, and the peer may wait for just that.
+// queueSend queues what is to be sent. If linked is set, it links the receive of the answer. What
+// is linked must not be delayed, because nothing would be received meanwhile, and the peer may be
+// waiting for that.
 func (r *uringRing) queueSend(i int, s *usocket, linked bool) error {
-	if err := r.queues.Room(2); err != nil {
+	if err := r.queues.ReserveEntries(2); err != nil {
 		return err
 	}
 	e := r.pushEntry(uring.Send, i, s, kindSend)
-	e.Memory(s.rest)
+	e.SetMemory(s.rest)
 	s.sending = true
 	if !linked {
-		e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
+		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
 		return nil
 	}
-	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
-	e.Link()
+	e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
+	e.LinkNext()
 	r.linked = true
 	r.queueReceive(i, s)
 	return nil
@@ -232,27 +231,27 @@ func (r *uringRing) queueReceive(i int, s *usocket) {
 	s.receiving = true
 	switch {
 	case s.state == connecting:
-		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.Out)
+		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.Out)
 	case s.state == lingering:
-		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
+		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.RDHup)
 	case s.large > 0:
-		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
+		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.In | uring.RDHup)
 	case r.sharing:
-		r.pushEntry(uring.Receive, i, s, kindReceive).Choose(pieceMax)
+		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPiece(pieceMax)
 	default:
-		r.pushEntry(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
+		r.pushEntry(uring.Receive, i, s, kindReceive).SetMemory(s.piece[:])
 	}
 }
 
 func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
-	return r.queues.Push(op, s.fd, uint64(i)<<kindBits|kind)
+	return r.queues.PushEntry(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
-func (r *uringRing) Rest(until int64) {
-	r.queues.Submit(false) // what it refuses, Wait will try and report
+func (r *uringRing) RestUntil(until int64) {
+	r.queues.Submit(false) // Wait will submit again what it refuses, and report it
 	r.idle += sleepUntil(until)
-	r.queues.Gather()
+	r.queues.CompleteAll()
 }
 
 func (r *uringRing) Wait(deadline int64) error {
@@ -264,29 +263,29 @@ func (r *uringRing) Wait(deadline int64) error {
 	}
 	now := Clock()
 	busy := r.taken < len(r.completed) || r.draining != nobody || deadline <= now
-	if busy || r.queues.Queued() > 0 {
+	if busy || r.queues.QueuedEntries() > 0 {
 		if err := r.queues.Submit(true); err != nil {
 			return err
 		}
 	}
-	if r.queues.Look() || busy {
+	if r.queues.LoadCompletions() || busy {
 		return nil
 	}
-	now = Clock() // what submitting took has not been idle
+	now = Clock() // the time of submitting was not idle
 	err := r.queues.Wait(max(deadline-now, 0))
 	r.idle += Clock() - now
-	r.queues.Look()
+	r.queues.LoadCompletions()
 	return err
 }
 
-// queueReceives sees to it that whoever may receive does, or waits until it can.
+// queueReceives has every socket that may receive do so, or wait until it can.
 func (r *uringRing) queueReceives() error {
 	for _, i := range r.wanting {
 		s := &r.sockets[i]
 		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
 			continue
 		}
-		if err := r.queues.Room(1); err != nil {
+		if err := r.queues.ReserveEntries(1); err != nil {
 			return err
 		}
 		r.queueReceive(i, s)
@@ -304,15 +303,15 @@ func (r *uringRing) Next() (Completion, bool) {
 		}
 		return c, true
 	}
-	if r.queues.Queued() >= batchMax {
-		r.queues.Submit(false) // what it refuses, Wait will try and report
+	if r.queues.QueuedEntries() >= batchMax {
+		r.queues.Submit(false) // Wait will submit again what it refuses, and report it
 	}
 	if r.draining != nobody {
 		if c, ok := r.receiveDirectly(); ok {
 			return c, true
 		}
 	}
-	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
+	for e, ok := r.queues.NextCompletion(); ok; e, ok = r.queues.NextCompletion() {
 		if c, ok := r.completeEntry(e); ok {
 			return c, true
 		}
@@ -321,15 +320,15 @@ func (r *uringRing) Next() (Completion, bool) {
 	return Completion{}, false
 }
 
-// returnPiece returns the shared piece that was lent, if there is one.
+// returnPiece returns the shared piece that the user has read, if there is one.
 func (r *uringRing) returnPiece() {
 	if r.lent != uring.None {
-		r.queues.Return(r.lent)
+		r.queues.ReturnPiece(r.lent)
 		r.lent = uring.None
 	}
 }
 
-// completeEntry makes of the kernel's completion the user's, if it is one.
+// completeEntry turns the kernel's completion into one for the user, if it is one.
 func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	r.pending--
 	r.lent = e.Piece()
@@ -347,8 +346,8 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 		return r.completeSend(i, s, e.Res)
 	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
 		r.wanting = append(r.wanting, i)
-	case e.Res == -int32(syscall.ENOBUFS): // all pieces were full of what others received
-		r.queues.Grow()
+	case e.Res == -int32(syscall.ENOBUFS): // all pieces were in use
+		r.queues.AddPiece()
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
 		return r.completeConnect(i, s)
@@ -367,7 +366,7 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	return Completion{}, false
 }
 
-// completeSend goes on after a send of the kernel's, which may be a part of the user's.
+// completeSend continues after a send of the kernel, which may have sent only a part.
 func (r *uringRing) completeSend(i int, s *usocket, res int32) (Completion, bool) {
 	var err error
 	switch n := max(res, 0); {
@@ -400,12 +399,12 @@ func (r *uringRing) completeConnect(i int, s *usocket) (Completion, bool) {
 	return c, true
 }
 
-// completeReceive lends the socket's piece, and gives it another; or that which the
-// kernel has chosen.
+// completeReceive returns what the kernel received, in the socket's piece or in the shared piece
+// that the kernel selected. It gives the socket another piece of its own.
 func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	var data []byte
 	if r.lent != uring.None {
-		data = r.queues.Memory(r.lent)[:n]
+		data = r.queues.PieceMemory(r.lent)[:n]
 	} else {
 		s.piece, r.spare = r.spare, s.piece
 		data = r.spare[:n]
@@ -418,8 +417,8 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	return Completion{Op: Received, User: s.user, Data: data}
 }
 
-// receiveDirectly receives directly, and until there is likely no more. The kernel does not
-// receive for the same socket meanwhile: its answers are large, so it only polls.
+// receiveDirectly receives directly until there is likely no more. The kernel does not receive for
+// the same socket meanwhile: its answers are large, so the kernel only polls it.
 func (r *uringRing) receiveDirectly() (Completion, bool) {
 	i := r.draining
 	r.draining = nobody
@@ -427,7 +426,7 @@ func (r *uringRing) receiveDirectly() (Completion, bool) {
 	if s.state != connected {
 		return Completion{}, false
 	}
-	n, errno := rawReceive(int(s.fd), r.scratch)
+	n, errno := receiveNow(int(s.fd), r.scratch)
 	switch {
 	case n > 0:
 		if n == len(r.scratch) {
@@ -446,7 +445,7 @@ func (r *uringRing) receiveDirectly() (Completion, bool) {
 	return r.endReceiving(s, errno), true
 }
 
-// endReceiving is the end of receiving.
+// endReceiving ends the receiving of a socket.
 func (r *uringRing) endReceiving(s *usocket, errno syscall.Errno) Completion {
 	s.state = ended
 	c := Completion{Op: Received, User: s.user, Err: io.EOF}

@@ -298,14 +298,14 @@ func testUringRests(t *testing.T, r *uringRing, accept func() net.Conn) {
 	r.Wait(r.Now())
 	const d, tries = 30 * time.Millisecond, 10 // others may need the CPU
 	for try := 1; ; try++ {
-		idle, until, n := r.Idle(), r.Now()+int64(d), 0
+		idle, until, n := r.IdleTime(), r.Now()+int64(d), 0
 		for ; r.Now() < until; n++ {
 			r.Wait(until)
 			if c, ok := r.Next(); ok {
 				t.Errorf("unexpected completion %+v", c)
 			}
 		}
-		if idle = r.Idle() - idle; n <= 10 && idle >= int64(d)/3 {
+		if idle = r.IdleTime() - idle; n <= 10 && idle >= int64(d)/3 {
 			return
 		}
 		if try == tries {
@@ -430,7 +430,7 @@ func testUringRest(t *testing.T, r *uringRing, accept func() net.Conn) {
 	for _, peer := range peers {
 		io.WriteString(peer, "x")
 	}
-	r.Rest(r.Now() + 1000)
+	r.RestUntil(r.Now() + 1000)
 	r.Wait(r.Now())
 	taken := 0
 	for _, ok := r.Next(); ok; _, ok = r.Next() {

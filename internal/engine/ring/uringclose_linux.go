@@ -13,10 +13,10 @@ func (r *uringRing) Close(i int, gently bool) {
 	r.lingering.addLingerer(lingerer{i, s.life, Clock() + lingerFor})
 }
 
-// closeSocket closes a socket. What the kernel is doing with it ends by its being shut
-// down, and what it has not taken is never begun, but for what Send has said was
-// done. What it has taken it must have begun before: it would begin it with whatever
-// has the descriptor then.
+// closeSocket closes a socket. It shuts the socket down, which ends what the kernel is doing with
+// it. Entries that the kernel has not taken are discarded, except sends that Send reported as done.
+// Entries that the kernel has taken must have begun before: otherwise they would apply to the next
+// socket with the same descriptor.
 func (r *uringRing) closeSocket(i int) {
 	s := &r.sockets[i]
 	if r.draining == i {
@@ -26,12 +26,12 @@ func (r *uringRing) closeSocket(i int) {
 		untaken := r.queues.Discard(uint64(i)<<kindBits+kindSend, 1)
 		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
 		if r.linked {
-			r.queues.Gather()
-			r.linked = r.queues.Queued() > 0
+			r.queues.CompleteAll()
+			r.linked = r.queues.QueuedEntries() > 0
 		}
 		if untaken && !s.telling {
-			if n, _ := rawSend(int(s.fd), s.rest); n == len(s.rest) && len(s.more) <= lastMost {
-				rawSend(int(s.fd), s.more)
+			if n, _ := sendNow(int(s.fd), s.rest); n == len(s.rest) && len(s.more) <= lastMost {
+				sendNow(int(s.fd), s.more)
 			}
 		}
 		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
@@ -41,7 +41,7 @@ func (r *uringRing) closeSocket(i int) {
 	r.reuseSlot(i, s)
 }
 
-// reuseSlot gives a dying socket's place free once the kernel is done with it.
+// reuseSlot frees the slot of a dying socket once the kernel no longer uses its memory.
 func (r *uringRing) reuseSlot(i int, s *usocket) {
 	if s.sending || s.receiving {
 		return

@@ -2,7 +2,7 @@ package uring
 
 import "unsafe"
 
-// An Entry is struct io_uring_sqe: something the kernel is asked to do.
+// An Entry is struct io_uring_sqe: an operation that the kernel is to carry out.
 type Entry struct {
 	opcode   Op
 	flags    uint8
@@ -16,15 +16,15 @@ type Entry struct {
 	_        [24]byte
 }
 
-// An Op is what an entry asks for.
+// An Op is the operation of an entry.
 type Op uint8
 
-// The ops, with what must be said of each.
+// The operations, with the methods of Entry that set their arguments.
 const (
 	opNop   Op = 0
-	Poll    Op = 6  // once; Events
-	Send    Op = 26 // Memory, Message
-	Receive Op = 27 // Memory or Choose
+	Poll    Op = 6  // once; SetPollEvents
+	Send    Op = 26 // SetMemory, SetMessageFlags
+	Receive Op = 27 // SetMemory or SelectPiece
 )
 
 const (
@@ -40,29 +40,28 @@ const (
 	RDHup = 0x2000
 )
 
-// Memory is what to send, or where to receive. It must stay reachable, and as it
-// is, until the entry has completed.
-func (e *Entry) Memory(b []byte) {
+// SetMemory sets what to send, or where to receive. It must stay reachable, and unchanged, until
+// the entry has completed.
+func (e *Entry) SetMemory(b []byte) {
 	e.addr, e.len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), uint32(len(b))
 }
 
-// Choose has the kernel choose where to receive at most so many bytes, of the
-// pieces it was provided with. Where it has none left, the entry fails with
-// ENOBUFS. Without a number Linux 5.19 would receive 0 bytes, and later ones what
-// the piece has room for.
-func (e *Entry) Choose(most int) { e.flags, e.len = e.flags|flagChoose, uint32(most) }
+// SelectPiece has the kernel select one of the provided pieces to receive into, at most that many
+// bytes. If it has none left, the entry fails with ENOBUFS. Without a number, Linux 5.19 would
+// receive 0 bytes, and later versions as many as the piece holds.
+func (e *Entry) SelectPiece(most int) { e.flags, e.len = e.flags|flagChoose, uint32(most) }
 
-// Message sets the flags that send(2) would be given.
-func (e *Entry) Message(flags uint32) { e.opFlags = flags }
+// SetMessageFlags sets the flags of send(2).
+func (e *Entry) SetMessageFlags(flags uint32) { e.opFlags = flags }
 
-// Events sets what poll(2) would wait for. The kernel has the 16 bits that matter
-// first, in any byte order.
-func (e *Entry) Events(events uint16) { *(*uint16)(unsafe.Pointer(&e.opFlags)) = events }
+// SetPollEvents sets the events of poll(2). The kernel reads the relevant 16 bits first, in any
+// byte order.
+func (e *Entry) SetPollEvents(events uint16) { *(*uint16)(unsafe.Pointer(&e.opFlags)) = events }
 
-// Link has the next entry wait until this one is done. If it fails, or does less
-// than it must, the next is cancelled.
-func (e *Entry) Link() { e.flags |= flagLink }
+// LinkNext has the next entry wait until this one has completed. If this one fails, or transfers
+// less than it should, the next one is canceled.
+func (e *Entry) LinkNext() { e.flags |= flagLink }
 
-// Quiet has the entry not complete unless it fails; then what is linked to it
-// does not.
-func (e *Entry) Quiet() { e.flags |= flagSkipSuccess }
+// SkipSuccess has the entry complete only if it fails. The entry that is linked to it is then
+// canceled, and does not complete.
+func (e *Entry) SkipSuccess() { e.flags |= flagSkipSuccess }

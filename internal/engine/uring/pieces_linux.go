@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pieces are memory that the kernel chooses from for a receive, once there is
-// something to receive. Receives that only wait hold none, so there need be no
-// more than answers that come at once.
+// pieces are the memory that the kernel selects from for a receive, once data has arrived (a ring
+// of provided buffers). A receive that waits holds none, so there need be no more pieces than
+// answers that arrive at once.
 //
-// They are in the kernel's hands, until a completion says that it has filled one,
-// and again once they are returned.
+// A piece belongs to the kernel until a completion reports that it was filled, and again after it
+// was returned.
 type pieces struct {
-	memory []byte // size bytes for each
+	memory []byte // size bytes for each piece
 	size   int
 	made   int // how many the kernel has ever been given
 
-	shared []byte // the queue of those in the kernel's hands
+	shared []byte // the queue of pieces that belong to the kernel
 	queue  []pieceEntry
 	mask   uint16
 	tail   uint16
-	told   uint16 // the tail that the kernel knows of
+	told   uint16 // the tail that was last published to the kernel
 }
 
 // A pieceEntry is struct io_uring_buf. The queue's tail is in the first one.
@@ -43,16 +43,16 @@ type pieceQueue struct {
 	_            [3]uint64
 }
 
-// None is the piece of a completion that has none.
+// None is the piece of a completion that has no piece.
 const None = -1
 
-// Provide makes room for n pieces of size bytes, n being a power of 2 and at most
-// 32768, after Start. The kernel has none yet. Its error is as Open's.
-func (q *Queues) Provide(n, size int) (err error) {
+// ProvidePieces allocates n pieces of size bytes, after Start. n is a power of 2 and at most 32768.
+// The kernel has none of them yet. Errors are those of Open.
+func (q *Queues) ProvidePieces(n, size int) (err error) {
 	const mode = syscall.PROT_READ | syscall.PROT_WRITE
 	const kind = syscall.MAP_ANON | syscall.MAP_PRIVATE
 	p := &q.pieces
-	// What is not used of it, the machine does not spend.
+	// Pages that are never used take no memory.
 	if p.memory, err = syscall.Mmap(-1, 0, n*size, mode, kind); err != nil {
 		return fmt.Errorf("memory for io_uring to receive into: %w", err)
 	}
@@ -71,16 +71,16 @@ func (q *Queues) Provide(n, size int) (err error) {
 	return nil
 }
 
-// Grow gives the kernel one piece more, unless it has all that there is room for.
-func (q *Queues) Grow() {
+// AddPiece gives the kernel one piece more, unless it has had all of them.
+func (q *Queues) AddPiece() {
 	if p := &q.pieces; p.made < len(p.queue) {
 		p.made++
-		q.Return(p.made - 1)
+		q.ReturnPiece(p.made - 1)
 	}
 }
 
-// Piece is the one that the kernel has filled, or None. It is the caller's until
-// it returns it.
+// Piece is the piece that the kernel has filled, or None. It belongs to the caller until it is
+// returned.
 func (c Completion) Piece() int {
 	const filled, shift = 1 << 0, 16
 	if c.flags&filled == 0 {
@@ -89,14 +89,14 @@ func (c Completion) Piece() int {
 	return int(c.flags >> shift)
 }
 
-// Memory is all of a piece's.
-func (q *Queues) Memory(piece int) []byte {
+// PieceMemory is the memory of a piece.
+func (q *Queues) PieceMemory(piece int) []byte {
 	from := piece * q.pieces.size
 	return q.pieces.memory[from : from+q.pieces.size]
 }
 
-// Return gives a piece to the kernel, with the next Submit or Wait.
-func (q *Queues) Return(piece int) {
+// ReturnPiece gives a piece back to the kernel, with the next Submit or Wait.
+func (q *Queues) ReturnPiece(piece int) {
 	p := &q.pieces
 	e := &p.queue[p.tail&p.mask]
 	e.addr = uint64(uintptr(unsafe.Pointer(&p.memory[piece*p.size])))
@@ -104,9 +104,9 @@ func (q *Queues) Return(piece int) {
 	p.tail++
 }
 
-// publishReturned tells the kernel of the pieces that were returned. The tail is half of
-// a word, the first entry's id being the other half: nothing smaller can be
-// stored atomically.
+// publishReturned tells the kernel of the pieces that were returned. The tail is half of a word,
+// and the id of the first entry is the other half. Nothing smaller than a word can be stored
+// atomically.
 func (p *pieces) publishReturned() {
 	if p.told == p.tail {
 		return
@@ -118,7 +118,7 @@ func (p *pieces) publishReturned() {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&first.id)), word)
 }
 
-// freePieces gives the memory back, after the queues are closed.
+// freePieces frees the memory, after the queues are closed.
 func (p *pieces) freePieces() {
 	for _, m := range [][]byte{p.shared, p.memory} {
 		if m != nil {

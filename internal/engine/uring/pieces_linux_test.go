@@ -14,18 +14,18 @@ import (
 func provided(t *testing.T, room, given int) *Queues {
 	t.Helper()
 	q := open(t)
-	if err := q.Provide(room, 16); err != nil {
+	if err := q.ProvidePieces(room, 16); err != nil {
 		t.Fatal(err)
 	}
 	for range given {
-		q.Grow()
+		q.AddPiece()
 	}
 	return q
 }
 
 // choose has b receive into whatever piece.
 func choose(q *Queues, b int, userData uint64) {
-	q.Push(Receive, int32(b), userData).Choose(16)
+	q.PushEntry(Receive, int32(b), userData).SelectPiece(16)
 }
 
 // TestPieces has as many that wait as there is no memory for, and one that
@@ -45,10 +45,10 @@ func TestPieces(t *testing.T) {
 		text := fmt.Sprintf("round %d", round)
 		syscall.Write(peers[i].a, []byte(text))
 		c := completed(t, q, 1)[0]
-		if got := string(q.Memory(c.Piece())[:max(c.Res, 0)]); got != text || c.UserData != uint64(i) {
+		if got := string(q.PieceMemory(c.Piece())[:max(c.Res, 0)]); got != text || c.UserData != uint64(i) {
 			t.Fatalf("%+v with %q, and not %q", c, got, text)
 		}
-		q.Return(c.Piece())
+		q.ReturnPiece(c.Piece())
 		choose(q, peers[i].b, uint64(i))
 	}
 }
@@ -59,8 +59,8 @@ func completedAtMost(t *testing.T, q *Queues) (all []Completion) {
 	if err := q.Submit(true); err != nil {
 		t.Fatal(err)
 	}
-	q.Look()
-	for c, ok := q.Take(); ok; c, ok = q.Take() {
+	q.LoadCompletions()
+	for c, ok := q.NextCompletion(); ok; c, ok = q.NextCompletion() {
 		all = append(all, c)
 	}
 	return all
@@ -83,9 +83,9 @@ func TestTooFewPieces(t *testing.T) {
 		var full, refused []int
 		for _, c := range completed(t, q, len(waiting)) {
 			switch {
-			case c.Res == 1 && c.Piece() != None && q.Memory(c.Piece())[0] == 'x':
+			case c.Res == 1 && c.Piece() != None && q.PieceMemory(c.Piece())[0] == 'x':
 				full = append(full, c.Piece())
-				q.Return(c.Piece())
+				q.ReturnPiece(c.Piece())
 			case c.Res == -int32(syscall.ENOBUFS) && c.Piece() == None:
 				refused = append(refused, waiting[c.UserData])
 			default:
@@ -102,7 +102,7 @@ func TestTooFewPieces(t *testing.T) {
 			refused = append(refused, b)
 		}
 		waiting = refused
-		q.Grow()
+		q.AddPiece()
 	}
 }
 
@@ -112,12 +112,12 @@ func TestChooseSaysHowMuch(t *testing.T) {
 	a, b := pair(t)
 	syscall.Write(a, []byte("first and rest"))
 	for _, want := range []string{"first", " and ", "rest"} {
-		q.Push(Receive, int32(b), 0).Choose(5)
+		q.PushEntry(Receive, int32(b), 0).SelectPiece(5)
 		c := completed(t, q, 1)[0]
-		if c.Piece() == None || string(q.Memory(c.Piece())[:c.Res]) != want {
+		if c.Piece() == None || string(q.PieceMemory(c.Piece())[:c.Res]) != want {
 			t.Fatalf("%+v, not %q", c, want)
 		}
-		q.Return(c.Piece())
+		q.ReturnPiece(c.Piece())
 	}
 }
 
@@ -130,10 +130,10 @@ func TestPiecesAreFreed(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			q := open(t)
 			if i%2 == 0 {
-				if err := q.Provide(n, size); err != nil {
+				if err := q.ProvidePieces(n, size); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := q.Provide(n-1, size); !errors.Is(err, ErrRefused) {
+			} else if err := q.ProvidePieces(n-1, size); !errors.Is(err, ErrRefused) {
 				t.Errorf("providing %d pieces: %v", n-1, err)
 			}
 		})
@@ -165,12 +165,12 @@ func TestNoPiece(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c.Piece() != None { // as some kernels do
-		q.Return(c.Piece())
+		q.ReturnPiece(c.Piece())
 	}
 	x, y := pair(t)
 	choose(q, y, 2)
 	syscall.Write(x, []byte("still"))
-	if c := completed(t, q, 1)[0]; c.Res != 5 || string(q.Memory(c.Piece())[:5]) != "still" {
+	if c := completed(t, q, 1)[0]; c.Res != 5 || string(q.PieceMemory(c.Piece())[:5]) != "still" {
 		t.Errorf("%+v", c)
 	}
 }

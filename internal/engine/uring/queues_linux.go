@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Submissions is how many entries can be queued before they must be submitted.
-// The queues go round, so small ones stay in the cache.
+// Submissions is how many entries can be queued before they must be submitted. The queues are
+// rings, so small ones stay in the cache.
 const Submissions = 256
 
-// completions is how many there is room for; the kernel keeps more for later.
+// completions is the size of the completion queue; the kernel keeps more for later.
 const completions = 4096
 
-// Queues are what is shared with the kernel: the submission queue, into which
-// requests are written, and the completion queue, into which it writes how they
-// ended. One system call submits, and lets the kernel complete. They are opened
-// by any thread, and from Start on used by one.
+// Queues are the memory shared with the kernel: the submission queue, into which entries are
+// written, and the completion queue, into which the kernel writes how they ended. One system call
+// submits entries and lets the kernel complete them. Any thread may open the queues; from Start on
+// only one thread uses them.
 type Queues struct {
 	fd       int
 	deferred bool
@@ -30,12 +30,12 @@ type Queues struct {
 	sqes      []Entry
 	sqMask    uint32
 	tail      uint32 // of what has been written
-	submitted uint32 // of that, what the kernel has taken
+	submitted uint32 // of these, what the kernel has taken
 
 	cqHead, cqTail *uint32
 	cqes           []Completion
 	cqMask         uint32
-	head, end      uint32 // of the completions that are to be taken in this turn
+	head, end      uint32 // of the completions to be read in this turn
 
 	pieces pieces
 
@@ -43,10 +43,10 @@ type Queues struct {
 	timeout [2]int64
 }
 
-// A Completion is struct io_uring_cqe: how what an entry asked for has ended.
+// A Completion is struct io_uring_cqe: the result of an entry.
 type Completion struct {
-	UserData uint64 // the entry's
-	Res      int32  // as the system call of that name returns, or a negative errno
+	UserData uint64 // of the entry
+	Res      int32  // result of the system call of that name, or a negative errno
 	flags    uint32
 }
 
@@ -72,7 +72,7 @@ type waitArg struct {
 	timeout     uint64
 }
 
-// Numbers of io_uring's, by its names.
+// Constants of io_uring, by the kernel's names.
 const (
 	setupCQSize       = 1 << 3
 	setupDisabled     = 1 << 6
@@ -91,18 +91,18 @@ const (
 	offSQEs  = 0x10000000
 )
 
-// Forever is a timeout that does not come. The kernel's sum of a lesser one and
-// of the time does not overflow.
+// Forever is a timeout that never expires. The kernel can add a shorter one to the time without
+// overflow.
 const Forever = int64(1) << 60
 
-// Open makes queues that do nothing until Start. Its error has ErrRefused where
-// the system does not let them be used.
+// Open creates queues that do nothing until Start. The error wraps ErrRefused if the system does
+// not allow them.
 func (q *Queues) Open() error {
 	var arg setupArg
 	var fd uintptr
 	errno := syscall.EINVAL
-	// Of the two modes the first is faster, and newer. Without either the kernel
-	// would interrupt this thread for every answer.
+	// Of the two modes the first is faster, and newer. Without either, the kernel would interrupt this
+	// thread for every answer.
 	for _, mode := range []uint32{setupSingleIssuer | setupDeferTaskrun, setupCoopTaskrun} {
 		if errno == syscall.EINVAL {
 			arg = setupArg{cqEntries: completions,
@@ -122,8 +122,8 @@ func (q *Queues) Open() error {
 	return nil
 }
 
-// Start makes the calling thread the one that uses the queues, and tries whether
-// it may. Its error is as Open's.
+// Start makes the calling thread the user of the queues, and checks whether it may use them. Errors
+// are those of Open.
 func (q *Queues) Start() error {
 	_, _, errno := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd),
 		registerEnableRings, 0, 0, 0, 0)
@@ -172,8 +172,7 @@ func (q *Queues) mapQueues(arg *setupArg) (err error) {
 	return nil
 }
 
-// Close gives the queues back. Only when every entry has completed does the
-// kernel surely have no memory of theirs any more.
+// Close frees the queues. The kernel may still use the memory of entries that have not completed.
 func (q *Queues) Close() {
 	if q.entries != nil {
 		syscall.Munmap(q.entries)
@@ -185,39 +184,38 @@ func (q *Queues) Close() {
 	q.pieces.freePieces()
 }
 
-// Deferred tells that completions are made only by the calls of the thread that
-// uses the queues, as Linux does from 6.1 on.
+// Deferred reports whether only system calls of the thread that uses the queues complete entries.
+// Linux does so from 6.1 on.
 func (q *Queues) Deferred() bool { return q.deferred }
 
-// Queued is how many entries the kernel has not taken yet.
-func (q *Queues) Queued() uint32 { return q.tail - q.submitted }
+// QueuedEntries is how many entries the kernel has not taken yet.
+func (q *Queues) QueuedEntries() uint32 { return q.tail - q.submitted }
 
-// Room makes room for n entries, at most Submissions, which are then submitted
-// together. It fails when the kernel takes none because too many completions
-// have not been taken.
-func (q *Queues) Room(n uint32) error {
-	if q.Queued()+n <= uint32(len(q.sqes)) {
+// ReserveEntries makes room for n entries, at most Submissions, which are then submitted together.
+// It fails if the kernel takes no entries because too many completions have not been read.
+func (q *Queues) ReserveEntries(n uint32) error {
+	if q.QueuedEntries()+n <= uint32(len(q.sqes)) {
 		return nil
 	}
 	err := q.Submit(false)
-	if err == nil && q.Queued() > 0 {
+	if err == nil && q.QueuedEntries() > 0 {
 		err = syscall.EBUSY
 	}
 	return err
 }
 
-// Push adds an entry, for which there must be room, to be completed as its op
-// asks. It is the caller's until the next Submit, Room or Wait.
-func (q *Queues) Push(op Op, fd int32, userData uint64) *Entry {
+// PushEntry adds an entry, for which there must be room. The caller sets its arguments before the
+// next Submit, ReserveEntries or Wait.
+func (q *Queues) PushEntry(op Op, fd int32, userData uint64) *Entry {
 	e := &q.sqes[q.tail&q.sqMask]
 	*e = Entry{opcode: op, fd: fd, userData: userData}
 	q.tail++
 	return e
 }
 
-// Submit has the kernel take all entries, and if asked to, complete what it can.
-// It does not block, nor tell the Go scheduler. What the kernel does not take,
-// since too many completions have not been taken, remains queued.
+// Submit has the kernel take all entries and, if complete is set, complete what it can. It does not
+// block, and the Go scheduler is not told. Entries that the kernel does not take, because too many
+// completions have not been read, stay queued.
 func (q *Queues) Submit(complete bool) error {
 	var flags uintptr
 	if complete {
@@ -226,13 +224,13 @@ func (q *Queues) Submit(complete bool) error {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
-	for first := true; first || q.Queued() > 0; first = false {
+	for first := true; first || q.QueuedEntries() > 0; first = false {
 		n, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd),
-			uintptr(q.Queued()), 0, flags, 0, 0)
+			uintptr(q.QueuedEntries()), 0, flags, 0, 0)
 		switch errno {
 		case 0:
 			q.submitted += uint32(n)
-		case syscall.EBUSY: // it has more completions than there is room for
+		case syscall.EBUSY: // the completion queue is full
 			return nil
 		case syscall.EINTR:
 		default:
@@ -242,11 +240,11 @@ func (q *Queues) Submit(complete bool) error {
 	return nil
 }
 
-// Wait has the kernel take all entries, and waits for a completion, for at most
-// timeout nanoseconds; from Forever on without limit, which is cheaper. Of a wait without
-// limit the Go scheduler is told. Of another it is not, for that costs more than the wait: it
-// keeps a processor, and whoever waits so leaves one to the others (load.keepProcs, and the
-// loops of target). A signal ends it early.
+// Wait has the kernel take all entries, and waits for a completion for at most timeout ns. From
+// Forever on it waits without limit, which is cheaper, and the Go scheduler is told. The scheduler
+// is not told of a limited wait, because that costs more than the wait itself. The thread then
+// keeps its processor, so the caller must leave one to other goroutines (load.keepProcs, and the
+// loops of target). A signal ends the wait early.
 func (q *Queues) Wait(timeout int64) error {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
@@ -259,37 +257,38 @@ func (q *Queues) Wait(timeout int64) error {
 		arg, size = uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait)
 		flags |= enterExtArg
 	}
-	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.Queued()), 1,
+	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.QueuedEntries()), 1,
 		flags, arg, size)
 	switch errno {
 	case 0:
 		q.submitted += uint32(n)
-	case syscall.ETIME, syscall.EINTR, syscall.EBUSY: // and it has taken none
+	case syscall.ETIME, syscall.EINTR, syscall.EBUSY: // none was taken
 	default:
 		return fmt.Errorf("io_uring_enter: %w", errno)
 	}
 	return nil
 }
 
-// Gather has the kernel begin all that it has taken, and complete all that it can:
-// Submit and Wait leave it at some twenty, from Linux 6.13 on.
-func (q *Queues) Gather() {
+// CompleteAll has the kernel begin all entries that it has taken, and complete all that it can.
+// From Linux 6.13 on, Submit and Wait stop after some twenty.
+func (q *Queues) CompleteAll() {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	q.timeout = [2]int64{}
-	// It fails, as there are not so many, after it has done what there was.
+	// It fails because there are fewer completions, but only after it has done the work.
 	syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, completions,
 		enterGetEvents|enterExtArg, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
 }
 
-// Look reports whether there are completions, and makes them those to be taken.
-func (q *Queues) Look() bool {
+// LoadCompletions makes all completions that the kernel has written readable by NextCompletion. It
+// reports whether there are any.
+func (q *Queues) LoadCompletions() bool {
 	q.end = atomic.LoadUint32(q.cqTail)
 	return q.head != q.end
 }
 
-// Take is the next completion to be taken, of those that Look found.
-func (q *Queues) Take() (c Completion, ok bool) {
+// NextCompletion removes and returns the next of the completions that LoadCompletions found.
+func (q *Queues) NextCompletion() (c Completion, ok bool) {
 	if q.head == q.end {
 		return c, false
 	}
@@ -298,8 +297,8 @@ func (q *Queues) Take() (c Completion, ok bool) {
 	return c, true
 }
 
-// Discard makes the entries that have the n userData from first, and that the
-// kernel has not taken, do nothing but complete. It reports whether there were any.
+// Discard turns entries that the kernel has not taken into no-ops, if their userData is one of the
+// n from first on. They still complete. It reports whether there were any.
 func (q *Queues) Discard(first, n uint64) (found bool) {
 	for i := q.submitted; i != q.tail; i++ {
 		if e := &q.sqes[i&q.sqMask]; e.userData-first < n {

@@ -52,13 +52,13 @@ func completed(t *testing.T, q *Queues, n int) (all []Completion) {
 		if err := q.Submit(true); err != nil {
 			t.Fatal(err)
 		}
-		if !q.Look() {
+		if !q.LoadCompletions() {
 			if err := q.Wait(int64(time.Millisecond)); err != nil {
 				t.Fatal(err)
 			}
-			q.Look()
+			q.LoadCompletions()
 		}
-		for c, ok := q.Take(); ok; c, ok = q.Take() {
+		for c, ok := q.NextCompletion(); ok; c, ok = q.NextCompletion() {
 			all = append(all, c)
 		}
 	}
@@ -75,10 +75,10 @@ func TestQueuesGoRound(t *testing.T) {
 	const n = 3*Submissions + 7
 	for round := range 2 + completions/n {
 		for i := range uint64(n) {
-			if err := q.Room(1); err != nil {
+			if err := q.ReserveEntries(1); err != nil {
 				t.Fatal(err)
 			}
-			q.Push(opNop, -1, i)
+			q.PushEntry(opNop, -1, i)
 		}
 		for i, c := range completed(t, q, n) {
 			if c.UserData != uint64(i) || c.Res != 0 {
@@ -86,8 +86,8 @@ func TestQueuesGoRound(t *testing.T) {
 			}
 		}
 	}
-	if q.Queued() != 0 {
-		t.Errorf("%d entries are left", q.Queued())
+	if q.QueuedEntries() != 0 {
+		t.Errorf("%d entries are left", q.QueuedEntries())
 	}
 }
 
@@ -96,10 +96,10 @@ func TestOverflow(t *testing.T) {
 	q := open(t)
 	n := 0
 	for ; n < 2*completions; n++ {
-		if q.Room(1) != nil {
+		if q.ReserveEntries(1) != nil {
 			break
 		}
-		q.Push(opNop, -1, uint64(n))
+		q.PushEntry(opNop, -1, uint64(n))
 	}
 	for i, c := range completed(t, q, n) {
 		if c.UserData != uint64(i) {
@@ -112,10 +112,10 @@ func TestSendAndReceive(t *testing.T) {
 	q := open(t)
 	a, b := pair(t)
 	got := make([]byte, 10)
-	q.Push(Receive, int32(b), 1).Memory(got)
-	e := q.Push(Send, int32(a), 2)
-	e.Memory([]byte("hello"))
-	e.Message(syscall.MSG_NOSIGNAL)
+	q.PushEntry(Receive, int32(b), 1).SetMemory(got)
+	e := q.PushEntry(Send, int32(a), 2)
+	e.SetMemory([]byte("hello"))
+	e.SetMessageFlags(syscall.MSG_NOSIGNAL)
 	for _, c := range completed(t, q, 2) {
 		if c.Res != 5 {
 			t.Errorf("%+v", c)
@@ -124,7 +124,7 @@ func TestSendAndReceive(t *testing.T) {
 	if string(got[:5]) != "hello" {
 		t.Errorf("received %q", got)
 	}
-	q.Push(Poll, int32(b), 3).Events(In | RDHup)
+	q.PushEntry(Poll, int32(b), 3).SetPollEvents(In | RDHup)
 	syscall.Shutdown(a, syscall.SHUT_WR)
 	if c := completed(t, q, 1)[0]; c.UserData != 3 || c.Res&RDHup == 0 {
 		t.Errorf("after the end: %+v", c)
@@ -163,12 +163,12 @@ func TestQuietLink(t *testing.T) {
 				syscall.Shutdown(b, syscall.SHUT_RD)
 			}
 			data, got := bytes.Repeat([]byte("x"), test.size), make([]byte, 1)
-			e := q.Push(Send, int32(a), sending)
-			e.Memory(data)
-			e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
-			e.Link()
-			e.Quiet()
-			q.Push(Receive, int32(a), receiving).Memory(got)
+			e := q.PushEntry(Send, int32(a), sending)
+			e.SetMemory(data)
+			e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
+			e.LinkNext()
+			e.SkipSuccess()
+			q.PushEntry(Receive, int32(a), receiving).SetMemory(got)
 			if err := q.Submit(true); err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestQuietLink(t *testing.T) {
 			if c.UserData != test.want || !test.res(c.Res) {
 				t.Errorf("%+v", c)
 			}
-			q.Push(opNop, -1, 3)
+			q.PushEntry(opNop, -1, 3)
 			if c := completed(t, q, 1)[0]; c.UserData != 3 {
 				t.Errorf("a second completion: %+v", c)
 			}
@@ -194,19 +194,19 @@ func TestGather(t *testing.T) {
 	for i := range uint64(n) {
 		a, b := pair(t)
 		syscall.Write(a, []byte("x"))
-		e := q.Push(Send, int32(b), i)
-		e.Memory([]byte("y"))
-		e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
-		e.Link()
-		q.Push(Receive, int32(b), n+i).Memory(got[i : i+1])
+		e := q.PushEntry(Send, int32(b), i)
+		e.SetMemory([]byte("y"))
+		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
+		e.LinkNext()
+		q.PushEntry(Receive, int32(b), n+i).SetMemory(got[i : i+1])
 	}
 	if err := q.Submit(false); err != nil {
 		t.Fatal(err)
 	}
-	q.Gather()
-	q.Look()
+	q.CompleteAll()
+	q.LoadCompletions()
 	completed := 0
-	for c, ok := q.Take(); ok; c, ok = q.Take() {
+	for c, ok := q.NextCompletion(); ok; c, ok = q.NextCompletion() {
 		if completed++; c.Res != 1 {
 			t.Errorf("%+v", c)
 		}
@@ -220,11 +220,11 @@ func TestDiscard(t *testing.T) {
 	q := open(t)
 	a, _ := pair(t)
 	for i := range uint64(4) {
-		e := q.Push(Poll, int32(a), i)
+		e := q.PushEntry(Poll, int32(a), i)
 		if i == 0 || i == 3 {
-			e.Events(Out)
+			e.SetPollEvents(Out)
 		} else {
-			e.Events(In) // which does not come
+			e.SetPollEvents(In) // which does not come
 		}
 	}
 	if !q.Discard(1, 2) || q.Discard(4, 2) {
@@ -245,7 +245,7 @@ func TestWait(t *testing.T) {
 	from := time.Now()
 	const d = 2 * time.Millisecond
 	for waits := 1; time.Since(from) < d; waits++ { // a signal of the scheduler's ends one early
-		if err := q.Wait(int64(d)); err != nil || q.Look() {
+		if err := q.Wait(int64(d)); err != nil || q.LoadCompletions() {
 			t.Fatalf("of nothing there is something: %v", err)
 		}
 		if waits > 10 {
@@ -253,7 +253,7 @@ func TestWait(t *testing.T) {
 		}
 	}
 	a, b := pair(t)
-	q.Push(Poll, int32(b), 1).Events(In)
+	q.PushEntry(Poll, int32(b), 1).SetPollEvents(In)
 	if err := q.Submit(false); err != nil {
 		t.Fatal(err)
 	}
@@ -261,10 +261,10 @@ func TestWait(t *testing.T) {
 		runtime.Gosched()
 		syscall.Write(a, []byte("x"))
 	}()
-	if err := q.Wait(1<<63 - 1); err != nil || !q.Look() {
+	if err := q.Wait(1<<63 - 1); err != nil || !q.LoadCompletions() {
 		t.Errorf("did not wait for the end of time, nor for what came: %v", err)
 	}
-	if c, ok := q.Take(); !ok || c.UserData != 1 || c.Res != In {
+	if c, ok := q.NextCompletion(); !ok || c.UserData != 1 || c.Res != In {
 		t.Errorf("%+v, %v", c, ok)
 	}
 }

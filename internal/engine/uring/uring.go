@@ -9,6 +9,6 @@ package uring
 
 import "errors"
 
-// ErrRefused is in the error of queues that this system could have, but that its
-// version or its rules refuse. Another way to do I/O may be had.
+// ErrRefused is the error of queues that the kernel's version or the system's settings do not
+// allow. Another way to do I/O may work.
 var ErrRefused = errors.New("refused by this system")

@@ -244,7 +244,7 @@ func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup)
 		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
 	policy.checkAmounts(p, objectIf)
-	p.Ceiling = load.PerSecond(min(policy.MaxRate, load.MaxRate))
+	p.Ceiling = load.RatePerSecond(min(policy.MaxRate, load.MaxRate))
 	if p.Target.Unix != "" {
 		return p, errors.Join(objections...)
 	}
@@ -298,10 +298,10 @@ func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...a
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
 	objectIf(policy.MaxRate > 0 && !p.Open(),
 		"its policy allows %v requests a second, and a closed loop has no "+
-			"rate; give -R", load.PerSecond(policy.MaxRate))
+			"rate; give -R", load.RatePerSecond(policy.MaxRate))
 	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate,
 		"its share is %v requests a second at most, and its policy "+
-			"allows %v", load.PerSecond(rate), load.PerSecond(policy.MaxRate))
+			"allows %v", load.RatePerSecond(rate), load.RatePerSecond(policy.MaxRate))
 	connections := p.Connections + p.ProbeConnections()
 	objectIf(policy.MaxConnections > 0 && connections > policy.MaxConnections,
 		"its share is %d connections, and its policy allows %d", connections, policy.MaxConnections)
@@ -392,7 +392,7 @@ func (p *Policy) String() string {
 		all = append(all, "ports "+joinStrings(p.Ports))
 	}
 	if p.MaxRate > 0 {
-		all = append(all, fmt.Sprintf("%v/s at most", load.PerSecond(p.MaxRate)))
+		all = append(all, fmt.Sprintf("%v/s at most", load.RatePerSecond(p.MaxRate)))
 	}
 	if p.MaxConnections > 0 {
 		all = append(all, fmt.Sprintf("%d connections at most", p.MaxConnections))

@@ -148,7 +148,7 @@ func TestLoopback(t *testing.T) {
 	} {
 		p := read(t, c.text).WithLocalBus(c.bus)
 		plan := to("127.0.0.1", 80)
-		plan.Rate = load.PerSecond(1)
+		plan.Rate = load.RatePerSecond(1)
 		_, err := p.Authorize(t.Context(), plan, nil)
 		if (err == nil) != c.allowed {
 			t.Errorf("%q with the bus at %q: %v; %v", c.text, c.bus, err, p)
@@ -163,9 +163,9 @@ func TestLoopback(t *testing.T) {
 // What an owner allows in requests a second goes with the plan, whatever the plan says of it.
 func TestMaxRateIsTheCeiling(t *testing.T) {
 	p := to("10.0.0.1", 80)
-	p.Rate, p.Ceiling = load.PerSecond(10), load.PerSecond(1e6)
-	for text, want := range map[string]load.Rate{"": 0, "max_rate: 20": load.PerSecond(20),
-		"max_rate: 1e300": load.PerSecond(load.MaxRate)} {
+	p.Rate, p.Ceiling = load.RatePerSecond(10), load.RatePerSecond(1e6)
+	for text, want := range map[string]load.Rate{"": 0, "max_rate: 20": load.RatePerSecond(20),
+		"max_rate: 1e300": load.RatePerSecond(load.MaxRate)} {
 		judged, err := read(t, text).Authorize(t.Context(), p, nil)
 		if err != nil || judged.Ceiling != want {
 			t.Errorf("%q: %v, want %v; %v", text, judged.Ceiling, want, err)
@@ -186,7 +186,7 @@ max_duration: 1m
 		"db.test": "10.0.0.1", "other": "10.0.0.1"})
 	plan := func(change func(*load.Plan)) load.Plan {
 		p := to("a.test", 8080)
-		p.Rate, p.Connections = load.PerSecond(500), 100
+		p.Rate, p.Connections = load.RatePerSecond(500), 100
 		change(&p)
 		return p
 	}
@@ -195,11 +195,11 @@ max_duration: 1m
 		"port 443 is not among":         plan(func(p *load.Plan) { p.Target.Port = 443 }),
 		"matches none of the hosts":     plan(func(p *load.Plan) { p.Target.Host = "other" }),
 		"forbids db.test":               plan(func(p *load.Plan) { p.Target.Host = "db.test" }),
-		"is 1000.001 requests a second": plan(func(p *load.Plan) { p.Rate = load.PerSecond(1000.001) }),
+		"is 1000.001 requests a second": plan(func(p *load.Plan) { p.Rate = load.RatePerSecond(1000.001) }),
 		"is 2000 requests a second": plan(func(p *load.Plan) {
-			p.Stages = []load.Stage{{Duration: load.Seconds(time.Second), Rate: load.PerSecond(2000)}}
+			p.Stages = []load.Stage{{Duration: load.Seconds(time.Second), Rate: load.RatePerSecond(2000)}}
 		}),
-		"is 1100 requests a second": plan(func(p *load.Plan) { p.Probe, p.Rate = load.PerSecond(100), load.PerSecond(1000) }),
+		"is 1100 requests a second": plan(func(p *load.Plan) { p.Probe, p.Rate = load.RatePerSecond(100), load.RatePerSecond(1000) }),
 		"a closed loop has no rate": plan(func(p *load.Plan) { p.Rate = 0 }),
 		"is 101 connections":        plan(func(p *load.Plan) { p.Connections = 101 }),
 		"the run takes 1m2s (warm-up 0s, load 1m0s, and up to 2s of drain)": plan(func(p *load.Plan) {
@@ -222,7 +222,7 @@ max_duration: 1m
 		t.Errorf("names have no case, and a last dot says nothing: %v", err)
 	}
 	// A share of more than is allowed is what counts, not the whole.
-	whole := plan(func(p *load.Plan) { p.Rate, p.Connections = load.PerSecond(3000), 300 })
+	whole := plan(func(p *load.Plan) { p.Rate, p.Connections = load.RatePerSecond(3000), 300 })
 	for i, part := range whole.SplitBy([]int{1, 1, 1}) {
 		if _, err := policy.Authorize(t.Context(), part, lookup); err != nil {
 			t.Errorf("a third, part %d: %v", i, err)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A checker looks for what decoding cannot see: names of nothing, values that
-// are impossible, and contradictions.
+// A checker finds faults that decoding cannot find: names that do not exist, impossible values, and
+// contradictions.
 type checker struct {
 	*Experiment
 	*decoder
-	stat  func(path string) error // of a file that must be there
-	found map[string]int          // how often a fragment was complained of: see misused
+	stat  func(path string) error // checks that a file exists
+	found map[string]int          // how often a fragment was reported: see addMisuse
 }
 
-// Names are part of file names, of commands, or of templates.
+// Patterns of names that become parts of file names, commands or templates.
 var (
 	nameOf     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 	factorOf   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -28,40 +28,40 @@ var (
 
 const nameRule = "1 to 64 letters, digits and . _ + -, the first a letter or a digit"
 
-// More of them than anyone waits for.
+// Limits that no reasonable experiment reaches.
 const (
 	maxVariants = 256
 	maxFactors  = 16
 	maxLevels   = 64
 )
 
-// hasFault reports whether decoding has complained of the value at path: what it
-// means is then not known.
+// hasFault reports whether decoding found a fault in the value at path, so that its meaning is
+// unknown.
 func (c *checker) hasFault(path string) bool {
 	return c.undecoded[path]
 }
 
-// addFaultIf notes a fault of the value at path, if it is one.
+// addFaultIf adds a fault of the value at path, if is holds.
 func (c *checker) addFaultIf(is bool, path, format string, args ...any) {
 	if is && !c.hasFault(path) {
 		c.addFault(c.nodeAt(path), "%s%s", withPath(path), fmt.Sprintf(format, args...))
 	}
 }
 
-// addKeyFaultIf notes a fault of the key at path, if it is one.
+// addKeyFaultIf adds a fault of the key at path, if is holds.
 func (c *checker) addKeyFaultIf(is bool, path, format string, args ...any) {
 	if is {
 		c.addFault(c.keyAt(path), "%s%s", withPath(path), fmt.Sprintf(format, args...))
 	}
 }
 
-// isGiven reports whether the file itself says what is at path.
+// isGiven reports whether the file itself has a value at path.
 func (c *checker) isGiven(path string) bool { return c.values[path] != nil }
 
-// checkAll is all checks.
+// checkAll runs all checks.
 func (c *checker) checkAll() {
 	if !c.isGiven("") || c.nodes > maxNodes {
-		return // it could not be decoded, or not all of it
+		return // it was not decoded completely
 	}
 	c.addFaultIf(c.isGiven("name") && !nameOf.MatchString(c.Name), "name",
 		"%q is not a name; write %s",
@@ -117,7 +117,7 @@ func (c *checker) checkDesign() {
 	c.checkCPUs("design.cpus.server", d.CPUs.Server)
 }
 
-// checkCPUs checks a list that was given as one, and not as a text.
+// checkCPUs checks a list of CPUs that was given as a list, not as a text.
 func (c *checker) checkCPUs(at string, list CPUList) {
 	for _, cpu := range list {
 		c.addFaultIf(cpu < 0 || cpu > maxCPU, at, "%d is not within 0 to %d", cpu, maxCPU)
@@ -139,12 +139,12 @@ func (c *checker) checkWorkload() {
 	c.checkFileBeside("workload.urls", w.URLs)
 }
 
-// checkRequest checks what is sent.
+// checkRequest checks a request.
 func (c *checker) checkRequest(at string, r Request) {
 	method := tokenOf.MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
 	c.addFaultIf(r.Method != "" && !method, at+".method",
 		"%q is not a method; write GET, POST, or another in capitals", r.Method)
-	path := EnvAction.ReplaceAllString(r.Path, "") // whose blanks are not sent
+	path := EnvAction.ReplaceAllString(r.Path, "") // blanks within it are not sent
 	c.addFaultIf(r.Path != "" && (r.Path[0] != '/' || strings.ContainsFunc(path, hasBlankOrControl)),
 		at+".path", "%q is not a path; it begins with / and has no blanks", r.Path)
 	for _, h := range r.Headers {
@@ -188,7 +188,7 @@ func (c *checker) checkLevels() {
 		c.addFaultIf(seen[l.Name], at+".name",
 			"another level is called %s; give each a name of its own", l.Name)
 		seen[l.Name] = true
-		c.addFaultIf(l.Arrival != "" && !l.Open(), at+".arrival",
+		c.addFaultIf(l.Arrival != "" && !l.IsOpen(), at+".arrival",
 			"there are arrivals only at a rate; give rate")
 		c.addFaultIf(l.Requests > 0 && l.Requests < l.Connections, at+".requests",
 			"%d requests cannot use %d connections", l.Requests, l.Connections)
@@ -222,14 +222,14 @@ func (c *checker) checkFactors() {
 	}
 }
 
-// findRepeated complains of what a list has more than once.
+// findRepeated reports values that a list has more than once.
 func findRepeated[S ~string](c *checker, path string, list []S) {
 	for i, s := range list {
 		c.addFaultIf(slices.Index(list, s) < i, fmt.Sprintf("%s[%d]", path, i), "%q is given twice", s)
 	}
 }
 
-// checkFileBeside checks that a file that the experiment file names is there.
+// checkFileBeside checks that a file exists that the experiment file names.
 func (c *checker) checkFileBeside(path, file string) {
 	if file == "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkTemplates checks those of a variant. What can only be seen in their text is
+// checkTemplates checks the templates of a variant. Faults that show only in rendered text are
 // looked for with the first value of each factor, as in a trial.
 func (c *checker) checkTemplates(at string, v Entry[Definition]) {
 	trial := c.renderRehearsal(v)
@@ -32,7 +32,7 @@ func (c *checker) checkTemplates(at string, v Entry[Definition]) {
 	}
 }
 
-// renderRehearsal renders a variant as for a trial that is none.
+// renderRehearsal renders a variant as for a trial.
 func (c *checker) renderRehearsal(v Entry[Definition]) *renderer {
 	r := newRenderer(expandOne(c.Experiment, v)[0], Values{Dir: "/run", Build: "/build",
 		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1, Threads: 1,
@@ -42,7 +42,7 @@ func (c *checker) renderRehearsal(v Entry[Definition]) *renderer {
 	return r
 }
 
-// toldNames are the ports and sockets that a definition's processes learn of.
+// toldNames are the ports and sockets that a definition's processes are given.
 func toldNames(d Definition) map[string][]string {
 	all := map[string][]string{}
 	d.URL, d.PProf, d.Served, d.Build, d.Version, d.Generator = "", "", "", nil, nil, nil
@@ -61,7 +61,7 @@ func toldNames(d Definition) map[string][]string {
 	return all
 }
 
-// checkMention says what is wrong with m in the template at path of d, if anything is.
+// checkMention reports a fault of the mention m in the template at path of d, if there is one.
 func (c *checker) checkMention(m mention, path string, d Definition,
 	told map[string][]string) string {
 	verb, known := verbs[m.verb]
@@ -97,14 +97,14 @@ func (c *checker) checkMention(m mention, path string, d Definition,
 	return ""
 }
 
-// templateWords are all that templates may mention.
+// templateWords are all words that templates may mention.
 func (c *checker) templateWords() []string {
 	all := c.Factors.Names()
 	for verb := range verbs {
 		all = append(all, verb)
 	}
 	slices.Sort(all)
-	return slices.Compact(all) // a factor may have a verb's name, which is a fault by itself
+	return slices.Compact(all) // a factor with a verb's name is a fault of its own
 }
 
 func arguments(least, most int) string {
@@ -126,7 +126,7 @@ func quotedName(name string) string {
 	return fmt.Sprintf(" %q", name)
 }
 
-// orNone is orAllowed where nothing may be allowed.
+// orNone is orAllowed for a list that may be empty.
 func orNone(given string, allowed []string) string {
 	if len(allowed) == 0 {
 		return "; there is none"
@@ -138,7 +138,7 @@ func orNone(given string, allowed []string) string {
 	return orAllowed(given, quoted)
 }
 
-// addMisuse notes a fault within a template, where it is in the file.
+// addMisuse adds a fault within a template, at its place in the file.
 func (c *checker) addMisuse(path string, t Template, m misuse) {
 	if len(c.faults) >= maxLooked {
 		return

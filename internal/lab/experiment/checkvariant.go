@@ -37,13 +37,13 @@ func (c *checker) checkVariants() {
 	}
 	if expanded > maxVariants {
 		c.addFaultIf(true, "variants", "more than %d variants, the factors multiplied", maxVariants)
-		c.Variants = nil // what follows would expand them
+		c.Variants = nil // later checks would expand them
 	}
 	c.checkNameClashes()
 }
 
-// checkNameClashes complains of values of factors that give two variants one name: all that is
-// stored of a variant is found by its name, and of its control by that and a mark.
+// checkNameClashes reports values of factors that give two variants the same name. Everything that
+// is stored of a variant is found by its name, and of its control by the name and a mark.
 func (c *checker) checkNameClashes() {
 	of := map[string]Variant{}
 	for _, v := range Expand(c.Experiment) {
@@ -60,7 +60,7 @@ func (c *checker) checkNameClashes() {
 	}
 }
 
-// values are v's of its factors.
+// values are v's values of its factors.
 func (v Variant) values() (all []string) {
 	for _, s := range v.Factors {
 		all = append(all, s.Value)
@@ -115,7 +115,8 @@ func (c *checker) checkDefinition(at string, d Definition) {
 	}
 }
 
-// checkGenerator checks one of a variant's own, and that it is not told what it cannot hear.
+// checkGenerator checks a variant's own generator, and that a level sets nothing that it cannot be
+// given.
 func (c *checker) checkGenerator(at string, d Definition) {
 	c.checkCommand(at, d.Generator.Cmd)
 	c.checkEnvironment(at+".env", d.Generator.Env)
@@ -127,7 +128,7 @@ func (c *checker) checkGenerator(at string, d Definition) {
 		"with isolation: none it would "+
 			"be told of the first level alone; leave one, or isolate the trials")
 	for i, l := range c.Levels {
-		more := l.Requests > 0 || l.Open() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
+		more := l.Requests > 0 || l.IsOpen() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
 		c.addFaultIf(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
 			"leave out what else there is but name and timeout", at)
 	}
@@ -151,7 +152,7 @@ func (c *checker) checkProcesses(at string, all []Process) {
 	}
 }
 
-// checkCommand checks a command given as a list; one given as a text was split.
+// checkCommand checks a command that was given as a list; a text was split.
 func (c *checker) checkCommand(at string, cmd Command) {
 	empty := len(cmd) == 0 || cmd[0] == ""
 	c.addFaultIf(empty && c.isGiven(at+".cmd"), at+".cmd",
@@ -181,7 +182,7 @@ func (c *checker) checkNeeds(at string, n Needs) {
 	}
 }
 
-// checkRunFile checks the name of a file of the run directory.
+// checkRunFile checks the name of a file in the run directory.
 func (c *checker) checkRunFile(at, name string) {
 	c.addKeyFaultIf(name == "" || path.Clean(name) != name || path.IsAbs(name) || name == "." ||
 		name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\:\x00"), at,
@@ -214,7 +215,7 @@ func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 	}
 }
 
-// checkReachable checks that clients which are not where the server is can find it.
+// checkReachable checks that clients in network namespaces of their own can reach the server.
 func (c *checker) checkReachable(at string, d Definition) {
 	if c.Design.Clients.Isolate != NetNS || c.hasFault("design.clients") || !c.isGiven(at+".url") {
 		return
@@ -252,7 +253,7 @@ func (c *checker) checkAddress(at, s string) {
 	c.addFaultIf(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
 }
 
-// checkOtherPath checks that a variant's URL has no path where a request's is sent instead.
+// checkOtherPath checks that a variant's URL has no path if a request's path is sent instead.
 func (c *checker) checkOtherPath(at string, d Definition, rendered string) {
 	from, asked := "workload.request.path", c.Workload.Request.Path
 	if d.Request != nil {

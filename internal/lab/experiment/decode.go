@@ -11,18 +11,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNodes are those of a file after its aliases are followed. It keeps a few
-// lines of aliases of aliases from becoming millions of values.
+// maxNodes limits the nodes of a file after its aliases are followed. It keeps a few lines of
+// nested aliases from becoming millions of values.
 const maxNodes = 100_000
 
-// A decoder sets values from nodes, and notes where each was.
+// A decoder sets values from nodes, and records where each was.
 type decoder struct {
 	source source
 	faults Faults
 	values map[string]*yaml.Node // by path, as design.rounds or levels[1].name
 	keys   map[string]*yaml.Node
 
-	undecoded map[string]bool // paths of values that are not what they should be
+	undecoded map[string]bool // paths of values that could not be decoded
 	nodes     int
 }
 
@@ -31,8 +31,8 @@ func newDecoder(s source) *decoder {
 		undecoded: map[string]bool{}}
 }
 
-// decodeExperiment decodes the whole file. The version is looked at first: of another
-// one, unknown keys would mean nothing.
+// decodeExperiment decodes the whole file. It checks the version first, because the keys of another
+// version would mean nothing.
 func (d *decoder) decodeExperiment(root *yaml.Node, e *Experiment) {
 	if root.Kind != yaml.MappingNode {
 		d.addFault(root, "%s is given; an experiment is a mapping that begins with version: %d",
@@ -51,7 +51,7 @@ func (d *decoder) decodeExperiment(root *yaml.Node, e *Experiment) {
 	d.decodeValue(root, "", reflect.ValueOf(e).Elem(), "")
 }
 
-// decodeValue sets v from n. path is n's, tag that of the field it is in.
+// decodeValue sets v from n. path is the path of n, and tag that of the field.
 func (d *decoder) decodeValue(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
 	if d.isOverLimit(n) {
 		return
@@ -70,7 +70,7 @@ func (d *decoder) decodeValue(n *yaml.Node, path string, v reflect.Value, tag re
 	d.decodeInto(n, path, v, tag)
 }
 
-// decodeInto is value of a node that is no alias, and of what is no pointer.
+// decodeInto is decodeValue for a node that is no alias, and a value that is no pointer.
 func (d *decoder) decodeInto(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
 	text, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
 	growing, isMapping := v.Addr().Interface().(growing)
@@ -98,7 +98,7 @@ func (d *decoder) decodeInto(n *yaml.Node, path string, v reflect.Value, tag ref
 	}
 }
 
-// isOverLimit counts n, and reports whether it is one too many.
+// isOverLimit counts n, and reports whether the limit is exceeded.
 func (d *decoder) isOverLimit(n *yaml.Node) bool {
 	if d.nodes++; d.nodes == maxNodes+1 {
 		d.addFault(n, "more than %d values; aliases stand for too much", maxNodes)
@@ -151,7 +151,7 @@ func (d *decoder) decodeSequence(n *yaml.Node, path string, v reflect.Value,
 	}
 }
 
-// decodeScalar sets v of a basic kind, and reports whether it could.
+// decodeScalar sets v of a basic kind, and reports whether that was possible.
 func (d *decoder) decodeScalar(n *yaml.Node, path string, v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
@@ -191,13 +191,13 @@ func (d *decoder) checkLimits(n *yaml.Node, path string, v reflect.Value, tag re
 	}
 }
 
-// addMismatch notes that the value of path, n, is not what it should be.
+// addMismatch adds the fault that the value of path, n, is of the wrong kind.
 func (d *decoder) addMismatch(n *yaml.Node, path, format string, args ...any) {
 	d.undecoded[path] = true
 	d.addFault(n, "%s%s", withPath(path), fmt.Sprintf(format, args...))
 }
 
-// addFault notes something wrong at n.
+// addFault adds a fault at n.
 func (d *decoder) addFault(n *yaml.Node, format string, args ...any) {
 	d.addFaultAt(place{n.Line, n.Column}, format, args...)
 }
@@ -213,7 +213,7 @@ func (d *decoder) addFaultAt(p place, format string, args ...any) {
 	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, message})
 }
 
-// nodeAt is the node of a path, or of the nearest thing around it that is there.
+// nodeAt is the node of a path, or the nearest existing one around it.
 func (d *decoder) nodeAt(path string) *yaml.Node {
 	for {
 		if n := d.values[path]; n != nil || path == "" {
@@ -223,7 +223,7 @@ func (d *decoder) nodeAt(path string) *yaml.Node {
 	}
 }
 
-// keyAt is the key of a path, or the nearest thing around it.
+// keyAt is the key of a path, or the nearest existing one around it.
 func (d *decoder) keyAt(path string) *yaml.Node {
 	if n := d.keys[path]; n != nil {
 		return n

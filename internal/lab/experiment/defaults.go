@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a file does not say. setDefaults of a type comes before the file's own
-// values are decoded over it; derive, after, fills in what depends on others.
+// Defaults of a file. setDefaults runs before the file's own values are decoded. derive runs
+// afterwards, and sets what depends on other values.
 
 func (e *Experiment) setDefaults() {
 	e.Design.setDefaults()
@@ -34,7 +34,7 @@ func (c *Clients) setDefaults() { *c = Clients{Count: 1, Isolate: NoNamespace} }
 
 func (s *Short) setDefaults() { *s = Short{Rounds: LeastRounds, Measure: Duration(time.Second)} }
 
-// quickLevels are as many as --quick keeps: a file has the most important ones first.
+// quickLevels is how many levels --quick keeps: a file has the most important ones first.
 const quickLevels = 2
 
 func (l *Level) setDefaults() {
@@ -62,7 +62,7 @@ func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(30 * time.Second)} 
 
 func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * time.Second)} }
 
-// derive fills in what depends on the rest of the file.
+// derive sets what depends on the rest of the file.
 func (e *Experiment) derive() {
 	if len(e.Workload.Expect.Status) == 0 {
 		e.Workload.Expect.Status = Statuses{{200, 299}}
@@ -101,12 +101,12 @@ func (e *Experiment) derive() {
 func (l *Level) derive() {
 	switch {
 	case l.Name != "":
-	case l.Open():
+	case l.IsOpen():
 		l.Name = "r" + strconv.FormatFloat(float64(l.Rate), 'f', -1, 64)
 	default:
 		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
 	}
-	if l.Open() && l.Arrival == "" {
+	if l.IsOpen() && l.Arrival == "" {
 		l.Arrival = "constant"
 	}
 }
@@ -119,7 +119,7 @@ func (p *Process) derive() {
 	program := string(p.Cmd[0])
 	if verbs, wrong := findMentions(program); len(wrong) == 0 && len(verbs) == 1 {
 		if program == "{{"+verbs[0].verb+"}}" {
-			program = verbs[0].verb // as {{dyno}}
+			program = verbs[0].verb // for example {{dyno}}
 		} else if verbs[0].verb == "env" && len(verbs[0].args) == 2 {
 			program = verbs[0].args[1]
 		}

@@ -6,7 +6,7 @@ type Definition struct {
 	Description string            `json:"description,omitempty"`
 	Needs       Needs             `json:"needs,omitzero"`
 	Files       Mapping[Template] `json:"files,omitempty"`   // written into the run directory
-	Copy        []string          `json:"copy,omitempty"`    // beside the experiment file
+	Copy        []string          `json:"copy,omitempty"`    // files next to the experiment file
 	Env         Mapping[Template] `json:"env,omitempty"`     // of all its processes
 	Build       []Step            `json:"build,omitempty"`   // once per experiment
 	Version     Command           `json:"version,omitempty"` // prints it, on its first line
@@ -22,22 +22,22 @@ type Definition struct {
 	LeftOut bool `json:"-"` // by --quick
 }
 
-// A Generator is another program that loads the server: where generators are
-// compared, and not servers. What it did is what the server has counted. It is
-// told of a level's connections and threads, and interrupted when the window is over.
+// A Generator is another program that loads the server, for experiments that compare generators.
+// The server's own count is the only measure of what it did. It gets a level's connections and
+// threads, and is interrupted when the window ends.
 type Generator struct {
 	Cmd    Command           `json:"cmd" required:"true"`
 	Env    Mapping[Template] `json:"env,omitempty"`
 	Served Template          `json:"served" required:"true"` // URL of the server's own count
 }
 
-// Needs are what must be there, or else the variant is not available here.
+// Needs are what must be present for a variant to be available here.
 type Needs struct {
 	Programs []string `json:"programs,omitempty"` // on the PATH
-	Files    []string `json:"files,omitempty"`    // absolute, or beside the file; patterns, too
+	Files    []string `json:"files,omitempty"`    // absolute, or relative to the file; may be patterns
 	Env      []string `json:"env,omitempty"`
 	Root     bool     `json:"root,omitempty"`
-	Packages string   `json:"packages,omitempty"` // in words: what to install
+	Packages string   `json:"packages,omitempty"` // what to install, as text
 }
 
 // A Step is one command that builds a variant's server.
@@ -48,8 +48,8 @@ type Step struct {
 	Timeout Duration          `json:"timeout"`
 }
 
-// A Process is one of a variant's. They start in the file's order, each ready
-// before the next.
+// A Process is a process of a variant. Processes start in the file's order, each when the one
+// before is ready.
 type Process struct {
 	Name string            `json:"name"` // default: that of its program
 	Cmd  Command           `json:"cmd" required:"true"`
@@ -57,7 +57,7 @@ type Process struct {
 	Dir  Template          `json:"dir"` // default: the experiment file's folder
 	User string            `json:"user,omitempty"`
 
-	// DropsRoot says that the program changes to another user by itself when root starts it.
+	// DropsRoot is set if the program changes to another user by itself when root starts it.
 	DropsRoot bool `json:"drops_root,omitempty"`
 
 	Limits Limits `json:"limits,omitzero"`
@@ -65,20 +65,20 @@ type Process struct {
 	Stop   Stop   `json:"stop"`
 }
 
-// Limits are those of a process; 0: as the lab's own.
+// Limits are the resource limits of a process; 0: the limits of the laboratory's own process.
 type Limits struct {
 	NoFile Count `json:"nofile,omitempty" range:"16,1073741816"` // open files
 }
 
-// Ready is how a process shows that it is: it answers a request. Without it the
-// last process is ready when url answers as expected, and others at once.
+// Ready is how to find out that a process is ready: it answers a request. Without it, the last
+// process is ready when url gives the expected answer, and the others are ready at once.
 type Ready struct {
 	HTTP    Template `json:"http,omitempty"`   // a path of url's server, or a whole URL; "": url
-	Status  Statuses `json:"status,omitempty"` // default: of a given http 2xx, else those expected
+	Status  Statuses `json:"status,omitempty"` // default: 2xx if http is given, else the expected ones
 	Timeout Duration `json:"timeout"`
 }
 
-// Stop is how a process is asked to end, and how long it has until it is killed.
+// Stop is how a process is stopped, and how long it has until it is killed.
 type Stop struct {
 	Signal string   `json:"signal" one:"TERM,INT,QUIT,HUP,USR1,USR2,WINCH,KILL"`
 	Grace  Duration `json:"grace"`

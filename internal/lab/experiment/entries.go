@@ -12,11 +12,11 @@ import (
 	"dyno/internal/nearest"
 )
 
-// maxMerges is how deep mappings may be merged into each other.
+// maxMerges is how deeply mappings may be merged into each other.
 const maxMerges = 16
 
-// eachEntry calls each with every key of the mapping n and its value, in order,
-// and then with those that << merges into it and that it does not have itself.
+// eachEntry calls each with every key of the mapping n and its value, in order. Then it calls it
+// with those that << merges into n and that n does not have itself.
 func (d *decoder) eachEntry(n *yaml.Node, path string, each func(key, value *yaml.Node)) {
 	d.eachMerged(n, path, map[string]*yaml.Node{}, each, 0)
 }
@@ -46,7 +46,7 @@ func (d *decoder) eachMerged(n *yaml.Node, path string, seen map[string]*yaml.No
 	}
 }
 
-// mergeNode is merged of what << stands for: a mapping, or several.
+// mergeNode merges the value of <<: a mapping, or several.
 func (d *decoder) mergeNode(n *yaml.Node, path string, seen map[string]*yaml.Node,
 	each func(key, value *yaml.Node), depth int) {
 	at := n
@@ -68,8 +68,8 @@ func (d *decoder) mergeNode(n *yaml.Node, path string, seen map[string]*yaml.Nod
 	}
 }
 
-// keysOf are the keys of a struct of the file, by their tags: its fields, their
-// names in order, and those that must be given.
+// keysOf returns the keys of a struct, from its tags: its fields, their names in order, and those
+// that are required.
 func keysOf(t reflect.Type) (fields map[string]reflect.StructField, all, required []string) {
 	fields = map[string]reflect.StructField{}
 	for f := range t.Fields() {
@@ -86,13 +86,13 @@ func keysOf(t reflect.Type) (fields map[string]reflect.StructField, all, require
 	return fields, all, required
 }
 
-// isKeyed reports whether a struct is a mapping of the file, and not a text.
+// isKeyed reports whether a struct is a mapping in the file, and not a text.
 func isKeyed(t reflect.Type) bool {
 	_, all, _ := keysOf(t)
 	return len(all) > 0
 }
 
-// synonyms are what keys are called elsewhere.
+// synonyms are other programs' names of keys.
 var synonyms = map[string]string{
 	"runs": "rounds", "repetitions": "rounds", "repeat": "rounds", "iterations": "rounds",
 	"duration": "measure", "concurrency": "connections", "command": "cmd", "exec": "cmd",
@@ -103,8 +103,8 @@ var synonyms = map[string]string{
 	"title": "name", "requires": "needs", "noise": "margin",
 }
 
-// suggestKey says what key may have been meant where allowed are: one of them, or
-// one of another place in the file.
+// suggestKey suggests which key may have been meant: one of allowed, or one of another place in the
+// file.
 func (d *decoder) suggestKey(path, key string, allowed []string) string {
 	if s := synonyms[key]; slices.Contains(allowed, s) {
 		return "; did you mean " + s + "?"
@@ -120,8 +120,8 @@ func (d *decoder) suggestKey(path, key string, allowed []string) string {
 	return orAllowed("", allowed)
 }
 
-// homeOf is the path in the file at which key most likely belongs: the one that is
-// less deep than all others; "" if there is none.
+// homeOf is the path in the file where key most likely belongs: the only one with the least depth;
+// "" if there is none.
 func homeOf(key string) string {
 	homes := homesOf(key, reflect.TypeFor[Experiment](), "")
 	depth := func(path string) int { return strings.Count(path, ".") }
@@ -132,7 +132,7 @@ func homeOf(key string) string {
 	return homes[0]
 }
 
-// homesOf are the paths in the file at which key is one.
+// homesOf are all paths in the file where key is allowed.
 func homesOf(key string, t reflect.Type, path string) (homes []string) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -161,7 +161,7 @@ func isMapping(t reflect.Type) bool { return reflect.PointerTo(t).Implements(gro
 
 var growings = reflect.TypeFor[growing]()
 
-// joinPath is the path of a key in what is at path.
+// joinPath appends a key to a path.
 func joinPath(path, key string) string {
 	switch {
 	case strings.ContainsAny(key, ".[") || key == "":
@@ -172,7 +172,7 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// withPath begins a message with the path it is about.
+// withPath returns the beginning of a message about a path.
 func withPath(path string) string {
 	if path == "" {
 		return ""
@@ -180,7 +180,7 @@ func withPath(path string) string {
 	return path + ": "
 }
 
-// knownTag reports whether n is of a kind that YAML has by itself.
+// knownTag reports whether n has one of YAML's own types.
 func knownTag(n *yaml.Node) bool {
 	switch n.ShortTag() {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge":
@@ -189,7 +189,7 @@ func knownTag(n *yaml.Node) bool {
 	return false
 }
 
-// kindOf says what n is.
+// kindOf describes the type of n.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -205,7 +205,7 @@ func kindOf(n *yaml.Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
-// quotesHint says what makes YAML take a template for a mapping of mappings.
+// quotesHint explains why YAML reads a template without quotes as a mapping.
 func quotesHint(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) > 0 &&
 		n.Content[0].Kind == yaml.MappingNode {
@@ -214,7 +214,7 @@ func quotesHint(n *yaml.Node) string {
 	return ""
 }
 
-// describeWanted says what v can be set from.
+// describeWanted describes what v can be decoded from.
 func describeWanted(v reflect.Value) string {
 	_, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
 	switch kind := v.Kind(); {

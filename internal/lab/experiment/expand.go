@@ -23,8 +23,8 @@ type Variant struct {
 // A Setting is a factor and its value.
 type Setting struct{ Factor, Value string }
 
-// Expand is every variant of e, in the file's order, the last factor varying
-// fastest. A factor multiplies only those definitions whose templates mention it.
+// Expand returns every variant of e, in the file's order. The last factor varies fastest. A factor
+// multiplies only those definitions whose templates mention it.
 func Expand(e *Experiment) []Variant {
 	var all []Variant
 	for _, d := range e.Variants {
@@ -59,7 +59,7 @@ func expandOne(e *Experiment, d Entry[Definition]) []Variant {
 func mentionedBy(d Definition) map[string]bool {
 	words := map[string]bool{}
 	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
-		found, _ := findMentions(string(t)) // Read complains of those that are wrong
+		found, _ := findMentions(string(t)) // Read reports faulty ones
 		for _, m := range found {
 			words[m.verb] = true
 		}
@@ -67,7 +67,7 @@ func mentionedBy(d Definition) map[string]bool {
 	return words
 }
 
-// value is v's of a factor.
+// value is v's value of a factor.
 func (v Variant) value(factor string) (string, bool) {
 	for _, s := range v.Factors {
 		if s.Factor == factor {
@@ -77,7 +77,7 @@ func (v Variant) value(factor string) (string, bool) {
 	return "", false
 }
 
-// Asked is the request that v is sent: its own, or the workload's.
+// Asked is the request of v: its own, or the workload's.
 func (v Variant) Asked() Request {
 	if v.Request != nil {
 		return *v.Request
@@ -85,8 +85,8 @@ func (v Variant) Asked() Request {
 	return v.workload.Request
 }
 
-// Expected is what v's answers must be: its own expectation, or the workload's,
-// which also has the statuses that its own does not say.
+// Expected is the expected answer of v: its own, or the workload's, which also supplies the
+// statuses that its own leaves out.
 func (v Variant) Expected() Expect {
 	if v.Expect == nil {
 		return v.workload.Expect

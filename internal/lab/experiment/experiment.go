@@ -12,11 +12,11 @@
 // trial. Nothing here starts a process or opens a connection.
 package experiment
 
-// Version is the one version of the format that is read, that of dyno.lab/1.
+// Version is the only version of the format that is read, that of dyno.lab/1.
 const Version = 1
 
-// An Experiment is one experiment file, complete with its defaults. Its JSON is
-// an experiment file again, of the same meaning.
+// An Experiment is an experiment file, complete with its defaults. Its JSON is an experiment file
+// with the same meaning.
 type Experiment struct {
 	Version     int                 `json:"version" required:"true"`
 	Name        string              `json:"name" required:"true"`
@@ -37,17 +37,17 @@ type Experiment struct {
 	Source []byte `json:"-"` // the file, byte for byte
 }
 
-// Published is what others measured, to be set beside what we measure.
+// Published is what others measured, for comparison with our results.
 type Published struct {
 	Source  string   `json:"source" required:"true"`
 	Note    string   `json:"note,omitempty"`
 	Figures []Figure `json:"figures,omitempty"`
 }
 
-// A Figure is one published number, or the failure published in its place.
+// A Figure is a published number, or the published failure in its place.
 type Figure struct {
 	Variant string   `json:"variant" required:"true"` // as in the file, or expanded
-	Level   string   `json:"level,omitempty"`         // "": none of ours
+	Level   string   `json:"level,omitempty"`         // "": no level of this file
 	Metric  string   `json:"metric" required:"true"`  // a Metric, or share:FUNCTION of a profile
 	Value   *float64 `json:"value,omitempty"`         // in Unit
 	Unit    string   `json:"unit,omitempty"`
@@ -58,44 +58,44 @@ type Figure struct {
 const (
 	Interleaved = "interleaved-random" // each round is all cells, shuffled
 	ABBA        = "abba"               // forwards and backwards in turn
-	Sequential  = "sequential"         // each cell's trials together: drift looks like a difference
+	Sequential  = "sequential"         // each cell's trials together: drift looks like an effect
 )
 
 // The kinds of isolation of trials.
 const (
-	PerProcess = "process" // fresh server processes for each trial
-	Shared     = "none"    // a server stays up over the rounds
+	PerProcess = "process" // new server processes for each trial
+	Shared     = "none"    // a server keeps running over the rounds
 )
 
-// A Design decides which trials are run, and when there are enough.
+// A Design decides which trials are run, and when they suffice.
 type Design struct {
 	Order     string `json:"order" one:"interleaved-random,abba,sequential"`
 	Rounds    int    `json:"rounds" range:"1,1000"`
 	MaxRounds int    `json:"max_rounds,omitempty" range:"1,1000"` // with Precision only
 
-	// Precision is the half width of every primary ratio's interval at which
-	// there are enough rounds; 0: Rounds and no more.
+	// Precision is the half width of the intervals of all primary ratios at which the rounds suffice;
+	// 0: exactly Rounds.
 	Precision Share    `json:"precision,omitzero"`
 	Budget    Duration `json:"budget,omitzero"` // no round begins after it; 0: any time
 
-	// Seed decides all that is random; 0: the lab draws one.
+	// Seed determines everything random; 0: the laboratory draws one.
 	Seed int64 `json:"seed,omitempty" range:"1,9007199254740991"`
 
-	Baseline  string   `json:"baseline"` // what others are compared with
-	AA        bool     `json:"aa"`       // the baseline a second time
+	Baseline  string   `json:"baseline"` // the variant that others are compared with
+	AA        bool     `json:"aa"`       // the baseline a second time, as a control
 	Isolation string   `json:"isolation" one:"process,none"`
 	Warmup    Warmup   `json:"warmup"`
 	Measure   Duration `json:"measure"`
 	Cooldown  Duration `json:"cooldown"`
-	Margin    Share    `json:"margin"` // a smaller difference does not matter in practice
+	Margin    Share    `json:"margin"` // smaller differences do not matter in practice
 	Metrics   []Metric `json:"metrics"`
-	CPUs      CPUs     `json:"cpus,omitzero"` // zero: split by the lab
+	CPUs      CPUs     `json:"cpus,omitzero"` // zero: the laboratory divides them
 	Clients   Clients  `json:"clients"`
 	Quick     Short    `json:"quick"`
 }
 
-// A Short is what --quick makes of a design: no more rounds than these, no longer
-// windows, these levels alone, and not these variants.
+// A Short is what --quick reduces a design to: at most these rounds and windows, only these levels,
+// and without these variants.
 type Short struct {
 	Rounds  int      `json:"rounds" range:"1,1000"`
 	Measure Duration `json:"measure"` // of levels with requests, too
@@ -103,15 +103,14 @@ type Short struct {
 	Without []string `json:"without,omitempty"`
 }
 
-// Warmup is loaded and not counted: from Min until throughput is steady, and
-// no longer than Max.
+// Warmup is load that is not measured: from Min until throughput is steady, and at most for Max.
 type Warmup struct {
 	Min Duration `json:"min"`
 	Max Duration `json:"max"`
-	CoV Share    `json:"cov"` // coefficient of variation of the last seconds, when steady
+	CoV Share    `json:"cov"` // of the last seconds' throughput, below which it is steady
 }
 
-// CPUs are the processors of generator and server; none: the lab decides.
+// CPUs are the CPUs of generator and server; none: the laboratory divides them.
 type CPUs struct {
 	Generator CPUList `json:"generator,omitempty"`
 	Server    CPUList `json:"server,omitempty"`
@@ -120,17 +119,16 @@ type CPUs struct {
 // The isolations of clients.
 const (
 	NoNamespace = "none"
-	NetNS       = "netns" // each has a network namespace, so an address and ports, of its own
+	NetNS       = "netns" // each has a network namespace, with an address and ports of its own
 )
 
-// Clients are how many generators load the server at once; a level is shared
-// out among them.
+// Clients are how many generators load the server at once. A level is divided among them.
 type Clients struct {
 	Count   int    `json:"count" range:"1,64"`
 	Isolate string `json:"isolate" one:"none,netns"`
 }
 
-// A Workload is what is asked for: Request, or what one of the files lists.
+// A Workload is the requests of an experiment: Request, or those in one of the files.
 type Workload struct {
 	Request      Request `json:"request,omitzero"`
 	RequestsFile string  `json:"requests_file,omitempty"` // JSON lines, beside the experiment file
@@ -138,7 +136,7 @@ type Workload struct {
 	Expect       Expect  `json:"expect"`
 }
 
-// A Request is the one that is sent again and again.
+// A Request is the request that is sent repeatedly.
 type Request struct {
 	Method   string          `json:"method,omitempty"` // "": GET
 	Path     string          `json:"path,omitempty"`   // with query; "": that of the variant's url
@@ -147,7 +145,7 @@ type Request struct {
 	BodyFile string          `json:"body_file,omitempty"` // beside the experiment file
 }
 
-// Expect is what a right answer is; any other is an error.
+// Expect is the expected answer; any other is an error.
 type Expect struct {
 	Status Statuses `json:"status,omitempty"`
 	Body   BodyRule `json:"body,omitempty"` // "": any
@@ -160,12 +158,12 @@ const (
 	HTTP11   = "1.1"
 )
 
-// A Level is one load. Without Rate it is closed: a connection sends its next
-// request when it has the answer to the last.
+// A Level is one load. Without Rate it is closed: a connection sends its next request when the last
+// one is answered.
 type Level struct {
 	Name string `json:"name"` // default: c100, or of an open one r5000
 
-	// Requests is how many are measured, instead of for design.measure.
+	// Requests is how many requests are measured, instead of design.measure.
 	Requests Count `json:"requests,omitempty" range:"1,1125899906842624"`
 
 	Connections Count     `json:"connections" range:"1,1048576"`
@@ -175,24 +173,24 @@ type Level struct {
 	HTTP        string    `json:"http" one:"auto,1.0,1.1"`
 	Pipeline    int       `json:"pipeline" range:"1,1024"`
 	Threads     int       `json:"threads,omitempty" range:"1,1024"` // 0: one a core
-	Timeout     Duration  `json:"timeout"`                          // of an exchange
+	Timeout     Duration  `json:"timeout"`                          // of a request
 }
 
-// Open reports whether requests are due at instants of their own.
-func (l Level) Open() bool { return l.Rate > 0 }
+// IsOpen reports whether requests have intended start times of their own.
+func (l Level) IsOpen() bool { return l.Rate > 0 }
 
 // The modes of the fairness check.
 const (
-	Strict = "strict" // a variant that answers otherwise than the reference is not loaded
+	Strict = "strict" // a variant whose answer differs from the reference is not loaded
 	Warn   = "warn"
 	Off    = "off"
 )
 
-// Fairness is how alike the answers of all variants must be.
+// Fairness is how similar the answers of all variants must be.
 type Fairness struct {
 	Mode      string   `json:"mode" one:"strict,warn,off"`
 	Reference string   `json:"reference"` // a variant; default: the baseline
-	Allow     []string `json:"allow"`     // headers and aspects that may differ, in small letters
+	Allow     []string `json:"allow"`     // headers and aspects that may differ, in lower case
 }
 
 // A Gate turns verdicts into an exit code.
@@ -200,7 +198,7 @@ type Gate struct {
 	Baseline string   `json:"baseline"`
 	Metrics  []Metric `json:"metrics"`
 	Margin   Share    `json:"margin"`
-	Confirm  bool     `json:"confirm"` // fails only when a second batch says the same
+	Confirm  bool     `json:"confirm"` // it fails only if a second batch shows the same
 }
 
 // The kinds of profile, and when perf is used.
@@ -211,15 +209,15 @@ const (
 	Mutex  = "mutex"
 	Block  = "block"
 
-	PerfAuto = "auto" // where there is perf and no pprof
+	PerfAuto = "auto" // if there is perf and no pprof
 	PerfOn   = "on"
 	PerfOff  = "off"
 )
 
-// A Profile is taken in a pass of its own, after the measured rounds.
+// A Profile is taken in trials of its own, after the measured rounds.
 type Profile struct {
 	CPU       Duration `json:"cpu"` // how long
 	Kinds     []string `json:"kinds" one:"cpu,heap,allocs,mutex,block"`
 	Perf      string   `json:"perf" one:"auto,on,off"`
-	Functions []string `json:"functions,omitempty"` // whose share is told
+	Functions []string `json:"functions,omitempty"` // functions whose shares are reported
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Fault is one thing wrong in an experiment file. Line and Column count from
-// 1, the column in characters.
+// A Fault is an error in an experiment file. Line and Column count from 1, the column in
+// characters.
 type Fault struct {
 	File         string
 	Line, Column int
@@ -20,7 +20,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 }
 
-// Faults are all that is wrong in a file, in its order.
+// Faults are all errors in a file, in its order.
 type Faults []Fault
 
 // Error has a line for each.
@@ -32,7 +32,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap is each of them.
+// Unwrap returns each of them.
 func (f Faults) Unwrap() []error {
 	all := make([]error, len(f))
 	for i, fault := range f {
@@ -41,17 +41,17 @@ func (f Faults) Unwrap() []error {
 	return all
 }
 
-// maxMessage is the longest message, in bytes; what was given may be longer.
+// maxMessage is the length of the longest message, in bytes; quoted input may be longer.
 const maxMessage = 400
 
-// maxFaults are as many as anyone will read before mending the first. They are
-// the first in the file of those looked for, which end with maxLooked.
+// Limits of faults: maxFaults are reported, the first in the file. After maxLooked no more are
+// looked for.
 const (
 	maxFaults = 100
 	maxLooked = 1000
 )
 
-// sortFaults are the faults in the file's order, each once, and not too many.
+// sortFaults returns the faults in the file's order, each once, and at most maxFaults.
 func (f Faults) sortFaults() Faults {
 	slices.SortStableFunc(f, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

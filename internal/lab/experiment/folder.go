@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Folder is the run directory or, for processes of another user, a folder within it that is
-// that user's. Each has all of a variant's files: so nobody but its owner has to write into it,
-// or to read it.
+// A Folder is the run directory or, for processes of another user, a folder within it that belongs
+// to that user. Each has all of a variant's files, so nobody but its owner needs to read it or
+// write to it.
 type Folder struct {
 	User  string // "": dyno's own
 	Path  string // absolute
@@ -18,10 +18,10 @@ type Folder struct {
 	Copy  []File // likewise; Text is the path to copy from
 }
 
-// A File is one of a folder. Its path is relative to that.
+// A File is a file of a Folder, with a path relative to it.
 type File struct{ Path, Text string }
 
-// foldersOf are those that the processes of v are at home in, in their order.
+// foldersOf are the folders of the users of v's processes, in the order of the processes.
 func foldersOf(v Variant, dir string) (all []Folder) {
 	users := make([]string, 0, len(v.Processes)+1)
 	for _, p := range v.Processes {
@@ -43,12 +43,12 @@ func foldersOf(v Variant, dir string) (all []Folder) {
 	return all
 }
 
-// userFolder is where the processes of a user are at home.
+// userFolder is the folder of a user's processes.
 func (r *renderer) userFolder(user string) string {
 	return r.folders[slices.IndexFunc(r.folders, func(f Folder) bool { return f.User == user })].Path
 }
 
-// enterFolder has templates mean that folder by dir and file.
+// enterFolder makes the template words dir and file refer to that folder.
 func (r *renderer) enterFolder(folder string) {
 	r.words["dir"] = func() string { return folder }
 	r.words["file"] = func(name string) string {
@@ -56,8 +56,8 @@ func (r *renderer) enterFolder(folder string) {
 	}
 }
 
-// socketFolders says where sockets lie: in the folder of the first process whose own templates
-// name it, as the one that listens starts first.
+// socketFolders is the folder of each socket: that of the first process whose own templates mention
+// it, because the process that listens starts first.
 func (r *renderer) socketFolders(v Variant) map[string]string {
 	all := map[string]string{}
 	for _, p := range v.Processes {
@@ -74,7 +74,7 @@ func (r *renderer) socketFolders(v Variant) map[string]string {
 	return all
 }
 
-// fillFolders is the folders with what belongs into each.
+// fillFolders returns the folders with their files.
 func (r *renderer) fillFolders(v Variant) []Folder {
 	all := slices.Clone(r.folders)
 	for i := range all {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// A Mapping is one of YAML whose keys the file chooses, in the file's order.
+// A Mapping is a YAML mapping whose keys the file chooses, in the file's order.
 type Mapping[T any] []Entry[T]
 
-// An Entry is a key of a Mapping and what it stands for.
+// An Entry is a key of a Mapping and its value.
 type Entry[T any] struct {
 	Name  string
 	Value T
@@ -57,11 +57,11 @@ func (m Mapping[T]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// add appends an entry of no value yet, and returns where its value goes.
+// add appends an entry without a value, and returns a pointer to the value.
 func (m *Mapping[T]) add(name string) any {
 	*m = append(*m, Entry[T]{Name: name})
 	return &(*m)[len(*m)-1].Value
 }
 
-// A growing is a *Mapping of whatever type.
+// A growing is a *Mapping of any type.
 type growing interface{ add(name string) any }

@@ -7,16 +7,15 @@ import (
 	"dyno/internal/result"
 )
 
-// A Metric is a quantity of a trial that is judged.
+// A Metric is a quantity of a trial that verdicts can be about.
 type Metric string
 
-// Metrics are all that can be judged. The latencies are those of the run's
-// merged histogram; cpu is the server's time for a request, memory its peak, and
-// generator_cpu what a request costs whoever sends it.
+// Metrics are all metrics. Latencies come from the run's merged histogram. cpu is the server's CPU
+// time per request, memory its peak, and generator_cpu the generator's CPU time per request.
 var Metrics = []Metric{"throughput", "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
 	"p99", "p99.9", "max", "memory"}
 
-// UnmarshalText reads the name of one.
+// UnmarshalText parses the name of a metric.
 func (m *Metric) UnmarshalText(b []byte) error {
 	if *m = Metric(b); !slices.Contains(Metrics, *m) {
 		return unknownMetric(string(b), metricNames(Metrics)...)
@@ -24,12 +23,12 @@ func (m *Metric) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// unknownMetric says that a text is none of those allowed.
+// unknownMetric is the error of a text that is not allowed.
 func unknownMetric(s string, allowed ...string) error {
 	return fmt.Errorf("%q is not a metric%s", s, orAllowed(s, allowed))
 }
 
-// metricNames are strings of whatever type, as plain ones.
+// metricNames converts names to strings.
 func metricNames[S ~string](all []S) []string {
 	plain := make([]string, len(all))
 	for i, s := range all {
@@ -38,7 +37,7 @@ func metricNames[S ~string](all []S) []string {
 	return plain
 }
 
-// An Objective is what each trial is to meet, as p99<20ms: one of dyno run's.
+// An Objective is a condition for each trial, such as p99<20ms, with the syntax of dyno run.
 type Objective string
 
 // UnmarshalText reads METRIC<LIMIT, or with >, <= or >=.
@@ -48,7 +47,7 @@ func (o *Objective) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Judge says how a result stands to the objective.
+// Judge evaluates the objective for a result.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	parsed, err := result.ParseObjective(string(o))
 	if r == nil || err != nil {

@@ -6,8 +6,8 @@ import (
 	"dyno/internal/nearest"
 )
 
-// orAllowed goes on after what was given: with the name that was meant, or with
-// all that are allowed.
+// orAllowed completes a message about what was given: with the name that was probably meant, or
+// with all allowed names.
 func orAllowed(given string, allowed []string) string {
 	if n := nearest.ClosestName(given, allowed); n != "" {
 		return "; did you mean " + n + "?"

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// debian has the packages of programs that are called otherwise.
+// debian maps programs to the Debian packages with other names.
 var debian = map[string]string{
 	"nginx": "nginx-light", "node": "nodejs", "npm": "npm", "go": "golang-go",
 	"java": "default-jdk-headless", "javac": "default-jdk-headless", "php": "php-cli",
@@ -21,10 +21,10 @@ var debian = map[string]string{
 	"gunicorn": "gunicorn", "uvicorn": "uvicorn",
 }
 
-// Missing are the reasons, in words, why v is not available on this machine: the
-// programs, variables and files that it needs and that are not there, whether it
-// must be root, and that --quick leaves it out. Programs that it starts or is built with are needed
-// without being listed. None: it can be tried.
+// Missing explains why v is not available on this machine: programs, variables and files that it
+// needs and that are missing, whether it must be root, and whether --quick leaves it out. Programs
+// that it starts or is built with are needed without being listed. If there are no reasons, v can
+// be tried.
 func Missing(v Variant) (reasons []string) {
 	say := func(format string, args ...any) {
 		if reason := fmt.Sprintf(format, args...); !slices.Contains(reasons, reason) {
@@ -87,8 +87,8 @@ func (v Variant) beside(file string) string {
 	return filepath.Join(v.here, file)
 }
 
-// programs are those that v starts or is built with, as far as they can be
-// known before a trial: not those that are built, or within a run directory.
+// programs are those that v starts or is built with, as far as they are known before a trial. Those
+// that are built, or lie in a run directory, are not among them.
 func (v Variant) programs() (all []string) {
 	commands := make([]Command, 0, len(v.Build)+len(v.Processes))
 	for _, s := range v.Build {

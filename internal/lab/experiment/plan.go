@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An Arm is a variant's part in an experiment. An A/A arm is a baseline once
-// more: whatever difference it shows is not one of servers.
+// An Arm is a variant that takes part in an experiment. An A/A arm is the baseline a second time:
+// its difference from the baseline is only noise.
 type Arm struct {
 	Name     string // the variant's, or that and "(A/A)"
 	AA       bool
@@ -16,18 +16,18 @@ type Arm struct {
 	Variant
 }
 
-// controlMark is what the name of an A/A arm ends with.
+// controlMark is the ending of an A/A arm's name.
 const controlMark = " (A/A)"
 
-// A Cell is an arm under a level. Each round has one trial of every cell.
+// A Cell is an arm at a level. Each round has one trial of every cell.
 type Cell struct {
 	Arm   Arm
 	Level Level
 }
 
-// Arms are those of the variants given, which are the available ones of e's.
-// When the design has A/A, each baseline that some variant is compared with has
-// one after it; an experiment without comparisons has one of its first variant.
+// Arms returns the arms of variants, which are the available ones of e. If the design has A/A, a
+// control follows each baseline that some variant is compared with. An experiment without
+// comparisons has a control of its first variant.
 func Arms(e *Experiment, variants []Variant) []Arm {
 	compared := map[string]bool{}
 	var arms []Arm
@@ -51,7 +51,7 @@ func Arms(e *Experiment, variants []Variant) []Arm {
 	return arms
 }
 
-// Cells are all of e's, levels varying fastest.
+// Cells returns all cells of e, levels varying fastest.
 func Cells(e *Experiment, variants []Variant) []Cell {
 	var cells []Cell
 	for _, arm := range Arms(e, variants) {
@@ -62,8 +62,8 @@ func Cells(e *Experiment, variants []Variant) []Cell {
 	return cells
 }
 
-// Comparisons is how many verdicts there will be on e: variants other than their
-// baselines, by level and metric. The A/A arm is not one.
+// Comparisons is the number of verdicts of e: variants other than baselines, for each level and
+// metric. Controls do not count.
 func Comparisons(e *Experiment, variants []Variant) int {
 	compared := 0
 	for _, v := range variants {
@@ -74,15 +74,15 @@ func Comparisons(e *Experiment, variants []Variant) int {
 	return compared * len(e.Levels) * len(e.Design.Metrics)
 }
 
-// An Estimate is how long an experiment takes: Least if every warm-up is as
-// short as may be and Rounds are enough, Most if not.
+// An Estimate is the duration of an experiment: Least if every warm-up is as short as possible and
+// Rounds suffice, otherwise up to Most.
 type Estimate struct {
 	Trials      int // of Least
 	Least, Most time.Duration
 }
 
-// Time estimates e for these cells, when starting, checking and stopping a
-// server takes start.
+// Time estimates the duration of e with these cells. start is the time to start, check and stop a
+// server.
 func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
 	d, cells := e.Design, len(all)
 	trial := func(warmup Duration) time.Duration {
@@ -94,12 +94,12 @@ func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
 		Least:  multiplyTime(trial(d.Warmup.Min), cells*d.Rounds),
 		Most:   multiplyTime(trial(d.Warmup.Max), cells*most),
 	}
-	if d.Budget > 0 { // the round that has begun is ended
+	if d.Budget > 0 { // the current round is finished
 		x.Most = min(x.Most, time.Duration(d.Budget)+multiplyTime(trial(d.Warmup.Max), cells))
 		x.Least = min(x.Least, x.Most)
 	}
 	if e.Profile != nil {
-		profiled := 0 // the A/A arm is not
+		profiled := 0 // controls are not profiled
 		for _, c := range all {
 			if !c.Arm.AA {
 				profiled++
@@ -122,12 +122,12 @@ type Warning struct {
 	Message string
 }
 
-// LeastRounds is the fewest rounds that can show anything at 5 %, whatever the
-// number of comparisons: their signs turn in 2⁶ ways, of which a difference that
-// stands out needs two. With fewer, even the widest interval covers less than 95 %.
+// LeastRounds is the fewest rounds that can show a difference at 5 %, whatever the number of
+// comparisons. The signs of six rounds have 2⁶ combinations, of which a clear difference has two.
+// With fewer rounds even the widest interval covers less than 95 %.
 const LeastRounds = 6
 
-// Warnings are those on e with the variants that are available.
+// Warnings returns the warnings on e with the variants that are available.
 func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	warn := func(is bool, about, format string, args ...any) {
 		if is {
@@ -163,23 +163,23 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
-// Quick is e made short, to see whether it works: few rounds, few levels and
-// short windows, without variants that take long to build, as design.quick says,
-// and no more than the file asks for otherwise. Its intervals are wide.
+// Quick shortens e to a test run: few rounds, few levels, short windows, and without variants that
+// take long to build, as design.quick says. It never exceeds what the file asks for otherwise. Its
+// intervals are wide.
 func Quick(e *Experiment) *Experiment {
 	q := *e
 	d := &q.Design
 	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
-	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so no longer
+	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so not longer
 	shorten(&d.Measure, time.Duration(d.Quick.Measure))
 	shorten(&d.Cooldown, 100*time.Millisecond)
 	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l Level) bool {
 		return !slices.Contains(d.Quick.Levels, l.Name)
 	})
 	for i := range q.Levels {
-		q.Levels[i].Requests = 0 // as many as there are in the window
+		q.Levels[i].Requests = 0 // as many as fit into the window
 	}
 	q.Variants = slices.Clone(e.Variants)
 	for i, v := range q.Variants {

@@ -138,10 +138,10 @@ func TestShipped(t *testing.T) {
 	if !slices.Equal(listed, shippedNames()) || !slices.Contains(listed, "hello") {
 		t.Errorf("listed %q of %q", listed, shippedNames())
 	}
-	if _, err := Open("helo"); err == nil || !strings.Contains(err.Error(), "did you mean hello?") {
+	if _, err := OpenShipped("helo"); err == nil || !strings.Contains(err.Error(), "did you mean hello?") {
 		t.Error(err)
 	}
-	e, err := Open("hello")
+	e, err := OpenShipped("hello")
 	if err != nil {
 		t.Fatal(err)
 	}

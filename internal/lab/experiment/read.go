@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSize is that of a file, far above what one is.
+// maxSize is the size of the largest file that is read, in bytes.
 const maxSize = 1 << 20
 
-// ReadFile reads an experiment file, and sees to it that the files it names are
-// there. Its error is as that of Read.
+// ReadFile reads an experiment file, and checks that the files it names exist. Errors are those of
+// Read.
 func ReadFile(path string) (*Experiment, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,9 +32,9 @@ func ReadFile(path string) (*Experiment, error) {
 	})
 }
 
-// Read reads an experiment from r and fills in the defaults. name is what faults
-// call the file, and its folder is where the files beside it are looked for;
-// nothing is opened. If something is wrong in the file the error is Faults.
+// Read reads an experiment from r and sets the defaults. name is the file's name in faults. Files
+// that the experiment names are relative to its folder; Read does not open them. If the file is
+// faulty the error is Faults.
 func Read(name string, r io.Reader) (*Experiment, error) {
 	return readSource(name, r, func(string) error { return nil })
 }
@@ -63,8 +63,8 @@ func readSource(name string, r io.Reader, stat func(string) error) (*Experiment,
 	return e, nil
 }
 
-// parseYAML is the one document of a file, as YAML. A file that is none has one
-// fault, for what follows it cannot be told.
+// parseYAML parses the only document of a file. A file that is not YAML has one fault, because
+// nothing after it can be judged.
 func (s source) parseYAML() (*yaml.Node, *Fault) {
 	if f := s.unreadableFault(); f != nil {
 		return nil, f
@@ -88,7 +88,7 @@ func (s source) parseYAML() (*yaml.Node, *Fault) {
 	return doc.Content[0], nil
 }
 
-// unreadableFault is what keeps the text from being YAML of any kind.
+// unreadableFault is the fault of text that cannot be YAML at all.
 func (s source) unreadableFault() *Fault {
 	if len(s.text) > maxSize {
 		return s.fileFault(place{1, 1},
@@ -106,8 +106,8 @@ func (s source) unreadableFault() *Fault {
 	return nil
 }
 
-// The parser says of most faults in which line they are, in words, and counts
-// from 0 where the scanner counts from 1.
+// The parser reports most faults with a line, as text. It counts lines from 0, and the scanner from
+// 1.
 var (
 	lineOf     = regexp.MustCompile(`^line (\d+): `)
 	fromParser = regexp.MustCompile(`^(did not find expected (<document|node|key|'-'|',' or)|` +
@@ -115,7 +115,7 @@ var (
 	anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
-// syntaxFault is the fault of text that YAML says err of.
+// syntaxFault is the fault of text for which YAML returned err.
 func (s source) syntaxFault(err error) *Fault {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := lineOf.FindStringSubmatch(message); m != nil {
@@ -144,10 +144,10 @@ func (s source) syntaxFault(err error) *Fault {
 	return s.fileFault(place{line, len(indent) + 1}, "not YAML: %s", message)
 }
 
-// unquoted is a template where YAML sees a mapping.
+// unquoted matches a template that YAML reads as a mapping.
 var unquoted = regexp.MustCompile(`[:-] +\{\{`)
 
-// fileFault is one of the file as a whole.
+// fileFault is a fault of the whole file.
 func (s source) fileFault(p place, format string, args ...any) *Fault {
 	return &Fault{s.file, p.line, p.column, fmt.Sprintf(format, args...)}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkReferences checks the names that one part of the file uses of another.
+// checkReferences checks names in one part of the file that refer to another part.
 func (c *checker) checkReferences() {
 	levels := make([]string, len(c.Levels))
 	for i, l := range c.Levels {
@@ -57,7 +57,8 @@ func (c *checker) checkReferences() {
 	}
 }
 
-// checkWithout checks a variant that --quick leaves out: by its own name, for all its factors.
+// checkWithout checks a variant that --quick leaves out. It is given by its name in the file, and
+// stands for all values of its factors.
 func (c *checker) checkWithout(at, name string) {
 	var variants []string
 	for _, v := range c.Variants {
@@ -76,7 +77,7 @@ func (c *checker) checkWithout(at, name string) {
 	}
 }
 
-// checkFigure checks one published number.
+// checkFigure checks a published number.
 func (c *checker) checkFigure(at string, f Figure) {
 	function, isShare := strings.CutPrefix(f.Metric, "share:")
 	switch {

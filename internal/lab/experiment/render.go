@@ -10,78 +10,78 @@ import (
 	"time"
 )
 
-// Values are what templates stand for in one trial. Port and Socket are called
-// when a name is first mentioned, and once for each.
+// Values are what templates are replaced by in one trial. Port and Socket are called when a name is
+// first mentioned, and once for each name.
 type Values struct {
 	Dir         string // the private run directory, absolute
-	Build       string // the directory for what build makes, absolute
-	Here        string // the experiment file's folder; "": where the experiment says it is
+	Build       string // the directory for the output of build, absolute
+	Here        string // the experiment file's folder; "": the experiment's own Here
 	Dyno        string // path of the running dyno
 	CPUs        int    // that the server may use
 	Connections int    // of the level
 	Threads     int    // of the generator, at the level
-	Address     string // at which the server is found; "": 127.0.0.1
+	Address     string // at which clients reach the server; "": 127.0.0.1
 	Port        func(name string) (int, error)
 	Socket      func(dir, name string) (string, error)
 }
 
-// An Instance is a variant of one trial, with nothing left to fill in.
+// An Instance is a variant in one trial, with all templates rendered.
 type Instance struct {
 	Processes []Running
 	Folders   []Folder // to be filled before Processes start
 	URL       string
 	PProf     string  // "": it has none
-	Served    string  // URL at which it tells how many requests it has answered; "": it does not
+	Served    string  // URL at which it reports how many requests it has answered; "": none
 	Generator *Loader // nil: dyno
 	Sysctl    Mapping[string]
 
-	// DropsRoot says that a process will be another user's although it is started as root.
+	// DropsRoot is set if a process that is started as root becomes another user's.
 	DropsRoot bool
 }
 
-// A Job is a concrete command. Env is what is added to dyno's own environment.
+// A Job is a command. Env is added to dyno's own environment.
 type Job struct {
 	Args []string
 	Env  []string // K=V
 	Dir  string   // absolute
 }
 
-// A Running is a process that serves.
+// A Running is a process of a server.
 type Running struct {
 	Name string
 	Job
 	User   string
-	NoFile uint64 // 0: as dyno's own
+	NoFile uint64 // 0: dyno's own
 	Ready  *Probe // nil: at once
-	Signal string // that asks it to end, as TERM
+	Signal string // that stops it, for example TERM
 	Grace  time.Duration
 }
 
-// A Loader is the program that loads the server in dyno's stead.
+// A Loader is the program that loads the server instead of dyno.
 type Loader struct {
 	Job
-	Served string // URL at which the server tells how many requests it has answered
+	Served string // URL at which the server reports how many requests it has answered
 }
 
-// A Probe is the request that shows that a process is ready.
+// A Probe is the request whose answer shows that a process is ready.
 type Probe struct {
 	URL     string
 	Status  Statuses
 	Timeout time.Duration
 }
 
-// BuildStep is one command of a variant's build.
+// BuildStep is a command of a variant's build.
 type BuildStep struct {
 	Job
 	Timeout time.Duration
 }
 
-// A renderer renders the templates of one variant and keeps the first error.
+// A renderer renders the templates of one variant, and keeps the first error.
 type renderer struct {
 	words   template.FuncMap
 	here    string
-	folders []Folder          // without what is in them
-	sockets map[string]string // the folder of each that a process names
+	folders []Folder          // without their files
+	sockets map[string]string // the folder of each socket that a process names
 	err     error
 }
 
@@ -101,7 +101,7 @@ func newRenderer(v Variant, x Values) *renderer {
 	for _, f := range v.declared {
 		value, mentioned := v.value(f)
 		if !mentioned && (words[f] != nil || !factorOf.MatchString(f)) {
-			continue // a name that Read refuses
+			continue // Read rejects such a name
 		}
 		words[f] = func() string { return value }
 	}
@@ -114,7 +114,7 @@ func newRenderer(v Variant, x Values) *renderer {
 	return r
 }
 
-// memoize is get, asked once for each name; "" is the one without a name.
+// memoize calls get once for each name; "" stands for no name.
 func memoize[T any](get func(string) (T, error)) func(...string) (T, error) {
 	known := map[string]T{}
 	return func(names ...string) (T, error) {
@@ -165,7 +165,7 @@ func (r *renderer) renderJob(cmd Command, dir Template, envs ...Mapping[Template
 	return j
 }
 
-// Render is v with the values of one trial.
+// Render renders v with the values of one trial.
 func Render(v Variant, x Values) (*Instance, error) {
 	r := newRenderer(v, x)
 	i := &Instance{URL: r.renderText(v.URL), PProf: r.renderText(v.PProf),
@@ -196,8 +196,8 @@ func Render(v Variant, x Values) (*Instance, error) {
 	return i, nil
 }
 
-// RenderBuild are the steps that build v, once for all trials. In them dir is
-// build, and what belongs to a trial is not known.
+// RenderBuild returns the commands that build v, once for all trials. In their templates dir is
+// build, and values of a trial are unknown.
 func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
 	x.Dir = x.Build
 	r := newRenderer(v, x)
@@ -211,8 +211,8 @@ func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
 	return all, nil
 }
 
-// RenderVersion is the command that prints v's version; without arguments if it has none. It
-// is known what RenderBuild's commands know.
+// RenderVersion returns the command that prints v's version, without arguments if there is none. It
+// has the same values as RenderBuild.
 func RenderVersion(v Variant, x Values) (Job, error) {
 	x.Dir = x.Build
 	r := newRenderer(v, x)
@@ -223,7 +223,7 @@ func RenderVersion(v Variant, x Values) (Job, error) {
 	return j, nil
 }
 
-// renderReady is the request that shows that a process is ready.
+// renderReady returns the request that shows that a process is ready.
 func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool) (*Probe, error) {
 	if ready == nil {
 		if !last {
@@ -251,7 +251,7 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	return p, err
 }
 
-// Address is a URL with another path and query; path "" leaves it as it is.
+// Address returns a URL with another path and query; if path is "" it is unchanged.
 func Address(served, path string) (string, error) {
 	if path == "" {
 		return served, nil

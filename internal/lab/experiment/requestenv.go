@@ -10,14 +10,15 @@ import (
 	"dyno/internal/redact"
 )
 
-// EnvAction is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
-// have: all else in it is sent as it is written, for bodies may be templates of others.
+// EnvAction matches {{env "NAME"}} and {{env "NAME" "DEFAULT"}}. These are the only actions in a
+// request. Everything else is sent as it is written, because bodies may contain templates of other
+// programs.
 var (
 	EnvAction = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
 	likely    = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
 )
 
-// texts are those of a request that may name variables.
+// texts are the texts of a request in which variables may be named.
 func (r *Request) texts() []*string {
 	all := []*string{&r.Path, &r.Body}
 	for i := range r.Headers {
@@ -26,9 +27,10 @@ func (r *Request) texts() []*string {
 	return all
 }
 
-// Expand is r with the values of the variables that its path, headers and body name; or, if keep is
-// not nil, with what it leaves of them. An error is that of a variable that is not set.
-func (r Request) Expand(keep redact.Replacer) (Request, error) {
+// ExpandVariables is r with the values of the variables that its path, headers and body name. If
+// keep is not nil, what keep returns stands in the place of the values. A variable that is not set
+// is an error.
+func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 	r.Headers = slices.Clone(r.Headers)
 	var failed error
 	for _, text := range r.texts() {
@@ -56,7 +58,7 @@ func (r Request) FromEnvironment() bool {
 	return slices.ContainsFunc(r.texts(), func(s *string) bool { return EnvAction.MatchString(*s) })
 }
 
-// unsetVariables are the variables that a request names, that have no default and are not set.
+// unsetVariables are the variables that a request names, that are not set and have no default.
 func (r Request) unsetVariables() (names []string) {
 	for _, text := range r.texts() {
 		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
@@ -68,7 +70,7 @@ func (r Request) unsetVariables() (names []string) {
 	return names
 }
 
-// misnamed is a use of env in a request's text that is none; "" if there is none.
+// misnamed is a faulty use of env in a request's text; "" if there is none.
 func misnamed(text string) string {
 	for _, found := range likely.FindAllString(text, -1) {
 		if !EnvAction.MatchString(found) {

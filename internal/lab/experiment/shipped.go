@@ -24,27 +24,27 @@ var starter []byte
 //go:embed shipped
 var shipped embed.FS
 
-// shippedFile is the experiment file in its folder.
+// shippedFile is the name of the experiment file in its folder.
 const shippedFile = "experiment.yaml"
 
 // Schema is the JSON Schema (2020-12) of experiment files.
 func Schema() []byte { return bytes.Clone(schema) }
 
-// Starter is an experiment file to begin with. It runs as it is, with dyno alone.
+// Starter is an experiment file to begin with. It runs unchanged, and needs only dyno.
 func Starter() []byte { return bytes.Clone(starter) }
 
-// A Listing is what a list says of an experiment that ships inside dyno.
+// A Listing describes an experiment that ships inside dyno.
 type Listing struct {
 	Name        string
 	Description string
-	Needs       []string // programs that some variant cannot do without
+	Needs       []string // programs that some variant needs
 }
 
 // Shipped are the experiments that ship inside dyno, by name.
 func Shipped() []Listing {
 	var all []Listing
 	for _, name := range shippedNames() {
-		e, err := Open(name)
+		e, err := OpenShipped(name)
 		if err != nil {
 			continue // a test opens each
 		}
@@ -59,9 +59,9 @@ func Shipped() []Listing {
 	return all
 }
 
-// Open is a shipped experiment. It is in no folder yet: Here is "", and Extract
-// makes one.
-func Open(name string) (*Experiment, error) {
+// OpenShipped opens a shipped experiment. It is in no folder yet: Here is "" until Extract has
+// created one.
+func OpenShipped(name string) (*Experiment, error) {
 	text, err := shipped.ReadFile(path.Join("shipped", name, shippedFile))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an experiment that ships with dyno%s", name,
@@ -75,8 +75,7 @@ func Open(name string) (*Experiment, error) {
 	return e, nil
 }
 
-// Extract writes the folder of a shipped experiment, all files of it, into dir,
-// which is made. It replaces no file.
+// Extract writes all files of a shipped experiment into dir, which it creates. It replaces no file.
 func Extract(name, dir string) error {
 	folder, err := fs.Sub(shipped, path.Join("shipped", name))
 	if err == nil {
@@ -88,8 +87,8 @@ func Extract(name, dir string) error {
 	return nil
 }
 
-// Extracted reports which file that Extract wrote into dir is no longer there, or is another. The
-// experiment's own may have been changed, to be run as another experiment.
+// Extracted returns an error if a file that Extract wrote into dir is missing or different. The
+// experiment file itself may differ, to be run as another experiment.
 func Extracted(name, dir string) error {
 	folder, err := fs.Sub(shipped, path.Join("shipped", name))
 	if err != nil {

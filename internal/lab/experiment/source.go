@@ -15,7 +15,7 @@ type source struct {
 	starts []int // offsets
 }
 
-// A place is where something is in a file, counted from 1, in characters.
+// A place is a position in a file, from 1, in characters.
 type place struct{ line, column int }
 
 func newSource(file string, text []byte) source {
@@ -30,8 +30,8 @@ func newSource(file string, text []byte) source {
 	return s
 }
 
-// lineBreak is how long the line break is that s begins with; 0: it begins with
-// none. YAML has more of them than most.
+// lineBreak is the length of the line break at the beginning of s; 0: there is none. YAML has more
+// kinds of line breaks than most formats.
 func lineBreak(s string) int {
 	for _, b := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		if strings.HasPrefix(s, b) {
@@ -41,13 +41,13 @@ func lineBreak(s string) int {
 	return 0
 }
 
-// placeAt is that of an offset.
+// placeAt is the place of an offset.
 func (s source) placeAt(offset int) place {
 	line := sort.SearchInts(s.starts, offset+1)
 	return place{line, 1 + utf8.RuneCountInString(s.text[s.starts[line-1]:offset])}
 }
 
-// linesBetween are those from first up to but not last, which may be past the end.
+// linesBetween are the lines from first up to, but not including, last, which may be past the end.
 func (s source) linesBetween(first, last int) string {
 	if first > len(s.starts) {
 		return ""
@@ -59,8 +59,8 @@ func (s source) linesBetween(first, last int) string {
 	return s.text[s.starts[first-1]:end]
 }
 
-// findFragment is where the nth fragment is in the text of node n, counted from 0; if
-// it is not written there as it is, where n is.
+// findFragment is the place of the nth fragment in the text of node n, counted from 0. If the
+// fragment is not written literally there, it is the place of n.
 func (s source) findFragment(n *yaml.Node, fragment string, nth int) place {
 	at := place{n.Line, n.Column}
 	if n.Kind != yaml.ScalarNode || n.Line > len(s.starts) {

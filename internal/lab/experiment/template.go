@@ -33,8 +33,8 @@ import (
 // template ends.
 type Template string
 
-// verbs are what templates can say, and how many arguments each takes. All of
-// them that are trial's are unknown while a variant is built.
+// verbs are the functions of templates, with their number of arguments. Those of a trial are
+// unknown while a variant is built.
 var verbs = map[string]struct {
 	least, most int
 	trial       bool
@@ -45,28 +45,28 @@ var verbs = map[string]struct {
 	"address": {0, 0, true},
 }
 
-// logic are functions of text/template itself that are kept.
+// logic are the functions of text/template that remain available.
 var logic = []string{"eq", "ne", "and", "or", "not", "printf"}
 
-// reserved are words that templates understand otherwise.
+// reserved are words that text/template itself uses.
 var reserved = []string{"if", "else", "end", "range", "with", "define", "template", "block",
 	"break", "continue", "true", "false", "nil", "len", "index", "slice", "html", "js", "call",
 	"urlquery", "print", "println", "lt", "le", "gt", "ge"}
 
-// A mention is one use of a verb or a factor, at an offset in its template.
+// A mention is a use of a verb or a factor, at an offset in its template.
 type mention struct {
 	verb string
 	args []string
 	at   int
 }
 
-// A misuse is what a template must not say, at an offset.
+// A misuse is a fault in a template, at an offset.
 type misuse struct {
 	at      int
 	message string
 }
 
-// findMentions are all that text mentions, and all that it must not say.
+// findMentions returns all mentions in text, and all faults.
 func findMentions(text string) ([]mention, []misuse) {
 	if !strings.Contains(text, "{{") {
 		return nil, nil
@@ -89,7 +89,7 @@ func findMentions(text string) ([]mention, []misuse) {
 	return w.mentions, w.misuses
 }
 
-// misuseOf finds the action that the parser complains of, by its line.
+// misuseOf finds the action that the parser reported, by its line.
 func misuseOf(text string, err error) misuse {
 	message := strings.TrimPrefix(err.Error(), "template: ")
 	message = strings.TrimPrefix(message, ":")
@@ -182,7 +182,7 @@ func (w *walker) refuseNode(n parse.Node, why string) {
 	w.misuses = append(w.misuses, misuse{int(n.Position()), n.String() + " " + why})
 }
 
-// renderWith is what t says when its words stand for what words gives them.
+// renderWith renders t with words for its functions.
 func (t Template) renderWith(words template.FuncMap) (string, error) {
 	if !strings.Contains(string(t), "{{") {
 		return string(t), nil
@@ -198,7 +198,7 @@ func (t Template) renderWith(words template.FuncMap) (string, error) {
 	return b.String(), nil
 }
 
-// innermostError is the innermost error, without where the template engine met it.
+// innermostError is the innermost error, without the template engine's position.
 func innermostError(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -209,7 +209,7 @@ func innermostError(err error) error {
 	}
 }
 
-// environment is {{env}}.
+// environment is the function env.
 func environment(name string, otherwise ...string) (string, error) {
 	value, set := os.LookupEnv(name)
 	switch {

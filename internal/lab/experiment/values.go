@@ -70,7 +70,7 @@ func (s *Share) UnmarshalText(b []byte) error {
 // A Rate is a number of events a second.
 type Rate float64
 
-// maxRate is above what one machine can do.
+// maxRate is more than one machine can do.
 const maxRate = 100_000_000
 
 // UnmarshalText reads "5000", "5k" or "5k/s".
@@ -99,8 +99,8 @@ func (c *Count) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// plainNumber reads a decimal number, as 20, 0.5 or 1e4, and none of Go's other
-// ways to write one. It is infinite if it is too large for a float64.
+// plainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
+// result is infinite if it is too large for a float64.
 func plainNumber(s string) (float64, bool) {
 	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
 		return 0, false
@@ -122,7 +122,7 @@ func parseNumber(s string) (float64, bool) {
 	return f * factor, ok
 }
 
-// Reconnect is how many exchanges a connection carries; 0: as many as it will.
+// Reconnect is how many requests a connection carries; 0: no limit.
 type Reconnect int
 
 // MarshalText writes never, always, or the number.
@@ -136,7 +136,7 @@ func (r Reconnect) MarshalText() ([]byte, error) {
 	return []byte(strconv.Itoa(int(r))), nil
 }
 
-// UnmarshalText reads never, always, or after how many exchanges.
+// UnmarshalText reads never, always, or a number of requests.
 func (r *Reconnect) UnmarshalText(b []byte) error {
 	n, err := strconv.Atoi(string(b))
 	switch s := string(b); {
@@ -151,7 +151,7 @@ func (r *Reconnect) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// A Status is a code of HTTP, or a class of them: From to To, both included.
+// A Status is a status code of HTTP, or a class of codes: From to To, both included.
 type Status struct{ From, To int }
 
 // String is "200" or "2xx".
@@ -180,7 +180,7 @@ func (s *Status) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Statuses are those that are welcome: a list, or a single one.
+// Statuses are the expected status codes: a list, or a single one.
 type Statuses []Status
 
 // UnmarshalText reads one Status.

@@ -10,25 +10,26 @@ import (
 	"dyno/internal/stats"
 )
 
-// secondsForAdvice is the fewest seconds of a window that say how much they vary.
+// secondsForAdvice is the fewest seconds of a window from which their variation can be estimated.
 const secondsForAdvice = 5
 
-// adviceFor is from the throughput of all trials at closed levels; nil if they are too short or
-// too few. That of an open loop is the schedule's.
+// adviceFor estimates the best window from the throughput of all trials at closed levels; nil if
+// they are too short or too few. The throughput of an open workload is that of its schedule, so it
+// is not used.
 func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
 	var seconds [][][]float64
 	var cost []float64
 	byPlace := groupTrials(trials)
 	for _, l := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
-			if l.Open() {
+			if l.IsOpen() {
 				continue
 			}
 			var cell [][]float64
 			for _, round := range byPlace.roundNumbers() {
 				t := byPlace.bestTrial(arm.Name, l.Name, round)
 				if t == nil || t.Failure != nil || t.Grade == lab.GradeF {
-					continue // what others did to it is no property of the experiment
+					continue // a disturbance is no property of the experiment
 				}
 				if logs := positiveLogs(t.Rates()); len(logs) >= secondsForAdvice {
 					cell, cost = append(cell, logs), append(cost, t.TookS-t.Result.Window.MeasuredS)
@@ -50,10 +51,11 @@ func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
 	return a
 }
 
-// windowMax, in seconds, is the longest window that is advised; beyond, longer is better.
+// windowMax is the longest window that is recommended, in seconds. Above it, the advice is to
+// measure as long as possible.
 const windowMax = 600
 
-// positiveLogs are the logarithms of rates, of which one that is 0 has none.
+// positiveLogs are the logarithms of the rates above 0.
 func positiveLogs(rates []float64) (all []float64) {
 	for _, v := range rates {
 		if v > 0 {
@@ -63,10 +65,10 @@ func positiveLogs(rates []float64) (all []float64) {
 	return all
 }
 
-// othersMin is how many earlier experiments it takes to say what is usual.
+// othersMin is how many earlier experiments are needed to know the usual noise.
 const othersMin = 3
 
-// compareNoise is the noise now beside that of others, experiments that were run before.
+// compareNoise compares the noise now with that of earlier runs.
 func compareNoise(now *lab.Record, others []*lab.Record) (all []lab.Noise) {
 	for _, c := range now.Verdicts {
 		here, ok := pairNoise(c)
@@ -93,9 +95,9 @@ func compareNoise(now *lab.Record, others []*lab.Record) (all []lab.Noise) {
 	return all
 }
 
-// pairNoise is about the standard deviation of a pair's ratio, as a share, from the interval of
-// their centre, which is narrower the more pairs there are; ok is false of too few, and of what
-// was judged by a dyno that did not store that interval.
+// pairNoise estimates the standard deviation of a pair's ratio, as a share. It uses the interval of
+// the pairs' centre, which narrows as pairs are added. ok is false if there are too few pairs, or
+// if an older version did not store the interval.
 func pairNoise(c lab.Comparison) (share float64, ok bool) {
 	if c.Trials < MinRounds || c.Alone.Low <= 0 {
 		return 0, false
@@ -105,7 +107,7 @@ func pairNoise(c lab.Comparison) (share float64, ok bool) {
 	return math.Expm1(half / normal * math.Sqrt(float64(c.Trials))), true
 }
 
-// AddNoise says how the noise compares with that of others.
+// AddNoise compares the noise of r with that of earlier runs.
 func AddNoise(r *lab.Record, others []*lab.Record) {
 	r.Noise = compareNoise(r, others)
 	for _, n := range r.Noise {

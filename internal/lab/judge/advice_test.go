@@ -28,7 +28,8 @@ func TestAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &lab.Record{Experiment: e, Arms: []lab.Arm{{Name: "base"}, {Name: "slow"}}}
+	r := &lab.Record{Definition: lab.Definition{Experiment: e},
+		Preparation: lab.Preparation{Arms: []lab.Arm{{Name: "base"}, {Name: "slow"}}}}
 	const within, between = 0.04, 0.02
 	random := rand.New(rand.NewPCG(3, 3))
 	trial := func(arm string, round int) *lab.Trial {

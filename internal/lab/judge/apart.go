@@ -11,10 +11,10 @@ import (
 	"dyno/internal/stats"
 )
 
-// Letter is what a comparison calls its i-th group: A, B, … of at most 26.
+// Letter names the i-th group of a comparison: A, B, … for at most 26.
 func Letter(i int) string { return string(rune('A' + i)) }
 
-// Label is the short form of a name that verdicts and cells have.
+// Label is the short name that verdicts and cells use.
 func (u *Unpaired) Label(name string) string {
 	for _, g := range u.Groups {
 		for _, s := range g.Samples {
@@ -29,8 +29,7 @@ func (u *Unpaired) Label(name string) string {
 	return name
 }
 
-// Labelled are comparisons with labels in place of the groups' names, which may
-// be long.
+// Labelled returns comparisons with labels in place of the groups' names, which may be long.
 func (u *Unpaired) Labelled(all []lab.Comparison) []lab.Comparison {
 	all = slices.Clone(all)
 	for i, c := range all {
@@ -39,7 +38,7 @@ func (u *Unpaired) Labelled(all []lab.Comparison) []lab.Comparison {
 	return all
 }
 
-// sampleLabel is a sample's group and, where it has several, its arm.
+// sampleLabel is the label of a sample's group, and its arm if the group has several.
 func (u *Unpaired) sampleLabel(s Sample) string {
 	i := slices.IndexFunc(u.Groups, func(g Group) bool {
 		return slices.ContainsFunc(g.Samples, func(o Sample) bool { return o.Name == s.Name })
@@ -50,7 +49,7 @@ func (u *Unpaired) sampleLabel(s Sample) string {
 	return Letter(i) + " " + s.Arm
 }
 
-// samplePlace is where a sample was measured.
+// samplePlace describes where a sample was measured.
 func (u *Unpaired) samplePlace(s Sample) string {
 	if s.Level == "" {
 		return u.sampleLabel(s)
@@ -58,8 +57,8 @@ func (u *Unpaired) samplePlace(s Sample) string {
 	return u.sampleLabel(s) + " at " + s.Level
 }
 
-// checkComparable finds what must not be compared, or cannot. What only the first
-// group has is noted: a gate does not pass without it.
+// checkComparable reports groups that cannot or must not be compared. It notes what only the first
+// group has, because a gate must not pass without it.
 func (u *Unpaired) checkComparable() error {
 	if err := u.checkRepeated(); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (u *Unpaired) checkComparable() error {
 	return nil
 }
 
-// describeContents are a group's arms and levels.
+// describeContents lists a group's arms and levels.
 func (g Group) describeContents() string {
 	if g.Record == nil {
 		return "results"
@@ -99,8 +98,8 @@ func (g Group) describeContents() string {
 	return strings.Join(arms, ", ") + " at " + strings.Join(levels, ", ")
 }
 
-// checkRepeated finds a run that is there more than once. Repeating a number does not
-// make it better known.
+// checkRepeated reports a run that is given more than once. Repeating a number does not add
+// knowledge.
 func (u *Unpaired) checkRepeated() error {
 	type identity struct {
 		started   int64
@@ -127,7 +126,7 @@ func (u *Unpaired) checkRepeated() error {
 	return nil
 }
 
-// addCautions says what a reader must know before the verdicts.
+// addCautions adds what a reader must know before the verdicts.
 func (u *Unpaired) addCautions() {
 	say := func(format string, args ...any) {
 		u.Cautions = append(u.Cautions, fmt.Sprintf(format, args...))
@@ -148,8 +147,8 @@ func (u *Unpaired) addCautions() {
 	}
 }
 
-// cautionOfOrder looks for groups that were measured one after the other, and for
-// those that need not be compared in this way.
+// cautionOfOrder finds groups that were measured one after the other, and groups that could have
+// been compared in pairs.
 func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
 	if u.IsSingle() {
 		return
@@ -188,9 +187,8 @@ func (g Group) timeSpan() (first, last time.Time) {
 	return first, last
 }
 
-// cautionOfTooFew looks for so few runs that not even those that lie wholly
-// apart could count, after Holm's correction for all that is compared: it takes
-// the least of p times their number.
+// cautionOfTooFew finds samples with so few runs that even completely separate values could not
+// differ significantly. Holm's correction multiplies the smallest p by the number of comparisons.
 func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 	compared, least := 0, 1.0
 	for _, c := range u.Verdicts {
@@ -211,7 +209,7 @@ func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 		compared, min(least*float64(compared), 1), enough)
 }
 
-// leastPValue is the p-value of m and n values that lie wholly apart.
+// leastPValue is the p-value of m and n values that are completely separate.
 func leastPValue(m, n int) float64 {
 	x := make([]float64, m+n)
 	for i := range x {
@@ -220,7 +218,7 @@ func leastPValue(m, n int) float64 {
 	return stats.MannWhitney(x[:m], x[m:])
 }
 
-// cautionOfGroup looks at the runs of one group.
+// cautionOfGroup adds cautions about the runs of one group.
 func cautionOfGroup(label string, g Group, say func(string, ...any)) {
 	trials := g.allTrials()
 	for _, verdict := range []string{result.ClientBound, result.Suspect} {

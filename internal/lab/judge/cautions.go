@@ -11,8 +11,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// RepeatMax is the share of trials above which repeating those that the machine
-// spoiled is no use: it is not going to be better.
+// RepeatMax is the share of trials spoiled by the machine above which repeating them is pointless,
+// because the machine will not improve.
 const RepeatMax = 0.25
 
 // cautionsOf are what a reader must know before the verdicts.
@@ -70,11 +70,11 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	return all
 }
 
-// unevenFrequency is the ratio of two trials' CPU frequencies that a reader must know of.
+// unevenFrequency is the ratio of CPU frequencies from which on a reader must know of it.
 const unevenFrequency = 1.05
 
-// frequencyRange are the lowest and the highest of the CPUs, in MHz, among trials where they can
-// be read; uneven if they lie far apart.
+// frequencyRange is the lowest and the highest CPU frequency, in MHz, of all trials in which it
+// could be read. uneven reports whether they are far apart.
 func frequencyRange(trials []*lab.Trial) (slow, fast float64, uneven bool) {
 	for _, t := range trials {
 		if t.Result == nil || t.Result.Server == nil || !(t.Result.Server.Host.Frequency > 0) {
@@ -89,7 +89,7 @@ func frequencyRange(trials []*lab.Trial) (slow, fast float64, uneven bool) {
 	return slow, fast, slow > 0 && fast > unevenFrequency*slow
 }
 
-// countSpoiled are those that the machine made worthless, at the first attempt.
+// countSpoiled counts trials whose first attempt the machine spoiled.
 func countSpoiled(trials []*lab.Trial) (n int) {
 	for _, t := range trials {
 		if t.Attempt == 1 && t.SpoiledByMachine() {
@@ -108,7 +108,7 @@ func countGrade(trials []*lab.Trial, g lab.Grade) (n int) {
 	return n
 }
 
-// unsteadyArms names the arms of which a trial never came to rest.
+// unsteadyArms names the arms with a trial that never became steady.
 func unsteadyArms(trials []*lab.Trial) string {
 	var arms []string
 	for _, t := range trials {

@@ -12,7 +12,8 @@ import (
 // Whose generators are on other machines, shares no CPUs with them.
 func TestCautionOfSharedCPUs(t *testing.T) {
 	for _, fleet := range []*lab.Fleet{nil, {Agents: []string{"a"}}} {
-		r := &lab.Record{Experiment: new(experiment.Experiment), Fleet: fleet, CPUs: server.Split{Reason: "one core"}}
+		r := &lab.Record{Definition: lab.Definition{Experiment: new(experiment.Experiment)},
+			Setup: lab.Setup{Fleet: fleet, CPUs: server.Split{Reason: "one core"}}}
 		said := strings.Contains(strings.Join(cautionsOf(r, nil), " "), "generator and servers share CPUs: one core")
 		if said != (fleet == nil) {
 			t.Errorf("fleet %v: said %v", fleet, said)

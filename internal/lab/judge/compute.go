@@ -9,7 +9,7 @@ import (
 	"dyno/internal/stats"
 )
 
-// Compute fills in all that follows from the trials.
+// Compute computes all findings of the record from the trials.
 func Compute(r *lab.Record, trials []*lab.Trial) {
 	q, first := scopeOf(r), SelectBatch(trials, false)
 	cells := groupTrials(first)
@@ -37,7 +37,7 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	r.Cautions = cautionsOf(r, trials)
 }
 
-// medianCells are the medians of all arms at a level by one measure.
+// medianCells are the medians of all arms at a level for one measure.
 func (q scope) medianCells(cells byCell, m lab.Measure, level string) (all []lab.Cell) {
 	for _, arm := range q.arms {
 		values := cellValues(cells, m, arm.name, level)
@@ -50,8 +50,8 @@ func (q scope) medianCells(cells byCell, m lab.Measure, level string) (all []lab
 	return all
 }
 
-// processUses are the medians of what each process used, in the order in which trials
-// name them.
+// processUses are the medians of what each process used, in the order in which the trials first
+// list them.
 func processUses(q scope, cells byCell) (all []lab.ProcessUse) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
@@ -77,8 +77,7 @@ func processUses(q scope, cells byCell) (all []lab.ProcessUse) {
 	return all
 }
 
-// sumByName are a trial's processes, those of one name together, as the workers of a
-// pool are.
+// sumByName adds up a trial's processes of the same name, such as the workers of a pool.
 func sumByName(all []result.Usage) (sums []result.Usage) {
 	for _, u := range all {
 		i := slices.IndexFunc(sums, func(s result.Usage) bool { return s.Name == u.Name })
@@ -109,8 +108,8 @@ func medianUse(arm, level, name string, used []result.Usage) lab.ProcessUse {
 		Memory:  median(func(u result.Usage) probe.Value { return u.Memory })}
 }
 
-// samplerCost is the median share of a core, in percent, that watching took; nil
-// if nothing was watched.
+// samplerCost is the median CPU use of the probes, in percent of a core; nil if nothing was
+// watched.
 func samplerCost(trials []*lab.Trial) *float64 {
 	var shares []float64
 	for _, t := range trials {
@@ -125,7 +124,7 @@ func samplerCost(trials []*lab.Trial) *float64 {
 	return &m
 }
 
-// objectivesMet are in how many trials each was met.
+// objectivesMet counts in how many trials each objective was met.
 func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
@@ -151,8 +150,7 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 	return all
 }
 
-// isNearCeiling reports whether a figure of throughput is near what the generator
-// reaches at all.
+// isNearCeiling reports whether throughput is near what the generator can reach.
 func isNearCeiling(r *lab.Record, c lab.Comparison, cells byCell) bool {
 	top := ceilingOf(r, c.Level)
 	if c.Metric != "throughput" || top == 0 {
@@ -167,10 +165,10 @@ func isNearCeiling(r *lab.Record, c lab.Comparison, cells byCell) bool {
 	return false
 }
 
-// ceilingShare is the share of a ceiling above which a figure is the generator's.
+// ceilingShare is the share of a ceiling above which throughput counts as limited by the generator.
 const ceilingShare = 0.8
 
-// ceilingOf is that of a level; 0 if it is not known.
+// ceilingOf is the ceiling of a level; 0 if it is unknown.
 func ceilingOf(r *lab.Record, level string) float64 {
 	for _, c := range r.Ceilings {
 		if c.Level == level {

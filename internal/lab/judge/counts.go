@@ -7,15 +7,15 @@ import (
 	"dyno/internal/result"
 )
 
-// isMiscounted reports whether server and clients do not say the same of a load. A server need not
-// have seen what failed and what nobody waited for any more, and may have seen twice what was
-// sent again.
+// isMiscounted reports whether the counts of server and clients contradict each other. The server
+// may have missed requests that failed or were given up, and may have received retried requests
+// twice.
 func isMiscounted(s *lab.Served, q result.Requests) bool {
 	more := s.Server - s.Clients
 	return more > q.Retried || -more > q.Errors+q.Unfinished+q.WarmupLost
 }
 
-// miscountReasons looks for a load of which server and clients do not say the same.
+// miscountReasons finds a load whose server and clients counted differently.
 func miscountReasons(t *lab.Trial) []lab.Reason {
 	s := t.Served
 	if s == nil || t.Result == nil || !isMiscounted(s, t.Result.Requests) {
@@ -25,8 +25,8 @@ func miscountReasons(t *lab.Trial) []lab.Reason {
 		"the clients sent %d together", s.Server, s.Clients)}}
 }
 
-// miscountCautions says of each arm in how many trials its server counted otherwise than the
-// clients did, and of the first of them what.
+// miscountCautions reports, for each arm, in how many trials the server's count differed from the
+// clients', with the numbers of the first.
 func miscountCautions(trials []*lab.Trial) (all []string) {
 	var arms []string
 	off, counted, first := map[string]int{}, map[string]int{}, map[string]string{}
@@ -49,7 +49,7 @@ func miscountCautions(trials []*lab.Trial) (all []string) {
 	return all
 }
 
-// countAgreement is that of trials; nil if no server told its count.
+// countAgreement adds up the counts of all trials; nil if no server counts.
 func countAgreement(trials []*lab.Trial) *lab.Agreement {
 	var a lab.Agreement
 	for _, t := range trials {

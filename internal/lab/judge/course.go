@@ -8,11 +8,11 @@ import (
 	"dyno/internal/stats"
 )
 
-// secondsMin is the fewest seconds of a window that MSER-5 can say anything of.
+// secondsMin is the fewest seconds of a window to which MSER-5 applies.
 const secondsMin = 10
 
-// SetCourse looks at the seconds of throughput: of warm-up and window together for a trend, of the
-// window alone for what is left of the warm-up in it.
+// SetCourse examines the throughput of each second: warm-up and window together for a trend, the
+// window alone for a rest of the warm-up.
 func SetCourse(t *lab.Trial) {
 	window := t.Rates()
 	t.Transient = findTransient(window)
@@ -23,8 +23,8 @@ func SetCourse(t *lab.Trial) {
 	t.Steadiness = stats.Classify(append(all, window...), 1)
 }
 
-// findTransient is nil for too few seconds. A second is the mean of so many requests that it is
-// a batch by itself.
+// findTransient applies MSER-5; nil for too few seconds. A second is the mean of so many requests
+// that it is a batch by itself.
 func findTransient(rates []float64) *lab.Transient {
 	if len(rates) < secondsMin {
 		return nil
@@ -42,7 +42,8 @@ func findTransient(rates []float64) *lab.Transient {
 	return c
 }
 
-// errorsMax stands for all more: of a rest without any noise it would be infinite.
+// errorsMax is the largest number of standard errors that is stored. Without any noise it would be
+// infinite.
 const errorsMax = 1000
 
 func meanOf(x []float64) float64 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// countWanted is how many variants there are that --quick does not leave out.
+// countWanted counts the variants that --quick does not leave out.
 func countWanted(r *lab.Record) (n int) {
 	for _, a := range r.Arms {
 		if !a.Control && !a.LeftOut {
@@ -16,7 +16,8 @@ func countWanted(r *lab.Record) (n int) {
 	return n
 }
 
-// countComparable is how many variants can be compared: each that has a baseline, and these.
+// countComparable counts the variants that can be compared: each that has a baseline, and the
+// baselines.
 func countComparable(r *lab.Record) int {
 	loaded := map[string]bool{}
 	for _, a := range r.Arms {
@@ -31,8 +32,8 @@ func countComparable(r *lab.Record) int {
 	return len(paired)
 }
 
-// Unloaded says how many variants can be compared, why the others are not loaded, and what
-// can be done about it; "" if all are.
+// Unloaded explains how many variants can be compared, why the others are not loaded, and what the
+// user can do about it; "" if all are loaded.
 func Unloaded(r *lab.Record) string {
 	var why []string
 	for _, a := range r.Arms {
@@ -55,11 +56,11 @@ func Unloaded(r *lab.Record) string {
 		strings.Join(why, "; "))
 }
 
-// JoinLines is a text without line breaks: servers write some.
+// JoinLines joins the lines of a text into one, because messages of servers may have several.
 func JoinLines(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")
 }
 
-// LeavesNothing reports whether so many variants cannot be loaded that there is no comparison. An
-// experiment of one variant has none to lose.
+// LeavesNothing reports whether so many variants cannot be loaded that no comparison is left. It is
+// false for an experiment of one variant.
 func LeavesNothing(r *lab.Record) bool { return countWanted(r) > 1 && countComparable(r) == 0 }

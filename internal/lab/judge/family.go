@@ -7,9 +7,9 @@ import (
 	"dyno/internal/stats"
 )
 
-// judgeTogether judges pairs of the same rounds, each corrected for all. Controls
-// are a family of their own: they ask whether the machine is fit, have no
-// difference to find, and must not make it harder to find one among the others.
+// judgeTogether judges pairs of the same rounds, each corrected for all. Controls are a family of
+// their own. They only test whether the machine is fit, so they must not make differences among the
+// others harder to find.
 func judgeTogether(all []*paired) {
 	for _, control := range []bool{true, false} {
 		family := familyOf(all, control)
@@ -30,7 +30,7 @@ func judgeTogether(all []*paired) {
 	}
 }
 
-// aloneInterval is the 95 % interval of a ratio that nothing else is looked at beside.
+// aloneInterval is the 95 % interval of a ratio without correction for other comparisons.
 func aloneInterval(logs []float64) stats.Interval {
 	v, err := stats.HodgesLehmann(logs, lab.Confidence)
 	if err != nil {
@@ -40,7 +40,7 @@ func aloneInterval(logs []float64) stats.Interval {
 		High: math.Exp(v.High), Level: v.Level}
 }
 
-// familyOf are the controls, or the others.
+// familyOf are either the controls or all others.
 func familyOf(all []*paired, control bool) (family []*paired) {
 	for _, p := range all {
 		if p.Control == control {
@@ -50,9 +50,9 @@ func familyOf(all []*paired, control bool) (family []*paired) {
 	return family
 }
 
-// IsPrecise reports whether the first batch of trials gives every ratio to within the precision
-// that the experiment asks for, by the intervals that hold together. Their width does not depend
-// on what differs.
+// IsPrecise reports whether the first batch of trials gives every ratio with the precision that the
+// experiment asks for, by the simultaneous intervals. Their width does not depend on whether arms
+// differ.
 func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
 	precision := float64(r.Experiment.Design.Precision)
 	all := scopeOf(r).allPairs(groupTrials(SelectBatch(trials, false)))

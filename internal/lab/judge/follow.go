@@ -14,9 +14,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// A Follower looks at the folder of an experiment that another process runs. The
-// folder's files are all it knows. Each trial, which is written once, is read once, so
-// that looking again is cheap; it is for one goroutine.
+// A Follower reads the folder of an experiment that another process runs. It reads each trial once,
+// because a trial is written once, so repeated calls are cheap. Only one goroutine may use it.
 type Follower struct {
 	dir     string
 	trials  map[string]*lab.Trial // by name of the file
@@ -26,7 +25,7 @@ type Follower struct {
 	last    *Progress
 }
 
-// A stamp tells a file from what it was before.
+// A stamp identifies a version of a file.
 type stamp struct {
 	at   time.Time
 	size int64
@@ -34,10 +33,10 @@ type stamp struct {
 
 // A Progress is how far an experiment has come.
 type Progress struct {
-	Record *lab.Record   // with what the trials so far say
+	Record *lab.Record   // computed from the trials so far
 	Latest *lab.Trial    // that ended last; nil: none has
-	Queue  []lab.Slot    // trials that are still to run, in their order, as far as can be known
-	Left   time.Duration // that they will take, about; 0: unknown, or nothing is left
+	Queue  []lab.Slot    // trials still to run, in order, as far as is known
+	Left   time.Duration // their estimated time; 0: unknown, or nothing is left
 }
 
 // Follow follows the experiment whose folder is dir.
@@ -45,8 +44,8 @@ func Follow(dir string) *Follower {
 	return &Follower{dir: dir, trials: map[string]*lab.Trial{}}
 }
 
-// ReadProgress is how far the experiment has come by now; the same value as before if
-// nothing has changed. What it returns is not changed later.
+// ReadProgress returns how far the experiment has come. It returns the same value as before if
+// nothing has changed, and never changes a value that it has returned.
 func (f *Follower) ReadProgress() (*Progress, error) {
 	info, err := os.Stat(filepath.Join(f.dir, lab.RecordFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +73,7 @@ func (f *Follower) ReadProgress() (*Progress, error) {
 	return f.last, nil
 }
 
-// readTrials reads those that are new. Whoever writes them renames them into place,
-// so what is there is whole.
+// readTrials reads the new trials. They are renamed into place, so each file is complete.
 func (f *Follower) readTrials() (more bool, err error) {
 	entries, err := os.ReadDir(filepath.Join(f.dir, lab.TrialsFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +107,7 @@ func (f *Follower) progressOf(r *lab.Record) *Progress {
 	switch r.State {
 	case lab.Running:
 		Compute(r, trials)
-	case lab.Interrupted: // --resume goes on with the queue
+	case lab.Interrupted: // --resume continues with the queue
 	default:
 		return p
 	}
@@ -125,8 +123,8 @@ func (f *Follower) progressOf(r *lab.Record) *Progress {
 	return p
 }
 
-// queuedSlots are the first attempts that have not been made, in the order that the seed
-// says. Rounds that depend on what is measured are not among them.
+// queuedSlots are the first attempts that have not been made, in the order of the seed. Rounds that
+// depend on results are not among them.
 func queuedSlots(r *lab.Record, trials []*lab.Trial) (left []lab.Slot) {
 	d := r.Experiment.Design
 	had, rounds := map[lab.AttemptKey]bool{}, d.Rounds

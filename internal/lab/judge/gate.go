@@ -10,7 +10,7 @@ import (
 	"dyno/internal/stats"
 )
 
-// significance is the error that a gate may make, over all that it compares.
+// significance is the probability of a false regression, over all comparisons of a gate.
 const significance = 0.05
 
 // A Gate decides whether the trials of an experiment show a regression. A regression counts only
@@ -24,8 +24,8 @@ type Gate struct {
 	open    []string // what the first batch left undecided
 }
 
-// NewGate returns the gate of a record's experiment, which must have one. It compares by its own
-// measures, its own margin and with its own baseline; variants are those that are loaded.
+// NewGate returns the gate of a record's experiment, which must have one. The gate has measures, a
+// margin and a baseline of its own. variants are those that are loaded.
 func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
 	g := &Gate{record: record, scope: scopeOf(record)}
 	rule := record.Experiment.Gate
@@ -56,8 +56,8 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 	setOutcome(&g.Outcome, verdict, g.open)
 }
 
-// JudgeSecond computes the outcome anew with the second batch, after JudgeFirst found a
-// regression. What the first batch left open stays so.
+// JudgeSecond computes the outcome with the second batch, after JudgeFirst found a regression. What
+// the first batch left undecided stays so.
 func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	out, open := &g.Outcome, g.open
 	second := judgeSelected(g.scope, SelectBatch(trials, true), func(c lab.Comparison) bool {
@@ -76,11 +76,11 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	out.Confirmed = verdict == lab.Regression
 	setOutcome(out, verdict, open)
 	out.Missed = slices.DeleteFunc(judgeScope(g.scope, trials), func(c lab.Comparison) bool {
-		return !containsLike(shown, c) // what is left is of both batches together
+		return !containsLike(shown, c) // what is left was shown by both batches
 	})
 }
 
-// withReason is what, and in brackets why, if that is known.
+// withReason is what, followed by why in brackets if that is known.
 func withReason(what string, why []string) string {
 	if len(why) == 0 {
 		return what
@@ -88,7 +88,7 @@ func withReason(what string, why []string) string {
 	return what + " (" + strings.Join(why, "; ") + ")"
 }
 
-// missingPlaces are those of the comparisons that are not among others.
+// missingPlaces are the places of all that are not among others.
 func missingPlaces(all, others []lab.Comparison) (lost []string) {
 	for _, c := range all {
 		if !containsLike(others, c) {
@@ -98,7 +98,7 @@ func missingPlaces(all, others []lab.Comparison) (lost []string) {
 	return lost
 }
 
-// containsLike reports whether all has a comparison of the same two by the same measure.
+// containsLike reports whether all contains a comparison of the same two arms by the same measure.
 func containsLike(all []lab.Comparison, c lab.Comparison) bool {
 	return slices.ContainsFunc(all, func(d lab.Comparison) bool {
 		return c.Metric == d.Metric && c.Level == d.Level && c.Variant == d.Variant &&
@@ -106,8 +106,8 @@ func containsLike(all []lab.Comparison, c lab.Comparison) bool {
 	})
 }
 
-// decideBatch is what a batch says, with all that keeps it from passing: what differs from itself
-// first, for it makes all else uncertain.
+// decideBatch decides one batch, and lists everything that keeps it from passing. Controls that
+// differ come first, because they make all else uncertain.
 func decideBatch(all []lab.Comparison) (verdict string, open []string) {
 	bad := regressions(all)
 	var controls []string
@@ -140,7 +140,7 @@ func decideBatch(all []lab.Comparison) (verdict string, open []string) {
 	return lab.Passed, nil
 }
 
-// setOutcome is the outcome, with what is open: nothing passes of which something is.
+// setOutcome sets the outcome and its reasons. A gate with anything undecided does not pass.
 func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
 	if verdict == lab.Passed && len(open) > 0 {
 		verdict = lab.Undecided
@@ -151,7 +151,7 @@ func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
 	}
 }
 
-// undecidedReason is why a comparison is inconclusive, and what would decide it.
+// undecidedReason explains why a comparison is inconclusive, and what would decide it.
 func undecidedReason(c lab.Comparison) string {
 	number, more := fmt.Sprintf("%d pairs", c.Trials), "rounds"
 	if c.Against > 0 {
@@ -180,8 +180,8 @@ func regressions(all []lab.Comparison) (bad []lab.Comparison) {
 	return bad
 }
 
-// gateGaps are why trials do not show that there is no regression, or none but those that they
-// show.
+// gateGaps are the reasons why trials do not prove that there is no regression, or no other than
+// those found.
 func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
 	gaps = append(g.unloadedArms(), g.unmeasuredPlaces(all)...)
 	if !slices.ContainsFunc(all, func(c lab.Comparison) bool { return !c.Control }) {
@@ -201,7 +201,7 @@ func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []strin
 func (g *Gate) unloadedArms() (gaps []string) {
 	for _, a := range g.record.Arms {
 		switch {
-		case a.LeftOut: // by --quick, which gates the others
+		case a.LeftOut: // by --quick, which gates only the others
 		case len(a.Missing) > 0:
 			gaps = append(gaps, a.Name+" is not available here")
 		case a.Unfit != "" && !a.Control:
@@ -211,7 +211,7 @@ func (g *Gate) unloadedArms() (gaps []string) {
 	return gaps
 }
 
-// unmeasuredPlaces are the comparisons that the gate asks for and that are not among all.
+// unmeasuredPlaces are the comparisons that the gate needs and that are not among all.
 func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
 	for _, arm := range g.scope.arms {
 		for _, level := range g.scope.levels {
@@ -226,7 +226,7 @@ func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
 	return gaps
 }
 
-// hiddenDifferences are why comparisons that show no regression may hide one.
+// hiddenDifferences explains which comparisons without a regression may hide one.
 func hiddenDifferences(all []lab.Comparison) (gaps []string) {
 	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
 	bad := regressions(all)
@@ -247,8 +247,7 @@ func hiddenDifferences(all []lab.Comparison) (gaps []string) {
 	return gaps
 }
 
-// failedCells names, of each cell, one trial of grade F for which the machine alone is not to
-// blame.
+// failedCells names one trial of each cell that has grade F not only because of the machine.
 func failedCells(trials []*lab.Trial) (gaps []string) {
 	var failed []lab.CellKey
 	for _, t := range trials {

@@ -8,20 +8,20 @@ import (
 	"dyno/internal/stats"
 )
 
-// Limits of the grades. Where the literature has none they are those at which
-// A/A arms on virtual machines began to differ.
+// Limits of the grades. If the literature has none, they are those above which A/A arms on virtual
+// machines began to differ.
 const (
-	stealFlag, stealFail     = 0.01, 0.05 // share of the machine's time taken by its host
+	stealFlag, stealFail     = 0.01, 0.05 // share of the machine's time that its host took
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
-	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
-	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
+	quotaFlag, quotaFail     = 0, 0.05    // share of the CPUs' time that the cgroup's quota withheld
+	memoryFlag, memoryFail   = 0.01, 0.10 // share of the time in which a task waited for free memory
 	unavailableFlag          = 0.001      // of a closed loop's load; result.Applied says when it fails
 	sentFail                 = 0.99       // of an open loop's requests; Nighthawk's idea
-	wireFail                 = 0.01       // by which an answer's size may differ from its check
-	wireLeast                = 1000       // requests, for the mean of their sizes to be one
+	wireFail                 = 0.01       // by which an answer's size may differ from the check
+	wireLeast                = 1000       // requests that are needed for a mean size
 )
 
-// GradeTrial is the worst of what speaks against a trial, with all of it.
+// GradeTrial returns the worst grade of all reasons against a trial, with the reasons.
 func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	var all []lab.Reason
 	for _, look := range []func(*lab.Trial) []lab.Reason{
@@ -45,7 +45,7 @@ func failureReasons(t *lab.Trial) []lab.Reason {
 	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason}}
 }
 
-// machineReasons looks for others at work.
+// machineReasons finds other load on the machine.
 func machineReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
@@ -67,9 +67,9 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
 		"the machine's host took %.1f %% of its time")...)
 	if len(t.ServerProcesses()) == 0 {
-		return all // of a server that is not ours nobody knows what is its own
+		return all // on another machine nobody knows what belongs to the server
 	}
-	// Some kernels charge interrupts to nobody: what they took may be in Foreign.
+	// Some kernels assign interrupts to no process, so Foreign may contain their time.
 	interrupts := 0.0
 	for _, v := range []probe.Value{host.SoftIRQ, host.IRQ} {
 		if v.OK() {
@@ -80,8 +80,7 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 		"other programs used at least %.1f %% of its CPUs")...)
 }
 
-// shareReasons is the reason that a share, of what the machine has, is above a limit; NaN is above
-// none.
+// shareReasons returns a reason if a share of the machine is above a limit; NaN is above none.
 func shareReasons(share, flag, fail float64, says string) []lab.Reason {
 	switch {
 	case share > fail:
@@ -92,10 +91,9 @@ func shareReasons(share, flag, fail float64, says string) []lab.Reason {
 	return nil
 }
 
-// scarcityReasons looks for what the machine, or the cgroup that we are in, kept from those who
-// asked. That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded
-// do. Nor is waiting for storage: some virtual machines report 96 % of the time when nothing is
-// done.
+// scarcityReasons finds what the machine, or our cgroup, withheld. It ignores that tasks wait for a
+// CPU (PSI), because those of a fully loaded server always do. It also ignores waits for storage,
+// because some virtual machines report 96 % of the time when idle.
 func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
@@ -114,20 +112,20 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// generatorDoubts is what the load says of itself. That it was at its limit spoils
-// throughput and latency, which comparisons say of themselves, and not the
-// server's CPU time; so it is no F.
+// generatorDoubts are the doubts of the generator's verdict. A generator at its limit spoils
+// throughput and latency, which comparisons report themselves, but not the server's CPU time. So it
+// does not cause an F.
 func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
-	for _, why := range generatorReasons(t) { // one that is too short to judge is OK
+	for _, why := range generatorReasons(t) { // a load that is too short to judge has none
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: "generator: " + why})
 	}
 	return all
 }
 
-// answerReasons looks for those that were not what was asked for.
+// answerReasons finds answers that were not the expected ones.
 func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
@@ -149,8 +147,8 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// sizeReasons looks for answers of another size than the one that was checked. Of those under way
-// when the window begins or ends, some bytes may be in it that are of no answer there.
+// sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
+// the window's edges, some bytes may be counted without their answer.
 func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
 	if n < wireLeast || t.Wire <= 0 {
@@ -165,7 +163,7 @@ func sizeReasons(t *lab.Trial) []lab.Reason {
 		"request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
 }
 
-// lateReasons looks for an open loop whose requests were not sent when they were due.
+// lateReasons finds an open workload whose requests were not sent when due.
 func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
@@ -201,8 +199,8 @@ func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// appliedReasons looks for a closed loop whose server was gone for a part of the window: the rest
-// of it says nothing of that time.
+// appliedReasons finds a closed workload whose server was gone for a part of the window. The rest
+// of the window does not cover that time.
 func appliedReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil || t.Result.Unavailable() <= unavailableFlag {
 		return nil
@@ -215,7 +213,7 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
 }
 
-// connectionReasons looks for a load on fewer connections than it could have had.
+// connectionReasons finds a load on fewer connections than it asked for.
 func connectionReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
@@ -228,7 +226,7 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 		t.Result.Connections.Asked, what)}}
 }
 
-// stopReasons looks for servers that did not end when they were told to.
+// stopReasons finds servers that did not stop on request.
 func stopReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, name := range t.Killed {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: name + " had to be killed"})

@@ -23,8 +23,8 @@ func soundTrial() *lab.Trial {
 			Rate:      result.Rate{Sent: 1000, Completed: 1000, Offered: &offered},
 			Latency:   &result.Distribution{Count: 1000, P50: 100, P99: 300, P999: 900},
 			Generator: result.Generator{Verdict: result.OK},
-			Server: &result.Server{Processes: []result.Usage{{}}, Host: probe.HostUse{CPUs: 2, WallS: 1,
-				Busy: 1e9, Steal: 0.2, Foreign: 20e6}},
+			Observed: result.Observed{Server: &result.Server{Processes: []result.Usage{{}},
+				Host: probe.HostUse{CPUs: 2, WallS: 1, Busy: 1e9, Steal: 0.2, Foreign: 20e6}}},
 		},
 		Steadiness: stats.Flat,
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// lackingTrials are the trials of rounds 1 to the last that are not among those that are stored.
-// Every round that has ended has a trial of each cell. One is lacking where its file was removed,
-// and where an earlier version, whose files of two cells could have one name, took the other cell's
-// for it.
+// lackingTrials are the trials of all rounds up to the last that are not stored. A round that has
+// ended has a trial of each cell. A trial is missing if its file was removed. It is also missing if
+// an earlier version gave two cells the same file name, and took the other cell's file for it.
 func lackingTrials(r *lab.Record, stored []lab.Slot) (all []lab.Slot) {
 	had, last := map[lab.TrialKey]bool{}, 0
 	for _, s := range stored {
@@ -32,7 +31,7 @@ func lackingTrials(r *lab.Record, stored []lab.Slot) (all []lab.Slot) {
 	return all
 }
 
-// listedSlots are those of the trials that a record lists.
+// listedSlots are the slots of the trials that a record lists.
 func listedSlots(r *lab.Record) (all []lab.Slot) {
 	for _, t := range r.Trials {
 		all = append(all, t.Slot)
@@ -40,8 +39,8 @@ func listedSlots(r *lab.Record) (all []lab.Slot) {
 	return all
 }
 
-// lossCautions says of which cells an experiment that has ended lacks trials or has no profile of
-// its own; nothing if there is none.
+// lossCautions names the cells of a finished experiment that lack trials or a profile of their own;
+// none if nothing is missing.
 func lossCautions(r *lab.Record) (all []string) {
 	if r.State != lab.Complete && r.State != lab.OverBudget {
 		return nil
@@ -63,7 +62,7 @@ func lossCautions(r *lab.Record) (all []string) {
 	return all
 }
 
-// countByCell are the cells of trials, each with how many there are.
+// countByCell lists cells with the number of their trials.
 func countByCell(slots []lab.Slot) string {
 	var cells []lab.CellKey
 	count := map[lab.CellKey]int{}

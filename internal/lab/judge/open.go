@@ -10,14 +10,13 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// Open reads the record of an experiment from its folder, and its experiment from
-// the file that it was begun with.
+// Open reads the record of an experiment from its folder, and the experiment from its stored file.
 func Open(dir string) (*lab.Record, error) { return Reopen(dir, nil) }
 
-// A Filler gives an experiment back the secrets that it was stored without.
+// A Filler puts the secrets back that an experiment was stored without.
 type Filler func(*experiment.Experiment) (*experiment.Experiment, error)
 
-// Reopen is Open of an experiment that is to be run, whose secrets fill gives back.
+// Reopen is Open for an experiment that is to be run; fill puts its secrets back.
 func Reopen(dir string, fill Filler) (*lab.Record, error) {
 	r, err := lab.ReadRecord(dir)
 	if err != nil {
@@ -26,14 +25,14 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 	if r.Experiment, err = readSource(dir, r, fill); err != nil {
 		return nil, err
 	}
-	if r.State == lab.Running { // it ended without a word, or has not: what is stored counts
+	if r.State == lab.Running { // it was killed, or still runs: only what is stored counts
 		trials, err := lab.Folder{Dir: dir}.ReadTrials()
 		if err != nil {
 			return nil, err
 		}
 		Compute(r, trials)
 	}
-	for _, why := range lossCautions(r) { // of which an earlier version did not know
+	for _, why := range lossCautions(r) { // an earlier version did not report them
 		if !slices.Contains(r.Cautions, why) {
 			r.Cautions = append(r.Cautions, why)
 		}
@@ -48,7 +47,7 @@ func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment,
 	}
 	defer f.Close()
 	name := r.File
-	if r.Here != "" { // what lies beside the file is looked for from anywhere
+	if r.Here != "" { // paths in the file are relative to its folder
 		name = filepath.Join(r.Here, filepath.Base(r.File))
 	}
 	e, err := experiment.Read(name, f)

@@ -11,7 +11,7 @@ import (
 	"dyno/internal/stats"
 )
 
-// A scope is which measures are compared, of whom, and how much counts.
+// A scope is what is compared: measures, arms and levels, and the margin.
 type scope struct {
 	metrics []experiment.Metric
 	margin  float64
@@ -19,20 +19,20 @@ type scope struct {
 	arms    []scopeArm
 }
 
-// A scopeArm is an arm, and with which it is compared; "" for none.
+// A scopeArm is an arm and its baseline; "" if it is not compared.
 type scopeArm struct {
 	name, baseline string
 	control        bool
 }
 
-// judgeScope is the verdict table: by level, then measure, then arm, controls
-// first, because what they show is the noise of all that follow.
+// judgeScope computes the verdict table: by level, then measure, then arm. Controls come first,
+// because they show the noise of all that follow.
 func judgeScope(q scope, trials []*lab.Trial) []lab.Comparison {
 	return judgeSelected(q, trials, func(lab.Comparison) bool { return true })
 }
 
-// judgeSelected is judgeScope of what is to be kept, and of controls: nothing else is
-// looked at, so nothing else needs correcting for.
+// judgeSelected is judgeScope for the comparisons that keep selects, and for controls. Nothing else
+// is looked at, so the correction covers only these.
 func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []lab.Comparison {
 	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {
 		return !p.Control && !keep(p.Comparison)
@@ -45,7 +45,7 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 	return table
 }
 
-// allPairs are all that is compared of these trials, in the order of the table.
+// allPairs are all comparisons of these trials, in the order of the table.
 func (q scope) allPairs(cells byCell) (all []*paired) {
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
@@ -57,9 +57,9 @@ func (q scope) allPairs(cells byCell) (all []*paired) {
 	return all
 }
 
-// pairsByMeasure has every arm at a level by one measure.
+// pairsByMeasure are the comparisons of all arms at a level by one measure.
 func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []*paired) {
-	floor := map[string]float64{} // by baseline
+	floor := map[string]float64{} // noise floor by baseline
 	for _, control := range []bool{true, false} {
 		for _, arm := range q.arms {
 			if arm.control != control || arm.baseline == "" {
@@ -80,7 +80,7 @@ func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []
 	return all
 }
 
-// A byCell has the attempts at each trial.
+// A byCell has all attempts at each trial.
 type byCell map[lab.TrialKey][]*lab.Trial
 
 func groupTrials(trials []*lab.Trial) byCell {
@@ -92,8 +92,8 @@ func groupTrials(trials []*lab.Trial) byCell {
 	return cells
 }
 
-// bestTrial is the trial that counts: of two attempts the better graded, else the
-// first; nil if there is none. None is ever left out for its value.
+// bestTrial is the attempt that counts: the better graded of two, or else the first; nil if there
+// is none. No trial is ever left out for its value.
 func (cells byCell) bestTrial(arm, level string, round int) (best *lab.Trial) {
 	for _, t := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
 		if best == nil || t.Grade < best.Grade {
@@ -103,8 +103,8 @@ func (cells byCell) bestTrial(arm, level string, round int) (best *lab.Trial) {
 	return best
 }
 
-// trialPair is the trials of two arms that are compared: of one attempt, so that no
-// more time lies between them than a round takes.
+// trialPair is the two trials that are compared, both of the same attempt, so that they ran within
+// one round's time.
 func (cells byCell) trialPair(arm, baseline, level string, round int) (a, b *lab.Trial) {
 	worst := lab.Grade("")
 	for _, x := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
@@ -117,7 +117,7 @@ func (cells byCell) trialPair(arm, baseline, level string, round int) (a, b *lab
 	return a, b
 }
 
-// roundNumbers are those of which there are trials, in order.
+// roundNumbers are the rounds that have trials, in order.
 func (cells byCell) roundNumbers() []int {
 	seen := map[int]bool{}
 	for at := range cells {
@@ -131,8 +131,8 @@ func (cells byCell) roundNumbers() []int {
 type paired struct {
 	lab.Comparison
 	margin stats.Margin
-	logs   []float64 // of the rounds in which both measured it
-	row    []float64 // of all rounds, NaN where it is missing
+	logs   []float64 // log ratios of the rounds in which both arms measured it
+	row    []float64 // of all rounds; NaN where one is missing
 }
 
 func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired {
@@ -160,9 +160,8 @@ func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired 
 	return p
 }
 
-// noteDoubts notes what kept the generator from a value of m in trials that belong together: its
-// limit, what held it up, or a load that was not the one asked for. None of it bears on what is
-// counted of a request.
+// noteDoubts counts doubts of the generator about a value of m in trials that belong together: its
+// limit, a disturbance, or another load than requested. None of these affects a cost per request.
 func noteDoubts(c *lab.Comparison, m lab.Measure, trials ...*lab.Trial) {
 	bound := func(to func(result.Kind) bool) bool {
 		return m.DependsOnLoad() && slices.ContainsFunc(trials, func(t *lab.Trial) bool {
@@ -178,7 +177,7 @@ func noteDoubts(c *lab.Comparison, m lab.Measure, trials ...*lab.Trial) {
 	}
 }
 
-// applyJudgement makes the comparison say what a judgement does.
+// applyJudgement copies a judgement into the comparison.
 func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 	c.Ratio, c.Low, c.High = j.Ratio.Estimate, j.Ratio.Low, j.Ratio.High
 	c.Confidence, c.Verdict, c.More = j.Ratio.Level, j.Verdict, j.More
@@ -187,7 +186,7 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 	c.Floor = margin.Floor
 }
 
-// scopeOf is what is asked of the trials.
+// scopeOf is the scope of an experiment's verdicts.
 func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
 	q := scope{metrics: d.Metrics, margin: float64(d.Margin)}

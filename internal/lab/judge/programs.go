@@ -22,8 +22,8 @@ func programsRun(trials []*lab.Trial) (all []lab.ArmProgram) {
 	return all
 }
 
-// changedPrograms names those of which an arm had more than one version, as far as they could
-// be read.
+// changedPrograms names the programs of which an arm had more than one version, as far as they
+// could be read.
 func changedPrograms(all []lab.ArmProgram) (names []string) {
 	for i, a := range all {
 		for _, b := range all[:i] {

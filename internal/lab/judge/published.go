@@ -8,8 +8,8 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// besidePublished sets published figures beside ours. Only ratios are comparable: the
-// machine is another, and often so is the decade.
+// besidePublished compares published figures with ours. Only ratios are comparable, because the
+// machine is another one.
 func besidePublished(r *lab.Record, p *experiment.Published) (all []lab.PublishedFigure) {
 	if p == nil {
 		return nil
@@ -25,7 +25,7 @@ func besidePublished(r *lab.Record, p *experiment.Published) (all []lab.Publishe
 	}
 	for _, f := range p.Figures {
 		if f.Level != "" && !slices.Contains(scopeOf(r).levels, f.Level) {
-			continue // one that --quick leaves out
+			continue // --quick left it out
 		}
 		b := lab.PublishedFigure{Figure: f, Ours: oursFor(r, f, f.Variant)}
 		base := baselineOf(r, f.Variant)
@@ -49,8 +49,8 @@ func ratioOf(a, b *float64) *float64 {
 	return &q
 }
 
-// oursFor is what an arm has where others published f, in the unit of f: a median
-// of trials, or the share of a function in a profile.
+// oursFor is our value of f for an arm, in the unit of f: a median of trials, or the share of a
+// function in a profile.
 func oursFor(r *lab.Record, f experiment.Figure, arm string) *float64 {
 	if function, is := strings.CutPrefix(f.Metric, "share:"); is {
 		return profileShare(r, function, arm, f.Level)
@@ -63,8 +63,8 @@ func oursFor(r *lab.Record, f experiment.Figure, arm string) *float64 {
 	return nil
 }
 
-// judgedRatio is the ratio that the verdict on f's arm rests on: of pairs, and not of
-// medians, which belong to different moments.
+// judgedRatio is the ratio of the verdict on f's arm. It comes from pairs, not from medians, which
+// belong to different times.
 func judgedRatio(r *lab.Record, f experiment.Figure) *float64 {
 	for _, c := range r.Verdicts {
 		if c.Variant == f.Variant && c.Level == f.Level && c.Metric == f.Metric && c.Ratio > 0 {
@@ -74,10 +74,10 @@ func judgedRatio(r *lab.Record, f experiment.Figure) *float64 {
 	return nil
 }
 
-// microseconds that units of time have.
+// microseconds is the length of each unit of time, in µs.
 var microseconds = map[string]float64{"ns": 1e-3, "µs": 1, "us": 1, "ms": 1e3, "s": 1e6}
 
-// convertUnit is a value in another unit; nil: there is no way to tell.
+// convertUnit converts a value into another unit; nil if that is impossible.
 func convertUnit(value float64, from, to string) *float64 {
 	if a, b := microseconds[from], microseconds[to]; a > 0 && b > 0 {
 		value *= a / b
@@ -87,7 +87,7 @@ func convertUnit(value float64, from, to string) *float64 {
 	return &value
 }
 
-// profileShare is that of a function in a profile, in percent.
+// profileShare is the share of a function in a profile, in percent.
 func profileShare(r *lab.Record, function, arm, level string) *float64 {
 	for _, p := range r.Profiles {
 		for _, s := range p.Shares {
@@ -100,7 +100,7 @@ func profileShare(r *lab.Record, function, arm, level string) *float64 {
 	return nil
 }
 
-// baselineOf is with whom an arm is compared.
+// baselineOf is the baseline of an arm.
 func baselineOf(r *lab.Record, arm string) string {
 	for _, c := range r.Verdicts {
 		if c.Variant == arm {

@@ -10,15 +10,15 @@ import (
 	"dyno/internal/stats"
 )
 
-// rankAll has every level by every measure. Which arms can be told apart is what the
-// verdicts say of those that are compared, and for all other pairs the same test,
-// corrected for all pairs that there are.
+// rankAll ranks the arms at every level by every measure. For pairs that have a verdict, the
+// verdict decides whether they differ. For all other pairs the same test does, corrected for all
+// pairs.
 func (q scope) rankAll(trials []*lab.Trial, verdicts []lab.Comparison) (all []lab.Rank) {
 	cells := groupTrials(trials)
 	var pairs []*paired
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
-			m, _ := lab.MeasureNamed(string(name)) // a test holds that all can be measured
+			m, _ := lab.MeasureNamed(string(name)) // a test checks that every name has a measure
 			rank, ok := q.rankLevel(cells, level, m)
 			if !ok {
 				continue
@@ -53,7 +53,7 @@ func (q scope) rankLevel(cells byCell, level string, m lab.Measure) (lab.Rank, b
 // allDuels are all pairs of a rank's arms.
 func (q scope) allDuels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired) {
 	margin := stats.Margin{Practical: q.margin}
-	for _, arm := range q.arms { // no finer than what an arm differs from itself
+	for _, arm := range q.arms { // at least by how much an arm differs from itself
 		logs := pairArms(cells, m, r.Level, arm.baseline, arm.name).logs
 		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= MinRounds {
 			margin.Floor = max(margin.Floor, floor)
@@ -72,7 +72,7 @@ func (q scope) allDuels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired)
 // A duel is two arms, in the order of their rank.
 type duel struct{ level, metric, one, other string }
 
-// toldApart are those of the pairs that differ.
+// toldApart are the pairs that differ.
 func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
 	var rows [][]float64
 	for _, p := range pairs {
@@ -96,7 +96,7 @@ func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
 	return apart
 }
 
-// cellValues are an arm's at a level, by round.
+// cellValues are the values of an arm at a level, by round.
 func cellValues(cells byCell, m lab.Measure, arm, level string) (all []float64) {
 	for _, round := range cells.roundNumbers() {
 		if t := cells.bestTrial(arm, level, round); t != nil {

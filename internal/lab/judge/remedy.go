@@ -3,8 +3,8 @@ package judge
 import "dyno/internal/lab"
 import "dyno/internal/result"
 
-// remedies are what can be done about a reason of the generator's verdict where a load is
-// described by an experiment's file. A command line has others: see package report.
+// remedies are what a user can change in an experiment's file about a reason of the generator's
+// verdict. Package report has the remedies for a command line.
 var remedies = map[result.Cause]string{
 	result.NeverSent:   "lower the level's rate, or give it more connections",
 	result.Busy:        "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
@@ -18,9 +18,9 @@ var remedies = map[result.Cause]string{
 	result.TooShort:    "give a longer window (design: {measure: ...}), or the level more requests",
 }
 
-// generatorReasons are the reasons of the generator's verdict on itself, with what can be done
-// about each in the experiment's file, if the trial is of one. Results from before result.Doubt say
-// that themselves.
+// generatorReasons are the reasons of the generator's verdict. If the trial belongs to an
+// experiment, each has its remedy in the file. Results from before result.Doubt contain the remedy
+// in the reason.
 func generatorReasons(t *lab.Trial) []string {
 	g := t.Result.Generator
 	all := make([]string, len(g.Reasons))

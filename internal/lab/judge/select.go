@@ -2,8 +2,8 @@ package judge
 
 import "dyno/internal/lab"
 
-// CountedTrials are those of the trials of an arm at a level that its figures rest on, by round:
-// of two attempts one, and none of a second batch.
+// CountedTrials are the trials from which the figures of an arm at a level are computed, by round:
+// one of two attempts, and none of a second batch.
 func CountedTrials(trials []*lab.Trial, arm, level string) (all []*lab.Trial) {
 	cells := groupTrials(SelectBatch(trials, false))
 	for _, round := range cells.roundNumbers() {
@@ -14,7 +14,7 @@ func CountedTrials(trials []*lab.Trial, arm, level string) (all []*lab.Trial) {
 	return all
 }
 
-// PairLogs are the logarithms of the ratios that c rests on, of each round's pair in order.
+// PairLogs are the logarithms of the ratios that c is computed from, one a round, in order.
 func PairLogs(c lab.Comparison, trials []*lab.Trial) []float64 {
 	m, known := lab.MeasureNamed(c.Metric)
 	if !known {
@@ -23,7 +23,7 @@ func PairLogs(c lab.Comparison, trials []*lab.Trial) []float64 {
 	return pairArms(groupTrials(SelectBatch(trials, false)), m, c.Level, c.Baseline, c.Variant).logs
 }
 
-// SelectBatch returns the trials of the first batch, or of the second, by which a gate confirms.
+// SelectBatch returns the trials of the first batch, or those of the second batch of a gate.
 func SelectBatch(trials []*lab.Trial, second bool) (all []*lab.Trial) {
 	for _, t := range trials {
 		if (t.Round >= lab.ConfirmingRound) == second {

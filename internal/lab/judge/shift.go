@@ -8,11 +8,11 @@ import (
 	"dyno/internal/stats"
 )
 
-// shiftAt are the quantiles of a shift: the deciles, and the tail that people ask for.
+// shiftAt are the quantiles of a shift: the deciles, and p99.
 var shiftAt = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
 
-// allShifts are those of all arms that are compared, controls first. Closed loops have them too:
-// there they say of which requests the difference in throughput is made.
+// allShifts are the shifts of all compared arms, controls first. Closed workloads have them too:
+// they show which requests cause a difference in throughput.
 func (q scope) allShifts(cells byCell) (all []lab.Shift) {
 	quantiles := map[*lab.Trial][]float64{}
 	for _, trials := range cells {
@@ -70,8 +70,8 @@ func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
 	return s
 }
 
-// shiftLogs are the logarithms of the ratios of each quantile, round by round; NaN where a trial
-// has none.
+// shiftLogs are the logarithms of the ratios at each quantile, round by round; NaN where a trial
+// has no value.
 func shiftLogs(base, variant [][]float64) [][]float64 {
 	rows := make([][]float64, len(shiftAt))
 	for i := range rows {
@@ -82,21 +82,22 @@ func shiftLogs(base, variant [][]float64) [][]float64 {
 	return rows
 }
 
-// bandOf is an interval of logarithms as ratios, no narrower than that of the quantile alone.
+// bandOf converts an interval of logarithms into ratios. It is at least as wide as that of the
+// quantile alone.
 func bandOf(v, alone stats.Interval) stats.Interval {
 	return stats.Interval{Low: min(math.Exp(v.Low), alone.Low), Estimate: alone.Estimate,
 		High: max(math.Exp(v.High), alone.High), Level: v.Level}
 }
 
-// shiftQuantiles are the trial's, in µs, at shiftAt, NaN for those that it has too few requests
-// for; nil if it measured none.
+// shiftQuantiles are the trial's quantiles at shiftAt, in µs; NaN for those that it has too few
+// requests for; nil if it measured none.
 func shiftQuantiles(t *lab.Trial) []float64 {
 	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil {
 		return nil
 	}
 	all, err := t.Result.Latency.Quantiles(shiftAt)
 	if err != nil {
-		return nil // of an older dyno's, or cut out of the file
+		return nil // an older version's, or removed from the file
 	}
 	for i, at := range shiftAt {
 		if float64(t.Result.Latency.Count) < leastRequests(at) || all[i] <= 0 {
@@ -106,6 +107,6 @@ func shiftQuantiles(t *lab.Trial) []float64 {
 	return all
 }
 
-// leastRequests is how many requests it takes for a two-sided 95 % interval of a quantile: n with
-// max(q, 1−q)ⁿ ≤ 0.025.
+// leastRequests is how many requests a two-sided 95 % interval of a quantile needs: n with max(q,
+// 1−q)ⁿ ≤ 0.025.
 func leastRequests(q float64) float64 { return math.Ceil(math.Log(0.025) / math.Log(max(q, 1-q))) }

@@ -21,7 +21,7 @@ func spread(t *testing.T, n int, all, tail float64) *result.Distribution {
 		}
 		h.Record(int64(1e3 * us))
 	}
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	if err != nil {
 		t.Fatal(err)
 	}

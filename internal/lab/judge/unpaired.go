@@ -12,28 +12,26 @@ import (
 	"dyno/internal/stats"
 )
 
-// UnpairedFormat is what every stored comparison says of itself.
+// UnpairedFormat is the format of a stored comparison.
 const UnpairedFormat = "dyno.comparison/1"
 
-// An Unpaired is what runs say of each other that were not measured in pairs:
-// stored results, or two experiments. Whatever drifted between them is part of
-// what it finds, which a Record's verdicts are free of.
+// An Unpaired is a comparison of runs that were not measured in pairs: stored results, or two
+// experiments. It includes whatever drifted between them. A Record's verdicts do not.
 type Unpaired struct {
 	Format   string           `json:"format"`
 	Dyno     string           `json:"dyno"`   // version that compared
 	Groups   []Group          `json:"groups"` // all are compared with the first
-	Margin   float64          `json:"margin"` // share that matters in practice
+	Margin   float64          `json:"margin"` // share that a difference has to reach to matter
 	Verdicts []lab.Comparison `json:"verdicts"`
 	Cells    []lab.Cell       `json:"cells"`
 	Gate     *lab.GateOutcome `json:"gate,omitempty"`
 	Cautions []string         `json:"cautions"`
 
-	gaps  []string // what was asked for and is not answered
-	asked []*asked // what Verdicts answer
+	gaps  []string // requested comparisons that could not be made
+	asked []*asked // comparisons that Verdicts contains
 }
 
-// A Group is runs that belong together: repeated runs of one thing, or the
-// trials of an experiment.
+// A Group is runs that belong together: repeated runs of one thing, or the trials of an experiment.
 type Group struct {
 	Name    string   `json:"name"`
 	Samples []Sample `json:"samples"` // of an experiment by level, then arm
@@ -44,16 +42,16 @@ type Group struct {
 
 // A Sample is runs of one thing under one load.
 type Sample struct {
-	Name  string `json:"name"` // as verdicts call it
+	Name  string `json:"name"` // as verdicts name it
 	Arm   string `json:"arm,omitempty"`
 	Level string `json:"level,omitempty"`
 	Runs  []Run  `json:"runs"`
 
 	Trials []*lab.Trial `json:"-"`
-	named  bool         // the arm was: it is compared with arms of other names too
+	named  bool         // the arm was named: it is compared with arms of other names too
 }
 
-// A Run is one of a sample.
+// A Run is one run of a sample.
 type Run struct {
 	ID      string             `json:"id,omitempty"`
 	Started time.Time          `json:"started"`
@@ -63,8 +61,8 @@ type Run struct {
 	Failure *lab.Failure       `json:"failure,omitempty"`
 }
 
-// GroupResults is a group of stored results of one thing. Each is a trial of which
-// nothing is known but what its result holds.
+// GroupResults makes a group of stored results of one thing. Each becomes a trial that has only its
+// result.
 func GroupResults(name string, rs []*result.Result) Group {
 	var trials []*lab.Trial
 	for _, r := range rs {
@@ -77,11 +75,10 @@ func GroupResults(name string, rs []*result.Result) Group {
 	return Group{Name: name, Samples: []Sample{s}}
 }
 
-// ReadGroup reads the trials of the experiment in dir: of all its arms but the
-// controls, or of the one that is named. Those by which a gate was confirmed
-// are left out: they were run because of what the others showed.
+// ReadGroup reads the trials of the experiment in dir: of all arms except controls, or of the named
+// arm. It leaves out the second batch of a gate, which was run because of what the first showed.
 func ReadGroup(name, dir, arm string) (Group, error) {
-	record, err := lab.ReadRecord(dir) // its file may name what is on another machine
+	record, err := lab.ReadRecord(dir) // the experiment's file may refer to another machine
 	if err != nil {
 		return Group{}, err
 	}
@@ -106,8 +103,8 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 	return g, nil
 }
 
-// measuredLevels are those that were measured: as the record has them, or by name where
-// the experiment did not come to an end.
+// measuredLevels are the levels that were measured, in the order of the record, or by name if the
+// experiment did not finish.
 func (g Group) measuredLevels() (all []string) {
 	for _, c := range g.Record.Cells {
 		if !slices.Contains(all, c.Level) {
@@ -124,7 +121,7 @@ func (g Group) measuredLevels() (all []string) {
 	return append(all, others...)
 }
 
-// addSample makes a sample of an arm's trials at a level, if there are any.
+// addSample adds a sample of an arm's trials at a level, if there are any.
 func (g *Group) addSample(arm, level string, named bool) {
 	s := Sample{Name: g.Name + ":" + arm, Arm: arm, Level: level, named: named}
 	if named {
@@ -150,7 +147,7 @@ func (s *Sample) setTrials(trials []*lab.Trial) {
 	}
 }
 
-// armNames names all that have trials.
+// armNames names all arms that have trials.
 func (g Group) armNames() string {
 	var all []string
 	for at := range g.cells {
@@ -160,7 +157,7 @@ func (g Group) armNames() string {
 	return strings.Join(slices.Compact(all), ", ")
 }
 
-// allTrials are all of the group.
+// allTrials are all trials of the group.
 func (g Group) allTrials() (all []*lab.Trial) {
 	for _, s := range g.Samples {
 		all = append(all, s.Trials...)
@@ -168,7 +165,7 @@ func (g Group) allTrials() (all []*lab.Trial) {
 	return all
 }
 
-// Results are all that the group's runs measured.
+// Results are the results of all runs of the group.
 func (g Group) Results() (all []*result.Result) {
 	for _, t := range g.allTrials() {
 		if t.Result != nil {
@@ -178,7 +175,7 @@ func (g Group) Results() (all []*result.Result) {
 	return all
 }
 
-// counterpart finds the sample that is to be compared with s.
+// counterpart returns the sample of g that s is compared with.
 func (g Group) counterpart(s Sample) (Sample, bool) {
 	i := slices.IndexFunc(g.Samples, func(o Sample) bool {
 		return o.Level == s.Level && o.named == s.named && (o.named || o.Arm == s.Arm)
@@ -189,9 +186,9 @@ func (g Group) counterpart(s Sample) (Sample, bool) {
 	return g.Samples[i], true
 }
 
-// CompareGroups judges groups against the first of them, by measures (none: by those
-// that matter most). A margin is the share that matters in practice. It is an
-// error if there is nothing that could be compared.
+// CompareGroups compares groups with the first of them, by measures; without any, by the most
+// important ones. margin is the share that a difference has to reach to matter. It is an error if
+// nothing can be compared.
 func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired, error) {
 	u := &Unpaired{Format: UnpairedFormat, Dyno: load.Version, Groups: groups, Margin: margin,
 		Verdicts: []lab.Comparison{}, Cells: []lab.Cell{}, Cautions: []string{}}
@@ -215,8 +212,8 @@ func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired,
 	return u, nil
 }
 
-// usualMeasures are the measures that are compared unless others are asked for. Of the
-// server's CPU few stored results know.
+// usualMeasures are the measures that are compared by default. Few stored results have the server's
+// CPU time.
 func usualMeasures(groups []Group) (all []lab.Measure) {
 	for _, name := range []string{"throughput", "cpu", "p50", "p99"} {
 		m, _ := lab.MeasureNamed(name)
@@ -228,17 +225,16 @@ func usualMeasures(groups []Group) (all []lab.Measure) {
 	return all
 }
 
-// IsSingle reports whether there is only one result of each: no repeated runs,
-// and so nothing to be judged.
+// IsSingle reports whether each group has only one result, so that nothing can be judged.
 func (u *Unpaired) IsSingle() bool {
 	return !slices.ContainsFunc(u.Groups, func(g Group) bool {
 		return g.Record != nil || len(g.allTrials()) != 1
 	})
 }
 
-// compareSample judges a sample of the first group, which the others are compared
-// with, by one measure. Controls come first: what they show is the noise of all
-// that follow, at the least, since it was measured in pairs.
+// compareSample compares a sample of the first group with its counterparts by one measure. Controls
+// come first. Their noise is the least that the others have, because controls were measured in
+// pairs.
 func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 	floor := u.addControl(0, base, m)
 	u.addCell(base, m)
@@ -246,7 +242,7 @@ func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 	for i, g := range u.Groups[1:] {
 		other, ok := g.counterpart(base)
 		if !ok {
-			continue // comparable has said so
+			continue // checkComparable reported it
 		}
 		u.addCell(other, m)
 		noise := max(floor, u.addControl(i+1, other, m))
@@ -271,7 +267,7 @@ func countHaving(s Sample, m lab.Measure) (n int) {
 	return n
 }
 
-// addControl asks for a sample's control, if its experiment has one, and returns the
+// addControl adds the comparison of a sample's control, if its experiment has one, and returns the
 // noise that it shows.
 func (u *Unpaired) addControl(group int, s Sample, m lab.Measure) (floor float64) {
 	g := u.Groups[group]
@@ -288,14 +284,14 @@ func (u *Unpaired) addControl(group int, s Sample, m lab.Measure) (floor float64
 	return floor
 }
 
-// An asked comparison is one that waits to be judged with all others.
+// An asked is a comparison that waits to be judged together with all others.
 type asked struct {
-	*paired           // a control has its pairs
-	x, y    []float64 // of the variant and the baseline, if it is none
+	*paired           // of a control
+	x, y    []float64 // of the variant and the baseline, of anything else
 	group   int       // of a control
 }
 
-// askUnpaired asks how b differs from a. It is an error if that cannot be said.
+// askUnpaired prepares the comparison of b with a. It is an error if they cannot be compared.
 func askUnpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error) {
 	c := lab.Comparison{Metric: m.Name, Level: a.Level, Baseline: a.Name, Variant: b.Name,
 		Better: m.Better}
@@ -308,8 +304,8 @@ func askUnpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error
 	return &asked{paired: &paired{Comparison: c, margin: margin}, x: x, y: y}, nil
 }
 
-// judgeAsked judges all that was asked. Controls are pairs of their own experiment's
-// rounds; nothing else has rounds, so that Holm's correction is what holds.
+// judgeAsked judges all prepared comparisons. Controls are pairs of their own experiment's rounds.
+// Nothing else has rounds, so those are corrected by Holm's method.
 func (u *Unpaired) judgeAsked() error {
 	controls := make([][]*paired, len(u.Groups))
 	var apart []*asked
@@ -344,7 +340,8 @@ func (u *Unpaired) judgeAsked() error {
 	return nil
 }
 
-// sampleValues are a sample's by a measure; what has to be known of them is added to c.
+// sampleValues are the values of a sample for a measure. It adds to c what a reader must know of
+// them.
 func sampleValues(c *lab.Comparison, s Sample, m lab.Measure) (all []float64) {
 	for _, t := range s.Trials {
 		v, ok := m.Value(t)
@@ -370,8 +367,8 @@ func (u *Unpaired) addCell(s Sample, m lab.Measure) {
 	}
 }
 
-// DecideGate decides the gate: a regression is what is different and worse. It passes
-// only if all that was asked for is answered, by runs that can be relied on.
+// DecideGate decides the gate. A regression is a difference for the worse. The gate passes only if
+// all requested comparisons were made, from reliable runs.
 func (u *Unpaired) DecideGate() {
 	all := u.Labelled(u.Verdicts)
 	u.Gate = &lab.GateOutcome{Missed: regressions(u.Verdicts)}
@@ -379,8 +376,8 @@ func (u *Unpaired) DecideGate() {
 	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, u.gateDoubts(all)))
 }
 
-// gateDoubts are why runs do not show that there is no regression, or none but those that they
-// show.
+// gateDoubts are the reasons why runs do not prove that there is no regression, or no other than
+// those found.
 func (u *Unpaired) gateDoubts(all []lab.Comparison) (doubts []string) {
 	bad := regressions(all)
 	for _, c := range all {
@@ -407,8 +404,8 @@ func (u *Unpaired) gateDoubts(all []lab.Comparison) (doubts []string) {
 	return doubts
 }
 
-// countFailed counts the trials of grade F for which the machine alone is not to
-// blame, and says why the first is.
+// countFailed counts the trials of grade F that the machine alone did not cause, with the first
+// one's reason.
 func countFailed(trials []*lab.Trial) (n int, why string) {
 	for _, t := range trials {
 		if t.Grade != lab.GradeF || t.SpoiledByMachine() {

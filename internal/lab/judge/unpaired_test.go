@@ -176,8 +176,8 @@ func stored(t *testing.T, minute int, rates map[string]float64, levels ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := lab.Record{Format: lab.ExperimentFormat, Name: "servers", State: lab.Complete,
-		Started: epoch.Add(time.Duration(minute) * time.Minute)}
+	r := lab.Record{Format: lab.ExperimentFormat, Progress: lab.Progress{Name: "servers",
+		State: lab.Complete, Started: epoch.Add(time.Duration(minute) * time.Minute)}}
 	for _, l := range levels {
 		r.Cells = append(r.Cells, lab.Cell{Level: l})
 	}

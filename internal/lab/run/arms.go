@@ -10,14 +10,14 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// An arm is a variant as it takes part, or a control.
+// An arm is a variant that takes part, or a control.
 type arm struct {
 	lab.Arm
 	variant experiment.Variant
 }
 
-// findArms makes the arms, and has in the record also the variants that are not
-// available here, and why.
+// findArms makes the arms. It also records the variants that are not available here, with the
+// reason.
 func (r *running) findArms() error {
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(r.Experiment) {
@@ -41,8 +41,8 @@ func (r *running) findArms() error {
 	return nil
 }
 
-// exclusionReasons is why a variant takes no part in what was begun as r: what was found then
-// counts.
+// exclusionReasons is why a variant takes no part in an experiment that was begun as r. What was
+// found out then counts.
 func (l *Lab) exclusionReasons(r *lab.Record, v experiment.Variant) []string {
 	missing, begun := l.missingReasons(v), checkedArm(r, v.Name)
 	switch {
@@ -54,7 +54,7 @@ func (l *Lab) exclusionReasons(r *lab.Record, v experiment.Variant) []string {
 	return begun.Missing
 }
 
-// checkedArm is what a record knows of an arm for certain; nil: nothing.
+// checkedArm is a record's arm if it was checked; nil otherwise.
 func checkedArm(r *lab.Record, name string) *lab.Arm {
 	i := slices.IndexFunc(r.Arms, func(a lab.Arm) bool { return a.Name == name })
 	if i < 0 || !r.Checked {
@@ -63,8 +63,8 @@ func checkedArm(r *lab.Record, name string) *lab.Arm {
 	return &r.Arms[i]
 }
 
-// checkStillAvailable reports why l cannot go on with old: a variant that was loaded no longer can
-// be.
+// checkStillAvailable reports why l cannot continue the experiment old: a variant that was loaded
+// is no longer available.
 func (l *Lab) checkStillAvailable(old *lab.Record) error {
 	var all []string
 	for _, v := range experiment.Expand(l.Experiment) {
@@ -72,7 +72,7 @@ func (l *Lab) checkStillAvailable(old *lab.Record) error {
 		if a == nil || len(a.Missing) > 0 || a.Unfit != "" {
 			continue
 		}
-		v.Build = nil // which is done
+		v.Build = nil // it was built before
 		if missing := l.missingReasons(v); len(missing) > 0 {
 			all = append(all, v.Name+": "+strings.Join(missing, "; "))
 		}
@@ -84,7 +84,8 @@ func (l *Lab) checkStillAvailable(old *lab.Record) error {
 		"measured): %s", old.Dir, strings.Join(all, "; "))
 }
 
-// missingReasons is why a variant is not available here, or not to the machines that load.
+// missingReasons is why a variant is not available on this machine, or not reachable for the
+// agents.
 func (l *Lab) missingReasons(v experiment.Variant) []string {
 	reasons := experiment.Missing(v)
 	if l.Fleet != nil && len(v.Sysctl) > 0 {
@@ -97,7 +98,7 @@ func (l *Lab) missingReasons(v experiment.Variant) []string {
 	return reasons
 }
 
-// restoreChecks takes over what an earlier run has found out of the arms.
+// restoreChecks restores what an earlier session found out about the arms.
 func (r *running) restoreChecks() {
 	for _, a := range r.arms {
 		if old := checkedArm(r.record, a.Name); old != nil {
@@ -106,7 +107,7 @@ func (r *running) restoreChecks() {
 	}
 }
 
-// armNamed finds an arm by its name; nil if there is none.
+// armNamed returns the arm of that name; nil if there is none.
 func (r *running) armNamed(name string) *arm {
 	for _, a := range r.arms {
 		if a.Name == name {
@@ -126,7 +127,7 @@ func (r *running) loadableArms() (all []*arm) {
 	return all
 }
 
-// recordArms puts what is known of the arms into the record.
+// recordArms writes what is known of the arms into the record.
 func (r *running) recordArms() {
 	r.record.Arms = nil
 	for _, a := range r.arms {
@@ -135,7 +136,7 @@ func (r *running) recordArms() {
 	}
 }
 
-// levelNamed finds a level by its name, of which the file has no two.
+// levelNamed returns the level of that name. Names are unique in a file.
 func (r *running) levelNamed(name string) experiment.Level {
 	i := slices.IndexFunc(r.Experiment.Levels, func(l experiment.Level) bool {
 		return l.Name == name

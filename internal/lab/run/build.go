@@ -14,11 +14,11 @@ import (
 	"dyno/internal/server"
 )
 
-// buildFolder is where build steps put what they make, a folder for each variant.
+// buildFolder is where build steps write their output, with a folder for each variant.
 const buildFolder = "build"
 
-// buildVariants runs the build steps of all variants. One that fails makes its variant
-// unfit, with the last lines of what it wrote.
+// buildVariants runs the build steps of all variants. If a step fails, its variant becomes unfit,
+// with the last lines of the output as the reason.
 func (r *running) buildVariants(ctx context.Context) {
 	for _, a := range r.loadableArms() {
 		if len(a.variant.Build) == 0 || a.Control {
@@ -55,8 +55,8 @@ func (r *running) buildVariant(ctx context.Context, a *arm) error {
 	return nil
 }
 
-// runStep runs one command, in a time, with its output in a file. It is supervised as
-// servers are, so that nothing of it outlives it or us.
+// runStep runs one command with a time limit, and writes its output to a file. It runs under a
+// supervisor like servers, so nothing of it outlives it or dyno.
 func (r *running) runStep(ctx context.Context, s experiment.BuildStep, output string) error {
 	ctx, stop := context.WithTimeoutCause(ctx, s.Timeout, fmt.Errorf("took longer than %v", s.Timeout))
 	defer stop()
@@ -78,7 +78,7 @@ func (r *running) runStep(ctx context.Context, s experiment.BuildStep, output st
 	go func() { ended <- job.Wait() }()
 	select {
 	case exit := <-ended:
-		host.Stop() // so that all of its output is there
+		host.Stop() // so that all of its output is written
 		if exit.Code != 0 {
 			return fmt.Errorf("%s: %s", exit, r.lastLines(output))
 		}
@@ -88,7 +88,7 @@ func (r *running) runStep(ctx context.Context, s experiment.BuildStep, output st
 	}
 }
 
-// lastLines is the end of a file, for a message, without what is secret in the file.
+// lastLines is the end of a file, for a message, without secrets.
 func (r *running) lastLines(name string) string {
 	const enough, searched = 2000, 64 << 10
 	b, err := os.ReadFile(name)

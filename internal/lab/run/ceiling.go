@@ -14,7 +14,7 @@ import (
 // ceilingTime is how long each ceiling is measured.
 const ceilingTime = time.Second
 
-// nullServer is an experiment whose one server does next to nothing.
+// nullServer is an experiment whose only server does almost nothing.
 const nullServer = `
 version: 1
 name: ceiling
@@ -24,8 +24,8 @@ variants:
     url: http://{{address}}:{{port}}/
 `
 
-// measureCeilings measures what the generator reaches at each closed level. What is
-// not reached for whatever reason is left out: it is a yardstick, not a result.
+// measureCeilings measures what the generator reaches at each closed level. A ceiling that cannot
+// be measured is left out, because it serves only for comparison.
 func (r *running) measureCeilings(ctx context.Context) {
 	var variants []experiment.Variant
 	for _, a := range r.arms {
@@ -42,13 +42,13 @@ func (r *running) measureCeilings(ctx context.Context) {
 	}
 }
 
-// ceilingLevels are the levels that have a ceiling: closed ones, and none where variants have
-// generators of their own.
+// ceilingLevels are the levels that have a ceiling: closed ones, unless a variant brings its own
+// generator.
 func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
 	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.Open)
+	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.IsOpen)
 }
 
 func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float64, bool) {

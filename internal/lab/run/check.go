@@ -17,12 +17,12 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// keptMax is how many exchanges on one connection the check before the load
-// tries at most. A server that closes after fewer is known then.
+// keptMax is how many requests the check before the load sends on one connection at most. A server
+// that closes after fewer is then known.
 const keptMax = 200
 
-// checkFairness asks each variant once, before any load, and compares their answers. In
-// strict mode whoever answers otherwise than the reference is not loaded.
+// checkFairness queries each variant once, before any load, and compares the answers. In strict
+// mode a variant whose answer differs from the reference is not loaded.
 func (r *running) checkFairness(ctx context.Context) {
 	f := r.Experiment.Fairness
 	if f.Mode == experiment.Off {
@@ -38,7 +38,7 @@ func (r *running) checkFairness(ctx context.Context) {
 		answer, setup, err := r.askArm(ctx, a)
 		if ctx.Err() != nil {
 			r.recordArms()
-			return // nothing is known of who was not asked
+			return // variants that were not queried are unknown
 		}
 		if err != nil {
 			a.Remedy = r.outputHint(a)
@@ -50,21 +50,21 @@ func (r *running) checkFairness(ctx context.Context) {
 	reference := r.referenceArm(asked)
 	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
 	addGivens(r.record.Fairness, setups)
-	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
+	if f.Mode == experiment.Strict && reference != "" { // without a reference no variant is at fault
 		r.excludeViolators(asked)
 	}
 	r.excludeControls()
 	r.recordArms()
 }
 
-// excludeArm has an arm take no part, and says why.
+// excludeArm excludes an arm, with the reason.
 func (r *running) excludeArm(a *arm, why string) {
 	why = r.conceal.said(why)
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
 }
 
-// outputHint is where it can be seen why an arm's server could not be asked.
+// outputHint says where the output of an arm's server is, for a server that could not be queried.
 func (r *running) outputHint(a *arm) string {
 	if len(a.variant.Processes) == 0 {
 		return "start it, or mend its url in the file"
@@ -73,10 +73,10 @@ func (r *running) outputHint(a *arm) string {
 		lab.FileName("check", a.Name)) + lab.PartMark + "*.log"
 }
 
-// reason is an error, in a line, without secrets: these may have several lines.
+// reason is an error in one line, without secrets. Errors and secrets may have several lines.
 func (r *running) reason(err error) string { return judge.JoinLines(r.conceal.said(err.Error())) }
 
-// referenceArm is the arm that others are to answer like; "" if it gave no answer.
+// referenceArm is the arm that the others are compared with; "" if it gave no answer.
 func (r *running) referenceArm(asked []fairness.Asked) string {
 	for _, a := range asked {
 		if a.Answer == nil {
@@ -90,7 +90,7 @@ func (r *running) referenceArm(asked []fairness.Asked) string {
 	return ""
 }
 
-// excludeViolators leaves out the arms that answer otherwise than the reference.
+// excludeViolators excludes the arms whose answers differ from the reference.
 func (r *running) excludeViolators(asked []fairness.Asked) {
 	why := map[string][]string{}
 	for _, v := range r.record.Fairness.Violations() {
@@ -105,7 +105,7 @@ func (r *running) excludeViolators(asked []fairness.Asked) {
 	}
 }
 
-// excludeControls leaves out the control of whoever is left out.
+// excludeControls excludes the control of an excluded arm.
 func (r *running) excludeControls() {
 	for _, a := range r.arms {
 		if a.Control {
@@ -115,8 +115,8 @@ func (r *running) excludeControls() {
 	}
 }
 
-// askArm starts an arm's server only to ask it, also for its count if it tells one, and to look at
-// what it was given.
+// askArm starts an arm's server only to query it: for an answer, for its count if it has one, and
+// for how its processes are set up.
 func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
@@ -134,14 +134,14 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 	answer, err := r.askerFor(stand)(ctx, q)
 	r.conceal.answer(answer)
 	if count := stand.Reach().Count; count != nil && err == nil {
-		if _, err = count(ctx); err != nil { // each trial would fail with it
+		if _, err = count(ctx); err != nil { // otherwise each trial would fail with it
 			err = fmt.Errorf("served: %w", err)
 		}
 	}
 	return answer, probe.Setups(stand.Trees()), err
 }
 
-// workload is what an arm is asked for.
+// workload is the workload of an arm.
 func (r *running) workload(a *arm) experiment.Workload {
 	return workloadOf(r.Experiment, a.variant)
 }
@@ -156,7 +156,7 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 	return w
 }
 
-// firstQuestion is the first request of a plan, as a question.
+// firstQuestion is the first request of a plan, as a question for the check.
 func firstQuestion(p load.Plan, version string) fairness.Question {
 	req := p.Requests[0]
 	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
@@ -168,8 +168,8 @@ func firstQuestion(p load.Plan, version string) fairness.Question {
 	return q
 }
 
-// allowRemedy is how what an arm's answers differ in can be left out of account: by the fewest
-// aspects, for of the others some follow from these.
+// allowRemedy describes how the user can allow the differences of an arm's answers. It names the
+// fewest aspects, because some differences follow from others.
 func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
 	reference := r.record.Fairness.Reference
 	violates := func(aspects []string) (all []string) {

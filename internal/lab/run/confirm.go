@@ -9,8 +9,8 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// decideGate decides the gate, if there is one, and runs the second batch of trials that a
-// regression has to be confirmed by. Only the final outcome is recorded.
+// decideGate decides the gate, if there is one. If the trials show a regression, it runs a second
+// batch that must confirm it. Only the final outcome is recorded.
 func (r *running) decideGate(ctx context.Context) error {
 	rule := r.Experiment.Gate
 	if rule == nil {
@@ -34,8 +34,8 @@ func (r *running) decideGate(ctx context.Context) error {
 	return nil
 }
 
-// runSecondBatch runs the second batch of trials, of the arms that comparisons are about: as many
-// rounds as the first had, and six at least.
+// runSecondBatch runs the second batch of trials, for the arms of the comparisons: as many rounds
+// as the first batch, and at least six.
 func (r *running) runSecondBatch(ctx context.Context, missed []lab.Comparison) error {
 	n := experiment.LeastRounds
 	for _, t := range r.batch(false) {
@@ -55,8 +55,7 @@ func (r *running) runSecondBatch(ctx context.Context, missed []lab.Comparison) e
 // batch is the first batch of trials, or the second.
 func (r *running) batch(second bool) []*lab.Trial { return judge.SelectBatch(r.trials, second) }
 
-// cellsOfMissed are the cells of the arms that comparisons are about, controls
-// included.
+// cellsOfMissed are the cells of the arms in the comparisons, controls included.
 func (r *running) cellsOfMissed(bad []lab.Comparison) (all []lab.CellKey) {
 	add := func(arm, level string) {
 		if c := (lab.CellKey{Arm: arm, Level: level}); !slices.Contains(all, c) {

@@ -19,31 +19,30 @@ import (
 	"dyno/internal/server"
 )
 
-// A foreignGenerator is a generator that is not dyno: the program that a variant brings.
-// Generators count differently, and some wrongly, so none is asked: requests are
-// those that the server has counted, between two instants at which the program was
-// at work, and what they cost is the kernel's account. What only a generator can
-// know, latency among it, is absent.
+// A foreignGenerator is a generator other than dyno: the program that a variant brings. Generators
+// count differently, and some wrongly, so its own output is not used. Requests are counted by the
+// server, between two instants at which the program was running. CPU time is measured by the
+// kernel. Values that only a generator knows, such as latency, are absent.
 type foreignGenerator struct {
 	server  *server.Server
 	process server.Process
-	served  string // URL at which the server tells its count
-	queries int64  // how often it was
+	served  string // URL at which the server reports its count
+	queries int64  // how often it was queried
 
 	mu    sync.Mutex
 	trees []probe.Tree // of the program, while it runs
 }
 
 const (
-	beginPoll    = 10 * time.Millisecond // how often it is asked whether the load has begun
-	leaveGrace   = 2 * time.Second       // for the program to end when it is interrupted
-	lastLinesMax = 10                    // of its output, in the error of a program that ended early
+	beginPoll    = 10 * time.Millisecond // interval of queries until the load has begun
+	leaveGrace   = 2 * time.Second       // for the program to end after the interrupt
+	lastLinesMax = 10                    // of its output, in the error if it ended too early
 )
 
-// newForeignGenerator is the program of l, beside s, which writes into the file output.
+// newForeignGenerator makes the generator of l, which runs next to s and writes to the file output.
 func newForeignGenerator(s *server.Server, l *experiment.Loader,
 	output func(name string) string) *foreignGenerator {
-	const name = "generator 1" // as the first of Workers
+	const name = "generator 1" // like the first of Workers
 	return &foreignGenerator{server: s, served: l.Served,
 		process: server.Process{Name: name, Args: l.Args, Env: append(os.Environ(), l.Env...),
 			Dir: l.Dir, Output: output(name)}}
@@ -62,12 +61,12 @@ func (f *foreignGenerator) setTrees(trees ...probe.Tree) {
 	f.trees = trees
 }
 
-// A programRun is a program at work.
+// A programRun is a running program.
 type programRun struct {
 	*foreignGenerator
 	guest *server.Guest
 	ended chan struct{}
-	exit  server.Exit // once ended is closed
+	exit  server.Exit // valid once ended is closed
 	began time.Time
 	first countAt // before it began
 }
@@ -78,9 +77,9 @@ type countAt struct {
 	at     time.Time
 }
 
-// Run is a result.Runner. The program has been started when the window begins, and is
-// interrupted when it ends.
-func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
+// runLoad is a result.Runner. It starts the program before the window begins, and interrupts it
+// when the window ends.
+func (f *foreignGenerator) runLoad(ctx context.Context, p load.Plan,
 	each func(load.Interval)) (*result.Result, error) {
 	first, err := f.countServed(ctx)
 	if err != nil {
@@ -91,13 +90,14 @@ func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
 		return nil, err
 	}
 	r := &result.Result{Format: result.Format, Dyno: load.Version, Plan: p, Model: result.ClosedLoop,
-		Ended: "duration", Host: result.ThisHost(), Status: map[string]int64{},
-		Errors: []result.Error{}, Series: []result.Point{}}
+		Ended: "duration", Host: result.ThisHost(),
+		Traffic: result.Traffic{Status: map[string]int64{}, Errors: []result.Error{}},
+		Series:  []result.Point{}}
 	err = g.awaitFirstRequest(ctx, time.Duration(p.Timeout))
 	if err == nil {
 		err = g.measureWindow(ctx, r, each)
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // told to end; what was measured counts
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // interrupted: what was measured counts
 		r.Ended, err = "interrupted", nil
 	}
 	g.endProgram()
@@ -107,12 +107,12 @@ func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
 	r.Generator = result.Generator{Program: f.process.Args[0], Threads: p.Threads,
 		Verdict: result.OK, Reasons: []string{}}
 	if err := g.addCPUCost(ctx, r); err != nil {
-		return nil, err // r has the plan as it was run, and whoever has an error makes nothing of it
+		return nil, err // r has the plan with secrets, and no caller uses r after an error
 	}
 	return r, nil
 }
 
-// startProgram starts the program, on the generator's CPUs.
+// startProgram starts the program on the generator's CPUs.
 func (f *foreignGenerator) startProgram(cpus []int, first countAt) (*programRun, error) {
 	p := f.process
 	p.CPUs = cpus
@@ -130,8 +130,8 @@ func (f *foreignGenerator) startProgram(cpus []int, first countAt) (*programRun,
 	return g, nil
 }
 
-// awaitFirstRequest waits until the server has answered something, for as long as an
-// exchange may take: programs need time to start.
+// awaitFirstRequest waits until the server has answered a request, for at most the timeout of a
+// request: programs need time to start.
 func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) error {
 	for until := time.Now().Add(wait); ; {
 		c, err := g.countServed(ctx)
@@ -147,7 +147,7 @@ func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) 
 	}
 }
 
-// measureWindow counts in the window, second by second.
+// measureWindow counts requests in the window, second by second.
 func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
 	each func(load.Interval)) error {
 	warmup, length := time.Duration(r.Plan.Warmup), time.Duration(r.Plan.Duration)
@@ -183,7 +183,7 @@ func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
 	return nil
 }
 
-// waitFor waits, and returns why it could not: ctx is done, or the program has ended.
+// waitFor waits for d. It returns an error if ctx ends or the program exits before.
 func (g *programRun) waitFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -193,19 +193,19 @@ func (g *programRun) waitFor(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-g.ended:
-		lines, _ := g.server.Tail(g.guest.Name, lastLinesMax) // none is no news
+		lines, _ := g.server.Tail(g.guest.Name, lastLinesMax) // an error leaves it empty
 		return fmt.Errorf("the generator, %s, %v after %v, before the window was over; "+
 			"its last output:\n%s", g, g.exit, time.Since(g.began).Round(time.Millisecond), lines)
 	}
 }
 
-// String is the command.
+// String is the command line.
 func (g *programRun) String() string { return strings.Join(g.process.Args, " ") }
 
-// endProgram interrupts the program, as who had started it by hand would, and waits for its
-// end. One that does not heed that is killed.
+// endProgram interrupts the program, as Ctrl-C would, and waits for its end. If it does not end, it
+// is killed.
 func (g *programRun) endProgram() {
-	g.guest.Signal(syscall.SIGINT) // that it cannot be sent shows in that it does not end
+	g.guest.Signal(syscall.SIGINT) // if this fails, the program does not end and is killed
 	select {
 	case <-g.ended:
 	case <-time.After(leaveGrace):
@@ -215,8 +215,8 @@ func (g *programRun) endProgram() {
 	g.setTrees()
 }
 
-// addCPUCost is what the program used in its whole life, its start included, for each
-// request of it. The kernel tells it at the end.
+// addCPUCost adds the CPU time of the program's whole life, startup included, per request. The
+// kernel reports it at the end.
 func (g *programRun) addCPUCost(ctx context.Context, r *result.Result) error {
 	last, err := g.countServed(context.WithoutCancel(ctx))
 	if err != nil {
@@ -230,8 +230,7 @@ func (g *programRun) addCPUCost(ctx context.Context, r *result.Result) error {
 	return nil
 }
 
-// countServed asks the server how many requests it has answered. The instant is the middle
-// of asking.
+// countServed queries the server's count. The instant is the middle of the query.
 func (f *foreignGenerator) countServed(ctx context.Context) (countAt, error) {
 	before := time.Now()
 	c, err := remote.FetchCount(ctx, f.served)

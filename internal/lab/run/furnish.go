@@ -10,9 +10,8 @@ import (
 	"dyno/internal/server"
 )
 
-// fillRunDir puts the instance's files into the run directory dir, and into the folders of other
-// users within it. Only who has to gets in there: dyno's own user, and others where a process
-// will be theirs.
+// fillRunDir writes the instance's files into the run directory dir, and into the folders of other
+// users within it. Only users that need access have it: dyno's own, and those of the processes.
 func fillRunDir(dir string, i *experiment.Instance) (err error) {
 	run, err := server.OpenRunDir(dir)
 	if err != nil {
@@ -38,7 +37,7 @@ func fillRunDir(dir string, i *experiment.Instance) (err error) {
 	return nil
 }
 
-// fillUserFolder makes and fills the folder of a user, who owns it then.
+// fillUserFolder creates and fills the folder of a user, and makes the user its owner.
 func fillUserFolder(run *server.RunDir, f experiment.Folder) (err error) {
 	own, err := run.Sub(filepath.Base(f.Path))
 	if err != nil {
@@ -54,7 +53,7 @@ func fillUserFolder(run *server.RunDir, f experiment.Folder) (err error) {
 	return nil
 }
 
-// fillFolder writes what belongs into a folder. A file replaces one that was copied.
+// fillFolder writes a folder's files. A written file replaces a copied one.
 func fillFolder(to *server.RunDir, f experiment.Folder) error {
 	for _, c := range f.Copy {
 		if err := to.Copy(c.Path, c.Text); err != nil {

@@ -16,8 +16,8 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// A hasher knows the SHA-256 of files, and computes each once: a file is the same as long as
-// its path, size and time of change are.
+// A hasher computes the SHA-256 of files, each once. A file is the same as long as its path, size
+// and modification time are.
 type hasher map[fileVersion]string
 
 type fileVersion struct {
@@ -26,9 +26,10 @@ type fileVersion struct {
 	changed time.Time
 }
 
-// sumOf is the hash of the file that link leads to, known as path; "" if it cannot be read.
+// sumOf is the hash of the file that link leads to, which is known as path; "" if it cannot be
+// read.
 func (h hasher) sumOf(link, path string) string {
-	f, err := os.Open(link) // of what runs, also when path is another file by now
+	f, err := os.Open(link) // the running executable, even if path is another file by now
 	if err != nil {
 		return ""
 	}
@@ -49,14 +50,14 @@ func (h hasher) sumOf(link, path string) string {
 	return h[version]
 }
 
-// argsMax is how much of a command line is kept.
+// argsMax is how much of a command line is stored, in bytes.
 const argsMax = 4096
 
-// generatorProgram is the program that made the load, if it was not dyno. It has ended when it is
-// looked at, and is known by the file that its name leads to.
+// generatorProgram is the program that made the load instead of dyno. It has already ended, so it
+// is identified by the file that its name leads to.
 func (h hasher) generatorProgram(name string) []lab.Program {
 	path, err := exec.LookPath(name)
-	if err != nil { // of dyno the name is ""
+	if err != nil { // the name of dyno is ""
 		return nil
 	}
 	return []lab.Program{{Process: "generator", Path: path, SHA256: h.sumOf(path, path),

@@ -8,8 +8,8 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// givens are what can make servers unequal without showing in their answers. They are told and
-// not judged: another number of workers may be the very thing that is compared.
+// givens are settings that can make servers unequal without showing in their answers. They are
+// reported and not judged: a different number of workers may be what the experiment compares.
 var givens = []struct {
 	name, why string
 	of        func(probe.Setup) string
@@ -44,7 +44,7 @@ func joinedBy(of func(probe.Setup) []string) func(probe.Setup) string {
 	return func(s probe.Setup) string { return strings.Join(of(s), ", ") }
 }
 
-// backlogLengths are the lengths alone: ports are drawn anew for each trial.
+// backlogLengths are the lengths of the listen queues, without ports, which differ in each trial.
 func backlogLengths(s probe.Setup) (all []string) {
 	seen := map[string]bool{}
 	for _, b := range s.Backlogs {
@@ -71,7 +71,7 @@ func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
 	}
 }
 
-// describeTrees is a value of each of a variant's processes, named where there are several.
+// describeTrees lists a value of each process of a variant, with its name if there are several.
 func describeTrees(setups []probe.Setup, of func(probe.Setup) string) string {
 	var all []string
 	for _, s := range setups {

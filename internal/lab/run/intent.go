@@ -10,13 +10,13 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// An Intent is what an experiment will do: its plan before anything starts.
+// An Intent is what an experiment will do, planned before anything starts.
 type Intent struct {
 	Name, Description string
 	Arms              []lab.Arm
 	Levels            []experiment.Level
 	Rounds            int
-	Done              int // trials that are stored, of an experiment that goes on
+	Done              int // trials that are already stored
 	Estimate          experiment.Estimate
 	Warnings          []experiment.Warning
 }
@@ -27,7 +27,7 @@ func (l *Lab) Intent() Intent {
 	i := Intent{Name: e.Name, Description: e.Description, Levels: e.Levels, Rounds: e.Design.Rounds}
 	begun := new(lab.Record)
 	if l.Resume {
-		begun, _ = lab.ReadRecord(l.Dir) // Run will say if it cannot be read
+		begun, _ = lab.ReadRecord(l.Dir) // Run reports why it cannot be read
 	}
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(e) {
@@ -50,7 +50,7 @@ func (l *Lab) Intent() Intent {
 	return i
 }
 
-// timeBeforeTrials is about what checks and ceilings take, before the first trial.
+// timeBeforeTrials estimates the time of checks and ceilings, before the first trial.
 func timeBeforeTrials(e *experiment.Experiment, here []experiment.Variant) time.Duration {
 	first := time.Duration(len(ceilingLevels(e, here))) * ceilingTime
 	if e.Fairness.Mode != experiment.Off {
@@ -59,23 +59,23 @@ func timeBeforeTrials(e *experiment.Experiment, here []experiment.Variant) time.
 	return first
 }
 
-// repeated is the share of trials that are run again at most, of which each is repeated with what
-// it is paired with: another at least.
+// repeated is the share of trials that are repeated at most. Each is repeated together with the one
+// it is paired with.
 const repeated = 2 * judge.RepeatMax
 
-// countStored is how many trials of an experiment that goes on need not be run again.
+// countStored is how many trials of a resumed experiment are already stored.
 func (l *Lab) countStored() int {
 	if !l.Resume {
 		return 0
 	}
 	entries, err := os.ReadDir(filepath.Join(l.Dir, lab.TrialsFolder))
 	if err != nil {
-		return 0 // Run will say so
+		return 0 // Run reports it
 	}
 	return len(entries)
 }
 
-// subtractDone takes off what is done.
+// subtractDone subtracts the trials that are already stored.
 func (i *Intent) subtractDone() {
 	all := max(i.Estimate.Trials, 1)
 	left := float64(max(all-i.Done, 0)) / float64(all)
@@ -83,8 +83,8 @@ func (i *Intent) subtractDone() {
 	i.Estimate.Most = time.Duration(left * float64(i.Estimate.Most))
 }
 
-// About what it takes to start, check and stop a server (measured: 0.1 s on a quiet machine, 0.6
-// on a busy one), and to ask it before all trials, when its Date must have changed.
+// Estimates of the time to start, check and stop a server (measured: 0.1 s on an idle machine, 0.6
+// s on a busy one), and to query it before all trials, where its Date must change.
 const (
 	startTime = 300 * time.Millisecond
 	checkTime = 2 * time.Second

@@ -40,29 +40,29 @@ import (
 	"dyno/internal/server"
 )
 
-// A Lab is an experiment that is to be run, and what it is run with.
+// A Lab is an experiment to be run, and what it needs to run.
 type Lab struct {
 	Experiment *experiment.Experiment
 	Quick      bool     // Experiment was made quick: it is only said
 	Dir        string   // folder of the record and the trials
-	Resume     bool     // Dir has trials, which are not run again
+	Resume     bool     // Dir has trials, which are not repeated
 	History    string   // folder of the folders of earlier experiments; "": none
 	Version    string   // of dyno
-	Dyno       string   // path of it
-	Supervisor []string // argv of it as the supervisor of what it starts
+	Dyno       string   // path of its executable
+	Supervisor []string // its command line as a supervisor
 	CPUs       server.Split
 
-	Fleet *lab.Fleet    // by which Load is made; nil: by this machine
-	Load  result.Runner // the generator, where a Stand has none of its own
+	Fleet *lab.Fleet    // makes the load; nil: this machine
+	Load  result.Runner // the generator, unless a Stand has one
 	Start func(context.Context, Setting) (Stand, error)
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
 	Watch func(trees func() []probe.Tree) (recorded func() *probe.Recording, err error)
-	Tell  func(Event) // progress, from one goroutine; nil: nobody looks
+	Tell  func(Event) // called from one goroutine with progress; nil: not called
 
-	Keep redact.Replacer // what stands in the place of secrets; nil: all is kept
+	Keep redact.Replacer // replaces secrets; nil: they are stored
 }
 
-// An Event is one step of an experiment. What does not belong to it is unset.
+// An Event is a step of an experiment. Fields that do not apply are zero.
 type Event struct {
 	Step   string // build, check, unfit, ceiling, trial, done or profile
 	Arm    string
@@ -70,30 +70,29 @@ type Event struct {
 	Round  int
 	Trial  *lab.Trial // of done
 	Done   int        // trials
-	Of     int        // that there will be, as far as one can know
+	Of     int        // expected number
 	Remark string
 }
 
-// A running is a Lab at work.
+// A running is a Lab in progress.
 type running struct {
 	*Lab
 	folder  lab.Folder
 	record  *lab.Record
 	arms    []*arm
 	trials  []*lab.Trial
-	stored  map[lab.AttemptKey]bool // the trials that are stored
+	stored  map[lab.AttemptKey]bool // the stored trials
 	hashes  hasher
 	source  []byte // of the experiment, as it is stored
 	conceal concealer
 	planned int
-	until   time.Time // no round begins after it; zero: any time
-	began   time.Time // this session did
-	worked  float64   // s, in earlier sessions; below 0: not known
+	until   time.Time // no round begins later; zero: no limit
+	began   time.Time // when this session began
+	worked  float64   // seconds in earlier sessions; below 0: unknown
 }
 
-// Run does what the file says, and returns the record, also when ctx ends
-// before it is done: then what was measured is stored, and another Run with
-// Resume goes on. An error means that nothing could be run, compared
+// Run runs the experiment and returns the record. If ctx ends early, what was measured is stored,
+// and another Run with Resume continues. An error means that nothing could be run, compared
 // (ErrNothingLeft, before any load) or stored.
 func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
 	r, err := l.prepareRun()
@@ -107,14 +106,14 @@ func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
 	if stopped != nil && asked {
 		r.record.State, err = lab.Interrupted, nil
 	} else if errors.Is(err, ErrNothingLeft) {
-		r.record.State = lab.Interrupted // once the remedies are taken it can go on
+		r.record.State = lab.Interrupted // after a remedy it can continue
 	} else if err != nil {
 		r.record.State = lab.Failed
 	}
 	return r.record, errors.Join(err, r.storeConclusion())
 }
 
-// runSteps is all that starts servers.
+// runSteps runs all steps that start servers.
 func (r *running) runSteps(ctx context.Context) error {
 	if !r.record.Checked {
 		if err := r.prepareVariants(ctx); err != nil {
@@ -136,7 +135,7 @@ func (r *running) runSteps(ctx context.Context) error {
 	return nil
 }
 
-// prepareVariants builds and checks the servers. It is ErrNothingLeft if then none can be compared.
+// prepareVariants builds and checks the servers. It returns ErrNothingLeft if none can be compared.
 func (r *running) prepareVariants(ctx context.Context) error {
 	if err := r.checkComparable(); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (r *running) prepareVariants(ctx context.Context) error {
 	return r.checkComparable()
 }
 
-// prepareRun makes or opens the folder, and knows what will be run.
+// prepareRun creates or opens the folder, and plans the run.
 func (l *Lab) prepareRun() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
@@ -165,7 +164,7 @@ func (l *Lab) prepareRun() (*running, error) {
 	if err := r.newRecord(); err != nil {
 		return nil, err
 	}
-	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
+	if here := l.Experiment.Here; here != "" { // otherwise each trial would fail without it
 		if _, err := os.Stat(here); err != nil {
 			return nil, fmt.Errorf("the experiment file's folder has what servers are started with, "+
 				"and cannot be read; put it back: %w", err)
@@ -182,7 +181,7 @@ func (l *Lab) prepareRun() (*running, error) {
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
 	}
-	if err := r.findArms(); err != nil { // what is missing can be installed, and this resumed
+	if err := r.findArms(); err != nil { // the user can install what is missing and resume
 		r.record.State, r.record.WorkedS = lab.Interrupted, max(r.worked, 0)
 		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)
 		return nil, errors.Join(err, r.folder.WriteJSON(lab.RecordFile, r.record), r.folder.Unlock())
@@ -202,7 +201,7 @@ func (r *running) releaseFolder() (err error) {
 	return errors.Join(err, r.folder.Unlock())
 }
 
-// createFolder makes the folder, with the files of an experiment that ships with dyno.
+// createFolder creates the folder, with the files of an experiment that ships with dyno.
 func (r *running) createFolder() (err error) {
 	if r.folder, err = lab.CreateFolder(r.Dir); err != nil {
 		return err
@@ -221,7 +220,7 @@ func (r *running) createFolder() (err error) {
 	return r.folder.WriteFile(lab.SourceFile, r.source)
 }
 
-// resumeFolder takes over what an earlier run has stored.
+// resumeFolder reads what an earlier session stored.
 func (r *running) resumeFolder() error {
 	if err := r.folder.Lock(); err != nil {
 		return err
@@ -233,7 +232,7 @@ func (r *running) resumeFolder() error {
 	if err := resumeConflict(r.record, old); err != nil {
 		return fmt.Errorf("resuming %s: %w", r.Dir, err)
 	}
-	if old.Here == "" { // each trial would fail without its files, as if the server had
+	if old.Here == "" { // otherwise each trial would fail without its files
 		if err := experiment.Extracted(old.File, filepath.Join(r.Dir, lab.FilesFolder)); err != nil {
 			return fmt.Errorf("resuming: %w", err)
 		}
@@ -256,8 +255,8 @@ func (r *running) resumeFolder() error {
 	return nil
 }
 
-// secondsWorked is how many seconds an experiment's sessions worked so far; -1 if that is not
-// known: the last of them was killed, or an earlier one.
+// secondsWorked is how many seconds the sessions worked so far; -1 if that is unknown because one
+// was killed.
 func secondsWorked(old *lab.Record, trials int) float64 {
 	if old.State == lab.Running || old.WorkedS == 0 && trials > 0 {
 		return -1
@@ -265,7 +264,7 @@ func secondsWorked(old *lab.Record, trials int) float64 {
 	return old.WorkedS
 }
 
-// resumeConflict reports why r cannot go on with what was begun as old.
+// resumeConflict reports why r cannot continue the experiment that was begun as old.
 func resumeConflict(r *lab.Record, old *lab.Record) error {
 	switch {
 	case old.Shown && !r.Shown:
@@ -287,7 +286,7 @@ func resumeConflict(r *lab.Record, old *lab.Record) error {
 	return nil
 }
 
-// runRounds runs rounds until there are enough, or no time is left.
+// runRounds runs rounds until there are enough, or the time is used up.
 func (r *running) runRounds(ctx context.Context) error {
 	d := r.Experiment.Design
 	cells := r.record.LoadedCells()
@@ -314,7 +313,7 @@ func (r *running) runRounds(ctx context.Context) error {
 	return r.repeatSpoiled(ctx, false)
 }
 
-// timeSpent is how much of the budget earlier runs have used: what their trials took.
+// timeSpent is how much of the time budget earlier sessions used: the time of their trials.
 func (r *running) timeSpent() (d time.Duration) {
 	for _, t := range r.trials {
 		d += time.Duration(t.TookS*float64(time.Second)) + time.Duration(r.Experiment.Design.Cooldown)
@@ -322,20 +321,20 @@ func (r *running) timeSpent() (d time.Duration) {
 	return d
 }
 
-// roundStarted reports whether a trial of a round is stored: then the round is ended.
+// roundStarted reports whether a trial of a round is stored: such a round is finished.
 func (r *running) roundStarted(round int) bool {
 	return slices.ContainsFunc(r.trials, func(t *lab.Trial) bool { return t.Round == round })
 }
 
-// runSequence runs all rounds of a cell before the next cell's, as one does by hand
-// and should not: it is there to show what comes of it.
+// runSequence runs all rounds of a cell before those of the next cell. This is how people measure
+// by hand. It exists to show why one should not.
 func (r *running) runSequence(ctx context.Context, cells []lab.CellKey) error {
 	return r.runRound(ctx, lab.OrderSequence(r.Experiment.Design.Rounds, cells))
 }
 
-// enoughRounds reports whether the rounds before this one are. They end when the
-// ratios are known well enough, never when a difference shows: who stops at the
-// first difference finds one where there is none.
+// enoughRounds reports whether the rounds before this one suffice. Rounds end when the ratios are
+// known precisely enough, never when a difference appears: stopping at the first difference finds
+// differences that do not exist.
 func (r *running) enoughRounds(round int) bool {
 	d := r.Experiment.Design
 	done := round - 1
@@ -358,10 +357,10 @@ func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 	return nil
 }
 
-// repeatSpoiled repeats, once, the trials of a batch whose grade of F lay in the machine,
-// and those that they are paired with: what is compared must be close in time.
-// All attempts are kept. What is repeated depends on the first attempts alone, so
-// that it is the same when the experiment is resumed.
+// repeatSpoiled repeats, once, the trials of a batch whose grade of F was caused by the machine. It
+// also repeats the trials that they are paired with, because compared trials must be close in time.
+// All attempts are kept. What is repeated depends only on first attempts, so it is the same when
+// the experiment is resumed.
 func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 	first := slices.DeleteFunc(r.batch(second), func(t *lab.Trial) bool { return t.Attempt > 1 })
 	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *lab.Trial) bool {
@@ -388,7 +387,7 @@ func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 	return nil
 }
 
-// areCompared reports whether two arms are one, or compared with one another.
+// areCompared reports whether two arms are the same or are compared with each other.
 func (r *running) areCompared(a, b string) bool {
 	return a == b || r.armNamed(a).Baseline == b || r.armNamed(b).Baseline == a
 }
@@ -396,7 +395,7 @@ func (r *running) areCompared(a, b string) bool {
 // runTrial runs and stores a trial, unless it is stored already.
 func (r *running) runTrial(ctx context.Context, s lab.Slot, try int) error {
 	this := s.Key(try)
-	if r.stored[this] { // by an earlier run
+	if r.stored[this] { // by an earlier session
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -406,7 +405,7 @@ func (r *running) runTrial(ctx context.Context, s lab.Slot, try int) error {
 		Done: len(r.trials), Of: r.planned})
 	t := r.makeTrial(ctx, s, try)
 	if err := ctx.Err(); err != nil {
-		return err // a trial that was cut short is none
+		return err // an interrupted trial does not count
 	}
 	t.ID = s.FileID(try)
 	if err := r.folder.StoreTrial(t); err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// ErrNothingLeft is that of an experiment of several variants of which no two can be compared.
+// ErrNothingLeft is the error of an experiment of several variants of which no two can be compared.
 var ErrNothingLeft = errors.New("nothing is left to compare")
 
-// checkComparable is ErrNothingLeft, with what can be done for each variant, if so many cannot be
-// loaded that there is no comparison. An experiment of one variant has none to lose.
+// checkComparable returns ErrNothingLeft, with a remedy for each variant, if no comparison is left.
+// An experiment of one variant needs none.
 func (r *running) checkComparable() error {
 	if !judge.LeavesNothing(r.record) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sources are where Linux tells what of a machine may matter to a measurement.
-// A pattern that matches several files stands for the first.
+// sources are the files of Linux with properties of a machine that may matter to a measurement. If
+// a pattern matches several files, the first counts.
 var sources = []struct{ name, pattern string }{
 	{"frequency governor", "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"},
 	{"simultaneous multithreading", "/sys/devices/system/cpu/smt/control"},
@@ -23,7 +23,7 @@ var sources = []struct{ name, pattern string }{
 	{lab.LoadAverage, "/proc/loadavg"},
 }
 
-// machineFacts are what can be read of it here; elsewhere there are none.
+// machineFacts are the properties that can be read here. On other systems there are none.
 func machineFacts() (all []lab.Fact) {
 	for _, s := range sources {
 		if text := firstLine(s.pattern); text != "" {

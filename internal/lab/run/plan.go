@@ -12,16 +12,16 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// settleMax is how long a measured load runs on its new connections before its
-// window begins: the server is warm by then, and they are not.
+// settleMax is how long the load runs at most on its new connections before its window begins. The
+// server is warm by then, but the connections are not.
 const settleMax = 500 * time.Millisecond
 
-// settlingTime is settle for windows as short as e's.
+// settlingTime is a quarter of the window of e, at most settleMax.
 func settlingTime(e *experiment.Experiment) time.Duration {
 	return min(settleMax, time.Duration(e.Design.Measure)/4)
 }
 
-// plan is the load of a level on a server, as it is measured.
+// plan is the measured load of a level on a server.
 func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, url string,
 	cpus []int) (load.Plan, error) {
 	u, err := requests.Parse(url)
@@ -33,19 +33,19 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
 	p.Reconnect, p.Timeout = int(l.Reconnect), load.Seconds(l.Timeout)
 	p.HTTP = l.HTTP
-	if l.HTTP == experiment.HTTPAuto { // in which the fairness check asks, too
+	if l.HTTP == experiment.HTTPAuto { // the fairness check uses it too
 		p.HTTP = experiment.HTTP11
 	}
 	p.Threads = generatorThreads(l, cpus)
-	if l.Open() {
-		p.Rate, p.Arrival = load.PerSecond(float64(l.Rate)), l.Arrival
+	if l.IsOpen() {
+		p.Rate, p.Arrival = load.RatePerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = load.Seconds(e.Design.Measure)
-	if p.Reconnect != 1 { // else connections are new all the time
+	if p.Reconnect != 1 { // otherwise connections are always new
 		p.Warmup = load.Seconds(settlingTime(e))
 	}
 	if p.Requested = int64(l.Requests); p.Requested > 0 {
-		p.Duration, p.Warmup = 0, 0 // exactly so many are sent, and all are counted
+		p.Duration, p.Warmup = 0, 0 // all requests are counted
 	}
 	for _, s := range w.Expect.Status {
 		p.Expect = append(p.Expect, load.Statuses{From: uint16(s.From), To: uint16(s.To)})
@@ -56,7 +56,7 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	return p, p.Check()
 }
 
-// generatorThreads are those of a generator on cpus, at a level.
+// generatorThreads is the number of threads of a generator on cpus, at a level.
 func generatorThreads(l experiment.Level, cpus []int) int {
 	n := l.Threads
 	if n == 0 {
@@ -65,7 +65,7 @@ func generatorThreads(l experiment.Level, cpus []int) int {
 	return min(n, int(l.Connections))
 }
 
-// buildRequests is the requests that are sent in turn.
+// buildRequests returns the requests, which are sent in turn.
 func buildRequests(e *experiment.Experiment, w experiment.Workload, u requests.URL) ([]load.Request,
 	error) {
 	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request)}
@@ -104,7 +104,7 @@ func headerFields(r experiment.Request) (all []proto.Field) {
 	return all
 }
 
-// requestBody is what a request carries, nil if nothing.
+// requestBody is the body of a request; nil if it has none.
 func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
 	switch {
 	case r.BodyFile != "":

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	profileLead = time.Second     // of load before a profile begins, and after it has ended
+	profileLead = time.Second     // of load before a profile begins and after it ends
 	profileTop  = 15              // functions that are listed
-	profileWait = 5 * time.Second // that a profile may take longer than it was asked for
+	profileWait = 5 * time.Second // how much longer than requested a profile may take
 )
 
-// takeProfiles takes a profile of each arm at each level, in a trial of its own that
-// is not judged: whoever is profiled is slower. Those that an earlier run took are kept.
+// takeProfiles takes a profile of each arm at each level, each in a trial of its own. These trials
+// are not judged, because profiling slows the server. Profiles of earlier sessions are kept.
 func (r *running) takeProfiles(ctx context.Context) {
 	want := r.Experiment.Profile
 	if want == nil {
@@ -46,7 +46,7 @@ func (r *running) takeProfiles(ctx context.Context) {
 					t, p = r.takeProfile(ctx, a, l, kind)
 				}
 				if p == nil && ctx.Err() != nil {
-					continue // one that was cut short is none
+					continue // an interrupted profile does not count
 				}
 				took[a.Name+"\x00"+l.Name+"\x00"+kind] = p
 				base := took[a.Baseline+"\x00"+l.Name+"\x00"+kind]
@@ -60,8 +60,8 @@ func (r *running) takeProfiles(ctx context.Context) {
 	}
 }
 
-// storedProfile finds a profile among those that an earlier run had; nil: it is to be taken. One
-// whose file is another's too may be the other's.
+// storedProfile finds a profile that an earlier session took; nil if it must be taken. If two
+// profiles have the same file it could be the other's, so it must be taken again.
 func (r *running) storedProfile(had []lab.TakenProfile,
 	want lab.TakenProfile) (lab.TakenProfile, *profile.Profile) {
 	for _, t := range had {
@@ -150,8 +150,8 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	return p, end.Rate.Completed, by, nil
 }
 
-// profilerFor is what takes a kind of profile of a server: Go's own way where the
-// variant says how, else perf.
+// profilerFor is the profiler of a server for a kind of profile: Go's own if the variant says how
+// to reach it, otherwise perf.
 func profilerFor(stand Stand, want *experiment.Profile, kind string) (
 	func(context.Context) (*profile.Profile, error), string, error) {
 	long := time.Duration(want.CPU)

@@ -218,7 +218,8 @@ func TestBuilderGone(t *testing.T) {
 		l.Experiment.Variants[i].Value.Build = []experiment.Step{{
 			Cmd: experiment.Command{"no-such-compiler"}}}
 	}
-	begun := &lab.Record{Checked: true, Arms: []lab.Arm{{Name: "base"}, {Name: "same"}}}
+	begun := &lab.Record{Preparation: lab.Preparation{Checked: true,
+		Arms: []lab.Arm{{Name: "base"}, {Name: "same"}}}}
 	if missing := l.missingReasons(experiment.Expand(l.Experiment)[0]); len(missing) != 1 {
 		t.Errorf("missing: %q", missing)
 	}

@@ -200,7 +200,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	err error) {
 	w := r.workload(a)
 	real := w
-	if real.Request, err = w.Request.Expand(nil); err != nil {
+	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return made, kept, err
 	}
 	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
@@ -209,7 +209,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
-		if w.Request, err = w.Request.Expand(r.Keep); err == nil {
+		if w.Request, err = w.Request.ExpandVariables(r.Keep); err == nil {
 			kept, err = plan(r.Experiment, l, w, url, cpus)
 		}
 		kept.Target = made.Target

@@ -66,7 +66,7 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 			{Path: "/usr/bin/env", Args: []string{"env", long + secret[:8]}}},
 		Changed: []fairness.Difference{{After: url.PathEscape(secret)}},
 		Result: &result.Result{
-			Errors:   []result.Error{{Detail: fmt.Sprintf("bad line %q", secret)}},
+			Traffic:  result.Traffic{Errors: []result.Error{{Detail: fmt.Sprintf("bad line %q", secret)}}},
 			Warnings: []string{base64.StdEncoding.EncodeToString([]byte("me:" + secret))},
 			Generator: result.Generator{Reasons: []string{
 				fmt.Sprintf("no exchange completed (bad line %q)", secret)}}},

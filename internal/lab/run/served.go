@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	settleTime = 50 * time.Millisecond // between two questions before a load
-	settleMost = 20                    // until it begins although something is still counted
+	settleTime = 50 * time.Millisecond // between two queries before a load
+	settleMost = 20                    // queries, until the load begins despite other requests
 )
 
-// settledCount asks until a question is all that was counted since the last: what was sent before
-// this load, and given up, may still have waited to be read.
+// settledCount queries the count until only the query itself was added since the last one. Requests
+// that were sent before this load, and given up, may still have been waiting.
 func settledCount(ctx context.Context, count remote.Counter) (remote.Count, error) {
 	last, err := count(ctx)
 	for range settleMost {
@@ -37,7 +37,7 @@ func settledCount(ctx context.Context, count remote.Counter) (remote.Count, erro
 	return last, err
 }
 
-// loadCounted has p loaded between two counts of the server, if it tells any.
+// loadCounted runs the load between two queries of the server's count, if it has one.
 func loadCounted(ctx context.Context, t *lab.Trial, count remote.Counter, p load.Plan,
 	run result.Runner) (*result.Result, error) {
 	if count == nil {

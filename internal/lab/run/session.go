@@ -23,16 +23,18 @@ func (r *running) newRecord() error {
 	}
 	r.source, r.conceal = kept.Source, concealing(e, l.Keep, kept.Secrets)
 	sum := sha256.Sum256(kept.Source)
-	r.record = &lab.Record{Format: lab.ExperimentFormat, Dyno: l.Version, Name: e.Name,
-		State: lab.Running, Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick,
-		File: e.File, Here: e.Here,
-		SHA256: hex.EncodeToString(sum[:]), Shown: l.Keep == nil, Plan: kept.Plan, Experiment: e,
-		Host:    result.ThisHost(),
-		Machine: machineFacts(), CPUs: l.CPUs, Fleet: l.Fleet}
+	r.record = &lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Dyno: l.Version, Name: e.Name, State: lab.Running,
+			Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick},
+		Definition: lab.Definition{File: e.File, Here: e.Here, SHA256: hex.EncodeToString(sum[:]),
+			Plan: kept.Plan, Experiment: e},
+		Setup: lab.Setup{Host: result.ThisHost(), Machine: machineFacts(), CPUs: l.CPUs,
+			Fleet: l.Fleet},
+		Preparation: lab.Preparation{Shown: l.Keep == nil}}
 	return nil
 }
 
-// storeConclusion computes from the trials what the record says of them, and stores it.
+// storeConclusion computes the record's findings from the trials, and stores it.
 func (r *running) storeConclusion() error {
 	if r.record.State == lab.Running {
 		r.record.State = lab.Complete
@@ -46,8 +48,7 @@ func (r *running) storeConclusion() error {
 	return r.folder.WriteJSON(lab.RecordFile, r.record)
 }
 
-// SplitCPUs is how CPUs are given to generator and servers: as the file says, else
-// by cores.
+// SplitCPUs divides the CPUs between generator and servers: as the file says, otherwise by cores.
 func SplitCPUs(c experiment.CPUs) (server.Split, error) {
 	s, err := server.SplitCPUs()
 	if err != nil {

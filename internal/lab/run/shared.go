@@ -7,15 +7,15 @@ import (
 	"dyno/internal/server"
 )
 
-// A SharedStage stage leaves servers up until Close, for experiments that say
-// isolation: none. Each arm has its own, the control too, or its difference from
-// the baseline would be none. One that has died is started again.
+// A SharedStage leaves servers running until Close, for experiments with isolation: none. Each arm
+// has its own server, and so does the control, because otherwise it could not differ from the
+// baseline. A server that died is started again.
 type SharedStage struct {
 	*Stage
 	stands map[string]*sharedStand // by arm
 }
 
-// Start starts an arm's server, unless it is up.
+// Start starts an arm's server, unless it runs already.
 func (g *SharedStage) Start(ctx context.Context, s Setting) (Stand, error) {
 	if s.Aside {
 		return g.Stage.Start(ctx, s)
@@ -39,7 +39,7 @@ func (g *SharedStage) Start(ctx context.Context, s Setting) (Stand, error) {
 	return up, nil
 }
 
-// Close stops all.
+// Close stops all servers.
 func (g *SharedStage) Close() {
 	for _, up := range g.stands {
 		close(up.over)
@@ -53,10 +53,10 @@ type sharedStand struct {
 	Stand
 	dead atomic.Bool
 	died chan server.Failure
-	over chan struct{} // closed when nobody wants to know any more
+	over chan struct{} // closed when no one reads died any more
 }
 
-// keepStand watches over a stand between trials too.
+// keepStand also watches a stand between trials.
 func keepStand(stand Stand) *sharedStand {
 	k := &sharedStand{Stand: stand, died: make(chan server.Failure, 1), over: make(chan struct{})}
 	go func() {
@@ -70,8 +70,8 @@ func keepStand(stand Stand) *sharedStand {
 	return k
 }
 
-// Died tells of the first failure, to whoever asks first.
+// Died returns a channel that delivers the first failure once.
 func (k *sharedStand) Died() <-chan server.Failure { return k.died }
 
-// Stop leaves it up.
+// Stop leaves the server running.
 func (k *sharedStand) Stop() server.Report { return server.Report{} }

@@ -17,22 +17,22 @@ import (
 	"dyno/internal/server"
 )
 
-// A Stage is where servers are started: as processes of this machine, with a
-// private directory, ports and sockets of their own for each trial.
+// A Stage starts servers as processes of this machine. Each trial has a private directory, ports
+// and sockets of its own.
 type Stage struct {
 	Output     string   // folder for what servers write
 	Build      string   // folder for what is built
-	Dyno       string   // the running program
-	Supervisor []string // argv of it as supervisor
+	Dyno       string   // path of dyno's executable
+	Supervisor []string // its command line as a supervisor
 	CPUs       server.Split
-	Worker     []string // argv of it as a generator, or whatever else asks the server
+	Worker     []string // its command line as a generator, or for other requests to the server
 	Clients    experiment.Clients
-	Address    string // where servers listen; "": where they always do
+	Address    string // where servers listen; "": their usual address
 
-	Ring func(load.Plan) string // of Workers
+	Ring func(load.Plan) string // for Workers
 }
 
-// portTries is how often other ports are tried when another program was faster.
+// portTries is how often other ports are tried if another program has taken one.
 const portTries = 3
 
 // Start starts a variant and returns when it answers.
@@ -49,7 +49,7 @@ func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 	}
 }
 
-// startExisting is a server that somebody else has started.
+// startExisting is a stand of a server that runs already.
 func (g *Stage) startExisting(ctx context.Context, s Setting) (Stand, error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{Dyno: g.Dyno,
 		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections),
@@ -85,7 +85,7 @@ func (g *Stage) startStand(ctx context.Context, s Setting, i *experiment.Instanc
 	return h, nil
 }
 
-// outputFile is the file of what a process of a trial writes.
+// outputFile is the file for the output of a process of a trial.
 func (g *Stage) outputFile(s Setting, process string) string {
 	return filepath.Join(g.Output, s.Trial+lab.PartMark+lab.ShortName(lab.SafeName(process))+".log")
 }
@@ -102,7 +102,7 @@ func noSocket(_, _ string) (string, error) {
 }
 
 func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err error) {
-	dir, err := server.SocketDir() // short enough for the paths of sockets
+	dir, err := server.SocketDir() // short enough for paths of sockets
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err err
 	return g.startStand(ctx, s, i, spec)
 }
 
-// serverAddress is where servers are found; "" for where they always are.
+// serverAddress is where servers are reached; "" for their usual address.
 func (g *Stage) serverAddress() string {
 	if g.isIsolated() {
 		return server.NetnsAddress
@@ -139,7 +139,7 @@ func (g *Stage) serverAddress() string {
 	return g.Address
 }
 
-// serverSpec is an instance as package server starts it.
+// serverSpec converts an instance for package server.
 func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
 	spec := server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
 	if len(i.Sysctl) > 0 || g.isIsolated() {
@@ -151,10 +151,9 @@ func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (serve
 			spec.Netns.Sysctl[e.Name] = e.Value
 		}
 	}
-	// Where the stack begins depends on the size of the environment, and with it
-	// how memory is aligned: a length drawn for each trial makes of this bias a
-	// noise. Source: Mytkowicz, Diwan, Hauswirth, Sweeney, "Producing Wrong Data
-	// Without Doing Anything Obviously Wrong!", ASPLOS 2009.
+	// The size of the environment decides where the stack begins, and so how memory is aligned. A
+	// random length for each trial turns this bias into noise. Source: Mytkowicz, Diwan, Hauswirth,
+	// Sweeney, "Producing Wrong Data Without Doing Anything Obviously Wrong!", ASPLOS 2009.
 	pad := "DYNO_PADDING=" + strings.Repeat("x", rand.IntN(4096))
 	for _, p := range i.Processes {
 		q := server.Process{Name: p.Name, Args: p.Args, Dir: p.Dir, User: p.User, NoFile: p.NoFile,
@@ -171,7 +170,7 @@ func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (serve
 	return spec, nil
 }
 
-// statusCodes are all that are welcome, one by one.
+// statusCodes lists all expected codes.
 func statusCodes(from experiment.Statuses) (all []int) {
 	for _, s := range from {
 		for code := s.From; code <= s.To; code++ {
@@ -181,7 +180,7 @@ func statusCodes(from experiment.Statuses) (all []int) {
 	return all
 }
 
-// externalStand is a Stand of a server that is not ours to start or to watch.
+// externalStand is a Stand of a server that dyno neither starts nor watches.
 type externalStand struct{ *experiment.Instance }
 
 func (e externalStand) URL() string                 { return e.Instance.URL }
@@ -194,13 +193,13 @@ func (e externalStand) Reach() Reach {
 }
 func (e externalStand) Stop() server.Report { return server.Report{} }
 
-// localStand is a Stand of processes of this machine: servers, or generators, or both.
+// localStand is a Stand of processes of this machine: servers, generators, or both.
 type localStand struct {
 	*experiment.Instance
 	server  *server.Server
 	workers *remote.Workers
 	foreign *foreignGenerator // nil: dyno loads
-	private bool              // in a network where this process is not
+	private bool              // in a network namespace that this process is not in
 }
 
 func (h *localStand) URL() string                 { return h.Instance.URL }
@@ -214,24 +213,24 @@ func (h *localStand) Trees() (all []probe.Tree) {
 	if h.foreign != nil {
 		all = append(all, h.foreign.Trees()...)
 	}
-	return append(all, h.workers.Trees()...)
+	return append(all, h.workers.ProcessTrees()...)
 }
 
 func (h *localStand) Load() result.Runner {
 	if h.foreign != nil {
-		return h.foreign.Run
+		return h.foreign.runLoad
 	}
 	if !h.private && h.workers.Count < 2 {
 		return nil
 	}
-	return h.workers.Run
+	return h.workers.RunLoad
 }
 
 func (h *localStand) Reach() Reach {
 	if !h.private {
 		return Reach{Count: remote.NewCounter(h.Served)}
 	}
-	r := Reach{Ask: h.workers.Ask, Fetch: h.workers.Fetch}
+	r := Reach{Ask: h.workers.AskServer, Fetch: h.workers.FetchProfile}
 	if h.Served != "" {
 		r.Count = func(ctx context.Context) (remote.Count, error) {
 			return h.workers.CountServed(ctx, h.Served)
@@ -240,7 +239,7 @@ func (h *localStand) Reach() Reach {
 	return r
 }
 
-// Stop stops the processes. Their directory goes with them.
+// Stop stops the processes, and removes their directory.
 func (h *localStand) Stop() server.Report {
 	report, err := h.server.Stop()
 	if err != nil {
@@ -249,7 +248,7 @@ func (h *localStand) Stop() server.Report {
 	return report
 }
 
-// distinctPorts gives a free port each time, and none twice.
+// distinctPorts returns a function that finds free ports, each only once.
 func distinctPorts() func(string) (int, error) {
 	given := map[int]bool{}
 	return func(string) (int, error) {

@@ -19,43 +19,41 @@ import (
 	"dyno/internal/server"
 )
 
-// A Setting says what to start for a trial.
+// A Setting is what to start for a trial.
 type Setting struct {
 	Arm     string
 	Variant experiment.Variant
 	Level   experiment.Level
-	Trial   string // how the names of its files of output begin
-	Aside   bool   // it is not an arm's server, and not shared
+	Trial   string // how the names of its output files begin
+	Aside   bool   // not an arm's server, and never shared
 }
 
-// A Stand is a server that stands ready to be loaded.
+// A Stand is a server that is ready to be loaded.
 type Stand interface {
 	URL() string
-	PProf() string // base URL of Go's profiles; "" for none
+	PProf() string // base URL of Go's profiles; "": none
 	Trees() []probe.Tree
 	Died() <-chan server.Failure
-	Load() result.Runner // nil: the laboratory's own will do
+	Load() result.Runner // nil: use the laboratory's own
 	Reach() Reach
 	Stop() server.Report
 }
 
-// A Reach is how a server is spoken to besides its load, from where that can be done.
+// A Reach is how a server is reached for anything but the load.
 type Reach struct {
-	Ask   Asker          // nil: the laboratory's own will do
+	Ask   Asker          // nil: use the laboratory's own
 	Fetch Fetcher        // likewise
-	Count remote.Counter // nil: the server tells no count
+	Count remote.Counter // nil: the server has no count
 }
 
-// An Asker is what can ask a server a question: fairness.Ask, or that from another
-// place.
+// An Asker queries a server: fairness.Ask, here or in another process.
 type Asker func(context.Context, fairness.Question) (*fairness.Answer, error)
 
-// A Fetcher is what can fetch a profile from a server: profile.Fetch, or that from another
-// place.
+// A Fetcher fetches a profile from a server: profile.Fetch, here or in another process.
 type Fetcher func(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
 	*profile.Profile, error)
 
-// askerFor is who asks the server of a stand.
+// askerFor is the Asker for the server of a stand.
 func (l *Lab) askerFor(stand Stand) Asker {
 	if ask := stand.Reach().Ask; ask != nil {
 		return ask
@@ -63,7 +61,7 @@ func (l *Lab) askerFor(stand Stand) Asker {
 	return l.Ask
 }
 
-// runnerFor is who loads the server of a stand.
+// runnerFor is the generator for the server of a stand.
 func (l *Lab) runnerFor(stand Stand) result.Runner {
 	if run := stand.Load(); run != nil {
 		return run
@@ -71,11 +69,11 @@ func (l *Lab) runnerFor(stand Stand) result.Runner {
 	return l.Load
 }
 
-// shortAsk is how many exchanges the checks around each load make.
+// shortAsk is how many requests the checks around each load send.
 const shortAsk = 3
 
-// makeTrial is one trial from start to stop. It always returns one: what fails is
-// in it.
+// makeTrial runs one trial from start to stop. It always returns a trial, which contains its
+// failure if there is one.
 func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial {
 	t := &lab.Trial{Format: lab.TrialFormat, Slot: s, Attempt: attempt, Started: time.Now().UTC()}
 	a, l := r.armNamed(s.Arm), r.levelNamed(s.Level)
@@ -92,12 +90,12 @@ func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.T
 	for _, o := range r.Experiment.Objectives {
 		t.Objectives = append(t.Objectives, o.Judge(t.Result))
 	}
-	r.conceal.trial(t) // first: reasons repeat what it has of others
+	r.conceal.trial(t) // first, because reasons repeat texts of others
 	t.Grade, t.Reasons = judge.GradeTrial(t)
 	return t
 }
 
-// measureArm loads a server that stands, and watches it.
+// measureArm loads a running server, and watches it.
 func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experiment.Level,
 	stand Stand) {
 	p, kept, err := r.plans(a, l, stand.URL(), r.record.CPUs.Generator)
@@ -115,7 +113,7 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 		return
 	}
 	own := a.variant.Generator == nil
-	if len(p.Requests) == 1 && !p.Target.TLS && own { // else the load's bytes are others
+	if len(p.Requests) == 1 && !p.Target.TLS && own { // otherwise the load has other sizes
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
@@ -132,8 +130,8 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	}
 }
 
-// withServerAlive is a context that ends when a process of the server does, with that
-// as its cause.
+// withServerAlive returns a context that ends when a process of the server does, with that as its
+// cause.
 func withServerAlive(ctx context.Context, stand Stand) (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	over := make(chan struct{})
@@ -151,8 +149,8 @@ func withServerAlive(ctx context.Context, stand Stand) (_ context.Context, stop 
 	}
 }
 
-// changedAspects is what of a server's answer is another after the load, but for what may
-// differ between servers.
+// changedAspects is how a server's answer differs after the load, except in what may differ between
+// servers.
 func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness.Difference) {
 	t := fairness.Compare("before", []fairness.Asked{{Variant: "before", Answer: before},
 		{Variant: "after", Answer: after}}, r.Experiment.Fairness.Allow)
@@ -162,7 +160,7 @@ func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness
 	return all
 }
 
-// warmAndMeasure warms and measures with p, which is stored as kept.
+// warmAndMeasure warms the server up and measures with p. The result stores the plan kept.
 func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan,
 	stand Stand) error {
 	run := r.runnerFor(stand)
@@ -182,7 +180,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	}
 	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
-	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // also what a load left that failed
+	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothingCompleted(t.Result)
 	}
@@ -197,7 +195,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	return nil
 }
 
-// Watch samples the machine and the trees of processes until what it returns is
+// Watch samples the machine and the trees of processes until the function that it returns is
 // called.
 func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err error) {
 	s, err := probe.Start(probe.Config{Trees: trees})
@@ -207,7 +205,7 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 	return s.Stop, nil
 }
 
-// verifyAnswer asks what a load is about to ask, a few times.
+// verifyAnswer sends the first request of the load a few times, and checks the answer.
 func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule,
 	ask Asker) (*fairness.Answer, error) {
 	q := firstQuestion(p, r.Version)
@@ -241,7 +239,7 @@ func setFailure(t *lab.Trial, phase string, err error) {
 	}
 }
 
-// nothingCompleted is the failure of a load that was never answered, or only with errors.
+// nothingCompleted is the failure of a load that got no answer, or only errors.
 func nothingCompleted(r *result.Result) error {
 	if r.OnlyErrors() {
 		return fmt.Errorf("every answer was an error: %s",
@@ -253,7 +251,7 @@ func nothingCompleted(r *result.Result) error {
 	return errors.New("no exchange completed")
 }
 
-// deathOr is err, or that the server died meanwhile, which explains it.
+// deathOr is the server's death during the load, if it died, which explains err; otherwise err.
 func deathOr(ctx context.Context, err error) error {
 	if f, is := errors.AsType[*server.Failure](context.Cause(ctx)); is {
 		return f
@@ -261,7 +259,7 @@ func deathOr(ctx context.Context, err error) error {
 	return err
 }
 
-// causeOr is why ctx ended if it did, else err.
+// causeOr is the cause of ctx's end if it has ended, otherwise err.
 func causeOr(ctx context.Context, err error) error {
 	if why := context.Cause(ctx); why != nil {
 		return why
@@ -269,7 +267,7 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// sleepFor is until d is over or ctx ends.
+// sleepFor returns after d, or when ctx ends.
 func sleepFor(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -11,11 +11,11 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// versionTime is how long a program may take to say its version.
+// versionTime is how long a program may take to print its version.
 const versionTime = 10 * time.Second
 
-// readVersions asks the programs of all variants for their versions, by the commands in the file.
-// One that does not say it is none the worse for that; the record has the reason.
+// readVersions runs the version commands of all variants. If one fails the variant still takes
+// part; the record has the reason.
 func (r *running) readVersions(ctx context.Context) {
 	for _, a := range r.loadableArms() {
 		if len(a.variant.Version) == 0 || a.Control || ctx.Err() != nil {
@@ -48,7 +48,7 @@ func (r *running) readVersion(ctx context.Context, a *arm) (string, error) {
 	}
 	const enough = 64 << 10
 	said := strings.ToValidUTF8(string(b[:min(len(b), enough)]), "\ufffd")
-	said = r.conceal.text(said) // while a secret is whole
+	said = r.conceal.text(said) // before it is shortened, while secrets are complete
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	return strings.TrimSpace(line), nil
 }

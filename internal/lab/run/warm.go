@@ -12,14 +12,12 @@ import (
 	"dyno/internal/stats"
 )
 
-// steadyOver is how many seconds in a row have to be alike. Source of the rule:
-// Georges, Buytaert, Eeckhout, "Statistically Rigorous Java Performance
-// Evaluation", OOPSLA 2007.
+// steadyOver is how many consecutive seconds must be alike. Source of the rule: Georges, Buytaert,
+// Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007.
 const steadyOver = 5
 
-// warmUp loads until throughput is steady, for the rule's Min at least and its Max
-// at most. The result is of the warm-up alone and says whether the server
-// answered at all.
+// warmUp loads until throughput is steady, at least for the rule's Min and at most for its Max. The
+// result covers only the warm-up. It shows whether the server answered at all.
 func warmUp(ctx context.Context, run result.Runner, p load.Plan,
 	rule experiment.Warmup) (*lab.Warmup, *result.Result, error) {
 	if rule.Max <= 0 {
@@ -32,7 +30,7 @@ func warmUp(ctx context.Context, run result.Runner, p load.Plan,
 	w := &lab.Warmup{}
 	r, err := run(ctx, p, func(iv load.Interval) {
 		if iv.To-iv.From < 900*time.Millisecond || iv.From >= time.Duration(p.Duration) {
-			return // what came after the window
+			return // after the window
 		}
 		w.Rates = append(w.Rates, float64(iv.Completed)/(iv.To-iv.From).Seconds())
 		judgeWarmup(w, rule)
@@ -49,17 +47,17 @@ func warmUp(ctx context.Context, run result.Runner, p load.Plan,
 
 var errSteady = errors.New("steady")
 
-// judgeWarmup looks at the last seconds. Fewer than the rule's are compared when the
-// longest warm-up is not longer; two say nothing.
+// judgeWarmup examines the last seconds. It compares fewer than the rule's number if the longest
+// warm-up is shorter. Two seconds are too few.
 func judgeWarmup(w *lab.Warmup, rule experiment.Warmup) {
 	over := min(steadyOver, int(time.Duration(rule.Max)/time.Second))
 	if over < 3 {
-		return // it stays unknown
+		return // Steady stays unknown
 	}
 	w.Steady = lab.No
 	if n := len(w.Rates); n >= over {
 		cov := stats.CoV(w.Rates[n-over:])
-		if w.CoV = 0; cov > 0 { // it is none of a server that has stalled
+		if w.CoV = 0; cov > 0 { // a server that has stalled has no variation
 			w.CoV = cov
 		}
 		if cov <= float64(rule.CoV) {

@@ -28,7 +28,7 @@ const (
 
 func main() {
 	w := bufio.NewWriter(os.Stdout)
-	if err := errors.Join(generate(w), w.Flush()); err != nil {
+	if err := errors.Join(writeNotices(w), w.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)
 		os.Exit(1)
 	}
@@ -40,13 +40,13 @@ type work struct {
 	folders []string // in which its licences are looked for
 }
 
-// generate works in the repository's root.
-func generate(w io.Writer) error {
-	modules, err := modules()
+// writeNotices works in the repository's root.
+func writeNotices(w io.Writer) error {
+	modules, err := listModules()
 	if err != nil {
 		return err
 	}
-	page, err := bundled()
+	page, err := listBundled()
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,15 @@ func generate(w io.Writer) error {
 	own := []work{{"dyno", []string{"."}},
 		{"Go " + runtime.Version(), []string{strings.TrimSpace(string(root))}}}
 	for _, of := range slices.Concat(own, modules, page) {
-		if err := of.write(w); err != nil {
+		if err := of.writeLicences(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// modules are those that dyno is built from, on any of the systems it runs on.
-func modules() ([]work, error) {
+// listModules are those that dyno is built from, on any of the systems it runs on.
+func listModules() ([]work, error) {
 	all := map[string]work{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		c := exec.Command("go", "list", "-deps", "-json=Dir,Module", "./cmd/dyno")
@@ -94,16 +94,16 @@ func modules() ([]work, error) {
 			name := p.Module.Path + " " + p.Module.Version
 			of := all[name]
 			of.name = name
-			of.add(p.Dir, p.Module.Dir)
+			of.addFolders(p.Dir, p.Module.Dir)
 			all[name] = of
 		}
 	}
-	return sorted(all), nil
+	return sortedWorks(all), nil
 }
 
-// add adds a folder and those above it up to root: parts of a module may have a licence
+// addFolders adds a folder and those above it up to root: parts of a module may have a licence
 // of their own.
-func (of *work) add(dir, root string) {
+func (of *work) addFolders(dir, root string) {
 	for {
 		if !slices.Contains(of.folders, dir) {
 			of.folders = append(of.folders, dir)
@@ -115,8 +115,8 @@ func (of *work) add(dir, root string) {
 	}
 }
 
-// bundled are the packages that the page is made from, those only its build uses apart.
-func bundled() ([]work, error) {
+// listBundled are the packages that the page is made from, those only its build uses apart.
+func listBundled() ([]work, error) {
 	b, err := os.ReadFile(lockFile)
 	if err != nil {
 		return nil, err
@@ -138,17 +138,17 @@ func bundled() ([]work, error) {
 			all[path] = work{name + " " + p.Version, []string{dir}}
 		}
 	}
-	return sorted(all), nil
+	return sortedWorks(all), nil
 }
 
-func sorted(all map[string]work) []work {
+func sortedWorks(all map[string]work) []work {
 	return slices.SortedFunc(maps.Values(all), func(a, b work) int {
 		return strings.Compare(a.name, b.name)
 	})
 }
 
-// write writes the licences of a work, of which there must be one.
-func (of work) write(w io.Writer) error {
+// writeLicences writes the licences of a work, of which there must be one.
+func (of work) writeLicences(w io.Writer) error {
 	slices.Sort(of.folders)
 	var texts []string
 	for _, dir := range of.folders {

@@ -15,13 +15,13 @@ import (
 // packages.
 func TestEverythingHasItsNotice(t *testing.T) {
 	t.Chdir("../../..")
-	modules, err := modules()
+	modules, err := listModules()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
 	for _, of := range modules {
-		if err := of.write(&b); err != nil {
+		if err := of.writeLicences(&b); err != nil {
 			t.Error(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestEverythingHasItsNotice(t *testing.T) {
 	if foreign < 10 {
 		t.Errorf("only %d packages are others'", foreign)
 	}
-	page, err := bundled()
+	page, err := listBundled()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +66,13 @@ func TestAWorkWithoutALicence(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := work{name: "some work"}
-	of.add(sub, dir)
+	of.addFolders(sub, dir)
 	for _, name := range []string{"license.go", "README", "x-license"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("no"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := of.write(io.Discard); err == nil || !strings.Contains(err.Error(), "some work has no licence") {
+	if err := of.writeLicences(io.Discard); err == nil || !strings.Contains(err.Error(), "some work has no licence") {
 		t.Errorf("%v", err)
 	}
 	for name, text := range map[string]string{"LICENSE": "first\r\nof two\n", "a/NOTICE.txt": "second\n"} {
@@ -81,11 +81,11 @@ func TestAWorkWithoutALicence(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := of.write(&b); err != nil || b.String() != "some work\n=========\n\nfirst\nof two\n\nsecond\n\n\n" {
+	if err := of.writeLicences(&b); err != nil || b.String() != "some work\n=========\n\nfirst\nof two\n\nsecond\n\n\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 	of.folders = []string{filepath.Join(dir, "gone")}
-	if err := of.write(io.Discard); err == nil || !strings.Contains(err.Error(), "is it installed?") {
+	if err := of.writeLicences(io.Discard); err == nil || !strings.Contains(err.Error(), "is it installed?") {
 		t.Errorf("%v", err)
 	}
 }

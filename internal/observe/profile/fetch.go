@@ -52,9 +52,9 @@ var routes = map[Kind]route{
 func Kinds() []Kind { return slices.Sorted(maps.Keys(routes)) }
 
 const (
-	// patience is how much longer than the profile itself its answer may take: a server
+	// answerDelayMax is how much longer than the profile itself its answer may take: a server
 	// under full load is slow to begin, and slow to symbolise.
-	patience = 30 * time.Second
+	answerDelayMax = 30 * time.Second
 	// maxDuration bounds one profile.
 	maxDuration = time.Hour
 )
@@ -158,7 +158,7 @@ func newSource(base string) (*source, error) {
 var errNoDelta = errors.New("this profile is not to be had over a duration")
 
 func (s *source) getProfile(ctx context.Context, path string, seconds int) (*Profile, error) {
-	limit := time.Duration(seconds)*time.Second + patience
+	limit := time.Duration(seconds)*time.Second + answerDelayMax
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("nothing came within %v", limit))
 	defer cancel()

@@ -76,7 +76,7 @@ func walk(path string, v any, number func(string, float64)) {
 // shows fails the test unless the tab has each of the numbers where its path says.
 func shows(t testing.TB, tab *pagetest.Tab, want map[string]float64) {
 	t.Helper()
-	have := tab.Numbers()
+	have := tab.NumbersByPath()
 	missing := 0
 	for path, n := range want {
 		shown, is := have[path]
@@ -110,7 +110,7 @@ func inPlace(t testing.TB, tab *pagetest.Tab, section string) {
 func placed(t testing.TB, tab *pagetest.Tab) {
 	t.Helper()
 	for _, width := range []int64{390, 1280, 2560} {
-		tab.Look(width, 900, false)
+		tab.SetViewport(width, 900, false)
 		for _, bad := range tab.Misplaced() {
 			t.Errorf("at %d: %s", width, bad)
 		}
@@ -120,7 +120,7 @@ func placed(t testing.TB, tab *pagetest.Tab) {
 // says fails the test unless the tab has each of the sentences, word for word.
 func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Fact) {
 	t.Helper()
-	text := tab.Text("body")
+	text := tab.ElementText("body")
 	for _, f := range facts {
 		sentences = append(sentences, f.Text)
 	}
@@ -133,7 +133,7 @@ func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Fa
 
 // only hides all sections but one; "" shows all.
 func only(tab *pagetest.Tab, section string) {
-	pagetest.Eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main > section").forEach(
+	pagetest.Evaluate[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main > section").forEach(
 		(s) => { s.hidden = %q !== "" && s.id !== %[1]q })`, section))
 }
 
@@ -147,7 +147,7 @@ func shoot(t testing.TB, tab *pagetest.Tab, name string) {
 	}
 	for _, width := range []int64{390, 1280, 2560} {
 		for _, dark := range []bool{false, true} {
-			tab.Look(width, 900, dark)
+			tab.SetViewport(width, 900, dark)
 			look := map[bool]string{false: "light", true: "dark"}[dark]
 			tab.Screenshot(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, look)))
 		}

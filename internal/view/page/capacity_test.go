@@ -97,17 +97,17 @@ func TestCapacityShowsAll(t *testing.T) {
 	for name, f := range findings() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tab := chromium.Open(t, made(t, f.write))
+			tab := chromium.OpenPage(t, made(t, f.write))
 			says(t, tab, append(append([]string{f.words.Verdict, f.words.How, f.words.Command}, f.words.Reasons...),
 				f.words.Warnings...), f.words.Facts)
-			if bad := pagetest.Eval[string](tab, `[...document.querySelectorAll("figure.view svg")].map(
+			if bad := pagetest.Evaluate[string](tab, `[...document.querySelectorAll("figure.view svg")].map(
 				(e) => e.outerHTML.match(/NaN|undefined|Infinity/)?.[0] ?? "").join("")`); bad != "" {
 				t.Errorf("a plot has %s in it", bad)
 			}
 			placed(t, tab)
-			tab.Tables()
+			tab.ShowTables()
 			shows(t, tab, numbers(t, f.all))
-			if n := pagetest.Eval[int](tab, `document.querySelectorAll("img").length`); n != 0 {
+			if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("img").length`); n != 0 {
 				t.Error("a name became markup")
 			}
 		})
@@ -118,6 +118,6 @@ func BenchmarkScreenshotsOfCapacity(b *testing.B) {
 	all := findings()
 	maps.DeleteFunc(all, func(name string, _ finding) bool { return name == "rough" || name == "no law" })
 	for name, f := range all {
-		shoot(b, chromium.Open(b, made(b, f.write)), "capacity-"+name)
+		shoot(b, chromium.OpenPage(b, made(b, f.write)), "capacity-"+name)
 	}
 }

@@ -99,7 +99,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
 	}
 	for _, l := range r.Experiment.Levels {
-		p.Levels = append(p.Levels, level{l.Name, l.Open()})
+		p.Levels = append(p.Levels, level{l.Name, l.IsOpen()})
 	}
 	trials, err := p.readTrials(dir)
 	if err != nil {

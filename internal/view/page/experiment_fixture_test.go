@@ -138,13 +138,17 @@ func (f *experimenter) record() *lab.Record {
 		{Aspect: "gomaxprocs", Why: "it is what may be compared", Cells: []fairness.Cell{
 			{Value: "1", State: fairness.Shown}, {Value: "8", State: fairness.Shown}}},
 	}}
-	r := &lab.Record{Format: lab.ExperimentFormat, Dyno: "test", Name: "fixture", State: lab.Running,
-		Started: f.clock, Seed: 7, File: "fixture.yaml", Here: f.dir, Host: result.ThisHost(),
-		Machine: []lab.Fact{{Name: "clock source", Value: "tsc"}, {Name: "mitigation", Value: hostileArm}},
-		CPUs:    server.Split{Server: []int{1}, Generator: []int{0}, Apart: true}, Checked: true,
-		Arms: []lab.Arm{{Name: "go", Description: scripts}, {Name: "go (A/A)", Control: true, Baseline: "go"},
-			{Name: hostileArm, Baseline: "go"}},
-		Fairness: table, Ceilings: []lab.Ceiling{{Level: f.levels[0], Throughput: 123456}}}
+	r := &lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Dyno: "test", Name: "fixture", State: lab.Running, Started: f.clock,
+			Seed: 7},
+		Definition: lab.Definition{File: "fixture.yaml", Here: f.dir},
+		Setup: lab.Setup{Host: result.ThisHost(),
+			Machine: []lab.Fact{{Name: "clock source", Value: "tsc"}, {Name: "mitigation", Value: hostileArm}},
+			CPUs:    server.Split{Server: []int{1}, Generator: []int{0}, Apart: true}},
+		Preparation: lab.Preparation{Checked: true,
+			Arms: []lab.Arm{{Name: "go", Description: scripts}, {Name: "go (A/A)", Control: true, Baseline: "go"},
+				{Name: hostileArm, Baseline: "go"}},
+			Fairness: table, Ceilings: []lab.Ceiling{{Level: f.levels[0], Throughput: 123456}}}}
 	for i, arm := range []string{"go", hostileArm} {
 		for _, level := range f.levels[:min(len(f.levels), 2)] {
 			p := f.profile(i)
@@ -208,8 +212,9 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 	}
 	window := f.clock.Add(4 * time.Second)
 	r := &result.Result{Format: result.Format, Dyno: "test", Plan: plan, Model: result.ClosedLoop,
-		Ended: "duration", Host: result.ThisHost(), Status: map[string]int64{"200": 1},
-		Window: result.Window{Started: window, MeasuredS: float64(f.seconds)}}
+		Ended: "duration", Host: result.ThisHost(),
+		Traffic: result.Traffic{Status: map[string]int64{"200": 1}},
+		Window:  result.Window{Started: window, MeasuredS: float64(f.seconds)}}
 	if open {
 		r.Model, r.Rate.Offered = result.OpenLoop, &rate
 	}
@@ -274,7 +279,7 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 			}
 			second.Record(int64(us * 1e3))
 		}
-		latency.Add(second)
+		latency.Merge(second)
 		r.Series = append(r.Series, result.Point{T: float64(s + 1), Sent: n, Completed: n,
 			P50: 400, P99: 900, Max: float64(second.Max) / 1e3, InFlight: 100, Received: n * 125})
 		r.Requests.Sent += n
@@ -287,7 +292,7 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 }
 
 func (f *experimenter) distribution(h *metric.Histogram) *result.Distribution {
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	f.check(err)
 	v := h.View()
 	q := func(q float64) float64 { return float64(v.Quantile(q)) / 1e3 }

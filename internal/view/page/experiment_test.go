@@ -87,20 +87,20 @@ func TestExperimentPage(t *testing.T) {
 	if len(html) >= largest {
 		t.Errorf("%d bytes, at most %d", len(html), largest)
 	}
-	tab := chromium.Open(t, html)
+	tab := chromium.OpenPage(t, html)
 	for _, id := range []string{"forest-l0", "forest-l1", "strip", "spectrum-l0", "spectrum-l1", "shift-l0",
 		"shift-l1", "cost-l0", "cost-l1", "server", "warmup-l0", "warmup-l1", "flames", "published"} {
-		if n := pagetest.Eval[int](tab, fmt.Sprintf(
+		if n := pagetest.Evaluate[int](tab, fmt.Sprintf(
 			`document.querySelectorAll("#%s .plot svg :is(path, rect, circle, line)").length`, id)); n < 3 {
 			t.Errorf("%s: %d marks are drawn", id, n)
 		}
 	}
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll("#medians td svg.spark polyline").length`); n != 6 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("#medians td svg.spark polyline").length`); n != 6 {
 		t.Errorf("%d cells have a line of their trials", n)
 	}
 	inert(t, tab)
-	tab.Tables()
-	shown := tab.Numbers()
+	tab.ShowTables()
+	shown := tab.NumbersByPath()
 	n := checkNumbers(t, shown, data)
 	t.Logf("%d numbers", n)
 	for _, path := range experimentNumbers(data) {
@@ -139,10 +139,10 @@ func experimentNumbers(data any) (paths []string) {
 // inert fails if a name has become an element, or has been lost.
 func inert(t *testing.T, tab *pagetest.Tab) {
 	t.Helper()
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll("img, b, body script:not([id=data]):not(:last-of-type)").length`); n > 0 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("img, b, body script:not([id=data]):not(:last-of-type)").length`); n > 0 {
 		t.Errorf("%d elements were made of names", n)
 	}
-	text := pagetest.Eval[string](tab, `document.body.textContent`)
+	text := pagetest.Evaluate[string](tab, `document.body.textContent`)
 	for _, name := range []string{hostileArm, scripts, "<b>bold</b>", "<script>alert(2)</script>"} {
 		if !strings.Contains(text, name) {
 			t.Errorf("%s is not on the page as text", name)
@@ -153,53 +153,53 @@ func inert(t *testing.T, tab *pagetest.Tab) {
 // What is drawn can be changed, and the address says so: the page reloaded shows the same.
 func TestExperimentPageState(t *testing.T) {
 	html, _ := experimentHTML(t, experimentFolder(t, 6, 2))
-	tab := chromium.Open(t, html)
+	tab := chromium.OpenPage(t, html)
 	// What was drawn before a variant was left out is drawn no more.
-	pagetest.Eval[chromedp.Void](tab, `{ window.old = document.querySelector("#medians-open"); window.was = old.querySelector("table");
+	pagetest.Evaluate[chromedp.Void](tab, `{ window.old = document.querySelector("#medians-open"); window.was = old.querySelector("table");
 		document.querySelector("#band-variants-2").click(); document.querySelector("#band-variants-2").click() }`)
-	tab.Drawn()
-	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("#medians-open select"); e.value = "p99";
+	tab.AwaitFigures()
+	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector("#medians-open select"); e.value = "p99";
 		e.dispatchEvent(new Event("change")) }`)
-	tab.Until(`document.querySelector("#medians-open th:nth-child(3)").textContent.includes("p99")`)
-	if !pagetest.Eval[bool](tab, `old !== document.querySelector("#medians-open") && old.querySelector("table") === was`) {
+	tab.WaitUntil(`document.querySelector("#medians-open th:nth-child(3)").textContent.includes("p99")`)
+	if !pagetest.Evaluate[bool](tab, `old !== document.querySelector("#medians-open") && old.querySelector("table") === was`) {
 		t.Error("what has left the page is drawn again, or has not left it")
 	}
 	boxes := `document.querySelectorAll("#flames g[data-box]").length`
-	whole := pagetest.Eval[int](tab, boxes)
-	pagetest.Eval[chromedp.Void](tab, `document.querySelector('#flames g[data-box="middle.3"]')
+	whole := pagetest.Evaluate[int](tab, boxes)
+	pagetest.Evaluate[chromedp.Void](tab, `document.querySelector('#flames g[data-box="middle.3"]')
 		.dispatchEvent(new MouseEvent("click"))`)
-	tab.Until(boxes + fmt.Sprintf(" < %d", whole))
-	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("input[type=search]");
+	tab.WaitUntil(boxes + fmt.Sprintf(" < %d", whole))
+	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector("input[type=search]");
 		e.value = "LEAF.1"; e.dispatchEvent(new Event("input")) }`)
-	tab.Until(`document.querySelector("#flames").textContent.includes("“leaf.1” is in")`)
-	hash := pagetest.Eval[string](tab, `location.hash`)
+	tab.WaitUntil(`document.querySelector("#flames").textContent.includes("“leaf.1” is in")`)
+	hash := pagetest.Evaluate[string](tab, `location.hash`)
 	if !strings.Contains(hash, "flames.zoom=") || !strings.Contains(hash, "flames.search=") {
 		t.Errorf("the address says %q", hash)
 	}
-	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("#server select"); e.value = "r500";
+	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector("#server select"); e.value = "r500";
 		e.dispatchEvent(new Event("change")) }`)
-	tab.Until(`location.hash.includes("server.level=r500")`)
+	tab.WaitUntil(`location.hash.includes("server.level=r500")`)
 	// A variant that is left out is drawn nowhere, and its verdicts stay.
 	lines := `document.querySelectorAll("#medians-open svg.spark").length`
-	verdicts := pagetest.Eval[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`)
-	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
-	tab.Until(`location.hash.includes("variants.off=2") && ` + lines + ` === 2`)
-	tab.Drawn()
-	if text := tab.Text("#warmup-l0 .legend"); strings.Contains(text, hostileArm) || !strings.Contains(text, "go (A/A)") {
+	verdicts := pagetest.Evaluate[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`)
+	pagetest.Evaluate[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
+	tab.WaitUntil(`location.hash.includes("variants.off=2") && ` + lines + ` === 2`)
+	tab.AwaitFigures()
+	if text := tab.ElementText("#warmup-l0 .legend"); strings.Contains(text, hostileArm) || !strings.Contains(text, "go (A/A)") {
 		t.Errorf("the legend is %q", text)
 	}
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`); n != verdicts || n == 0 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`); n != verdicts || n == 0 {
 		t.Errorf("%d verdicts, and there were %d", n, verdicts)
 	}
-	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
-	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-levels-0").click()`)
-	tab.Until(lines + ` === 3 && document.querySelector("#forest-l0") === null && document.querySelector("#forest-l1") !== null`)
+	pagetest.Evaluate[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
+	pagetest.Evaluate[chromedp.Void](tab, `document.querySelector("#band-levels-0").click()`)
+	tab.WaitUntil(lines + ` === 3 && document.querySelector("#forest-l0") === null && document.querySelector("#forest-l1") !== null`)
 	// The file for speedscope is made when it is asked for.
-	pagetest.Eval[chromedp.Void](tab, `{ const make = URL.createObjectURL;
+	pagetest.Evaluate[chromedp.Void](tab, `{ const make = URL.createObjectURL;
 		URL.createObjectURL = (blob) => { window.made = blob; return make(blob) };
 		[...document.querySelectorAll(".files button")].find((e) => e.textContent === "speedscope").click() }`)
-	tab.Until(`window.made !== undefined`)
-	speedscope := pagetest.Eval[int](tab, `window.made.text().then((s) => JSON.parse(s).profiles.length)`)
+	tab.WaitUntil(`window.made !== undefined`)
+	speedscope := pagetest.Evaluate[int](tab, `window.made.text().then((s) => JSON.parse(s).profiles.length)`)
 	if speedscope != 2 {
 		t.Errorf("the file for speedscope has %d profiles", speedscope)
 	}
@@ -248,9 +248,9 @@ func TestExperimentPageOfLittle(t *testing.T) {
 			dir := experimentFolder(t, 1, 2)
 			c.take(t, dir)
 			html, data := experimentHTML(t, dir)
-			tab := chromium.Open(t, html)
-			tab.Tables()
-			if n := checkNumbers(t, tab.Numbers(), data); n == 0 {
+			tab := chromium.OpenPage(t, html)
+			tab.ShowTables()
+			if n := checkNumbers(t, tab.NumbersByPath(), data); n == 0 {
 				t.Error("it shows no number")
 			}
 		})
@@ -340,11 +340,11 @@ func TestPool(t *testing.T) {
 		a.Record(i * i * 37)
 		b.Record(1e6 + i)
 	}
-	p := newHistogramPool([]metric.Sparse{a.Sparse(), b.Sparse()})
+	p := newHistogramPool([]metric.Sparse{a.ToSparse(), b.ToSparse()})
 	sum := metric.NewHistogram(metric.Fine)
-	sum.Add(a)
-	sum.Add(b)
-	sum.Add(b)
+	sum.Merge(a)
+	sum.Merge(b)
+	sum.Merge(b)
 	for _, c := range []struct {
 		blocks []int
 		of     *metric.Histogram
@@ -392,15 +392,15 @@ func TestThin(t *testing.T) {
 // BenchmarkScreenshotsOfExperiments takes pictures of every section; make screenshots asks for it.
 func BenchmarkScreenshotsOfExperiments(b *testing.B) {
 	html, _ := experimentHTML(b, experimentFolder(b, 10, 60))
-	tab := chromium.Open(b, html)
-	shootSections(b, tab, "experiment", pagetest.Eval[[]string](tab,
+	tab := chromium.OpenPage(b, html)
+	shootSections(b, tab, "experiment", pagetest.Evaluate[[]string](tab,
 		`[...document.querySelectorAll("main > section")].map((s) => s.id)`)...)
 }
 
 // BenchmarkScreenshotsOfLadders takes them of what takes more levels, and earlier runs.
 func BenchmarkScreenshotsOfLadders(b *testing.B) {
 	dir := experimentAt(b, 8, 12, []string{"c100", "c1", "r500", "c16", "c4", "r250"})
-	tab := chromium.Open(b, made(b, func(w io.Writer) error {
+	tab := chromium.OpenPage(b, made(b, func(w io.Writer) error {
 		return Experiment(w, dir, pastFolder(b, dir, 24))
 	}))
 	shootSections(b, tab, "ladders", "load", "past", "medians", "warm")

@@ -39,8 +39,8 @@ func TestFiguresOfPageAndTextAreAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		html, _ := experimentHTML(t, dir)
-		tab := chromium.Open(t, html)
-		tab.Tables()
+		tab := chromium.OpenPage(t, html)
+		tab.ShowTables()
 		alike(t, tab, r)
 	}
 }
@@ -54,7 +54,7 @@ func alike(t *testing.T, tab *pagetest.Tab, r *lab.Record) {
 	}
 	text := strings.ReplaceAll(b.String(), `\`, "")
 	shown := func(key string) []string {
-		return pagetest.Eval[[]string](tab, fmt.Sprintf(
+		return pagetest.Evaluate[[]string](tab, fmt.Sprintf(
 			`[...document.querySelectorAll('#verdicts [data-key="%s"], #verdict [data-key="%[1]s"], .view [data-key="%[1]s"]')].map((e) => e.textContent)`,
 			key))
 	}
@@ -79,7 +79,7 @@ func alike(t *testing.T, tab *pagetest.Tab, r *lab.Record) {
 	medians := 0
 	for i, c := range r.Cells {
 		key := fmt.Sprintf("record.cells.%d.median.estimate", i)
-		for _, median := range pagetest.Eval[[]string](tab, fmt.Sprintf(
+		for _, median := range pagetest.Evaluate[[]string](tab, fmt.Sprintf(
 			`[...document.querySelectorAll('#medians-closed [data-key="%s"], #medians-open [data-key="%[1]s"]')].map((e) => e.textContent)`, key)) {
 			judged := false
 			for _, m := range r.Experiment.Design.Metrics {

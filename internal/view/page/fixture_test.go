@@ -42,7 +42,7 @@ func (s *sampler) draw(second int) int64 {
 }
 
 func (s *sampler) distribution(h *metric.Histogram) *result.Distribution {
-	text, err := h.Encode()
+	text, err := h.EncodeHDR()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -59,7 +59,8 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 	r := &result.Result{Format: result.Format, ID: "20260102-150405-4f2a", Dyno: "0.1.0", Plan: plan(), Model: result.ClosedLoop,
 		Ended: "duration", Host: result.Host{OS: "linux", Arch: "amd64", Kernel: "6.1.0", CPU: "Some CPU", CPUs: 4, Go: "go1.26.0"},
 		Window: result.Window{Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), WarmupS: 1, MeasuredS: float64(seconds), DrainedS: 0.00123},
-		Errors: []result.Error{}, Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2},
+		Traffic: result.Traffic{Errors: []result.Error{},
+			Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2}},
 		Generator: result.Generator{CPUPerRequest: 2.93, CPUPercent: 97.3, BusyPercent: 48.9, GCPauseMax: 61.2, Ring: "epoll", Threads: 2,
 			Little: set(1.001), Verdict: result.OK, Reasons: []string{}}}
 	for i := range seconds {
@@ -67,12 +68,12 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 		for range rate {
 			h.Record(s.draw(i))
 		}
-		all.Add(h)
+		all.Merge(h)
 		v := h.View()
 		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: int64(rate), Completed: h.Count, Mean: h.Mean() / 1e3,
 			P50: float64(v.Quantile(0.5)) / 1e3, P99: float64(v.Quantile(0.99)) / 1e3, Max: float64(h.Max) / 1e3,
 			InFlight: int64(100 - s.random.IntN(3)), Received: 153 * h.Count, Written: 44 * h.Count,
-			Status: map[string]int64{"200": h.Count}, Heat: h.Sparse().Heat()})
+			Status: map[string]int64{"200": h.Count}, Heat: h.ToSparse().ToHeat()})
 	}
 	r.Series = append(r.Series, result.Point{T: float64(seconds) + 0.00123})
 	n := int64(seconds * rate)
@@ -162,9 +163,9 @@ func agents(s *sampler) *result.Result {
 // open is an open loop with stages, somewhat late.
 func open(s *sampler) *result.Result {
 	r := s.run(30, 1500)
-	r.Model, r.Plan.Rate, r.Plan.Arrival, r.Plan.Seed = result.OpenLoop, load.PerSecond(1000), load.Poisson, 7
-	r.Plan.Stages = []load.Stage{{Duration: load.Seconds(10 * time.Second), Rate: load.PerSecond(2000)},
-		{Duration: load.Seconds(20 * time.Second), Rate: load.PerSecond(1500)}}
+	r.Model, r.Plan.Rate, r.Plan.Arrival, r.Plan.Seed = result.OpenLoop, load.RatePerSecond(1000), load.Poisson, 7
+	r.Plan.Stages = []load.Stage{{Duration: load.Seconds(10 * time.Second), Rate: load.RatePerSecond(2000)},
+		{Duration: load.Seconds(20 * time.Second), Rate: load.RatePerSecond(1500)}}
 	r.Requests.Waiting, r.Requests.Late, r.Requests.SentAfter = set(int64(0)), set(int64(37)), set(int64(2))
 	r.Requests.LateMax, r.Rate.Offered = set(4100.0), set(1500.0)
 	r.Service = s.distribution(few(s, 9000))
@@ -173,7 +174,7 @@ func open(s *sampler) *result.Result {
 	g.Reasons = []string{"the generator sent late by its own fault, 1 % by more than 1.15ms: give it CPUs of its own"}
 	g.Arrivals, g.SendLagP50 = &result.Arrivals{Spans: 1200, A2: set(1.7)}, set(12.5)
 	g.StopMax, g.SchedulingP99, g.Unscheduled, g.LocalPorts = 120, 8.2, 0.4, 28232
-	r.Plan.Probe = load.PerSecond(10)
+	r.Plan.Probe = load.RatePerSecond(10)
 	r.Probe = &result.Probe{Connections: result.Connections{Asked: 2, Opened: 2, Served: 2}, Requests: result.Requests{Sent: 300, Completed: 300},
 		Rate: result.Rate{Offered: set(10.0), Sent: 10, Completed: 10}, Latency: s.distribution(few(s, 300)), Service: s.distribution(few(s, 300)),
 		Status: map[string]int64{"200": 300}, Errors: []result.Error{}, SendLagP99: set(11.0)}
@@ -240,7 +241,9 @@ func watched(t testing.TB, s *sampler) *result.Result {
 // bare is of a run that reached nothing.
 func bare() *result.Result {
 	r := &result.Result{Format: result.Format, Dyno: "0.1.0", Plan: plan(), Model: result.ClosedLoop, Ended: "unreachable", Cause: "connection refused",
-		Status: map[string]int64{}, Errors: []result.Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 3}}, Series: []result.Point{}}
+		Traffic: result.Traffic{Status: map[string]int64{},
+			Errors: []result.Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 3}}},
+		Series: []result.Point{}}
 	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"nothing was measured"}
 	return r
 }

@@ -114,12 +114,12 @@ func TestFlamesOfARealServer(t *testing.T) {
 		}
 	})
 	html, _ := experimentHTML(t, dir)
-	tab := chromium.Open(t, html)
+	tab := chromium.OpenPage(t, html)
 	if drawn := boxesOf(tab); drawnNamed(drawn, "dyno/internal/view/page.sorting") || !drawnNamed(drawn, "dyno/internal/view/page.hashing") {
 		t.Error("the baseline hashes and does not sort; its graph says otherwise")
 	}
-	pagetest.Eval[chromedp.Void](tab, `location.hash = "flames.of=1"`)
-	tab.Until(`document.querySelector('#flames g[data-box="dyno/internal/view/page.sorting"]') !== null`)
+	pagetest.Evaluate[chromedp.Void](tab, `location.hash = "flames.of=1"`)
+	tab.WaitUntil(`document.querySelector('#flames g[data-box="dyno/internal/view/page.sorting"]') !== null`)
 	agreesWith(t, boxesOf(tab), other)
 	for _, complaint := range tab.Misplaced() {
 		if strings.HasPrefix(complaint, "flames") {
@@ -128,11 +128,11 @@ func TestFlamesOfARealServer(t *testing.T) {
 	}
 
 	all, _ := profile.Share(other, "sorting")
-	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("input[type=search]");
+	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector("input[type=search]");
 		e.value = "Sorting"; e.dispatchEvent(new Event("input")) }`)
-	tab.Until(`document.querySelector("#flames .caption").textContent !== "" &&
+	tab.WaitUntil(`document.querySelector("#flames .caption").textContent !== "" &&
 		document.querySelector("#flames").textContent.includes("“sorting” is in")`)
-	text := tab.Text("#flames")
+	text := tab.ElementText("#flames")
 	_, text, _ = strings.Cut(text, "“sorting” is in ")
 	if share := percentOf(text); math.Abs(share-100*all.Cumulative.Share) > 0.5 {
 		t.Errorf("found is %v %%, and the profile has %v %%", share, 100*all.Cumulative.Share)
@@ -140,30 +140,30 @@ func TestFlamesOfARealServer(t *testing.T) {
 	if !strings.Contains(text, "and in 0") {
 		t.Errorf("of the baseline the page says %.60s", text)
 	}
-	pagetest.Eval[chromedp.Void](tab, `location.hash = "flames.of=1&flames.by=grown"`)
-	tab.Until(`[...document.querySelectorAll('#flames g[data-box="dyno/internal/view/page.sorting"] text')]
+	pagetest.Evaluate[chromedp.Void](tab, `location.hash = "flames.of=1&flames.by=grown"`)
+	tab.WaitUntil(`[...document.querySelectorAll('#flames g[data-box="dyno/internal/view/page.sorting"] text')]
 		.some((e) => e.textContent.startsWith("▲"))`)
 
 	whole := len(boxesOf(tab))
 	press := func(key string) {
-		pagetest.Eval[chromedp.Void](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
+		pagetest.Evaluate[chromedp.Void](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
 			new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, key))
 	}
-	pagetest.Eval[chromedp.Void](tab, `{ document.querySelector("#flames svg.flame").focus();
+	pagetest.Evaluate[chromedp.Void](tab, `{ document.querySelector("#flames svg.flame").focus();
 		document.querySelector('#flames g[data-box="dyno/internal/view/page.sorting"]').dispatchEvent(new Event("pointerenter")) }`)
 	press("f")
-	tab.Until(`document.querySelector("#flames").textContent.includes("only dyno/internal/view/page.sorting, wherever it is called")`)
+	tab.WaitUntil(`document.querySelector("#flames").textContent.includes("only dyno/internal/view/page.sorting, wherever it is called")`)
 	only := boxesOf(tab)
 	if only[0].Name != "dyno/internal/view/page.sorting" || drawnNamed(only, "dyno/internal/view/page.hashing") {
 		t.Errorf("of sorting alone there is drawn %+v", only)
 	}
 	press("Escape")
-	tab.Until(fmt.Sprintf(`document.querySelectorAll("#flames g[data-box]").length === %d`, whole))
+	tab.WaitUntil(fmt.Sprintf(`document.querySelectorAll("#flames g[data-box]").length === %d`, whole))
 	downloads(t, tab, file(1))
 }
 
 func boxesOf(tab *pagetest.Tab) []box {
-	return pagetest.Eval[[]box](tab, `[...document.querySelectorAll("#flames g[data-box]")]
+	return pagetest.Evaluate[[]box](tab, `[...document.querySelectorAll("#flames g[data-box]")]
 		.map((g) => ({Name: g.dataset.box, Said: g.querySelector("title").textContent}))`)
 }
 
@@ -219,17 +219,17 @@ func downloads(t *testing.T, tab *pagetest.Tab, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Eval[chromedp.Void](tab, `{ const make = URL.createObjectURL; window.made = [];
+	pagetest.Evaluate[chromedp.Void](tab, `{ const make = URL.createObjectURL; window.made = [];
 		URL.createObjectURL = (blob) => { window.made.push(blob); return make(blob) };
 		for (const what of [".pb.gz", "speedscope"])
 			[...document.querySelectorAll(".files button")].find((e) => e.textContent === what).click() }`)
-	tab.Until(`window.made.length === 2`)
-	got := pagetest.Eval[string](tab, `window.made[0].arrayBuffer()
+	tab.WaitUntil(`window.made.length === 2`)
+	got := pagetest.Evaluate[string](tab, `window.made[0].arrayBuffer()
 		.then((b) => btoa(String.fromCharCode(...new Uint8Array(b))))`)
 	if got != base64.StdEncoding.EncodeToString(want) {
 		t.Errorf("the .pb.gz has %d bytes in base64, of %d", len(got), len(want))
 	}
-	if !pagetest.Eval[bool](tab, `window.made[1].text().then((s) => JSON.parse(s).shared.frames
+	if !pagetest.Evaluate[bool](tab, `window.made[1].text().then((s) => JSON.parse(s).shared.frames
 		.some((f) => f.name === "dyno/internal/view/page.sorting"))`) {
 		t.Error("the file for speedscope has no sorting")
 	}

@@ -40,7 +40,7 @@ func (p *experimentPage) addLadders(levels []experiment.Level, trials []*lab.Tri
 	for _, l := range levels {
 		kind := l
 		kind.Name, kind.Requests = "", 0
-		if l.Open() {
+		if l.IsOpen() {
 			kind.Rate = 1
 		} else {
 			kind.Connections = 0
@@ -58,7 +58,7 @@ func (p *experimentPage) addLadders(levels []experiment.Level, trials []*lab.Tri
 		if len(rungs) < 2 || loadAt(rungs[0]) == loadAt(rungs[len(rungs)-1]) {
 			continue
 		}
-		one := ladder{Open: kind.Open()}
+		one := ladder{Open: kind.IsOpen()}
 		for _, l := range rungs {
 			one.Levels, one.At = append(one.Levels, l.Name), append(one.At, loadAt(l))
 		}
@@ -71,7 +71,7 @@ func (p *experimentPage) addLadders(levels []experiment.Level, trials []*lab.Tri
 
 // loadAt is how much a level loads.
 func loadAt(l experiment.Level) float64 {
-	if l.Open() {
+	if l.IsOpen() {
 		return float64(l.Rate)
 	}
 	return float64(l.Connections)

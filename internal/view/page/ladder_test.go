@@ -27,18 +27,18 @@ func TestLadders(t *testing.T) {
 			t.Errorf("%s is %v, not about %v", path, got, want)
 		}
 	}
-	tab := chromium.Open(t, html)
+	tab := chromium.OpenPage(t, html)
 	for _, id := range []string{"ladder-0", "ladder-1", "bend-0", "bend-1"} {
-		if n := pagetest.Eval[int](tab, fmt.Sprintf(`document.querySelectorAll("#%s .plot svg path").length`, id)); n < 3 {
+		if n := pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll("#%s .plot svg path").length`, id)); n < 3 {
 			t.Errorf("%s: %d curves", id, n)
 		}
 	}
 	inPlace(t, tab, "load")
-	pagetest.Eval[bool](tab, `(() => { const e = document.querySelector("#ladder-0 select"); e.value = "p99";
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#ladder-0 select"); e.value = "p99";
 		e.dispatchEvent(new Event("change")); return true; })()`)
-	tab.Until(`location.hash.includes("ladder-0.measure=p99")`)
-	tab.Tables()
-	shown := tab.Numbers()
+	tab.WaitUntil(`location.hash.includes("ladder-0.measure=p99")`)
+	tab.ShowTables()
+	shown := tab.NumbersByPath()
 	checkNumbers(t, shown, data)
 	for path := range numbers(t, data) {
 		wanted := strings.HasPrefix(path, "ladders.") && (strings.Contains(path, ".at.") || strings.Contains(path, ".law.") ||

@@ -98,18 +98,18 @@ func TestPast(t *testing.T) {
 			changes++
 		}
 	}
-	tab := chromium.Open(t, html)
-	if n := strings.Count(tab.Text("#past-l0 [role=img] svg"), "worse"); n != 1 {
+	tab := chromium.OpenPage(t, html)
+	if n := strings.Count(tab.ElementText("#past-l0 [role=img] svg"), "worse"); n != 1 {
 		t.Errorf("%d changes are drawn, and all arms have the same", n)
 	}
 	inPlace(t, tab, "past")
-	if text := tab.Text("#past-diff"); !strings.Contains(text, "0.0.6") {
+	if text := tab.ElementText("#past-diff"); !strings.Contains(text, "0.0.6") {
 		t.Errorf("what differs from the run before is %q", text)
 	}
-	pagetest.Eval[bool](tab, `(location.hash = "past.with=1&past-l0.along=time&past-l1.from=zero", true)`)
-	tab.Until(`document.querySelector("#past-diff").textContent.includes("0.0.0")`)
-	tab.Tables()
-	shown := tab.Numbers()
+	pagetest.Evaluate[bool](tab, `(location.hash = "past.with=1&past-l0.along=time&past-l1.from=zero", true)`)
+	tab.WaitUntil(`document.querySelector("#past-diff").textContent.includes("0.0.0")`)
+	tab.ShowTables()
+	shown := tab.NumbersByPath()
 	checkNumbers(t, shown, data)
 	for path := range numbers(t, data) {
 		wanted := strings.HasPrefix(path, "past.lines.") && !strings.Contains(path, ".stretches.") && !strings.HasSuffix(path, ".at")
@@ -117,7 +117,7 @@ func TestPast(t *testing.T) {
 			t.Errorf("%s is not on the page", path)
 		}
 	}
-	if changes == 0 || pagetest.Eval[int](tab, `document.querySelectorAll("#past a, #past img").length`) != 0 {
+	if changes == 0 || pagetest.Evaluate[int](tab, `document.querySelectorAll("#past a, #past img").length`) != 0 {
 		t.Error("there is no change, or a way to reports that a file has not, or a name became markup")
 	}
 }

@@ -125,8 +125,8 @@ func TestAnyResultRenders(t *testing.T) {
 				t.Fatalf("valid by the schema, and not decoded: %v", err)
 			}
 			html := runPage(t, r)
-			tab := chromium.Open(t, html)
-			tab.Tables()
+			tab := chromium.OpenPage(t, html)
+			tab.ShowTables()
 			shows(t, tab, withoutBuckets(r, numbers(t, r)))
 		})
 	}

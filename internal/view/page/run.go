@@ -68,7 +68,7 @@ func spectraOfRun(r *result.Result) []spectrum {
 
 func spectrumOf(of, name string, d *result.Distribution) spectrum {
 	s := spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
-	switch h, err := metric.Decode(d.HDR); {
+	switch h, err := metric.DecodeHDR(d.HDR); {
 	case d.HDR == "":
 		s.Why = "the result has no histogram of it"
 	case err != nil:

@@ -105,11 +105,11 @@ func cellSpectrum(c cellTrials, trials []*lab.Trial, kind string,
 }
 
 func histogramOf(d *result.Distribution) (metric.Sparse, error) {
-	h, err := metric.Decode(d.HDR)
+	h, err := metric.DecodeHDR(d.HDR)
 	if err != nil {
 		return metric.Sparse{}, fmt.Errorf("reading its histogram: %w", err)
 	}
-	return h.Sparse(), nil
+	return h.ToSparse(), nil
 }
 
 // A histogramPool is histograms side by side, so that the sum of any of them can be read without
@@ -121,7 +121,7 @@ type histogramPool struct {
 
 func newHistogramPool(all []metric.Sparse) (p histogramPool) {
 	for _, h := range all {
-		for v := range h.Values() {
+		for v := range h.ValueCounts() {
 			p.values = append(p.values, v)
 		}
 	}
@@ -130,7 +130,7 @@ func newHistogramPool(all []metric.Sparse) (p histogramPool) {
 	for _, h := range all {
 		upTo := make([]int64, len(p.values))
 		at, sum := 0, int64(0)
-		for v, n := range h.Values() {
+		for v, n := range h.ValueCounts() {
 			for ; p.values[at] < v; at++ {
 				upTo[at] = sum
 			}

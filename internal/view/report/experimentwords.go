@@ -82,7 +82,7 @@ func comparisonSentence(c lab.Comparison) string {
 func levelText(l experiment.Level) string {
 	connections := Plural(int64(l.Connections), "connection")
 	s := "closed, " + connections
-	if l.Open() {
+	if l.IsOpen() {
 		law := l.Arrival
 		if law == "" {
 			law = "constant"

@@ -68,34 +68,38 @@ func verdicts() map[string]lab.Comparison {
 // that from its beginning to its end, and not that of its trials alone.
 func durationsOfExperiments() map[string]lab.Record {
 	began := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	all := map[string]lab.Record{
+	all := map[string]lab.Record{}
+	for name, p := range map[string]lab.Progress{
 		"complete":          {Started: began, Ended: began.Add(234 * time.Second), State: lab.Complete},
 		"paused":            {Started: began, Ended: began.Add(time.Hour), Sessions: 2, WorkedS: 180, State: lab.Complete},
 		"paused for longer": {Started: began, Ended: began.Add(time.Hour), Sessions: 2, State: lab.Complete},
 		"running":           {Started: began, State: lab.Running},
 		"ended before":      {Started: began, Ended: began.Add(-time.Hour)},
-	}
-	for name, r := range all {
-		r.Seed, r.Trials, r.SpentS = 7, make([]lab.TrialSummary, 2), 160.2
-		all[name] = r
+	} {
+		p.Seed = 7
+		all[name] = lab.Record{Progress: p,
+			Findings: lab.Findings{Trials: make([]lab.TrialSummary, 2), SpentS: 160.2}}
 	}
 	return all
 }
 
 // small is an experiment with profiles.
 func small() *lab.Record {
-	return &lab.Record{Name: "x", Experiment: &experiment.Experiment{Levels: []experiment.Level{
-		{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}},
-		Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
-		Profiles: []lab.TakenProfile{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
+	return &lab.Record{Progress: lab.Progress{Name: "x"},
+		Definition: lab.Definition{Experiment: &experiment.Experiment{Levels: []experiment.Level{
+			{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}}},
+		Findings: lab.Findings{Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
+			Profiles: []lab.TakenProfile{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}}
 }
 
 // The command repeats the experiment, whatever its file is called.
 func TestExperimentCommand(t *testing.T) {
 	for want, r := range map[string]lab.Record{
-		"dyno lab run hello --seed 7 --quick":       {Name: "hello", Seed: 7, Quick: true},
-		"dyno lab run 'my file;rm.yaml' --seed 8":   {Name: "x", File: "my file;rm.yaml", Seed: 8},
-		"dyno lab run dir/experiment.yaml --seed 9": {Name: "x", File: "dir/experiment.yaml", Seed: 9},
+		"dyno lab run hello --seed 7 --quick": {Progress: lab.Progress{Name: "hello", Seed: 7, Quick: true}},
+		"dyno lab run 'my file;rm.yaml' --seed 8": {Progress: lab.Progress{Name: "x", Seed: 8},
+			Definition: lab.Definition{File: "my file;rm.yaml"}},
+		"dyno lab run dir/experiment.yaml --seed 9": {Progress: lab.Progress{Name: "x", Seed: 9},
+			Definition: lab.Definition{File: "dir/experiment.yaml"}},
 	} {
 		if got := experimentCommand(&r); got != want {
 			t.Errorf("%q, not %q", got, want)

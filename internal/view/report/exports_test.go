@@ -24,15 +24,18 @@ const nasty = "a <b>&\"c\"/d e\x1b[2J]]>é"
 
 // servers is an experiment's record with all that exports show.
 func servers() *lab.Record {
-	r := &lab.Record{Format: lab.ExperimentFormat, Name: "two servers", State: lab.Complete,
-		Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Seed: 7, SpentS: 60,
-		Host: result.Host{OS: "linux", Arch: "amd64", CPU: "Some CPU", CPUs: 4},
-		Arms: []lab.Arm{{Name: "go"}, {Name: "go~", Control: true, Baseline: "go"}, {Name: nasty, Baseline: "go"},
-			{Name: "absent", Missing: []string{"no-such-program is not on the PATH"}}, {Name: "odd", Unfit: "not alike"},
-			{Name: "broken", Baseline: "go"}},
-		Objectives: []lab.ObjectiveCount{{Expr: "p99<1ms", Arm: "go", Level: "c10", Met: 2, Trials: 2},
-			{Expr: "p99<1ms", Arm: nasty, Level: "c10", Met: 1, Trials: 2}},
-		Gate: &lab.GateOutcome{Verdict: lab.Regression, Confirmed: true}}
+	r := &lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Name: "two servers", State: lab.Complete,
+			Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Seed: 7},
+		Setup: lab.Setup{Host: result.Host{OS: "linux", Arch: "amd64", CPU: "Some CPU", CPUs: 4}},
+		Preparation: lab.Preparation{
+			Arms: []lab.Arm{{Name: "go"}, {Name: "go~", Control: true, Baseline: "go"}, {Name: nasty, Baseline: "go"},
+				{Name: "absent", Missing: []string{"no-such-program is not on the PATH"}}, {Name: "odd", Unfit: "not alike"},
+				{Name: "broken", Baseline: "go"}}},
+		Findings: lab.Findings{SpentS: 60,
+			Objectives: []lab.ObjectiveCount{{Expr: "p99<1ms", Arm: "go", Level: "c10", Met: 2, Trials: 2},
+				{Expr: "p99<1ms", Arm: nasty, Level: "c10", Met: 1, Trials: 2}},
+			Gate: &lab.GateOutcome{Verdict: lab.Regression, Confirmed: true}}}
 	for round := 1; round <= 2; round++ {
 		for i, arm := range []string{"go", "go~", nasty} {
 			v := 1000 * float64(i+round)

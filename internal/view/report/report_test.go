@@ -42,15 +42,15 @@ func closed() *result.Result {
 			Go: "go1.26.0"},
 		Window: result.Window{Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), WarmupS: 1,
 			MeasuredS: 10, DrainedS: 0.00123},
-		Requests:    result.Requests{Sent: 3_320_140, Completed: 3_320_140, Retried: 2},
-		Rate:        result.Rate{Sent: 332_014, Completed: 332_014},
-		Latency:     spread(3_320_140, 289),
-		Service:     spread(3_320_140, 289),
-		Phases:      result.Phases{FirstByte: spread(3_320_140, 287), Connect: spread(100, 45)},
-		Status:      map[string]int64{"200": 3_320_140},
-		Errors:      []result.Error{},
-		Bytes:       result.Bytes{Sent: 146_086_160, Received: 507_981_420},
-		Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2},
+		Requests: result.Requests{Sent: 3_320_140, Completed: 3_320_140, Retried: 2},
+		Rate:     result.Rate{Sent: 332_014, Completed: 332_014},
+		Latency:  spread(3_320_140, 289),
+		Service:  spread(3_320_140, 289),
+		Phases:   result.Phases{FirstByte: spread(3_320_140, 287), Connect: spread(100, 45)},
+		Traffic: result.Traffic{Status: map[string]int64{"200": 3_320_140},
+			Errors:      []result.Error{},
+			Bytes:       result.Bytes{Sent: 146_086_160, Received: 507_981_420},
+			Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2}},
 		Generator: result.Generator{CPUPerRequest: 2.93, CPUPercent: 97.3, BusyPercent: 48.9,
 			GCPauseMax: 61.2, Ring: "epoll", Threads: 2, Little: set(1.001), Verdict: result.OK,
 			Reasons: []string{}},
@@ -66,7 +66,7 @@ func closed() *result.Result {
 
 func late() *result.Result {
 	r := closed()
-	r.Model, r.Plan.Rate = result.OpenLoop, load.PerSecond(20_000)
+	r.Model, r.Plan.Rate = result.OpenLoop, load.RatePerSecond(20_000)
 	r.Requests = result.Requests{Sent: 200_000, Completed: 200_000, Waiting: set(int64(0)),
 		Late: set(int64(37)), LateMax: set(4100.0)}
 	r.Rate = result.Rate{Offered: set(20_000.0), Sent: 20_000, Completed: 20_000}
@@ -223,7 +223,7 @@ func dark() *result.Result {
 // accompanied has a light load beside the main one.
 func accompanied() *result.Result {
 	r := closed()
-	r.Plan.Probe = load.PerSecond(100)
+	r.Plan.Probe = load.RatePerSecond(100)
 	r.Probe = &result.Probe{Connections: result.Connections{Asked: 100, Opened: 100, Served: 98},
 		Requests: result.Requests{Sent: 1013, Completed: 1012, Errors: 1, Late: set(int64(3))},
 		Rate:     result.Rate{Offered: set(100.0), Sent: 101.3, Completed: 101.2},
@@ -410,7 +410,7 @@ func TestTextWidth(t *testing.T) {
 // planned are plans that differ in what is said of them.
 func planned() map[string]load.Plan {
 	few := plan("http://127.0.0.1:8080/")
-	few.Connections, few.Requested, few.Rate, few.Duration = 1, 1, load.PerSecond(10_000_000), 0
+	few.Connections, few.Requested, few.Rate, few.Duration = 1, 1, load.RatePerSecond(10_000_000), 0
 	warmed := plan("http://x/")
 	warmed.Warmup = load.Seconds(time.Second)
 	return map[string]load.Plan{"few": few, "warmed": warmed}

@@ -46,13 +46,13 @@ func (s *Screen) Add(iv load.Interval, at time.Duration) {
 	}
 	s.errors.Add(load.Interval{Sent: iv.Sent, Completed: iv.Completed, Failed: iv.Failed,
 		Failures: iv.Failures})
-	s.all.AddSparse(iv.Latency)
-	s.wrong.AddSparse(iv.ErrorLatency)
+	s.all.MergeSparse(iv.Latency)
+	s.wrong.MergeSparse(iv.ErrorLatency)
 	if end := time.Duration(s.plan.Duration); end > 0 && iv.From >= end || iv.To-iv.From < shortest {
 		return
 	}
 	s.last.Reset()
-	s.last.AddSparse(iv.Latency)
+	s.last.MergeSparse(iv.Latency)
 	s.began = at - iv.To
 	s.minute = append(s.minute, iv)
 	s.minute = s.minute[max(len(s.minute)-minute, 0):]
@@ -205,7 +205,7 @@ type screenColumn struct {
 
 func screenQuantile(name string, rank int, needs int64, q float64) screenColumn {
 	return screenColumn{name, rank, needs, func(h *metric.Histogram) float64 {
-		return float64(h.Sparse().Quantile(q))
+		return float64(h.ToSparse().Quantile(q))
 	}}
 }
 

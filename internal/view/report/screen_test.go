@@ -25,7 +25,7 @@ func aSecond(i int, change func(*load.Interval)) load.Interval {
 		To: time.Duration(i+1) * time.Second, Sent: int64(n), Completed: int64(n), InFlight: 100,
 		Received: int64(n) * 141, Written: int64(n) * 64, Mean: time.Duration(h.Mean()),
 		P50: time.Duration(v.Quantile(0.5)), P99: time.Duration(v.Quantile(0.99)),
-		Max: time.Duration(h.Max), Latency: h.Sparse(), Status: map[uint16]int64{200: int64(n)},
+		Max: time.Duration(h.Max), Latency: h.ToSparse(), Status: map[uint16]int64{200: int64(n)},
 		Busy: 0.254, LagMax: 53_200}
 	if change != nil {
 		change(&iv)
@@ -41,7 +41,7 @@ func troubled(iv *load.Interval) {
 	for i := range int64(12) {
 		wrong.Record((i + 1) * 10_000)
 	}
-	iv.ErrorLatency = wrong.Sparse()
+	iv.ErrorLatency = wrong.ToSparse()
 	iv.Failures = []load.Failure{
 		{Phase: load.Expect, Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 12},
 		{Phase: load.Timeout, Kind: "timeout", Address: "127.0.0.1:8080", Detail: "no answer in time", Count: 12},
@@ -55,7 +55,7 @@ func TestScreen(t *testing.T) {
 	p := plan("http://127.0.0.1:8080/")
 	p.Duration = load.Seconds(90 * time.Second)
 	open := p
-	open.Rate = load.PerSecond(20_000)
+	open.Rate = load.RatePerSecond(20_000)
 	counted := p
 	counted.Duration, counted.Requested = 0, 2_000_000
 	warmed := p

@@ -131,7 +131,7 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)
 	}
-	levels := joinComma(c.Levels, func(v float64) string { return rateFlag(load.PerSecond(v)) })
+	levels := joinComma(c.Levels, func(v float64) string { return rateFlag(load.RatePerSecond(v)) })
 	p, d := c.Plan, load.DefaultPlan()
 	words := []string{"dyno", "find", "--rates", levels}
 	if c.Axis == capacity.Connections {

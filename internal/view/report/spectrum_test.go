@@ -26,9 +26,9 @@ func stalled(t *testing.T) *result.Result {
 			}
 			part.Record(v)
 		}
-		latency.Add(part)
+		latency.Merge(part)
 		r.Series = append(r.Series, result.Point{T: float64(second + 1), Completed: 1000,
-			Heat: part.Sparse().Heat()})
+			Heat: part.ToSparse().ToHeat()})
 	}
 	r.Series = append(r.Series, result.Point{T: 90.00123})
 	r.Latency, r.Service = distributionOf(t, latency), distributionOf(t, service)
@@ -36,7 +36,7 @@ func stalled(t *testing.T) *result.Result {
 }
 
 func distributionOf(t *testing.T, h *metric.Histogram) *result.Distribution {
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	if err != nil {
 		t.Fatal(err)
 	}

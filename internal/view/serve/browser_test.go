@@ -132,25 +132,25 @@ func fill(tab *pagetest.Tab, fields map[string]string) {
 	if err != nil {
 		panic(err) // strings
 	}
-	tab.Until(`document.querySelector("#form") !== null`)
-	pagetest.Eval[bool](tab, fmt.Sprintf(`Object.entries(%s).every(([name, value]) => {
+	tab.WaitUntil(`document.querySelector("#form") !== null`)
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`Object.entries(%s).every(([name, value]) => {
 		document.getElementById("field-" + name).value = value; return true; })`, b))
 }
 
 // follow opens what a link leads to.
 func follow(tab *pagetest.Tab, selector string) {
-	tab.Go(pagetest.Eval[string](tab, fmt.Sprintf(`document.querySelector(%q).href`, selector)))
+	tab.Navigate(pagetest.Evaluate[string](tab, fmt.Sprintf(`document.querySelector(%q).href`, selector)))
 }
 
 // press clicks an element, wherever it is on the page: that scrolls smoothly, and what is
 // moving may be missed.
 func press(tab *pagetest.Tab, selector string) {
-	pagetest.Eval[bool](tab, fmt.Sprintf(`(document.querySelector(%q).click(), true)`, selector))
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(document.querySelector(%q).click(), true)`, selector))
 }
 
 // leave has the page closed, and forgets what it complained of.
 func leave(tab *pagetest.Tab) {
-	tab.Go("about:blank")
+	tab.Navigate("about:blank")
 	tab.Complaints()
 }
 
@@ -159,48 +159,48 @@ func leave(tab *pagetest.Tab) {
 func TestLoadInTheBrowser(t *testing.T) {
 	address := target(t)
 	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(t)
-	tab.Go(d.said)
-	tab.Until(`location.search === "" && document.querySelector("#results .empty") !== null`)
-	if where := pagetest.Eval[string](tab, `document.cookie`); where != "" {
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`location.search === "" && document.querySelector("#results .empty") !== null`)
+	if where := pagetest.Evaluate[string](tab, `document.cookie`); where != "" {
 		t.Errorf("scripts see the cookie: %q", where)
 	}
 	follow(tab, `nav a[href="/live"]`)
-	tab.Until(`document.querySelector("[data-state=idle]") !== null`)
+	tab.WaitUntil(`document.querySelector("[data-state=idle]") !== null`)
 
 	fill(tab, map[string]string{"url": address, "rate": "fast", "duration": "-1", "http": "2"})
 	press(tab, "#form button[type=submit]")
-	tab.Until(`document.querySelector("#field-rate-fault").textContent !== ""`)
+	tab.WaitUntil(`document.querySelector("#field-rate-fault").textContent !== ""`)
 	for field, want := range map[string]string{"rate": `"fast" is not a rate`, "duration": "negative"} {
-		if got := tab.Text("#field-" + field + "-fault"); !strings.Contains(got, want) {
+		if got := tab.ElementText("#field-" + field + "-fault"); !strings.Contains(got, want) {
 			t.Errorf("the fault of %s is %q, want %q", field, got, want)
 		}
 	}
 	fill(tab, map[string]string{"url": "http://192.0.2.1/", "rate": "200", "duration": "60s", "http": ""})
 	press(tab, "#form button[type=submit]")
-	tab.Until(`document.querySelector("#field-url-fault").textContent.includes("--allow-target")`)
+	tab.WaitUntil(`document.querySelector("#field-url-fault").textContent.includes("--allow-target")`)
 	tab.Complaints() // the browser notes each answer that is no success
 
 	fill(tab, map[string]string{"url": address})
 	press(tab, "#form button[type=submit]")
-	tab.Until(`document.querySelector("[data-state=running]") !== null`)
+	tab.WaitUntil(`document.querySelector("[data-state=running]") !== null`)
 	total := `Number(document.querySelector('[data-key="total.completed"]')?.dataset.value ?? 0)`
-	tab.Until(total + ` > 0`)
-	first := pagetest.Eval[float64](tab, total)
-	tab.Until(fmt.Sprintf(`%s > %v && document.querySelector("#throughput svg") !== null`, total, first))
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll("figure.view svg[aria-hidden] path").length`); n < 4 {
+	tab.WaitUntil(total + ` > 0`)
+	first := pagetest.Evaluate[float64](tab, total)
+	tab.WaitUntil(fmt.Sprintf(`%s > %v && document.querySelector("#throughput svg") !== null`, total, first))
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("figure.view svg[aria-hidden] path").length`); n < 4 {
 		t.Errorf("%d curves are drawn", n)
 	}
-	if words := tab.Text("[data-state=running]"); !strings.Contains(words, "200/s") {
+	if words := tab.ElementText("[data-state=running]"); !strings.Contains(words, "200/s") {
 		t.Errorf("the load is %q", words)
 	}
 	press(tab, "#stop")
-	tab.Until(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
-	shown := pagetest.Eval[float64](tab, total)
+	tab.WaitUntil(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
+	shown := pagetest.Evaluate[float64](tab, total)
 	spansAreNamed(t, tab)
 	follow(tab, "#head a")
-	tab.Drawn()
-	id := strings.TrimPrefix(pagetest.Eval[string](tab, `location.pathname`), "/results/")
+	tab.AwaitFigures()
+	id := strings.TrimPrefix(pagetest.Evaluate[string](tab, `location.pathname`), "/results/")
 	r, err := result.OpenID(d.home, id)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestLoadInTheBrowser(t *testing.T) {
 	if float64(r.Requests.Completed) != shown {
 		t.Errorf("%v were shown completed, and %d were", shown, r.Requests.Completed)
 	}
-	if got := tab.Numbers()["requests.errors"]; got != strconv.FormatInt(r.Requests.Errors, 10) {
+	if got := tab.NumbersByPath()["requests.errors"]; got != strconv.FormatInt(r.Requests.Errors, 10) {
 		t.Errorf("the report has %q errors, the result %d", got, r.Requests.Errors)
 	}
 }
@@ -217,7 +217,7 @@ func TestLoadInTheBrowser(t *testing.T) {
 // second, of now, or of all so far; and the line at its end of the whole load.
 func spansAreNamed(t *testing.T, tab *pagetest.Tab) {
 	t.Helper()
-	names := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#now dt")].map((e) => e.textContent)`)
+	names := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#now dt")].map((e) => e.textContent)`)
 	if len(names) < 6 {
 		t.Errorf("%d figures: %q", len(names), names)
 	}
@@ -226,7 +226,7 @@ func spansAreNamed(t *testing.T, tab *pagetest.Tab) {
 			t.Errorf("%q does not say of what time", name)
 		}
 	}
-	if head := tab.Text("#head"); !strings.Contains(head, "The whole load: ") {
+	if head := tab.ElementText("#head"); !strings.Contains(head, "The whole load: ") {
 		t.Errorf("the end is told as %q", head)
 	}
 }
@@ -240,21 +240,21 @@ func TestReconnects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := chromium.Tab(t)
-	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
-	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "open"`)
 	d.end()
-	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
-	if said := tab.Text("#connection pre"); said != "dyno serve --listen "+at.Host {
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "lost"`)
+	if said := tab.ElementText("#connection pre"); said != "dyno serve --listen "+at.Host {
 		t.Errorf("the page says %q", said)
 	}
 	again := dyno(t, home, "serve", "--no-open", "--listen", at.Host)
 	if again.said == d.said {
 		t.Error("the token is the one it was")
 	}
-	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "open" &&
 		document.querySelector("[data-state=idle]") !== null`)
-	if said := tab.Text("#connection"); said != "Connected again." {
+	if said := tab.ElementText("#connection"); said != "Connected again." {
 		t.Errorf("the page says %q", said)
 	}
 	leave(tab) // it complained of the connections that were refused
@@ -268,18 +268,18 @@ func TestIsLetInAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := chromium.Tab(t)
-	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
-	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "open"`)
 	d.end()
 	again := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", at.Host)
-	tab.Until(`document.querySelector("#connection").dataset.connection === "shut"`)
-	if shown := tab.Text("#connection"); !strings.Contains(shown, "dyno serve --listen "+at.Host) {
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "shut"`)
+	if shown := tab.ElementText("#connection"); !strings.Contains(shown, "dyno serve --listen "+at.Host) {
 		t.Errorf("the page shows %q", shown)
 	}
-	other := chromium.Tab(t)
-	other.Go(again.said)
-	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
+	other := chromium.OpenTab(t)
+	other.Navigate(again.said)
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "open" &&
 		document.querySelector("[data-state=idle]") !== null`)
 	leave(tab)
 }
@@ -308,23 +308,23 @@ func TestLinkFromAnotherSite(t *testing.T) {
 	elsewhere := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // which is another site
 	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
 	base, _, _ := strings.Cut(d.said, "/?")
-	tab := chromium.Tab(t)
+	tab := chromium.OpenTab(t)
 	open := func() {
 		t.Helper()
-		tab.Go(elsewhere + "/?to=" + url.QueryEscape(base+"/live?a=b&c=%2F#theme=dark"))
+		tab.Navigate(elsewhere + "/?to=" + url.QueryEscape(base+"/live?a=b&c=%2F#theme=dark"))
 		press(tab, "a")
 	}
 	open()
-	tab.Arrives(`document.body.textContent.includes("has not been let in")`)
+	tab.AwaitNavigation(`document.body.textContent.includes("has not been let in")`)
 	tab.Complaints() // of the answer 401
-	tab.Go(d.said)
-	tab.Arrives(`document.querySelector("#results") !== null`)
+	tab.Navigate(d.said)
+	tab.AwaitNavigation(`document.querySelector("#results") !== null`)
 	open()
-	tab.Arrives(`document.querySelector("#connection")?.dataset.connection === "open"`)
-	if at, want := pagetest.Eval[string](tab, `location.href`), base+"/live?a=b&c=%2F#theme=dark"; at != want {
+	tab.AwaitNavigation(`document.querySelector("#connection")?.dataset.connection === "open"`)
+	if at, want := pagetest.Evaluate[string](tab, `location.href`), base+"/live?a=b&c=%2F#theme=dark"; at != want {
 		t.Errorf("the link leads to %s, want %s", at, want)
 	}
-	if by := pagetest.Eval[string](tab, `document.referrer`); strings.Contains(by, elsewhere) {
+	if by := pagetest.Evaluate[string](tab, `document.referrer`); strings.Contains(by, elsewhere) {
 		t.Errorf("the page knows where the link was: %s", by)
 	}
 	leave(tab)
@@ -341,7 +341,7 @@ func TestLabInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(t)
+	tab := chromium.OpenTab(t)
 	running := run(t, home, "lab", "run", "-o", dir, file)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "experiment.json")); err == nil {
@@ -353,14 +353,14 @@ func TestLabInTheBrowser(t *testing.T) {
 	}
 	d.end()
 	d = dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", dir)
-	tab.Go(d.said)
-	tab.Until(`document.querySelector("#labs a") !== null`)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`document.querySelector("#labs a") !== null`)
 	follow(tab, "#labs a")
 	done := `Number(document.querySelector('[data-key="done"]')?.dataset.value ?? -1)`
-	tab.Until(`document.querySelector("[data-state=running]") !== null && ` + done + ` >= 0`)
-	seen := pagetest.Eval[float64](tab, done)
-	tab.Until(fmt.Sprintf(`%s > %v`, done, seen))
-	tab.Until(`document.querySelector("[data-state=complete]") !== null`)
+	tab.WaitUntil(`document.querySelector("[data-state=running]") !== null && ` + done + ` >= 0`)
+	seen := pagetest.Evaluate[float64](tab, done)
+	tab.WaitUntil(fmt.Sprintf(`%s > %v`, done, seen))
+	tab.WaitUntil(`document.querySelector("[data-state=complete]") !== null`)
 	if err := running.Wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -370,19 +370,19 @@ func TestLabInTheBrowser(t *testing.T) {
 	}
 	for _, trial := range r.Trials {
 		key := "trials." + trial.ID + ".throughput"
-		shown, err := strconv.ParseFloat(tab.Numbers()[key], 64)
+		shown, err := strconv.ParseFloat(tab.NumbersByPath()[key], 64)
 		if err != nil || shown != trial.Values["throughput"] {
 			t.Errorf("%s is %v, want %v", key, shown, trial.Values["throughput"])
 		}
 	}
 	all := len(r.Trials) // of a machine that is busy some are made again
-	if all < 4 || !strings.Contains(tab.Text("#state"), fmt.Sprintf("%d of %d trials", all, all)) {
-		t.Errorf("%d trials: %s", len(r.Trials), tab.Text("#state"))
+	if all < 4 || !strings.Contains(tab.ElementText("#state"), fmt.Sprintf("%d of %d trials", all, all)) {
+		t.Errorf("%d trials: %s", len(r.Trials), tab.ElementText("#state"))
 	}
 	follow(tab, `a[href$="/report"]`)
-	tab.Drawn()
-	if !strings.Contains(tab.Text("h1"), "small") {
-		t.Errorf("the report is of %q", tab.Text("h1"))
+	tab.AwaitFigures()
+	if !strings.Contains(tab.ElementText("h1"), "small") {
+		t.Errorf("the report is of %q", tab.ElementText("h1"))
 	}
 }
 
@@ -401,11 +401,11 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 		}
 	}
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
-	tab := chromium.Tab(t)
-	tab.Go(d.said)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
 	follow(tab, `nav a[href="/lab"]`)
-	tab.Until(`document.querySelector("#begin") !== null`)
-	offered := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#experiment option")].map((o) => o.value)`)
+	tab.WaitUntil(`document.querySelector("#begin") !== null`)
+	offered := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#experiment option")].map((o) => o.value)`)
 	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-tuning", "redirects",
 		"bad.yaml", "long.yml", "small.yaml"}
 	if !slices.Equal(offered, want) {
@@ -413,56 +413,56 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 	}
 	choose := func(id string, quick bool) {
 		t.Helper()
-		pagetest.Eval[bool](tab, fmt.Sprintf(`(() => { const e = document.querySelector("#experiment");
+		pagetest.Evaluate[bool](tab, fmt.Sprintf(`(() => { const e = document.querySelector("#experiment");
 			e.value = %q; e.dispatchEvent(new Event("change"));
 			if (document.querySelector("#quick").checked !== %v) document.querySelector("#quick").click();
 			return true; })()`, id, quick))
 	}
 	choose("bad.yaml", false)
-	if said := tab.Text("#begin .banner"); !strings.Contains(said, "bad.yaml:2:1") ||
-		!pagetest.Eval[bool](tab, `document.querySelector("#begin button[type=submit]").disabled`) {
+	if said := tab.ElementText("#begin .banner"); !strings.Contains(said, "bad.yaml:2:1") ||
+		!pagetest.Evaluate[bool](tab, `document.querySelector("#begin button[type=submit]").disabled`) {
 		t.Errorf("of a file with a fault the page says %q", said)
 	}
 	choose("long.yml", false)
-	if plan := tab.Text("#plan"); !strings.Contains(plan, "200 rounds") {
+	if plan := tab.ElementText("#plan"); !strings.Contains(plan, "200 rounds") {
 		t.Errorf("the plan is %q", plan)
 	}
 	choose("long.yml", true)
-	if plan := tab.Text("#plan"); strings.Contains(plan, "200 rounds") {
+	if plan := tab.ElementText("#plan"); strings.Contains(plan, "200 rounds") {
 		t.Errorf("the quick plan is %q", plan)
 	}
 	choose("long.yml", false)
 	press(tab, "#begin button[type=submit]")
-	tab.Arrives(`location.search.startsWith("?id=long-") && document.querySelector("[data-state=running]") !== null`)
+	tab.AwaitNavigation(`location.search.startsWith("?id=long-") && document.querySelector("[data-state=running]") !== null`)
 	done := `Number(document.querySelector('[data-key="done"]')?.dataset.value ?? -1)`
-	tab.Until(done + ` > 0 && document.querySelectorAll("#queue tbody tr").length === 20 &&
+	tab.WaitUntil(done + ` > 0 && document.querySelectorAll("#queue tbody tr").length === 20 &&
 		document.querySelector("#state").textContent.includes("left")`)
-	if status := pagetest.Eval[int](tab, `fetch("/api/load", {method: "POST", body: '{"url":"http://127.0.0.1:1/"}'})
+	if status := pagetest.Evaluate[int](tab, `fetch("/api/load", {method: "POST", body: '{"url":"http://127.0.0.1:1/"}'})
 		.then((r) => r.status)`); status != http.StatusConflict {
 		t.Errorf("a load beside it: %d", status)
 	}
 	tab.Complaints()
 	press(tab, "#stop")
-	tab.Until(`document.querySelector("[data-state=interrupted]") !== null &&
+	tab.WaitUntil(`document.querySelector("[data-state=interrupted]") !== null &&
 		document.querySelector("#state .banner.doubt")?.textContent.includes("--resume")`)
-	if pagetest.Eval[bool](tab, `document.querySelector("#stop").offsetParent !== null`) {
+	if pagetest.Evaluate[bool](tab, `document.querySelector("#stop").offsetParent !== null`) {
 		t.Error("there is still a button to stop it")
 	}
 	follow(tab, `nav a[href="/lab"]`)
-	tab.Until(`document.querySelector("#begin") !== null`)
+	tab.WaitUntil(`document.querySelector("#begin") !== null`)
 	choose("small.yaml", true)
 	press(tab, "#begin button[type=submit]")
-	tab.Arrives(`location.search.startsWith("?id=small-") && document.querySelector("[data-state=complete]") !== null &&
+	tab.AwaitNavigation(`location.search.startsWith("?id=small-") && document.querySelector("[data-state=complete]") !== null &&
 		document.querySelector("#stop").offsetParent === null`) // its process has ended, and writes no more
-	id := pagetest.Eval[string](tab, `new URLSearchParams(location.search).get("id")`)
+	id := pagetest.Evaluate[string](tab, `new URLSearchParams(location.search).get("id")`)
 	r, err := judge.Open(filepath.Join(home, "experiments", id))
 	if err != nil || !r.Quick || len(r.Trials) == 0 {
 		t.Fatalf("stored is %+v, %v", r, err)
 	}
 	follow(tab, `a[href$="/report"]`)
-	tab.Drawn()
-	if !strings.Contains(tab.Text("h1"), "small") {
-		t.Errorf("the report is of %q", tab.Text("h1"))
+	tab.AwaitFigures()
+	if !strings.Contains(tab.ElementText("h1"), "small") {
+		t.Errorf("the report is of %q", tab.ElementText("h1"))
 	}
 }
 
@@ -540,8 +540,8 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := chromium.Tab(t)
-	tab.Go(s.URL("/live"))
+	tab := chromium.OpenTab(t)
+	tab.Navigate(s.URL("/live"))
 	n := 0
 	play := func(seconds int) {
 		for range seconds {
@@ -549,7 +549,7 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: int64(1000 + n)})
 			n++
 		}
-		tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
+		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
 			document.querySelector("#throughput .caption").textContent.includes("n = %d ")`, n, n))
 	}
 	type shown struct {
@@ -557,15 +557,15 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 		Readout string
 	}
 	look := func() shown {
-		return pagetest.Eval[shown](tab, `({Focused: document.activeElement.closest("figure")?.id ?? "",
+		return pagetest.Evaluate[shown](tab, `({Focused: document.activeElement.closest("figure")?.id ?? "",
 			Readout: document.querySelector("#throughput .readout").textContent})`)
 	}
 	key := func(name string) {
-		pagetest.Eval[bool](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
+		pagetest.Evaluate[bool](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
 			new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true}))`, name))
 	}
 	play(5)
-	tab.Until(`(plot => plot !== null && (plot.focus(), true))(document.querySelector("#throughput [role=img]"))`)
+	tab.WaitUntil(`(plot => plot !== null && (plot.focus(), true))(document.querySelector("#throughput [role=img]"))`)
 	key("ArrowRight")
 	key("ArrowRight")
 	want := shown{"throughput", "2.0 s: sent 1,000, completed 1,001"}
@@ -611,24 +611,24 @@ func TestRunServe(t *testing.T) {
 	for address == "" && lines.Scan() {
 		_, address, _ = strings.Cut(lines.Text(), "watch it at ")
 	}
-	tab := chromium.Tab(t)
-	tab.Go(address)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(address)
 	total := `Number(document.querySelector('[data-key="total.completed"]')?.dataset.value ?? 0)`
-	tab.Until(total + ` > 0`)
-	if pagetest.Eval[bool](tab, `document.querySelector("#form") !== null`) {
+	tab.WaitUntil(total + ` > 0`)
+	if pagetest.Evaluate[bool](tab, `document.querySelector("#form") !== null`) {
 		t.Error("there is a form")
 	}
 	press(tab, "#stop")
-	tab.Until(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
-	shown := pagetest.Eval[float64](tab, total)
+	tab.WaitUntil(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
+	shown := pagetest.Evaluate[float64](tab, total)
 	follow(tab, "#head a")
-	tab.Drawn()
-	id := pagetest.Eval[string](tab, `location.pathname.replace("/results/", "")`)
+	tab.AwaitFigures()
+	id := pagetest.Evaluate[string](tab, `location.pathname.replace("/results/", "")`)
 	r, err := result.OpenID(p.home, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if float64(r.Requests.Completed) != shown || tab.Numbers()["requests.errors"] != "0" {
+	if float64(r.Requests.Completed) != shown || tab.NumbersByPath()["requests.errors"] != "0" {
 		t.Errorf("%d were completed, the page had %v", r.Requests.Completed, shown)
 	}
 	leave(tab)
@@ -655,7 +655,7 @@ func BenchmarkScreenshots(t *testing.B) {
 	shoot := func(tab *pagetest.Tab, name string) {
 		for _, width := range []int64{390, 1280, 2560} {
 			for _, dark := range []bool{false, true} {
-				tab.Look(width, 900, dark)
+				tab.SetViewport(width, 900, dark)
 				look := map[bool]string{false: "light", true: "dark"}[dark]
 				tab.Screenshot(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, look)))
 			}
@@ -664,57 +664,57 @@ func BenchmarkScreenshots(t *testing.B) {
 	home := t.TempDir()
 	url := target(t)
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(t)
-	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab := chromium.OpenTab(t)
+	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
 	for i, fields := range []map[string]string{{"url": url, "duration": "6s", "rate": "300"},
 		{"url": url, "duration": "3s", "rate": "", "connections": "0"},
 		{"url": url, "duration": "3s", "rate": "", "connections": "2"}} {
 		fill(tab, fields)
 		press(tab, "#form button[type=submit]")
 		if i == 1 {
-			tab.Until(`document.querySelector("[aria-invalid]") !== null`)
+			tab.WaitUntil(`document.querySelector("[aria-invalid]") !== null`)
 			shoot(tab, "form-fault")
 			tab.Complaints()
 			continue
 		}
-		tab.Until(`document.querySelector("[data-state=running]") !== null &&
+		tab.WaitUntil(`document.querySelector("[data-state=running]") !== null &&
 			document.querySelectorAll("#throughput path").length > 2`)
 		if i == 0 {
 			shoot(tab, "live")
 		}
-		tab.Until(`document.querySelector("[data-state=ended]") !== null`)
+		tab.WaitUntil(`document.querySelector("[data-state=ended]") !== null`)
 	}
 	shoot(tab, "live-ended")
-	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
-	tab.Until(`document.querySelectorAll("#results tbody tr").length === 2`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	tab.WaitUntil(`document.querySelectorAll("#results tbody tr").length === 2`)
 	shoot(tab, "home")
-	pagetest.Eval[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
+	pagetest.Evaluate[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
 	follow(tab, "a.button")
-	tab.Until(`document.querySelectorAll("main table").length > 1`)
+	tab.WaitUntil(`document.querySelectorAll("main table").length > 1`)
 	shoot(tab, "compare")
 	if runtime.GOOS == "linux" {
 		shootLab(t, tab, home, shoot)
 	}
-	tab.Go(pagetest.Eval[string](tab, `location.origin + "/lab"`))
-	tab.Until(`document.querySelector("#begin") !== null && document.querySelector("#labs .empty") === null`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/lab"`))
+	tab.WaitUntil(`document.querySelector("#begin") !== null && document.querySelector("#labs .empty") === null`)
 	shoot(tab, "experiments")
 	if runtime.GOOS == "linux" {
 		press(tab, "#quick")
 		press(tab, "#begin button[type=submit]")
-		tab.Arrives(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 0`)
+		tab.AwaitNavigation(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 0`)
 		shoot(tab, "lab-begun")
 		press(tab, "#stop")
-		tab.Until(`document.querySelector("[data-state=interrupted]") !== null`)
+		tab.WaitUntil(`document.querySelector("[data-state=interrupted]") !== null`)
 		shoot(tab, "lab-stopped")
 	}
 	d.end()
-	tab.Go("about:blank")
+	tab.Navigate("about:blank")
 	tab.Complaints()
 	d = dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
-	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "open"`)
 	d.end()
-	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	tab.WaitUntil(`document.querySelector("#connection").dataset.connection === "lost"`)
 	shoot(tab, "lost")
 	leave(tab)
 }
@@ -725,18 +725,18 @@ func shootLab(t testing.TB, tab *pagetest.Tab, home string, shoot func(*pagetest
 		t.Fatal(err)
 	}
 	running := run(t, home, "lab", "run", file)
-	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
-	for pagetest.Eval[bool](tab, `document.querySelector("#labs a") === null`) {
-		tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
-		tab.Until(`document.querySelector("#labs .empty")?.textContent !== "Looking …"`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	for pagetest.Evaluate[bool](tab, `document.querySelector("#labs a") === null`) {
+		tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+		tab.WaitUntil(`document.querySelector("#labs .empty")?.textContent !== "Looking …"`)
 	}
 	follow(tab, "#labs a")
-	tab.Until(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 1`)
+	tab.WaitUntil(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 1`)
 	shoot(tab, "lab")
 	if err := running.Wait(); err != nil {
 		t.Error(err)
 	}
-	tab.Until(`document.querySelector("[data-state=complete]") !== null`)
+	tab.WaitUntil(`document.querySelector("[data-state=complete]") !== null`)
 	shoot(tab, "lab-complete")
 }
 
@@ -759,33 +759,33 @@ func TestNamesAreText(t *testing.T) {
 		ids = append(ids, r.ID)
 	}
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(t)
-	tab.Go(d.said)
-	tab.Until(`document.querySelectorAll("#results tbody tr").length === 2`)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`document.querySelectorAll("#results tbody tr").length === 2`)
 	press(tab, "#results tbody td:last-child button")
-	pagetest.Eval[bool](tab, `(() => { const e = document.querySelector("#results td input[type=text]");
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#results td input[type=text]");
 		e.value = "<b>slow</b> #weekly"; e.dispatchEvent(new Event("change")); return true; })()`)
-	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
-	if said := tab.Text("#results .banner"); said != "" {
+	tab.WaitUntil(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	if said := tab.ElementText("#results .banner"); said != "" {
 		t.Errorf("the note was kept, and the page says %q", said)
 	}
-	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
-	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	tab.WaitUntil(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
 	for range 2 {
-		if tab.Text("body img, body b") != "" || pagetest.Eval[int](tab, `document.querySelectorAll("img, b").length`) > 0 {
+		if tab.ElementText("body img, body b") != "" || pagetest.Evaluate[int](tab, `document.querySelectorAll("img, b").length`) > 0 {
 			t.Error("a name has become an element")
 		}
-		if !strings.Contains(tab.Text("main"), "<img src=x") {
-			t.Errorf("the name is not there: %s", tab.Text("main"))
+		if !strings.Contains(tab.ElementText("main"), "<img src=x") {
+			t.Errorf("the name is not there: %s", tab.ElementText("main"))
 		}
-		pagetest.Eval[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
-		if pagetest.Eval[string](tab, `location.pathname`) == "/" {
+		pagetest.Evaluate[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
+		if pagetest.Evaluate[string](tab, `location.pathname`) == "/" {
 			follow(tab, "a.button")
-			tab.Until(`document.querySelectorAll("main table").length > 1`)
+			tab.WaitUntil(`document.querySelectorAll("main table").length > 1`)
 		}
 	}
 	for _, id := range ids {
-		if !strings.Contains(tab.Text("main"), id) {
+		if !strings.Contains(tab.ElementText("main"), id) {
 			t.Errorf("%s is not in the comparison", id)
 		}
 	}
@@ -802,14 +802,14 @@ func TestPageIsBounded(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
 	p := load.DefaultPlan()
-	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.PerSecond(1000)
+	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.RatePerSecond(1000)
 	p.Duration = load.Seconds(3 * time.Hour)
 	show, err := s.Show(p, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := chromium.Tab(t)
-	tab.Go(s.URL("/live"))
+	tab := chromium.OpenTab(t)
+	tab.Navigate(s.URL("/live"))
 	n := 0
 	play := func(seconds int) (heap float64, nodes int) {
 		for range seconds {
@@ -818,12 +818,12 @@ func TestPageIsBounded(t *testing.T) {
 				P50: time.Millisecond, P99: time.Duration(2+n%7) * time.Millisecond, Max: time.Second, Busy: 0.1})
 			n++
 		}
-		tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
-		if kept, want := tab.Text("#throughput .caption"), min(n, 3600); !strings.Contains(
+		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
+		if kept, want := tab.ElementText("#throughput .caption"), min(n, 3600); !strings.Contains(
 			strings.ReplaceAll(kept, ",", ""), fmt.Sprintf("n = %d seconds", want)) {
 			t.Errorf("after %d seconds: %q", n, kept)
 		}
-		return tab.Heap()
+		return tab.MeasureHeap()
 	}
 	play(100)
 	full, nodes := play(3600)
@@ -835,9 +835,9 @@ func TestPageIsBounded(t *testing.T) {
 		t.Errorf("%.1f MB after an hour, %.1f MB after two", full/1e6, heap/1e6)
 	}
 	t.Logf("%d nodes, %.1f MB after an hour; %d, %.1f MB after two", nodes, full/1e6, later, heap/1e6)
-	tab.Go(s.URL("/live")) // late: it gets the last hour, and what was counted before
-	tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
-	if got, want := tab.Numbers()["total.completed"], fmt.Sprint(1000*n); got != want {
+	tab.Navigate(s.URL("/live")) // late: it gets the last hour, and what was counted before
+	tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
+	if got, want := tab.NumbersByPath()["total.completed"], fmt.Sprint(1000*n); got != want {
 		t.Errorf("a page that comes late says that %s were completed, and %s were", got, want)
 	}
 	leave(tab)

@@ -45,11 +45,15 @@ func keep(t testing.TB, home, url string, number int, rate float64) string {
 func keepLab(t testing.TB, home string, day int, throughput float64) {
 	t.Helper()
 	dir := filepath.Join(home, "experiments", fmt.Sprintf("small-%02d", day))
-	r := lab.Record{Format: lab.ExperimentFormat, Dyno: fmt.Sprintf("0.%d", day), Name: "small", State: lab.Complete,
-		Started: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Host: result.ThisHost(), SHA256: "ab",
-		CPUs: server.Split{}, Arms: []lab.Arm{{Name: "one <b>"}}, Trials: []lab.TrialSummary{}, Verdicts: []lab.Comparison{},
-		Cells: []lab.Cell{{Arm: "one <b>", Level: "c1", Metric: "throughput", Unit: "req/s", Trials: 6,
-			Median: stats.Interval{Low: throughput * 0.99, Estimate: throughput, High: throughput * 1.01, Level: 0.95}}}}
+	r := lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Dyno: fmt.Sprintf("0.%d", day), Name: "small", State: lab.Complete,
+			Started: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)},
+		Definition:  lab.Definition{SHA256: "ab"},
+		Setup:       lab.Setup{Host: result.ThisHost(), CPUs: server.Split{}},
+		Preparation: lab.Preparation{Arms: []lab.Arm{{Name: "one <b>"}}},
+		Findings: lab.Findings{Trials: []lab.TrialSummary{}, Verdicts: []lab.Comparison{},
+			Cells: []lab.Cell{{Arm: "one <b>", Level: "c1", Metric: "throughput", Unit: "req/s", Trials: 6,
+				Median: stats.Interval{Low: throughput * 0.99, Estimate: throughput, High: throughput * 1.01, Level: 0.95}}}}}
 	b, err := json.Marshal(r)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
@@ -92,27 +96,27 @@ func TestHistoryInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(t)
-	tab.Go(d.said)
-	tab.Until(`document.querySelector('nav a[href="/history"]') !== null`)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`document.querySelector('nav a[href="/history"]') !== null`)
 	follow(tab, `nav a[href="/history"]`)
 	figure := `document.querySelector("#series figure")`
-	tab.Until(figure + `?.dataset.drawn === "yes"`)
-	tab.Until(`document.querySelectorAll("#series tbody tr").length === 2`)
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll("#series figure").length`); n != 1 {
+	tab.WaitUntil(figure + `?.dataset.drawn === "yes"`)
+	tab.WaitUntil(`document.querySelectorAll("#series tbody tr").length === 2`)
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("#series figure").length`); n != 1 {
 		t.Errorf("%d series are drawn, and one has several results", n)
 	}
-	text := tab.Text("#series figure")
+	text := tab.ElementText("#series figure")
 	for _, want := range []string{"<img src=x", "▼ worse", "0.900 times", "kernel <i>6.18</i> #nightly", "n = 20 results"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the plot does not say %q: %s", want, text)
 		}
 	}
-	id := pagetest.Eval[string](tab, figure+`.id`)
-	pagetest.Eval[bool](tab, fmt.Sprintf(`(location.hash = "%s=table", true)`, id))
-	tab.Until(figure + `.querySelector("table") !== null`)
-	said := pagetest.Eval[map[string]any](tab, `fetch("/api/history").then((a) => a.json())`)
-	shown := tab.Numbers()
+	id := pagetest.Evaluate[string](tab, figure+`.id`)
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(location.hash = "%s=table", true)`, id))
+	tab.WaitUntil(figure + `.querySelector("table") !== null`)
+	said := pagetest.Evaluate[map[string]any](tab, `fetch("/api/history").then((a) => a.json())`)
+	shown := tab.NumbersByPath()
 	for i, want := range said["series"].([]any)[0].(map[string]any)["runs"].([]any) {
 		key := fmt.Sprintf("series.0.runs.%d.value", i)
 		if got := shown[key]; got != fmt.Sprint(want.(map[string]any)["value"]) {
@@ -122,22 +126,22 @@ func TestHistoryInTheBrowser(t *testing.T) {
 	if _, there := shown["series.0.changes.0.ratio"]; !there || shown["experiments.0.runs.19.trials"] != "0" {
 		t.Errorf("a change, or experiments, are not there: %v", shown)
 	}
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll("img, #series i, #labs b").length`); n > 0 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("img, #series i, #labs b").length`); n > 0 {
 		t.Errorf("%d names became elements", n)
 	}
 	historyOfLabs(t, tab)
-	pagetest.Eval[bool](tab, fmt.Sprintf(`(location.hash = "metric=p99&filter=nothing&%s=", true)`, id))
-	tab.Until(`document.querySelector("#series .empty")?.textContent.includes("None of them")`)
-	tab.Go(pagetest.Eval[string](tab, `location.origin`) + "/history")
-	tab.Until(figure + `?.dataset.drawn === "yes"`)
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(location.hash = "metric=p99&filter=nothing&%s=", true)`, id))
+	tab.WaitUntil(`document.querySelector("#series .empty")?.textContent.includes("None of them")`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/history")
+	tab.WaitUntil(figure + `?.dataset.drawn === "yes"`)
 	if path := clickRun(tab, figure, 2); path != "/results/"+ids[2] {
 		t.Errorf("a click on the third run opens %q", path)
 	}
 	follow(tab, `#series a[href^="/results/"]`)
-	tab.Drawn()
-	tab.Go(pagetest.Eval[string](tab, `location.origin`) + "/labs/small-20/report#past-l0=table")
-	tab.Drawn()
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll('#past-l0 td a[href="/labs/small-03/report"]').length`); n != 1 {
+	tab.AwaitFigures()
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/labs/small-20/report#past-l0=table")
+	tab.AwaitFigures()
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#past-l0 td a[href="/labs/small-03/report"]').length`); n != 1 {
 		t.Errorf("the report has %d ways to that of an earlier run", n)
 	}
 }
@@ -146,21 +150,21 @@ func TestHistoryInTheBrowser(t *testing.T) {
 func historyOfLabs(t *testing.T, tab *pagetest.Tab) {
 	t.Helper()
 	press(tab, "#labs details summary")
-	tab.Until(`document.querySelector("#labs figure")?.dataset.drawn === "yes"`)
-	text := tab.Text("#labs .past")
+	tab.WaitUntil(`document.querySelector("#labs figure")?.dataset.drawn === "yes"`)
+	text := tab.ElementText("#labs .past")
 	for _, want := range []string{"n = 20 runs", "one <b>", "▼ worse", "0.19", "the one shown"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the past of the experiments does not say %q: %s", want, text)
 		}
 	}
-	if n := pagetest.Eval[int](tab, `document.querySelectorAll('#labs .past a[href="/labs/small-11/report"]').length`); n == 0 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#labs .past a[href="/labs/small-11/report"]').length`); n == 0 {
 		t.Error("there is no way to the report of the run since which it is worse")
 	}
 }
 
 // clickRun clicks on the point of a run, and returns where that would lead.
 func clickRun(tab *pagetest.Tab, figure string, run int) string {
-	return pagetest.Eval[string](tab, fmt.Sprintf(`(() => {
+	return pagetest.Evaluate[string](tab, fmt.Sprintf(`(() => {
 		let path = "";
 		HTMLAnchorElement.prototype.click = function () { path = this.pathname; };
 		const plot = %s.querySelector("[role=img] svg");
@@ -214,16 +218,16 @@ func BenchmarkScreenshotsOfHistory(b *testing.B) {
 		keep(b, home, "http://127.0.0.1:8080/other", i, 5000+float64(i*i%7))
 	}
 	d := dyno(b, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
-	tab := chromium.Tab(b)
-	tab.Go(d.said)
-	tab.Until(`document.querySelector('nav a[href="/history"]') !== null`)
+	tab := chromium.OpenTab(b)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`document.querySelector('nav a[href="/history"]') !== null`)
 	follow(tab, `nav a[href="/history"]`)
-	tab.Until(`document.querySelectorAll("#series figure").length === 2`)
+	tab.WaitUntil(`document.querySelectorAll("#series figure").length === 2`)
 	press(tab, "#labs details summary")
-	tab.Until(`document.querySelector("#labs figure")?.dataset.drawn === "yes"`)
+	tab.WaitUntil(`document.querySelector("#labs figure")?.dataset.drawn === "yes"`)
 	for _, width := range []int64{390, 1280, 2560} {
 		for look, dark := range map[string]bool{"light": false, "dark": true} {
-			tab.Look(width, 900, dark)
+			tab.SetViewport(width, 900, dark)
 			tab.Screenshot(filepath.Join(dir, fmt.Sprintf("history-%d-%s.png", width, look)))
 		}
 	}

@@ -32,7 +32,7 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 			return n, ev
 		}
 	}
-	return len(in), proto.Event{} // an application may talk on after its last response
+	return len(in), proto.Event{} // bytes after the last response are ignored
 }
 
 // decodeRecord reads the header of the next record.
@@ -46,7 +46,7 @@ func (c *codec) decodeRecord(b []byte) (int, proto.Event) {
 	id := binary.BigEndian.Uint16(b[2:])
 	c.kind, c.left, c.pad = b[1], int(binary.BigEndian.Uint16(b[4:])), int(b[6])
 	switch {
-	case id == management: // an answer to what we never ask: every type may be skipped
+	case id == management: // an answer to a query that we never send: every type may be skipped
 		c.kind = maxKnown + 1
 		return header, proto.Event{}
 	case id != requestID:
@@ -66,7 +66,7 @@ func (c *codec) decodeRecord(b []byte) (int, proto.Event) {
 	return header, proto.Event{}
 }
 
-// foreignProtocol is for a peer that does not speak FastCGI, or not its only version.
+// foreignProtocol is the fault of a peer that does not speak FastCGI version 1.
 func foreignProtocol(b []byte) *proto.Fault {
 	hint := ""
 	if b[0] == 'H' {
@@ -76,7 +76,7 @@ func foreignProtocol(b []byte) *proto.Fault {
 		"not a FastCGI record: it begins with %q%s", b[:min(len(b), 40)], hint)
 }
 
-// decodeContent takes what there is of the record's content.
+// decodeContent decodes the available part of a record's content.
 func (c *codec) decodeContent(b []byte) (int, proto.Event) {
 	n := min(len(b), c.left)
 	switch c.kind {
@@ -98,13 +98,13 @@ func (c *codec) decodeContent(b []byte) (int, proto.Event) {
 			return 0, proto.Event{}
 		}
 		c.left = 0
-		return n, c.endRequest(b[4]) // after the application's own exit status
+		return n, c.endRequest(b[4]) // the application's own exit status comes first
 	}
 	c.left -= n
 	return n, proto.Event{}
 }
 
-// decodeOutput takes bytes of the response: of its header and then of its body.
+// decodeOutput decodes bytes of the response: first its header, then its body.
 func (c *codec) decodeOutput(b []byte) (int, proto.Event) {
 	a := &c.answer
 	if a.whole {
@@ -123,7 +123,7 @@ func (c *codec) decodeOutput(b []byte) (int, proto.Event) {
 	return n, proto.Event{}
 }
 
-// What an application says of a request that it has ended.
+// How an application reports the end of a request.
 const (
 	complete = iota
 	cannotMultiplex
@@ -131,7 +131,7 @@ const (
 	unknownRole
 )
 
-// endRequest is what the end of the request means for the exchange.
+// endRequest is the event of a request's end.
 func (c *codec) endRequest(status byte) proto.Event {
 	var f *proto.Fault
 	switch status {
@@ -155,8 +155,8 @@ func (c *codec) endRequest(status byte) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Failed, Tag: c.tag}, Err: f}
 }
 
-// endOfInput is what is told when the application has closed the connection, in the
-// middle of unread bytes or between records.
+// endOfInput is the event after the application closed the connection, with that many unread bytes,
+// or between records.
 func (c *codec) endOfInput(unread int) proto.Event {
 	switch {
 	case !c.busy:
@@ -177,7 +177,7 @@ func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }
 
-// Faults that come often, or by the thousand from an application under load.
+// Faults that are constant because they occur often, or by the thousand under load.
 var (
 	faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 		Detail: "connection closed before the response"}

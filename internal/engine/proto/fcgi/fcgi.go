@@ -35,12 +35,12 @@ import (
 
 // Options are how requests are to be sent.
 type Options struct {
-	Params     []proto.Field // instead of ours of the same names, or beside them
+	Params     []proto.Field // replace ours of the same names, or are added
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
 	UserAgent  string        // HTTP_USER_AGENT, unless the request has its own; none if empty
 }
 
-// What FastCGI calls its records, as far as a responder and its server use them.
+// FastCGI's names of records, as far as they are used here.
 const (
 	beginRequest = 1
 	endRequest   = 3
@@ -64,9 +64,8 @@ const (
 	endSize   = 8              // bytes of an endRequest's content
 )
 
-// Protocol is FastCGI as the options have it. It fails on options and requests
-// that cannot be sent, and says which. The requests' bodies are not copied and
-// must not change.
+// Protocol is FastCGI with these options. It fails on options and requests that cannot be sent, and
+// names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
@@ -83,10 +82,9 @@ func Protocol(o Options) proto.Protocol {
 	}
 }
 
-// Stderr is what applications wrote to stderr on the connections of c's maker, c
-// among them: the first 4 KiB, and how many bytes there were. It is nothing if c
-// does not speak FastCGI. The bytes must be copied before any of those codecs is
-// used again.
+// Stderr is what applications wrote to stderr on all connections that were made together with c:
+// the first 4 KiB, and the number of all bytes. It is nothing if c does not speak FastCGI. The
+// caller must copy sample before it uses any of those codecs again.
 func Stderr(c proto.Codec) (sample []byte, total int64) {
 	if c, ok := c.(*codec); ok {
 		return c.run.stderr, c.run.complaints
@@ -99,7 +97,7 @@ type run struct {
 	messages   []message
 	closeAfter int
 	stderr     []byte
-	complaints int64 // bytes of stderr, kept or not
+	complaints int64 // all bytes of stderr
 }
 
 // A codec is one connection.
@@ -108,12 +106,12 @@ type codec struct {
 	tag     uint32
 	rest    []byte // of the body that is being sent
 	encoded int    // requests begun on this connection
-	busy    bool   // a request waits for its end
+	busy    bool   // a request is in flight
 	full    bool   // no new requests
 	bare    bool   // the response has no body, whatever its header says
-	over    bool   // no event is left
+	over    bool   // no more events
 
-	// The record that is being read: content and padding still to come.
+	// The current record: content and padding still to come.
 	kind      byte
 	left, pad int
 

@@ -7,13 +7,13 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// maxLine is how much of a header line is kept: enough to know what matters.
+// maxLine is how many bytes of a header line are kept, enough for the fields that matter.
 const maxLine = 128
 
-// An answer is a response as far as it has come.
+// An answer is the part of a response that has arrived.
 type answer struct {
-	touched bool // a record of it has come
-	whole   bool // the header is in
+	touched bool // a record of it has arrived
+	whole   bool // the header is complete
 	located bool // there is a Location
 	status  uint16
 	kept    uint8
@@ -24,13 +24,13 @@ type answer struct {
 	line    [maxLine]byte
 }
 
-// resetAnswer forgets all but the old line, which is not worth clearing.
+// resetAnswer resets everything except the line, whose old content does not matter.
 func (a *answer) resetAnswer() {
 	a.touched, a.whole, a.located, a.status, a.kept = false, false, false, 0, 0
 	a.size, a.length, a.body, a.fault = 0, -1, 0, nil
 }
 
-// statusCode is the status: CGI leaves out what goes without saying.
+// statusCode is the status, or CGI's default if the header has none.
 func (a *answer) statusCode() uint16 {
 	switch {
 	case a.status != 0:
@@ -41,7 +41,7 @@ func (a *answer) statusCode() uint16 {
 	return 200
 }
 
-// readHead takes lines off b, up to the end of the header if it is there.
+// readHead reads lines from b, up to the end of the header.
 func (a *answer) readHead(b []byte) (n int) {
 	for n < len(b) && !a.whole && a.size <= maxHead {
 		rest := b[n:]
@@ -59,7 +59,7 @@ func (a *answer) readHead(b []byte) (n int) {
 	return n
 }
 
-// parseLine judges a whole line, of which only the front may have been kept.
+// parseLine evaluates a complete line, of which only the beginning may have been kept.
 func (a *answer) parseLine() {
 	line := a.line[:a.kept]
 	if a.kept = 0; len(line) > 0 && line[len(line)-1] == '\r' {
@@ -97,14 +97,14 @@ func equalsFold(b []byte, lower string) bool {
 		return false
 	}
 	for i := range b {
-		if b[i]|0x20 != lower[i]|0x20 { // a hyphen has that bit, and its twin is no name's
+		if b[i]|0x20 != lower[i]|0x20 { // \r becomes a hyphen too, but is in no name
 			return false
 		}
 	}
 	return true
 }
 
-// parseStatus reads what Status says: three digits, and any reason.
+// parseStatus parses the value of Status: three digits, and any reason.
 func (a *answer) parseStatus(v []byte) {
 	code, _, _ := bytes.Cut(v, space)
 	n, err := strconv.ParseUint(string(code), 10, 16)
@@ -135,7 +135,7 @@ func (a *answer) noteFault(f *proto.Fault) {
 	}
 }
 
-// headFault is what was wrong with a response that has come to its end, or nil.
+// headFault is the fault of a response's header, or nil; the response is complete.
 func (a *answer) headFault(bare bool) *proto.Fault {
 	switch {
 	case a.fault != nil:

@@ -25,14 +25,14 @@ func (o Options) checkOptions() error {
 	return nil
 }
 
-// A message is one request as it goes on the wire.
+// A message is a request as it is sent.
 type message struct {
 	head []byte // with the end of stdin, if there is no body
 	body []byte
 	bare bool // HEAD: the response will have no body
 }
 
-// encodeRequest writes r's records. What is no HTTP request is none of CGI's either.
+// encodeRequest encodes the records of r. CGI accepts only what HTTP accepts.
 func (o Options) encodeRequest(r proto.Request) (message, error) {
 	if err := h1.Check(r); err != nil {
 		return message{}, err
@@ -89,7 +89,7 @@ func (e *environment) setVariable(name, value string) {
 	*e = append(*e, proto.Field{Name: name, Value: value})
 }
 
-// newEnvironment is what a web server that got r would tell the application.
+// newEnvironment is the environment that a web server would pass on for r.
 func (o Options) newEnvironment(r proto.Request) environment {
 	var e environment
 	path, query, _ := strings.Cut(r.Path, "?")
@@ -112,7 +112,7 @@ func (o Options) newEnvironment(r proto.Request) environment {
 	e.setVariable("SERVER_PORT", cmp.Or(port, "80"))
 	e.setVariable("REMOTE_ADDR", "127.0.0.1")
 	e.setVariable("REMOTE_PORT", "0")
-	e.setVariable("REDIRECT_STATUS", "200") // else php-cgi takes it for a call that avoids the server
+	e.setVariable("REDIRECT_STATUS", "200") // else php-cgi refuses, as if called without a server
 	if len(r.Body) > 0 || r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
 		e.setVariable("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
 	}
@@ -130,8 +130,8 @@ func (o Options) newEnvironment(r proto.Request) environment {
 	return e
 }
 
-// setHeaders adds the request's own fields. Those of one name become one, as HTTP
-// has it, and replace what was there before.
+// setHeaders adds the request's own fields. Several fields of one name are joined, as HTTP defines,
+// and replace the earlier value.
 func (e *environment) setHeaders(fields []proto.Field) {
 	seen := map[string]bool{}
 	for _, f := range fields {

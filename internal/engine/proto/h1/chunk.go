@@ -8,8 +8,8 @@ type part uint8
 const (
 	inSize    part = iota // the line that says how long the chunk is
 	inChunk               // left bytes of it
-	inGap                 // the line end behind it
-	inTrailer             // fields behind the last chunk, until an empty line
+	inGap                 // the line end after it
+	inTrailer             // fields after the last chunk, until an empty line
 )
 
 func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
@@ -43,7 +43,7 @@ func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
 	}
 }
 
-// parseChunkSize reads the line before a chunk: its size in hex, and extensions.
+// parseChunkSize parses the line before a chunk: its size in hex, and extensions.
 func (c *codec) parseChunkSize(b []byte) (int, *proto.Fault) {
 	line, n := c.nextLine(b)
 	if f := c.checkLimit(b, n, maxSize, "line before a chunk"); f != nil || n == 0 {
@@ -61,7 +61,7 @@ func (c *codec) parseChunkSize(b []byte) (int, *proto.Fault) {
 	return n, nil
 }
 
-// checkLimit reports that what size counts is too long; n of b are counted already.
+// checkLimit fails if what size counts is too long. n bytes of b are counted already.
 func (c *codec) checkLimit(b []byte, n, limit int, what string) *proto.Fault {
 	total := c.size
 	if n == 0 {
@@ -88,7 +88,7 @@ func (c *codec) chunkGap(b []byte) (n int, f *proto.Fault) {
 	return n, nil
 }
 
-// parseHex reads a chunk's size, and lets pass spaces and extensions behind it.
+// parseHex parses a chunk's size, and ignores spaces and extensions after it.
 func parseHex(b []byte) (v int64, ok bool) {
 	for i, x := range b {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// What a peer may make us read without giving us a response.
+// How much a peer may send without completing a response.
 const (
 	maxHead    = 256 << 10 // a response's header, with those of interim responses before it
 	maxSize    = 4 << 10   // the line before a chunk
@@ -22,8 +22,8 @@ const (
 	inBody         // left bytes of body to come
 	inChunks       // the body is chunked
 	toEOF          // the body ends where the connection does
-	ending         // the connection's last response has arrived; Closing is to follow
-	over           // no event is left
+	ending         // the connection's last response has arrived; Closing follows
+	over           // no more events
 )
 
 func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
@@ -47,7 +47,7 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 		c.state = over
 		return 0, proto.Event{What: proto.What{Kind: proto.Closing}}
 	}
-	return len(in), proto.Event{} // a peer may talk on after its last response: nobody listens
+	return len(in), proto.Event{} // bytes after the last response are ignored
 }
 
 // decodeHead reads lines until a final response's header is complete.
@@ -86,10 +86,10 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 	}
 }
 
-// nextLine finds the line at the front of b, which is n bytes long with its end, and
-// adds them to size. If b has no whole line, n is 0.
+// nextLine returns the line at the front of b, which is n bytes long with its end, and adds n to
+// size. If b has no complete line, n is 0.
 func (c *codec) nextLine(b []byte) (line []byte, n int) {
-	if c.seen > len(b) { // only once nothing more will come
+	if c.seen > len(b) { // only at the end of the input
 		c.seen = 0
 	}
 	i := bytes.IndexByte(b[c.seen:], '\n')
@@ -106,8 +106,8 @@ func (c *codec) nextLine(b []byte) (line []byte, n int) {
 	return b[:i], i + 1
 }
 
-// incompleteHead judges a head of which b is no whole line, or one too many. Garbage
-// is known by its first bytes: it may never come to the end of a line.
+// incompleteHead judges a head whose last line in b is incomplete or above the limits. It
+// recognises garbage by the first bytes, because garbage may never contain a line end.
 func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 	if c.answer.status == 0 && len(b) > 0 {
 		if f := foreignProtocol(b); f != nil {
@@ -128,7 +128,7 @@ func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 		"connection closed inside the response header, after %d bytes", total))
 }
 
-// decodeIdle reads when no request waits for a response.
+// decodeIdle decodes bytes when no request waits for a response.
 func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	switch {
 	case len(b) > 0:
@@ -141,7 +141,7 @@ func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	return 0, proto.Event{}
 }
 
-// finishHead chooses what follows a header: if it is only informational, another.
+// finishHead decides what follows a header: another one, if it is informational.
 func (c *codec) finishHead() proto.Event {
 	a, x := c.answer, *c.requestSlot(c.first)
 	c.answer.status = 0
@@ -180,8 +180,8 @@ func (c *codec) interimEvent(status uint16) proto.Event {
 	return proto.Event{}
 }
 
-// endResponse stops sending: the response under way is the connection's last. The slot
-// remembers it, so that it is known when the response is done.
+// endResponse stops sending, because the current response is the connection's last. It notes this
+// in the exchange, for the end of the response.
 func (c *codec) endResponse() {
 	c.full, c.rest = true, nil
 	c.requestSlot(c.first).ends = true
@@ -214,7 +214,7 @@ func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }
 
-// faultClosed has no detail of its own, and comes often: servers close when idle.
+// faultClosed is constant because it occurs often: servers close idle connections.
 var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "connection closed before the response"}
 

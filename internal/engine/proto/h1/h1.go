@@ -33,20 +33,19 @@ import (
 // Options are how requests are to be sent.
 type Options struct {
 	Version10  bool   // as HTTP/1.0: one exchange, unless the user's Connection says keep-alive
-	Depth      int    // requests under way on one connection: 1 (also if 0) to MaxDepth
-	CloseAfter int    // this many end a connection; the last says so, if 1.0 does not; 0: never
+	Depth      int    // requests in flight on a connection: 1 (also if 0) to MaxDepth
+	CloseAfter int    // requests on a connection; the last announces its end; 0: no limit
 	UserAgent  string // unless the request has its own; none if empty
 }
 
 // MaxDepth bounds pipelining.
 const MaxDepth = 1024
 
-// piece is how much of a body is handed over at once.
+// piece is how much of a body is sent at once, in bytes.
 const piece = 64 << 10
 
-// Protocol is HTTP/1.x as the options have it. It fails on options out of range
-// and on requests that Check refuses, and says which. The requests' bodies are
-// not copied and must not change.
+// Protocol is HTTP/1.x with these options. It fails on options out of range and on requests that
+// Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
@@ -74,22 +73,21 @@ type run struct {
 	known    known
 }
 
-// known is the last header that was read whole, and what it said. Most of a
-// server's headers are the same bytes until its clock moves on, and to compare
-// costs a tenth of reading.
+// known is the last complete header and what it meant. Most headers of a server are byte for byte
+// the same until its clock advances. Comparing takes a tenth of the time of parsing.
 type known struct {
 	head   []byte
 	answer answer
 }
 
-// knownMax bounds what is kept, and compared in vain.
+// knownMax is the longest header that is kept for comparison, in bytes.
 const knownMax = 1 << 10
 
 // A codec is one connection.
 type codec struct {
 	run *run
 
-	// Exchanges begun and not yet over, oldest first: order[first%slots] and on.
+	// Exchanges in flight, oldest first: order[first%slots] and on.
 	order       []begun
 	first, next uint32
 
@@ -100,13 +98,13 @@ type codec struct {
 	state     state
 	part      part
 	interim   int    // 1xx responses to the exchange
-	seen      int    // bytes of in already searched for a line's end
-	size      int    // bytes taken of what is limited: the head, a chunk's line, the trailer
-	left, got int64  // bytes of body still to come in this piece; and all there were, or will be
+	seen      int    // bytes of in that were already searched for a line end
+	size      int    // bytes so far of what is limited: the head, a chunk's line, the trailer
+	left, got int64  // bytes of this part of the body still to come; and of the whole body
 	answer    answer // the head so far
 }
 
-// A begun exchange waits for its response.
+// A begun is a request in flight that waits for its response.
 type begun struct {
 	tag  uint32
 	bare bool // the response has no body, whatever its header says

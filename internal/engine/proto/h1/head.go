@@ -7,14 +7,14 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// An answer is what a response's header has said so far.
+// An answer is what the lines of a response's header have meant so far.
 type answer struct {
 	status  uint16 // 0: not begun
 	old     bool   // HTTP/1.0
 	close   bool   // Connection: close
 	keep    bool   // Connection: keep-alive
 	coded   bool   // there is a Transfer-Encoding
-	chunked bool   // whose last coding is chunked
+	chunked bool   // its last coding is chunked
 	length  int64  // Content-Length, or -1
 }
 
@@ -41,7 +41,7 @@ func statusLineFault(line []byte) *proto.Fault {
 
 const signature = "HTTP/1."
 
-// foreignProtocol reports, as soon as b shows it, that the peer does not speak HTTP/1.x.
+// foreignProtocol fails as soon as b shows that the peer does not speak HTTP/1.x.
 func foreignProtocol(b []byte) *proto.Fault {
 	k := min(len(b), len(signature))
 	if string(b[:k]) == signature[:k] {

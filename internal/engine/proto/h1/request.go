@@ -21,8 +21,8 @@ func (o Options) checkOptions() error {
 	return nil
 }
 
-// Check reports everything about r that cannot be sent as an HTTP/1.x request,
-// naming the request; nil means that Protocol takes it.
+// Check returns all reasons why r cannot be sent as an HTTP/1.x request, with the request's name;
+// nil means that Protocol accepts it.
 func Check(r proto.Request) error {
 	var faults []error
 	add := func(format string, a ...any) { faults = append(faults, fmt.Errorf(format, a...)) }
@@ -71,9 +71,9 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// A message is one request as it goes on the wire.
+// A message is a request as it is sent.
 type message struct {
-	head, last []byte // and as a connection's last, if CloseAfter will ask for it
+	head, last []byte // the same as a connection's last request, for CloseAfter
 	body       []byte
 	bare       bool // HEAD: the response will have no body
 	ends       bool // head itself ends the connection
@@ -129,7 +129,7 @@ func appendField(b []byte, name, value string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// hasBodyLength reports whether we must say how long the body is.
+// hasBodyLength reports whether the request must contain the length of its body.
 func hasBodyLength(r proto.Request) bool {
 	if hasItem(r.Header, "Content-Length", "") || hasItem(r.Header, "Transfer-Encoding", "") {
 		return false
@@ -141,8 +141,8 @@ func hasBodyLength(r proto.Request) bool {
 	return len(r.Body) > 0
 }
 
-// hasItem reports whether header has a field of that name, in any case, and, unless
-// item is empty, with item in its list.
+// hasItem reports whether header has a field of that name, in any case. If item is not empty, the
+// field's list must contain it.
 func hasItem(header []proto.Field, name, item string) bool {
 	for _, f := range header {
 		if !strings.EqualFold(f.Name, name) {

@@ -6,7 +6,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// handleSettings takes what the server allows, at any time of the connection.
+// handleSettings applies the server's SETTINGS, which may come at any time.
 func (c *codec) handleSettings(flags byte, id uint32, p []byte) *proto.Fault {
 	switch {
 	case id != 0:
@@ -14,7 +14,7 @@ func (c *codec) handleSettings(flags byte, id uint32, p []byte) *proto.Fault {
 	case flags&flagAck != 0 && len(p) > 0, len(p)%6 != 0:
 		return newFault(proto.FaultFraming, "SETTINGS of %d bytes", len(p))
 	case flags&flagAck != 0:
-		if c.run.NoTable { // from now on; a server that never says so itself has nothing in it
+		if c.run.NoTable { // from now on; without SETTINGS a server's table stays empty
 			c.decoder.limit = 0
 			c.resizeTable(0)
 		}
@@ -32,8 +32,8 @@ func (c *codec) handleSettings(flags byte, id uint32, p []byte) *proto.Fault {
 	return nil
 }
 
-// applySetting takes one. That of the size of our dynamic table changes nothing, as we
-// have none; that of the length of headers is advice.
+// applySetting applies one setting. The size of our dynamic table changes nothing, because we have
+// none. The length of headers is only advice.
 func (c *codec) applySetting(which uint16, v uint32) *proto.Fault {
 	switch which {
 	case enablePush:
@@ -57,7 +57,7 @@ func (c *codec) applySetting(which uint16, v uint32) *proto.Fault {
 	return nil
 }
 
-// setInitialWindow changes what may be sent on every stream, open ones included.
+// setInitialWindow changes the send window of every stream, open ones included.
 func (c *codec) setInitialWindow(v int64) *proto.Fault {
 	delta := v - c.initial
 	c.initial = v
@@ -108,7 +108,7 @@ func (c *codec) handleWindowUpdate(id uint32, p []byte) proto.Event {
 	return proto.Event{}
 }
 
-// handleReset is when the server gives a stream up.
+// handleReset handles RST_STREAM from the server.
 func (c *codec) handleReset(id uint32, p []byte) proto.Event {
 	if len(p) != 4 {
 		return c.brokenEvent(newFault(proto.FaultFraming, "RST_STREAM of %d bytes", len(p)))
@@ -130,8 +130,8 @@ func (c *codec) handleReset(id uint32, p []byte) proto.Event {
 	return c.failedEvent(slot, resetFaults[min(code, uint32(len(codes)))])
 }
 
-// dropOwnReset keeps us from resetting a stream that the server has reset in turn: so do
-// servers that answer before they have read all of a request.
+// dropOwnReset cancels our own reset of a stream that the server has reset too. Servers do so when
+// they answer before they have read all of a request.
 func (c *codec) dropOwnReset(id uint32) {
 	for i, r := range c.resets {
 		if r.id == id {
@@ -175,7 +175,8 @@ func (c *codec) handlePing(flags byte, id uint32, p []byte) *proto.Fault {
 // Dismissed is the error in the server's GOAWAY, or nil.
 func (c *codec) Dismissed() *proto.Fault { return c.gone }
 
-// handleGoAway is when the server takes no new streams, nor some that it was sent.
+// handleGoAway handles GOAWAY: the server accepts no new streams, and does not process some that it
+// received.
 func (c *codec) handleGoAway(id uint32, p []byte) *proto.Fault {
 	switch {
 	case id != 0:

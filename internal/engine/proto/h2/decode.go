@@ -27,7 +27,7 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 	return len(in), proto.Event{}
 }
 
-// pendingEvent is the event that was left over when the last one was returned.
+// pendingEvent is an event that belongs to the same bytes as the last one.
 func (c *codec) pendingEvent() proto.Event {
 	if c.later&laterDone != 0 {
 		c.later &^= laterDone
@@ -54,7 +54,7 @@ func (c *codec) pendingEvent() proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Closing}}
 }
 
-// decodeFrame takes a frame, or what there is of one of DATA.
+// decodeFrame decodes a frame, or the available part of a DATA frame.
 func (c *codec) decodeFrame(b []byte) (int, proto.Event) {
 	if c.left > 0 {
 		n := min(len(b), c.left)
@@ -84,7 +84,7 @@ func (c *codec) decodeFrame(b []byte) (int, proto.Event) {
 	return whole, c.handleFrame(kind, flags, id, b[frameHeader:whole])
 }
 
-// misplacedFrame reports what no frame may be, or not here.
+// misplacedFrame returns the fault of a frame that is never allowed, or not here.
 func (c *codec) misplacedFrame(size int, kind, flags byte, id uint32) *proto.Fault {
 	switch {
 	case size > frameMin:
@@ -101,7 +101,7 @@ func (c *codec) misplacedFrame(size int, kind, flags byte, id uint32) *proto.Fau
 	return nil
 }
 
-// foreignProtocol is for a peer that does not speak HTTP/2.
+// foreignProtocol is the fault of a peer that does not speak HTTP/2.
 func foreignProtocol(b []byte) *proto.Fault {
 	hint := ""
 	switch {
@@ -144,8 +144,8 @@ func (c *codec) handleFrame(kind, flags byte, id uint32, p []byte) proto.Event {
 	return proto.Event{}
 }
 
-// lookupStream finds the open stream of a frame that only an open one may have. A frame
-// of a stream that we reset is passed over, as long as the server may not know.
+// lookupStream finds the open stream of a frame that only an open stream may have. A frame of a
+// stream that we reset is ignored as long as the server may not know of the reset.
 func (c *codec) lookupStream(what string, id uint32) (slot uint16, open bool, f *proto.Fault) {
 	if slot, open = c.slotOfID(id); open {
 		return slot, true, nil
@@ -157,7 +157,7 @@ func (c *codec) lookupStream(what string, id uint32) (slot uint16, open bool, f 
 	return 0, false, f
 }
 
-// idleStreamFault reports a stream that was never begun.
+// idleStreamFault is the fault of a frame on a stream that was never begun.
 func (c *codec) idleStreamFault(what string, id uint32) *proto.Fault {
 	if id%2 == 1 && id < c.next {
 		return nil
@@ -165,7 +165,7 @@ func (c *codec) idleStreamFault(what string, id uint32) *proto.Fault {
 	return violation("%s on stream %d, which we did not begin", what, id)
 }
 
-// decodeData takes the header of a DATA frame, and counts what it says will follow.
+// decodeData decodes the header of a DATA frame, and counts its content, which follows.
 func (c *codec) decodeData(b []byte, size int, flags byte, id uint32) (int, proto.Event) {
 	padding := 0
 	if flags&flagPadded != 0 {
@@ -203,7 +203,7 @@ func (c *codec) decodeData(b []byte, size int, flags byte, id uint32) (int, prot
 	return frameHeader, proto.Event{}
 }
 
-// receiveBody counts the bytes of a DATA frame, before they have come.
+// receiveBody counts the content of a DATA frame before it arrives.
 func (c *codec) receiveBody(slot uint16, size, padding int, ends bool) proto.Event {
 	s := &c.slots[slot]
 	s.receivable -= int64(size)
@@ -224,7 +224,7 @@ func (c *codec) receiveBody(slot uint16, size, padding int, ends bool) proto.Eve
 	return proto.Event{}
 }
 
-// finishData is when all of a DATA frame is in.
+// finishData ends a DATA frame that has arrived completely.
 func (c *codec) finishData() proto.Event {
 	if c.ending == 0 {
 		return proto.Event{}
@@ -249,8 +249,8 @@ func (c *codec) finishResponse(slot uint16) proto.Event {
 	return ev
 }
 
-// failStream ends a stream for what is wrong with its response. Ended says that the
-// server has nothing more to send on it.
+// failStream ends a stream because its response is faulty. ended is whether the server sends
+// nothing more on it.
 func (c *codec) failStream(slot uint16, ended bool, code uint32, f *proto.Fault) proto.Event {
 	s := &c.slots[slot]
 	if !ended || len(s.rest) > 0 {
@@ -259,7 +259,7 @@ func (c *codec) failStream(slot uint16, ended bool, code uint32, f *proto.Fault)
 	return c.failedEvent(slot, f)
 }
 
-// failedEvent is fail for a stream that is over as it is.
+// failedEvent is failStream for a stream that has ended already.
 func (c *codec) failedEvent(slot uint16, f *proto.Fault) proto.Event {
 	what := proto.What{Kind: proto.Failed, Tag: c.slots[slot].tag}
 	c.endStream(slot)
@@ -272,14 +272,14 @@ func (c *codec) resetStream(id, code uint32) {
 	c.unproven++
 }
 
-// Cancel resets the stream of an exchange. What the server still sends on it is passed
-// over, until it answers the PING that shows that it knows.
+// Cancel resets the stream of an exchange. Frames that the server still sends on it are ignored
+// until it answers the PING that follows the reset.
 func (c *codec) Cancel(tag uint32) bool {
 	slot, ok := c.slotInFlight(tag)
 	if !ok {
 		return false
 	}
-	if c.ending == slot+1 { // its last DATA is coming, and will find it gone
+	if c.ending == slot+1 { // the rest of its last DATA finds no stream
 		c.ending = 0
 	}
 	c.resetStream(c.slots[slot].id, cancel)
@@ -295,9 +295,9 @@ func (c *codec) endStream(slot uint16) {
 	}
 }
 
-// endOfInput is what is told when the server has closed the connection: of responses
-// that had begun one by one, and then of the rest. A header that is cut, whether
-// between frames or inside the one that rest is part of, is the beginning of one.
+// endOfInput returns the events after the server closed the connection: one for each response that
+// had begun, and then one for the rest. A truncated header, whether between frames or inside the
+// one that rest belongs to, counts as a response that has begun.
 func (c *codec) endOfInput(rest []byte) proto.Event {
 	cut := uint32(0)
 	if c.block.under {
@@ -323,7 +323,7 @@ func (c *codec) endOfInput(rest []byte) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Closing}}
 }
 
-// brokenEvent ends the connection, and owes the server to say why (RFC 9113, 5.4.1).
+// brokenEvent ends the connection, and prepares a GOAWAY with the reason (RFC 9113, 5.4.1).
 func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	c.over, c.full = true, true
 	if c.code == noError {

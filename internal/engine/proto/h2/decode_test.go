@@ -61,7 +61,7 @@ func data(id uint32, body string) string { return fr(frameData, flagEnd, id, bod
 func reply(id uint32) string { return head(id, ":status: 200", "a: b") + data(id, "hello") }
 
 // tell writes events as a test's table has them.
-func tell(events []proto.Event) string { return conform.Tell(events) }
+func tell(events []proto.Event) string { return conform.FormatEvents(events) }
 
 // lastWord is what a codec says when all is over, and it says it once.
 func lastWord(t testing.TB, c proto.Codec) string {
@@ -70,7 +70,7 @@ func lastWord(t testing.TB, c proto.Codec) string {
 	if more := c.Flush(nil); len(more) > 0 {
 		t.Errorf("and after its last word %q", more)
 	}
-	return conform.LastWord(said)
+	return conform.GoAwayCode(said)
 }
 
 // open3 is a connection on which three requests have been sent.
@@ -99,11 +99,11 @@ func TestConversations(t *testing.T) {
 		t.Run(tc.String(), func(t *testing.T) {
 			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 				c := open3(t, Options{})
-				got, err := prototest.Events(c, []byte(tc.Speech), chunk)
+				got, err := prototest.Events(c, []byte(tc.ServerBytes), chunk)
 				if err != nil {
 					t.Fatalf("in pieces of %d: %v", chunk, err)
 				}
-				told, leaves := tc.Parts()
+				told, leaves := tc.WantedParts()
 				if s := tell(got); s != told {
 					t.Fatalf("in pieces of %d: got %q, want %q: %+v", chunk, s, told, got)
 				}
@@ -124,8 +124,8 @@ func TestBeginnings(t *testing.T) {
 		for _, chunk := range []int{1, 3, 1000} {
 			c := newTestCodec(t, Options{}, get)
 			c.Flush(nil)
-			got, err := prototest.Events(c, []byte(tc.Speech), chunk)
-			told, leaves := tc.Parts()
+			got, err := prototest.Events(c, []byte(tc.ServerBytes), chunk)
+			told, leaves := tc.WantedParts()
 			if err != nil || tell(got) != told {
 				t.Errorf("%v: %q, want %q, %v", tc, tell(got), told, err)
 			}
@@ -239,9 +239,9 @@ func TestFaults(t *testing.T) {
 // it is taken without panic and comes to an end.
 func FuzzDecode(f *testing.F) {
 	for _, tc := range conform.Cases {
-		if len(tc.Speech) < 1000 {
-			f.Add([]byte(tc.Speech), uint8(3), uint8(0))
-			f.Add([]byte(tc.Speech), uint8(0), uint8(3))
+		if len(tc.ServerBytes) < 1000 {
+			f.Add([]byte(tc.ServerBytes), uint8(3), uint8(0))
+			f.Add([]byte(tc.ServerBytes), uint8(0), uint8(3))
 		}
 	}
 	f.Fuzz(func(t *testing.T, speech []byte, chunk, how uint8) {

@@ -7,13 +7,13 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// codes are HTTP/2's error codes, as kinds of fault have them.
+// codes are HTTP/2's error codes, in the form of kinds of faults.
 var codes = [...]string{"no-error", "protocol-error", "internal-error", "flow-control-error",
 	"settings-timeout", "stream-closed", "frame-size-error", "refused-stream", "cancel",
 	"compression-error", "connect-error", "enhance-your-calm", "inadequate-security",
 	"http-1-1-required"}
 
-// Those that we use.
+// The codes that we send.
 const (
 	noError          = 0
 	protocolError    = 1
@@ -27,8 +27,8 @@ const (
 	http11Required   = 13
 )
 
-// errorCodes are by which code a server is told what has ended the connection. It is not if
-// it does not speak HTTP/2 (RFC 9113, 3.4), or ended the connection itself.
+// errorCodes are the codes by which we tell a server why the connection ended. There is none for a
+// peer that does not speak HTTP/2 (RFC 9113, 3.4), or that ended the connection itself.
 var errorCodes = map[string]uint32{
 	proto.FaultViolation:   protocolError,
 	proto.FaultFraming:     frameSizeError,
@@ -45,8 +45,8 @@ func codeName(code uint32) string {
 	return "unknown"
 }
 
-// resetFaults are what a server's RST_STREAM says, by its code. They are made
-// beforehand, for a server under load may send one for every request.
+// resetFaults are the faults of a server's RST_STREAM, by its code. They are made in advance,
+// because a server under load may send one for every request.
 var resetFaults = newResetFaults()
 
 func newResetFaults() (faults [len(codes) + 1]*proto.Fault) {
@@ -62,7 +62,7 @@ func newResetFaults() (faults [len(codes) + 1]*proto.Fault) {
 	return faults
 }
 
-// goneFault is what a server's GOAWAY says, if it is an error.
+// goneFault is the fault in a server's GOAWAY; nil if it is no error.
 func goneFault(code uint32, debug []byte) *proto.Fault {
 	name := strings.ToUpper(strings.ReplaceAll(codeName(code), "-", "_"))
 	if int64(code) >= int64(len(codes)) {
@@ -78,7 +78,7 @@ func goneFault(code uint32, debug []byte) *proto.Fault {
 	return f
 }
 
-// faultClosed comes often: servers close when idle.
+// faultClosed is constant because it occurs often: servers close idle connections.
 var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "connection closed before the response"}
 

@@ -2,7 +2,7 @@ package h2
 
 import "encoding/binary"
 
-// What HTTP/2 calls its frames, flags and settings.
+// HTTP/2's names of frames, flags and settings.
 const (
 	frameData         = 0
 	frameHeaders      = 1
@@ -40,16 +40,16 @@ func appendWindow(b []byte, id uint32, n int64) []byte {
 	return binary.BigEndian.AppendUint32(appendFrame(b, 4, frameWindow, 0, id), uint32(n))
 }
 
-// probe is what our PING carries.
+// probe is the content of our PING.
 var probe = [8]byte{'d', 'y', 'n', 'o', ' ', 'r', 's', 't'}
 
-// owesFrames reports whether acknowledge has something to say. It is asked every turn.
+// owesFrames reports whether appendOwed has frames to append. It is called every turn.
 func (c *codec) owesFrames() bool {
 	return c.acks > 0 || len(c.pongs) > 0 || c.unproven > 0 && c.proving == 0 ||
 		len(c.resets) > 0 || len(c.replenish) > 0 || c.receivable < receiveWindow/2 || c.bye
 }
 
-// appendOwed appends what is owed.
+// appendOwed appends the frames that answer the server's.
 func (c *codec) appendOwed(out []byte) []byte {
 	for ; c.acks > 0; c.acks-- {
 		out = appendFrame(out, 0, frameSettings, flagAck, 0)
@@ -85,7 +85,7 @@ func (c *codec) appendOwed(out []byte) []byte {
 	return out
 }
 
-// appendGoAway appends GOAWAY, which says that of the server's streams we have processed none.
+// appendGoAway appends GOAWAY. It says that we processed none of the server's streams.
 func (c *codec) appendGoAway(out []byte) []byte {
 	c.bye = false
 	out = append(appendFrame(out, 8, frameGoAway, 0, 0), 0, 0, 0, 0)

@@ -42,8 +42,8 @@ import (
 
 // Options are how requests are to be sent.
 type Options struct {
-	Scheme     string // what :scheme says: "http" or "https"
-	Streams    int    // exchanges under way on one connection: 1 (also if 0) to MaxStreams
+	Scheme     string // value of :scheme, "http" or "https"
+	Streams    int    // requests in flight on a connection: 1 (also if 0) to MaxStreams
 	CloseAfter int    // the CloseAfter-th request of a connection is its last; 0: none
 	UserAgent  string // unless the request has its own; none if empty
 	NoTable    bool   // ask the server to compress headers without a dynamic table
@@ -56,26 +56,25 @@ const (
 	maxID     = 1<<31 - 1 // of a stream
 	maxWindow = 1<<31 - 1
 
-	firstWindow   = 1<<16 - 1 // what every window is until somebody says otherwise
-	receiveWindow = 1<<30 - 1 // what ours are: nothing is kept, so nothing can overflow
-	frameMin      = 1 << 14   // what every peer takes in one frame; and we, always
+	firstWindow   = 1<<16 - 1 // every window until a peer changes it
+	receiveWindow = 1<<30 - 1 // ours: the body is not kept, so none can overflow
+	frameMin      = 1 << 14   // longest frame that every peer accepts, and the longest that we accept
 	frameMost     = 1<<24 - 1
 
-	piece      = 64 << 10  // of bodies, handed over at once
+	piece      = 64 << 10  // of a body that is sent at once
 	maxHead    = 256 << 10 // a response's header: compressed, with its frames, and as a list
 	maxInterim = 64        // 1xx responses to one request
-	maxOwed    = 1 << 10   // acknowledgements that a server can have us owe
+	maxOwed    = 1 << 10   // answers to the server's frames that may be waiting
 )
 
-// Protocol is HTTP/2 as the options have it. It fails on options out of range
-// and on requests that Check refuses, and says which. The requests' bodies are
-// not copied and must not change.
+// Protocol is HTTP/2 with these options. It fails on options out of range and on requests that
+// Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		o := o // for each caller, who may be at it at once
+		o := o // a copy for each caller, which may run concurrently
 		o.Streams = max(o.Streams, 1)
 		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.clientPreface()}
 		for i := range reqs {
@@ -104,40 +103,40 @@ type codec struct {
 
 	next    uint32 // the next stream's id
 	encoded int    // requests begun on this connection
-	limit   int    // streams at once
+	limit   int    // in flight at most
 	full    bool   // no new requests
-	settled bool   // the server's SETTINGS have come
-	over    bool   // no event is left
+	settled bool   // the server's SETTINGS have arrived
+	over    bool   // no more events
 
 	goneAfter uint32       // the last stream that the server will process
-	gone      *proto.Fault // why it goes, if not in peace
+	gone      *proto.Fault // why, if it was an error
 
 	sending
 	owed
 
-	// Resets and the PING that proves them known.
+	// Resets, and the PING whose answer shows that the server knows of them.
 	unproven, proving int
 
 	// Reading.
-	left   int    // bytes of the DATA frame under way
-	ending uint16 // the slot, and 1, of the stream that it ends
+	left   int    // bytes of the current DATA frame to come
+	ending uint16 // the slot of the stream that it ends, plus 1
 	block  block
 	later  later
 	done   uint16 // the slot whose Done follows its Head
-	swept  int    // slots looked at for exchanges that GOAWAY or the end leaves
+	swept  int    // slots checked for exchanges that GOAWAY or the end left
 }
 
-// A sending is what has been sent on the connection, and what may be.
+// A sending is the state of what is sent on a connection.
 type sending struct {
 	greeted  bool
-	bye      bool   // GOAWAY is due
+	bye      bool   // GOAWAY must be sent
 	code     uint32 // of it
 	window   int64  // bytes that may be sent on the connection
 	initial  int64  // and on a new stream
 	frameMax int    // bytes of a frame
 }
 
-// An owed is the frames that the server is owed as answers to its own.
+// An owed is the frames that answer the server's.
 type owed struct {
 	acks       int // of SETTINGS
 	pongs      [][8]byte
@@ -146,19 +145,19 @@ type owed struct {
 	receivable int64    // bytes left of the connection's receive window
 }
 
-// A reset is a stream that we gave up.
+// A reset is a stream that we reset.
 type reset struct{ id, code uint32 }
 
-// A block is a header block of several frames.
+// A block is a header block in several frames.
 type block struct {
 	under bool
 	ends  bool // the stream ends with it
 	id    uint32
-	size  int // with frame headers: a frame of nothing is not for nothing
+	size  int // with frame headers, so that empty frames count too
 	bytes []byte
 }
 
-// later is the event that Decode returns before it looks at more bytes.
+// later is the event that Decode returns before it reads more bytes.
 type later uint8
 
 const (
@@ -207,7 +206,7 @@ func (c *codec) Flush(out []byte) []byte {
 	if c.over && !c.bye {
 		return out
 	}
-	if !c.greeted { // over TLS the server may speak first
+	if !c.greeted { // over TLS the server may send first
 		c.greeted = true
 		out = append(out, c.run.preface...)
 	}
@@ -223,14 +222,14 @@ func (c *codec) Flush(out []byte) []byte {
 	return out
 }
 
-// appendBodies appends a piece of the bodies that may be sent, a frame of each in turn.
+// appendBodies appends parts of the bodies that may be sent, a frame of each in turn.
 func (c *codec) appendBodies(out []byte) []byte {
 	start := len(out)
 	for c.queued.len > 0 && c.window > 0 && len(out)-start < piece {
 		slot := c.dequeue()
 		s := &c.slots[slot]
 		n := int(min(int64(len(s.rest)), s.window, c.window, int64(min(c.frameMax, piece))))
-		if n <= 0 { // it is over, or its window was made smaller
+		if n <= 0 { // it has ended, or its window became smaller
 			continue
 		}
 		flags := byte(0)

@@ -2,7 +2,7 @@ package h2
 
 import "dyno/internal/engine/proto"
 
-// handleHeaders takes a HEADERS frame: all of a header block, or its beginning.
+// handleHeaders handles a HEADERS frame: a complete header block, or its beginning.
 func (c *codec) handleHeaders(flags byte, id uint32, p []byte) proto.Event {
 	padding := 0
 	if flags&flagPadded != 0 {
@@ -47,8 +47,8 @@ func (c *codec) handleContinuation(flags byte, p []byte) proto.Event {
 	return c.handleHeaderBlock(b.id, b.bytes, b.ends)
 }
 
-// handleHeaderBlock takes a whole header block. It is decoded even if its stream is of no
-// interest any more, since the blocks that follow may refer to it.
+// handleHeaderBlock handles a complete header block. It decodes the block even if its stream no
+// longer matters, because later blocks may refer to it.
 func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 	slot, open, f := c.lookupStream("HEADERS", id)
 	if f != nil {

@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// The decoder keeps no text. Of a header field only two matter here, and of the
-// others whether HTTP/2 allows them and how long they are, which decides what
-// the peer's dynamic table has room for: so an entry of ours is a few numbers.
+// The decoder keeps no text. Only two header fields matter here. Of all others it needs to know
+// whether HTTP/2 allows them, and their length, which decides what fits into the peer's dynamic
+// table. So an entry is a few numbers.
 
-// A field is a header field as far as it matters.
+// A field is a header field without its text.
 type field struct {
 	value int64  // of :status and content-length; -1: not a number
-	size  uint32 // as HPACK counts: name and value, and 32 for what a table needs
+	size  uint32 // as HPACK counts: name and value, and 32 for an entry
 	name  uint32 // bytes of the name
 	kind  kind
-	bad   bool // HTTP does not allow its value
+	bad   bool // its value is not allowed
 }
 
 type kind uint8
@@ -25,13 +25,13 @@ const (
 	other kind = iota
 	status
 	length
-	pseudo    // a pseudo-header field that no response has
+	pseudo    // a pseudo-header field that responses do not have
 	forbidden // a name that HTTP/2 does not allow
 )
 
 const overhead = 32 // bytes that a table entry counts for beside its text
 
-// fieldOf is a field of that name, without a value.
+// fieldOf is the field of that name, without a value.
 func fieldOf(name []byte) field {
 	f := field{name: uint32(len(name))}
 	switch string(name) {
@@ -104,13 +104,13 @@ func parseDecimal(b []byte) (v int64) {
 	return v
 }
 
-// A header is what a header block says.
+// A header is the meaning of a header block.
 type header struct {
 	status  uint16 // 0: none
 	regular bool   // it has fields that are not pseudo-header fields
 	size    int    // of the list, as HPACK counts
 	length  int64  // content-length, or -1
-	wrong   string // the first thing that HTTP does not allow, or ""
+	wrong   string // the first violation of HTTP, or ""
 }
 
 // setField adds a field.
@@ -156,8 +156,8 @@ type table struct {
 	limit       int // which max may have
 }
 
-// defaultTable is what both sides have until they say otherwise. No more is ever
-// offered, so there are never more entries than fit in it.
+// defaultTable is the size of both tables until a peer changes it. We never offer more, so there
+// are never more entries than fit into it.
 const (
 	defaultTable = 4096
 	maxEntries   = defaultTable / overhead // a power of two
@@ -179,7 +179,7 @@ func (t *table) addField(f *field) {
 	t.size += int(f.size)
 }
 
-// evictDownTo drops the oldest entries until those left have size bytes.
+// evictDownTo removes the oldest entries until at most size bytes are left.
 func (t *table) evictDownTo(size int) {
 	for t.size > size {
 		t.size -= int(t.entries[uint(t.head-t.count+1+maxEntries)%maxEntries].size)
@@ -192,7 +192,8 @@ func (t *table) resizeTable(max int) {
 	t.evictDownTo(max)
 }
 
-// fieldAt is the field with an HPACK index from 1, or nil. It is good until the next add.
+// fieldAt is the field with an HPACK index, from 1, or nil. It is valid until the next entry is
+// added.
 func (t *table) fieldAt(i int) *field {
 	if i < len(staticFields) {
 		return &staticFields[i]
@@ -211,20 +212,19 @@ var (
 	errUpdate  = errors.New("a change of the table's size is out of place or beyond the limit")
 )
 
-// A decoder is one connection's; what is shared is of no connection.
+// A decoder is the state of a connection; scratch is shared by all connections.
 type decoder struct {
 	table
 	*scratch
 }
 
-// scratch is what decoders need while they decode, and the last block that said
-// all by itself. Most of a server's responses begin with the same bytes until its
-// clock moves on: to compare, and to do to the table what the block does, takes a
-// tenth of the time.
+// scratch is the memory that decoders need while they decode, and the last block that did not
+// depend on the table. Most responses of a server begin with the same bytes until its clock
+// advances. Comparing, and applying the block's changes to the table, takes a tenth of the time.
 type scratch struct {
 	text    []byte
 	inserts []field // by the block that is being decoded
-	pure    bool    // it has not yet asked the table
+	pure    bool    // it has not used the table
 	known   struct {
 		block   []byte
 		inserts []field
@@ -234,7 +234,7 @@ type scratch struct {
 
 const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
 
-// decodeBlock reads a whole header block. After an error the connection is of no use.
+// decodeBlock decodes a complete header block. After an error the connection cannot continue.
 func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 	if k := &d.known; len(b) > 0 && bytes.Equal(b, k.block) {
 		for i := range k.inserts {
@@ -259,7 +259,7 @@ func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// decodeField reads what is at the front of b, and says how long it is.
+// decodeField decodes the field at the front of b, and returns its length.
 func (d *decoder) decodeField(b []byte, h *header) (int, error) {
 	switch x := b[0]; {
 	case x&0x80 != 0:
@@ -289,7 +289,7 @@ func (d *decoder) indexedField(i int) *field {
 	return d.fieldAt(i)
 }
 
-// decodeLiteral reads a field whose value, at least, is written out.
+// decodeLiteral decodes a field whose value, or name and value, is a literal.
 func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 	i, n := parseInteger(b, mask)
 	if n == 0 {
@@ -325,7 +325,7 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 	return n + k, nil
 }
 
-// decodeString reads a string, which is good until the next, and its length in b.
+// decodeString decodes a string, which is valid until the next one, and returns its length in b.
 func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
 	size, n := parseInteger(b, 0x7f)
 	switch {
@@ -345,8 +345,8 @@ func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
 	return s, n + size, nil
 }
 
-// parseInteger reads a number whose first bits are under mask, and how many bytes it
-// has: none if it is cut or beyond all reason.
+// parseInteger parses a number whose first bits are under mask. n is its length in bytes: 0 if it
+// is incomplete or above all limits.
 func parseInteger(b []byte, mask byte) (v, n int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -374,7 +374,7 @@ func appendInteger(b []byte, first, mask byte, v int) []byte {
 	return append(b, byte(v))
 }
 
-// appendString writes s in whichever way is shorter.
+// appendString appends s in the shorter form, plain or Huffman.
 func appendString(b []byte, s string) []byte {
 	if n := huffman.encodedSize(s); n < len(s) {
 		return huffman.appendEncoded(appendInteger(b, 0x80, 0x7f, n), s)
@@ -382,8 +382,8 @@ func appendString(b []byte, s string) []byte {
 	return append(appendInteger(b, 0, 0x7f, len(s)), s...)
 }
 
-// appendField writes a field without use of a dynamic table: as an index, if the
-// static table has it, or as a literal that no table takes up.
+// appendField appends a field that does not use a dynamic table: as an index if the static table
+// has it, otherwise as a literal that is never added to a table.
 func appendField(b []byte, name, value string) []byte {
 	index := 0
 	for i, f := range staticTable {

@@ -65,7 +65,7 @@ func newHuffmanCode() (c code) {
 
 // decodeHuffman appends the text that src encodes. It reports false if it encodes none.
 func (c *code) decodeHuffman(dst, src []byte) ([]byte, bool) {
-	var acc uint64 // its low bits are still to be decoded
+	var acc uint64 // its low bits are not decoded yet
 	bits := 0
 	for _, x := range src {
 		acc, bits = acc<<8|uint64(x), bits+8
@@ -95,7 +95,8 @@ func (c *code) decodeHuffman(dst, src []byte) ([]byte, bool) {
 	return dst, bits < 8 && acc&padding == padding
 }
 
-// findSymbol finds a long code in front of the low bits of acc, or 0 if it is longer.
+// findSymbol finds a long code at the front of the low bits of acc; n is 0 if the code is longer
+// than bits.
 func (c *code) findSymbol(acc uint64, bits int) (symbol uint8, n int) {
 	for n = shortCode + 1; n <= min(bits, longCode); n++ {
 		l := &c.long[n]

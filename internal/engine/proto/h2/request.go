@@ -26,9 +26,9 @@ func (o Options) checkOptions() error {
 	return nil
 }
 
-// Check reports everything about r that cannot be sent as an HTTP/2 request,
-// naming the request; nil means that Protocol takes it. Names may have capitals:
-// they are sent in lower case. A Host field becomes :authority.
+// Check returns all reasons why r cannot be sent as an HTTP/2 request, with the request's name; nil
+// means that Protocol accepts it. Names may have capitals: they are sent in lower case. A Host
+// field becomes :authority.
 func Check(r proto.Request) error {
 	faults := []error{h1.Check(r)}
 	for _, f := range r.Header {
@@ -44,7 +44,7 @@ func Check(r proto.Request) error {
 	return errors.Join(faults...)
 }
 
-// A message is one request as it goes on the wire, in frames of stream 0.
+// A message is a request as it is sent, in frames of stream 0.
 type message struct {
 	first []byte // as the first on a connection
 	head  []byte
@@ -52,7 +52,7 @@ type message struct {
 	bare  bool // HEAD: the response will have no body
 }
 
-// noTable, at the front of a header block, says that we use no dynamic table.
+// noTable, at the front of a header block, announces that we use no dynamic table.
 const noTable = 0x20
 
 func (o Options) encodeRequest(r proto.Request) message {
@@ -132,7 +132,7 @@ func appendFrames(out, frames []byte, id uint32) []byte {
 	return out
 }
 
-// clientPreface is what a connection begins with.
+// clientPreface is the first bytes of a connection.
 func (o Options) clientPreface() []byte {
 	b := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 	settings := []byte{}

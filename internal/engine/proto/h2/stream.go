@@ -7,25 +7,25 @@ type stream struct {
 	id         uint32 // 0: none
 	tag        uint32
 	rest       []byte // of the request's body
-	window     int64  // what may be sent; below 0 if the server took back what it gave
-	receivable int64  // what is left of its receive window
+	window     int64  // bytes that may be sent; negative after the server reduced it
+	receivable int64  // bytes left of its receive window
 	length     int64  // content-length, or -1
 	got        int64  // bytes of the response's body
 	interim    uint8
-	headed     bool // the final response's header is in
+	headed     bool // the final response's header has arrived
 	bare       bool // the response has no body, whatever its header says
 	queued     bool
-	reopening  bool // its receive window is to be opened
+	reopening  bool // its receive window must be opened again
 }
 
-// hasBegun reports whether any of the response has come.
+// hasBegun reports whether any of the response has arrived.
 func (s *stream) hasBegun() bool { return s.headed || s.interim > 0 }
 
-// streams are a connection's, each in a slot of its own while it is open. A slot
-// is found by the stream's id in an open-addressed table, twice as large as there
-// are streams at most. The hash scatters ids (Fibonacci's), for those of streams that
-// take long lie side by side, and the others would have to pass them again and again.
-// By its exchange's tag it is found in places: who numbers exchanges from 0 on has each there.
+// streams are a connection's open streams, each in a slot. A hash table with open addressing finds
+// a slot by the stream's id. It has at least twice as many entries as there can be streams.
+// Fibonacci hashing scatters the ids: without it, the ids of long-lived streams would lie side by
+// side, and each search would pass them again. places finds a slot by the exchange's tag; if tags
+// are numbered from 0, each has an entry of its own.
 type streams struct {
 	slots  []stream
 	places []uint16 // by tag, as many as a power of two: the slot that last had it
@@ -36,7 +36,7 @@ type streams struct {
 	queued queue // slots with something to send, and a window for it
 }
 
-// A queue of slots: each is in it at most once, so it never overflows.
+// A queue holds slots. Each slot is in it at most once, so it never overflows.
 type queue struct {
 	ring       []uint16 // a power of two
 	first, len int
@@ -55,7 +55,7 @@ func newStreams(n int) streams {
 
 func (s *streams) hashIndex(id uint32) int { return int(id * 2654435769 >> s.shift) }
 
-// addStream gives a stream a slot. There must be one: Room said so.
+// addStream puts a stream into a slot. Room must have reported one.
 func (s *streams) addStream(id uint32, st stream) uint16 {
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
@@ -71,15 +71,15 @@ func (s *streams) addStream(id uint32, st stream) uint16 {
 	return slot
 }
 
-// slotOfTag is the slot of an exchange that is in its place. One is not if another has begun
-// since whose tag has the same place.
+// slotOfTag is the slot of an exchange that is in its place. ok is false if another exchange has
+// since begun whose tag has the same place.
 func (s *streams) slotOfTag(tag uint32) (slot uint16, ok bool) {
 	slot = s.places[int(tag)&(len(s.places)-1)]
 	st := &s.slots[slot]
 	return slot, st.id != 0 && st.tag == tag
 }
 
-// slotInFlight is the slot of an exchange that is under way.
+// slotInFlight is the slot of an exchange in flight.
 func (s *streams) slotInFlight(tag uint32) (slot uint16, ok bool) {
 	if slot, ok = s.slotOfTag(tag); ok {
 		return slot, true
@@ -102,8 +102,7 @@ func (s *streams) slotOfID(id uint32) (slot uint16, ok bool) {
 	return 0, false
 }
 
-// removeStream gives a slot back. What still follows it in the table and would no longer
-// be found moves up.
+// removeStream frees a slot. It moves entries of the table that would no longer be found.
 func (s *streams) removeStream(slot uint16) {
 	mask := len(s.index) - 1
 	i := s.hashIndex(s.slots[slot].id)
@@ -122,7 +121,7 @@ func (s *streams) removeStream(slot uint16) {
 	s.open--
 }
 
-// enqueue puts a slot among those that send, if it may. It reports whether it may.
+// enqueue queues a slot for sending if it may send. It reports whether it may.
 func (s *streams) enqueue(slot uint16) bool {
 	st := &s.slots[slot]
 	if len(st.rest) == 0 || st.window <= 0 {

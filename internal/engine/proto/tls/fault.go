@@ -16,11 +16,11 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// faultClosed has no cause to wrap: that nothing more came is all there is to say.
+// faultClosed wraps no cause: the connection just ended.
 var faultClosed = &proto.Fault{Kind: proto.FaultHandshake,
 	Detail: "the server closed the connection during the TLS handshake; does it speak TLS?"}
 
-// handshakeFault is the fault that kept the handshake from succeeding.
+// handshakeFault is the fault of a failed handshake.
 func handshakeFault(err error) *proto.Fault {
 	var record tls.RecordHeaderError
 	var verify *tls.CertificateVerificationError
@@ -42,7 +42,7 @@ func handshakeFault(err error) *proto.Fault {
 		Detail: "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// recordFault is the fault in records that should have held data.
+// recordFault is the fault of a record after the handshake.
 func recordFault(err error) *proto.Fault {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &proto.Fault{Kind: proto.FaultTruncated,
@@ -55,7 +55,7 @@ func recordFault(err error) *proto.Fault {
 		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// certificateProblem is the name, authority, date or use that is wrong.
+// certificateProblem describes what is wrong: the name, authority, date or use.
 func certificateProblem(err error) string {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
@@ -76,7 +76,7 @@ func certificateProblem(err error) string {
 		"; use --insecure to do without"
 }
 
-// invalidReason is the date or use of a certificate that is wrong; "" for what is rare.
+// invalidReason describes the wrong date or use of a certificate; "" for rare reasons.
 func invalidReason(err x509.CertificateInvalidError) string {
 	c, now := err.Cert, time.Now()
 	switch {
@@ -95,7 +95,7 @@ func invalidReason(err x509.CertificateInvalidError) string {
 	return ""
 }
 
-// subjectName is whose certificate it is.
+// subjectName is the name of a certificate's owner.
 func subjectName(c *x509.Certificate) string {
 	if len(c.DNSNames)+len(c.IPAddresses) > 0 {
 		return namesOf(c)
@@ -103,7 +103,7 @@ func subjectName(c *x509.Certificate) string {
 	return cmp.Or(c.Subject.String(), "nobody")
 }
 
-// usagesOf are the usages that a certificate allows.
+// usagesOf lists the usages that a certificate allows.
 func usagesOf(c *x509.Certificate) string {
 	var all []string
 	for _, use := range c.ExtKeyUsage {
@@ -119,14 +119,14 @@ func usagesOf(c *x509.Certificate) string {
 	return strings.Join(all, ", ")
 }
 
-// purposes are the extended key usages that are likely met, as RFC 5280 names them.
+// purposes are RFC 5280's names of common extended key usages.
 var purposes = map[x509.ExtKeyUsage]string{
 	x509.ExtKeyUsageClientAuth: "clientAuth", x509.ExtKeyUsageCodeSigning: "codeSigning",
 	x509.ExtKeyUsageEmailProtection: "emailProtection",
 	x509.ExtKeyUsageTimeStamping:    "timeStamping", x509.ExtKeyUsageOCSPSigning: "OCSPSigning",
 }
 
-const maxNames = 5 // of those that a certificate may list by the hundred
+const maxNames = 5 // a certificate may list hundreds of names
 
 func namesOf(c *x509.Certificate) string {
 	all := slices.Clip(c.DNSNames)
@@ -155,7 +155,7 @@ func issuerName(c *x509.Certificate) string {
 
 func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// alertText is the fault that a server has told us of, or nil.
+// alertText is the fault in a server's alert, or nil.
 func alertText(err error) *proto.Fault {
 	var op *net.OpError
 	if !errors.As(err, &op) || op.Op != "remote error" {
@@ -184,7 +184,7 @@ var mends = map[string]string{
 	"no application protocol":        "it speaks no protocol that was offered",
 }
 
-// noProtocol is for a server that chose what we cannot speak.
+// noProtocol is the fault of a server that chose a protocol which was not offered.
 func noProtocol(chosen string, offered []string) *proto.Fault {
 	detail := fmt.Sprintf("the server chose %q (ALPN)", chosen)
 	if chosen == "" {

@@ -6,10 +6,10 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// TermsOf are the terms of a handshake that was made elsewhere, as QUIC makes its own.
+// TermsOf are the terms of a handshake outside this package, such as QUIC's.
 func TermsOf(s tls.ConnectionState) Terms {
 	return terms{s.Version, s.CipherSuite, s.CurveID}.withNames()
 }
 
-// Explain says what kept such a handshake from succeeding, or what ended TLS later.
+// Explain is the fault of such a handshake, or of the end of TLS later.
 func Explain(err error) *proto.Fault { return handshakeFault(err) }

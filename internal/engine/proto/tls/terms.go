@@ -6,21 +6,21 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// Terms are what a handshake has settled, as IANA names it.
+// Terms are what a handshake negotiated, by IANA's names.
 type Terms struct {
 	Version string // as "1.3"
 	Cipher  string // as "TLS_AES_128_GCM_SHA256"
-	Group   string // of the key exchange, also of a session's first; "" where there was none
+	Group   string // of the key exchange, for a resumed session of its first; "": there was none
 }
 
-// terms are Terms as they go on the wire.
+// terms are Terms by their numbers on the wire.
 type terms struct {
 	version, cipher uint16
 	group           tls.CurveID
 }
 
-// Settled is how many handshakes settled which terms, of all codecs of the maker that
-// c, which is one of Around's, comes from.
+// Settled counts the handshakes of all codecs that were made together with c, which must be one of
+// Around's, by their terms.
 func Settled(c proto.Codec) map[Terms]int64 {
 	all := map[Terms]int64{}
 	for t, n := range c.(*codec).settled {
@@ -44,13 +44,13 @@ var versionNames = map[uint16]string{
 	tls.VersionTLS10: "1.0", tls.VersionTLS11: "1.1", tls.VersionTLS12: "1.2", tls.VersionTLS13: "1.3",
 }
 
-// groupNames are those for which Go has names of its own.
+// groupNames are names of groups that differ from Go's.
 var groupNames = map[tls.CurveID]string{
 	tls.CurveP256: "secp256r1", tls.CurveP384: "secp384r1", tls.CurveP521: "secp521r1",
 	tls.X25519: "x25519",
 }
 
-// Version is the number of a version of TLS as Terms name it; 0 if there is none.
+// Version is the number of a version of TLS, named as in Terms; 0 if there is none.
 func Version(name string) uint16 {
 	for number, known := range versionNames {
 		if known == name {

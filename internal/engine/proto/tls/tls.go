@@ -33,29 +33,28 @@ import (
 // piece is how much plaintext is collected before it is sealed.
 const piece = 64 << 10
 
-// maxStage is how much may wait to be sealed before there is no room for more
-// requests: a server can answer what it has not read.
+// maxStage is how many bytes may wait to be sealed before there is no more room for requests.
+// Without a limit a server could answer requests that it has not read.
 const maxStage = 1 << 20
 
-// Around returns TLS around whichever of inner, keyed by ALPN name, the server
-// chooses; the empty name is for servers that choose none. It fails if inner
-// does, if the config offers a name that inner lacks, and if the config could
-// not even say hello. The config is copied; its session cache is shared, unless
-// resume asks for one that is the maker's own.
+// Around returns TLS around the protocol of inner that the server chooses. Keys are ALPN names; the
+// empty name is for servers that choose none. It fails if inner fails, if the config offers a name
+// that inner lacks, and if no handshake could begin with the config. The config is copied. Its
+// session cache is shared, unless resume is set: then each maker has a cache of its own.
 //
-// The codecs of one maker share buffers: all of them must belong to one worker,
-// which calls the Protocol for a maker of its own. A codec is first flushed, and
-// from then on used, under the same thread lock (runtime.LockOSThread).
+// Codecs of one maker share buffers, so all of them must belong to one worker. Each worker calls
+// the Protocol for a maker of its own. From its first Flush on, a codec must be used under the same
+// thread lock (runtime.LockOSThread).
 //
-// Once the handshake is over a codec says Shaken, with the place of the protocol
-// chosen in the config's NextProtos as Tag, and after that what inner says.
+// After the handshake the codec returns Shaken, with the position of the chosen protocol in the
+// config's NextProtos as Tag, and then the events of inner.
 func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
 		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec),
 			settled: make(map[terms]int64)}
 		s.config.DynamicRecordSizingDisabled = true // small records are for browsers
 		if resume {
-			s.config.ClientSessionCache = tls.NewLRUClientSessionCache(1) // of the one server
+			s.config.ClientSessionCache = tls.NewLRUClientSessionCache(1) // for the only server
 		}
 		for _, name := range config.NextProtos {
 			if inner[name] == nil {
@@ -76,16 +75,16 @@ func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) pr
 	}
 }
 
-// checkConfig finds what is wrong with a config before any server is asked.
+// checkConfig finds faults of a config without a server.
 func checkConfig(config *tls.Config) error {
 	err := tls.Client(&wire{eof: true}, config).Handshake()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil // it said hello, and nobody was there
+		return nil // it began the handshake, and had no peer
 	}
 	return fmt.Errorf("tls: these options allow no handshake: %w", err)
 }
 
-// shared is what one worker's codecs have in common.
+// shared is what the codecs of a worker share.
 type shared struct {
 	config  *tls.Config
 	inner   map[string]func() proto.Codec
@@ -95,7 +94,7 @@ type shared struct {
 
 const (
 	maxPlain = 16 << 10  // what one record can hold
-	maxSpare = 16        // buffers kept for the next who needs one
+	maxSpare = 16        // buffers that are kept for later use
 	maxKept  = 256 << 10 // a buffer longer than that is not kept
 )
 
@@ -120,11 +119,11 @@ type codec struct {
 	*shared
 	phase phase
 	ended bool // no more plaintext will come
-	dry   bool // crypto/tls has no plaintext left that it has not given us
+	dry   bool // crypto/tls has returned all its plaintext
 	wire  wire
 	conn  *tls.Conn
 	inner proto.Codec             // nil until the handshake is over
-	shake func() (struct{}, bool) // goes on with the handshake: false when it is over
+	shake func() (struct{}, bool) // continues the handshake: false when it has ended
 	err   error                   // how the handshake ended
 	plain []byte                  // decrypted; plain[used:] is not yet decoded. Lent
 	used  int
@@ -178,7 +177,7 @@ func (c *codec) Flush(out []byte) []byte {
 	}
 	if len(c.stage) > 0 {
 		c.wire.out = out
-		c.conn.Write(c.stage) // into memory; it fails only after a Read has, which is told
+		c.conn.Write(c.stage) // into memory; it fails only after Read failed, which is reported
 		out, c.wire.out = c.wire.out, nil
 	}
 	c.returnBuffer(c.stage)
@@ -199,19 +198,19 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 		c.returnBuffer(c.plain)
 		c.plain, c.used = nil, 0
 	}
-	if more { // what is left comes after the end of TLS: nobody reads it
+	if more { // what follows the end of TLS is ignored
 		n = len(in)
 	}
 	return n, ev
 }
 
-// Cancel is that of the protocol inside, if it has one.
+// Cancel is Cancel of the inner protocol, if it has one.
 func (c *codec) Cancel(tag uint32) bool {
 	inner, can := c.inner.(proto.Canceler)
 	return can && inner.Cancel(tag)
 }
 
-// Dismissed is that of the protocol inside, if it has one.
+// Dismissed is Dismissed of the inner protocol, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
 	if inner, can := c.inner.(proto.Dismisser); can {
 		return inner.Dismissed()
@@ -237,8 +236,8 @@ func (c *codec) nextEvent() proto.Event {
 	}
 }
 
-// decryptRecord decrypts one more record, or finds that there will be none. It reports
-// false if that takes more bytes than there are.
+// decryptRecord decrypts the next record, or finds that none will follow. It returns false if it
+// needs more bytes.
 func (c *codec) decryptRecord() (bool, error) {
 	if c.dry && len(c.wire.in) == 0 && !c.wire.eof {
 		return false, nil
@@ -256,7 +255,7 @@ func (c *codec) decryptRecord() (bool, error) {
 	c.plain, c.dry = c.plain[:rest+n], n < len(free)
 	switch {
 	case n > 0:
-		return true, nil // an error beside it will come again
+		return true, nil // an error will be returned again
 	case err == errAgain:
 		return false, nil
 	case err == io.EOF:
@@ -303,7 +302,7 @@ func (c *codec) stepHandshake() proto.Event {
 	return proto.Event{What: what}
 }
 
-// brokenEvent releases everything: no event follows.
+// brokenEvent frees everything: no event follows.
 func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	if c.inner != nil {
 		c.inner.Decode(nil, true)

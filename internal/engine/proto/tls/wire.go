@@ -10,16 +10,16 @@ import (
 type wire struct {
 	in, out []byte // in is what the worker received, lent during Decode
 	eof     bool
-	wait    func() // in the handshake: until there is more of in, or eof
+	wait    func() // in the handshake: waits for more of in, or eof
 
-	// Where in a record the reader is: bytes of its header, and then bytes left.
+	// Position of the reader in a record: bytes of its header, and then bytes left.
 	head int
 	left uint16
 }
 
 const recordHeader = 5 // type, version, version, length, length
 
-// Read gives what there is, but nothing beyond the end of a record.
+// Read returns what there is, but nothing beyond the end of a record.
 func (w *wire) Read(p []byte) (int, error) {
 	for len(w.in) == 0 {
 		switch {
@@ -32,7 +32,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	}
 	n, most := 0, min(len(p), len(w.in))
 	for ; n < most && w.head < recordHeader; n++ {
-		w.left = w.left<<8 | uint16(w.in[n]) // the length comes last
+		w.left = w.left<<8 | uint16(w.in[n]) // the length is last
 		w.head++
 	}
 	if w.head == recordHeader {
@@ -59,14 +59,13 @@ func (w *wire) SetDeadline(time.Time) error      { return nil }
 func (w *wire) SetReadDeadline(time.Time) error  { return nil }
 func (w *wire) SetWriteDeadline(time.Time) error { return nil }
 
-// nowhere is the address of a wire. Under it crypto/tls files the sessions of a
-// server that has no name.
+// nowhere is the address of a wire. crypto/tls stores sessions under it if the server has no name.
 type nowhere struct{}
 
 func (nowhere) Network() string { return "memory" }
 func (nowhere) String() string  { return "memory" }
 
-// again is a net.Error of the temporary sort, which crypto/tls does not remember.
+// again is a temporary net.Error, which crypto/tls does not store.
 type again struct{}
 
 func (again) Error() string   { return "tls: more bytes are needed" }

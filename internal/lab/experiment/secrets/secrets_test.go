@@ -156,16 +156,16 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 	t.Setenv("DYNO_T", "value")
 	r := experiment.Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
 		Headers: experiment.Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}
-	got, err := r.Expand(nil)
+	got, err := r.ExpandVariables(nil)
 	if err != nil || got.Path != "/value" || got.Body != "{{name}} or this value" ||
 		got.Headers[0].Value != "b-value" || r.Headers[0].Value == "b-value" {
 		t.Errorf("%v %+v of %+v", err, got, r)
 	}
-	got, err = r.Expand(redact.PlainMark)
+	got, err = r.ExpandVariables(redact.PlainMark)
 	if err != nil || got.Path != "/(redacted)" || got.Body != "{{name}} or this (redacted)" {
 		t.Errorf("%v %+v", err, got)
 	}
-	if _, err := (experiment.Request{Body: `{{env "DYNO_NONE"}}`}).Expand(nil); err == nil ||
+	if _, err := (experiment.Request{Body: `{{env "DYNO_NONE"}}`}).ExpandVariables(nil); err == nil ||
 		!strings.Contains(err.Error(), "DYNO_NONE is not set") {
 		t.Error(err)
 	}

@@ -34,11 +34,11 @@ type Browser struct {
 	failed error
 }
 
-// patience is for whatever a page does: far more than it needs on a busy machine.
-const patience = time.Minute
+// stepTimeout is for anything that a page does, with much to spare on a busy machine.
+const stepTimeout = time.Minute
 
-// find is where chromium is; "" if it is not installed.
-func find() string {
+// findChromium is the path of chromium; "" if it is not installed.
+func findChromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -47,19 +47,19 @@ func find() string {
 	return ""
 }
 
-// start starts the browser once. It can look up no name, so that it sends nothing but to this
-// machine, whatever it would like to tell its maker.
-func (b *Browser) start() (context.Context, error) {
+// startBrowser starts the browser once. It cannot resolve names, so it connects only to this
+// machine.
+func (b *Browser) startBrowser() (context.Context, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ctx != nil || b.failed != nil {
 		return b.ctx, b.failed
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(find()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath(findChromium()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(stepTimeout))
 	allocator, closeAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	b.stop = func() { cancel(); closeAll() }
@@ -87,29 +87,29 @@ type Tab struct {
 	fetched    []string
 }
 
-// Tab opens an empty one for the test. Without chromium the test is skipped, and fails where CI is
-// set. It also fails at its end if the page complained and nobody took the Complaints.
-func (b *Browser) Tab(t testing.TB) *Tab {
+// OpenTab opens an empty tab for the test. Without chromium the test is skipped, or fails if CI is
+// set. At its end the test fails if the page complained and nobody read the Complaints.
+func (b *Browser) OpenTab(t testing.TB) *Tab {
 	t.Helper()
-	if find() == "" {
+	if findChromium() == "" {
 		if os.Getenv("CI") != "" {
 			t.Fatal("chromium is not installed; Debian's package is chromium (see e2e/install.sh)")
 		}
 		t.Skip("chromium is not installed; Debian's package is chromium (see e2e/install.sh)")
 	}
-	browser, err := b.start()
+	browser, err := b.startBrowser()
 	if err != nil {
 		t.Fatalf("starting chromium: %v", err)
 	}
 	ctx, cancel := chromedp.NewContext(browser)
 	tab := &Tab{t: t, ctx: ctx}
 	// The first use of a context must have no deadline: it would end the tab.
-	if err := chromedp.Listen(ctx, tab.listen); err != nil {
+	if err := chromedp.Listen(ctx, tab.recordEvent); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
-	call(tab, log.Enable, cdp.Empty{})
-	call(tab, network.Enable, network.EnableParams{})
-	call(tab, js.Enable, cdp.Empty{})
+	callBrowser(tab, log.Enable, cdp.Empty{})
+	callBrowser(tab, network.Enable, network.EnableParams{})
+	callBrowser(tab, js.Enable, cdp.Empty{})
 	t.Cleanup(func() {
 		for _, c := range tab.Complaints() {
 			t.Errorf("the page complained: %s", c)
@@ -119,21 +119,22 @@ func (b *Browser) Tab(t testing.TB) *Tab {
 	return tab
 }
 
-// Open writes the page into a file and opens that, with the network off: what it fetches, other
-// than itself, is a complaint. It returns when all figures are drawn.
-func (b *Browser) Open(t testing.TB, html []byte) *Tab {
+// OpenPage writes the page to a file and opens it, with the network off. Any request other than for
+// the page itself is a complaint. It returns when all figures are drawn.
+func (b *Browser) OpenPage(t testing.TB, html []byte) *Tab {
 	t.Helper()
-	tab := b.Tab(t)
+	tab := b.OpenTab(t)
 	file := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(file, html, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	call(tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{Offline: true}}})
+	callBrowser(tab, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{Offline: true}}})
 	address := (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
-	tab.Go(address)
-	tab.Drawn()
-	for _, u := range tab.Fetched() {
+	tab.Navigate(address)
+	tab.AwaitFigures()
+	for _, u := range tab.FetchedURLs() {
 		if page, _, _ := strings.Cut(u, "#"); page != address && !strings.HasPrefix(u, "data:") &&
 			!strings.HasPrefix(u, "blob:") {
 			tab.complain("it fetched " + u)
@@ -142,7 +143,7 @@ func (b *Browser) Open(t testing.TB, html []byte) *Tab {
 	return tab
 }
 
-func (tab *Tab) listen(event any) {
+func (tab *Tab) recordEvent(event any) {
 	switch e := event.(type) {
 	case *js.EventExceptionThrown:
 		text := e.ExceptionDetails.Text
@@ -175,8 +176,8 @@ func (tab *Tab) complain(text string) {
 	tab.mu.Unlock()
 }
 
-// Complaints are what the page complained of since the last call: errors and warnings on its
-// console, exceptions, what its policy refused.
+// Complaints are the page's complaints since the last call: errors and warnings on its console,
+// exceptions, and what its policy refused.
 func (tab *Tab) Complaints() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -185,80 +186,82 @@ func (tab *Tab) Complaints() []string {
 	return all
 }
 
-// Fetched are the addresses of all that the tab has requested so far.
-func (tab *Tab) Fetched() []string {
+// FetchedURLs are the addresses of all that the tab has requested so far.
+func (tab *Tab) FetchedURLs() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	return slices.Clone(tab.fetched)
 }
 
-// within is the tab for one step.
-func (tab *Tab) within() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(tab.ctx, patience)
+// stepContext is the tab's context for one step.
+func (tab *Tab) stepContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(tab.ctx, stepTimeout)
 }
 
-// check ends the test if a step of it went wrong.
-func (tab *Tab) check(err error) {
+// checkStep ends the test if a step failed.
+func (tab *Tab) checkStep(err error) {
 	tab.t.Helper()
 	if err != nil {
 		tab.t.Fatalf("in the browser: %v; the page complained: %q", err, tab.Complaints())
 	}
 }
 
-// run carries out steps.
-func (tab *Tab) run(steps ...chromedp.Action[chromedp.Void]) {
+// runSteps carries out steps.
+func (tab *Tab) runSteps(steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
-	ctx, cancel := tab.within()
+	ctx, cancel := tab.stepContext()
 	defer cancel()
-	tab.check(chromedp.Do(ctx, steps...))
+	tab.checkStep(chromedp.Do(ctx, steps...))
 }
 
-// call gives the browser a command of its protocol.
-func call[P, R any](tab *Tab, command cdp.Command[P, R], params P) {
+// callBrowser calls a command of the browser's protocol.
+func callBrowser[P, R any](tab *Tab, command cdp.Command[P, R], params P) {
 	tab.t.Helper()
-	ctx, cancel := tab.within()
+	ctx, cancel := tab.stepContext()
 	defer cancel()
 	_, err := chromedp.Call(ctx, command, params)
-	tab.check(err)
+	tab.checkStep(err)
 }
 
-// Go opens an address.
-func (tab *Tab) Go(address string) {
+// Navigate opens an address.
+func (tab *Tab) Navigate(address string) {
 	tab.t.Helper()
-	tab.run(chromedp.Navigate(address))
+	tab.runSteps(chromedp.Navigate(address))
 }
 
-// Eval is what JavaScript evaluates to, or its promise if it is one; of struct{} nothing is wanted.
-func Eval[T any](tab *Tab, script string) T {
+// Evaluate returns the value of a JavaScript expression, awaited if it is a promise. With struct{}
+// the value is ignored.
+func Evaluate[T any](tab *Tab, script string) T {
 	tab.t.Helper()
-	ctx, cancel := tab.within()
+	ctx, cancel := tab.stepContext()
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
-	tab.check(err)
+	tab.checkStep(err)
 	return value
 }
 
-// Until waits until a JavaScript expression is true.
-func (tab *Tab) Until(script string) {
+// WaitUntil waits until a JavaScript expression is true.
+func (tab *Tab) WaitUntil(script string) {
 	tab.t.Helper()
-	tab.run(chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(20*time.Millisecond),
-		chromedp.WithPollingTimeout(patience/2)))
+	tab.runSteps(chromedp.Poll[chromedp.Void](script,
+		chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingTimeout(stepTimeout/2)))
 }
 
-// Drawn waits until every figure of the page is drawn.
-func (tab *Tab) Drawn() {
+// AwaitFigures waits until every figure of the page is drawn.
+func (tab *Tab) AwaitFigures() {
 	tab.t.Helper()
-	tab.Until(`document.readyState === "complete" &&
+	tab.WaitUntil(`document.readyState === "complete" &&
 		document.querySelector("main, .banner") !== null &&
 		document.querySelector('figure[data-drawn="no"]') === null`)
 }
 
-// Arrives waits until a JavaScript expression is true on the page that another one leads to:
-// what goes wrong with the one that is left is no fault.
-func (tab *Tab) Arrives(script string) {
+// AwaitNavigation waits until a JavaScript expression is true on the page that the tab is
+// navigating to. Errors of the page that it leaves are ignored.
+func (tab *Tab) AwaitNavigation(script string) {
 	tab.t.Helper()
-	for deadline := time.Now().Add(patience / 2); ; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := tab.within()
+	for deadline := time.Now().Add(stepTimeout / 2); ; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := tab.stepContext()
 		there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script))
 		cancel()
 		if there && err == nil {
@@ -271,76 +274,77 @@ func (tab *Tab) Arrives(script string) {
 	}
 }
 
-// Text is the text of the first element that the selector finds.
-func (tab *Tab) Text(selector string) string {
+// ElementText is the text of the first element that the selector finds.
+func (tab *Tab) ElementText(selector string) string {
 	tab.t.Helper()
-	return Eval[string](tab, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ""`, selector))
+	script := fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ""`, selector)
+	return Evaluate[string](tab, script)
 }
 
-// Click clicks the first element that the selector finds.
-func (tab *Tab) Click(selector string) {
+// ClickElement clicks the first element that the selector finds.
+func (tab *Tab) ClickElement(selector string) {
 	tab.t.Helper()
-	tab.run(chromedp.Click(chromedp.CSS(selector)))
+	tab.runSteps(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Tables shows the table of every figure, in the place of its plot, and opens what is folded.
-func (tab *Tab) Tables() {
+// ShowTables shows the table of every figure in place of its plot, and opens what is folded.
+func (tab *Tab) ShowTables() {
 	tab.t.Helper()
-	Eval[chromedp.Void](tab, `document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
-	Eval[chromedp.Void](tab, `location.hash = [...document.querySelectorAll("figure.view")]
+	Evaluate[chromedp.Void](tab,
+		`document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+	Evaluate[chromedp.Void](tab, `location.hash = [...document.querySelectorAll("figure.view")]
 		.map((f) => f.id + "=table").join("&")`)
-	tab.Until(`[...document.querySelectorAll("figure.view")]
+	tab.WaitUntil(`[...document.querySelectorAll("figure.view")]
 		.every((f) => f.querySelector("table, .empty")) &&
 		[...document.querySelectorAll("details")].every((d) => d.children.length > 1)`)
 }
 
-// Numbers are the raw values of the elements that stand for a number of the JSON, by its path.
-func (tab *Tab) Numbers() map[string]string {
+// NumbersByPath are the raw values of the elements that show a number of the JSON, by its path.
+func (tab *Tab) NumbersByPath() map[string]string {
 	tab.t.Helper()
-	return Eval[map[string]string](tab, `Object.fromEntries(
+	return Evaluate[map[string]string](tab, `Object.fromEntries(
 		[...document.querySelectorAll("[data-key]")].map((e) => [e.dataset.key, e.dataset.value ?? ""]))`)
 }
 
-// Heap is how many bytes the page's objects take once the garbage is collected, and how many
+// MeasureHeap is how many bytes the page's objects take after a garbage collection, and how many
 // elements its document has.
-func (tab *Tab) Heap() (bytes float64, elements int) {
+func (tab *Tab) MeasureHeap() (bytes float64, elements int) {
 	tab.t.Helper()
-	call(tab, heapprofiler.CollectGarbage, cdp.Empty{})
-	ctx, cancel := tab.within()
+	callBrowser(tab, heapprofiler.CollectGarbage, cdp.Empty{})
+	ctx, cancel := tab.stepContext()
 	defer cancel()
 	use, err := chromedp.Call(ctx, js.GetHeapUsage, cdp.Empty{})
-	tab.check(err)
-	return use.UsedSize, Eval[int](tab, `document.querySelectorAll("*").length`)
+	tab.checkStep(err)
+	return use.UsedSize, Evaluate[int](tab, `document.querySelectorAll("*").length`)
 }
 
-// Look makes the tab so many pixels wide, and light or dark.
-func (tab *Tab) Look(width, height int64, dark bool) {
+// SetViewport sets the width of the tab, in pixels, and light or dark.
+func (tab *Tab) SetViewport(width, height int64, dark bool) {
 	tab.t.Helper()
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	tab.run(chromedp.EmulateViewport(width, height))
-	call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	tab.runSteps(chromedp.EmulateViewport(width, height))
+	callBrowser(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	Eval[bool](tab, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
+	Evaluate[bool](tab, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
 		() => done(true))))`)
 }
 
 // Screenshot writes a picture of the whole page.
 func (tab *Tab) Screenshot(file string) {
 	tab.t.Helper()
-	ctx, cancel := tab.within()
+	ctx, cancel := tab.stepContext()
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	tab.check(err)
+	tab.checkStep(err)
 	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		tab.t.Fatal(err)
 	}
 }
 
-// Misplaced are texts of plots that lie over one another, or reach out of their figure or the
-// window: what a reader would see as a blot.
+// Misplaced are texts of plots that overlap, or extend beyond their figure or the window.
 func (tab *Tab) Misplaced() []string {
 	tab.t.Helper()
-	return Eval[[]string](tab, misplaced)
+	return Evaluate[[]string](tab, misplaced)
 }
 
 const misplaced = `(() => {

@@ -6,7 +6,7 @@
 // The client of a Case has the server's SETTINGS, which are the protocol's own
 // values, and three requests under way: a GET as exchange 0 on stream 1, a HEAD as 1
 // on stream 3, and as 2 on stream 5 a POST, of whose BodySize bytes more than
-// a third wait for windows. The server says Speech, and closes.
+// a third wait for windows. The server sends ServerBytes, and closes.
 package conform
 
 import (
@@ -19,19 +19,19 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// A Case is one such connection.
+// A Case is the bytes of a server on such a connection, and what a client should make of them.
 type Case struct {
-	Section string // of RFC 9113, or with HPACK before it of RFC 7541; "": no rule is broken
-	Name    string
-	Speech  string
-	Want    string // as Tell writes what the client makes of it, and then its last word
+	Section     string // of RFC 9113, or with HPACK before it of RFC 7541; "": no rule is broken
+	Name        string
+	ServerBytes string
+	Want        string // as FormatEvents writes the client's events, and then its error code
 }
 
-// String is the case's name, fit for a test's.
+// String is the case's name, suitable for a test's.
 func (c Case) String() string { return strings.TrimSpace(c.Section + " " + c.Name) }
 
-// Parts are those of Want: what the client makes of it, and its last word.
-func (c Case) Parts() (told, last string) {
+// WantedParts splits Want into the client's events and its error code.
+func (c Case) WantedParts() (told, last string) {
 	i := strings.LastIndex(c.Want, " ") + 1
 	if slices.Contains(codes[:], c.Want[i:]) {
 		return strings.TrimSpace(c.Want[:i]), c.Want[i:]
@@ -45,9 +45,9 @@ var codes = [...]string{"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CO
 	"COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY",
 	"HTTP_1_1_REQUIRED"}
 
-// LastWord is what the last bytes of a client mean: "" if there are none, and of a
-// GOAWAY, in which it has processed none of the server's streams, its error code by name.
-func LastWord(said []byte) string {
+// GoAwayCode is the error code, by name, of the GOAWAY in the last bytes of a client, in which it
+// has processed none of the server's streams; "" if there are none.
+func GoAwayCode(said []byte) string {
 	if len(said) == 0 {
 		return ""
 	}
@@ -62,7 +62,7 @@ func LastWord(said []byte) string {
 // BodySize is the length of the POST's body.
 const BodySize = 100_000
 
-// Requests are the three.
+// Requests are the three requests.
 func Requests() []proto.Request {
 	return []proto.Request{
 		{Method: "GET", Authority: "x", Path: "/"},
@@ -71,19 +71,19 @@ func Requests() []proto.Request {
 	}
 }
 
-// Tell writes events, each as a word: "0:200" is that the header of exchange 0 is
-// in, "0+5" that it is done with 5 bytes of body, "0:refused", "0:rst-cancel" or
-// another kind of fault that it came to nothing; "closing" that the connection ends
-// in good order, and a kind of fault alone that it broke, and with it what was left.
-func Tell(events []proto.Event) string {
+// FormatEvents writes events as words: "0:200" is the header of exchange 0, "0+5" its end with 5
+// bytes of body, "0:refused", "0:rst-cancel" or another kind of fault its failure. "closing" is the
+// end of the connection in good order. A kind of fault alone is a broken connection, with all that
+// was left.
+func FormatEvents(events []proto.Event) string {
 	words := make([]string, len(events))
 	for i, ev := range events {
-		words[i] = word(ev)
+		words[i] = formatEvent(ev)
 	}
 	return strings.Join(words, " ")
 }
 
-func word(ev proto.Event) string {
+func formatEvent(ev proto.Event) string {
 	f := new(proto.Fault)
 	errors.As(ev.Err, &f)
 	switch ev.Kind {
