@@ -243,7 +243,7 @@ func HasSecrets(e *experiment.Experiment) bool {
 			return true
 		}
 		w := workloadOf(e, v)
-		if w.Request, err = w.Request.Expand(nil); err != nil {
+		if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
 			continue // it names a variable that is not set, and so is not available
 		}
 		all, err := buildRequests(e, w, somewhere)
