@@ -10,7 +10,7 @@
 //	  lab.OrderRound        lab/order.go a round is all cells, shuffled
 //	  trial                 trial.go     start → ask → warm → measure ∥ watch → ask → stop
 //	    Start → Stand       stage.go     processes of package server, or a URL
-//	    warm, plan          warm.go, plan.go
+//	    warm, plan          warmup.go, plan.go
 //	    judge.GradeTrial                 A, B or F, with reasons
 //	  lab.Folder            lab/store.go a file for each trial, written once
 //	  gate                  confirm.go   a second batch of trials, if there is a regression

@@ -44,7 +44,7 @@
 //
 // The sampler must not disturb what it watches. It begins a sample at most five times
 // a second, and sleeps between two sources of one; what is costly is read less often
-// (each group in pace.go), and each group is read again no sooner than a multiple of
+// (each group in readinggroups.go), and each group is read again no sooner than a multiple of
 // the CPU time it took last, so that all of them together stay below 1 % of one core
 // however many processes, threads or sockets there are: the pace gives way, not the
 // machine. What it really cost is in Recording.Cost; in a run of a few seconds the

@@ -21,7 +21,7 @@ import (
 //
 // The token is new with each start of the dashboard. It is in the URL once, and gets the
 // browser a cookie that scripts cannot read and other sites cannot send. The cookie outlives
-// the dashboard, so that a page goes on when it is started again; see remember.go. Cookies
+// the dashboard, so that a page goes on when it is started again; see logins.go. Cookies
 // know no ports: whoever visits another server of the same name in the same browser shows it
 // the cookie; its own port is in the cookie's name, so that two dashboards do not mix them up.
 
