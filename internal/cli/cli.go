@@ -6,6 +6,10 @@
 // stdout carries results, stderr everything said on the way to them. Whatever
 // is wrong with a command line is said at once, all of it, before anything is
 // sent.
+//
+// Each verb has a file of its name: run.go, find.go, lab.go and so on. flags.go has the flags of a
+// load, options.go reads a command line, units.go durations, rates and counts, conflicts.go has
+// what contradicts, progress.go and tui.go show a run under way, outlet.go guards the terminal.
 package cli
 
 import (

@@ -1,6 +1,15 @@
 // Package result is the form in which what a run measured is kept: one JSON
 // object, format dyno.result/1, whose keys others rely on. Its schema is in
 // schema.json. A quantity that does not apply is absent, never 0.
+//
+//	the keys       result.go (all but server.go, fleet.go, probe.go, profile.go), schema.json
+//	from a load    from.go; merge.go (several generators), quantile.go, available.go (time
+//	               without a server), answered.go
+//	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
+//	objectives     objective.go; objectiveguard.go ends a run that will miss one
+//	secrets        redact.go (the plan), conceal.go (what others wrote), redactkey.go
+//	files          store.go, encode.go, requestdata.go (requests, by their hash), filemodes.go,
+//	               check.go (may it be believed?), hdr.go
 package result
 
 import (

@@ -23,8 +23,8 @@
 // Judge makes a verdict of them, which is one of four and never "no difference". Many at once are
 // judged by JudgeTogether, if they were made in the same rounds: MaxT and SimultaneousIntervals
 // turn the signs of whole rounds. JudgeApart is for others, by Holm. BenjaminiHochberg is for
-// looking around; TieGroups ranks more than two. Classify and Changepoints look at the course of
-// one trial.
+// looking around; TieGroups ranks more than two. Classify (steady.go) and Changepoints (pelt.go)
+// look at the course of one trial; Divide (edivisive.go) finds change points across runs.
 //
 // Note: no bootstrap of trials. At 10 trials percentile and BCa intervals of a median cover
 // clearly less than they say (there are too few distinct values to resample), and they need a

@@ -383,7 +383,7 @@ func TestImportRefuses(t *testing.T) {
 		"URL":        {func(r *result.Result) { r.Plan.Target.URL = "" }, "plan.target.url is missing"},
 		"sums":       {func(r *result.Result) { r.Requests.Errors = 3 }, "requests do not add up: 5000 sent, 5000 completed, 3 errors"},
 		"negative":   {func(r *result.Result) { r.Requests.Errors, r.Requests.Unfinished = -3, 3 }, "requests do not add up"},
-		"rate":       {func(r *result.Result) { r.Rate.Completed = -1 }, "below 0"},
+		"rate":       {func(r *result.Result) { r.Rate.Completed = -1 }, "not within 0 and"},
 		"percentile": {func(r *result.Result) { r.Latency.P90 = 1e12 }, "latency: its percentiles do not ascend"},
 		"histogram":  {func(r *result.Result) { r.Latency.HDR = "HISTFAAA" }, "latency.hdr: "},
 		"format":     {func(r *result.Result) { r.Format = "dyno.result/9" }, "written by a newer dyno"},

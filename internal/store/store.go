@@ -17,6 +17,13 @@
 //
 // SQLite, and no format of our own, because several processes read and write it at
 // once, some are killed meanwhile, and that is what it is good at.
+//
+//	reading files   refresh.go, rows.go, migrate.go
+//	lists           history.go, note.go; changed.go tells whether a list is out of date
+//	change points   changepoint.go (found and published), segment.go (the runs between two),
+//	                fingerprint.go (which runs are one series)
+//	in and out      export.go, import.go, importlab.go, unpack.go, check.go
+//	removal         remove.go, gc.go, requestdata.go
 package store
 
 import (

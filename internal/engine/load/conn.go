@@ -244,32 +244,6 @@ func (w *worker) markDown(c *conn) {
 	}
 }
 
-// After a failed attempt a connection is dialed again after a pause that doubles from redialFirst
-// to redialMost, in ns, so that a server that refuses is not dialed as fast as the loop turns.
-// After a life that completed a request it is dialed at once.
-const (
-	redialFree  = 1 // failed attempts without a pause
-	redialFirst = int64(1e6)
-	redialMost  = int64(500e6)
-)
-
-// redialConn begins the next life now or after a pause, if there is something left to send.
-func (w *worker) redialConn(i uint32, c *conn) {
-	w.endAtWindow(w.now, &w.window) // sendDue does not check this when every connection is down
-	if w.interrupted || !w.hasPending() {
-		return
-	}
-	if c.failedAttempts == 0 {
-		w.dialConn(i)
-		return
-	}
-	c.again = w.now
-	if n := int(c.failedAttempts) - redialFree; n > 0 {
-		c.again += min(redialFirst<<min(n-1, 20), redialMost)
-	}
-	w.setTimer(i, c, c.again) // not from here: a dial that fails at once would recur
-}
-
 // failAttempt ends a life that failed before it could carry a request.
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	phase := Connect

@@ -2,6 +2,12 @@ package h1
 
 import "dyno/internal/engine/proto"
 
+// How many bytes of a chunked body's framing a peer may send.
+const (
+	maxSize    = 4 << 10 // the line before a chunk
+	maxTrailer = 64 << 10
+)
+
 // A part of a chunked body.
 type part uint8
 

@@ -7,14 +7,6 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// How much a peer may send without completing a response.
-const (
-	maxHead    = 256 << 10 // a response's header, with those of interim responses before it
-	maxSize    = 4 << 10   // the line before a chunk
-	maxTrailer = 64 << 10
-	maxInterim = 64 // 1xx responses to one request
-)
-
 type state uint8
 
 const (

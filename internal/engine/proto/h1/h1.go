@@ -18,6 +18,9 @@
 // Content-Lengths, junk after a chunk), since the next response would then be
 // measured wrongly.
 //
+// Requests are in request.go. Responses are in decode.go (what follows what), head.go (fields, and
+// the limits of a header) and chunk.go (chunked bodies, and their limits).
+//
 // A final response may come before its request's body has been sent. If it
 // keeps the connection the rest of the body is still sent, as the server will
 // read it as such, and there is no Room before that; if it ends the connection,

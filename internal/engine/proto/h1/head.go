@@ -7,6 +7,12 @@ import (
 	"dyno/internal/engine/proto"
 )
 
+// How much header a peer may send without completing a response.
+const (
+	maxHead    = 256 << 10 // bytes, with the headers of interim responses before it
+	maxInterim = 64        // 1xx responses to one request
+)
+
 // An answer is what the lines of a response's header have meant so far.
 type answer struct {
 	status  uint16 // 0: not begun

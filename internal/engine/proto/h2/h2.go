@@ -29,6 +29,10 @@
 //
 // Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
 //
+// Requests are in request.go, bodies in h2.go. Frames that come are in decode.go (which, and DATA),
+// headers.go and hpack.go (HEADERS), and control.go (the others); what answers them
+// (acknowledgements, window updates, resets) is in owed.go, and streams are in stream.go.
+//
 // The end of a run sends no GOAWAY, though RFC 9113 (6.8) recommends it. GOAWAY says which
 // streams of the server were processed, and without push there are none. It would also be
 // a send for each connection, and work for a server between two trials.
@@ -135,18 +139,6 @@ type sending struct {
 	initial  int64  // and on a new stream
 	frameMax int    // bytes of a frame
 }
-
-// An owed is the frames that answer the server's.
-type owed struct {
-	acks       int // of SETTINGS
-	pongs      [][8]byte
-	resets     []reset
-	replenish  []uint32 // streams whose receive window is to be opened
-	receivable int64    // bytes left of the connection's receive window
-}
-
-// A reset is a stream that we reset.
-type reset struct{ id, code uint32 }
 
 // A block is a header block in several frames.
 type block struct {

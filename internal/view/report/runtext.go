@@ -6,6 +6,21 @@
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
 // whose name ends in Table or Section returns a part of a report; one whose name begins with write
 // writes one.
+//
+// Where to find what is printed:
+//
+//	a run          runtext.go (facts, verdict), runtables.go (percentiles, errors, routes),
+//	               spectrum.go (-v), server.go, fleet.go, plantext.go (the load in words)
+//	while it runs  secondline.go (a line per second), screen.go (--tui)
+//	a search       capacity.go, curve.go
+//	an experiment  experiment.go; findings.go, experimentwords.go, shift.go, serversettings.go,
+//	               programs.go, trials.go, remedy.go (what to do about a reason)
+//	a comparison   compare.go, unpaired.go, comparedparts.go, correction.go
+//	history        history.go
+//	formats        formats.go (which file name is which), markup.go, junit.go, gobench.go,
+//	               pullrequest.go, sentences.go and methods.go (prose of the page and of papers)
+//	numbers        units.go, uncertain.go (no digits that the noise does not carry), visible.go
+//	shapes         table.go, plot.go, forest.go
 package report
 
 import (
