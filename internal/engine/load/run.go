@@ -8,8 +8,8 @@
 //
 // schedule.go has the intended start times, sequence.go which request is sent when, dialing.go how
 // connections are opened and dialed again, batching.go the wait for several answers at once,
-// part.go and reshare.go the share of one generator of several. plan.go is what goes in, result.go what
-// comes out.
+// part.go and reshare.go the share of one generator of several. plan.go is what goes in, result.go
+// what comes out.
 //
 // What is done about the Go runtime, and how it was measured, is in ../RUNTIME.md.
 package load
