@@ -58,7 +58,7 @@ test: deps page notices ## the whole suite, with the race detector
 
 .PHONY: test-race test-alone
 test-race:
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
 
 test-alone:
 	$(TEST) $(ALONE)

@@ -299,7 +299,7 @@ func TestExamples(t *testing.T) {
 // answer anything on a thousand connections in the time.
 func tryCalibrate(t *testing.T, dir, line string) {
 	t.Helper()
-	for _, time := range []string{"400ms", "2s"} {
+	for _, time := range []string{"200ms", "2s"} {
 		out, err := shell(t, dir, line+" --time "+time).CombinedOutput()
 		if err == nil && strings.Contains(string(out), "send lag") {
 			return
@@ -319,7 +319,7 @@ const smallLab = `
 version: 1
 name: small
 design: {rounds: 1, aa: false, warmup: {min: 0, max: 0}, measure: 0.5s, cooldown: 0, metrics: [throughput]}
-levels: [{name: c1, connections: 1}]
+levels: [{name: c1, connections: 1, rate: 500}]
 variants:
   one:
     processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]

@@ -19,7 +19,7 @@ version: 1
 name: lent
 design: {rounds: 3, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput]}
 fairness: {mode: off}
-levels: [{name: c2, connections: 2}]
+levels: [{name: c2, connections: 2, rate: 500}]
 variants:
   good:
     processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]

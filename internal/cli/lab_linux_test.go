@@ -20,7 +20,7 @@ version: 1
 name: bad
 design: {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1.5s, cooldown: 0, metrics: [throughput]}
 fairness: {mode: off}
-levels: [{name: c2, connections: 2}]
+levels: [{name: c2, connections: 2, rate: 500}]
 variants:
   good:
     processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
