@@ -40,7 +40,8 @@ deps: lab-deps ## what the tests need besides Go: servers and peers, from Debian
 lab-deps: ## the servers of the experiments that ship with dyno; starts none
 	@internal/lab/experiment/deps.sh
 
-# Many tests wait for servers, so a package has twice as many going on at once as there are CPUs.
+# Many tests wait for servers, so twice as many tests of a package, and twice as many packages, run at
+# once as there are CPUs.
 # The race detector has every program that it is in wait for a second before it exits, unless it
 # is told otherwise.
 AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
