@@ -2,17 +2,13 @@ package run
 
 import (
 	"crypto/sha256"
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"encoding/hex"
-	"fmt"
-	"slices"
 	"time"
 
-	"dyno/internal/lab/experiment"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment/secrets"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
-	"dyno/internal/server"
 )
 
 func (r *running) newRecord() error {
@@ -46,27 +42,4 @@ func (r *running) storeConclusion() error {
 	judge.Compute(r.record, r.trials)
 	judge.AddNoise(r.record, lab.ReadEarlier(r.History, r.record))
 	return r.folder.WriteJSON(lab.RecordFile, r.record)
-}
-
-// SplitCPUs divides the CPUs between generator and servers: as the file says, otherwise by cores.
-func SplitCPUs(c experiment.CPUs) (server.Split, error) {
-	s, err := server.SplitCPUs()
-	if err != nil {
-		return s, err
-	}
-	if len(c.Generator) > 0 {
-		s.Generator = c.Generator
-	}
-	if len(c.Server) > 0 {
-		s.Server = c.Server
-	}
-	if len(c.Generator)+len(c.Server) > 0 {
-		s.Apart, s.Reason = true, ""
-		for _, cpu := range s.Generator {
-			if slices.Contains(s.Server, cpu) {
-				s.Apart, s.Reason = false, fmt.Sprintf("CPU %d is in both sets of design.cpus", cpu)
-			}
-		}
-	}
-	return s, nil
 }

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/engine/load"
+)
+
+// parseCPUs parses a list of CPU numbers and ranges, "0,2-3". The result is sorted, without
+// duplicates.
+func parseCPUs(s string) ([]int, error) {
+	wrong := fmt.Errorf("%q is not a list of CPUs; write numbers and ranges, as 0,2-3", s)
+	var cpus []int
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		low, err := parseCPU(from)
+		high, err2 := parseCPU(to)
+		if err := errors.Join(err, err2); err != nil {
+			return nil, wrong
+		}
+		if low > high {
+			return nil, fmt.Errorf("%q counts down", part)
+		}
+		for c := low; c <= high; c++ {
+			cpus = append(cpus, c)
+		}
+	}
+	slices.Sort(cpus)
+	return slices.Compact(cpus), nil
+}
+
+func parseCPU(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err == nil && (n > maxCPU || s[0] == '+') {
+		err = strconv.ErrRange
+	}
+	return int(n), err
+}
+
+// parseExpect parses status codes and classes of them, "200,204" or "2xx", or "any".
+func parseExpect(s string) ([]load.Statuses, error) {
+	var all []load.Statuses
+	for part := range strings.SplitSeq(s, ",") {
+		class, isClass := strings.CutSuffix(strings.ToLower(part), "xx")
+		n, err := strconv.ParseUint(class, 10, 16)
+		switch {
+		case strings.EqualFold(part, "any"):
+			all = append(all, load.AnyStatus())
+		case err == nil && isClass && 1 <= n && n <= 5:
+			all = append(all, load.Statuses{From: uint16(n * 100), To: uint16(n*100 + 99)})
+		case err == nil && !isClass && 100 <= n && n <= 599:
+			all = append(all, load.Statuses{From: uint16(n), To: uint16(n)})
+		default:
+			return nil, fmt.Errorf("%q is not a status; write codes from 100 to 599 and classes, "+
+				"as 200,204 or 2xx, or any", part)
+		}
+	}
+	return all, nil
+}
+
+// parseReconnect parses never, always, or a number of requests.
+func parseReconnect(s string) (int, error) {
+	switch s {
+	case "never":
+		return 0, nil
+	case "always":
+		return 1, nil
+	}
+	n, err := parseCount(s)
+	if err != nil || n < 1 || n > math.MaxInt32 {
+		return 0, fmt.Errorf("%q is not never, always, or after how many exchanges", s)
+	}
+	return int(n), nil
+}
+
+// parseHTTP parses a version that dyno supports.
+func parseHTTP(s string) (string, error) {
+	switch s {
+	case load.Auto, "1.0", "1.1", "2", "3":
+		return s, nil
+	}
+	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
+}
+
+// parseParam parses a parameter of FastCGI, whose value may be empty.
+func parseParam(s string) (load.Param, error) {
+	name, value, found := strings.Cut(s, "=")
+	if !found || name == "" {
+		return load.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
+	}
+	return load.Param{Name: name, Value: value}, nil
+}
+
+// parseSources parses addresses and ranges of them, separated by commas.
+func parseSources(s string) (all []load.Source, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		from, err := load.ParseSource(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an IP address nor a range as 127.0.0.0/28", part)
+		}
+		all = append(all, from)
+	}
+	return all, nil
+}
