@@ -6,7 +6,7 @@ import "dyno/internal/engine/proto"
 // and requests makes. It fails on options out of range and on requests that Check refuses,
 // and says which.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
@@ -14,7 +14,7 @@ func Protocol(o Options) proto.Protocol {
 			return nil, err
 		}
 		streams := max(o.Streams, 1)
-		return func() proto.Codec {
+		return func(sink proto.Sink) proto.Codec {
 			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, taken: everything}
 		}, nil
 	}
@@ -61,13 +61,13 @@ func (c *codec) Room() int {
 	return len(c.slots) - c.open
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 	c.begun++
 	c.full = c.full || int(c.begun) == c.closeAfter || c.begun == everything
 	id := uint64(c.begun)<<32 | uint64(tag)
 	c.slots[tag] = slot{id: id, live: true}
 	c.open++
-	return record{what: ask, id: id, n: uint64(i)}.appendTo(out)
+	return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
 }
 
 func (c *codec) Flush(out []byte) []byte {

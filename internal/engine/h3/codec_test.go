@@ -14,11 +14,11 @@ var get = proto.Request{Method: "GET", Authority: "host", Path: "/"}
 
 func newCodec(t testing.TB, o Options) proto.Codec {
 	t.Helper()
-	mk, err := Protocol(o)([]proto.Request{get})
+	mk, err := Protocol(o)([]proto.Request{get}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk()
+	return mk(nil)
 }
 
 // speech is what a ring says, record by record.
@@ -119,7 +119,7 @@ func TestConversations(t *testing.T) {
 		}
 		tell(c, speech(record{what: shaken}), false)
 		for tag := range uint32(3) {
-			c.Encode(nil, 0, tag)
+			c.Encode(nil, proto.Message{}, tag)
 		}
 		if got := tell(c, speech(tc.says...), tc.eof); got != tc.want || c.Room() != tc.room {
 			t.Errorf("%s: %s, room for %d; want %s, %d", name, got, c.Room(), tc.want, tc.room)
@@ -135,13 +135,13 @@ func TestConversations(t *testing.T) {
 func TestCancel(t *testing.T) {
 	c := newCodec(t, Options{Streams: 2})
 	tell(c, speech(record{what: shaken, n: 1}), false)
-	out := c.Encode(nil, 0, 1)
+	out := c.Encode(nil, proto.Message{}, 1)
 	canceler := c.(proto.Canceler)
 	if canceler.Cancel(0) || !canceler.Cancel(1) || canceler.Cancel(1) {
 		t.Error("what is not under way can be given up, or what is cannot")
 	}
 	out = c.Flush(out)
-	out = c.Flush(c.Encode(out, 0, 1))
+	out = c.Flush(c.Encode(out, proto.Message{}, 1))
 	want := speech(record{what: ask, id: id(1, 1)}, record{what: giveUp, id: id(1, 1)},
 		record{what: ask, id: id(2, 1)})
 	if string(out) != string(want) {
@@ -158,7 +158,7 @@ func TestOptions(t *testing.T) {
 		"streams": {Streams: MaxStreams + 1}, "no streams": {Streams: -1},
 		"closing": {CloseAfter: -1}, "agent": {UserAgent: "a\nb"},
 	} {
-		if _, err := Protocol(o)([]proto.Request{get}); err == nil {
+		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%s: %+v is taken", name, o)
 		}
 	}
@@ -175,7 +175,7 @@ func TestOptions(t *testing.T) {
 		if err := Check(r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := Protocol(Options{})([]proto.Request{get, r}); err == nil ||
+		if _, err := Protocol(Options{})([]proto.Request{get, r}, proto.Want{}); err == nil ||
 			!strings.HasPrefix(err.Error(), "request 2: ") {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -190,7 +190,7 @@ func FuzzDecode(f *testing.F) {
 		var told [2]string
 		for i, size := range []int{len(in) + 1, int(chunk) + 1} {
 			c := newCodec(t, Options{Streams: 3})
-			c.Encode(nil, 0, 0)
+			c.Encode(nil, proto.Message{}, 0)
 			got, err := prototest.Events(c, in, size)
 			if err != nil {
 				t.Fatal(err)

@@ -189,5 +189,5 @@ func (w *worker) tlsTerms() map[ptls.Terms]int64 {
 	if q, is := w.ring.(*h3.Ring); is {
 		return q.Settled()
 	}
-	return ptls.Settled(w.newCodec())
+	return ptls.Settled(w.newCodec(nil))
 }

@@ -14,11 +14,11 @@ import (
 
 func newCodec(t testing.TB, o Options, r proto.Request) *codec {
 	t.Helper()
-	mk, err := Protocol(o)([]proto.Request{r})
+	mk, err := Protocol(o)([]proto.Request{r}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk().(*codec)
+	return mk(nil).(*codec)
 }
 
 var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
@@ -157,7 +157,7 @@ func TestConversations(t *testing.T) {
 			}
 			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 				c := newCodec(t, Options{}, r)
-				c.Encode(nil, 0, 0)
+				c.Encode(nil, proto.Message{}, 0)
 				got, err := prototest.Events(c, []byte(tc.speech), chunk)
 				if err != nil {
 					t.Fatalf("in pieces of %d: %v", chunk, err)
@@ -177,7 +177,7 @@ func TestConversations(t *testing.T) {
 func TestRoomAfterFailure(t *testing.T) {
 	c := newCodec(t, Options{}, get)
 	for range 3 {
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		in := []byte(end(overloaded))
 		if n, ev := c.Decode(in, false); n != len(in) || ev.Kind != proto.Failed || c.Room() != 1 {
 			t.Fatalf("%d %+v, room %d", n, ev, c.Room())
@@ -219,21 +219,21 @@ func TestContract(t *testing.T) {
 
 // Stderr is kept up to its limit, for all connections together.
 func TestStderr(t *testing.T) {
-	mk, err := Protocol(Options{})([]proto.Request{get})
+	mk, err := Protocol(Options{})([]proto.Request{get}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want []byte
 	for i := range 100 {
-		c := mk()
-		c.Encode(nil, 0, 0)
+		c := mk(nil)
+		c.Encode(nil, proto.Message{}, 0)
 		line := fmt.Sprintf("PHP Warning: number %d of them, and a reason\n", i)
 		want = append(want, line...)
 		if _, err := prototest.Events(c, []byte(rec(stderr, line, 4)+hello), 1+i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, total := Stderr(mk())
+	got, total := Stderr(mk(nil))
 	if !bytes.Equal(got, want[:maxStderr]) || total != int64(len(want)) {
 		t.Errorf("%d of %d bytes: %q", len(got), total, got)
 	}
@@ -251,7 +251,7 @@ func TestFaults(t *testing.T) {
 		rec(endRequest, "12345678", 0)[:8]: "connection closed inside the response header, after 0 bytes",
 	} {
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +279,7 @@ func TestAnyRecords(t *testing.T) {
 		}
 		speech.WriteString(end(complete))
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech.String()), 1+rng.IntN(30))
 		if s := tell(got); err != nil || s != "418 +33 closing" {
 			t.Fatalf("%q, %v: %q", s, err, speech.String())
@@ -302,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 		var told [2]string
 		for i, chunk := range []int{len(speech) + 1, int(chunk) + 1} {
 			c := newCodec(t, Options{CloseAfter: int(how >> 1 & 1)}, r)
-			c.Encode(nil, 0, 0)
+			c.Encode(nil, proto.Message{}, 0)
 			got, err := prototest.Events(c, speech, chunk)
 			if err != nil {
 				t.Fatal(err)
@@ -326,7 +326,7 @@ func BenchmarkExchange(b *testing.B) {
 	buf := make([]byte, 0, 4096)
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = c.Flush(c.Encode(buf[:0], 0, 7))
+		buf = c.Flush(c.Encode(buf[:0], proto.Message{}, 7))
 		n, ev := c.Decode(in, false)
 		if ev.Kind != proto.Head {
 			b.Fatal(ev)

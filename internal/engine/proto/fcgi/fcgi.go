@@ -68,18 +68,18 @@ const (
 // that cannot be sent, and says which. The requests' bodies are not copied and
 // must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		r := &run{closeAfter: o.CloseAfter, messages: make([]message, len(reqs))}
+		r := &run{closeAfter: o.CloseAfter, want: want, messages: make([]message, len(reqs))}
 		for i := range reqs {
 			var err error
 			if r.messages[i], err = o.encodeRequest(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
 		}
-		return func() proto.Codec { return &codec{run: r} }, nil
+		return func(sink proto.Sink) proto.Codec { return &codec{run: r, sink: sink} }, nil
 	}
 }
 
@@ -97,6 +97,7 @@ func Stderr(c proto.Codec) (sample []byte, total int64) {
 // A run is what all connections of a worker share.
 type run struct {
 	messages   []message
+	want       proto.Want
 	closeAfter int
 	stderr     []byte
 	complaints int64 // bytes of stderr, kept or not
@@ -105,6 +106,7 @@ type run struct {
 // A codec is one connection.
 type codec struct {
 	run     *run
+	sink    proto.Sink // nil: nothing is wanted
 	tag     uint32
 	rest    []byte // of the body that is being sent
 	encoded int    // requests begun on this connection
@@ -127,8 +129,8 @@ func (c *codec) Room() int {
 	return 1
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
-	m := &c.run.messages[i]
+func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
+	m := &c.run.messages[msg.Request]
 	start := len(out)
 	out = append(out, m.head...)
 	if c.encoded++; c.encoded == c.run.closeAfter {

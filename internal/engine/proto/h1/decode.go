@@ -32,6 +32,9 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 		return c.decodeHead(in, eof)
 	case inBody:
 		n := int(min(int64(len(in)), c.left))
+		if c.sink != nil {
+			c.giveBody(c.got-c.left, in[:n])
+		}
 		if c.left -= int64(n); c.left == 0 {
 			return n, c.doneEvent()
 		}
@@ -39,6 +42,9 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 	case inChunks:
 		return c.decodeChunks(in, eof)
 	case toEOF:
+		if c.sink != nil {
+			c.giveBody(c.got, in)
+		}
 		if c.got += int64(len(in)); eof {
 			return len(in), c.doneEvent()
 		}
@@ -58,6 +64,7 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 	fresh := c.answer.status == 0 && c.size == 0 && c.seen == 0
 	if k := &c.run.known; fresh && len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
 		c.answer = k.answer
+		c.giveKnownFields(k.head)
 		return len(k.head), c.finishHead()
 	}
 	for {
@@ -74,6 +81,9 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 		case len(line) > 0:
 			if f := c.answer.parseField(line); f != nil {
 				return n, c.brokenEvent(f)
+			}
+			if c.sink != nil && c.answer.status >= 200 {
+				c.giveField(line, false)
 			}
 		default:
 			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 {

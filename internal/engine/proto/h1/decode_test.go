@@ -190,7 +190,7 @@ func TestConversations(t *testing.T) {
 			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 				c := newCodec(t, Options{Depth: 3}, r)
 				for tag := range uint32(3) {
-					c.Encode(nil, 0, tag)
+					c.Encode(nil, proto.Message{}, tag)
 				}
 				got, err := prototest.Events(c, []byte(tc.speech), chunk)
 				if err != nil {
@@ -272,7 +272,7 @@ func TestFaults(t *testing.T) {
 			" is both 1 and 2",
 	} {
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestFaults(t *testing.T) {
 // of it has to be kept.
 func TestEndlessHeader(t *testing.T) {
 	c := newCodec(t, Options{}, get)
-	c.Encode(nil, 0, 0)
+	c.Encode(nil, proto.Message{}, 0)
 	c.Decode([]byte("HTTP/1.1 200 OK\r\n"), false)
 	line := []byte("X-Filler: abcdefghijklmnopqrstuvwxyz\r\n")
 	for sent := 0; sent < 1<<30; sent += len(line) {
@@ -322,7 +322,7 @@ func FuzzDecode(f *testing.F) {
 		for i, chunk := range []int{len(speech) + 1, int(chunk) + 1} {
 			c := newCodec(t, o, r)
 			for tag := uint32(0); c.Room() > 0; tag++ {
-				c.Encode(nil, 0, tag)
+				c.Encode(nil, proto.Message{}, tag)
 			}
 			got, err := prototest.Events(c, speech, chunk)
 			if err != nil {

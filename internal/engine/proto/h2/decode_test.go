@@ -15,11 +15,11 @@ func newTestCodec(t testing.TB, o Options, reqs ...proto.Request) *codec {
 	if o.Scheme == "" {
 		o.Scheme = "http"
 	}
-	mk, err := Protocol(o)(reqs)
+	mk, err := Protocol(o)(reqs, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk().(*codec)
+	return mk(nil).(*codec)
 }
 
 var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
@@ -88,7 +88,7 @@ func open3(t testing.TB, o Options) *codec {
 		if c.Room() != 3-i {
 			t.Fatal("room for", c.Room())
 		}
-		c.Encode(nil, i, uint32(i))
+		c.Encode(nil, proto.Message{Request: i}, uint32(i))
 	}
 	return c
 }

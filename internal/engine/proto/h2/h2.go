@@ -67,20 +67,20 @@ const (
 // and on requests that Check refuses, and says which. The requests' bodies are
 // not copied and must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		o := o // for each caller, who may be at it at once
 		o.Streams = max(o.Streams, 1)
-		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.clientPreface()}
+		r := &run{Options: o, want: want, messages: make([]message, len(reqs)), preface: o.clientPreface()}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
 			r.messages[i] = o.encodeRequest(reqs[i])
 		}
-		return func() proto.Codec { return newCodec(r) }, nil
+		return func(sink proto.Sink) proto.Codec { return newCodec(r, sink) }, nil
 	}
 }
 
@@ -88,13 +88,15 @@ func Protocol(o Options) proto.Protocol {
 type run struct {
 	Options
 	messages []message
+	want     proto.Want
 	preface  []byte
 	scratch  scratch
 }
 
 // A codec is one connection.
 type codec struct {
-	run *run
+	run  *run
+	sink proto.Sink // nil: nothing is wanted
 	decoder
 	streams
 
@@ -163,9 +165,9 @@ const (
 	laterClosing
 )
 
-func newCodec(r *run) *codec {
+func newCodec(r *run, sink proto.Sink) *codec {
 	return &codec{
-		run: r, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
+		run: r, sink: sink, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
 		next: 1, goneAfter: maxID, limit: r.Streams,
 		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
 		owed:    owed{receivable: receiveWindow},
@@ -179,8 +181,8 @@ func (c *codec) Room() int {
 	return max(c.limit-c.open-c.unproven, 0)
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
-	m := &c.run.messages[i]
+func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
+	m := &c.run.messages[msg.Request]
 	id := c.next
 	c.next += 2
 	if c.encoded++; c.encoded == c.run.CloseAfter || id > maxID-2 {

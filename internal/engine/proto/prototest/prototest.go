@@ -28,15 +28,15 @@ type Transcript struct {
 // comes back unless the connection ends, and that an exchange allocates nothing.
 func Run(t *testing.T, tr Transcript) {
 	t.Helper()
-	mk, err := tr.Protocol(tr.Requests)
+	mk, err := tr.Protocol(tr.Requests, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for chunk := 1; chunk <= len(tr.Replies); chunk++ {
-		s := startSession(t, tr, mk())
+		s := startSession(t, tr, mk(nil))
 		for i := range 3 {
 			if tr.Ends && i > 0 {
-				s = startSession(t, tr, mk())
+				s = startSession(t, tr, mk(nil))
 			}
 			if got := s.runExchange(chunk); !slices.Equal(got, tr.Want) {
 				t.Fatalf("in pieces of %d: got %+v, want %+v", chunk, got, tr.Want)
@@ -44,9 +44,9 @@ func Run(t *testing.T, tr Transcript) {
 		}
 	}
 	const runs = 100
-	sessions := []*session{startSession(t, tr, mk())}
+	sessions := []*session{startSession(t, tr, mk(nil))}
 	for i := 0; tr.Ends && i < runs; i++ { // and the one run that AllocsPerRun does first
-		sessions = append(sessions, startSession(t, tr, mk()))
+		sessions = append(sessions, startSession(t, tr, mk(nil)))
 	}
 	n := testing.AllocsPerRun(runs, func() {
 		sessions[0].runExchange(len(tr.Replies))
@@ -82,7 +82,7 @@ func (s *session) runExchange(chunk int) []proto.Event {
 	if s.got = s.got[:0]; s.c.Room() < 1 {
 		s.t.Fatal("no room")
 	}
-	s.out = s.c.Encode(s.out[:0], 0, 0)
+	s.out = s.c.Encode(s.out[:0], proto.Message{}, 0)
 	for sent := true; sent; sent = len(s.out) > 0 {
 		s.out = s.c.Flush(s.out[:0])
 	}

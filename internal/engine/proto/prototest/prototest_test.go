@@ -11,7 +11,7 @@ import (
 type liar func(in []byte, eof bool) (int, proto.Event)
 
 func (liar) Room() int                                       { return 1 }
-func (liar) Encode(out []byte, _ int, _ uint32) []byte       { return out }
+func (liar) Encode(out []byte, _ proto.Message, _ uint32) []byte       { return out }
 func (liar) Flush(out []byte) []byte                         { return out }
 func (l liar) Decode(in []byte, eof bool) (int, proto.Event) { return l(in, eof) }
 
