@@ -86,7 +86,7 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 				c.giveField(line, false)
 			}
 		default:
-			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 {
+			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 && c.interim == 0 {
 				c.run.known = known{append(c.run.known.head[:0], b[:n]...), c.answer}
 			}
 			if ev = c.finishHead(); ev.Kind != proto.More {

@@ -78,7 +78,7 @@ func Protocol(o Options) proto.Protocol {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encodeRequest(reqs[i])
+			r.messages[i] = o.compileRequest(&reqs[i])
 		}
 		return func(sink proto.Sink) proto.Codec { return newCodec(r, sink) }, nil
 	}
@@ -90,6 +90,8 @@ type run struct {
 	messages []message
 	want     proto.Want
 	preface  []byte
+	list     []byte // of the message that is being encoded
+	value    []byte // of one of its fields
 	scratch  scratch
 }
 
@@ -118,11 +120,19 @@ type codec struct {
 
 	// Reading.
 	left   int    // bytes of the DATA frame under way
+	feed          // what of them the sink is given
 	ending uint16 // the slot, and 1, of the stream that it ends
 	block  block
 	later  later
 	done   uint16 // the slot whose Done follows its Head
 	swept  int    // slots looked at for exchanges that GOAWAY or the end leaves
+}
+
+// A feed is the body in the DATA frame under way, of a stream whose response is wanted.
+type feed struct {
+	feeding uint16 // its slot, and 1; 0: none
+	skip    int    // bytes before the body: how much padding there is
+	body    int    // bytes of it still to come
 }
 
 // A sending is what has been sent on the connection, and what may be.
@@ -167,7 +177,7 @@ const (
 
 func newCodec(r *run, sink proto.Sink) *codec {
 	return &codec{
-		run: r, sink: sink, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
+		run: r, sink: sink, decoder: newDecoder(&r.scratch, &r.want, sink), streams: newStreams(r.Streams),
 		next: 1, goneAfter: maxID, limit: r.Streams,
 		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
 		owed:    owed{receivable: receiveWindow},
@@ -183,22 +193,55 @@ func (c *codec) Room() int {
 
 func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
 	m := &c.run.messages[msg.Request]
+	body, bare := m.body, m.bare
 	id := c.next
 	c.next += 2
 	if c.encoded++; c.encoded == c.run.CloseAfter || id > maxID-2 {
 		c.full, c.bye = true, true
 	}
-	if c.encoded == 1 {
+	switch {
+	case msg.Fill != nil:
+		out, body, bare = c.encodeFilled(out, m, msg.Fill, id)
+	case c.encoded == 1:
 		out = appendFrames(out, m.first, id)
-	} else {
+	default:
 		out = appendFrames(out, m.head, id)
 	}
-	slot := c.addStream(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
+	slot := c.addStream(id, stream{tag: tag, bare: bare, rest: body, window: c.initial,
 		receivable: receiveWindow, length: -1})
-	if len(m.body) > 0 && c.enqueue(slot) && len(out) < piece {
+	if len(body) > 0 && c.enqueue(slot) && len(out) < piece {
 		out = c.appendBodies(out)
 	}
 	return out
+}
+
+// encodeFilled appends the header of a message that has values of its own, and returns its body.
+func (c *codec) encodeFilled(out []byte, m *message, fill *proto.Fill, id uint32) (
+	_, body []byte, bare bool) {
+	list := c.run.list[:0]
+	if c.encoded == 1 {
+		list = append(list, noTable)
+	}
+	body, bare = m.body, m.bare
+	switch {
+	case fill.Own != nil:
+		own := template{list: list}
+		c.run.appendList(&own, fill.Own)
+		list, body, bare = own.list, fill.Own.Body, fill.Own.Method == "HEAD"
+	case m.own == nil: // it has no holes
+		if c.encoded == 1 {
+			return appendFrames(out, m.first, id), body, bare
+		}
+		return appendFrames(out, m.head, id), body, bare
+	default:
+		list = m.own.appendFilled(list, fill, &c.run.value)
+		if fill.Body != nil {
+			body = fill.Body
+		}
+	}
+	c.run.list = list
+	start := len(out)
+	return setStream(appendHeaders(out, list, len(body) == 0), start, id), body, bare
 }
 
 func (c *codec) Flush(out []byte) []byte {

@@ -86,7 +86,7 @@ func TestDecoder(t *testing.T) {
 	for round := range 20 {
 		var wire bytes.Buffer
 		enc := hpack.NewEncoder(&wire)
-		d := decoder{newTable(), &scratch{}}
+		d := newDecoder(&scratch{}, nil, nil)
 		for i := range 200 {
 			wire.Reset()
 			if rng.IntN(20) == 0 {
@@ -126,7 +126,7 @@ func TestDecoder(t *testing.T) {
 // whichever connection it comes on.
 func TestKnownBlock(t *testing.T) {
 	shared := &scratch{}
-	a, b := decoder{newTable(), shared}, decoder{newTable(), shared}
+	a, b := newDecoder(shared, nil, nil), newDecoder(shared, nil, nil)
 	block := []byte(ok + "\x76\x05nginx" + "\x40\x01x\x03abc" + "\x0f\x0d\x0212")
 	for i := range 5 {
 		ha, errA := a.decodeBlock(block)
@@ -177,7 +177,7 @@ func BenchmarkHeader(b *testing.B) {
 		}
 	}
 	ours := func(b *testing.B, prime, block []byte, known bool) {
-		d := decoder{newTable(), &scratch{}}
+		d := newDecoder(&scratch{}, nil, nil)
 		d.decodeBlock(prime)
 		b.ReportAllocs()
 		for b.Loop() {
