@@ -153,7 +153,7 @@ func (h *header) setField(f *field) {
 // A table is the dynamic table of the peer's encoder: a ring, newest at head.
 type table struct {
 	entries     []field
-	texts       []text // of the entries, if a sink wants fields; nil: none is kept
+	texts       *texts // of the entries, if a sink wants fields; nil: none is kept
 	head, count int
 	size, max   int // bytes, as HPACK counts
 	limit       int // which max may have
@@ -170,8 +170,29 @@ func newTable() table {
 	return table{entries: make([]field, maxEntries), max: defaultTable, limit: defaultTable}
 }
 
-// A text is what a field's numbers are of. Its memory is used again by the next in its place.
+// A text is what a field's numbers are of.
 type text struct{ name, value []byte }
+
+// A texts has the texts of a table's entries, in a ring of memory. The entries of a table have
+// defaultTable bytes at most, and the end of the ring that is too short for one has fewer: so what
+// is twice as long never overwrites an entry.
+type texts struct {
+	of     [maxEntries]text
+	memory [2 * defaultTable]byte
+	next   int
+}
+
+// putText keeps the text of the entry at head.
+func (t *texts) putText(head int, name, value []byte) {
+	if t.next+len(name)+len(value) > len(t.memory) {
+		t.next = 0
+	}
+	b := t.memory[t.next:]
+	n := copy(b, name)
+	m := copy(b[n:], value)
+	t.of[head] = text{b[:n], b[n : n+m]}
+	t.next += n + m
+}
 
 // addField adds a field, and its text if texts are kept.
 func (t *table) addField(f *field, name, value []byte) {
@@ -183,8 +204,7 @@ func (t *table) addField(f *field, name, value []byte) {
 	t.head = int(uint(t.head+1) % maxEntries)
 	t.entries[t.head] = *f
 	if t.texts != nil {
-		at := &t.texts[t.head]
-		at.name, at.value = append(at.name[:0], name...), append(at.value[:0], value...)
+		t.texts.putText(t.head, name, value)
 	}
 	t.count++
 	t.size += int(f.size)
@@ -220,7 +240,7 @@ func (t *table) textAt(i int) (name, value []byte) {
 	if i < len(staticFields) {
 		return staticTexts[i].name, staticTexts[i].value
 	}
-	at := &t.texts[uint(t.head-(i-len(staticFields))+maxEntries)%maxEntries]
+	at := &t.texts.of[uint(t.head-(i-len(staticFields))+maxEntries)%maxEntries]
 	return at.name, at.value
 }
 
@@ -248,7 +268,7 @@ type decoder struct {
 func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
 	d := decoder{table: newTable(), scratch: s, sink: sink, want: want}
 	if sink != nil && want.WantsFields() {
-		d.texts = make([]text, maxEntries)
+		d.texts = new(texts)
 	}
 	return d
 }

@@ -195,3 +195,27 @@ func BenchmarkHeader(b *testing.B) {
 	b.Run("indexed/x-net", func(b *testing.B) { theirs(b, first, again) })
 	b.Run("indexed/ours", func(b *testing.B) { ours(b, first, again, true) })
 }
+
+// The texts of a table's entries are those that were added, whatever is evicted meanwhile.
+func FuzzTexts(f *testing.F) {
+	f.Add([]byte{1, 200, 31, 7, 255, 0, 90}, uint16(4096))
+	f.Add([]byte{255, 255, 255, 254, 253, 1, 1, 1, 255}, uint16(4096))
+	f.Fuzz(func(t *testing.T, sizes []byte, max uint16) {
+		table := newTable()
+		table.texts = new(texts)
+		table.resizeTable(min(int(max), defaultTable))
+		var want []string
+		for i, n := range sizes {
+			value := bytes.Repeat([]byte{byte('a' + i%26)}, int(n)*16)
+			f := fieldOf([]byte("x-name")).withValue(value)
+			table.addField(&f, []byte("x-name"), value)
+			want = append(want, string(value))
+			for k := range table.count {
+				name, value := table.textAt(len(staticFields) + k)
+				if string(name) != "x-name" || string(value) != want[len(want)-1-k] {
+					t.Fatalf("after %v: entry %d is %q of %d bytes", sizes[:i+1], k, name, len(value))
+				}
+			}
+		}
+	})
+}
