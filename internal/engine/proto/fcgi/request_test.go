@@ -63,8 +63,10 @@ func pairs(t *testing.T, b []byte) map[string]string {
 }
 
 // send is all that a codec says in one exchange.
-func send(c proto.Codec) (all []byte, longest int) {
-	for out := c.Encode(nil, proto.Message{}, 0); len(out) > 0; out = c.Flush(out[:0]) {
+func send(c proto.Codec) (all []byte, longest int) { return sendMessage(c, proto.Message{}) }
+
+func sendMessage(c proto.Codec, m proto.Message) (all []byte, longest int) {
+	for out := c.Encode(nil, m, 0); len(out) > 0; out = c.Flush(out[:0]) {
 		all, longest = append(all, out...), max(longest, len(out))
 	}
 	return all, longest
