@@ -2,9 +2,9 @@ package h3
 
 import "dyno/internal/engine/proto"
 
-// Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options
-// and requests makes. It fails on options out of range and on requests that Check refuses,
-// and says which.
+// Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options,
+// requests and wants makes. It fails on options out of range and on requests that Check refuses,
+// and says which. The requests are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
@@ -15,13 +15,16 @@ func Protocol(o Options) proto.Protocol {
 		}
 		streams := max(o.Streams, 1)
 		return func(sink proto.Sink) proto.Codec {
-			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, taken: everything}
+			return &codec{reqs: reqs, sink: sink, slots: make([]slot, streams), closeAfter: o.CloseAfter,
+				taken: everything}
 		}, nil
 	}
 }
 
 // A codec is one connection, as its worker knows it.
 type codec struct {
+	reqs       []proto.Request
+	sink       proto.Sink // nil: nothing is wanted
 	closeAfter int
 
 	shaken bool
@@ -67,6 +70,9 @@ func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 	id := uint64(c.begun)<<32 | uint64(tag)
 	c.slots[tag] = slot{id: id, live: true}
 	c.open++
+	if m.Fill != nil {
+		return appendMessage(out, c.reqs, m, id)
+	}
 	return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
 }
 
@@ -159,6 +165,8 @@ func (c *codec) decodeRecord(r record) (ev proto.Event) {
 	case failed:
 		fault := r.fault
 		ev = c.failedEvent(tag, &fault)
+	case field, trailer, piece:
+		c.giveSink(tag, &r)
 	}
 	return ev
 }

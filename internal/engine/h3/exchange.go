@@ -35,6 +35,8 @@ const maxInterim = 64
 var (
 	errUnsent  = errors.New("the server takes no more requests on this connection")
 	errInterim = fmt.Errorf("more than %d interim responses", maxInterim)
+
+	errNoRequest = errors.New("no text of a request")
 )
 
 // beginRequest notes an exchange, so that it can be given up from now on. It is nil if none is
@@ -125,6 +127,20 @@ func (x *exchange) runRequest(m *message) {
 	case isConnectionEnd(err) || c.quic.Context().Err() != nil: // which is reported by itself
 	default:
 		c.postRecord(record{what: failed, id: x.id, fault: *streamFault(err)})
+	}
+}
+
+// runText is the life of an exchange whose request is a text: see readMessage.
+func (x *exchange) runText(text []byte, n uint64) {
+	m, err := x.conn.ring.readMessage(text, n)
+	if err == nil {
+		x.runRequest(m)
+		return
+	}
+	defer x.conn.finishRequest(x)
+	if x.isWanted() {
+		x.conn.postRecord(record{what: failed, id: x.id, fault: proto.Fault{Kind: proto.FaultMalformed,
+			Detail: "the request cannot be sent: " + err.Error()}})
 	}
 }
 
@@ -226,18 +242,28 @@ func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) 
 	return n, err
 }
 
-// readResponse reports the status, and reads the body to its end.
+// readResponse reports the status and what is wanted besides, and reads the body to its end.
 func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 	if status := response.StatusCode; status < 200 || status > 999 {
 		return 0, fmt.Errorf("its status is %d", status)
+	}
+	want := &x.conn.ring.want
+	if want.WantsFields() {
+		x.postFields(field, response.Header)
 	}
 	x.conn.postRecord(record{what: head, id: x.id, n: uint64(response.StatusCode)})
 	b := x.conn.ring.buffers.Get().(*[bodyPiece]byte)
 	defer x.conn.ring.buffers.Put(b)
 	for {
 		k, err := response.Body.Read(b[:])
+		if wanted := want.Cut(n, b[:k]); len(wanted) > 0 {
+			x.conn.postRecord(record{what: piece, id: x.id, text: wanted})
+		}
 		n += int64(k)
 		if err == io.EOF {
+			if want.WantsFields() {
+				x.postFields(trailer, response.Trailer)
+			}
 			return n, nil
 		}
 		if err != nil {
