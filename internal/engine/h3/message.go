@@ -54,8 +54,8 @@ func appendText(b []byte, text string, holes []proto.Hole, values [][]byte) []by
 	return b
 }
 
-// parseRequest reads what appendMessage wrote of a request. Its body is a part of b. It reports false
-// if b is no such text.
+// parseRequest reads what appendMessage wrote of a request. Its body is a part of b. It reports
+// false if b is no such text.
 func parseRequest(b []byte) (r proto.Request, ok bool) {
 	ok = true
 	number := func() (n uint32) {

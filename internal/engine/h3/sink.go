@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// postFields reports the fields that are wanted. quic-go has not kept their order: they come by name,
-// and those of one name in theirs. A field Trailer it keeps to itself.
+// postFields reports the fields that are wanted. quic-go does not keep their order: they come by
+// name, and those of one name in theirs. It takes out the field Trailer.
 func (x *exchange) postFields(what byte, all http.Header) {
 	var records []byte
 	for _, name := range slices.Sorted(maps.Keys(all)) {
