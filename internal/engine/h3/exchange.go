@@ -35,8 +35,6 @@ const maxInterim = 64
 var (
 	errUnsent  = errors.New("the server takes no more requests on this connection")
 	errInterim = fmt.Errorf("more than %d interim responses", maxInterim)
-
-	errNoRequest = errors.New("no text of a request")
 )
 
 // beginRequest notes an exchange, so that it can be given up from now on. It is nil if none is

@@ -22,6 +22,7 @@ type talk struct {
 	fd    int
 	codec proto.Codec
 	given prototest.Record
+	begun string // what was given before the status was heard
 	out   []byte
 	heard int // records
 }
@@ -76,7 +77,7 @@ func (k *talk) exchange(m proto.Message, tag uint32) (status uint16, last proto.
 	for last.Kind == proto.More {
 		k.listen(func(ev proto.Event) {
 			if ev.Kind == proto.Head {
-				status = ev.Status
+				status, k.begun = ev.Status, k.given.String()
 			} else {
 				last = ev
 			}
@@ -135,6 +136,9 @@ func TestWanted(t *testing.T) {
 			}
 			if got := k.given.String(); got != tc.want {
 				t.Errorf("given %.900q\nwant %.900q", got, tc.want)
+			}
+			if header, _, _ := strings.Cut(tc.want, fmt.Sprint(i, " 0123")); k.begun != header {
+				t.Errorf("before the status: %.900q", k.begun)
 			}
 		}
 	}
