@@ -475,11 +475,11 @@ func TestRequest(t *testing.T) {
 		for _, f := range q.Header {
 			r.Header = append(r.Header, proto.Field(f))
 		}
-		codec, err := h1.Protocol(o)([]proto.Request{r})
+		codec, err := h1.Protocol(o)([]proto.Request{r}, proto.Want{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := codec().Encode(nil, 0, 0)
+		want := codec(nil).Encode(nil, proto.Message{}, 0)
 		if got := q.encodeRequest("h:1"); !bytes.Equal(got, want) {
 			t.Errorf("sent %q\nwant %q", got, want)
 		}

@@ -13,12 +13,12 @@ import (
 // loadReads is what the load's codec makes of in: the final status, its body's
 // length, and the bytes it took.
 func loadReads(t *testing.T, in []byte, r proto.Request) (status int, body int64, n int, ok bool) {
-	mk, err := h1.Protocol(h1.Options{})([]proto.Request{r})
+	mk, err := h1.Protocol(h1.Options{})([]proto.Request{r}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mk()
-	c.Encode(nil, 0, 0)
+	c := mk(nil)
+	c.Encode(nil, proto.Message{}, 0)
 	for {
 		k, ev := c.Decode(in[n:], true)
 		n += k

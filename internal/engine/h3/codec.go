@@ -5,11 +5,11 @@ import (
 	ptls "dyno/internal/engine/proto/tls"
 )
 
-// Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options
-// and requests makes. It fails on options out of range and on requests that Check refuses,
-// and says which.
+// Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options,
+// requests and wants makes. It fails on options out of range and on requests that Check refuses,
+// and says which. The requests are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
@@ -17,8 +17,9 @@ func Protocol(o Options) proto.Protocol {
 			return nil, err
 		}
 		streams, settled := max(o.Streams, 1), map[uint64]int64{}
-		return func() proto.Codec {
-			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, settled: settled,
+		return func(sink proto.Sink) proto.Codec {
+			return &codec{reqs: reqs, sink: sink, slots: make([]slot, streams),
+				closeAfter: o.CloseAfter, settled: settled,
 				taken: everything}
 		}, nil
 	}
@@ -26,6 +27,8 @@ func Protocol(o Options) proto.Protocol {
 
 // A codec is one connection, as its worker knows it.
 type codec struct {
+	reqs       []proto.Request
+	sink       proto.Sink // nil: nothing is wanted
 	closeAfter int
 	settled    map[uint64]int64 // handshakes by the N of shaken, of all codecs of a maker
 
@@ -66,13 +69,16 @@ func (c *codec) Room() int {
 	return len(c.slots) - c.open
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 	c.begun++
 	c.full = c.full || int(c.begun) == c.closeAfter || c.begun == everything
 	id := uint64(c.begun)<<32 | uint64(tag)
 	c.slots[tag] = slot{id: id, live: true}
 	c.open++
-	return record{what: ask, id: id, n: uint64(i)}.appendTo(out)
+	if m.Fill != nil {
+		return appendMessage(out, c.reqs, m, id)
+	}
+	return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
 }
 
 func (c *codec) Flush(out []byte) []byte {
@@ -165,6 +171,8 @@ func (c *codec) decodeRecord(r record) (ev proto.Event) {
 	case failed:
 		fault := r.fault
 		ev = c.failedEvent(tag, &fault)
+	case field, trailer, piece:
+		c.giveSink(tag, &r)
 	}
 	return ev
 }

@@ -17,11 +17,11 @@ var get = proto.Request{Method: "GET", Authority: "host", Path: "/"}
 
 func newCodec(t testing.TB, o Options) proto.Codec {
 	t.Helper()
-	mk, err := Protocol(o)([]proto.Request{get})
+	mk, err := Protocol(o)([]proto.Request{get}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk()
+	return mk(nil)
 }
 
 // speech is what a ring says, record by record.
@@ -122,7 +122,7 @@ func TestConversations(t *testing.T) {
 		}
 		tell(c, speech(record{what: shaken}), false)
 		for tag := range uint32(3) {
-			c.Encode(nil, 0, tag)
+			c.Encode(nil, proto.Message{}, tag)
 		}
 		if got := tell(c, speech(tc.says...), tc.eof); got != tc.want || c.Room() != tc.room {
 			t.Errorf("%s: %s, room for %d; want %s, %d", name, got, c.Room(), tc.want, tc.room)
@@ -135,7 +135,7 @@ func TestConversations(t *testing.T) {
 
 // A handshake has settled its terms when its worker hears of it, so that the worker counts as many.
 func TestSettled(t *testing.T) {
-	mk, err := Protocol(Options{})([]proto.Request{get})
+	mk, err := Protocol(Options{})([]proto.Request{get}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSettled(t *testing.T) {
 		{Version: tls.VersionTLS13, CipherSuite: tls.TLS_CHACHA20_POLY1305_SHA256},
 	}
 	for _, state := range states {
-		c, said := mk(), speech(shakenRecord(state))
+		c, said := mk(nil), speech(shakenRecord(state))
 		before := len(Settled(c))
 		if tell(c, said[:len(said)-1], false); len(Settled(c)) != before {
 			t.Errorf("of a record that has not come: %v", Settled(c))
@@ -158,7 +158,7 @@ func TestSettled(t *testing.T) {
 		{Version: "1.3", Cipher: "TLS_AES_128_GCM_SHA256", Group: "X25519MLKEM768"}: 2,
 		{Version: "1.3", Cipher: "TLS_CHACHA20_POLY1305_SHA256"}:                    1,
 	}
-	if got := Settled(mk()); !maps.Equal(got, want) {
+	if got := Settled(mk(nil)); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if other := Settled(newCodec(t, Options{})); len(other) > 0 {
@@ -171,13 +171,13 @@ func TestSettled(t *testing.T) {
 func TestCancel(t *testing.T) {
 	c := newCodec(t, Options{Streams: 2})
 	tell(c, speech(record{what: shaken, n: 1}), false)
-	out := c.Encode(nil, 0, 1)
+	out := c.Encode(nil, proto.Message{}, 1)
 	canceler := c.(proto.Canceler)
 	if canceler.Cancel(0) || !canceler.Cancel(1) || canceler.Cancel(1) {
 		t.Error("what is not under way can be given up, or what is cannot")
 	}
 	out = c.Flush(out)
-	out = c.Flush(c.Encode(out, 0, 1))
+	out = c.Flush(c.Encode(out, proto.Message{}, 1))
 	want := speech(record{what: ask, id: id(1, 1)}, record{what: giveUp, id: id(1, 1)},
 		record{what: ask, id: id(2, 1)})
 	if string(out) != string(want) {
@@ -189,19 +189,75 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// What a sink is given of the ring's records, however they are cut.
+func TestSink(t *testing.T) {
+	_, fill := prototest.Filled(holed, "1", "two")
+	one := id(1, 0)
+	text := func(what byte, id uint64, name, value string) record {
+		return record{what: what, id: id, n: uint64(len(name)), text: []byte(name + value)}
+	}
+	over := []record{{what: head, id: one, n: 200}, {what: done, id: one, n: 9}}
+	for name, tc := range map[string]struct {
+		want  proto.Want
+		says  []record
+		given string
+	}{
+		"nothing is wanted": {proto.Want{}, []record{text(field, one, "a", "b"), over[0], over[1]}, ""},
+		"all": {proto.Want{AllFields: true, Body: 9}, []record{text(field, one, "a", "b"),
+			text(field, one, "c", ""), over[0], text(piece, one, "", "hello"), {what: alive},
+			text(piece, one, "", ", wo"), text(trailer, one, "t", "r"), over[1]},
+			"0 a: b;0 c: ;0 hello, wo;0 t: r (trailer);"},
+		"of others": {proto.Want{AllFields: true, Body: 9}, []record{text(field, id(9, 0), "a", "b"),
+			text(piece, id(1, 1), "", "x"), text(field, id(1, 77), "a", "b"), over[0],
+			text(piece, id(2, 0), "", "y"), over[1], text(piece, one, "", "late")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prototest.Run(t, prototest.Transcript{
+				Protocol: Protocol(Options{CloseAfter: 1}), Requests: []proto.Request{holed}, Fill: fill,
+				Hello: string(speech(record{what: shaken})), Replies: speech(tc.says...), Ends: true,
+				Wanted: tc.want, Given: tc.given})
+		})
+	}
+}
+
+// A sink is given nothing of an exchange that was canceled, even if its tag is in use again.
+func TestSinkOfCanceled(t *testing.T) {
+	mk, err := Protocol(Options{Streams: 2})([]proto.Request{get}, proto.Want{AllFields: true, Body: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given prototest.Record
+	c := mk(&given)
+	tell(c, speech(record{what: shaken}), false)
+	body := func(n uint64, b string) record { return record{what: piece, id: id(n, 1), text: []byte(b)} }
+	c.Encode(nil, proto.Message{}, 1)
+	tell(c, speech(body(1, "abc")), false)
+	c.(proto.Canceler).Cancel(1)
+	tell(c, speech(body(1, "def")), false)
+	c.Encode(nil, proto.Message{}, 1)
+	tell(c, speech(body(1, "ghi"), body(2, "jkl")), false)
+	if got := given.String(); got != "1 abcjkl;" {
+		t.Errorf("given %q", got)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for name, o := range map[string]Options{
 		"streams": {Streams: MaxStreams + 1}, "no streams": {Streams: -1},
 		"closing": {CloseAfter: -1}, "agent": {UserAgent: "a\nb"},
 	} {
-		if _, err := Protocol(o)([]proto.Request{get}); err == nil {
+		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%s: %+v is taken", name, o)
 		}
 	}
 	for name, change := range map[string]func(r *proto.Request){
-		"begin with /":             func(r *proto.Request) { r.Path = "x" },
-		"forbids it":               func(r *proto.Request) { r.Header = []proto.Field{{Name: "Upgrade", Value: "x"}} },
-		"control character":        func(r *proto.Request) { r.Header = []proto.Field{{Name: "A", Value: "x\x01"}} },
+		"begin with /":      func(r *proto.Request) { r.Path = "x" },
+		"forbids it":        func(r *proto.Request) { r.Header = []proto.Field{{Name: "Upgrade", Value: "x"}} },
+		"control character": func(r *proto.Request) { r.Header = []proto.Field{{Name: "A", Value: "x\x01"}} },
+		"not the same in all": func(r *proto.Request) {
+			r.Header = []proto.Field{{Name: "Content-Length", Value: "0"}}
+			r.Holes = []proto.Hole{{In: proto.InBody}}
+		},
 		"5, and the body has 0":    func(r *proto.Request) { r.Header = []proto.Field{{Name: "Content-length", Value: "5"}} },
 		"contains what no host":    func(r *proto.Request) { r.Authority = "a/b" },
 		"asks for a tunnel, which": func(r *proto.Request) { r.Method = "CONNECT" },
@@ -211,7 +267,7 @@ func TestOptions(t *testing.T) {
 		if err := Check(r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := Protocol(Options{})([]proto.Request{get, r}); err == nil ||
+		if _, err := Protocol(Options{})([]proto.Request{get, r}, proto.Want{}); err == nil ||
 			!strings.HasPrefix(err.Error(), "request 2: ") {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -222,16 +278,23 @@ func FuzzDecode(f *testing.F) {
 	f.Add(speech(records...), uint8(3))
 	f.Add(speech(record{what: shaken}, record{what: head, id: id(1, 0), n: 200},
 		record{what: done, id: id(1, 0)}), uint8(0))
+	f.Add(speech(record{what: shaken}, record{what: field, id: id(1, 0), n: 1, text: []byte("ab")},
+		record{what: piece, id: id(1, 0), text: []byte("body")}), uint8(5))
 	f.Fuzz(func(t *testing.T, in []byte, chunk uint8) {
 		var told [2]string
+		mk, err := Protocol(Options{Streams: 3})([]proto.Request{get}, proto.Want{AllFields: true, Body: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, size := range []int{len(in) + 1, int(chunk) + 1} {
-			c := newCodec(t, Options{Streams: 3})
-			c.Encode(nil, 0, 0)
+			var given prototest.Record
+			c := mk(&given)
+			c.Encode(nil, proto.Message{}, 0)
 			got, err := prototest.Events(c, in, size)
 			if err != nil {
 				t.Fatal(err)
 			}
-			told[i] = fmt.Sprint(got)
+			told[i] = fmt.Sprint(got, given.String())
 		}
 		if told[0] != told[1] {
 			t.Errorf("whole: %s, split: %s", told[0], told[1])

@@ -124,6 +124,19 @@ func (c *conn) postRecord(r record) {
 	c.ring.mu.Unlock()
 }
 
+// postRecords leaves records that were appended to each other, likewise.
+func (c *conn) postRecords(records []byte) {
+	if len(records) == 0 {
+		return
+	}
+	c.ring.mu.Lock()
+	if !c.closed {
+		c.out = append(c.out, records...)
+		c.enqueueConn()
+	}
+	c.ring.mu.Unlock()
+}
+
 // enqueueConn sees to it that the worker asks the connection; ring.mu is held.
 func (c *conn) enqueueConn() {
 	r := c.ring

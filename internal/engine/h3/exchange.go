@@ -128,6 +128,20 @@ func (x *exchange) runRequest(m *message) {
 	}
 }
 
+// runText is the life of an exchange whose request is a text: see readMessage.
+func (x *exchange) runText(text []byte, n uint64) {
+	m, err := x.conn.ring.readMessage(text, n)
+	if err == nil {
+		x.runRequest(m)
+		return
+	}
+	defer x.conn.finishRequest(x)
+	if x.isWanted() {
+		x.conn.postRecord(record{what: failed, id: x.id, fault: proto.Fault{Kind: proto.FaultMalformed,
+			Detail: "the request cannot be sent: " + err.Error()}})
+	}
+}
+
 // canceledContext ends when the exchange is given up. The connection's end needs none: it ends
 // whatever is under way there.
 func (x *exchange) canceledContext() context.Context {
@@ -226,18 +240,28 @@ func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) 
 	return n, err
 }
 
-// readResponse reports the status, and reads the body to its end.
+// readResponse reports the status and what is wanted besides, and reads the body to its end.
 func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 	if status := response.StatusCode; status < 200 || status > 999 {
 		return 0, fmt.Errorf("its status is %d", status)
+	}
+	want := &x.conn.ring.want
+	if want.WantsFields() {
+		x.postFields(field, response.Header)
 	}
 	x.conn.postRecord(record{what: head, id: x.id, n: uint64(response.StatusCode)})
 	b := x.conn.ring.buffers.Get().(*[bodyPiece]byte)
 	defer x.conn.ring.buffers.Put(b)
 	for {
 		k, err := response.Body.Read(b[:])
+		if wanted := want.Cut(n, b[:k]); len(wanted) > 0 {
+			x.conn.postRecord(record{what: piece, id: x.id, text: wanted})
+		}
 		n += int64(k)
 		if err == io.EOF {
+			if want.WantsFields() {
+				x.postFields(trailer, response.Trailer)
+			}
 			return n, nil
 		}
 		if err != nil {

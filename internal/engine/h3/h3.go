@@ -6,8 +6,10 @@
 // has no such place between them: the library wants the sockets, the clock and goroutines
 // for itself. So here the ring does both, and what passes between it and the codec is a
 // few bytes that say "send request 3 as exchange 7" or "exchange 7 has status 200" (see
-// record.go). Schedule, accounts, timeouts and verdict remain the worker's, the same as for
-// every other protocol, and there is no second loop that could count otherwise.
+// record.go). A request with values of its own passes as text, and so does what is wanted
+// of a response: neither side reads the other's memory. Schedule, accounts, timeouts and
+// verdict remain the worker's, the same as for every other protocol, and there is no
+// second loop that could count otherwise.
 //
 // What it costs: an exchange takes a goroutine, passes through the Go scheduler several
 // times, and allocates what quic-go does. An instant is read when the worker learns of an
@@ -79,6 +81,9 @@ func Check(r proto.Request) error {
 		case strings.EqualFold(f.Name, "content-length") && value != strconv.Itoa(len(r.Body)):
 			faults = append(faults, fmt.Errorf("header %s: %s, and the body has %d bytes", f.Name, value,
 				len(r.Body)))
+		case strings.EqualFold(f.Name, "content-length") && r.HasHoles(proto.InBody):
+			faults = append(faults, fmt.Errorf("header %s: the body's length is not the same in all "+
+				"messages", f.Name))
 		}
 	}
 	if host := hostHeader(r); !httpguts.ValidHostHeader(host) {

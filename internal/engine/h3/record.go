@@ -12,8 +12,9 @@ import (
 // numbers, the highest byte first. An exchange is named by its tag and, because tags are
 // used again, by which exchange of the connection it is.
 const (
-	ask    byte = iota + 1 // to the ring: begin exchange ID with request N
-	giveUp                 // give up exchange ID
+	ask     byte = iota + 1 // to the ring: begin exchange ID with request N
+	askText                 // begin exchange ID: a request follows, with request N-1's body if N > 0
+	giveUp                  // give up exchange ID
 
 	shaken  // to the codec: the handshake is over, and N says how: see shakenRecord
 	head    // exchange ID: the final status is N
@@ -23,6 +24,9 @@ const (
 	leaving // no more requests on this connection: those begun after the N-th were not taken
 	alive   // the server has been heard of
 	broken  // the connection is lost: a fault follows
+	field   // exchange ID: a field of the header follows, of whose text N bytes are the name
+	trailer // likewise of the trailer
+	piece   // exchange ID: the next bytes of the body follow
 )
 
 // A record is one of them.
@@ -31,6 +35,7 @@ type record struct {
 	id    uint64 // the exchange's place in the connection, and its tag in the low half
 	n     uint64
 	fault proto.Fault // its Kind and Detail
+	text  []byte      // the rest of it; where it was read from bytes, a part of them
 }
 
 // shakenRecord is shaken for a handshake. Its N has a bit that says whether a session was resumed,
@@ -53,10 +58,12 @@ func handshakeOf(n uint64) tls.ConnectionState {
 const everything = math.MaxUint32
 
 // parts say what follows the first byte of a record.
-var parts = [...]struct{ id, n, fault bool }{
-	ask: {id: true, n: true}, giveUp: {id: true},
+var parts = [...]struct{ id, n, fault, text bool }{
+	ask: {id: true, n: true}, askText: {id: true, n: true, text: true}, giveUp: {id: true},
 	shaken: {n: true}, head: {id: true, n: true}, done: {id: true, n: true}, refused: {id: true},
 	failed: {id: true, fault: true}, leaving: {n: true}, alive: {}, broken: {fault: true},
+	field: {id: true, n: true, text: true}, trailer: {id: true, n: true, text: true},
+	piece: {id: true, text: true},
 }
 
 // Lengths of what a fault says, at most, in bytes.
@@ -81,7 +88,16 @@ func (r record) appendTo(b []byte) []byte {
 		b = append(append(b, byte(len(kind))), kind...)
 		b = append(binary.BigEndian.AppendUint16(b, uint16(len(detail))), detail...)
 	}
+	if has.text {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(r.text))), r.text...)
+	}
 	return b
+}
+
+// setLength sets the length of the text that ends b and begins at from, where a record was
+// appended without its text.
+func setLength(b []byte, from int) {
+	binary.BigEndian.PutUint64(b[from-8:], uint64(len(b)-from))
 }
 
 // parseRecord takes a record off the front of b, and says how long it is: 0 if b has not all of
@@ -111,8 +127,19 @@ func parseRecord(b []byte) (r record, n int) {
 	if has.fault && ok {
 		r.fault, rest, ok = parseFault(rest)
 	}
-	if !ok {
+	if has.text && ok {
+		var size uint64
+		if size, ok = number(); ok && size <= uint64(len(rest)) {
+			r.text, rest = rest[:size], rest[size:]
+		} else {
+			ok = false
+		}
+	}
+	switch {
+	case !ok:
 		return r, 0
+	case (r.what == field || r.what == trailer) && r.n > uint64(len(r.text)):
+		return r, -1
 	}
 	return r, len(b) - len(rest)
 }

@@ -1,19 +1,24 @@
 package h3
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/prototest"
 )
 
 // records are one of each kind.
 var records = []record{
 	{what: ask, id: 7<<32 | 3, n: 2}, {what: giveUp, id: 1},
+	{what: askText, id: 8, n: 1, text: appendRequest(nil, &holed, [][]byte{[]byte("1"), []byte("two")})},
 	{what: shaken, n: 1}, {what: head, id: 5, n: 404}, {what: done, id: 5, n: 1 << 40},
 	{what: refused, id: 1<<64 - 1}, {what: leaving, n: 3}, {what: alive},
 	{what: failed, id: 9, fault: proto.Fault{Kind: "rst-internal-error", Detail: "why"}},
 	{what: broken, fault: proto.Fault{Kind: proto.FaultViolation}},
+	{what: field, id: 5, n: 1, text: []byte("ab")}, {what: trailer, id: 5, n: 2, text: []byte("ab")},
+	{what: piece, id: 5, text: []byte("body")},
 }
 
 // What was appended is read again, and not before all of it is there.
@@ -25,11 +30,12 @@ func TestRecords(t *testing.T) {
 				t.Errorf("%v: %d of its %d bytes are a record of %d", want, cut, len(b), n)
 			}
 		}
-		if got, n := parseRecord(append(b, 1, 2, 3)); got != want || n != len(b) {
+		if got, n := parseRecord(append(b, 1, 2, 3)); !reflect.DeepEqual(got, want) || n != len(b) {
 			t.Errorf("%v, of %d bytes; got %v, of %d", want, len(b), got, n)
 		}
 	}
-	for _, b := range [][]byte{{0}, {byte(len(parts))}, {255, 1, 2}} {
+	longName := record{what: field, n: 3, text: []byte("ab")}.appendTo(nil)
+	for _, b := range [][]byte{{0}, {byte(len(parts))}, {255, 1, 2}, longName} {
 		if _, n := parseRecord(b); n != -1 {
 			t.Errorf("%v is taken for a record of %d bytes", b, n)
 		}
@@ -39,6 +45,23 @@ func TestRecords(t *testing.T) {
 	if got, _ := parseRecord(long.appendTo(nil)); len(got.fault.Kind) != kindMost ||
 		len(got.fault.Detail) != detailMost {
 		t.Errorf("%d and %d bytes of a long fault", len(got.fault.Kind), len(got.fault.Detail))
+	}
+}
+
+// A text of a request is read again, and not without all that comes before the body.
+func TestRequestText(t *testing.T) {
+	want, fill := prototest.Filled(holed, "1", "two")
+	b := appendRequest(nil, &holed, fill.Values)
+	for cut := range b {
+		if r, ok := parseRequest(b[:cut]); ok {
+			t.Errorf("%d of %d bytes are %+v", cut, len(b), r)
+		}
+	}
+	if got, ok := parseRequest(append(b, want.Body...)); !ok || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if r, ok := parseRequest([]byte("\xff\xff\xff\xffGET")); ok {
+		t.Errorf("a length beyond the end is %+v", r)
 	}
 }
 
@@ -53,6 +76,14 @@ func FuzzParse(f *testing.F) {
 		}
 		if n > 0 && string(r.appendTo(nil)) != string(b[:n]) {
 			t.Errorf("%v is not what it was read from, %x", r, b[:n])
+		}
+		if r.what != askText || n <= 0 {
+			return
+		}
+		request, ok := parseRequest(r.text)
+		if again := append(appendRequest(nil, &request, nil), request.Body...); ok &&
+			string(again) != string(r.text) {
+			t.Errorf("%+v is not what it was read from, %x", request, r.text)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package h3
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"os"
@@ -19,7 +20,9 @@ import (
 // records for the worker, who takes those of a connection all at once.
 type Ring struct {
 	addrs    []ring.Addr
+	options  Options
 	messages []message
+	want     proto.Want
 	quic     *quic.Config
 	tls      *tls.Config
 	http     http3.Transport
@@ -70,9 +73,10 @@ type doubt struct {
 	packets uint64
 }
 
-// Open returns a ring for the requests of a run, which can connect to addrs, and what frees
-// it. It fails like Protocol.
-func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), error) {
+// Open returns a ring for the requests of a run and what is wanted of their responses, which can
+// connect to addrs, and what frees it. It fails like Protocol.
+func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (*Ring, func(),
+	error) {
 	if err := o.checkOptions(); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +93,7 @@ func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), er
 		config.ClientSessionCache = &sessions{}
 	}
 	r := &Ring{
-		addrs: addrs, messages: messages, tls: config,
+		addrs: addrs, options: o, messages: messages, want: want, tls: config,
 		quic: &quic.Config{
 			Versions:             []quic.Version{quic.Version1},
 			HandshakeIdleTimeout: 2 * o.Connecting, // the worker's is first
@@ -146,6 +150,10 @@ func (r *Ring) Send(fd int, b []byte) bool {
 		case ask:
 			if x, m := c.beginRequest(order.id), &r.messages[order.n]; x != nil {
 				r.all.Go(func() { x.runRequest(m) })
+			}
+		case askText:
+			if x, text := c.beginRequest(order.id), bytes.Clone(order.text); x != nil {
+				r.all.Go(func() { x.runText(text, order.n) })
 			}
 		case giveUp:
 			c.cancelRequest(order.id)

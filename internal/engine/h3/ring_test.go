@@ -24,6 +24,33 @@ import (
 // allows so many streams.
 func dialed(t *testing.T, streams int64) (*Ring, *conn) {
 	t.Helper()
+	over := make(chan struct{})
+	addr := serve(t, streams, func(http.ResponseWriter, *http.Request) { <-over })
+	t.Cleanup(func() { close(over) })
+	r := open(t, addr, []proto.Request{get}, proto.Want{})
+	fd, _ := r.Connect(0, 1)
+	for {
+		if heard(t, r) == shaken {
+			return r, r.conns[fd]
+		}
+	}
+}
+
+// open is a ring for a server.
+func open(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *Ring {
+	t.Helper()
+	config := &tls.Config{InsecureSkipVerify: true}
+	r, free, err := Open(Options{TLS: config, Connecting: time.Minute}, reqs, want, []ring.Addr{addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(free)
+	return r
+}
+
+// serve is the address of a server of quic-go's.
+func serve(t *testing.T, streams int64, handler http.HandlerFunc) ring.Addr {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -38,26 +65,12 @@ func dialed(t *testing.T, streams int64) (*Ring, *conn) {
 		t.Fatal(err)
 	}
 	pair := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-	over := make(chan struct{})
-	s := &http3.Server{QUICConfig: &quic.Config{MaxIncomingStreams: streams},
-		Handler:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }),
+	s := &http3.Server{QUICConfig: &quic.Config{MaxIncomingStreams: streams}, Handler: handler,
 		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{pair}})}
 	var group sync.WaitGroup
 	group.Go(func() { s.Serve(socket) })
-	t.Cleanup(func() { close(over); s.Close(); socket.Close(); group.Wait() })
-	config := &tls.Config{InsecureSkipVerify: true}
-	r, free, err := Open(Options{TLS: config, Connecting: time.Minute}, []proto.Request{get},
-		[]ring.Addr{{TCP: socket.LocalAddr().(*net.UDPAddr).AddrPort()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(free)
-	fd, _ := r.Connect(0, 1)
-	for {
-		if heard(t, r) == shaken {
-			return r, r.conns[fd]
-		}
-	}
+	t.Cleanup(func() { s.Close(); socket.Close(); group.Wait() })
+	return ring.Addr{TCP: socket.LocalAddr().(*net.UDPAddr).AddrPort()}
 }
 
 // heard is the first record of what comes next, or 0 if nothing did in a turn.
@@ -132,7 +145,7 @@ func (c *conn) exchanges() int {
 
 // A connection that always has something to tell keeps no other waiting, and a batch ends.
 func TestBatches(t *testing.T) {
-	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, nil)
+	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, proto.Want{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

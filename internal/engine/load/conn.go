@@ -84,8 +84,8 @@ func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 // dialConn begins a new life.
 func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
-	c.life++ // completions of the life before no longer match
-	c.codec, c.busy, c.quiet = w.newCodec(), false, true
+	c.life++ // completions of the life before are no longer this connection's
+	c.codec, c.busy, c.quiet = w.newCodec(nil), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
 		c.protocol = w.protocols.chosenName(0)

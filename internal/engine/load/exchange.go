@@ -20,7 +20,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 		c.waiting--
 	}
 	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
-	c.out = c.codec.Encode(c.out, int(a.request), tag)
+	c.out = c.codec.Encode(c.out, proto.Message{Request: int(a.request)}, tag)
 	c.live++
 	w.inFlight++
 	if !w.isClosed() && a.counted && a.past == 0 {

@@ -50,7 +50,7 @@ func TestProtocols(t *testing.T) {
 		if got != tc.want || !strings.HasPrefix(said, tc.notice) || (said == "") != (tc.notice == "") {
 			t.Errorf("%s: %s, said %q; want %s, %q", name, got, said, tc.want, tc.notice)
 		}
-		if _, err := s.Protocol(p.protoRequests()); err != nil {
+		if _, err := s.Protocol(p.protoRequests(), proto.Want{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

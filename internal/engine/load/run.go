@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
@@ -120,7 +121,7 @@ func (r *run) prepareRun() error {
 		for _, notice := range r.protocols.notices {
 			r.addNotice(notice)
 		}
-		if _, err = r.protocols.Protocol(r.plan.protoRequests()); err != nil {
+		if _, err = r.protocols.Protocol(r.plan.protoRequests(), proto.Want{}); err != nil {
 			err = Flaw{"requests", err.Error()}
 		}
 	}
@@ -310,7 +311,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, gate *gate,
 	i, n int) (*worker, error) {
-	newCodec, err := protocols.Protocol(p.protoRequests())
+	newCodec, err := protocols.Protocol(p.protoRequests(), proto.Want{})
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func (w *worker) tlsTerms() map[ptls.Terms]int64 {
 		return nil
 	}
 	if w.plan.OnlyHTTP3() {
-		return h3.Settled(w.newCodec())
+		return h3.Settled(w.newCodec(nil))
 	}
-	return ptls.Settled(w.newCodec())
+	return ptls.Settled(w.newCodec(nil))
 }

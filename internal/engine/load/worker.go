@@ -20,7 +20,7 @@ type worker struct {
 	kind      string // of the ring
 	addrs     []ring.Addr
 	protocols *protocolSet
-	newCodec  func() proto.Codec
+	newCodec  func(proto.Sink) proto.Codec
 	deep      bool // a connection can have several requests in flight
 	framed    bool // bytes can arrive that belong to no response
 	gate      *gate
@@ -275,7 +275,7 @@ func (w *worker) finishRun() {
 	}
 	w.totals.Waiting = w.backlog(w.now, &w.window)
 	if w.plan.Target.FastCGI {
-		sample, total := fcgi.Stderr(w.newCodec())
+		sample, total := fcgi.Stderr(w.newCodec(nil))
 		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total
 	}
 	w.totals.Terms = w.tlsTerms()

@@ -8,13 +8,15 @@
 // An exchange is one request in flight and its response; a tag names it.
 package proto
 
-// A Request is one message to send. A run has a fixed set of them, encoded once.
+// A Request is one to send. A run has a fixed set of them, compiled once; each message names one of
+// the set, and has values for its holes.
 type Request struct {
 	Method    string
 	Authority string // the value of Host, unless Header has a Host of its own
 	Path      string // with the query, as it goes on the wire
 	Header    []Field
 	Body      []byte
+	Holes     []Hole // in order: see CheckHoles
 }
 
 // A Field is one header line.
@@ -26,9 +28,9 @@ type Codec interface {
 	// handshake, none once it is closing.
 	Room() int
 
-	// Encode begins exchange tag with request i of the run's set, and appends to
-	// out what can be sent at once. It is called only while Room() > 0.
-	Encode(out []byte, i int, tag uint32) []byte
+	// Encode begins exchange tag with a message, and appends to out what can be sent
+	// at once. It is called only while Room() > 0.
+	Encode(out []byte, m Message, tag uint32) []byte
 
 	// Decode returns the next event and how many bytes of in it used. It returns
 	// More only if the rest of in yields no event; the caller then passes the unused
@@ -89,6 +91,7 @@ const (
 	Broken              // the peer broke the protocol: every exchange begun has failed
 )
 
-// A Protocol encodes a run's requests once, and returns the constructor of the codecs of its
-// connections. Faults of the configuration are its error; a codec cannot report them later.
-type Protocol func(reqs []Request) (func() Codec, error)
+// A Protocol compiles a run's requests once, and returns the constructor of the codecs of its
+// connections. Each codec gives its sink what is wanted of the responses; a nil sink is given
+// nothing. Faults of the configuration are the Protocol's error; a codec cannot report them later.
+type Protocol func(reqs []Request, want Want) (func(Sink) Codec, error)

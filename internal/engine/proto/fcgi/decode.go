@@ -108,10 +108,13 @@ func (c *codec) decodeContent(b []byte) (int, proto.Event) {
 func (c *codec) decodeOutput(b []byte) (int, proto.Event) {
 	a := &c.answer
 	if a.whole {
+		if c.sink != nil {
+			c.giveBody(b)
+		}
 		a.body += int64(len(b))
 		return len(b), proto.Event{}
 	}
-	n := a.readHead(b)
+	n := c.readHead(b)
 	switch {
 	case a.size > maxHead:
 		return n, c.brokenEvent(newFault(proto.FaultOversized,

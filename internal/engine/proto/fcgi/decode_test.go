@@ -14,11 +14,11 @@ import (
 
 func newCodec(t testing.TB, o Options, r proto.Request) *codec {
 	t.Helper()
-	mk, err := Protocol(o)([]proto.Request{r})
+	mk, err := Protocol(o)([]proto.Request{r}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk().(*codec)
+	return mk(nil).(*codec)
 }
 
 var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
@@ -157,7 +157,7 @@ func TestConversations(t *testing.T) {
 			}
 			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 				c := newCodec(t, Options{}, r)
-				c.Encode(nil, 0, 0)
+				c.Encode(nil, proto.Message{}, 0)
 				got, err := prototest.Events(c, []byte(tc.speech), chunk)
 				if err != nil {
 					t.Fatalf("in pieces of %d: %v", chunk, err)
@@ -177,7 +177,7 @@ func TestConversations(t *testing.T) {
 func TestRoomAfterFailure(t *testing.T) {
 	c := newCodec(t, Options{}, get)
 	for range 3 {
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		in := []byte(end(overloaded))
 		if n, ev := c.Decode(in, false); n != len(in) || ev.Kind != proto.Failed || c.Room() != 1 {
 			t.Fatalf("%d %+v, room %d", n, ev, c.Room())
@@ -217,23 +217,65 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// What a sink is given of a response, however it came.
+func TestSink(t *testing.T) {
+	post := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 200_000)}
+	long := strings.Repeat("l", 3*textFirst)
+	fields := func(names ...string) proto.Want { return proto.Want{Fields: names} }
+	for name, tc := range map[string]struct {
+		options Options
+		request proto.Request
+		replies string
+		want    proto.Want
+		given   string
+	}{
+		"nothing": {Options{}, get, hello, proto.Want{}, ""},
+		"fields, and Status is none": {Options{}, get, hello, proto.Want{AllFields: true},
+			"0 content-type: text/plain;"},
+		"one of them": {Options{}, get, out("A: b\r\nX-Y:\t c:d \r\nx-y:\r\nX-Yz: e\r\n\r\nhi") + end(complete),
+			fields("x-y", "status"), "0 x-y: c:d;0 x-y: ;"},
+		"bare LF, and a folded line": {Options{}, get, out("A: b\n c: d\nE: f\nLocation: /x\n\n") +
+			end(complete), proto.Want{AllFields: true}, "0 a: b;0 e: f;0 location: /x;"},
+		"header over records": {Options{}, get, out("X-Lo") + out("ng: ") + rec(stderr, "A: b\r\n\r\n", 3) +
+			rec(stdout, long[:700], 7) + out(long[700:]+"\r") + out("\nA: b\r\n\r") + rec(stderr, "x", 1) +
+			out("\nbo") + out("dy") + end(complete), proto.Want{AllFields: true, Body: 100},
+			"0 x-long: " + long + ";0 a: b;0 body;"},
+		"body over padded records, with stderr between": {Options{}, get, rec(stdout, "A: b\r\n\r\nhe", 255) +
+			rec(stderr, "oh", 5) + rec(stdout, "llo", 1) + rec(12, "what", 2) + rec(stdout, ", world", 3) +
+			end(complete), proto.Want{Body: 9}, "0 hello, wo;"},
+		"a body longer than is wanted": {Options{}, get, out("A: b\r\n\r\n") + strings.Repeat(out(long), 2) +
+			end(complete), proto.Want{Body: 1}, "0 l;"},
+		"upload": {Options{}, post, hello, proto.Want{Body: 9}, "0 hello;"},
+		"our last": {Options{CloseAfter: 1}, get, out("A: b\r\nC: ") + out("d\r\n\r\nhello") + end(complete),
+			proto.Want{AllFields: true, Body: 9}, "0 a: b;0 c: d;0 hello;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prototest.Run(t, prototest.Transcript{
+				Protocol: Protocol(tc.options), Requests: []proto.Request{tc.request},
+				Replies: []byte(tc.replies), Ends: tc.options.CloseAfter > 0,
+				Wanted: tc.want, Given: tc.given,
+			})
+		})
+	}
+}
+
 // Stderr is kept up to its limit, for all connections together.
 func TestStderr(t *testing.T) {
-	mk, err := Protocol(Options{})([]proto.Request{get})
+	mk, err := Protocol(Options{})([]proto.Request{get}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want []byte
 	for i := range 100 {
-		c := mk()
-		c.Encode(nil, 0, 0)
+		c := mk(nil)
+		c.Encode(nil, proto.Message{}, 0)
 		line := fmt.Sprintf("PHP Warning: number %d of them, and a reason\n", i)
 		want = append(want, line...)
 		if _, err := prototest.Events(c, []byte(rec(stderr, line, 4)+hello), 1+i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, total := Stderr(mk())
+	got, total := Stderr(mk(nil))
 	if !bytes.Equal(got, want[:maxStderr]) || total != int64(len(want)) {
 		t.Errorf("%d of %d bytes: %q", len(got), total, got)
 	}
@@ -251,7 +293,7 @@ func TestFaults(t *testing.T) {
 		rec(endRequest, "12345678", 0)[:8]: "connection closed inside the response header, after 0 bytes",
 	} {
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +321,7 @@ func TestAnyRecords(t *testing.T) {
 		}
 		speech.WriteString(end(complete))
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech.String()), 1+rng.IntN(30))
 		if s := tell(got); err != nil || s != "418 +33 closing" {
 			t.Fatalf("%q, %v: %q", s, err, speech.String())
@@ -292,6 +334,7 @@ func FuzzDecode(f *testing.F) {
 		if len(tc.speech) < 1000 {
 			f.Add([]byte(tc.speech), uint8(3), uint8(0))
 			f.Add([]byte(tc.speech), uint8(0), uint8(3))
+			f.Add([]byte(tc.speech), uint8(1), uint8(4|3<<3))
 		}
 	}
 	f.Fuzz(func(t *testing.T, speech []byte, chunk, how uint8) {
@@ -299,10 +342,16 @@ func FuzzDecode(f *testing.F) {
 		if how&1 != 0 {
 			r.Method = "HEAD"
 		}
+		mk, err := Protocol(Options{CloseAfter: int(how >> 1 & 1)})([]proto.Request{r},
+			proto.Want{AllFields: how&4 != 0, Fields: []string{"a", "content-type"}, Body: int64(how >> 3)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var told [2]string
 		for i, chunk := range []int{len(speech) + 1, int(chunk) + 1} {
-			c := newCodec(t, Options{CloseAfter: int(how >> 1 & 1)}, r)
-			c.Encode(nil, 0, 0)
+			var given prototest.Record
+			c := mk(&given)
+			c.Encode(nil, proto.Message{}, 0)
 			got, err := prototest.Events(c, speech, chunk)
 			if err != nil {
 				t.Fatal(err)
@@ -310,7 +359,7 @@ func FuzzDecode(f *testing.F) {
 			if sample, _ := Stderr(c); len(sample) > maxStderr {
 				t.Fatalf("%d bytes of stderr kept", len(sample))
 			}
-			told[i] = tell(got)
+			told[i] = tell(got) + ", given " + given.String()
 		}
 		if told[0] != told[1] {
 			t.Errorf("whole: %q, split: %q", told[0], told[1])
@@ -326,7 +375,7 @@ func BenchmarkExchange(b *testing.B) {
 	buf := make([]byte, 0, 4096)
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = c.Flush(c.Encode(buf[:0], 0, 7))
+		buf = c.Flush(c.Encode(buf[:0], proto.Message{}, 7))
 		n, ev := c.Decode(in, false)
 		if ev.Kind != proto.Head {
 			b.Fatal(ev)

@@ -5,6 +5,12 @@
 // parameters; to send it is to append them. A body follows as stdin in records of
 // at most 64 KiB, so that connections which upload share the one copy of it.
 //
+// A message with values of its own is encoded when it is sent, and that allocates.
+// One value of a path is in up to five parameters, unescaped in some and cut at the
+// question mark in others: to derive them from the whole request is the only way that
+// is sure to give what a fixed request of the same text gives. Where only the body
+// has holes, that is done too, for CONTENT_LENGTH.
+//
 // Every request has the id 1 and a connection carries one at a time. The protocol
 // would allow more, but the applications in use do not (php-fpm takes one, and
 // nginx and Apache never send two), so what was measured would not be what runs.
@@ -31,6 +37,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
 )
 
 // Options are how requests are to be sent.
@@ -64,21 +71,28 @@ const (
 	endSize   = 8              // bytes of an endRequest's content
 )
 
-// Protocol is FastCGI with these options. It fails on options and requests that cannot be sent, and
-// names them. The requests' bodies are not copied and must not change.
+// Protocol is FastCGI as the options have it. It fails on options and requests
+// that cannot be sent, and says which. Bodies, and requests with holes, are not
+// copied and must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		r := &run{closeAfter: o.CloseAfter, messages: make([]message, len(reqs))}
-		for i := range reqs {
-			var err error
-			if r.messages[i], err = o.encodeRequest(reqs[i]); err != nil {
+		r := &run{Options: o, want: want, messages: make([]message, len(reqs))}
+		for i := range reqs { // what is no HTTP request is none of CGI's either
+			if err := h1.Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
+			r.messages[i] = o.compileRequest(&reqs[i])
 		}
-		return func() proto.Codec { return &codec{run: r} }, nil
+		return func(sink proto.Sink) proto.Codec {
+			c := &codec{run: r, sink: sink}
+			if sink != nil && want.WantsFields() {
+				c.text = make([]byte, 0, textFirst)
+			}
+			return c
+		}, nil
 	}
 }
 
@@ -94,8 +108,10 @@ func Stderr(c proto.Codec) (sample []byte, total int64) {
 
 // A run is what all connections of a worker share.
 type run struct {
+	Options
 	messages   []message
-	closeAfter int
+	want       proto.Want
+	name       []byte // of a field, in lower case
 	stderr     []byte
 	complaints int64 // all bytes of stderr
 }
@@ -103,6 +119,7 @@ type run struct {
 // A codec is one connection.
 type codec struct {
 	run     *run
+	sink    proto.Sink // nil: nothing is wanted
 	tag     uint32
 	rest    []byte // of the body that is being sent
 	encoded int    // requests begun on this connection
@@ -116,7 +133,11 @@ type codec struct {
 	left, pad int
 
 	answer answer
+	text   []byte // the line of its header under way, whole, if fields are wanted
 }
+
+// textFirst is how much of a line there is memory for from the start.
+const textFirst = 512
 
 func (c *codec) Room() int {
 	if c.busy || c.full || len(c.rest) > 0 {
@@ -125,18 +146,27 @@ func (c *codec) Room() int {
 	return 1
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
-	m := &c.run.messages[i]
+func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
 	start := len(out)
-	out = append(out, m.head...)
-	if c.encoded++; c.encoded == c.run.closeAfter {
+	var bare bool
+	if msg.Fill != nil {
+		out, c.rest, bare = c.run.appendFilled(out, msg)
+	} else {
+		m := &c.run.messages[msg.Request]
+		out, c.rest, bare = append(out, m.head...), m.body, m.bare
+	}
+	if c.encoded++; c.encoded == c.run.CloseAfter {
 		c.full = true
 		out[start+flagsAt] &^= keepConn
 	}
-	c.tag, c.busy, c.bare, c.rest = tag, true, m.bare, m.body
+	c.tag, c.busy, c.bare = tag, true, bare
 	c.answer.resetAnswer()
+	c.text = c.text[:0]
 	return c.Flush(out)
 }
+
+// Holds reports whether the rest of a body is still to be sent.
+func (c *codec) Holds() bool { return len(c.rest) > 0 }
 
 func (c *codec) Flush(out []byte) []byte {
 	n := min(len(c.rest), maxRecord)

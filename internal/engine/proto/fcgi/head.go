@@ -42,7 +42,8 @@ func (a *answer) statusCode() uint16 {
 }
 
 // readHead reads lines from b, up to the end of the header.
-func (a *answer) readHead(b []byte) (n int) {
+func (c *codec) readHead(b []byte) (n int) {
+	a := &c.answer
 	for n < len(b) && !a.whole && a.size <= maxHead {
 		rest := b[n:]
 		end := bytes.IndexByte(rest, '\n')
@@ -52,6 +53,9 @@ func (a *answer) readHead(b []byte) (n int) {
 		}
 		a.kept += uint8(copy(a.line[a.kept:], part))
 		a.size += k
+		if c.sink != nil {
+			c.noteText(part, end >= 0)
+		}
 		if n += k; end >= 0 {
 			a.parseLine()
 		}

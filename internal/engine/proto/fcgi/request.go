@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/h1"
 )
 
 func (o Options) checkOptions() error {
@@ -27,18 +27,60 @@ func (o Options) checkOptions() error {
 
 // A message is a request as it is sent.
 type message struct {
-	head []byte // with the end of stdin, if there is no body
-	body []byte
-	bare bool // HEAD: the response will have no body
+	head   []byte // with the end of stdin, if there is no body
+	body   []byte
+	bare   bool           // HEAD: the response will have no body
+	filled *proto.Request // nil: it has no holes, and head is all
 }
 
-// encodeRequest encodes the records of r. CGI accepts only what HTTP accepts.
-func (o Options) encodeRequest(r proto.Request) (message, error) {
-	if err := h1.Check(r); err != nil {
-		return message{}, err
+func (o Options) compileRequest(r *proto.Request) message {
+	m := message{body: r.Body, bare: r.Method == "HEAD"}
+	if len(r.Holes) > 0 {
+		m.filled = r
+	} else {
+		m.head = o.appendHead(nil, r)
 	}
+	return m
+}
+
+// appendFilled appends the head of a message with values of its own, and returns its body.
+func (r *run) appendFilled(out []byte, msg proto.Message) (_, body []byte, bare bool) {
+	if own := msg.Fill.Own; own != nil {
+		return r.appendHead(out, own), own.Body, own.Method == "HEAD"
+	}
+	m := &r.messages[msg.Request]
+	if m.filled == nil {
+		return append(out, m.head...), m.body, m.bare
+	}
+	plain := fillRequest(m.filled, msg.Fill)
+	return r.appendHead(out, &plain), plain.Body, m.bare
+}
+
+// fillRequest is the request without holes that has the values of one message.
+func fillRequest(r *proto.Request, fill *proto.Fill) proto.Request {
+	text := func(s string, holes []proto.Hole) string {
+		if len(holes) == 0 {
+			return s
+		}
+		return string(proto.AppendFilled(nil, s, holes, fill.Values))
+	}
+	plain := *r
+	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
+	plain.Path = text(r.Path, r.PathHoles())
+	for i := range plain.Header {
+		f := &plain.Header[i]
+		f.Value = text(f.Value, r.FieldHoles(i))
+	}
+	if fill.Body != nil {
+		plain.Body = fill.Body
+	}
+	return plain
+}
+
+// appendHead appends the records that begin r, without its body.
+func (o Options) appendHead(b []byte, r *proto.Request) []byte {
+	b = appendRecord(b, beginRequest, []byte{0, responder, keepConn, 0, 0, 0, 0, 0})
 	p := o.encodeParams(r)
-	b := appendRecord(nil, beginRequest, []byte{0, responder, keepConn, 0, 0, 0, 0, 0})
 	for n := 0; len(p) > 0; p = p[n:] {
 		n = min(len(p), maxRecord)
 		b = appendRecord(b, params, p[:n])
@@ -47,11 +89,11 @@ func (o Options) encodeRequest(r proto.Request) (message, error) {
 	if len(r.Body) == 0 {
 		b = appendRecord(b, stdin, nil)
 	}
-	return message{head: b, body: r.Body, bare: r.Method == "HEAD"}, nil
+	return b
 }
 
 // encodeParams are r's parameters, encoded.
-func (o Options) encodeParams(r proto.Request) (b []byte) {
+func (o Options) encodeParams(r *proto.Request) (b []byte) {
 	for _, f := range o.newEnvironment(r) {
 		b = appendSize(appendSize(b, len(f.Name)), len(f.Value))
 		b = append(append(b, f.Name...), f.Value...)
@@ -90,7 +132,7 @@ func (e *environment) setVariable(name, value string) {
 }
 
 // newEnvironment is the environment that a web server would pass on for r.
-func (o Options) newEnvironment(r proto.Request) environment {
+func (o Options) newEnvironment(r *proto.Request) environment {
 	var e environment
 	path, query, _ := strings.Cut(r.Path, "?")
 	if plain, err := url.PathUnescape(path); err == nil {

@@ -63,8 +63,10 @@ func pairs(t *testing.T, b []byte) map[string]string {
 }
 
 // send is all that a codec says in one exchange.
-func send(c proto.Codec) (all []byte, longest int) {
-	for out := c.Encode(nil, 0, 0); len(out) > 0; out = c.Flush(out[:0]) {
+func send(c proto.Codec) (all []byte, longest int) { return sendMessage(c, proto.Message{}) }
+
+func sendMessage(c proto.Codec, m proto.Message) (all []byte, longest int) {
+	for out := c.Encode(nil, m, 0); len(out) > 0; out = c.Flush(out[:0]) {
 		all, longest = append(all, out...), max(longest, len(out))
 	}
 	return all, longest
@@ -179,7 +181,7 @@ func TestCloseAfter(t *testing.T) {
 func TestEarlyAnswer(t *testing.T) {
 	r := proto.Request{Method: "POST", Path: "/", Body: make([]byte, 5*maxRecord)}
 	c := newCodec(t, Options{}, r)
-	out := c.Encode(nil, 0, 0)
+	out := c.Encode(nil, proto.Message{}, 0)
 	all := append([]byte(nil), out...)
 	for in, k := []byte(hello), 0; len(in) > 0; in = in[k:] {
 		k, _ = c.Decode(in, false)
@@ -208,7 +210,7 @@ func TestProtocolRefuses(t *testing.T) {
 		{Options{}, proto.Request{Method: "G T", Path: "/"}, "method"},
 		{Options{}, proto.Request{Method: "GET", Path: "x"}, "request 1"},
 	} {
-		_, err := Protocol(tc.options)([]proto.Request{tc.request})
+		_, err := Protocol(tc.options)([]proto.Request{tc.request}, proto.Want{})
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: %v, want %s", tc, err, tc.want)
 		}

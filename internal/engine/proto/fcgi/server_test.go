@@ -85,7 +85,7 @@ func TestServer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.request.Authority = "x"
-			mk, err := Protocol(tc.options)([]proto.Request{tc.request})
+			mk, err := Protocol(tc.options)([]proto.Request{tc.request}, proto.Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestAborted(t *testing.T) {
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(2 * time.Minute))
 			const abortRequest = 2
-			out := newCodec(t, Options{}, get).Encode(nil, 0, 0)
+			out := newCodec(t, Options{}, get).Encode(nil, proto.Message{}, 0)
 			out = appendRecord(out[:len(out)-header], stdin, []byte(tc.stdin))
 			if _, err := conn.Write(appendRecord(out, abortRequest, nil)); err != nil {
 				t.Fatal(err)
@@ -190,7 +190,7 @@ func TestPHP(t *testing.T) {
 			body := bytes.Repeat([]byte("0123456789"), 30_000)
 			mk, err := Protocol(Options{Params: fields("DOCUMENT_ROOT: " + dir)})([]proto.Request{{
 				Method: "POST", Authority: "x", Path: "/x.php?abc", Body: body,
-				Header: fields(fmt.Sprintf("X-Sum: %x", md5.Sum(body)))}})
+				Header: fields(fmt.Sprintf("X-Sum: %x", md5.Sum(body)))}}, proto.Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +252,7 @@ func start(t *testing.T, socket, path string, args ...string) {
 type wire struct {
 	t             *testing.T
 	network, addr string
-	mk            func() proto.Codec
+	mk            func(proto.Sink) proto.Codec
 	conn          net.Conn
 	codec         proto.Codec
 	in            []byte
@@ -268,7 +268,7 @@ func (w *wire) dial() {
 		w.t.Fatal(err)
 	}
 	w.conn.SetDeadline(time.Now().Add(2 * time.Minute))
-	w.codec, w.in = w.mk(), nil
+	w.codec, w.in = w.mk(nil), nil
 	w.dials++
 }
 
@@ -290,7 +290,7 @@ func (w *wire) exchange() []proto.Event {
 }
 
 func (w *wire) try() (got []proto.Event) {
-	for out := w.codec.Encode(nil, 0, 0); len(out) > 0; out = w.codec.Flush(out[:0]) {
+	for out := w.codec.Encode(nil, proto.Message{}, 0); len(out) > 0; out = w.codec.Flush(out[:0]) {
 		if _, err := w.conn.Write(out); err != nil {
 			w.codec.Decode(nil, true)
 			return []proto.Event{{What: proto.What{Kind: proto.Closing}}}

@@ -13,11 +13,11 @@ const small = "HTTP/1.1 200 OK\r\nServer: nginx/1.26\r\nDate: Mon, 06 Jan 2025 1
 
 func newCodec(t testing.TB, o Options, r proto.Request) proto.Codec {
 	t.Helper()
-	mk, err := Protocol(o)([]proto.Request{r})
+	mk, err := Protocol(o)([]proto.Request{r}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk()
+	return mk(nil)
 }
 
 var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
@@ -47,11 +47,11 @@ func benchmark(b *testing.B, reply string, whole bool) {
 		reply = "HTTP/1.1" + reply
 	}
 	c := newCodec(b, Options{}, get).(*codec)
-	in, out := []byte(reply), c.Encode(make([]byte, 0, 4096), 0, 7)
+	in, out := []byte(reply), c.Encode(make([]byte, 0, 4096), proto.Message{}, 7)
 	b.ReportAllocs()
 	for b.Loop() {
 		if whole {
-			out = c.Flush(c.Encode(out[:0], 0, 7))
+			out = c.Flush(c.Encode(out[:0], proto.Message{}, 7))
 		} else {
 			c.next = c.first + 1
 		}
@@ -74,7 +74,7 @@ func benchmark(b *testing.B, reply string, whole bool) {
 // 64 KiB pieces of a long body: what one costs must not depend on its length.
 func BenchmarkDecodeBody(b *testing.B) {
 	c := newCodec(b, Options{}, get)
-	c.Encode(nil, 0, 7)
+	c.Encode(nil, proto.Message{}, 7)
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000\r\n\r\n")
 	if _, ev := c.Decode(head, false); ev.Kind != proto.Head {
 		b.Fatal(ev)

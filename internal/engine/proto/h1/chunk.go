@@ -27,6 +27,9 @@ func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
 			k, f = c.parseChunkSize(b[n:])
 		case inChunk:
 			k = int(min(int64(len(b)-n), c.left))
+			if c.sink != nil {
+				c.giveBody(c.got-c.left, b[n:n+k])
+			}
 			if c.left -= int64(k); c.left == 0 {
 				c.part = inGap
 			}
@@ -37,6 +40,9 @@ func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
 			if line, k = c.nextLine(b[n:]); k > 0 && len(line) == 0 && c.size <= maxTrailer {
 				c.size = 0
 				return n + k, c.doneEvent()
+			}
+			if k > 0 && c.sink != nil && c.size <= maxTrailer {
+				c.giveField(line, true)
 			}
 			f = c.checkLimit(b[n:], k, maxTrailer, "trailer")
 		}

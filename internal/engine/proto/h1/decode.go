@@ -24,6 +24,9 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 		return c.decodeHead(in, eof)
 	case inBody:
 		n := int(min(int64(len(in)), c.left))
+		if c.sink != nil {
+			c.giveBody(c.got-c.left, in[:n])
+		}
 		if c.left -= int64(n); c.left == 0 {
 			return n, c.doneEvent()
 		}
@@ -31,6 +34,9 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 	case inChunks:
 		return c.decodeChunks(in, eof)
 	case toEOF:
+		if c.sink != nil {
+			c.giveBody(c.got, in)
+		}
 		if c.got += int64(len(in)); eof {
 			return len(in), c.doneEvent()
 		}
@@ -50,6 +56,7 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 	fresh := c.answer.status == 0 && c.size == 0 && c.seen == 0
 	if k := &c.run.known; fresh && len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
 		c.answer = k.answer
+		c.giveKnownFields(k.head)
 		return len(k.head), c.finishHead()
 	}
 	for {
@@ -67,8 +74,11 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 			if f := c.answer.parseField(line); f != nil {
 				return n, c.brokenEvent(f)
 			}
+			if c.sink != nil && c.answer.status >= 200 {
+				c.giveField(line, false)
+			}
 		default:
-			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 {
+			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 && c.interim == 0 {
 				c.run.known = known{append(c.run.known.head[:0], b[:n]...), c.answer}
 			}
 			if ev = c.finishHead(); ev.Kind != proto.More {

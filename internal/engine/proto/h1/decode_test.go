@@ -190,7 +190,7 @@ func TestConversations(t *testing.T) {
 			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 				c := newCodec(t, Options{Depth: 3}, r)
 				for tag := range uint32(3) {
-					c.Encode(nil, 0, tag)
+					c.Encode(nil, proto.Message{}, tag)
 				}
 				got, err := prototest.Events(c, []byte(tc.speech), chunk)
 				if err != nil {
@@ -257,6 +257,46 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// What a sink is given does not depend on how the bytes were split, nor on what the last response was.
+func TestSink(t *testing.T) {
+	post := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 100_000)}
+	head1 := proto.Request{Method: "HEAD", Authority: "x", Path: "/"}
+	for name, tc := range map[string]struct {
+		request proto.Request
+		replies string
+		ends    bool
+		want    proto.Want
+		given   string
+	}{
+		"fields": {get, small, false, proto.Want{Fields: []string{"server", "x-y", "x-z"}},
+			"0 server: nginx/1.26;0 x-y: abcdefghijkl;"},
+		"all fields": {get, "HTTP/1.1 200 OK\r\nA:b\r\nC :  d e \r\nSet-Cookie: x=1\nSet-Cookie:\r\n" +
+			"Content-Length: 0\r\n\r\n", false, proto.Want{AllFields: true},
+			"0 a: b;0 c: d e;0 set-cookie: x=1;0 set-cookie: ;0 content-length: 0;"},
+		"the body": {get, small, false, proto.Want{Body: 100}, "0 hello, world;"},
+		"of it 5":  {get, small, false, proto.Want{Body: 5}, "0 hello;"},
+		"chunks, and a trailer": {get, chunked + "5;x=y\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\n" +
+			"A: b\r\nnone\r\nC: d\r\n\r\n", false, proto.Want{Fields: []string{"a"}, Body: 7},
+			"0 hello01;0 a: b (trailer);"},
+		"interim": {get, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 404 No\r\n" +
+			"Link: y\r\nContent-Length:1\r\n\r\nz", false, proto.Want{AllFields: true, Body: 1},
+			"0 link: y;0 content-length: 1;0 z;"},
+		"to the end": {get, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", true,
+			proto.Want{Body: 4}, "0 hell;"},
+		"HEAD": {head1, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", false,
+			proto.Want{AllFields: true, Body: 9}, "0 content-length: 9;"},
+		"upload": {post, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx", false,
+			proto.Want{Body: 9}, "0 x;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want []proto.Event // TestContract has the events
+			prototest.Run(t, prototest.Transcript{Protocol: Protocol(Options{}),
+				Requests: []proto.Request{tc.request}, Replies: []byte(tc.replies), Ends: tc.ends, Want: want,
+				Wanted: tc.want, Given: tc.given})
+		})
+	}
+}
+
 // What a fault says is read by people: who was wrong, and by how much.
 func TestFaults(t *testing.T) {
 	for speech, want := range map[string]string{
@@ -272,7 +312,7 @@ func TestFaults(t *testing.T) {
 			" is both 1 and 2",
 	} {
 		c := newCodec(t, Options{}, get)
-		c.Encode(nil, 0, 0)
+		c.Encode(nil, proto.Message{}, 0)
 		got, err := prototest.Events(c, []byte(speech), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +327,7 @@ func TestFaults(t *testing.T) {
 // of it has to be kept.
 func TestEndlessHeader(t *testing.T) {
 	c := newCodec(t, Options{}, get)
-	c.Encode(nil, 0, 0)
+	c.Encode(nil, proto.Message{}, 0)
 	c.Decode([]byte("HTTP/1.1 200 OK\r\n"), false)
 	line := []byte("X-Filler: abcdefghijklmnopqrstuvwxyz\r\n")
 	for sent := 0; sent < 1<<30; sent += len(line) {
@@ -322,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 		for i, chunk := range []int{len(speech) + 1, int(chunk) + 1} {
 			c := newCodec(t, o, r)
 			for tag := uint32(0); c.Room() > 0; tag++ {
-				c.Encode(nil, 0, tag)
+				c.Encode(nil, proto.Message{}, tag)
 			}
 			got, err := prototest.Events(c, speech, chunk)
 			if err != nil {

@@ -50,21 +50,23 @@ const piece = 64 << 10
 // Protocol is HTTP/1.x with these options. It fails on options out of range and on requests that
 // Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		r := &run{Options: o, messages: make([]message, len(reqs))}
+		r := &run{Options: o, want: want, messages: make([]message, len(reqs))}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encodeRequest(reqs[i])
+			r.messages[i] = o.compileRequest(&reqs[i])
 		}
 		r.Depth = max(o.Depth, 1)
 		for r.slots = 1; r.slots < r.Depth; r.slots *= 2 {
 		}
-		return func() proto.Codec { return &codec{run: r, order: make([]begun, r.slots)} }, nil
+		return func(sink proto.Sink) proto.Codec {
+			return &codec{run: r, sink: sink, order: make([]begun, r.slots)}
+		}, nil
 	}
 }
 
@@ -72,7 +74,9 @@ func Protocol(o Options) proto.Protocol {
 type run struct {
 	Options
 	messages []message
-	slots    int // Depth, as a power of two
+	want     proto.Want
+	name     []byte // of a field, in lower case
+	slots    int    // Depth, as a power of two
 	known    known
 }
 
@@ -88,7 +92,8 @@ const knownMax = 1 << 10
 
 // A codec is one connection.
 type codec struct {
-	run *run
+	run  *run
+	sink proto.Sink // nil: nothing is wanted
 
 	// Exchanges in flight, oldest first: order[first%slots] and on.
 	order       []begun
@@ -121,22 +126,51 @@ func (c *codec) Room() int {
 	return c.run.Depth - int(c.next-c.first)
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
-	m := &c.run.messages[i]
-	head, ends := m.head, m.ends
-	if c.encoded++; c.encoded == c.run.CloseAfter {
-		head, ends = m.last, true
+func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
+	if m.Fill != nil && m.Fill.Own != nil {
+		return c.encodeOwn(out, m.Fill.Own, tag)
 	}
-	*c.requestSlot(c.next) = begun{tag: tag, bare: m.bare, ends: ends}
-	c.next++
-	c.full = ends
-	out = append(out, head...)
-	if len(m.body) > 0 {
-		c.rest = m.body
+	t := &c.run.messages[m.Request]
+	h, ends := &t.head, t.ends
+	if c.encoded++; c.encoded == c.run.CloseAfter {
+		h, ends = &t.last, true
+	}
+	c.beginExchange(begun{tag: tag, bare: t.bare, ends: ends})
+	body := t.body
+	if m.Fill == nil {
+		out = append(out, h.text...)
+	} else {
+		out = h.appendFilled(out, m.Fill)
+		if m.Fill.Body != nil {
+			body = m.Fill.Body
+		}
+	}
+	if len(body) > 0 {
+		c.rest = body
 		out = c.Flush(out)
 	}
 	return out
 }
+
+// encodeOwn is Encode of a request that is not of the set.
+func (c *codec) encodeOwn(out []byte, r *proto.Request, tag uint32) []byte {
+	c.encoded++
+	last := c.encoded == c.run.CloseAfter
+	c.beginExchange(begun{tag: tag, bare: r.Method == "HEAD", ends: last || c.run.endsConnection(r)})
+	h := template{text: out}
+	c.run.appendHead(&h, r, last)
+	c.rest = r.Body
+	return c.Flush(h.text)
+}
+
+func (c *codec) beginExchange(x begun) {
+	*c.requestSlot(c.next) = x
+	c.next++
+	c.full = x.ends
+}
+
+// Holds reports whether the rest of a body is still to be sent.
+func (c *codec) Holds() bool { return len(c.rest) > 0 }
 
 func (c *codec) Flush(out []byte) []byte {
 	n := min(len(c.rest), piece)

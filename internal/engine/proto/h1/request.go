@@ -50,6 +50,9 @@ func Check(r proto.Request) error {
 			add("header %s: its value %q contains CR, LF or NUL", f.Name, f.Value)
 		}
 	}
+	if err := r.CheckHoles(); err != nil {
+		faults = append(faults, err)
+	}
 	if len(faults) == 0 {
 		return nil
 	}
@@ -73,64 +76,111 @@ func isToken(s string) bool {
 
 // A message is a request as it is sent.
 type message struct {
-	head, last []byte // the same as a connection's last request, for CloseAfter
+	head, last template // and as a connection's last, if CloseAfter will ask for it
 	body       []byte
 	bare       bool // HEAD: the response will have no body
 	ends       bool // head itself ends the connection
 }
 
-func (o Options) encodeRequest(r proto.Request) message {
-	keep := hasItem(r.Header, "Connection", "keep-alive")
-	m := message{
-		head: o.appendHead(nil, r, false),
-		body: r.Body,
-		bare: r.Method == "HEAD",
-		ends: hasItem(r.Header, "Connection", "close") || o.Version10 && !keep,
-	}
+// A template is the head of a request, without the values that differ between messages.
+type template struct {
+	text []byte
+	gaps []gap // where those stand, in order
+}
+
+// A gap is the place of a value in a template's text.
+type gap struct{ at, value int }
+
+// bodyLength as a gap's value stands for the length of the message's body.
+const bodyLength = -1
+
+func (o Options) compileRequest(r *proto.Request) message {
+	m := message{body: r.Body, bare: r.Method == "HEAD", ends: o.endsConnection(r)}
+	o.appendHead(&m.head, r, false)
 	if o.CloseAfter > 0 {
-		m.last = o.appendHead(nil, r, true)
+		o.appendHead(&m.last, r, true)
 	}
 	return m
 }
 
-func (o Options) appendHead(b []byte, r proto.Request, last bool) []byte {
+// endsConnection reports whether the request itself asks for the connection's end.
+func (o Options) endsConnection(r *proto.Request) bool {
+	return hasItem(r.Header, "Connection", "close") ||
+		o.Version10 && !hasItem(r.Header, "Connection", "keep-alive")
+}
+
+// appendHead appends r's head. It allocates nothing but what the text needs.
+func (o Options) appendHead(h *template, r *proto.Request, last bool) {
 	version := " HTTP/1.1\r\n"
 	if o.Version10 {
 		version = " HTTP/1.0\r\n"
 	}
-	b = append(append(append(append(b, r.Method...), ' '), r.Path...), version...)
+	h.text = append(append(h.text, r.Method...), ' ')
+	h.appendText(r.Path, r.PathHoles())
+	h.text = append(h.text, version...)
 	if !hasItem(r.Header, "Host", "") {
-		b = appendField(b, "Host", r.Authority)
+		h.appendField("Host", r.Authority, nil)
 	}
 	if o.UserAgent != "" && !hasItem(r.Header, "User-Agent", "") {
-		b = appendField(b, "User-Agent", o.UserAgent)
+		h.appendField("User-Agent", o.UserAgent, nil)
 	}
 	says := last && !o.Version10 // of which every request is the last, unless it asks to be kept
 	drop := says || last && hasItem(r.Header, "Connection", "keep-alive")
-	for _, f := range r.Header {
+	for i, f := range r.Header {
 		if !drop || !strings.EqualFold(f.Name, "Connection") {
-			b = appendField(b, f.Name, f.Value)
+			h.appendField(f.Name, f.Value, r.FieldHoles(i))
 		}
 	}
 	if hasBodyLength(r) {
-		b = appendField(b, "Content-Length", strconv.Itoa(len(r.Body)))
+		h.text = append(h.text, "Content-Length: "...)
+		if r.HasHoles(proto.InBody) {
+			h.gaps = append(h.gaps, gap{len(h.text), bodyLength})
+		} else {
+			h.text = strconv.AppendInt(h.text, int64(len(r.Body)), 10)
+		}
+		h.text = append(h.text, "\r\n"...)
 	}
 	if says {
-		b = appendField(b, "Connection", "close")
+		h.appendField("Connection", "close", nil)
 	}
-	return append(b, "\r\n"...)
+	h.text = append(h.text, "\r\n"...)
 }
 
-func appendField(b []byte, name, value string) []byte {
-	b = append(append(b, name...), ':')
-	if value != "" {
-		b = append(append(b, ' '), value...)
+func (h *template) appendField(name, value string, holes []proto.Hole) {
+	h.text = append(append(h.text, name...), ':')
+	if value != "" || len(holes) > 0 {
+		h.text = append(h.text, ' ')
+		h.appendText(value, holes)
 	}
-	return append(b, "\r\n"...)
+	h.text = append(h.text, "\r\n"...)
+}
+
+func (h *template) appendText(text string, holes []proto.Hole) {
+	from := 0
+	for _, o := range holes {
+		h.text = append(h.text, text[from:o.At]...)
+		h.gaps = append(h.gaps, gap{len(h.text), o.Value})
+		from = o.At
+	}
+	h.text = append(h.text, text[from:]...)
+}
+
+// appendFilled appends the head with the values of one message.
+func (h *template) appendFilled(out []byte, fill *proto.Fill) []byte {
+	from := 0
+	for _, g := range h.gaps {
+		out = append(out, h.text[from:g.at]...)
+		if from = g.at; g.value == bodyLength {
+			out = strconv.AppendInt(out, int64(len(fill.Body)), 10)
+		} else {
+			out = append(out, fill.Values[g.value]...)
+		}
+	}
+	return append(out, h.text[from:]...)
 }
 
 // hasBodyLength reports whether the request must contain the length of its body.
-func hasBodyLength(r proto.Request) bool {
+func hasBodyLength(r *proto.Request) bool {
 	if hasItem(r.Header, "Content-Length", "") || hasItem(r.Header, "Transfer-Encoding", "") {
 		return false
 	}
@@ -138,7 +188,7 @@ func hasBodyLength(r proto.Request) bool {
 	case "POST", "PUT", "PATCH":
 		return true
 	}
-	return len(r.Body) > 0
+	return len(r.Body) > 0 || r.HasHoles(proto.InBody)
 }
 
 // hasItem reports whether header has a field of that name, in any case. If item is not empty, the

@@ -59,7 +59,7 @@ func TestWire(t *testing.T) {
 			Authority: "x", Path: "/", Header: fields("Connection: close")},
 			"GET / HTTP/1.0|Host: x|Connection: close||"},
 	} {
-		out := newCodec(t, tc.options, tc.request).Encode([]byte("before "), 0, 0)
+		out := newCodec(t, tc.options, tc.request).Encode([]byte("before "), proto.Message{}, 0)
 		want := "before " + strings.ReplaceAll(tc.want, "|", "\r\n")
 		if string(out) != want {
 			t.Errorf("%s: got %q, want %q", tc.name, out, want)
@@ -95,7 +95,7 @@ func TestRoom(t *testing.T) {
 		c := newCodec(t, tc.options, tc.request)
 		n := 0
 		for ; c.Room() > 0; n++ {
-			if c.Encode(nil, 0, uint32(n)); n > 10 {
+			if c.Encode(nil, proto.Message{}, uint32(n)); n > 10 {
 				t.Fatal("room for ever")
 			}
 		}
@@ -117,7 +117,7 @@ func TestRoom(t *testing.T) {
 func TestCloseAfter(t *testing.T) {
 	c := newCodec(t, Options{CloseAfter: 3}, get)
 	for i := range 3 {
-		out := c.Encode(nil, 0, 0)
+		out := c.Encode(nil, proto.Message{}, 0)
 		if last := bytes.Contains(out, []byte("Connection: close")); last != (i == 2) {
 			t.Errorf("request %d: %q", i, out)
 		}
@@ -143,7 +143,7 @@ func TestLongBody(t *testing.T) {
 		{"early end", early + "Connection: close\r\n\r\n", false},
 	} {
 		c := newCodec(t, Options{Depth: 4}, post)
-		out := c.Encode(nil, 0, 0)
+		out := c.Encode(nil, proto.Message{}, 0)
 		got := append([]byte(nil), out...)
 		if n, _ := c.Decode([]byte(tc.reply), false); n != len(tc.reply) {
 			t.Fatal(tc.name, n)
@@ -201,7 +201,7 @@ func TestCheck(t *testing.T) {
 // Everything that is wrong with a request is said at once, and which it was.
 func TestProtocolRefuses(t *testing.T) {
 	bad := proto.Request{Method: "G T", Path: "x", Header: fields("a b: c")}
-	_, err := Protocol(Options{})([]proto.Request{get, bad})
+	_, err := Protocol(Options{})([]proto.Request{get, bad}, proto.Want{})
 	if err == nil {
 		t.Fatal("taken")
 	}
@@ -212,7 +212,7 @@ func TestProtocolRefuses(t *testing.T) {
 	}
 	for _, o := range []Options{{Depth: MaxDepth + 1}, {Depth: -1}, {CloseAfter: -1},
 		{UserAgent: "a\nb"}} {
-		if _, err := Protocol(o)([]proto.Request{get}); err == nil {
+		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%+v: taken", o)
 		}
 	}

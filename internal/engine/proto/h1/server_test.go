@@ -75,7 +75,7 @@ func TestServer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.request.Authority = "x"
-			mk, err := Protocol(tc.options)([]proto.Request{tc.request})
+			mk, err := Protocol(tc.options)([]proto.Request{tc.request}, proto.Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestServer(t *testing.T) {
 type wire struct {
 	t     *testing.T
 	addr  string
-	mk    func() proto.Codec
+	mk    func(proto.Sink) proto.Codec
 	conn  net.Conn
 	codec proto.Codec
 	dials int
@@ -113,10 +113,10 @@ func (w *wire) exchange() (got []proto.Event) {
 			w.t.Fatal(err)
 		}
 		w.conn.SetDeadline(time.Now().Add(2 * time.Minute))
-		w.codec = w.mk()
+		w.codec = w.mk(nil)
 		w.dials++
 	}
-	for out := w.codec.Encode(nil, 0, 0); len(out) > 0; out = w.codec.Flush(out[:0]) {
+	for out := w.codec.Encode(nil, proto.Message{}, 0); len(out) > 0; out = w.codec.Flush(out[:0]) {
 		if _, err := w.conn.Write(out); err != nil {
 			w.t.Fatal(err)
 		}

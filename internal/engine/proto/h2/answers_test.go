@@ -101,7 +101,7 @@ func TestLastWordIsNotTheFirst(t *testing.T) {
 // more (RFC 9113, 6.9): else the window would be used up by it.
 func TestDataThatNobodyWantsCounts(t *testing.T) {
 	c, r := begin(t, Options{Streams: 2}, settled, get)
-	c.Encode(nil, 0, 0)
+	c.Encode(nil, proto.Message{}, 0)
 	hear(t, c, head(1, "a: b"))
 	r.flush(c)
 	frame := []byte(fr(frameData, 0, 1, strings.Repeat("x", frameMin)))

@@ -26,7 +26,7 @@ func TestCancel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, r := begin(t, Options{Streams: 2}, settled, get)
-			c.Encode(c.Encode(nil, 0, 0), 0, 1)
+			c.Encode(c.Encode(nil, proto.Message{}, 0), proto.Message{}, 1)
 			in := tc.before
 			n, got := 0, []proto.Event{}
 			for {
@@ -62,7 +62,7 @@ func TestCancel(t *testing.T) {
 func TestCancelUpload(t *testing.T) {
 	c, r := begin(t, Options{Streams: 2}, settled,
 		proto.Request{Method: "PUT", Path: "/", Body: make([]byte, 100_000)})
-	r.read(c.Encode(nil, 0, 5))
+	r.read(c.Encode(nil, proto.Message{}, 5))
 	r.flush(c)
 	if !c.Cancel(5) {
 		t.Fatal("not canceled")
@@ -76,7 +76,7 @@ func TestCancelUpload(t *testing.T) {
 // The last exchange of a connection that takes no more ends it, canceled or not.
 func TestCancelLast(t *testing.T) {
 	c, r := begin(t, Options{CloseAfter: 1}, settled, get)
-	c.Encode(nil, 0, 7)
+	c.Encode(nil, proto.Message{}, 7)
 	c.Cancel(7)
 	if got := r.flush(c); got != "rst:1 CANCEL ping:dyno rst goaway:0 NO_ERROR" {
 		t.Errorf("said %q", got)

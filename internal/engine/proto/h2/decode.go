@@ -58,6 +58,9 @@ func (c *codec) pendingEvent() proto.Event {
 func (c *codec) decodeFrame(b []byte) (int, proto.Event) {
 	if c.left > 0 {
 		n := min(len(b), c.left)
+		if c.feeding > 0 {
+			c.giveBody(b[:n])
+		}
 		if c.left -= n; c.left == 0 {
 			return n, c.finishData()
 		}
@@ -196,6 +199,9 @@ func (c *codec) decodeData(b []byte, size int, flags byte, id uint32) (int, prot
 		if ends {
 			c.ending = slot + 1
 		}
+		if c.sink != nil && size > padding {
+			c.feedSink(slot, flags&flagPadded != 0, size-padding)
+		}
 	}
 	if size == 0 {
 		return frameHeader, c.finishData()
@@ -290,6 +296,9 @@ func (c *codec) Cancel(tag uint32) bool {
 // endStream frees a stream's slot.
 func (c *codec) endStream(slot uint16) {
 	c.removeStream(slot)
+	if c.feeding == slot+1 {
+		c.feeding = 0
+	}
 	if c.full && c.open == 0 {
 		c.later |= laterClosing
 	}

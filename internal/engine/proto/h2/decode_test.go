@@ -15,11 +15,11 @@ func newTestCodec(t testing.TB, o Options, reqs ...proto.Request) *codec {
 	if o.Scheme == "" {
 		o.Scheme = "http"
 	}
-	mk, err := Protocol(o)(reqs)
+	mk, err := Protocol(o)(reqs, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mk().(*codec)
+	return mk(nil).(*codec)
 }
 
 var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
@@ -88,7 +88,7 @@ func open3(t testing.TB, o Options) *codec {
 		if c.Room() != 3-i {
 			t.Fatal("room for", c.Room())
 		}
-		c.Encode(nil, i, uint32(i))
+		c.Encode(nil, proto.Message{Request: i}, uint32(i))
 	}
 	return c
 }
@@ -180,26 +180,88 @@ func TestContract(t *testing.T) {
 			[]proto.Event{headed(200), done(0), {What: proto.What{Kind: proto.Closing}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			tc.options.Scheme = "http"
-			var ids []int // where a frame has the stream's id
-			replies := strings.Join(tc.frames, "")
-			for i, f := 0, 0; f < len(tc.frames); f++ {
-				if tc.frames[f][8] == 1 {
-					ids = append(ids, i+5)
-				}
-				i += len(tc.frames[f])
-			}
-			prototest.Run(t, prototest.Transcript{
-				Protocol: Protocol(tc.options), Requests: []proto.Request{tc.request},
-				Hello: settled + fr(frameSettings, flagAck, 0), Replies: []byte(replies),
-				Patch: func(b []byte) {
-					for _, i := range ids {
-						binary.BigEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:])+2)
-					}
-				},
-				Ends: tc.ends, Want: tc.want,
-			})
+			tr := transcriptOf(tc.options, tc.request, tc.frames)
+			tr.Ends, tr.Want = tc.ends, tc.want
+			prototest.Run(t, tr)
 		})
+	}
+}
+
+// transcriptOf is of a server that answers each request with the same frames, on its stream.
+func transcriptOf(o Options, r proto.Request, frames []string) prototest.Transcript {
+	o.Scheme = "http"
+	var ids []int // where a frame has the stream's id
+	for i, f := 0, 0; f < len(frames); f++ {
+		if frames[f][8] == 1 {
+			ids = append(ids, i+5)
+		}
+		i += len(frames[f])
+	}
+	return prototest.Transcript{
+		Protocol: Protocol(o), Requests: []proto.Request{r},
+		Hello: settled + fr(frameSettings, flagAck, 0), Replies: []byte(strings.Join(frames, "")),
+		Patch: func(b []byte) {
+			for _, i := range ids {
+				binary.BigEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:])+2)
+			}
+		},
+	}
+}
+
+// What a sink is given does not depend on how the bytes were split, nor on what the table has.
+func TestSink(t *testing.T) {
+	long := strings.Repeat("l", 300)
+	for name, tc := range map[string]struct {
+		request proto.Request
+		frames  []string
+		ends    bool
+		want    proto.Want
+		given   string
+	}{
+		"fields": {get, []string{head(1, ":status: 200", "server: a", "x-y: b"), data(1, "hello")}, false,
+			proto.Want{Fields: []string{"x-y"}}, "0 x-y: b;"},
+		"of the table": {get, []string{fr(frameHeaders, flagEndHeaders, 1,
+			"\x88\x40\x01a\x01b\xbe\x7e\x01c\xbf\xbe"), data(1, "")}, false, proto.Want{AllFields: true},
+			"0 a: b;0 a: b;0 a: c;0 a: b;0 a: c;"},
+		"in Huffman code": {get, []string{head(1, ":status: 200", "content-type: text/html",
+			"x-long: "+long), data(1, "")}, false, proto.Want{AllFields: true},
+			"0 content-type: text/html;0 x-long: " + long + ";"},
+		"the body, in padded frames": {get, []string{head(1, ":status: 200"),
+			fr(frameData, flagPadded, 1, "\x02hePP"), fr(framePing, 0, 0, "12345678"),
+			fr(frameData, flagPadded, 1, "\x00"), data(1, "llo, world")}, false, proto.Want{Body: 9},
+			"0 hello, wo;"},
+		"interim, and a trailer": {get, []string{head(1, ":status: 103", "link: x"),
+			head(1, ":status: 200", "link: y"), fr(frameData, 0, 1, "hi"),
+			fr(frameHeaders, 5, 1, hdr("t: r"))}, false, proto.Want{AllFields: true, Body: 100},
+			"0 link: y;0 hi;0 t: r (trailer);"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := transcriptOf(Options{}, tc.request, tc.frames)
+			tr.Ends, tr.Wanted, tr.Given = tc.ends, tc.want, tc.given
+			prototest.Run(t, tr)
+		})
+	}
+}
+
+// A sink is given nothing of a stream that was canceled, though its frame goes on.
+func TestSinkOfCanceled(t *testing.T) {
+	mk, err := Protocol(Options{Scheme: "http", Streams: 2})([]proto.Request{get},
+		proto.Want{AllFields: true, Body: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given prototest.Record
+	c := mk(&given)
+	c.Flush(nil)
+	hear(t, c.(*codec), settled)
+	c.Encode(c.Encode(nil, proto.Message{}, 5), proto.Message{}, 6)
+	hear(t, c.(*codec), head(1, ":status: 200", "a: b"))
+	frame := fr(frameData, 0, 1, "abcdef")
+	n, _ := c.Decode([]byte(frame[:12]), false)
+	c.(proto.Canceler).Cancel(5)
+	hear(t, c.(*codec), frame[n:]+fr(frameData, 1, 1, "gh")+head(3, ":status: 200", "c: d")+data(3, "x"))
+	if got := given.String(); got != "5 a: b;5 abc;6 c: d;6 x;" {
+		t.Errorf("given %q", got)
 	}
 }
 

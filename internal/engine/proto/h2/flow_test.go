@@ -171,7 +171,7 @@ func TestRoom(t *testing.T) {
 	} {
 		hear(t, c, step.speech)
 		for range step.encode {
-			c.Encode(nil, 0, 0)
+			c.Encode(nil, proto.Message{}, 0)
 		}
 		if c.Room() != step.room {
 			t.Errorf("after %q and %d requests: room for %d, want %d",
@@ -234,7 +234,7 @@ func TestUploads(t *testing.T) {
 			}
 			if begun < len(reqs) && rng.IntN(3) == 0 {
 				window[c.next] = initial
-				r.read(c.Encode(nil, begun, uint32(begun)))
+				r.read(c.Encode(nil, proto.Message{Request: begun}, uint32(begun)))
 				begun++
 				check()
 			}
@@ -258,7 +258,7 @@ func TestPieces(t *testing.T) {
 	put := proto.Request{Method: "PUT", Path: "/", Body: make([]byte, 1<<20)}
 	c, r := begin(t, Options{Streams: 2},
 		fr(frameSettings, 0, 0, set(4, 1<<30))+fr(frameWindow, 0, 0, u32(1<<30)), put)
-	out := c.Encode(c.Encode(nil, 0, 0), 0, 1)
+	out := c.Encode(c.Encode(nil, proto.Message{}, 0), proto.Message{}, 1)
 	for len(out) > 0 {
 		if len(out) > 2*piece {
 			t.Fatalf("%d bytes at once", len(out))
@@ -277,7 +277,7 @@ func TestPieces(t *testing.T) {
 // Receive windows are opened again in large steps, before they are used up.
 func TestReplenished(t *testing.T) {
 	c, r := begin(t, Options{Streams: 2}, settled, get)
-	c.Encode(nil, 0, 0)
+	c.Encode(nil, proto.Message{}, 0)
 	hear(t, c, head(1, ":status: 200"))
 	frame := []byte(fr(frameData, 0, 1, strings.Repeat("x", frameMin)))
 	var got []string
@@ -302,7 +302,7 @@ func TestReplenished(t *testing.T) {
 // A server that sends more than we allow.
 func TestOverrun(t *testing.T) {
 	c, _ := begin(t, Options{Streams: 2}, settled, get)
-	c.Encode(nil, 0, 0)
+	c.Encode(nil, proto.Message{}, 0)
 	hear(t, c, head(1, ":status: 200"))
 	frame := []byte(fr(frameData, 0, 1, strings.Repeat("x", frameMin)))
 	for n := frameMin; ; n += frameMin {
@@ -325,7 +325,7 @@ func TestResetsAreBounded(t *testing.T) {
 	c, r := begin(t, Options{Streams: 4}, settled, get)
 	bad := func(id uint32) string { return head(id, "a: b") }
 	for range 4 {
-		r.read(c.Encode(nil, 0, 0))
+		r.read(c.Encode(nil, proto.Message{}, 0))
 	}
 	if got := hear(t, c, bad(1)+bad(3)); got != "0:malformed 0:malformed" || c.Room() != 0 {
 		t.Fatalf("%q, room for %d", got, c.Room())
@@ -366,7 +366,7 @@ func TestEarlyAnswer(t *testing.T) {
 		{fr(frameGoAway, 0, 0, u32(0), u32(0)), "0:refused closing", ""},
 	} {
 		c, r := begin(t, Options{Streams: 2}, settled, put)
-		r.read(c.Encode(nil, 0, 0))
+		r.read(c.Encode(nil, proto.Message{}, 0))
 		if got := hear(t, c, tc.speech); got != tc.want {
 			t.Errorf("%q, want %q", got, tc.want)
 		}
@@ -380,7 +380,7 @@ func TestEarlyAnswer(t *testing.T) {
 // The last exchange says so, and so does the one that has the last id.
 func TestLast(t *testing.T) {
 	c, r := begin(t, Options{Streams: 3, CloseAfter: 2}, settled, get)
-	r.read(c.Encode(c.Encode(nil, 0, 0), 0, 1))
+	r.read(c.Encode(c.Encode(nil, proto.Message{}, 0), proto.Message{}, 1))
 	if got := r.flush(c); got != "goaway:0 NO_ERROR" || c.Room() != 0 {
 		t.Errorf("%q, room for %d", got, c.Room())
 	}
@@ -390,7 +390,7 @@ func TestLast(t *testing.T) {
 
 	c, r = begin(t, Options{Streams: 3}, settled, get)
 	c.next = maxID - 2
-	r.read(c.Encode(c.Encode(nil, 0, 0), 0, 1))
+	r.read(c.Encode(c.Encode(nil, proto.Message{}, 0), proto.Message{}, 1))
 	if got := r.flush(c); got != "goaway:0 NO_ERROR" || c.Room() != 0 {
 		t.Errorf("%q, room for %d", got, c.Room())
 	}

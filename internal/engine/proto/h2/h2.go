@@ -74,20 +74,21 @@ const (
 // Protocol is HTTP/2 with these options. It fails on options out of range and on requests that
 // Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		o := o // a copy for each caller, which may run concurrently
 		o.Streams = max(o.Streams, 1)
-		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.clientPreface()}
+		r := &run{Options: o, want: want, messages: make([]message, len(reqs)),
+			preface: o.clientPreface()}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encodeRequest(reqs[i])
+			r.messages[i] = o.compileRequest(&reqs[i])
 		}
-		return func() proto.Codec { return newCodec(r) }, nil
+		return func(sink proto.Sink) proto.Codec { return newCodec(r, sink) }, nil
 	}
 }
 
@@ -95,13 +96,17 @@ func Protocol(o Options) proto.Protocol {
 type run struct {
 	Options
 	messages []message
+	want     proto.Want
 	preface  []byte
+	list     []byte // of the message that is being encoded
+	value    []byte // of one of its fields
 	scratch  scratch
 }
 
 // A codec is one connection.
 type codec struct {
-	run *run
+	run  *run
+	sink proto.Sink // nil: nothing is wanted
 	decoder
 	streams
 
@@ -122,15 +127,23 @@ type codec struct {
 	unproven, proving int
 
 	// Reading.
-	left   int    // bytes of the current DATA frame to come
-	ending uint16 // the slot of the stream that it ends, plus 1
+	left   int    // bytes of the DATA frame under way
+	feed          // what of them the sink is given
+	ending uint16 // the slot, and 1, of the stream that it ends
 	block  block
 	later  later
 	done   uint16 // the slot whose Done follows its Head
 	swept  int    // slots checked for exchanges that GOAWAY or the end left
 }
 
-// A sending is the state of what is sent on a connection.
+// A feed is the body in the DATA frame under way, of a stream whose response is wanted.
+type feed struct {
+	feeding uint16 // its slot, and 1; 0: none
+	skip    int    // bytes before the body: how much padding there is
+	body    int    // bytes of it still to come
+}
+
+// A sending is what has been sent on the connection, and what may be.
 type sending struct {
 	greeted  bool
 	bye      bool   // GOAWAY must be sent
@@ -158,10 +171,11 @@ const (
 	laterClosing
 )
 
-func newCodec(r *run) *codec {
+func newCodec(r *run, sink proto.Sink) *codec {
 	return &codec{
-		run: r, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
-		next: 1, goneAfter: maxID, limit: r.Streams,
+		run: r, sink: sink, decoder: newDecoder(&r.scratch, &r.want, sink),
+		streams: newStreams(r.Streams),
+		next:    1, goneAfter: maxID, limit: r.Streams,
 		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
 		owed:    owed{receivable: receiveWindow},
 	}
@@ -174,24 +188,57 @@ func (c *codec) Room() int {
 	return max(c.limit-c.open-c.unproven, 0)
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
-	m := &c.run.messages[i]
+func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
+	m := &c.run.messages[msg.Request]
+	body, bare := m.body, m.bare
 	id := c.next
 	c.next += 2
 	if c.encoded++; c.encoded == c.run.CloseAfter || id > maxID-2 {
 		c.full, c.bye = true, true
 	}
-	if c.encoded == 1 {
+	switch {
+	case msg.Fill != nil:
+		out, body, bare = c.encodeFilled(out, m, msg.Fill, id)
+	case c.encoded == 1:
 		out = appendFrames(out, m.first, id)
-	} else {
+	default:
 		out = appendFrames(out, m.head, id)
 	}
-	slot := c.addStream(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
+	slot := c.addStream(id, stream{tag: tag, bare: bare, rest: body, window: c.initial,
 		receivable: receiveWindow, length: -1})
-	if len(m.body) > 0 && c.enqueue(slot) && len(out) < piece {
+	if len(body) > 0 && c.enqueue(slot) && len(out) < piece {
 		out = c.appendBodies(out)
 	}
 	return out
+}
+
+// encodeFilled appends the header of a message that has values of its own, and returns its body.
+func (c *codec) encodeFilled(out []byte, m *message, fill *proto.Fill, id uint32) (
+	_, body []byte, bare bool) {
+	list := c.run.list[:0]
+	if c.encoded == 1 {
+		list = append(list, noTable)
+	}
+	body, bare = m.body, m.bare
+	switch {
+	case fill.Own != nil:
+		own := template{list: list}
+		c.run.appendList(&own, fill.Own)
+		list, body, bare = own.list, fill.Own.Body, fill.Own.Method == "HEAD"
+	case m.own == nil: // it has no holes
+		if c.encoded == 1 {
+			return appendFrames(out, m.first, id), body, bare
+		}
+		return appendFrames(out, m.head, id), body, bare
+	default:
+		list = m.own.appendFilled(list, fill, &c.run.value)
+		if fill.Body != nil {
+			body = fill.Body
+		}
+	}
+	c.run.list = list
+	start := len(out)
+	return setStream(appendHeaders(out, list, len(body) == 0), start, id), body, bare
 }
 
 func (c *codec) Flush(out []byte) []byte {

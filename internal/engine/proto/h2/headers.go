@@ -54,6 +54,10 @@ func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 	if f != nil {
 		return c.brokenEvent(f)
 	}
+	c.decoder.wanting = open && c.sink != nil && c.run.want.WantsFields()
+	if c.decoder.wanting {
+		c.decoder.tag, c.decoder.trailer = c.slots[slot].tag, c.slots[slot].headed
+	}
 	h, err := c.decodeBlock(b)
 	switch {
 	case err != nil:

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"math"
+
+	"dyno/internal/engine/proto"
 )
 
 // The decoder keeps no text. Only two header fields matter here. Of all others it needs to know
@@ -151,6 +153,7 @@ func (h *header) setField(f *field) {
 // A table is the dynamic table of the peer's encoder: a ring, newest at head.
 type table struct {
 	entries     []field
+	texts       *texts // of the entries, if a sink wants fields; nil: none is kept
 	head, count int
 	size, max   int // bytes, as HPACK counts
 	limit       int // which max may have
@@ -167,7 +170,32 @@ func newTable() table {
 	return table{entries: make([]field, maxEntries), max: defaultTable, limit: defaultTable}
 }
 
-func (t *table) addField(f *field) {
+// A text is what a field's numbers are of.
+type text struct{ name, value []byte }
+
+// A texts has the texts of a table's entries, in a ring of memory. The entries of a table have
+// defaultTable bytes at most, and the end of the ring that is too short for one has fewer: so what
+// is twice as long never overwrites an entry.
+type texts struct {
+	of     [maxEntries]text
+	memory [2 * defaultTable]byte
+	next   int
+}
+
+// putText keeps the text of the entry at head.
+func (t *texts) putText(head int, name, value []byte) {
+	if t.next+len(name)+len(value) > len(t.memory) {
+		t.next = 0
+	}
+	b := t.memory[t.next:]
+	n := copy(b, name)
+	m := copy(b[n:], value)
+	t.of[head] = text{b[:n], b[n : n+m]}
+	t.next += n + m
+}
+
+// addField adds a field, and its text if texts are kept.
+func (t *table) addField(f *field, name, value []byte) {
 	if int(f.size) > t.max {
 		t.count, t.size = 0, 0
 		return
@@ -175,6 +203,9 @@ func (t *table) addField(f *field) {
 	t.evictDownTo(t.max - int(f.size))
 	t.head = int(uint(t.head+1) % maxEntries)
 	t.entries[t.head] = *f
+	if t.texts != nil {
+		t.texts.putText(t.head, name, value)
+	}
 	t.count++
 	t.size += int(f.size)
 }
@@ -204,6 +235,16 @@ func (t *table) fieldAt(i int) *field {
 	return &t.entries[uint(t.head-i+maxEntries)%maxEntries]
 }
 
+// textAt is the text of the field with an HPACK index from 1, which fieldAt has found. It is good
+// until the next is added.
+func (t *table) textAt(i int) (name, value []byte) {
+	if i < len(staticFields) {
+		return staticTexts[i].name, staticTexts[i].value
+	}
+	at := &t.texts.of[uint(t.head-(i-len(staticFields))+maxEntries)%maxEntries]
+	return at.name, at.value
+}
+
 var (
 	errInteger = errors.New("a number is cut or beyond all reason")
 	errIndex   = errors.New("an index is beyond the table's end")
@@ -216,6 +257,28 @@ var (
 type decoder struct {
 	table
 	*scratch
+	sink proto.Sink // nil: nothing is wanted
+	want *proto.Want
+
+	// Of the block that is being decoded.
+	wanting bool // the sink is given its fields
+	trailer bool
+	tag     uint32
+}
+
+func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
+	d := decoder{table: newTable(), scratch: s, sink: sink, want: want}
+	if sink != nil && want.WantsFields() {
+		d.texts = new(texts)
+	}
+	return d
+}
+
+// giveField gives the sink a field, if it is one of a final response or its trailer, and wanted.
+func (d *decoder) giveField(h *header, name, value []byte) {
+	if (h.status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' && d.want.WantsField(name) {
+		d.sink.Field(d.tag, name, value, d.trailer)
+	}
 }
 
 // scratch is the memory that decoders need while they decode, and the last block that did not
@@ -223,6 +286,7 @@ type decoder struct {
 // advances. Comparing, and applying the block's changes to the table, takes a tenth of the time.
 type scratch struct {
 	text    []byte
+	name    []byte  // of a literal, while its value is decoded
 	inserts []field // by the block that is being decoded
 	pure    bool    // it has not used the table
 	known   struct {
@@ -236,9 +300,9 @@ const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
 
 // decodeBlock decodes a complete header block. After an error the connection cannot continue.
 func (d *decoder) decodeBlock(b []byte) (h header, err error) {
-	if k := &d.known; len(b) > 0 && bytes.Equal(b, k.block) {
+	if k := &d.known; len(b) > 0 && d.texts == nil && bytes.Equal(b, k.block) {
 		for i := range k.inserts {
-			d.addField(&k.inserts[i])
+			d.addField(&k.inserts[i], nil, nil)
 		}
 		return k.header, nil
 	}
@@ -251,7 +315,7 @@ func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 		}
 		rest = rest[n:]
 	}
-	if k := &d.known; d.pure && len(b) <= knownMax {
+	if k := &d.known; d.pure && d.texts == nil && len(b) <= knownMax {
 		k.block = append(k.block[:0], b...)
 		k.inserts, d.inserts = d.inserts, k.inserts
 		k.header = h
@@ -269,6 +333,10 @@ func (d *decoder) decodeField(b []byte, h *header) (int, error) {
 			return 0, errIndex
 		}
 		h.setField(f)
+		if d.wanting {
+			name, value := d.textAt(i)
+			d.giveField(h, name, value)
+		}
 		return n, nil
 	case x&0x40 != 0:
 		return d.decodeLiteral(b, 0x3f, h)
@@ -296,19 +364,28 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 		return 0, errInteger
 	}
 	var f field
+	var name []byte
 	if i > 0 {
 		known := d.indexedField(i)
 		if known == nil {
 			return 0, errIndex
 		}
 		f = *known
+		if d.texts != nil {
+			name, _ = d.textAt(i)
+		}
 	} else {
-		name, k, err := d.decodeString(b[n:])
+		s, k, err := d.decodeString(b[n:])
 		if err != nil {
 			return 0, err
 		}
 		n += k
-		f = fieldOf(name)
+		f = fieldOf(s)
+		name = s
+	}
+	if d.texts != nil { // the value takes the memory of its text
+		d.name = append(d.name[:0], name...)
+		name = d.name
 	}
 	value, k, err := d.decodeString(b[n:])
 	if err != nil {
@@ -316,8 +393,11 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 	}
 	f = f.withValue(value)
 	h.setField(&f)
+	if d.wanting {
+		d.giveField(h, name, value)
+	}
 	if mask == 0x3f {
-		d.addField(&f)
+		d.addField(&f, name, value)
 		if d.pure {
 			d.inserts = append(d.inserts, f)
 		}
@@ -394,6 +474,21 @@ func appendField(b []byte, name, value string) []byte {
 			index = i + 1
 		}
 	}
+	return appendString(appendNameAt(b, name, index), value)
+}
+
+// appendName writes the name of a field whose value is to follow as a literal.
+func appendName(b []byte, name string) []byte {
+	for i, f := range staticTable {
+		if f.Name == name {
+			return appendNameAt(b, name, i+1)
+		}
+	}
+	return appendNameAt(b, name, 0)
+}
+
+// appendNameAt writes a name that the static table has at that index from 1, or 0 if it has not.
+func appendNameAt(b []byte, name string, index int) []byte {
 	first := byte(0)
 	if name == "authorization" || name == "cookie" || name == "proxy-authorization" {
 		first = 0x10 // nor any table further on
@@ -401,5 +496,5 @@ func appendField(b []byte, name, value string) []byte {
 	if b = appendInteger(b, first, 0x0f, index); index == 0 {
 		b = appendString(b, name)
 	}
-	return appendString(b, value)
+	return b
 }

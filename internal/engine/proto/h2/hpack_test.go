@@ -86,7 +86,7 @@ func TestDecoder(t *testing.T) {
 	for round := range 20 {
 		var wire bytes.Buffer
 		enc := hpack.NewEncoder(&wire)
-		d := decoder{newTable(), &scratch{}}
+		d := newDecoder(&scratch{}, nil, nil)
 		for i := range 200 {
 			wire.Reset()
 			if rng.IntN(20) == 0 {
@@ -126,7 +126,7 @@ func TestDecoder(t *testing.T) {
 // whichever connection it comes on.
 func TestKnownBlock(t *testing.T) {
 	shared := &scratch{}
-	a, b := decoder{newTable(), shared}, decoder{newTable(), shared}
+	a, b := newDecoder(shared, nil, nil), newDecoder(shared, nil, nil)
 	block := []byte(ok + "\x76\x05nginx" + "\x40\x01x\x03abc" + "\x0f\x0d\x0212")
 	for i := range 5 {
 		ha, errA := a.decodeBlock(block)
@@ -177,7 +177,7 @@ func BenchmarkHeader(b *testing.B) {
 		}
 	}
 	ours := func(b *testing.B, prime, block []byte, known bool) {
-		d := decoder{newTable(), &scratch{}}
+		d := newDecoder(&scratch{}, nil, nil)
 		d.decodeBlock(prime)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -194,4 +194,28 @@ func BenchmarkHeader(b *testing.B) {
 	b.Run("literal/known", func(b *testing.B) { ours(b, nil, first, true) })
 	b.Run("indexed/x-net", func(b *testing.B) { theirs(b, first, again) })
 	b.Run("indexed/ours", func(b *testing.B) { ours(b, first, again, true) })
+}
+
+// The texts of a table's entries are those that were added, whatever is evicted meanwhile.
+func FuzzTexts(f *testing.F) {
+	f.Add([]byte{1, 200, 31, 7, 255, 0, 90}, uint16(4096))
+	f.Add([]byte{255, 255, 255, 254, 253, 1, 1, 1, 255}, uint16(4096))
+	f.Fuzz(func(t *testing.T, sizes []byte, max uint16) {
+		table := newTable()
+		table.texts = new(texts)
+		table.resizeTable(min(int(max), defaultTable))
+		var want []string
+		for i, n := range sizes {
+			value := bytes.Repeat([]byte{byte('a' + i%26)}, int(n)*16)
+			f := fieldOf([]byte("x-name")).withValue(value)
+			table.addField(&f, []byte("x-name"), value)
+			want = append(want, string(value))
+			for k := range table.count {
+				name, value := table.textAt(len(staticFields) + k)
+				if string(name) != "x-name" || string(value) != want[len(want)-1-k] {
+					t.Fatalf("after %v: entry %d is %q of %d bytes", sizes[:i+1], k, name, len(value))
+				}
+			}
+		}
+	})
 }

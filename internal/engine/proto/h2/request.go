@@ -50,60 +50,124 @@ type message struct {
 	head  []byte
 	body  []byte
 	bare  bool // HEAD: the response will have no body
+	own   *template
+}
+
+// A template is the header block of a request with holes, and of others nil. Fields with holes are
+// literals without Huffman code.
+type template struct {
+	list []byte // without the values that differ between messages
+	gaps []gap  // where those stand, in order
+}
+
+// A gap is the place of a value in a template's list, before which its length is to stand.
+type gap struct {
+	at    int
+	text  string // around the holes
+	holes []proto.Hole
+	size  bool // it is the length of the message's body
 }
 
 // noTable, at the front of a header block, announces that we use no dynamic table.
 const noTable = 0x20
 
-func (o Options) encodeRequest(r proto.Request) message {
-	list := o.headerList(r)
-	return message{
-		first: appendHeaders(append([]byte{noTable}, list...), len(r.Body) == 0),
-		head:  appendHeaders(list, len(r.Body) == 0),
-		body:  r.Body,
-		bare:  r.Method == "HEAD",
+func (o Options) compileRequest(r *proto.Request) message {
+	var t template
+	o.appendList(&t, r)
+	m := message{body: r.Body, bare: r.Method == "HEAD"}
+	if len(t.gaps) > 0 {
+		m.own = &t
+		return m
 	}
+	m.first = appendHeaders(nil, append([]byte{noTable}, t.list...), len(r.Body) == 0)
+	m.head = appendHeaders(nil, t.list, len(r.Body) == 0)
+	return m
 }
 
-// headerList is r's header block.
-func (o Options) headerList(r proto.Request) (b []byte) {
-	authority, agent, sized := r.Authority, o.UserAgent, len(r.Body) > 0
+// appendList appends r's header block.
+func (o Options) appendList(t *template, r *proto.Request) {
+	authority, agent, sized := r.Authority, o.UserAgent, len(r.Body) > 0 || r.HasHoles(proto.InBody)
 	switch r.Method {
 	case "POST", "PUT", "PATCH":
 		sized = true
 	}
-	for _, f := range r.Header {
-		switch strings.ToLower(f.Name) {
-		case "host":
-			authority = f.Value
-		case "user-agent":
+	host := -1
+	for i, f := range r.Header {
+		switch {
+		case strings.EqualFold(f.Name, "host"):
+			authority, host = f.Value, i
+		case strings.EqualFold(f.Name, "user-agent"):
 			agent = ""
-		case "content-length":
+		case strings.EqualFold(f.Name, "content-length"):
 			sized = false
 		}
 	}
-	b = appendField(b, ":method", r.Method)
-	b = appendField(b, ":scheme", o.Scheme)
-	if authority != "" {
-		b = appendField(b, ":authority", strings.Trim(authority, " \t"))
+	t.appendField(":method", r.Method, nil)
+	t.appendField(":scheme", o.Scheme, nil)
+	if holes := r.FieldHoles(host); authority != "" || len(holes) > 0 {
+		t.appendField(":authority", authority, holes)
 	}
-	b = appendField(b, ":path", r.Path)
+	t.appendField(":path", r.Path, r.PathHoles())
 	if agent != "" {
-		b = appendField(b, "user-agent", agent)
+		t.appendField("user-agent", agent, nil)
 	}
-	for _, f := range r.Header {
+	for i, f := range r.Header {
 		if name := strings.ToLower(f.Name); name != "host" {
-			b = appendField(b, name, strings.Trim(f.Value, " \t"))
+			t.appendField(name, f.Value, r.FieldHoles(i))
 		}
 	}
-	if sized {
-		b = appendField(b, "content-length", strconv.Itoa(len(r.Body)))
+	switch {
+	case sized && r.HasHoles(proto.InBody):
+		t.list = appendName(t.list, "content-length")
+		t.gaps = append(t.gaps, gap{at: len(t.list), size: true})
+	case sized:
+		t.appendField("content-length", strconv.Itoa(len(r.Body)), nil)
+	}
+}
+
+// appendField appends a field. A name is in lower case.
+func (t *template) appendField(name, value string, holes []proto.Hole) {
+	if len(holes) == 0 {
+		t.list = appendField(t.list, name, strings.Trim(value, " \t"))
+		return
+	}
+	t.list = appendName(t.list, name)
+	t.gaps = append(t.gaps, gap{at: len(t.list), text: value, holes: holes})
+}
+
+// appendFilled appends the header block with the values of one message. Value is memory for one.
+func (t *template) appendFilled(list []byte, fill *proto.Fill, value *[]byte) []byte {
+	from := 0
+	for i := range t.gaps {
+		g := &t.gaps[i]
+		list = append(list, t.list[from:g.at]...)
+		from = g.at
+		v := (*value)[:0]
+		if g.size {
+			v = strconv.AppendInt(v, int64(len(fill.Body)), 10)
+		} else {
+			v = proto.AppendFilled(v, g.text, g.holes, fill.Values)
+		}
+		*value = v
+		v = trimBlanks(v)
+		list = append(appendInteger(list, 0, 0x7f, len(v)), v...)
+	}
+	return append(list, t.list[from:]...)
+}
+
+// trimBlanks cuts what no value of HTTP/2 may begin or end with.
+func trimBlanks(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
 	}
 	return b
 }
 
-// appendHeaders cuts a header block into frames that every server takes.
-func appendHeaders(list []byte, ends bool) (b []byte) {
+// appendHeaders appends a header block in frames that every server takes.
+func appendHeaders(b, list []byte, ends bool) []byte {
 	kind, flags := byte(frameHeaders), byte(0)
 	if ends {
 		flags = flagEnd
@@ -124,7 +188,11 @@ func appendHeaders(list []byte, ends bool) (b []byte) {
 // appendFrames appends frames, as those of a stream.
 func appendFrames(out, frames []byte, id uint32) []byte {
 	i := len(out)
-	out = append(out, frames...)
+	return setStream(append(out, frames...), i, id)
+}
+
+// setStream makes the frames from out[i] on those of a stream.
+func setStream(out []byte, i int, id uint32) []byte {
 	for i < len(out) {
 		binary.BigEndian.PutUint32(out[i+5:], id)
 		i += frameHeader + int(out[i])<<16 + int(out[i+1])<<8 + int(out[i+2])

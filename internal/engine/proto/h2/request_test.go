@@ -48,7 +48,7 @@ func TestWire(t *testing.T) {
 		c, r := begin(t, tc.options, settled, tc.request)
 		r.hpack.SetMaxStringLength(1 << 20)
 		for id := uint32(1); id < 6; id += 2 {
-			r.read(c.Encode(nil, 0, id))
+			r.read(c.Encode(nil, proto.Message{}, id))
 			var got []string
 			for _, f := range r.headers[id] {
 				got = append(got, fmt.Sprintf("%s=%s", f.Name, f.Value))
@@ -71,10 +71,10 @@ func TestWire(t *testing.T) {
 // table, so that whatever table size the server sets needs no answer.
 func TestFirstBlock(t *testing.T) {
 	c, _ := begin(t, Options{Streams: 2}, fr(frameSettings, 0, 0, set(1, 100)), get)
-	if out := c.Encode(nil, 0, 0); out[frameHeader] != noTable {
+	if out := c.Encode(nil, proto.Message{}, 0); out[frameHeader] != noTable {
 		t.Errorf("the first: %x", out)
 	}
-	if out := c.Encode(nil, 0, 0); out[frameHeader] == noTable {
+	if out := c.Encode(nil, proto.Message{}, 0); out[frameHeader] == noTable {
 		t.Errorf("the second: %x", out)
 	}
 }
@@ -111,12 +111,12 @@ func TestProtocolRefuses(t *testing.T) {
 	for _, o := range []Options{{}, {Scheme: "ftp"}, {Scheme: "http", Streams: MaxStreams + 1},
 		{Scheme: "http", Streams: -1}, {Scheme: "http", CloseAfter: -1},
 		{Scheme: "http", UserAgent: "a\nb"}} {
-		if _, err := Protocol(o)([]proto.Request{get}); err == nil {
+		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%+v: taken", o)
 		}
 	}
 	bad := proto.Request{Method: "GET", Path: "/", Header: fields("Connection: close")}
-	_, err := Protocol(Options{Scheme: "http"})([]proto.Request{get, bad})
+	_, err := Protocol(Options{Scheme: "http"})([]proto.Request{get, bad}, proto.Want{})
 	if err == nil || !strings.Contains(err.Error(), "request 2") {
 		t.Errorf("%v", err)
 	}

@@ -175,7 +175,7 @@ func TestShutdown(t *testing.T) {
 type wire struct {
 	t      *testing.T
 	addr   string
-	mk     func() proto.Codec
+	mk     func(proto.Sink) proto.Codec
 	conn   net.Conn
 	codec  proto.Codec
 	in     []byte
@@ -191,7 +191,7 @@ type wire struct {
 
 func newWire(t *testing.T, addr string, p proto.Protocol, reqs ...proto.Request) *wire {
 	runtime.LockOSThread() // as internal/engine/proto/tls wants it
-	mk, err := p(reqs)
+	mk, err := p(reqs, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func (w *wire) dial() {
 		w.t.Fatal(err)
 	}
 	conn.SetDeadline(time.Now().Add(2 * time.Minute))
-	w.conn, w.codec, w.in, w.closed, w.status = conn, w.mk(), nil, false, map[uint32]uint16{}
+	w.conn, w.codec, w.in, w.closed, w.status = conn, w.mk(nil), nil, false, map[uint32]uint16{}
 	w.dials++
 	w.flush(nil)
 }
@@ -221,7 +221,7 @@ func (w *wire) run(n int, begun func()) map[string]int {
 	for ended := 0; ended < n; {
 		var out []byte
 		for w.codec.Room() > 0 && ended+w.live < n {
-			out = w.codec.Encode(out, 0, w.next)
+			out = w.codec.Encode(out, proto.Message{}, w.next)
 			w.next++
 			w.live++
 			w.most = max(w.most, w.live)
@@ -299,12 +299,12 @@ func BenchmarkExchange(b *testing.B) {
 				data(1, "hello, world"))
 			second := len(frames) - 12 - frameHeader
 			for range streams - 1 {
-				out = c.Encode(out[:0], 0, 7)
+				out = c.Encode(out[:0], proto.Message{}, 7)
 			}
 			id := uint32(1)
 			b.ReportAllocs()
 			for b.Loop() {
-				out = c.Flush(c.Encode(out[:0], 0, 7))
+				out = c.Flush(c.Encode(out[:0], proto.Message{}, 7))
 				copy(frames[5:9], u32b(id))
 				copy(frames[second+5:], u32b(id))
 				id += 2

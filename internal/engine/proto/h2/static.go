@@ -30,6 +30,16 @@ var staticTable = [...]proto.Field{
 // staticFields are the same, as the decoder has them.
 var staticFields = newStaticTable()
 
+// staticTexts are their texts.
+var staticTexts = newStaticTexts()
+
+func newStaticTexts() (texts [len(staticTable) + 1]text) {
+	for i, f := range staticTable {
+		texts[i+1] = text{[]byte(f.Name), []byte(f.Value)}
+	}
+	return texts
+}
+
 func newStaticTable() (fields [len(staticTable) + 1]field) {
 	for i, f := range staticTable {
 		named := fieldOf([]byte(f.Name))

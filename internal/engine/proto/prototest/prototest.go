@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"dyno/internal/engine/proto"
@@ -16,37 +17,43 @@ import (
 type Transcript struct {
 	Protocol proto.Protocol
 	Requests []proto.Request
+	Fill     *proto.Fill   // of the one request that is sent, if it has holes
 	Hello    string        // the peer's bytes before any exchange
 	Replies  []byte        // the peer's bytes for one exchange
 	Patch    func([]byte)  // makes Replies fit the next exchange, if they differ
 	Ends     bool          // the peer closes after Replies: a connection for each exchange
-	Want     []proto.Event // the events of one exchange
+	Want     []proto.Event // the events of one exchange; nil: they are not compared
+	Wanted   proto.Want    // of its response, by a sink
+	Given    string        // what the sink is given of it: see Record
 }
 
 // Run checks that the transcript's events do not depend on how the peer's bytes
-// are split, that every byte is taken and none is looked at again, that Room
-// comes back unless the connection ends, and that an exchange allocates nothing.
+// are split, nor what a sink is given; that every byte is taken and none is looked at again; that
+// Room comes back unless the connection ends; and that an exchange allocates nothing.
 func Run(t *testing.T, tr Transcript) {
 	t.Helper()
-	mk, err := tr.Protocol(tr.Requests)
+	mk, err := tr.Protocol(tr.Requests, tr.Wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for chunk := 1; chunk <= len(tr.Replies); chunk++ {
-		s := startSession(t, tr, mk())
+		s := startSession(t, tr, mk)
 		for i := range 3 {
 			if tr.Ends && i > 0 {
-				s = startSession(t, tr, mk())
+				s = startSession(t, tr, mk)
 			}
-			if got := s.runExchange(chunk); !slices.Equal(got, tr.Want) {
+			if got := s.runExchange(chunk); tr.Want != nil && !slices.Equal(got, tr.Want) {
 				t.Fatalf("in pieces of %d: got %+v, want %+v", chunk, got, tr.Want)
+			}
+			if got := s.record.String(); got != tr.Given {
+				t.Fatalf("in pieces of %d: the sink was given %q, want %q", chunk, got, tr.Given)
 			}
 		}
 	}
 	const runs = 100
-	sessions := []*session{startSession(t, tr, mk())}
+	sessions := []*session{startSession(t, tr, mk)}
 	for i := 0; tr.Ends && i < runs; i++ { // and the one run that AllocsPerRun does first
-		sessions = append(sessions, startSession(t, tr, mk()))
+		sessions = append(sessions, startSession(t, tr, mk))
 	}
 	n := testing.AllocsPerRun(runs, func() {
 		sessions[0].runExchange(len(tr.Replies))
@@ -67,22 +74,75 @@ type session struct {
 	out []byte
 	in  []byte
 	got []proto.Event
+
+	record Record
 }
 
-func startSession(t *testing.T, tr Transcript, c proto.Codec) *session {
+// A Record is a sink that keeps what it is given as text: "tag name: value;" of a field,
+// "tag name: value (trailer);" of one of a trailer, and "tag body;" of the pieces of a body that
+// were given one after another.
+type Record struct {
+	text []byte
+	body uint32 // the tag, and 1, of the body that text ends with
+}
+
+// Field keeps a field.
+func (r *Record) Field(tag uint32, name, value []byte, trailer bool) {
+	r.endBody()
+	r.text = append(append(append(r.appendTag(tag), name...), ": "...), value...)
+	if trailer {
+		r.text = append(r.text, " (trailer)"...)
+	}
+	r.text = append(r.text, ';')
+}
+
+// Body keeps a piece of a body.
+func (r *Record) Body(tag uint32, b []byte) {
+	if r.body != tag+1 {
+		r.endBody()
+		r.text = r.appendTag(tag)
+	}
+	r.text, r.body = append(r.text, b...), tag+1
+}
+
+func (r *Record) appendTag(tag uint32) []byte {
+	return append(strconv.AppendUint(r.text, uint64(tag), 10), ' ')
+}
+
+func (r *Record) endBody() {
+	if r.body > 0 {
+		r.text, r.body = append(r.text, ';'), 0
+	}
+}
+
+// String is what was given since the last Reset.
+func (r *Record) String() string {
+	r.endBody()
+	return string(r.text)
+}
+
+// Reset forgets all.
+func (r *Record) Reset() { r.text, r.body = r.text[:0], 0 }
+
+func startSession(t *testing.T, tr Transcript, mk func(proto.Sink) proto.Codec) *session {
 	tr.Replies = slices.Clone(tr.Replies)
 	n := len(tr.Hello) + len(tr.Replies)
-	s := &session{t: t, tr: tr, c: c, in: make([]byte, 0, n), got: make([]proto.Event, 0, 8)}
+	s := &session{t: t, tr: tr, in: make([]byte, 0, n), got: make([]proto.Event, 0, 8)}
+	s.record.text = make([]byte, 0, 2*n)
+	if s.c = mk(nil); !tr.Wanted.IsEmpty() {
+		s.c = mk(&s.record)
+	}
 	s.out = s.c.Flush(make([]byte, 0, 128<<10))
 	s.decodeChunk([]byte(tr.Hello), false)
 	return s
 }
 
 func (s *session) runExchange(chunk int) []proto.Event {
+	s.record.Reset()
 	if s.got = s.got[:0]; s.c.Room() < 1 {
 		s.t.Fatal("no room")
 	}
-	s.out = s.c.Encode(s.out[:0], 0, 0)
+	s.out = s.c.Encode(s.out[:0], proto.Message{Fill: s.tr.Fill}, 0)
 	for sent := true; sent; sent = len(s.out) > 0 {
 		s.out = s.c.Flush(s.out[:0])
 	}
@@ -161,4 +221,32 @@ func Events(c proto.Codec, speech []byte, chunk int) (got []proto.Event, err err
 		return got, fmt.Errorf("an event, %+v, after the end", ev)
 	}
 	return got, nil
+}
+
+// Filled is the request without holes that says what a message of r with these values does, and
+// the message's Fill.
+func Filled(r proto.Request, values ...string) (proto.Request, *proto.Fill) {
+	fill := &proto.Fill{}
+	for _, v := range values {
+		fill.Values = append(fill.Values, []byte(v))
+	}
+	plain := r
+	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
+	for i := len(r.Holes) - 1; i >= 0; i-- { // from the back, so that places before stay true
+		h := r.Holes[i]
+		v := values[h.Value]
+		switch h.In {
+		case proto.InPath:
+			plain.Path = plain.Path[:h.At] + v + plain.Path[h.At:]
+		case proto.InHeader:
+			f := &plain.Header[h.Field]
+			f.Value = f.Value[:h.At] + v + f.Value[h.At:]
+		case proto.InBody:
+			plain.Body = slices.Concat(plain.Body[:h.At], []byte(v), plain.Body[h.At:])
+		}
+	}
+	if r.HasHoles(proto.InBody) {
+		fill.Body = plain.Body
+	}
+	return plain, fill
 }

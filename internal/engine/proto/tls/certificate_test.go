@@ -124,7 +124,7 @@ func TestCertificates(t *testing.T) {
 			addr := serve(t, &tls.Config{Certificates: []tls.Certificate{tc.shown}})
 			pool := x509.NewCertPool()
 			pool.AddCert(root.Certificate)
-			s := drive(t, maker(t, &tls.Config{ServerName: "x", RootCAs: pool}, get)(), dial(t, addr), 1, 65536)
+			s := drive(t, maker(t, &tls.Config{ServerName: "x", RootCAs: pool}, get)(nil), dial(t, addr), 1, 65536)
 			if tc.want == "" {
 				if s.err != nil || s.dones != 1 {
 					t.Errorf("%+v", s)
@@ -163,13 +163,13 @@ func TestSettled(t *testing.T) {
 				tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}})
 		config := &tls.Config{InsecureSkipVerify: true, MinVersion: tc.version, MaxVersion: tc.version}
 		for _, resume := range []bool{false, true} {
-			mk, err := Around(httpOnly, config, resume)([]proto.Request{get})
+			mk, err := Around(httpOnly, config, resume)([]proto.Request{get}, proto.Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var resumed []bool
 			for range 3 {
-				s := drive(t, mk(), dial(t, addr), 1, 65536)
+				s := drive(t, mk(nil), dial(t, addr), 1, 65536)
 				if s.dones != 1 {
 					t.Fatalf("%x: %+v", tc.version, s)
 				}
@@ -178,7 +178,7 @@ func TestSettled(t *testing.T) {
 			if want := []bool{false, resume, resume}; !slices.Equal(resumed, want) {
 				t.Errorf("%x: resumed %v, want %v", tc.version, resumed, want)
 			}
-			if got := Settled(mk()); len(got) != 1 || got[tc.want] != 3 {
+			if got := Settled(mk(nil)); len(got) != 1 || got[tc.want] != 3 {
 				t.Errorf("%x, resume %v: %v, want 3 of %v", tc.version, resume, got, tc.want)
 			}
 		}

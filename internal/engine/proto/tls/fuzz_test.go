@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	mk := maker(f, &tls.Config{InsecureSkipVerify: true}, get)
 	f.Fuzz(func(t *testing.T, speech []byte, chunk uint8) {
-		c := mk()
+		c := mk(nil)
 		if len(c.Flush(nil)) == 0 {
 			t.Fatal("no hello")
 		}

@@ -110,9 +110,9 @@ var http11 = h1.Protocol(h1.Options{Depth: 4})
 // httpOnly is what there is TLS around.
 var httpOnly = map[string]proto.Protocol{"": http11, "http/1.1": http11}
 
-func maker(t testing.TB, config *tls.Config, r proto.Request) func() proto.Codec {
+func maker(t testing.TB, config *tls.Config, r proto.Request) func(proto.Sink) proto.Codec {
 	t.Helper()
-	mk, err := Around(httpOnly, config, false)([]proto.Request{r})
+	mk, err := Around(httpOnly, config, false)([]proto.Request{r}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func drive(t testing.TB, c proto.Codec, nc net.Conn, requests, chunk int) (s see
 	for eof := false; s.dones < requests && s.err == nil && !eof; {
 		var out []byte
 		for sent < requests && c.Room() > 0 {
-			out = c.Encode(out, 0, uint32(sent))
+			out = c.Encode(out, proto.Message{}, uint32(sent))
 			sent++
 		}
 		if out = c.Flush(out); len(out) > piece+4096 {

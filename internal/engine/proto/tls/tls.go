@@ -49,8 +49,8 @@ const maxStage = 1 << 20
 // After the handshake the codec returns Shaken, with the position of the chosen protocol in the
 // config's NextProtos as Tag, and then the events of inner.
 func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) proto.Protocol {
-	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec),
+	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
+		s := &shared{config: config.Clone(), inner: make(map[string]func(proto.Sink) proto.Codec),
 			settled: make(map[terms]int64)}
 		s.config.DynamicRecordSizingDisabled = true // small records are for browsers
 		if resume {
@@ -65,13 +65,13 @@ func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) pr
 			return nil, err
 		}
 		for name, p := range inner {
-			mk, err := p(reqs)
+			mk, err := p(reqs, want)
 			if err != nil {
 				return nil, err
 			}
 			s.inner[name] = mk
 		}
-		return func() proto.Codec { return newCodec(s) }, nil
+		return func(sink proto.Sink) proto.Codec { return newCodec(s, sink) }, nil
 	}
 }
 
@@ -87,7 +87,7 @@ func checkConfig(config *tls.Config) error {
 // shared is what the codecs of a worker share.
 type shared struct {
 	config  *tls.Config
-	inner   map[string]func() proto.Codec
+	inner   map[string]func(proto.Sink) proto.Codec
 	spare   [][]byte
 	settled map[terms]int64
 }
@@ -122,6 +122,7 @@ type codec struct {
 	dry   bool // crypto/tls has returned all its plaintext
 	wire  wire
 	conn  *tls.Conn
+	sink  proto.Sink              // of inner
 	inner proto.Codec             // nil until the handshake is over
 	shake func() (struct{}, bool) // continues the handshake: false when it has ended
 	err   error                   // how the handshake ended
@@ -139,8 +140,8 @@ const (
 	dead
 )
 
-func newCodec(s *shared) *codec {
-	c := &codec{shared: s}
+func newCodec(s *shared, sink proto.Sink) *codec {
+	c := &codec{shared: s, sink: sink}
 	c.conn = tls.Client(&c.wire, s.config)
 	return c
 }
@@ -152,11 +153,11 @@ func (c *codec) Room() int {
 	return c.inner.Room()
 }
 
-func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 	if c.stage == nil {
 		c.stage = c.lendBuffer()
 	}
-	c.stage = c.inner.Encode(c.stage, i, tag)
+	c.stage = c.inner.Encode(c.stage, m, tag)
 	return out
 }
 
@@ -211,6 +212,12 @@ func (c *codec) Cancel(tag uint32) bool {
 }
 
 // Dismissed is Dismissed of the inner protocol, if it has one.
+func (c *codec) Holds() bool {
+	inner, can := c.inner.(proto.Holder)
+	return can && inner.Holds()
+}
+
+// Dismissed is that of the protocol inside, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
 	if inner, can := c.inner.(proto.Dismisser); can {
 		return inner.Dismissed()
@@ -295,7 +302,7 @@ func (c *codec) stepHandshake() proto.Event {
 	if mk == nil {
 		return c.brokenEvent(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
-	c.phase, c.inner = shaken, mk()
+	c.phase, c.inner = shaken, mk(c.sink)
 	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
 	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
 	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}

@@ -40,7 +40,7 @@ func TestAround(t *testing.T) {
 			mk := maker(t, &tls.Config{ServerName: "x", RootCAs: pool, MinVersion: version,
 				MaxVersion: version, NextProtos: []string{"http/1.1"}}, tc.request)
 			for _, chunk := range tc.chunks {
-				s := drive(t, mk(), dial(t, addr), tc.count, chunk)
+				s := drive(t, mk(nil), dial(t, addr), tc.count, chunk)
 				want := seen{shaken: true, heads: tc.count, dones: tc.count, body: tc.body}
 				if s != want {
 					t.Errorf("TLS %x, %s, by %d: got %+v", version, tc.request.Path, chunk, s)
@@ -56,7 +56,7 @@ func TestEnd(t *testing.T) {
 	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
 	r := proto.Request{Method: "GET", Authority: "x", Path: "/?n=5&close=1"}
 	mk := maker(t, &tls.Config{ServerName: "x", RootCAs: pool}, r)
-	c, nc := mk(), dial(t, addr)
+	c, nc := mk(nil), dial(t, addr)
 	if s := drive(t, c, nc, 2, 65536); s.dones != 1 || s.body != 5 || !s.closing || s.err != nil {
 		t.Errorf("%+v", s)
 	}
@@ -80,7 +80,7 @@ func TestResumption(t *testing.T) {
 			mk := maker(t, config, get)
 			var full, resumed int
 			for range 5 {
-				s := drive(t, mk(), dial(t, addr), 1, 65536)
+				s := drive(t, mk(nil), dial(t, addr), 1, 65536)
 				switch {
 				case !s.shaken || s.dones != 1:
 					t.Fatalf("%+v", s)
@@ -104,7 +104,7 @@ func TestResumptionWithoutName(t *testing.T) {
 	mk := maker(t, &tls.Config{InsecureSkipVerify: true,
 		ClientSessionCache: tls.NewLRUClientSessionCache(1)}, get)
 	for i := range 2 {
-		if s := drive(t, mk(), dial(t, addr), 1, 65536); s.dones != 1 || s.resumed != (i == 1) {
+		if s := drive(t, mk(nil), dial(t, addr), 1, 65536); s.dones != 1 || s.resumed != (i == 1) {
 			t.Errorf("%d: %+v", i, s)
 		}
 	}
@@ -172,7 +172,7 @@ func failings(t *testing.T) []failing {
 func TestFaults(t *testing.T) {
 	for _, tc := range failings(t) {
 		t.Run(tc.name, func(t *testing.T) {
-			c := maker(t, tc.config, get)()
+			c := maker(t, tc.config, get)(nil)
 			s := drive(t, c, dial(t, tc.addr), 1, 65536)
 			var f *proto.Fault
 			if !errors.As(s.err, &f) {
@@ -196,7 +196,7 @@ func TestFaultWraps(t *testing.T) {
 	cert, pool := issue(t, forX)
 	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
 	mk := maker(t, &tls.Config{ServerName: "y", RootCAs: pool}, get)
-	s := drive(t, mk(), dial(t, addr), 1, 65536)
+	s := drive(t, mk(nil), dial(t, addr), 1, 65536)
 	var host x509.HostnameError
 	if !errors.As(s.err, &host) || host.Host != "y" {
 		t.Errorf("%v", s.err)
@@ -215,7 +215,7 @@ func TestBadRecords(t *testing.T) {
 			proto.FaultRecord},
 	} {
 		c, records := recorded(t, tls.VersionTLS13, 1)
-		c.Flush(c.Encode(nil, 0, 1))
+		c.Flush(c.Encode(nil, proto.Message{}, 1))
 		in := tc.spoil(records[0])
 		var last proto.Event
 		for {
@@ -255,7 +255,7 @@ func recorded(t testing.TB, version uint16, n int) (proto.Codec, [][]byte) {
 			}
 		}
 	}()
-	c := mk()
+	c := mk(nil)
 	if s := drive(t, c, near, 1, 65536); s.dones != 1 {
 		t.Fatalf("%+v", s)
 	}
@@ -281,7 +281,7 @@ func TestAllocs(t *testing.T) {
 		c, records := recorded(t, version, runs+1)
 		out := make([]byte, 0, 65536)
 		n := testing.AllocsPerRun(runs, func() {
-			out = c.Flush(c.Encode(out[:0], 0, 7))
+			out = c.Flush(c.Encode(out[:0], proto.Message{}, 7))
 			in, done := records[0], false
 			for records = records[1:]; ; {
 				n, ev := c.Decode(in, false)
@@ -306,7 +306,7 @@ func TestNothingLeft(t *testing.T) {
 	mk := maker(t, &tls.Config{InsecureSkipVerify: true}, get)
 	before := runtime.NumGoroutine()
 	for i := range 100 {
-		c := mk()
+		c := mk(nil)
 		if i%2 == 0 {
 			if out := c.Flush(nil); len(out) == 0 {
 				t.Fatal("no hello")
@@ -337,7 +337,7 @@ func TestRefused(t *testing.T) {
 			NextProtos: []string{"h2"}}},
 		"bad inside": {map[string]proto.Protocol{"": bad}, &tls.Config{ServerName: "x"}},
 	} {
-		if _, err := Around(tc.inner, tc.config, false)([]proto.Request{get}); err == nil {
+		if _, err := Around(tc.inner, tc.config, false)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
@@ -349,7 +349,7 @@ func TestBuffersComeBack(t *testing.T) {
 	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
 	mk := maker(t, &tls.Config{InsecureSkipVerify: true}, get)
 	for range 3 {
-		c := mk().(*codec)
+		c := mk(nil).(*codec)
 		drive(t, c, dial(t, addr), 3, 65536)
 		if c.plain != nil || c.stage != nil || c.wire.in != nil || c.wire.out != nil {
 			t.Errorf("held at rest: %d, %d, %d, %d",
@@ -368,15 +368,15 @@ func TestStageIsBounded(t *testing.T) {
 	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
 	deep := map[string]proto.Protocol{"": h1.Protocol(h1.Options{Depth: 1000})}
 	mk, err := Around(deep, &tls.Config{InsecureSkipVerify: true}, false)([]proto.Request{get,
-		{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, body)}})
+		{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, body)}}, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mk().(*codec)
+	c := mk(nil).(*codec)
 	drive(t, c, dial(t, addr), 1, 65536)
 	n := 0
 	for ; c.Room() > 0; n++ {
-		c.Encode(nil, 1, uint32(n))
+		c.Encode(nil, proto.Message{Request: 1}, uint32(n))
 	}
 	if n < maxStage/body || n > maxStage/body+1 {
 		t.Errorf("%d requests wait", n)
@@ -395,7 +395,7 @@ func BenchmarkExchange(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for _, in := range records {
-				out = c.Flush(c.Encode(out[:0], 0, 7))
+				out = c.Flush(c.Encode(out[:0], proto.Message{}, 7))
 				for {
 					n, ev := c.Decode(in, false)
 					if in = in[n:]; ev.Kind == proto.More {
@@ -417,7 +417,7 @@ func BenchmarkHandshake(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		nc := dial(b, addr)
-		if s := drive(b, mk(), nc, 1, 65536); s.dones != 1 {
+		if s := drive(b, mk(nil), nc, 1, 65536); s.dones != 1 {
 			b.Fatalf("%+v", s)
 		}
 		nc.Close()

@@ -1,0 +1,105 @@
+package h3
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/prototest"
+)
+
+// holed is a request with holes in all its parts, whose values are two.
+var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
+	Header: []proto.Field{{Name: "X-Id", Value: "a-z"}, {Name: "Accept", Value: "*/*"},
+		{Name: "X-Two", Value: "="}, {Name: "Host", Value: "h"}, {Name: "x-id", Value: "="}},
+	Body: []byte(`{"id": ""}`),
+	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
+		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
+		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InHeader, Field: 3, At: 1, Value: 1},
+		{In: proto.InHeader, Field: 4, At: 1}, {In: proto.InBody, At: 8, Value: 1}}}
+
+// asked is what a ring is asked to send for a message, once the worker has reused its memory.
+func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error) {
+	t.Helper()
+	o := Options{UserAgent: "dyno/1"}
+	mk, err := Protocol(o)(set, proto.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := o.encodeRequests(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mk(nil).Encode([]byte("before"), m, 0)[len("before"):]
+	order, n := parseRecord(out)
+	if n != len(out) || order.id != id(1, 0) {
+		t.Fatalf("%d of %d bytes are an order of %x", n, len(out), order.id)
+	}
+	if order.what == ask {
+		return &messages[order.n], nil
+	}
+	text := bytes.Clone(order.text)
+	clear(out)
+	return (&Ring{options: o, messages: messages}).readMessage(text, order.n)
+}
+
+// A message with values in its holes, and one of its own, ask for what a request of the set asks for
+// that has the same text.
+func FuzzFill(f *testing.F) {
+	f.Add("1", "two")
+	f.Add("", "")
+	f.Add(" a ", strings.Repeat("long", 50_000))
+	f.Add("a", "host:81")
+	f.Add("\x01", "a/b")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, v := range []string{a, b} {
+			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
+				if proto.CheckValue(in, []byte(v)) != nil {
+					return
+				}
+			}
+		}
+		plain, fill := prototest.Filled(holed, a, b)
+		messages := map[string]proto.Message{"filled": {Request: 1, Fill: fill},
+			"of its own": {Fill: &proto.Fill{Own: &plain}}}
+		if why := Check(plain); why != nil {
+			for name, m := range messages {
+				if got, err := asked(t, m, get, holed); err == nil {
+					t.Errorf("%s: %+v is taken: %v", name, got, why)
+				}
+			}
+			return
+		}
+		want, err := asked(t, proto.Message{}, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages["without holes"] = proto.Message{Request: 2, Fill: fill}
+		for name, m := range messages {
+			got, err := asked(t, m, get, holed, plain)
+			if err != nil || !reflect.DeepEqual(got.request, want.request) || !bytes.Equal(got.body, want.body) {
+				t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+			}
+		}
+	})
+}
+
+// A body without holes stays where it is: with the ring, which has it already.
+func TestFixedBody(t *testing.T) {
+	r := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 1<<20),
+		Holes: []proto.Hole{{In: proto.InPath, At: 1}}}
+	fill := &proto.Fill{Values: [][]byte{[]byte("7")}}
+	mk, err := Protocol(Options{})([]proto.Request{get, r}, proto.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(mk(nil).Encode(nil, proto.Message{Request: 1, Fill: fill}, 0)); n > 100 {
+		t.Errorf("%d bytes go to the ring", n)
+	}
+	m, err := asked(t, proto.Message{Request: 1, Fill: fill}, get, r)
+	if err != nil || m.request.URL.Opaque != "/7" || &m.body[0] != &r.Body[0] {
+		t.Errorf("%v, of %+v", err, m)
+	}
+}

@@ -1,0 +1,98 @@
+package h1
+
+import (
+	"bytes"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/prototest"
+)
+
+// holed is a request with holes in all its parts, whose values are two.
+var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
+	Header: fields("X-Id: a-z", "Accept: */*", "X-Two: ="), Body: []byte(`{"id": ""}`),
+	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
+		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
+		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InBody, At: 8, Value: 1}}}
+
+// encodeAll is all that a codec sends for a message, the first and the second of a connection.
+func encodeAll(t testing.TB, o Options, m proto.Message, set ...proto.Request) (out []byte) {
+	t.Helper()
+	mk, err := Protocol(o)(set, proto.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mk(nil)
+	for tag := range uint32(2) {
+		if c.Room() == 0 {
+			break
+		}
+		out = c.Encode(out, m, tag)
+		for n := -1; n != len(out); {
+			n = len(out)
+			out = c.Flush(out)
+		}
+	}
+	return out
+}
+
+// A message with values in its holes, and one of its own, are sent as a request of the set that has
+// the same text.
+func FuzzFill(f *testing.F) {
+	f.Add("1", "two", 0, false)
+	f.Add("", "", 2, true)
+	f.Add("a b", string(bytes.Repeat([]byte("long"), 50_000)), 1, false)
+	f.Fuzz(func(t *testing.T, a, b string, after int, version10 bool) {
+		for _, v := range []string{a, b} {
+			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
+				if proto.CheckValue(in, []byte(v)) != nil {
+					return
+				}
+			}
+		}
+		o := Options{Depth: 2, CloseAfter: after & 3, Version10: version10, UserAgent: "dyno/1"}
+		plain, fill := prototest.Filled(holed, a, b)
+		want := encodeAll(t, o, proto.Message{}, plain)
+		if got := encodeAll(t, o, proto.Message{Request: 1, Fill: fill}, get, holed); !bytes.Equal(got, want) {
+			t.Errorf("filled: %.300q\nwant %.300q", got, want)
+		}
+		own := proto.Message{Fill: &proto.Fill{Own: &plain}}
+		if got := encodeAll(t, o, own, get); !bytes.Equal(got, want) {
+			t.Errorf("of its own: %.300q\nwant %.300q", got, want)
+		}
+	})
+}
+
+// The rest of a body is held until it is sent, though its response has come.
+func TestHolds(t *testing.T) {
+	c := newCodec(t, Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/",
+		Body: make([]byte, 3*piece)}).(*codec)
+	c.Encode(nil, proto.Message{}, 0)
+	const early = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+	head, _ := c.Decode([]byte(early), false)
+	if _, ev := c.Decode([]byte(early[head:]), false); ev.Kind != proto.Done || !c.Holds() {
+		t.Errorf("%+v, and holds the body: %v", ev, c.Holds())
+	}
+	for sent := 2; sent > 0; sent-- {
+		if c.Flush(nil); c.Holds() != (sent > 1) || c.Room() > 0 == c.Holds() {
+			t.Errorf("%d pieces left: holds %v, room %d", sent-1, c.Holds(), c.Room())
+		}
+	}
+}
+
+// What is filled, checked and sent allocates nothing.
+func TestFillAllocatesNothing(t *testing.T) {
+	_, fill := prototest.Filled(holed, "1", "two")
+	own, _ := prototest.Filled(holed, "1", "two")
+	for name, m := range map[string]proto.Message{"filled": {Fill: fill},
+		"of its own": {Fill: &proto.Fill{Own: &own}}} {
+		c, out, in := newCodec(t, Options{}, holed), make([]byte, 0, 4096), []byte(small)
+		if n := testing.AllocsPerRun(100, func() {
+			out = c.Flush(c.Encode(out[:0], m, 0))
+			n, _ := c.Decode(in, false)
+			c.Decode(in[n:], false)
+		}); n != 0 || c.Room() == 0 {
+			t.Errorf("%s: %v allocations, room %d", name, n, c.Room())
+		}
+	}
+}

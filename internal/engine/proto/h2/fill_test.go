@@ -1,0 +1,63 @@
+package h2
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/prototest"
+)
+
+// holed is a request with holes in all its parts, whose values are two.
+var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
+	Header: fields("X-Id: a-z", "Accept: */*", "X-Two: =", "Host: h"), Body: []byte(`{"id": ""}`),
+	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
+		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
+		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InHeader, Field: 3, At: 1, Value: 1},
+		{In: proto.InBody, At: 8, Value: 1}}}
+
+// heardAll is what a server reads of a message, the first and the second of a connection.
+func heardAll(t *testing.T, m proto.Message, reqs ...proto.Request) string {
+	t.Helper()
+	c, r := begin(t, Options{Streams: 2}, fr(frameSettings, 0, 0, set(3, 100), set(4, 1<<20))+
+		fr(frameWindow, 0, 0, u32(1<<20)), reqs...)
+	r.hpack.SetMaxStringLength(1 << 20)
+	var all strings.Builder
+	for id := uint32(1); id < 4; id += 2 {
+		r.read(c.Encode(nil, m, id))
+		for out := c.Flush(nil); len(out) > 0; out = c.Flush(nil) {
+			r.read(out)
+		}
+		fmt.Fprintf(&all, "%v %d %v\n", r.headers[id], r.body[id], r.ended[id])
+	}
+	return all.String()
+}
+
+// A message with values in its holes, and one of its own, are read as a request of the set that has
+// the same text.
+func FuzzFill(f *testing.F) {
+	f.Add("1", "two")
+	f.Add("", "")
+	f.Add(" a ", strings.Repeat("long", 20_000))
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, v := range []string{a, b} {
+			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
+				if proto.CheckValue(in, []byte(v)) != nil {
+					return
+				}
+			}
+		}
+		plain, fill := prototest.Filled(holed, a, b)
+		if Check(plain) != nil { // a host that is none
+			return
+		}
+		want := heardAll(t, proto.Message{}, plain)
+		if got := heardAll(t, proto.Message{Request: 1, Fill: fill}, get, holed); got != want {
+			t.Errorf("filled: %.300s\nwant %.300s", got, want)
+		}
+		if got := heardAll(t, proto.Message{Fill: &proto.Fill{Own: &plain}}, get); got != want {
+			t.Errorf("of its own: %.300s\nwant %.300s", got, want)
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package proto
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Message is one request to send: one of the run's set, with what fills its holes, or one of its
+// own. It is small so that it travels in registers (see RUNTIME.md).
+type Message struct {
+	Request int   // which of the run's set
+	Fill    *Fill // nil: the request as the set has it
+}
+
+// A Fill is what a message has of its own. Its bytes may not change until the exchange is over and
+// all of the request is sent: see Holder.
+type Fill struct {
+	Values [][]byte // what stands in the holes, by Hole.Value; each passed CheckValue
+	Body   []byte   // the whole body, if a hole is in it
+	Own    *Request // sent instead of one of the set; it passed the protocol's Check
+}
+
+// A Hole is a place in a Request where each message has a value of its own.
+type Hole struct {
+	In    Part
+	Field int // InHeader: which of Header
+	At    int // bytes of that part's text before the hole
+	Value int // which of the message's values
+}
+
+// A Part is a part of a request that can have holes.
+type Part uint8
+
+// The parts of a request, in the order in which they are sent.
+const (
+	InPath Part = iota
+	InHeader
+	InBody
+)
+
+// HasHoles reports whether a hole is in that part.
+func (r *Request) HasHoles(in Part) bool {
+	return slices.ContainsFunc(r.Holes, func(h Hole) bool { return h.In == in })
+}
+
+// FieldHoles are the holes in field i of the header, or nil.
+func (r *Request) FieldHoles(i int) []Hole { return r.holesOf(InHeader, i) }
+
+// PathHoles are the holes in the path, or nil.
+func (r *Request) PathHoles() []Hole { return r.holesOf(InPath, 0) }
+
+// BodyHoles are the holes in the body, or nil.
+func (r *Request) BodyHoles() []Hole { return r.holesOf(InBody, 0) }
+
+// holesOf are the holes of one text. They lie side by side, for CheckHoles wants them in order.
+func (r *Request) holesOf(in Part, field int) []Hole {
+	is := func(h Hole) bool { return h.In == in && (in != InHeader || h.Field == field) }
+	first := slices.IndexFunc(r.Holes, is)
+	if first < 0 {
+		return nil
+	}
+	n := slices.IndexFunc(r.Holes[first:], func(h Hole) bool { return !is(h) })
+	if n < 0 {
+		n = len(r.Holes) - first
+	}
+	return r.Holes[first : first+n]
+}
+
+// framing are the fields that decide where a message or a connection ends. A codec reads them when
+// it compiles a request, so their values are fixed.
+var framing = []string{"connection", "content-length", "te", "trailer", "transfer-encoding",
+	"upgrade"}
+
+// CheckHoles reports the first hole of r that is not in its text, not in order (by part, field and
+// place), or in a field that frames the message; nil if there is none.
+func (r *Request) CheckHoles() error {
+	last := Hole{Field: math.MinInt}
+	for i, h := range r.Holes {
+		text := 0
+		switch {
+		case h.In == InPath:
+			text = len(r.Path)
+		case h.In == InBody:
+			text = len(r.Body)
+		case h.In != InHeader || h.Field < 0 || h.Field >= len(r.Header):
+			return fmt.Errorf("hole %d: is in no part of the request", i+1)
+		default:
+			f := r.Header[h.Field]
+			if slices.Contains(framing, strings.ToLower(f.Name)) {
+				return fmt.Errorf("header %s: frames the message, so its value is the same in all", f.Name)
+			}
+			text = len(f.Value)
+		}
+		if h.At < 0 || h.At > text || h.Value < 0 || h.In == InPath && h.At == 0 {
+			return fmt.Errorf("hole %d: byte %d of %d bytes, value %d", i+1, h.At, text, h.Value)
+		}
+		if i > 0 && (h.In < last.In || h.In == last.In &&
+			(h.Field < last.Field || h.Field == last.Field && h.At < last.At)) {
+			return fmt.Errorf("hole %d: comes before the hole that it follows", i+1)
+		}
+		last = h
+	}
+	return nil
+}
+
+// CheckValue reports why a value may not stand in a hole of that part: nil if it may. A path takes
+// no space and no control character, a header no CR, LF or NUL.
+func CheckValue(in Part, value []byte) error {
+	switch in {
+	case InPath:
+		for _, b := range value {
+			if b <= ' ' || b == 0x7f {
+				return fmt.Errorf("%.40q contains a space or a control character, which no path can have; "+
+					"write it as %%20 or the like", value)
+			}
+		}
+	case InHeader:
+		for _, b := range value {
+			if b == '\r' || b == '\n' || b == 0 {
+				return fmt.Errorf("%.40q contains CR, LF or NUL, which no header can have", value)
+			}
+		}
+	}
+	return nil
+}
+
+// AppendFilled appends text with values in its holes.
+func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]byte) []byte {
+	from := 0
+	for _, h := range holes {
+		b = append(append(b, text[from:h.At]...), values[h.Value]...)
+		from = h.At
+	}
+	return append(b, text[from:]...)
+}
+
+// A Holder is a Codec that may still read a message after its exchange is over, because a response
+// came before all of the request was sent.
+type Holder interface {
+	// Holds reports whether the codec has still to send parts of messages whose exchanges are
+	// over. Once it reports false, none of them is read again.
+	Holds() bool
+}
