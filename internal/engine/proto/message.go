@@ -70,7 +70,8 @@ func (r *Request) holesOf(in Part, field int) []Hole {
 
 // framing are the fields that decide where a message or a connection ends. A codec reads them when
 // it compiles a request, so their values are fixed.
-var framing = []string{"connection", "content-length", "te", "trailer", "transfer-encoding", "upgrade"}
+var framing = []string{"connection", "content-length", "te", "trailer", "transfer-encoding",
+	"upgrade"}
 
 // CheckHoles reports the first hole of r that is not in its text, not in order (by part, field and
 // place), or in a field that frames the message; nil if there is none.

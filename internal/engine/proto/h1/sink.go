@@ -37,7 +37,8 @@ func (c *codec) giveKnownFields(head []byte) {
 
 var newline, carriage = []byte("\n"), []byte("\r")
 
-// giveBody gives the sink, which is there, what it is to have of b, before which got bytes of the body came.
+// giveBody gives the sink, which is there, what it is to have of b, before which got bytes of the
+// body came.
 func (c *codec) giveBody(got int64, b []byte) {
 	if b = c.run.want.Cut(got, b); len(b) > 0 {
 		c.sink.Body(c.requestSlot(c.first).tag, b)

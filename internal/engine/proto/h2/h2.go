@@ -73,7 +73,8 @@ func Protocol(o Options) proto.Protocol {
 		}
 		o := o // for each caller, who may be at it at once
 		o.Streams = max(o.Streams, 1)
-		r := &run{Options: o, want: want, messages: make([]message, len(reqs)), preface: o.clientPreface()}
+		r := &run{Options: o, want: want, messages: make([]message, len(reqs)),
+			preface: o.clientPreface()}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
@@ -177,8 +178,8 @@ const (
 
 func newCodec(r *run, sink proto.Sink) *codec {
 	return &codec{
-		run: r, sink: sink, decoder: newDecoder(&r.scratch, &r.want, sink), streams: newStreams(r.Streams),
-		next: 1, goneAfter: maxID, limit: r.Streams,
+		run: r, sink: sink, decoder: newDecoder(&r.scratch, &r.want, sink),
+		streams: newStreams(r.Streams), next: 1, goneAfter: maxID, limit: r.Streams,
 		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
 		owed:    owed{receivable: receiveWindow},
 	}
