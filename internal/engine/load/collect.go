@@ -276,4 +276,5 @@ func (t *Totals) addTotals(from *Totals) {
 	t.ResumedTLS.Add(from.ResumedTLS)
 	t.Lag.Add(from.Lag)
 	t.Law.addSpans(&from.Law)
+	t.addScenario(from.Scenario)
 }

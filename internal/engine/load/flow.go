@@ -6,7 +6,7 @@ type flow struct {
 	schedule Schedule
 	sequence *sequence     // of the window's requests
 	warmup   *sequence     // of those before it
-	retries  fifo[arrival] // before all others
+	retries  fifo[arrival] // before all others; of a scenario also the steps that are due
 	share    *reshare      // in force; nil: the plan's
 
 	next      int64 // when the next request is due, after the start; AtOnce
@@ -14,15 +14,17 @@ type flow struct {
 	over      bool  // no arrival is left before the window's end, or of the number asked for
 	heldUntil int64 // when something may be sent again; notYet once the run is interrupted
 	released  int64 // heldUntil before the last request: it could not be sent earlier
+
+	iterations int // of a scenario: begun and not over
 }
 
 // An arrival is a request that is due. With a fifth field it would no longer travel in
 // registers (see proto.What), which costs a quarter of an exchange (see RUNTIME.md).
 type arrival struct {
 	due     int64
-	request uint32
-	counted bool  // due in the window
-	past    uint8 // how often it was refused, and wasLost
+	request uint32 // which of the plan's; with a scenario, which of the worker's users asks
+	counted bool   // due in the window
+	past    uint8  // how often it was refused, and wasLost
 }
 
 // isClosed reports whether the workload is closed: a request is due when the last was answered.
@@ -69,7 +71,7 @@ func (f *flow) endAtWindow(now int64, v *window) {
 }
 
 // hasPending reports whether something is left to be sent, now or later.
-func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 }
+func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 || f.iterations > 0 }
 
 // sendableAt is when the next request may be sent, or notYet.
 func (f *flow) sendableAt(now int64, v *window) int64 {
@@ -86,10 +88,15 @@ func (f *flow) sendableAt(now int64, v *window) int64 {
 func (f *flow) nextRetry() arrival {
 	a := f.retries.first()
 	f.retries.dropHead()
-	if c, is := f.schedule.(*ceiling); is { // which was not asked for this one
+	f.countAgainstCeiling()
+	return a
+}
+
+// countAgainstCeiling counts a request for which the schedule was not asked.
+func (f *flow) countAgainstCeiling() {
+	if c, is := f.schedule.(*ceiling); is {
 		c.countAgainst()
 	}
-	return a
 }
 
 // nextRequest takes the request that is due: one to be retried, or the next arrival with the next

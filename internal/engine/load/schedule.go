@@ -135,10 +135,13 @@ func evenShare(total int64, i, n int) int64 {
 // requestQuota is how many of the requests asked for are worker i's of n. In an open
 // loop they are shared as the arrivals are; in a closed one every connection
 // has as many, or workers with fewer connections would go on alone.
-func requestQuota(p *Plan, i, n int) int64 {
+func requestQuota(p *Plan, i, n int) int64 { return p.quotaOf(p.Requested, i, n) }
+
+// quotaOf is requestQuota of so many requests, or of users.
+func (p *Plan) quotaOf(total int64, i, n int) int64 {
 	if p.Open() {
-		return evenShare(p.Requested, i, n)
+		return evenShare(total, i, n)
 	}
 	all := int64(p.Connections)
-	return p.Requested/all*evenShare(all, i, n) + evenShare(p.Requested%all, i, n)
+	return total/all*evenShare(all, i, n) + evenShare(total%all, i, n)
 }

@@ -1,9 +1,9 @@
 package load
 
-// A timer is when a connection wants to be looked at.
+// A timer is when a connection, or a user, wants to be looked at.
 type timer struct {
-	at   int64
-	conn uint32
+	at int64
+	of uint32
 }
 
 // timers is a heap of them, the earliest first. Entries that have become
@@ -11,8 +11,8 @@ type timer struct {
 // and its owner knows which. So an exchange that is over in time costs nothing.
 type timers []timer
 
-func (t *timers) pushTimer(at int64, conn uint32) {
-	*t = append(*t, timer{at, conn})
+func (t *timers) pushTimer(at int64, of uint32) {
+	*t = append(*t, timer{at, of})
 	h := *t
 	i := len(h) - 1
 	for i > 0 {
