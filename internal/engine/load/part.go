@@ -30,7 +30,7 @@ func (p Plan) Split(n int) []Plan {
 // at once. What they send together is what p alone would: constant arrivals each
 // once, Poisson ones at its rate, exactly as many requests, on as many connections.
 // Threads and CPUs are shared out as far as they go; every part has one at least. A
-// part that has no connection is one that Check refuses.
+// part that has no connection, or no user of a scenario, is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {
 	if p.isRandom() && p.Seed == 0 {
 		p.Seed = drawSeed() // one for all: of one seed are the streams independent

@@ -21,6 +21,8 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	threads := min(p.Threads, p.Connections)
 	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
 		"lower --threads", p.Users, threads)
+	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
+		p.Part+1, p.Parts)
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
 	flaw(p.Probe > 0, "--probe", "sends the same request again and again, and a scenario does not")
 }

@@ -344,6 +344,27 @@ func TestMoreDueThanUsers(t *testing.T) {
 	}
 }
 
+// sleepy is a simulated ring that wakes up 2 ms late.
+type sleepy struct{ *ring.Sim }
+
+func (r sleepy) Wait(deadline int64) error {
+	err := r.Sim.Wait(deadline)
+	r.Sim.Rest(r.Sim.Now() + 2*ms)
+	return err
+}
+
+// A step that the generator sends late has send lag, also the first of a user.
+func TestScenarioLag(t *testing.T) {
+	p := scenarioPlan(thinking(0, 5), 2, func(p *Plan) {
+		p.Rate, p.Connections, p.Duration = PerSecond(25), 100, Seconds(1*s)
+	})
+	r := simulate(t, p, sleepy{timed(10, 10)})
+	// The very first is due when the load begins.
+	if r.Lag.Count != 50 || sumOf(r.Lag) != 49*2 || r.Lag.Max != 2*ms {
+		t.Errorf("%d lags, in all %d ms, %d ns at most", r.Lag.Count, sumOf(r.Lag), r.Lag.Max)
+	}
+}
+
 // In a closed workload there is as much under way as there are users, however many connections.
 func TestFewUsers(t *testing.T) {
 	p := scenarioPlan(thinking(0, 30), 2, func(p *Plan) {
@@ -598,6 +619,7 @@ func TestScenarioFlaws(t *testing.T) {
 		"scenario: has no step":        func(p *Plan) { p.Steps = nil },
 		"--users: 4194305 is not":      func(p *Plan) { p.Users = MaxUsers + 1 },
 		"--users: 2 cannot be shared":  func(p *Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
+		"--users: there are too few":   func(p *Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
 		"--probe: sends the same":      func(p *Plan) { p.Probe = PerSecond(1) },
 		"users before: -1 is below 0":  func(p *Plan) { p.UsersBefore = -1 },
 	} {
@@ -633,5 +655,53 @@ func TestScenarioThatCannotBeMade(t *testing.T) {
 	_, err = newWorker(&p, timed(0), nil, protocol, newGate(1), 0, 1)
 	if want := "making the scenario of thread 1: no such file"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// Responses on streams of one connection come in pieces, in turn: each user is given its own.
+func TestScenarioOverStreams(t *testing.T) {
+	m := thinking(0)
+	m.want = proto.Want{Body: 8}
+	m.check = func(_ int, r *scenario.Response) {
+		r.Check(0, len(r.Body) == 8 && strings.Count(string(r.Body), string(r.Body[:1])) == 8)
+	}
+	p := h2Plan(func(p *Plan) {
+		p.Scenario, p.Steps, p.Checks = m, []string{"step"}, []string{"one letter"}
+	})
+	s := &h2Server{}
+	s.answer = func(c *h2Peer) {
+		half := []byte(strings.Repeat(string(rune('a'+c.of%26)), 4))
+		c.Reply(ms, frame(h2Headers, 4, c.id, 0x88))
+		c.Reply(2*ms, frame(0, 0, c.id, half...))
+		c.reply(3*ms, frame(0, 1, c.id, half...))
+	}
+	r := simulate(t, p, s.sim())
+	checkIterations(t, r, iterations{started: 100, completed: 100, time: 100 * 3})
+	if r.Measured != 10*3*time.Millisecond || r.Scenario.Users != 10 {
+		t.Errorf("measured %v with %d users", r.Measured, r.Scenario.Users)
+	}
+	if want := []CheckTotals{{"one letter", 100, 0}}; !slices.Equal(r.Scenario.Checks, want) {
+		t.Errorf("checks %+v", r.Scenario.Checks)
+	}
+}
+
+// A step that the server says it did not process is sent again, whatever it asks for.
+func TestScenarioIsRefused(t *testing.T) {
+	p := h2Plan(func(p *Plan) {
+		p.Scenario, p.Steps, p.Requested, p.Streams = thinking(0), []string{"step"}, 3, 1
+		p.Requests[0].Method = "POST"
+	})
+	s := &h2Server{}
+	s.answer = func(c *h2Peer) {
+		if c.of == 2 {
+			c.reply(ms, frame(h2Reset, 0, c.id, word(7)...)) // REFUSED_STREAM
+			return
+		}
+		c.reply(ms, ok(c.id))
+	}
+	r := simulate(t, p, s.sim())
+	checkIterations(t, r, iterations{started: 3, completed: 3, time: 1 + 2 + 1})
+	if r.Retried != 1 || r.Total.Sent != 3 || r.Total.Failed != 0 || s.requests != 4 {
+		t.Errorf("%d retried, %d sent, %d failed, %d arrived", r.Retried, r.Total.Sent, r.Total.Failed, s.requests)
 	}
 }

@@ -36,7 +36,7 @@ type user struct {
 	scenario.User
 	step    scenario.Step
 	due     int64  // when its iteration was due
-	freed   int64  // when the iteration before was over; notYet: it had none, and has a slot
+	freed   int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
 	sent    uint32 // steps of the iteration that were sent
 	counted bool   // the iteration was due in the window
 	active  bool   // it has an iteration
@@ -59,7 +59,7 @@ func newUsers(p *Plan, i, n int) (*users, error) {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)
 		x.Rand = rand.New(rand.NewPCG(p.Seed^userStreams, uint64(x.Number)))
-		if int64(k) < slots {
+		if int64(k) < slots && !p.Open() {
 			x.freed = notYet
 		}
 		u.free.pushBack(uint32(k))
@@ -72,9 +72,9 @@ func newUsers(p *Plan, i, n int) (*users, error) {
 // userStreams keeps the users' random streams apart from those of arrivals, which have the seed.
 const userStreams = 0x7573_6572_7300_0001
 
-// freedBy is since when a user of a closed workload is free, for whom a connection has room now.
-// The load begins with open connections: as long as there is a slot for each user, the first
-// iteration is due when it can be begun. Users beyond the slots wait from the start of the load on.
+// freedBy is since when a user is free, for whom a connection has room now. A closed workload
+// begins with open connections: as long as there is a slot for each user, the first iteration is
+// due when it can be begun (see slot.go). Users beyond the slots wait from the load's start on.
 func (u *user) freedBy(now, start int64) int64 {
 	if u.freed == notYet {
 		return now
