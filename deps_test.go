@@ -37,12 +37,13 @@ engine/proto/h2/conform: engine/proto /
 engine/proto/fcgi: engine/proto engine/proto/h1 /
 engine/proto/tls: engine/proto /
 engine/proto/prototest: engine/proto /
+engine/scenario: engine/proto /
 redact: /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
-engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/ring / golang.org/x/sys
+engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/ring engine/scenario / golang.org/x/sys
 target: engine/uring /
 engine/requests: engine/load engine/proto engine/proto/h1 engine/proto/h2 redact / golang.org/x/net
 result: atomicfile engine/load engine/metric observe/probe observe/profile engine/proto redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go

@@ -45,18 +45,18 @@ func (a *account) countSent(x arrival, after bool) {
 // lateAfter is when a request of an open workload counts as sent late.
 const lateAfter = int64(1e6)
 
-// countLag counts how much later than due a request was sent. It also counts the send lag: the part
-// that is the generator's own fault, because a connection had room.
-func (a *account) countLag(now, due, possible int64) {
+// countLag counts how much later than due a request was sent, and how much of that is the
+// generator's own, which it returns: it could have sent it at an instant, and was busy.
+func (a *account) countLag(now, due, possible int64) (lag int64) {
 	late := now - due
 	if late > lateAfter {
 		a.totals.Late++
 	}
 	a.totals.LateMax = max(a.totals.LateMax, late)
-	lag := now - max(due, possible)
+	lag = now - max(due, possible)
 	a.lag = max(a.lag, lag)
 	a.totals.Lag.Record(lag)
-	a.pacing.recordSpan(due, due+lag)
+	return lag
 }
 
 // countHandshake counts a handshake that took that many ns and ended now.

@@ -276,4 +276,5 @@ func (t *Totals) addTotals(from *Totals) {
 	t.ResumedTLS.Merge(from.ResumedTLS)
 	t.Lag.Merge(from.Lag)
 	t.Law.addSpans(&from.Law)
+	t.addScenario(from.Scenario)
 }

@@ -38,6 +38,7 @@ type conn struct {
 
 	slots
 	attempts
+	responses responses // of a scenario
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
@@ -85,7 +86,7 @@ func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
-	c.codec, c.busy, c.quiet = w.newCodec(nil), false, true
+	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
 		c.protocol = w.protocols.chosenName(0)
@@ -127,6 +128,9 @@ func (w *worker) handleCompletion(done ring.Completion) {
 		}
 	case ring.Received:
 		w.handleReceived(i, c, done.Data, done.Err)
+		if w.users != nil { // the scenario took its time
+			w.now = w.ring.Now()
+		}
 	}
 	w.listIfRoom(i, c)
 	w.sendDue(1)
@@ -262,8 +266,9 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // loseConn ends a life that failed, and decides for each request in flight. A request without a
 // byte of answer, on a connection that has completed others, is retried once: the peer closed while
 // it was on its way. If the peer had announced the close with an earlier answer (errClosed), that
-// does not count as the one retry. All others have failed; those pipelined behind the oldest,
-// because of it.
+// does not count as the one retry. A scenario's step that is not safe to repeat is retried only
+// then, for the server may have processed it. All others have failed; those pipelined behind the
+// oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -278,10 +283,11 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 		}
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
+		again := err == errClosed || x.past < wasLost && w.users.mayResend(x.request, w.plan)
 		switch {
 		case first && phase == Timeout:
 			w.failRequest(c, x, Timeout, err)
-		case unanswered && c.used > 0 && (x.past < wasLost || err == errClosed) && phase != Protocol:
+		case unanswered && c.used > 0 && again && phase != Protocol:
 			w.queueRetry(x, x.past|wasLost)
 		case first || untouched || begun && phase != Timeout:
 			w.failRequest(c, x, phase, err)
@@ -354,7 +360,7 @@ func (w *worker) closeConn(i uint32, c *conn) {
 
 // handleTimer dials a connection or gives it up, if its deadline has passed.
 func (w *worker) handleTimer(t timer) {
-	i := t.conn
+	i := t.of
 	c := &w.conns[i]
 	if c.wake != t.at {
 		return

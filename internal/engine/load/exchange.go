@@ -20,13 +20,27 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 		c.waiting--
 	}
 	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
-	c.out = c.codec.Encode(c.out, proto.Message{Request: int(a.request)}, tag)
+	m := proto.Message{Request: int(a.request)}
+	if w.users != nil {
+		m = w.stepMessage(c, tag, a)
+	}
+	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
 	w.inFlight++
 	if !w.isClosed() && a.counted && a.past == 0 {
-		w.countLag(w.now, a.due, max(c.open, w.released))
+		w.recordLag(a, max(c.open, w.released))
 	}
 	w.setTimer(i, c, w.now+int64(w.plan.Timeout))
+}
+
+// recordLag records how late a request of an open workload was sent, which could be sent at an
+// instant.
+func (w *worker) recordLag(a arrival, possible int64) {
+	if w.users != nil {
+		w.countStepLag(a, possible)
+		return
+	}
+	w.pacing.recordSpan(a.due, a.due+w.countLag(w.now, a.due, possible))
 }
 
 // handleReceived decodes what arrived, together with what was left over before it.
@@ -66,7 +80,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Head:
 			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
 		case proto.Done:
-			w.finishRequest(c, ev.Tag)
+			w.finishRequest(c, ev.Tag, ev.Body)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
 			w.handleRefused(c, ev.Tag, ev.Err)
@@ -110,29 +124,37 @@ func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 }
 
 // finishRequest counts a request that was answered completely. It allocates nothing for answers
-// that are errors by their status either, because a server may give nothing else.
-func (w *worker) finishRequest(c *conn, tag uint32) {
+// that are errors by their status either, because a server may give nothing else. body is how many
+// bytes the body of the answer had.
+func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
 	w.batching.recordAnswer(w.now - x.sent)
-	expected := w.plan.Expects(x.status)
-	w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
-	if x.counted && !expected {
-		w.errors.countStatus(x.status, w.addrs[c.addr])
+	if w.users != nil {
+		w.finishStep(c, tag, body)
+	} else {
+		expected := w.plan.Expects(x.status)
+		w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
+		if x.counted && !expected {
+			w.errors.countStatus(x.status, w.addrs[c.addr])
+		}
 	}
 	w.releaseTag(c, tag, w.now)
 }
 
 // failRequest counts a request that failed.
 func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
-	if !x.counted {
+	if x.counted {
+		w.last = w.now
+		w.countLoss(x)
+		w.recordFailure(c, phase, err)
+	} else {
 		w.totals.WarmupLost++
-		return
 	}
-	w.last = w.now
-	w.countLoss(x)
-	w.recordFailure(c, phase, err)
+	if w.users != nil {
+		w.failStep(c, x, phase)
+	}
 }
 
 // recordFailure counts a failure of a request or of a connection.

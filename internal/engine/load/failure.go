@@ -44,7 +44,19 @@ func (f failures) countStatus(status uint16, addr ring.Addr) {
 	known.Count++
 }
 
-// badStatus is the kind of an answer that is an error by its status. The status is its Detail.
+// countCheck is add of an answer that did not pass a check, whose name is the kind.
+func (f failures) countCheck(name string, addr ring.Addr) {
+	key := failure{phase: Check, kind: name, addr: addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: Check, Kind: name, Address: addr.String(),
+			Detail: "the answer did not pass the check"}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// badStatus is the kind of an answer that is an error by its status, which is its Detail.
 const badStatus = "status"
 
 // Behind is the kind of requests that were lost with their connection because another request

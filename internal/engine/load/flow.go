@@ -6,23 +6,25 @@ type flow struct {
 	schedule Schedule
 	sequence *sequence     // of the window's requests
 	warmup   *sequence     // of those before it
-	retries  fifo[arrival] // before all others
+	retries  fifo[arrival] // before all others; of a scenario also the steps that are due
 	share    *reshare      // in force; nil: the plan's
 
 	next      int64 // when the next request is due, after the start; AtOnce
 	left      int64 // requests still to begin in the window; below 0: any number
 	over      bool  // no arrival is left before the window's end, or all requested ones are sent
 	heldUntil int64 // when something may be sent again; notYet once the run is interrupted
-	released  int64 // heldUntil before the last request, which could not have been sent earlier
+	released  int64 // heldUntil before the last request: it could not be sent earlier
+
+	iterations int // of a scenario: begun and not over
 }
 
 // An arrival is a request that is due. A fifth field would keep it from being passed in registers
 // (see proto.What), which costs a quarter of a request (see RUNTIME.md).
 type arrival struct {
 	due     int64
-	request uint32
-	counted bool  // due in the window
-	past    uint8 // how often the server refused it, and wasLost
+	request uint32 // which of the plan's; with a scenario, which of the worker's users asks
+	counted bool   // due in the window
+	past    uint8  // how often it was refused, and wasLost
 }
 
 // isClosed reports whether the workload is closed: a request is due when the last was answered.
@@ -69,7 +71,7 @@ func (f *flow) endAtWindow(now int64, v *window) {
 }
 
 // hasPending reports whether something is left to be sent, now or later.
-func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 }
+func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 || f.iterations > 0 }
 
 // sendableAt is when the next request may be sent, or notYet.
 func (f *flow) sendableAt(now int64, v *window) int64 {
@@ -86,10 +88,15 @@ func (f *flow) sendableAt(now int64, v *window) int64 {
 func (f *flow) nextRetry() arrival {
 	a := f.retries.first()
 	f.retries.dropHead()
-	if c, is := f.schedule.(*ceiling); is { // the ceiling was not called for a retry
+	f.countAgainstCeiling()
+	return a
+}
+
+// countAgainstCeiling counts a request for which the schedule was not asked.
+func (f *flow) countAgainstCeiling() {
+	if c, is := f.schedule.(*ceiling); is {
 		c.countAgainst()
 	}
-	return a
 }
 
 // nextRequest removes and returns the request that is due: a retry, or the next arrival with the

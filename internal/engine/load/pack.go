@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -11,9 +12,12 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// Pack encodes a plan completely, for a generator in another process. The plan's JSON leaves out
-// what people should not read.
+// Pack is a plan with all that is in it, for a generator in another process: its JSON
+// leaves out what is not for the eyes of people. A scenario that is Go code cannot be packed.
 func Pack(p Plan) ([]byte, error) {
+	if p.Scenario != nil {
+		return nil, errors.New("a scenario that is Go code runs in this process alone")
+	}
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(p)
 	return b.Bytes(), err

@@ -32,35 +32,52 @@ func (p Plan) Split(n int) []Plan {
 // Example: with the weights 2, 1 and 1 the first part has two of every four arrivals,
 // spread over the four. So parts interleave without talking to each other.
 // Threads and CPUs are shared out as far as they go; every part has one at least. A
-// part that has no connection is one that Check refuses.
+// part that has no connection, or no user of a scenario, is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {
-	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
+	if p.isRandom() && p.Seed == 0 {
 		p.Seed = drawSeed() // one for all parts: the streams of one seed are independent
+	}
+	if p.Scenario != nil {
+		p.Users = p.userCount()
 	}
 	n := len(weights)
 	weights = reducedWeights(weights)
 	connections := apportionByWeight(int64(p.Connections), weights)
 	threads := apportionByWeight(int64(p.Threads), weights)
-	extra := apportionByWeight(p.Requested%max(int64(p.Connections), 1), connections)
-	all, before := make([]Plan, n), int64(0)
+	all := make([]Plan, n)
 	for i := range all {
 		part := p
 		part.Part, part.Parts, part.Weights = i, n, weights
 		part.Connections, part.Threads = connections[i], max(threads[i], 1)
-		switch {
-		case p.Requested == 0:
-		case p.Open(): // the part's share of the first arrivals
-			part.Requested = part.arrivalsAmong(p.Requested)
-		default: // as many on each connection, or some would continue alone
-			each := p.Requested / max(int64(p.Connections), 1)
-			part.Requested = each*int64(connections[i]) + int64(extra[i])
-		}
-		part.Before, before = before, before+part.Requested
 		part.CPUs = cpusOf(p.CPUs, i, n)
 		if i > 0 {
 			part.Probe = 0
 		}
 		all[i] = part
+	}
+	requests, users := p.apportion(p.Requested, all), p.apportion(int64(p.Users), all)
+	for i, before, usersBefore := 0, int64(0), int64(0); i < n; i++ {
+		all[i].Requested, all[i].Before = requests[i], before
+		all[i].Users, all[i].UsersBefore = int(users[i]), usersBefore
+		before, usersBefore = before+requests[i], usersBefore+users[i]
+	}
+	return all
+}
+
+// apportion cuts a number of requests, or of users, into those of the parts of p.
+func (p *Plan) apportion(total int64, parts []Plan) []int64 {
+	all, connections := make([]int64, len(parts)), make([]int, len(parts))
+	for i := range parts {
+		connections[i] = parts[i].Connections
+	}
+	each := total / max(int64(p.Connections), 1)
+	extra := apportionByWeight(total%max(int64(p.Connections), 1), connections)
+	for i := range parts {
+		if p.Open() { // what of the first so many arrivals is the part's
+			all[i] = parts[i].arrivalsAmong(total)
+		} else { // every connection has as many, or some would go on alone
+			all[i] = each*int64(connections[i]) + int64(extra[i])
+		}
 	}
 	return all
 }
@@ -123,6 +140,7 @@ func Join(all []Plan) (Plan, error) {
 	whole, seen := all[0], make([]bool, len(all))
 	weights := whole.Weights
 	whole.Connections, whole.Threads, whole.Requested, whole.CPUs = 0, 0, 0, nil
+	whole.Users = 0
 	for _, p := range all {
 		if max(p.Parts, 1) != len(all) || p.Part < 0 || p.Part >= len(all) || seen[p.Part] {
 			return Plan{}, fmt.Errorf("part %d of %d is not one of these %d, each once",
@@ -137,11 +155,13 @@ func Join(all []Plan) (Plan, error) {
 		whole.Connections += p.Connections
 		whole.Threads += p.Threads
 		whole.Requested += p.Requested
+		whole.Users += p.Users
 		whole.CPUs = append(whole.CPUs, p.CPUs...)
 	}
 	slices.Sort(whole.CPUs)
 	whole.CPUs = slices.Compact(whole.CPUs)
 	whole.Part, whole.Parts, whole.Weights, whole.Before = 0, 0, nil, 0
+	whole.UsersBefore = 0
 	return whole, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/scenario"
 )
 
 // A Plan is all that decides a run: flags set its fields, files decode into
@@ -22,6 +23,13 @@ type Plan struct {
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
+
+	// Scenario is what users do with the Requests; nil: they are sent in turn. With a scenario,
+	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
+	Scenario scenario.Maker `json:"-"`
+	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
+	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
+	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
 
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
 	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
@@ -35,7 +43,7 @@ type Plan struct {
 	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second; 0: closed loop
 	Stages      []Stage `json:"stages,omitempty"`       // how the rate changes in the window
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
-	Seed        uint64  `json:"seed,omitempty"`         // of Poisson arrivals; 0: one is drawn
+	Seed        uint64  `json:"seed,omitempty"`         // of what is random; 0: one is drawn
 	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
@@ -61,13 +69,15 @@ type Plan struct {
 	Source []Source `json:"source,omitempty"`
 
 	// Part is the number of this generator, from 0, of Parts generators that load at once. It sends
-	// its share of the arrivals of Rate and Stages, and of ConnectRate. Connections and Requested are
-	// its own. 0 or 1 Parts: the whole load.
+	// its share of the arrivals of Rate and Stages, and of ConnectRate. Connections, Users and
+	// Requested are its own. 0 or 1 Parts: the whole load.
 	Part    int   `json:"part,omitempty"`
 	Parts   int   `json:"parts,omitempty"`
 	Weights []int `json:"weights,omitempty"` // of the parts; none: all are equal
-	// Before is how many of the whole load's Requested belong to the parts before.
-	Before int64 `json:"requests_before,omitempty"`
+	// Before is how many of the whole load's Requested belong to the parts before, and UsersBefore
+	// how many of its Users.
+	Before      int64 `json:"requests_before,omitempty"`
+	UsersBefore int64 `json:"users_before,omitempty"`
 }
 
 // A Target is where requests go.
@@ -196,6 +206,7 @@ const (
 	MaxRequested   = 1 << 50
 	MaxTime        = 366 * 24 * time.Hour
 	MaxStages      = 10_000
+	MaxUsers       = 1 << 22
 )
 
 // A Flaw is one thing wrong with a plan: which setting, as the command line
@@ -249,6 +260,7 @@ func (p *Plan) Check() error {
 	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
 	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
 		len(p.Requests))
+	p.checkScenario(flaw)
 	p.checkTLS(flaw)
 	for _, s := range p.Expect {
 		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",

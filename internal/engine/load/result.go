@@ -108,10 +108,11 @@ const (
 	Protocol Phase = "protocol"
 	Timeout  Phase = "timeout"
 	Expect   Phase = "expect"
+	Check    Phase = "check" // of a scenario
 )
 
-// Phases are all phases.
-var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect}
+// Phases are all of them.
+var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect, Check}
 
 // A Route is the requests of one name.
 type Route struct {
@@ -143,6 +144,8 @@ type Totals struct {
 	Lag       *metric.Histogram // Fine; open workload: send lag
 	Law       Law               // open workload
 	Failures  []Failure
+
+	Scenario *ScenarioTotals // nil: the plan has none
 }
 
 // ConnectionTotals are counts of connections of the whole run.

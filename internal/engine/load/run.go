@@ -4,7 +4,8 @@
 // worker (worker.go; read it first) is a loop between four parts with one job each: the window
 // (window.go) says when the load begins, is measured and ends; the flow (flow.go) what is due next;
 // the pool (pool.go) which connections have room; the account (account.go) counts. conn.go has the
-// events of a connection's lives, exchange.go those of a request in flight.
+// events of a connection's lives, exchange.go those of a request in flight. Of a plan with a
+// scenario, users.go has who sends requests, and steps.go what they go through.
 //
 // schedule.go has the intended start times, sequence.go which request is sent when, dialing.go how
 // connections are opened and dialed again, batching.go the wait for several answers at once,
@@ -26,7 +27,6 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
@@ -55,7 +55,7 @@ func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
+	if p.isRandom() && p.Seed == 0 {
 		p.Seed = drawSeed()
 	}
 	if p.Probe > 0 {
@@ -121,7 +121,7 @@ func (r *run) prepareRun() error {
 		for _, notice := range r.protocols.notices {
 			r.addNotice(notice)
 		}
-		if _, err = r.protocols.Protocol(r.plan.protoRequests(), proto.Want{}); err != nil {
+		if _, err = r.protocols.Protocol(r.plan.protoRequests(), r.plan.want()); err != nil {
 			err = Flaw{"requests", err.Error()}
 		}
 	}
@@ -311,7 +311,11 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, gate *gate,
 	i, n int) (*worker, error) {
-	newCodec, err := protocols.Protocol(p.protoRequests(), proto.Want{})
+	users, err := newUsers(p, i, n)
+	if err != nil {
+		return nil, err
+	}
+	newCodec, err := protocols.Protocol(p.protoRequests(), p.want())
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +323,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, 
 	tally := newTotals()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
-		id: i, of: n,
+		id: i, of: n, users: users,
 		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: closedSchedule{}, retries: newFIFO[arrival](1), left: -1},
@@ -337,7 +341,10 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, 
 	if p.Requested > 0 {
 		w.left = requestQuota(p, i, n)
 	}
-	w.routes, w.route = newRoutes(p.Requests)
+	if w.routes, w.route = newRoutes(p.Requests); users != nil {
+		w.routes, users.routes = newRoutes(p.stepRoutes())
+		w.route, w.totals.Scenario = nil, newScenarioTotals(p.Checks)
+	}
 	return w, nil
 }
 

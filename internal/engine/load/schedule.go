@@ -133,10 +133,13 @@ func evenShare(total int64, i, n int) int64 {
 // requestQuota is how many of the requested requests worker i of n sends. An open workload divides
 // them as it divides arrivals. A closed one gives each connection the same number, because
 // otherwise workers with fewer connections would continue alone.
-func requestQuota(p *Plan, i, n int) int64 {
+func requestQuota(p *Plan, i, n int) int64 { return p.quotaOf(p.Requested, i, n) }
+
+// quotaOf is requestQuota of so many requests, or of users.
+func (p *Plan) quotaOf(total int64, i, n int) int64 {
 	if p.Open() {
-		return evenShare(p.Requested, i, n)
+		return evenShare(total, i, n)
 	}
 	all := int64(p.Connections)
-	return p.Requested/all*evenShare(all, i, n) + evenShare(p.Requested%all, i, n)
+	return total/all*evenShare(all, i, n) + evenShare(total%all, i, n)
 }

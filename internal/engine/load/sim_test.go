@@ -92,6 +92,10 @@ func checkAccounts(t *testing.T, r *Result) {
 		t.Errorf("%d answers have %d latencies and %d of errors", answers, x.Latency.Count,
 			x.ErrorLatency.Count)
 	}
+	if i := r.Scenario; i != nil && (i.Started != i.Completed+i.Failed+i.Unfinished ||
+		i.Time.Count != i.Completed || i.FailedTime.Count != i.Failed) {
+		t.Errorf("iterations do not add up: %+v", i)
+	}
 	var sent, done int64
 	for _, iv := range r.Intervals {
 		sent, done = sent+iv.Sent, done+iv.Completed
@@ -515,7 +519,7 @@ func allocatesNothing(t *testing.T, reply []byte) {
 type loop struct {
 	reply []byte
 	now   int64
-	user  [64]uint64
+	user  [128]uint64
 	fds   int
 	queue []ring.Completion
 	taken int

@@ -1,9 +1,9 @@
 package load
 
-// A timer is when a connection is to be looked at.
+// A timer is when a connection, or a user, wants to be looked at.
 type timer struct {
-	at   int64
-	conn uint32
+	at int64
+	of uint32
 }
 
 // timers is a heap of timers, the earliest first. A timer that has become obsolete stays until it
@@ -11,8 +11,8 @@ type timer struct {
 // answered in time costs nothing here.
 type timers []timer
 
-func (t *timers) pushTimer(at int64, conn uint32) {
-	*t = append(*t, timer{at, conn})
+func (t *timers) pushTimer(at int64, of uint32) {
+	*t = append(*t, timer{at, of})
 	h := *t
 	i := len(h) - 1
 	for i > 0 {

@@ -13,7 +13,8 @@ import (
 // load. Each turn it waits for completions, handles them and sends what is due. Once a second it
 // publishes what it counted. It is the loop that connects four parts, each with one job: the window
 // (when), the flow (what is due), the pool (connections) and the account (what is counted). They
-// are embedded by value, because their fields are read with each request.
+// are embedded by value, because their fields are read with each request. With a scenario there are
+// users too (users.go, steps.go), who send their steps in its place.
 type worker struct {
 	plan      *Plan
 	ring      ring.Ring
@@ -32,6 +33,7 @@ type worker struct {
 	flow
 	pool
 	account
+	users *users // who go through the plan's scenario; nil: it has none
 
 	batching  batching
 	rampingIn bool   // see rampIn
@@ -71,6 +73,9 @@ func (w *worker) runTurn() {
 	for ; ok; c, ok = w.ring.Next() {
 		w.handleCompletion(c)
 	}
+	if w.users != nil && len(w.users.held) > 0 {
+		w.releaseHeld()
+	}
 	if w.rampingIn {
 		w.rampIn()
 	} else {
@@ -107,6 +112,9 @@ func (w *worker) doTimedWork() {
 	for t, ok := w.timers.popExpired(w.now); ok; t, ok = w.timers.popExpired(w.now) {
 		w.handleTimer(t)
 	}
+	if w.users != nil {
+		w.wakeThinking()
+	}
 	w.batching.updateDelay(w.now)
 	w.dialing.dialDue(w)
 	if w.now >= w.from && !w.meter.begun {
@@ -140,6 +148,9 @@ func (w *worker) nextWakeUp() int64 {
 		return w.now
 	}
 	at := min(w.now+sleepMost, w.timers.earliest(notYet), w.dialing.next, w.rotate)
+	if w.users != nil {
+		at = min(at, w.users.nextWakeUp(w.now))
+	}
 	if w.start == notYet {
 		if w.dialing.settled {
 			at = min(at, w.now+startLead/4)
@@ -149,7 +160,7 @@ func (w *worker) nextWakeUp() int64 {
 	if w.interrupted {
 		return min(at, w.limit)
 	}
-	if w.idle.len > 0 {
+	if w.idle.len > 0 && (w.retries.len > 0 || w.users.canBegin()) {
 		at = min(at, w.sendableAt(w.now, &w.window))
 	}
 	return min(at, w.nextEdge(w.now))
@@ -190,7 +201,7 @@ const burst = 1024
 // in turn and flushes each request at once, because the instant of sending is measured there.
 func (w *worker) sendDue(most int) {
 	open := !w.isClosed()
-	for n := 0; n < most && w.idle.len > 0 && w.isDue(w.now, &w.window); {
+	for n := 0; n < most && w.idle.len > 0 && w.beginDue(); {
 		i := w.idle.first()
 		c := &w.conns[i]
 		if c.state != ready || c.codec.Room() == 0 {
@@ -198,7 +209,7 @@ func (w *worker) sendDue(most int) {
 			w.listIfRoom(i, c)
 			continue
 		}
-		a := w.nextRequest(c.slotFreeSince(w.now), &w.window)
+		a := w.nextDue(c)
 		w.countSent(a, w.now >= w.end)
 		w.sendRequest(i, c, a)
 		full := c.codec.Room() == 0
@@ -206,7 +217,7 @@ func (w *worker) sendDue(most int) {
 			n++
 			w.dropIdle(c)
 			w.flushOutput(i, c)
-		} else if !w.isDue(w.now, &w.window) {
+		} else if !w.beginDue() {
 			w.flushOutput(i, c)
 		}
 		if open || full && w.idle.len > 0 {
@@ -234,7 +245,7 @@ func (w *worker) rampIn() {
 	if w.start == notYet || w.now < w.start {
 		return
 	}
-	if w.rampingIn = w.idle.len > 0 && w.isDue(w.now, &w.window); w.rampingIn {
+	if w.rampingIn = w.idle.len > 0 && w.beginDue(); w.rampingIn {
 		w.ring.RestUntil(w.ring.Now() + rampInDelay)
 	}
 }
@@ -270,8 +281,13 @@ func (w *worker) finishRun() {
 			w.endUnavailable(c)
 		}
 	}
+	if w.users != nil {
+		w.finishScenario()
+	}
 	for ; w.retries.len > 0; w.retries.dropHead() {
-		w.countUnanswered(w.retries.first())
+		if a := w.retries.first(); w.users == nil || a.past > 0 { // else a step that was never sent
+			w.countUnanswered(a)
+		}
 	}
 	w.totals.Waiting = w.backlog(w.now, &w.window)
 	if w.plan.Target.FastCGI {

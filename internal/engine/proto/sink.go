@@ -17,8 +17,8 @@ func (w *Want) WantsFields() bool { return w.AllFields || len(w.Fields) > 0 }
 
 // WantsField reports whether the field is wanted. Its name is in lower case.
 func (w *Want) WantsField(name []byte) bool {
-	is := func(f string) bool { return f == string(name) }
-	return w.AllFields || slices.ContainsFunc(w.Fields, is)
+	return w.AllFields ||
+		slices.ContainsFunc(w.Fields, func(f string) bool { return f == string(name) })
 }
 
 // Cut is what is wanted of b, a piece of a body of which got bytes came before it.

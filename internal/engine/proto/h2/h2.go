@@ -174,8 +174,7 @@ const (
 func newCodec(r *run, sink proto.Sink) *codec {
 	return &codec{
 		run: r, sink: sink, decoder: newDecoder(&r.scratch, &r.want, sink),
-		streams: newStreams(r.Streams),
-		next:    1, goneAfter: maxID, limit: r.Streams,
+		streams: newStreams(r.Streams), next: 1, goneAfter: maxID, limit: r.Streams,
 		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
 		owed:    owed{receivable: receiveWindow},
 	}

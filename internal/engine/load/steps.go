@@ -1,0 +1,274 @@
+package load
+
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+)
+
+// This file leads users through their iterations (see users). The functions stand in the order in
+// which a step meets them: beginDue, beginIteration, takeStep, wakeThinking, nextDue, stepMessage,
+// finishStep or failStep, and takeStep again, until endIteration.
+//
+// What is due by the schedule, or because the last has ended, is an iteration. Its first step is
+// due with it, and each further one when the user has thought after the response before it.
+
+// beginMost is how many iterations are begun at most before the worker looks at the clock again: a
+// scenario may end each before its first step.
+const beginMost = 1024
+
+// beginDue reports whether a request is due. With a scenario, users begin iterations that are due
+// until one of them has a step to send.
+func (w *worker) beginDue() bool {
+	if w.users == nil {
+		return w.isDue(w.now, &w.window)
+	}
+	for n := 0; n < beginMost && w.retries.len == 0 && w.users.free.len > 0; n++ {
+		if !w.isDue(w.now, &w.window) {
+			return false
+		}
+		w.beginIteration()
+	}
+	return w.retries.len > 0 && w.isDue(w.now, &w.window)
+}
+
+// beginIteration has the user who is free the longest begin the iteration that is due.
+func (w *worker) beginIteration() {
+	n := w.users.free.first()
+	w.users.free.dropHead()
+	u := &w.users.all[n]
+	u.freed = u.freedBy(w.now, w.start)
+	a := w.nextRequest(u.freed, &w.window)
+	u.due, u.counted, u.Warmup = a.due, a.counted, !a.counted
+	u.sent, u.active = 0, true
+	w.iterations++
+	if u.counted {
+		w.totals.Scenario.Started++
+	} else {
+		w.totals.Scenario.Warmup++
+	}
+	began := w.users.clock.begin(w.ring, w.isMeasured(w.now))
+	s := w.users.scenario.Start(&u.User)
+	w.users.clock.end(w.ring, began)
+	w.takeStep(n, &s, u.due)
+}
+
+// takeStep has a user do a step: it thinks from an instant on, or waits for a connection, or its
+// iteration was over at that instant.
+func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
+	if s.End {
+		w.endIteration(n, at, s.Failed)
+		return
+	}
+	u := &w.users.all[n]
+	u.step = *s
+	if due := at + int64(max(s.Think, 0)); due > w.now {
+		w.users.thinking.pushTimer(due, n)
+	} else {
+		w.retries.pushBack(arrival{due: due, request: n, counted: u.counted})
+	}
+}
+
+// wakeThinking has the users wait for a connection whose steps have become due.
+func (w *worker) wakeThinking() {
+	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
+		w.retries.pushBack(arrival{due: t.at, request: t.of, counted: w.users.all[t.of].counted})
+	}
+}
+
+// nextDue takes what is due and has waited longest, for a connection that has room.
+func (w *worker) nextDue(c *conn) arrival {
+	if w.users == nil {
+		return w.nextRequest(c.slotFreeSince(w.now), &w.window)
+	}
+	a := w.retries.first()
+	w.retries.dropHead()
+	if w.users.all[a.request].sent > 0 { // the schedule was asked for the first step
+		w.countAgainstCeiling()
+	}
+	return a
+}
+
+// stepMessage is what a user sends as exchange tag.
+func (w *worker) stepMessage(c *conn, tag uint32, a arrival) proto.Message {
+	c.responses.begin(tag)
+	u := &w.users.all[a.request]
+	if a.past == 0 {
+		u.sent++
+	}
+	return u.step.Message
+}
+
+// countStepLag is countLag of a step. It could not be sent before its user was free, and of an
+// iteration only the beginning follows the law of arrivals.
+func (w *worker) countStepLag(a arrival, possible int64) {
+	u := &w.users.all[a.request]
+	lag := w.countLag(w.now, a.due, max(possible, u.freed))
+	if u.sent == 1 && u.step.Think <= 0 {
+		w.pacing.recordSpan(a.due, a.due+lag)
+	}
+}
+
+// finishStep counts a step that was answered completely, and leads its user on.
+func (w *worker) finishStep(c *conn, tag uint32, body int64) {
+	x, r := &c.exchanges[tag], &c.responses.of[tag]
+	r.Status, r.BodyBytes = x.status, body
+	if c.holdsMessages() {
+		w.holdStep(c, x, r)
+		return
+	}
+	w.settleStep(x, r, w.now, w.addrs[c.addr])
+}
+
+// settleStep asks the scenario what it thinks of a response that was complete at an instant, counts
+// the step and has the user go on.
+func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, addr ring.Addr) {
+	step := &w.users.all[x.request].step
+	expected := step.AnyStatus || w.plan.Expects(x.status)
+	if !expected {
+		r.Failed = string(Expect)
+	}
+	next := scenario.Fail()
+	if expected || step.KeepGoing {
+		next = w.callNext(x.request, r)
+	}
+	check := r.FailedCheck()
+	if check >= 0 && !step.KeepGoing {
+		next = scenario.Fail()
+	}
+	right := expected && check < 0
+	w.countAnswer(x, at, &w.window, right, w.isClosed())
+	if x.counted {
+		w.countStep(step.Route, right, at-x.due)
+		w.totals.Scenario.countChecks(r)
+		switch {
+		case !expected:
+			w.errors.countStatus(x.status, addr)
+		case check >= 0:
+			w.errors.countCheck(w.plan.Checks[check], addr)
+		}
+	}
+	w.takeStep(x.request, &next, at)
+}
+
+// countStep counts a step of the window in its route.
+func (w *worker) countStep(step int, completed bool, latency int64) {
+	if w.users.routes == nil {
+		return
+	}
+	r := &w.routes[w.users.routes[step]]
+	if completed {
+		r.Completed++
+		r.Latency.Record(latency)
+	} else {
+		r.Failed++
+	}
+}
+
+// callNext asks for the step after a response.
+func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
+	u := w.users
+	began := u.clock.begin(w.ring, w.isMeasured(w.now))
+	s := u.scenario.Next(&u.all[n].User, r)
+	u.clock.end(w.ring, began)
+	return s
+}
+
+// failStep has the user go on whose step has failed and was counted.
+func (w *worker) failStep(c *conn, x *exchange, phase Phase) {
+	if x.counted {
+		w.countStep(w.users.all[x.request].step.Route, false, 0)
+	}
+	r := &w.users.failed
+	r.Reset()
+	r.Failed = string(phase)
+	if c.holdsMessages() {
+		w.holdStep(c, x, r)
+		return
+	}
+	w.settleFailure(x, r, w.now)
+}
+
+// settleFailure ends the iteration of a step that failed at an instant, unless it keeps going.
+func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
+	next := scenario.Fail()
+	if w.users.all[x.request].step.KeepGoing {
+		next = w.callNext(x.request, r)
+		if x.counted {
+			w.totals.Scenario.countChecks(r)
+		}
+	}
+	w.takeStep(x.request, &next, at)
+}
+
+// endIteration counts an iteration that was over at an instant. Its user is free.
+func (w *worker) endIteration(n uint32, at int64, failed bool) {
+	u := &w.users.all[n]
+	if u.counted {
+		w.totals.Scenario.countEnd(at-u.due, failed)
+	}
+	u.active, u.freed = false, at
+	u.Iteration++
+	w.iterations--
+	w.users.free.pushBack(n)
+}
+
+// A heldStep is a step that is over while its codec may still read messages: the server answered
+// before it had all of a request. Until the codec is done with them, the scenario is not asked for
+// the user's next step, for which it may need the memory.
+type heldStep struct {
+	conn   *conn
+	life   uint32 // of conn
+	x      exchange
+	answer scenario.Response // with the memory that the exchange's response had
+	at     int64             // when it was over
+	addr   ring.Addr
+}
+
+// holdsMessages reports whether the codec may still read messages of exchanges that are over.
+func (c *conn) holdsMessages() bool {
+	codec, can := c.codec.(proto.Holder)
+	return can && codec.Holds()
+}
+
+// isHeld reports whether the codec may still read the message.
+func (h *heldStep) isHeld() bool { return h.conn.life == h.life && h.conn.holdsMessages() }
+
+// holdStep keeps a step for releaseHeld.
+func (w *worker) holdStep(c *conn, x *exchange, r *scenario.Response) {
+	h := heldStep{conn: c, life: c.life, x: *x, answer: *r, at: w.now,
+		addr: w.addrs[c.addr]}
+	*r = scenario.Response{}
+	w.users.held = append(w.users.held, h)
+}
+
+// releaseHeld has the users go on whose messages no codec reads any more.
+func (w *worker) releaseHeld() {
+	all := w.users.held
+	w.users.held = all[:0]
+	for i := range all {
+		h := all[i]
+		switch {
+		case h.isHeld():
+			w.users.held = append(w.users.held, h)
+		case h.answer.Failed != "":
+			w.settleFailure(&h.x, &h.answer, h.at)
+		default:
+			w.settleStep(&h.x, &h.answer, h.at, h.addr)
+		}
+	}
+}
+
+// finishScenario counts what the run's end left unfinished.
+func (w *worker) finishScenario() {
+	w.releaseHeld()
+	t := w.totals.Scenario
+	for i := range w.users.all {
+		if u := &w.users.all[i]; u.active && u.counted {
+			t.Unfinished++
+		}
+	}
+	t.Users = len(w.users.all)
+	t.Took = w.users.clock.estimate()
+	t.TookMost = t.Took
+}

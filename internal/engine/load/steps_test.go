@@ -1,0 +1,432 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+)
+
+// filling is a scenario that has a value of its own in each request and looks at each response,
+// without allocating.
+type filling struct{ steps int }
+
+type filled struct {
+	step int
+	fill proto.Fill
+	text []byte
+	sum  int64
+}
+
+func (f filling) Want() proto.Want {
+	return proto.Want{Fields: []string{"content-length"}, Body: 5}
+}
+func (f filling) Make(scenario.Share) (scenario.Scenario, error) { return f, nil }
+func (f filling) Start(u *scenario.User) scenario.Step {
+	if u.State == nil {
+		u.State = &filled{fill: proto.Fill{Values: make([][]byte, 1)}}
+	}
+	x := u.State.(*filled)
+	x.step = 0
+	return f.next(u, x)
+}
+
+func (f filling) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	x := u.State.(*filled)
+	r.Check(0, r.Status == 200 && len(r.Body) == 5 && len(r.Field("content-length")) == 1)
+	if x.step++; x.step == f.steps {
+		return scenario.End()
+	}
+	return f.next(u, x)
+}
+
+func (f filling) next(u *scenario.User, x *filled) scenario.Step {
+	x.text = strconv.AppendInt(x.text[:0], u.Number<<32|u.Iteration, 10)
+	x.fill.Values[0] = x.text
+	return scenario.Step{Message: proto.Message{Fill: &x.fill}, Route: x.step}
+}
+
+// fillingPlan is a plan of that scenario, against a ring that answers at once.
+func fillingPlan() Plan {
+	return scenarioPlan(filling{3}, 3, func(p *Plan) {
+		p.Requests[0].Path, p.Requests[0].Holes = "/?id=", []proto.Hole{{In: proto.InPath, At: 5}}
+		p.Checks = []string{"is right"}
+		p.Connections, p.Duration, p.Seed = 4, Seconds(1000*s), 1
+	})
+}
+
+// loopWorker is a worker of the plan on a ring that answers at once.
+func loopWorker(t testing.TB, p *Plan, reply []byte, publish func(*metric.Counters)) *worker {
+	protocol, err := newProtocolSet(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorker(p, &loop{reply: reply}, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.publish = func(s *metric.Counters) *metric.Counters { publish(s); s.Reset(); return s }
+	w.beginRun()
+	return w
+}
+
+// A scenario that allocates nothing has nothing allocated for it either.
+func TestScenarioAllocatesNothing(t *testing.T) {
+	for name, reply := range map[string][]byte{"answers": hello, "errors": unavailable} {
+		p := fillingPlan()
+		w := loopWorker(t, &p, reply, func(*metric.Counters) {})
+		turn := func() {
+			w.ring.Wait(w.nextWakeUp())
+			w.runTurn()
+		}
+		for range 100 {
+			turn()
+		}
+		before := w.totals.Scenario.Started
+		if n := testing.AllocsPerRun(1000, turn); n != 0 {
+			t.Errorf("%s: %v allocations a turn", name, n)
+		}
+		if begun := w.totals.Scenario.Started - before; begun < 1000 {
+			t.Errorf("%s: only %d iterations", name, begun)
+		}
+	}
+}
+
+// The scenario's time is estimated from one call in 64 or so. On this ring two looks at the clock
+// are 1 µs apart, so each call takes as long.
+func TestScenarioTime(t *testing.T) {
+	p := fillingPlan()
+	w := loopWorker(t, &p, hello, func(*metric.Counters) {})
+	for range 2000 {
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
+	}
+	c := &w.users.clock
+	if c.calls < 20_000 || c.estimate() != c.calls*us {
+		t.Errorf("%d calls take %d ns", c.calls, c.estimate())
+	}
+	if each := c.calls / max(c.sampled, 1); each < sampleEach*3/4 || each > sampleEach*5/4 {
+		t.Errorf("%d of %d calls are measured", c.sampled, c.calls)
+	}
+}
+
+func BenchmarkScenario(b *testing.B) {
+	p, total := fillingPlan(), metric.NewCounters()
+	w := loopWorker(b, &p, hello, func(s *metric.Counters) { total.Merge(s) })
+	for b.Loop() {
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(total.Completed+w.counters.Completed), "ns/exchange")
+}
+
+// slowSends is a simulated ring on which each send takes a time.
+type slowSends struct {
+	*ring.Sim
+	takes int64
+	users []uint64 // by file descriptor
+	sent  []ring.Completion
+	at    []int64
+}
+
+func (r *slowSends) Connect(addr int, user uint64) (int, error) {
+	fd, err := r.Sim.Connect(addr, user)
+	r.users = append(r.users, user)
+	return fd, err
+}
+
+func (r *slowSends) Send(fd int, b []byte) bool {
+	r.Sim.Send(fd, b)
+	r.sent = append(r.sent, ring.Completion{Op: ring.Sent, User: r.users[fd]})
+	r.at = append(r.at, r.Now()+r.takes)
+	return false
+}
+
+func (r *slowSends) Wait(deadline int64) error {
+	if len(r.at) > 0 {
+		deadline = min(deadline, r.at[0])
+	}
+	return r.Sim.Wait(deadline)
+}
+
+func (r *slowSends) Next() (ring.Completion, bool) {
+	if len(r.at) > 0 && r.at[0] <= r.Now() {
+		c := r.sent[0]
+		r.sent, r.at = r.sent[1:], r.at[1:]
+		return c, true
+	}
+	return r.Sim.Next()
+}
+
+// uploading is a scenario of one upload, in memory that it uses again for the next.
+type uploading struct {
+	body []byte
+	fill proto.Fill
+	next func(*scenario.Response)
+}
+
+func (x *uploading) Want() proto.Want                               { return proto.Want{Body: 5} }
+func (x *uploading) Make(scenario.Share) (scenario.Scenario, error) { return x, nil }
+func (x *uploading) Start(u *scenario.User) scenario.Step {
+	for i := range x.body {
+		x.body[i] = byte('a' + u.Iteration)
+	}
+	x.fill.Body = x.body
+	return scenario.Step{Message: proto.Message{Fill: &x.fill}}
+}
+func (x *uploading) Next(_ *scenario.User, r *scenario.Response) scenario.Step {
+	x.next(r)
+	return scenario.End()
+}
+
+// A server that answers when it has seen the head of an upload gets all of it: the scenario is asked
+// for the next step when the last piece was sent. The step was over with its answer.
+func TestHeldStep(t *testing.T) {
+	const size = 200 << 10
+	arrived, iteration := []byte(nil), 0
+	x := &uploading{body: make([]byte, size)}
+	p := scenarioPlan(x, 1, func(p *Plan) {
+		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
+		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
+		p.Requested, p.Duration = 3, 0
+	})
+	early := &slowSends{takes: 10 * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if bytes.HasPrefix(b, []byte("POST ")) {
+			p.Reply(ms, hello)
+			b = b[bytes.Index(b, []byte("\r\n\r\n"))+4:]
+		}
+		arrived = append(arrived, b...)
+	}}}
+	x.next = func(r *scenario.Response) {
+		if want := bytes.Repeat([]byte{byte('a' + iteration)}, size); !bytes.Equal(arrived, want) {
+			t.Errorf("upload %d: %d bytes arrived, %d of them are right", iteration, len(arrived),
+				bytes.Count(arrived, want[:1]))
+		}
+		if string(r.Body) != "hello" || r.BodyBytes != 5 || r.Status != 200 {
+			t.Errorf("upload %d: %d %q", iteration, r.Status, r.Body)
+		}
+		arrived, iteration = nil, iteration+1
+	}
+	r := simulate(t, p, early)
+	if r.Total.Completed != 3 || r.Total.Latency.Min != ms || r.Scenario.Time.Min != ms || iteration != 3 {
+		t.Errorf("%d completed, the quickest in %d ns; %d uploads", r.Total.Completed, r.Total.Latency.Min, iteration)
+	}
+}
+
+// The connection is lost while the rest of an upload is still to be sent: its user goes on, on
+// another one.
+func TestHeldStepOfALostConnection(t *testing.T) {
+	x := &uploading{body: make([]byte, 200<<10), next: func(*scenario.Response) {}}
+	p := scenarioPlan(x, 1, func(p *Plan) {
+		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
+		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
+		p.Requested, p.Duration = 3, 0
+	})
+	r := simulate(t, p, &slowSends{takes: 10 * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if bytes.HasPrefix(b, []byte("POST ")) {
+			p.Reply(ms, hello)
+			p.Hangup(5*ms, io.EOF)
+		}
+	}}})
+	if r.Total.Completed != 3 || r.Scenario.Completed != 3 || r.Total.Latency.Min != ms || r.Reconnects != 3 {
+		t.Errorf("%d completed, the quickest in %d ns, %d reconnects", r.Scenario.Completed,
+			r.Total.Latency.Min, r.Reconnects)
+	}
+}
+
+// Ten thousand users who think, on a hundred connections: a user takes its own state and little more.
+func TestScenarioMemory(t *testing.T) {
+	const state, more = 1 << 10, 400 // bytes a user
+	memory := func(users int) uint64 {
+		m := thinking(0, 60_000)
+		states := 0
+		m.check = func(int, *scenario.Response) {}
+		keep := scenario.Program{New: func(s scenario.Share) (scenario.Scenario, error) {
+			return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
+				if r != nil {
+					return scenario.Step{Think: 60e9}
+				}
+				u.State = new([state]byte)
+				states++
+				return scenario.Step{}
+			}), nil
+		}}
+		p := scenarioPlan(keep, 1, func(p *Plan) { p.Connections, p.Users = 100, users })
+		before := heapInUse()
+		w := loopWorker(t, &p, hello, func(*metric.Counters) {})
+		for states < users {
+			w.ring.Wait(w.nextWakeUp())
+			w.runTurn()
+		}
+		after := heapInUse()
+		if w.inFlight+len(w.users.thinking)+int(w.retries.len) != users {
+			t.Errorf("%d in flight, %d think, %d wait", w.inFlight, len(w.users.thinking), w.retries.len)
+		}
+		return after - before
+	}
+	few := memory(100)
+	each := float64(memory(10_100)-few) / 10_000
+	t.Logf("a user takes %.0f bytes, %d of them state", each, state)
+	if each > state+more {
+		t.Errorf("a user takes %.0f bytes besides its %d of state, at most %d", each-state, state, more)
+	}
+}
+
+// heapInUse is how many bytes live objects have.
+func heapInUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// A shop is a small stateful server: one logs in, sees what there is, and buys it.
+type shop struct {
+	sync.Mutex
+	sessions              map[string]string // user by cookie
+	logins, lists, bought map[string]int    // by user
+	wrong                 []string
+}
+
+func (x *shop) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	x.Lock()
+	defer x.Unlock()
+	if r.URL.Path == "/login" {
+		user := r.FormValue("user")
+		x.logins[user]++
+		session := fmt.Sprintf("s%d-%s", len(x.sessions), user)
+		x.sessions[session] = user
+		rw.Header().Set("Set-Cookie", "session="+session+"; HttpOnly")
+		return
+	}
+	cookie, err := r.Cookie("session")
+	if err != nil || x.sessions[cookie.Value] == "" {
+		x.wrong = append(x.wrong, fmt.Sprint(r.URL, err))
+		rw.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	user := x.sessions[cookie.Value]
+	switch item := "item-of-" + user; r.URL.Path {
+	case "/list":
+		x.lists[user]++
+		io.WriteString(rw, item)
+	case "/buy":
+		if body, _ := io.ReadAll(r.Body); string(body) != item || r.Method != "POST" {
+			x.wrong = append(x.wrong, fmt.Sprintf("%s buys %q", user, body))
+			rw.WriteHeader(http.StatusForbidden)
+			return
+		}
+		x.bought[user]++
+	}
+}
+
+// A buyer is a user's state: one logs in, lists, buys.
+type buyer struct {
+	step          int
+	name, session []byte
+	values        [2][]byte
+	fill          proto.Fill
+}
+
+func buy(u *scenario.User, r *scenario.Response) scenario.Step {
+	x, known := u.State.(*buyer)
+	if !known {
+		x = &buyer{}
+		u.State = x
+	}
+	if r == nil {
+		x.step = -1
+	}
+	x.step++
+	x.fill = proto.Fill{Values: x.values[:]}
+	switch x.step {
+	case 0:
+		x.name = strconv.AppendInt(append(x.name[:0], "user"...), u.Number, 10)
+		x.values[0] = x.name
+	case 1:
+		cookie, _, _ := bytes.Cut(r.Field("set-cookie"), []byte(";"))
+		r.Check(0, bytes.HasPrefix(cookie, []byte("session=")))
+		x.session = append(x.session[:0], bytes.TrimPrefix(cookie, []byte("session="))...)
+		x.values[0] = x.session
+	case 2:
+		r.Check(1, string(r.Body) == "item-of-"+string(x.name))
+		x.fill.Body = append([]byte(nil), r.Body...)
+		x.values[0], x.values[1] = x.session, x.fill.Body
+	case 3:
+		return scenario.End()
+	}
+	return scenario.Step{Route: x.step, Message: proto.Message{Request: x.step, Fill: &x.fill}}
+}
+
+// Ten thousand users log in, list and buy, on three threads: each once, with no cookie but its own,
+// and the server counts what the result says.
+func TestLoginListBuy(t *testing.T) {
+	t.Parallel()
+	x := &shop{sessions: map[string]string{}, logins: map[string]int{}, lists: map[string]int{},
+		bought: map[string]int{}}
+	server := httptest.NewServer(x)
+	defer server.Close()
+	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
+	p := DefaultPlan()
+	p.Target = Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
+	request := func(method, path string, body []byte, holes ...proto.Hole) Request {
+		return Request{Request: proto.Request{Method: method, Authority: at.String(), Path: path, Body: body,
+			Header: []proto.Field{{Name: "Cookie", Value: "session="}}, Holes: holes}}
+	}
+	cookie := proto.Hole{In: proto.InHeader, At: len("session=")}
+	p.Requests = []Request{
+		request("POST", "/login?user=", nil, proto.Hole{In: proto.InPath, At: len("/login?user=")}),
+		request("GET", "/list", nil, cookie),
+		request("POST", "/buy", []byte{}, cookie, proto.Hole{In: proto.InBody, Value: 1}),
+	}
+	p.Requests[0].Header = nil
+	const users = 10_000
+	p.Steps, p.Checks = []string{"login", "list", "buy"}, []string{"has a session", "is its own"}
+	p.Threads, p.Connections, p.Users, p.Requested, p.Duration = 3, 60, users, users, 0
+	p.Drain, p.Timeout, p.Connecting = Seconds(60*s), Seconds(120*s), Seconds(60*s)
+	p.Scenario = scenario.Program{
+		Wants: proto.Want{Fields: []string{"set-cookie"}, Body: 64},
+		New:   func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(buy), nil }}
+	r, err := Run(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, r)
+	if r.Scenario.Completed != users || r.Scenario.Started != users || r.Total.Completed != 3*users {
+		t.Errorf("%d of %d iterations completed, %d requests: %+v", r.Scenario.Completed, r.Scenario.Started,
+			r.Total.Completed, r.Failures)
+	}
+	x.Lock()
+	defer x.Unlock()
+	if len(x.wrong) > 0 {
+		t.Errorf("%d requests are wrong, the first: %s", len(x.wrong), strings.Join(x.wrong[:1], ""))
+	}
+	for i, counted := range []map[string]int{x.logins, x.lists, x.bought} {
+		for n := range users {
+			if got := counted["user"+strconv.Itoa(n)]; got != 1 {
+				t.Fatalf("user %d: %s %d times", n, p.Steps[i], got)
+			}
+		}
+		if route := r.Routes[i]; len(counted) != users || route.Completed != users {
+			t.Errorf("%s: the server counted %d users, and the route has %d", route.Name, len(counted), route.Completed)
+		}
+	}
+	for _, c := range r.Scenario.Checks {
+		if c.Passed != users || c.Failed != 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package load
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+)
+
+// users are a worker's virtual users, who go through a scenario step by step; nil without one. A
+// user is in one of these places, and none but the one in flight has a connection:
+//
+//	free       without an iteration
+//	thinking   until its next step is due
+//	ready      its step is due and waits for a connection, in flow.retries: what has begun goes first
+//	in flight  its step was sent (exchange.request is the user)
+//	held       its step is over, and the codec may still read the message: see heldStep
+//
+// steps.go leads a user from one place to the next.
+type users struct {
+	scenario scenario.Scenario
+	want     proto.Want
+	routes   []int // by step
+	all      []user
+	free     fifo[uint32] // the longest first
+	thinking timers
+	held     []heldStep
+	failed   scenario.Response // given for a step that failed without a response
+	clock    callClock
+}
+
+// A user is one of them. It has at most one step, which is thought about, due, in flight or held.
+type user struct {
+	scenario.User
+	step    scenario.Step
+	due     int64  // when its iteration was due
+	freed   int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
+	sent    uint32 // steps of the iteration that were sent
+	counted bool   // the iteration was due in the window
+	active  bool   // it has an iteration
+}
+
+// newUsers makes the users of worker i of n; nil if the plan has no scenario.
+func newUsers(p *Plan, i, n int) (*users, error) {
+	if p.Scenario == nil {
+		return nil, nil
+	}
+	share := p.scenarioShare(i, n)
+	does, err := p.Scenario.Make(share)
+	if err != nil {
+		return nil, fmt.Errorf("making the scenario of thread %d: %w", i+1, err)
+	}
+	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
+		free: newFIFO[uint32](int(share.Users))}
+	slots := evenShare(int64(p.Connections), i, n) * int64(max(p.Pipeline, p.Streams))
+	for k := range u.all {
+		x := &u.all[k]
+		x.Number = share.FirstUser + int64(k)
+		x.Rand = rand.New(rand.NewPCG(p.Seed^userStreams, uint64(x.Number)))
+		if int64(k) < slots && !p.Open() {
+			x.freed = notYet
+		}
+		u.free.pushBack(uint32(k))
+	}
+	u.clock.coin = rand.NewPCG(p.Seed^userStreams, ^uint64(i))
+	u.clock.drawNext()
+	return u, nil
+}
+
+// userStreams keeps the users' random streams apart from those of arrivals, which have the seed.
+const userStreams = 0x7573_6572_7300_0001
+
+// freedBy is since when a user is free, for whom a connection has room now. A closed workload
+// begins with open connections: as long as there is a slot for each user, the first iteration is
+// due when it can be begun (see slot.go). Users beyond the slots wait from the load's start on.
+func (u *user) freedBy(now, start int64) int64 {
+	if u.freed == notYet {
+		return now
+	}
+	return max(u.freed, start)
+}
+
+// canBegin reports whether somebody is free for what is due next. Without a scenario nobody is
+// needed.
+func (u *users) canBegin() bool { return u == nil || u.free.len > 0 }
+
+// nextWakeUp is when a user has something to do even if nothing completes, or notYet.
+func (u *users) nextWakeUp(now int64) int64 {
+	for i := range u.held {
+		if h := &u.held[i]; !h.isHeld() {
+			return now
+		}
+	}
+	return u.thinking.earliest(notYet)
+}
+
+// mayResend reports whether a step may be sent again although the server may have processed it.
+func (u *users) mayResend(n uint32, p *Plan) bool {
+	if u == nil {
+		return true
+	}
+	m := &u.all[n].step.Message
+	method := p.Requests[m.Request].Method
+	if m.Fill != nil && m.Fill.Own != nil {
+		method = m.Fill.Own.Method
+	}
+	return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE"
+}
+
+// responses is the sink of one connection: its responses, by tag.
+type responses struct{ of []scenario.Response }
+
+// begin makes room for the response of an exchange.
+func (a *responses) begin(tag uint32) {
+	for len(a.of) <= int(tag) { // grows to the codec's room, once
+		a.of = append(a.of, scenario.Response{})
+	}
+	a.of[tag].Reset()
+}
+
+// Field keeps a field.
+func (a *responses) Field(tag uint32, name, value []byte, trailer bool) {
+	a.of[tag].AddField(name, value, trailer)
+}
+
+// Body keeps a piece of a body.
+func (a *responses) Body(tag uint32, b []byte) { a.of[tag].AddBody(b) }
+
+// sinkOf is what a connection's codec gives responses to; nil if nothing of them is wanted.
+func (w *worker) sinkOf(c *conn) proto.Sink {
+	if w.users == nil || w.users.want.IsEmpty() {
+		return nil
+	}
+	return &c.responses
+}
+
+// A callClock estimates how long the calls of a scenario take: to read the clock twice for each
+// would take longer than some scenarios do. It measures one call in sampleEach on average, at
+// random, for a scenario may do the same at every so many calls.
+type callClock struct {
+	calls, sampled, took int64 // in the window
+	left                 uint64
+	coin                 *rand.PCG
+}
+
+const sampleEach = 64
+
+// begin is called before a call. It returns the instant if this one is measured.
+func (c *callClock) begin(g ring.Ring, inWindow bool) (at int64) {
+	if !inWindow {
+		return notYet
+	}
+	c.calls++
+	if c.left > 0 {
+		c.left--
+		return notYet
+	}
+	c.drawNext()
+	return g.Now()
+}
+
+// drawNext draws how many calls to leave out: none to 2×sampleEach-2.
+func (c *callClock) drawNext() { c.left = c.coin.Uint64() % (2*sampleEach - 1) }
+
+// end is called after the call, with what begin returned.
+func (c *callClock) end(g ring.Ring, began int64) {
+	if began != notYet {
+		c.sampled++
+		c.took += g.Now() - began
+	}
+}
+
+// estimate is how many ns all calls in the window took.
+func (c *callClock) estimate() int64 {
+	if c.sampled == 0 {
+		return 0
+	}
+	return int64(float64(c.took) / float64(c.sampled) * float64(c.calls))
+}

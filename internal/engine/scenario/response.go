@@ -1,0 +1,91 @@
+package scenario
+
+// A Response is what a scenario is given of the response to a step.
+type Response struct {
+	Status uint16
+	// Failed is the phase in which the step failed, such as "read", "timeout" or "expect"; "": it
+	// did not. Of a step that failed before its response was complete, the rest is empty.
+	Failed    string
+	Body      []byte // as many bytes of it as are wanted
+	BodyBytes int64  // how many there were
+
+	fields []field
+	text   []byte // of the fields' names and values, one after the other
+	checks []Checked
+}
+
+// A field is where the text of one ends: its name, and its value behind it.
+type field struct {
+	name, value int
+	trailer     bool
+}
+
+// A Checked is the outcome of one of the plan's checks.
+type Checked struct {
+	Check int
+	OK    bool
+}
+
+// Truncated reports whether the body had more bytes than are wanted.
+func (r *Response) Truncated() bool { return r.BodyBytes > int64(len(r.Body)) }
+
+// Check notes the outcome of check i of the plan, and returns it. A check that fails makes the step
+// an error, of phase "check"; of several the first one counts as the error.
+func (r *Response) Check(i int, ok bool) bool {
+	r.checks = append(r.checks, Checked{i, ok})
+	return ok
+}
+
+// Checks are the outcomes noted, in that order.
+func (r *Response) Checks() []Checked { return r.checks }
+
+// FailedCheck is the first check that failed, or -1.
+func (r *Response) FailedCheck() int {
+	for _, c := range r.checks {
+		if !c.OK {
+			return c.Check
+		}
+	}
+	return -1
+}
+
+// Fields is how many wanted fields the response has, trailers included.
+func (r *Response) Fields() int { return len(r.fields) }
+
+// FieldAt is field i, in the order of the response. The name is in lower case.
+func (r *Response) FieldAt(i int) (name, value []byte, trailer bool) {
+	from := 0
+	if i > 0 {
+		from = r.fields[i-1].value
+	}
+	f := r.fields[i]
+	return r.text[from:f.name], r.text[f.name:f.value], f.trailer
+}
+
+// Field is the value of the first field of that name, in lower case; nil if there is none.
+func (r *Response) Field(name string) []byte {
+	for i := range r.fields {
+		if is, value, _ := r.FieldAt(i); string(is) == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// Reset makes r an empty response that keeps its memory.
+func (r *Response) Reset() {
+	*r = Response{Body: r.Body[:0], fields: r.fields[:0], text: r.text[:0], checks: r.checks[:0]}
+}
+
+// AddField adds a copy of a field. How many there can be is limited by the codecs, which accept no
+// header beyond all reason.
+func (r *Response) AddField(name, value []byte, trailer bool) {
+	r.text = append(r.text, name...)
+	f := field{name: len(r.text), trailer: trailer}
+	r.text = append(r.text, value...)
+	f.value = len(r.text)
+	r.fields = append(r.fields, f)
+}
+
+// AddBody adds a copy of the next bytes of the body, which are wanted.
+func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
