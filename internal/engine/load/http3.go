@@ -7,7 +7,6 @@ import (
 
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
 
@@ -57,7 +56,7 @@ func (r *run) openRing() (ring.Opened, error) {
 	if r.protocols.http3 == nil {
 		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
 	}
-	g, free, err := h3.Open(*r.protocols.http3, r.plan.protoRequests(), proto.Want{}, r.addrs)
+	g, free, err := h3.Open(*r.protocols.http3, r.plan.protoRequests(), r.plan.want(), r.addrs)
 	return ring.Opened{Ring: g, Kind: HTTP3Ring, Free: free}, err
 }
 

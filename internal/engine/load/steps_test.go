@@ -375,15 +375,34 @@ func buy(u *scenario.User, r *scenario.Response) scenario.Step {
 // and the server counts what the result says.
 func TestLoginListBuy(t *testing.T) {
 	t.Parallel()
-	x := &shop{sessions: map[string]string{}, logins: map[string]int{}, lists: map[string]int{},
-		bought: map[string]int{}}
+	x := newShop()
 	server := httptest.NewServer(x)
 	defer server.Close()
 	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
 	p := DefaultPlan()
 	p.Target = Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Threads, p.Connections = 3, 60
+	shopAll(t, x, p, at.String(), 10_000)
+}
+
+// The same over HTTP/3, whose answers come from goroutines of its own.
+func TestLoginListBuyHTTP3(t *testing.T) {
+	t.Parallel()
+	x := newShop()
+	port, _ := serveHTTP3(t, x.ServeHTTP, nil)
+	p := http3Plan(port, func(p *Plan) { p.Threads, p.Connections, p.Streams = 2, 6, 5 })
+	shopAll(t, x, p, p.Requests[0].Authority, 300)
+}
+
+func newShop() *shop {
+	return &shop{sessions: map[string]string{}, logins: map[string]int{}, lists: map[string]int{},
+		bought: map[string]int{}}
+}
+
+// shopAll has each of so many users log in, list and buy, once.
+func shopAll(t *testing.T, x *shop, p Plan, authority string, users int) {
 	request := func(method, path string, body []byte, holes ...proto.Hole) Request {
-		return Request{Request: proto.Request{Method: method, Authority: at.String(), Path: path, Body: body,
+		return Request{Request: proto.Request{Method: method, Authority: authority, Path: path, Body: body,
 			Header: []proto.Field{{Name: "Cookie", Value: "session="}}, Holes: holes}}
 	}
 	cookie := proto.Hole{In: proto.InHeader, At: len("session=")}
@@ -393,9 +412,8 @@ func TestLoginListBuy(t *testing.T) {
 		request("POST", "/buy", []byte{}, cookie, proto.Hole{In: proto.InBody, Value: 1}),
 	}
 	p.Requests[0].Header = nil
-	const users = 10_000
 	p.Steps, p.Checks = []string{"login", "list", "buy"}, []string{"has a session", "is its own"}
-	p.Threads, p.Connections, p.Users, p.Requested, p.Duration = 3, 60, users, users, 0
+	p.Users, p.Requested, p.Duration = users, int64(users), 0
 	p.Drain, p.Timeout, p.Connecting = Seconds(60*s), Seconds(120*s), Seconds(60*s)
 	p.Scenario = scenario.Program{
 		Wants: proto.Want{Fields: []string{"set-cookie"}, Body: 64},
@@ -405,7 +423,7 @@ func TestLoginListBuy(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAccounts(t, r)
-	if r.Scenario.Completed != users || r.Scenario.Started != users || r.Total.Completed != 3*users {
+	if n := int64(users); r.Scenario.Completed != n || r.Scenario.Started != n || r.Total.Completed != 3*n {
 		t.Errorf("%d of %d iterations completed, %d requests: %+v", r.Scenario.Completed, r.Scenario.Started,
 			r.Total.Completed, r.Failures)
 	}
@@ -420,12 +438,12 @@ func TestLoginListBuy(t *testing.T) {
 				t.Fatalf("user %d: %s %d times", n, p.Steps[i], got)
 			}
 		}
-		if route := r.Routes[i]; len(counted) != users || route.Completed != users {
+		if route := r.Routes[i]; len(counted) != users || route.Completed != int64(users) {
 			t.Errorf("%s: the server counted %d users, and the route has %d", route.Name, len(counted), route.Completed)
 		}
 	}
 	for _, c := range r.Scenario.Checks {
-		if c.Passed != users || c.Failed != 0 {
+		if c.Passed != int64(users) || c.Failed != 0 {
 			t.Errorf("%+v", c)
 		}
 	}
