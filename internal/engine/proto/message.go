@@ -76,6 +76,12 @@ var framing = []string{"connection", "content-length", "te", "trailer", "transfe
 // CheckHoles reports the first hole of r that is not in its text, not in order (by part, field and
 // place), or in a field that frames the message; nil if there is none.
 func (r *Request) CheckHoles() error {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, "content-length") && r.HasHoles(InBody) {
+			return fmt.Errorf("header %s: the body's length differs from message to message; leave it out, "+
+				"it is sent when needed", f.Name)
+		}
+	}
 	last := Hole{Field: math.MinInt}
 	for i, h := range r.Holes {
 		text := 0
@@ -93,7 +99,7 @@ func (r *Request) CheckHoles() error {
 			}
 			text = len(f.Value)
 		}
-		if h.At < 0 || h.At > text || h.Value < 0 || h.In == InPath && h.At == 0 {
+		if h.At < 0 || h.At > text || h.Value < 0 || h.In == InPath && (h.At == 0 || r.Path == "*") {
 			return fmt.Errorf("hole %d: byte %d of %d bytes, value %d", i+1, h.At, text, h.Value)
 		}
 		if i > 0 && (h.In < last.In || h.In == last.In &&
