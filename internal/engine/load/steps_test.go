@@ -27,7 +27,6 @@ type filled struct {
 	step int
 	fill proto.Fill
 	text []byte
-	sum  int64
 }
 
 func (f filling) Want() proto.Want {
