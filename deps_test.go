@@ -60,10 +60,13 @@ lab/judge: lab lab/experiment engine/load observe/probe result stats /
 lab/run: lab lab/judge lab/experiment lab/experiment/secrets engine/load engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats /
 capacity: atomicfile engine/load engine/metric result engine/ring stats /
 store: atomicfile lab lab/judge lab/run engine/load engine/metric observe/profile redact result stats / modernc.org/sqlite
-view/report: capacity lab/experiment fairness lab lab/judge lab/run engine/load engine/metric observe/probe observe/profile redact result stats store /
-view/page: capacity lab/experiment lab lab/judge lab/run engine/load engine/metric observe/probe observe/profile view/report result stats store /
+view/format: /
+view/reporttest: engine/load engine/proto observe/probe observe/profile result view/format /
+view/report: capacity engine/load engine/metric observe/probe observe/profile redact result store view/format /
+view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
+view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile lab lab/judge lab/run engine/load view/page redact view/report result store /
+view/serve: atomicfile lab lab/judge lab/run engine/load view/labreport view/page redact view/report result store /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -74,7 +77,7 @@ notices/generate: /
 fleet/wire: engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/load / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: atomicfile capacity lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/report engine/requests result view/serve server store target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: atomicfile capacity lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

@@ -9,7 +9,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
-	"dyno/internal/view/report"
+	"dyno/internal/view/format"
 )
 
 const removeNotes = `ID is a result's ID, the beginning of one, last, or the folder of an experiment
@@ -46,13 +46,13 @@ func historyRemove(s streams, args []string) int {
 				continue
 			}
 			if _, err := fmt.Fprintf(s.out, "removed %s %s: %s\n", gone.What, id,
-				report.Bytes(gone.Bytes)); err != nil {
+				format.Bytes(gone.Bytes)); err != nil {
 				return err
 			}
 		}
 		if left, err := all.Collect(true); err == nil && len(left) > 0 {
 			fmt.Fprintf(s.err, "%s are not needed any more: dyno history gc removes them\n",
-				report.Bytes(totalBytes(left)))
+				format.Bytes(totalBytes(left)))
 		}
 		return errors.Join(faults...)
 	})
@@ -121,14 +121,14 @@ func historyCollect(s streams, args []string) int {
 		found, err := all.Collect(f.dry)
 		for _, r := range found {
 			if _, err := fmt.Fprintf(s.out, "%s %s %s: %s\n", did, r.What, oneLine(r.Path),
-				report.Bytes(r.Bytes)); err != nil {
+				format.Bytes(r.Bytes)); err != nil {
 				return err
 			}
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, report.Bytes(totalBytes(found)))
+		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, format.Bytes(totalBytes(found)))
 		return err
 	})
 }

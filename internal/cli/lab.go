@@ -22,8 +22,8 @@ import (
 	"dyno/internal/remote"
 	"dyno/internal/result"
 	"dyno/internal/server"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
-	"dyno/internal/view/report"
 )
 
 // labFlags is the command line of dyno lab run.
@@ -207,7 +207,7 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.refuseFlags("lab run", joinedErrors(err))
 	}
 	defer stop()
-	fmt.Fprint(s.err, report.IntentText(l.Intent()))
+	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
 	ctx, end := interruptedBy(whole)
 	defer end()
 	progress := labProgress{say: s.writeLine, began: time.Now()}
@@ -226,9 +226,9 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 // to stop; nil if it did not.
 func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
-		return report.ExperimentMarkdown(w, r)
+		return labreport.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, report.Experiment(s.out, r, s.reportStyle()))
+	err = errors.Join(err, labreport.Experiment(s.out, r, s.reportStyle()))
 	s.writePage(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
@@ -395,7 +395,7 @@ func labCheck(s streams, args []string) int {
 		}
 		quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
 		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
-			report.IntentText((&labrun.Lab{Experiment: e}).Intent()), report.ExtentText(quick))
+			labreport.IntentText((&labrun.Lab{Experiment: e}).Intent()), labreport.ExtentText(quick))
 		if err != nil {
 			return s.writeExitCode(err)
 		}
@@ -442,7 +442,7 @@ func labList(s streams, args []string) int {
 	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
 		return s.refuseFlags("lab list", faults)
 	}
-	return s.writeExitCode(report.Shipped(s.out, experiment.Shipped()))
+	return s.writeExitCode(labreport.Shipped(s.out, experiment.Shipped()))
 }
 
 // printVerbs lists the verbs of a group, such as dyno lab, when none was given.

@@ -9,6 +9,8 @@ import (
 
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -66,11 +68,11 @@ func (f *reportFlags) groups() []group {
 // renderers are the functions that write a result, by the ending of the file's name.
 var renderers = []struct {
 	suffix string
-	write  func(io.Writer, *result.Result, report.Style) error
+	write  func(io.Writer, *result.Result, format.Style) error
 }{
 	{".junit.xml", withoutStyle(report.JUnit)},
 	{".bench.txt", withoutStyle(func(w io.Writer, r *result.Result) error {
-		return report.Bench(w, r)
+		return labreport.Bench(w, r)
 	})},
 	{".html", withoutStyle(page.Run)},
 	{".txt", report.Text},
@@ -83,8 +85,8 @@ var renderers = []struct {
 
 // withoutStyle adapts a function for a form that has only one style.
 func withoutStyle(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
-	report.Style) error {
-	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
+	format.Style) error {
+	return func(w io.Writer, r *result.Result, _ format.Style) error { return write(w, r) }
 }
 
 func formatNames() (all []string) {
@@ -94,7 +96,7 @@ func formatNames() (all []string) {
 	return all
 }
 
-func rendererOf(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
+func rendererOf(file string) (func(io.Writer, *result.Result, format.Style) error, error) {
 	for _, r := range renderers {
 		if hasSuffixFold(file, r.suffix) {
 			return r.write, nil
@@ -127,7 +129,7 @@ func reportAgain(s streams, args []string) int {
 			return s.reportFinding(found, f.output)
 		}
 	}
-	var write func(io.Writer, *result.Result, report.Style) error
+	var write func(io.Writer, *result.Result, format.Style) error
 	if f.output != "" && f.output != "-" {
 		var err error
 		if write, err = rendererOf(f.output); err != nil {
@@ -147,7 +149,7 @@ func reportAgain(s streams, args []string) int {
 		return s.writeExitCode(report.Text(s.out, all[0], style))
 	}
 	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error {
-		return write(w, all[0], report.Style{Detail: f.verbose})
+		return write(w, all[0], format.Style{Detail: f.verbose})
 	}))
 }
 

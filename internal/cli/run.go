@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -200,7 +201,7 @@ func failureOf(r *result.Result, told bool) string {
 	}
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
-			report.Plural(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
+			format.Plural(r.Requests.Sent, "request"), format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
 	if told {
 		return head
@@ -217,5 +218,5 @@ func countTimes(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return report.Plural(n, "time")
+	return format.Plural(n, "time")
 }

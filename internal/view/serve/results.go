@@ -14,6 +14,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -182,7 +183,7 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	parts, err := report.UnpairedParts(u)
+	parts, err := labreport.UnpairedParts(u)
 	if err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
