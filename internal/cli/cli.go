@@ -23,9 +23,9 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/nearest"
-	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
 
@@ -57,8 +57,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 			name, rest = v.name, rest[1:]
 		}
 	}
-	if home, err := result.Home(); err == nil {
-		result.Tighten(home)
+	if home, err := dynohome.Dir(); err == nil {
+		dynohome.Tighten(home)
 	}
 	if v, found := findVerb(name); found {
 		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {

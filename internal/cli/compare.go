@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
@@ -200,7 +201,7 @@ func openFolder(dir string) (judge.Group, []error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		r, err := result.Open("", path)
+		r, err := dynohome.Open("", path)
 		if err != nil {
 			faults = append(faults, err)
 			continue

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 )
@@ -60,7 +60,7 @@ func historyRemove(s streams, args []string) int {
 
 // removableIDs are the IDs that words name, each once. A result need not be readable.
 func removableIDs(words []string) (ids []string, faults []error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, []error{err}
 	}
@@ -71,7 +71,7 @@ func removableIDs(words []string) (ids []string, faults []error) {
 			continue
 		}
 		if !filepath.IsLocal(w) || !lab.IsExperiment(filepath.Join(home, "experiments", w)) {
-			if id, err = result.ID(home, w); err != nil {
+			if id, err = dynohome.ID(home, w); err != nil {
 				faults = append(faults, err)
 				continue
 			}

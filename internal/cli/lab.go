@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/fairness"
 	"dyno/internal/fleet/bus"
@@ -20,7 +21,6 @@ import (
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/remote"
-	"dyno/internal/result"
 	"dyno/internal/server"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
@@ -290,7 +290,7 @@ func experimentFolder(home, name string) string {
 func (f *labFlags) chooseFolder(name string) (string, error) {
 	dir := f.output
 	if dir == "" {
-		home, err := result.Home()
+		home, err := dynohome.Dir()
 		if err != nil {
 			return "", err
 		}
@@ -334,7 +334,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
-	if home, err := result.Home(); err == nil { // else there is no history
+	if home, err := dynohome.Dir(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
 	leave, err := f.fleet.setLabFleet(l, stage, lose)

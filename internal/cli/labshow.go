@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
@@ -60,7 +60,7 @@ var experimentRenderers = []struct {
 
 // storedExperimentsFolder is the folder of the store's experiments; "" if there is no store.
 func storedExperimentsFolder() string {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return ""
 	}

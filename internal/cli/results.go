@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -29,12 +30,12 @@ func (f *helpFlag) groups() []group {
 
 // openResults reads the results that words name.
 func openResults(words []string) (all []*result.Result, faults []error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, []error{err}
 	}
 	for _, w := range words {
-		r, err := result.Open(home, w)
+		r, err := dynohome.Open(home, w)
 		if info, bad := os.Stat(w); err != nil && bad == nil && info.IsDir() {
 			err = fmt.Errorf("%q is a folder; name a file in it, a stored result's ID, or last", w)
 		}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -161,11 +162,11 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 
 // storeResult stores r in the store.
 func storeResult(r *result.Result) error {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return err
 	}
-	_, err = result.Save(home, r)
+	_, err = dynohome.Save(home, r)
 	return err
 }
 

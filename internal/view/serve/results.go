@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -120,7 +121,7 @@ func (s *Server) findResult(w http.ResponseWriter, id string) *result.Result {
 		}
 		return r
 	}
-	r, err := result.OpenID(s.Home, id)
+	r, err := dynohome.OpenID(s.Home, id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		answerError(w, http.StatusNotFound, fmt.Sprintf("no result %q is stored", id))

@@ -1,4 +1,4 @@
-package result
+package dynohome
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package result
+package dynohome
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 
 	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
+	"dyno/internal/result"
 )
 
 // DataFolder is the folder, in a store or in an experiment's folder, with all requests of results
@@ -103,9 +104,9 @@ func isData(path string, d *load.Data) bool {
 
 // locateData sets where the data of a result lies that was read from path: next to the folder of
 // the result, or in the store.
-func (r *Result) locateData(home, path string) {
+func locateData(r *result.Result, home, path string) {
 	d := r.Plan.Data
-	if d == nil || !isSHA256(d.SHA256) {
+	if d == nil || !result.IsSHA256(d.SHA256) {
 		return
 	}
 	if full, err := filepath.Abs(path); err == nil {
@@ -117,16 +118,6 @@ func (r *Result) locateData(home, path string) {
 			return
 		}
 	}
-}
-
-// isSHA256 reports whether s is 64 hexadecimal digits in lower case.
-func isSHA256(s string) bool {
-	for _, c := range s {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return len(s) == 64
 }
 
 // ShareData keeps WithoutSavers from beginning until release is called. A caller uses it between

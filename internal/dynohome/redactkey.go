@@ -1,4 +1,4 @@
-package result
+package dynohome
 
 import (
 	"crypto/hmac"

@@ -1,4 +1,4 @@
-package result
+package dynohome
 
 import (
 	"bytes"
@@ -14,10 +14,11 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
+	"dyno/internal/result"
 )
 
 // manyRequests is what a run counted whose requests are so many.
-func manyRequests(t *testing.T, n int) *Result {
+func manyRequests(t *testing.T, n int) *result.Result {
 	t.Helper()
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://127.0.0.1:80/", Host: "127.0.0.1", Port: 80}
@@ -27,7 +28,7 @@ func manyRequests(t *testing.T, n int) *Result {
 				Body:   []byte(strings.Repeat("b", 100)),
 				Header: []proto.Field{{Name: "Authorization", Value: "Basic c2VjcmV0"}}}})
 	}
-	r, err := From(&load.Result{Plan: p, Started: time.Now(), Measured: time.Second}, "1")
+	r, err := result.From(&load.Result{Plan: p, Started: time.Now(), Measured: time.Second}, "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestDataOfAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = Decode(b); err != nil || r.Plan.Whole() {
+	if r, err = result.Decode(b); err != nil || r.Plan.Whole() {
 		t.Fatalf("all of it is in the JSON: %v", err)
 	}
 	if err := r.RestorePlan(whole, nil); err != nil || !r.Plan.Whole() {
@@ -120,7 +121,7 @@ func TestDataOfAnotherProcess(t *testing.T) {
 	if _, err := os.Stat(DataFile(home, r.Plan.Data.SHA256)); err != nil {
 		t.Error(err)
 	}
-	var none *Result
+	var none *result.Result
 	if err := none.RestorePlan(whole, nil); err != nil {
 		t.Error(err)
 	}

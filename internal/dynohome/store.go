@@ -1,27 +1,32 @@
-package result
+// Package dynohome has the files that dyno keeps in $DYNO_HOME, its home: results, the requests
+// that results share, and the key of the marks that replace secrets. Package result knows what is
+// in a result, and package store has the index of all of them.
+//
+//	results   store.go: saved under an ID, opened by an ID, its beginning or "last"
+//	requests  requestdata.go: files by SHA256, requestdata_unix.go locks them
+//	secrets   redactkey.go: the key, and marks by it
+//	modes     filemodes.go: makes private what an older version left open
+package dynohome
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"dyno/internal/atomicfile"
+	"dyno/internal/result"
 )
 
-// Home is the directory in which dyno stores its files: $DYNO_HOME, or the platform's place for a
+// Dir is the directory in which dyno stores its files: $DYNO_HOME, or the platform's place for a
 // user's data. It need not exist.
-func Home() (string, error) {
+func Dir() (string, error) {
 	if d := os.Getenv("DYNO_HOME"); d != "" {
 		return d, nil
 	}
@@ -58,7 +63,7 @@ func idOf(start time.Time) string {
 // Save stores r under home, in one file, completely or not at all, and sets its ID. It also stores
 // a profile that was taken, and the data of its plan. IDs sort by the time the load began (UTC).
 // None is ever given twice.
-func Save(home string, r *Result) (path string, err error) {
+func Save(home string, r *result.Result) (path string, err error) {
 	dir := resultsFolder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", notStored(err)
@@ -93,79 +98,42 @@ func notStored(err error) error {
 }
 
 // saveAs fails with fs.ErrExist if the ID is taken.
-func saveAs(path, id string, r *Result) error {
+func saveAs(path, id string, r *result.Result) error {
 	ours := false
 	err := atomicfile.Create(path, func(w io.Writer) error {
 		ours, r.ID = true, id
 		r.SaveProfile(strings.TrimSuffix(path, suffix))
-		return Encode(w, r)
+		return result.Encode(w, r)
 	})
 	if err != nil && ours {
 		r.ID = ""
-		r.discardProfile()
+		r.DiscardProfile()
 	}
 	return err
 }
 
 // Open reads a stored result: idOrPath is a file, an ID, the beginning of an
 // ID that no other shares, or "last".
-func Open(home, idOrPath string) (*Result, error) {
+func Open(home, idOrPath string) (*result.Result, error) {
 	path, err := findResult(home, idOrPath)
 	if err != nil {
 		return nil, err
 	}
-	b, err := ReadFile(path)
+	b, err := result.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a result: %w", err)
 	}
-	r, err := Decode(b)
+	r, err := result.Decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.locateData(home, path)
+	locateData(r, home, path)
 	return r, nil
-}
-
-// blanks are those of JSON.
-const blanks = " \t\r\n"
-
-// longest is more than a result has, in bytes: one of a month has a second in 250.
-const longest = 1 << 30
-
-// longestBlank is more than a result has before its first character, in bytes.
-const longestBlank = 4 << 10
-
-// ReadFile reads a file that is to be a result, of at most 1 GiB. It may be any: of one that does
-// not begin as a JSON object, as a device that never ends, only the beginning is read.
-func ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, longestBlank))
-	if err != nil || !bytes.HasPrefix(bytes.TrimLeft(b, blanks), []byte("{")) {
-		return b, err
-	}
-	size := info.Size() // 0 of what is no file
-	if size <= longest {
-		begin := io.MultiReader(bytes.NewReader(b), f)
-		b, err = io.ReadAll(io.LimitReader(begin, longest+1))
-		size = int64(len(b))
-	}
-	if size > longest {
-		return nil, fmt.Errorf("%s has more than %d bytes, and no result has", path, longest)
-	}
-	return b, err
 }
 
 // OpenID reads the stored result with exactly that ID. It looks among the existing results, and
 // never takes the ID for a file name. The error is fs.ErrNotExist if there is none.
-func OpenID(home, id string) (*Result, error) {
+func OpenID(home, id string) (*result.Result, error) {
 	ids, err := storedIDs(home)
 	if err != nil {
 		return nil, err
@@ -273,46 +241,4 @@ func List(home string) ([]Summary, error) {
 		all[i] = s
 	}
 	return all, nil
-}
-
-// Decode reads a result of this format only. A result of an older or newer dyno is an error,
-// instead of being read incompletely.
-func Decode(b []byte) (*Result, error) {
-	var head struct {
-		Format string `json:"format"`
-	}
-	switch {
-	case len(b) == 0:
-		return nil, errors.New("not a result of dyno: it is empty")
-	case len(bytes.TrimLeft(b, blanks)) == 0:
-		return nil, errors.New("not a result of dyno: it begins with blanks only")
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("not a result of dyno: %w", err)
-	}
-	if head.Format != Format {
-		return nil, otherFormat(head.Format)
-	}
-	r := new(Result)
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("a damaged result: %w", err)
-	}
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(b, &keys); err != nil {
-		return nil, fmt.Errorf("a damaged result: %w", err)
-	}
-	r.missing = missingKeys(keys, "", reflect.TypeFor[Result]())
-	return r, nil
-}
-
-func otherFormat(format string) error {
-	name, ours, _ := strings.Cut(Format, "/")
-	version, is := strings.CutPrefix(format, name+"/")
-	have, err := strconv.Atoi(version)
-	read, _ := strconv.Atoi(ours)
-	if is && err == nil && have > read {
-		return fmt.Errorf("written by a newer dyno: its format is %s and this one reads %s; "+
-			"update dyno", format, Format)
-	}
-	return fmt.Errorf("not a result of dyno: its format is %q, not %q", format, Format)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package result
+package dynohome
 
 import (
 	"errors"
