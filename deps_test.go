@@ -17,7 +17,7 @@ internal/view
 internal/store
 internal/lab internal/fleet
 internal/capacity internal/remote
-internal/server internal/fairness internal/target internal/notices
+internal/server internal/fairness internal/target internal/notices internal/dynohome
 internal/result
 internal/engine internal/observe
 internal/stats internal/nearest internal/redact internal/atomicfile
@@ -46,7 +46,8 @@ engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.or
 engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/ring engine/scenario / golang.org/x/sys
 target: engine/uring /
 engine/requests: engine/load engine/proto engine/proto/h1 engine/proto/h2 redact / golang.org/x/net
-result: atomicfile engine/load engine/metric observe/probe observe/profile engine/proto redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+result: engine/load engine/metric observe/probe observe/profile engine/proto redact / github.com/HdrHistogram/hdrhistogram-go
+dynohome: atomicfile engine/load redact result /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -55,15 +56,18 @@ nearest: /
 lab/experiment: nearest redact result / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load fairness observe/probe observe/profile result server /
-lab: atomicfile lab/experiment fairness observe/probe observe/profile engine/load result server stats /
+lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile engine/load result server stats /
 lab/judge: lab lab/experiment engine/load observe/probe result stats /
 lab/run: lab lab/judge lab/experiment lab/experiment/secrets engine/load engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats /
 capacity: atomicfile engine/load engine/metric result engine/ring stats /
-store: atomicfile lab lab/judge lab/run engine/load engine/metric observe/profile redact result stats / modernc.org/sqlite
-view/report: capacity lab/experiment fairness lab lab/judge lab/run engine/load engine/metric observe/probe observe/profile redact result stats store /
-view/page: capacity lab/experiment lab lab/judge lab/run engine/load engine/metric observe/probe observe/profile view/report result stats store /
+store: atomicfile dynohome lab lab/judge lab/run engine/load engine/metric observe/profile redact result stats / modernc.org/sqlite
+view/format: /
+view/reporttest: engine/load engine/proto observe/probe observe/profile result view/format /
+view/report: capacity engine/load engine/metric observe/probe observe/profile redact result store view/format /
+view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
+view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile lab lab/judge lab/run engine/load view/page redact view/report result store /
+view/serve: atomicfile dynohome lab lab/judge lab/run engine/load view/labreport view/page redact view/report result store /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -74,7 +78,7 @@ notices/generate: /
 fleet/wire: engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/load / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: atomicfile capacity lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/report engine/requests result view/serve server store target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

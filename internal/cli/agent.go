@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/policy"
 	fleetwatch "dyno/internal/fleet/watch"
-	"dyno/internal/result"
 )
 
 const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it, - stdin. It is used
@@ -100,7 +100,7 @@ func runAgent(s streams, args []string) int {
 	faults := slices.Concat(p.faults, p.extraWords(0), f.faults())
 	allowed, err := f.readPolicy()
 	faults = append(faults, joinedErrors(err)...)
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	faults = append(faults, joinedErrors(err)...)
 	if len(faults) > 0 {
 		return s.refuseFlags("agent", faults)

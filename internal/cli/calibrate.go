@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
@@ -48,7 +49,7 @@ func calibrate(s streams, args []string) int {
 	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
 		return s.refuseFlags("calibrate", faults)
 	}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return s.failWith(exitUsage, err)
 	}
@@ -144,7 +145,7 @@ func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err 
 
 // thisCalibration is the calibration of this machine; nil if there is none.
 func thisCalibration() (*capacity.Calibration, error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil { // there is no folder for one
 		return nil, nil
 	}

@@ -23,10 +23,10 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/nearest"
-	"dyno/internal/result"
-	"dyno/internal/view/report"
+	"dyno/internal/view/format"
 )
 
 // streams are the standard streams.
@@ -57,8 +57,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 			name, rest = v.name, rest[1:]
 		}
 	}
-	if home, err := result.Home(); err == nil {
-		result.Tighten(home)
+	if home, err := dynohome.Dir(); err == nil {
+		dynohome.Tighten(home)
 	}
 	if v, found := findVerb(name); found {
 		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {
@@ -207,7 +207,7 @@ func (s streams) refuseFlags(verb string, faults []error) int {
 func shortenQuotes(message string) string {
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // with the escapes of Go
 	return quoted.ReplaceAllStringFunc(message, func(q string) string {
-		return `"` + report.Clip(q[1:len(q)-1], 80) + `"`
+		return `"` + format.Clip(q[1:len(q)-1], 80) + `"`
 	})
 }
 
@@ -225,9 +225,9 @@ func (s streams) failWith(code int, err error) int {
 }
 
 // reportStyle is how stdout is to be formatted: see no-color.org.
-func (s streams) reportStyle() report.Style {
+func (s streams) reportStyle() format.Style {
 	o, _ := s.out.(outlet)
-	return report.Style{Width: terminalWidth(s.out), Color: o.paint}
+	return format.Style{Width: terminalWidth(s.out), Color: o.paint}
 }
 
 // wantsColor reports whether the user wants colours on a terminal.

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
-	"dyno/internal/view/report"
+	"dyno/internal/view/labreport"
 )
 
 const compareNotes = `Each of A, B, C is a result, repeated runs of one thing, or an experiment:
@@ -200,7 +201,7 @@ func openFolder(dir string) (judge.Group, []error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		r, err := result.Open("", path)
+		r, err := dynohome.Open("", path)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -224,10 +225,10 @@ func (f *compareFlags) writeComparison(s streams, u *judge.Unpaired) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(u)
 	}
-	markdown := func(w io.Writer) error { return report.UnpairedMarkdown(w, u) }
+	markdown := func(w io.Writer) error { return labreport.UnpairedMarkdown(w, u) }
 	err := errors.Join(writeFile(f.json, encode), writeFile(f.output, markdown))
 	if f.json == "-" {
 		return errors.Join(err, encode(s.out))
 	}
-	return errors.Join(err, report.Unpaired(s.out, u, s.reportStyle()))
+	return errors.Join(err, labreport.Unpaired(s.out, u, s.reportStyle()))
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/result"
 )
 
 // The scripts of the shells ask dyno itself, by the hidden verb complete, for completions of a
@@ -298,7 +298,7 @@ func operandValues(v verb, before []string) (all []candidate, files bool) {
 // storedIDs are the IDs of all stored results, newest first, from file names only.
 func storedIDs() []candidate {
 	all := []candidate{{"last", "the newest result"}}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil
 	}
@@ -317,7 +317,7 @@ func storedIDs() []candidate {
 
 // storedExperiments are the IDs of all stored experiments, newest first.
 func storedExperiments() (all []candidate) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -221,7 +222,7 @@ func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runne
 	if !f.quiet {
 		all := len(how.Levels) * how.Rounds
 		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
-			report.Plural(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
+			format.Plural(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
 	}
 	curve, err := capacity.Sweep(ctx, run, f.plan, how, func(p capacity.Point) {
 		if !f.quiet {

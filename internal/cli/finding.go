@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -42,7 +43,7 @@ func openFinding(word string) (*finding, error) {
 var findingForms = []string{".html", ".txt", ".json"}
 
 // writeReport writes the finding in the form of the file's ending.
-func (f *finding) writeReport(w io.Writer, file string, style report.Style) error {
+func (f *finding) writeReport(w io.Writer, file string, style format.Style) error {
 	switch {
 	case hasSuffixFold(file, ".html") && f.search != nil:
 		return page.Search(w, f.search)
@@ -66,7 +67,7 @@ func (s streams) reportFinding(f *finding, output string) int {
 	for _, form := range findingForms {
 		if hasSuffixFold(output, form) {
 			return s.writeExitCode(writeFile(output, func(w io.Writer) error {
-				return f.writeReport(w, output, report.Style{})
+				return f.writeReport(w, output, format.Style{})
 			}))
 		}
 	}

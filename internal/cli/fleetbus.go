@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/result"
@@ -57,7 +58,7 @@ func (f *busFlags) openBus() (*bus.Link, error) {
 
 // fleetFolder is the folder of the fleet that this machine's hub runs.
 func fleetFolder() (string, error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	return filepath.Join(home, "fleet"), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/atomicfile"
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -95,7 +96,7 @@ func findMeasure(name string) (lab.Measure, error) {
 
 // openStore opens the index, and warns if it is not the one on disk.
 func (s streams) openStore() (*store.Store, error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func (f *exportFlags) setOutput(s string) error {
 
 // exportIDs are the IDs that words name.
 func exportIDs(words []string) (ids []string, faults []error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, []error{err}
 	}

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 	"dyno/internal/store"
-	"dyno/internal/view/report"
+	"dyno/internal/view/format"
 )
 
 const removeNotes = `ID is a result's ID, the beginning of one, last, or the folder of an experiment
@@ -46,13 +46,13 @@ func historyRemove(s streams, args []string) int {
 				continue
 			}
 			if _, err := fmt.Fprintf(s.out, "removed %s %s: %s\n", gone.What, id,
-				report.Bytes(gone.Bytes)); err != nil {
+				format.Bytes(gone.Bytes)); err != nil {
 				return err
 			}
 		}
 		if left, err := all.Collect(true); err == nil && len(left) > 0 {
 			fmt.Fprintf(s.err, "%s are not needed any more: dyno history gc removes them\n",
-				report.Bytes(totalBytes(left)))
+				format.Bytes(totalBytes(left)))
 		}
 		return errors.Join(faults...)
 	})
@@ -60,7 +60,7 @@ func historyRemove(s streams, args []string) int {
 
 // removableIDs are the IDs that words name, each once. A result need not be readable.
 func removableIDs(words []string) (ids []string, faults []error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, []error{err}
 	}
@@ -71,7 +71,7 @@ func removableIDs(words []string) (ids []string, faults []error) {
 			continue
 		}
 		if !filepath.IsLocal(w) || !lab.IsExperiment(filepath.Join(home, "experiments", w)) {
-			if id, err = result.ID(home, w); err != nil {
+			if id, err = dynohome.ID(home, w); err != nil {
 				faults = append(faults, err)
 				continue
 			}
@@ -121,14 +121,14 @@ func historyCollect(s streams, args []string) int {
 		found, err := all.Collect(f.dry)
 		for _, r := range found {
 			if _, err := fmt.Fprintf(s.out, "%s %s %s: %s\n", did, r.What, oneLine(r.Path),
-				report.Bytes(r.Bytes)); err != nil {
+				format.Bytes(r.Bytes)); err != nil {
 				return err
 			}
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, report.Bytes(totalBytes(found)))
+		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, format.Bytes(totalBytes(found)))
 		return err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/fairness"
 	"dyno/internal/fleet/bus"
@@ -20,10 +21,9 @@ import (
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/remote"
-	"dyno/internal/result"
 	"dyno/internal/server"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
-	"dyno/internal/view/report"
 )
 
 // labFlags is the command line of dyno lab run.
@@ -207,7 +207,7 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.refuseFlags("lab run", joinedErrors(err))
 	}
 	defer stop()
-	fmt.Fprint(s.err, report.IntentText(l.Intent()))
+	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
 	ctx, end := interruptedBy(whole)
 	defer end()
 	progress := labProgress{say: s.writeLine, began: time.Now()}
@@ -226,9 +226,9 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 // to stop; nil if it did not.
 func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
-		return report.ExperimentMarkdown(w, r)
+		return labreport.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, report.Experiment(s.out, r, s.reportStyle()))
+	err = errors.Join(err, labreport.Experiment(s.out, r, s.reportStyle()))
 	s.writePage(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
@@ -290,7 +290,7 @@ func experimentFolder(home, name string) string {
 func (f *labFlags) chooseFolder(name string) (string, error) {
 	dir := f.output
 	if dir == "" {
-		home, err := result.Home()
+		home, err := dynohome.Dir()
 		if err != nil {
 			return "", err
 		}
@@ -334,7 +334,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
-	if home, err := result.Home(); err == nil { // else there is no history
+	if home, err := dynohome.Dir(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
 	leave, err := f.fleet.setLabFleet(l, stage, lose)
@@ -395,7 +395,7 @@ func labCheck(s streams, args []string) int {
 		}
 		quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
 		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
-			report.IntentText((&labrun.Lab{Experiment: e}).Intent()), report.ExtentText(quick))
+			labreport.IntentText((&labrun.Lab{Experiment: e}).Intent()), labreport.ExtentText(quick))
 		if err != nil {
 			return s.writeExitCode(err)
 		}
@@ -442,7 +442,7 @@ func labList(s streams, args []string) int {
 	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
 		return s.refuseFlags("lab list", faults)
 	}
-	return s.writeExitCode(report.Shipped(s.out, experiment.Shipped()))
+	return s.writeExitCode(labreport.Shipped(s.out, experiment.Shipped()))
 }
 
 // printVerbs lists the verbs of a group, such as dyno lab, when none was given.

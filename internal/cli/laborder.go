@@ -16,7 +16,7 @@ import (
 
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
-	"dyno/internal/view/report"
+	"dyno/internal/view/labreport"
 	dashboard "dyno/internal/view/serve"
 )
 
@@ -90,8 +90,8 @@ func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
-			o.Plan = report.IntentText((&labrun.Lab{Experiment: e}).Intent())
-			o.Quick = report.IntentText((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
+			o.Plan = labreport.IntentText((&labrun.Lab{Experiment: e}).Intent())
+			o.Quick = labreport.IntentText((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
 		}
 		all = append(all, o)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"dyno/internal/lab"
 	labrun "dyno/internal/lab/run"
-	"dyno/internal/view/report"
+	"dyno/internal/view/labreport"
 )
 
 // labProgress prints an experiment's steps, one a line. They are seconds apart.
@@ -50,7 +50,7 @@ func (p *labProgress) finishLine(e labrun.Event) {
 	if t.Failure != nil {
 		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
 	} else {
-		line += report.TrialLine(t) + ", grade " + string(t.Grade)
+		line += labreport.TrialLine(t) + ", grade " + string(t.Grade)
 	}
 	if n := e.Done - p.first; e.Of > e.Done && n > 0 {
 		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)

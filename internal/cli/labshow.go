@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
-	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
-	"dyno/internal/view/report"
 )
 
 // showFlags is the command line of dyno lab show.
@@ -49,17 +50,17 @@ var experimentRenderers = []struct {
 	{".html", func(w io.Writer, e shown) error {
 		return page.Experiment(w, e.dir, storedExperimentsFolder())
 	}},
-	{".csv", func(w io.Writer, e shown) error { return report.ExperimentCSV(w, e.record) }},
-	{".junit.xml", func(w io.Writer, e shown) error { return report.ExperimentJUnit(w, e.record) }},
-	{".bench.txt", func(w io.Writer, e shown) error { return report.ExperimentBench(w, e.record) }},
+	{".csv", func(w io.Writer, e shown) error { return labreport.ExperimentCSV(w, e.record) }},
+	{".junit.xml", func(w io.Writer, e shown) error { return labreport.ExperimentJUnit(w, e.record) }},
+	{".bench.txt", func(w io.Writer, e shown) error { return labreport.ExperimentBench(w, e.record) }},
 	{".txt", func(w io.Writer, e shown) error {
-		return report.Experiment(w, e.record, report.Style{})
+		return labreport.Experiment(w, e.record, format.Style{})
 	}},
 }
 
 // storedExperimentsFolder is the folder of the store's experiments; "" if there is no store.
 func storedExperimentsFolder() string {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return ""
 	}
@@ -69,9 +70,9 @@ func storedExperimentsFolder() string {
 // writePullRequest writes the Markdown, and the plot that it shows to a file next to it.
 func writePullRequest(w io.Writer, e shown) error {
 	var plot bytes.Buffer
-	drawn, err := report.Forest(&plot, e.record)
+	drawn, err := labreport.Forest(&plot, e.record)
 	if err != nil || !drawn {
-		return errors.Join(err, report.PullRequest(w, e.record, ""))
+		return errors.Join(err, labreport.PullRequest(w, e.record, ""))
 	}
 	picture := strings.TrimSuffix(e.file, filepath.Ext(e.file)) + ".svg"
 	err = writeFile(picture, func(w io.Writer) error {
@@ -81,7 +82,7 @@ func writePullRequest(w io.Writer, e shown) error {
 	if err != nil {
 		return err
 	}
-	return report.PullRequest(w, e.record, filepath.Base(picture))
+	return labreport.PullRequest(w, e.record, filepath.Base(picture))
 }
 
 // labShow is dyno lab show: it reports an experiment that was run.
@@ -103,7 +104,7 @@ func labShow(s streams, args []string) int {
 		return s.refuseFlags("lab show", faults)
 	}
 	if write == nil {
-		return s.writeExitCode(report.Experiment(s.out, r, s.reportStyle()))
+		return s.writeExitCode(labreport.Experiment(s.out, r, s.reportStyle()))
 	}
 	e := shown{p.words[0], f.output, r}
 	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error { return write(w, e) }))

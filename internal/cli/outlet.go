@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"dyno/internal/view/report"
+	"dyno/internal/view/format"
 )
 
 // An outlet is stdout or stderr. All that dyno says may have words in it that a server, a
@@ -14,11 +14,11 @@ import (
 // would be forgotten; here is the one place that all of them pass. Each Write has whole characters.
 type outlet struct {
 	to    io.Writer
-	paint report.Paint // marks dyno's own colours
+	paint format.Paint // marks dyno's own colours
 }
 
 func (o outlet) Write(b []byte) (int, error) {
-	if _, err := o.to.Write(report.Visible(b, o.paint)); err != nil {
+	if _, err := o.to.Write(format.Visible(b, o.paint)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -26,9 +26,9 @@ func (o outlet) Write(b []byte) (int, error) {
 
 // newOutlets returns the streams of a program, with outlets for stdout and stderr.
 func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
-	var paint report.Paint
+	var paint format.Paint
 	if isTerminal(stdout) && wantsColor() {
-		paint = report.NewPaint()
+		paint = format.NewPaint()
 	}
 	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
 }

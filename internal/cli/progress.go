@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 
 	"golang.org/x/term"
@@ -53,7 +54,7 @@ func (p *progress) showInterval(iv load.Interval) {
 		fmt.Fprintln(p.w, report.SecondLine(iv, p.total))
 	case p.live:
 		p.clearLiveLine()
-		fmt.Fprint(p.w, report.Clip(report.LiveLine(iv), cmp.Or(terminalWidth(p.w), 80)-1))
+		fmt.Fprint(p.w, format.Clip(report.LiveLine(iv), cmp.Or(terminalWidth(p.w), 80)-1))
 	}
 }
 

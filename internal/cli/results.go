@@ -7,8 +7,11 @@ import (
 	"os"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -27,12 +30,12 @@ func (f *helpFlag) groups() []group {
 
 // openResults reads the results that words name.
 func openResults(words []string) (all []*result.Result, faults []error) {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, []error{err}
 	}
 	for _, w := range words {
-		r, err := result.Open(home, w)
+		r, err := dynohome.Open(home, w)
 		if info, bad := os.Stat(w); err != nil && bad == nil && info.IsDir() {
 			err = fmt.Errorf("%q is a folder; name a file in it, a stored result's ID, or last", w)
 		}
@@ -66,11 +69,11 @@ func (f *reportFlags) groups() []group {
 // renderers are the functions that write a result, by the ending of the file's name.
 var renderers = []struct {
 	suffix string
-	write  func(io.Writer, *result.Result, report.Style) error
+	write  func(io.Writer, *result.Result, format.Style) error
 }{
 	{".junit.xml", withoutStyle(report.JUnit)},
 	{".bench.txt", withoutStyle(func(w io.Writer, r *result.Result) error {
-		return report.Bench(w, r)
+		return labreport.Bench(w, r)
 	})},
 	{".html", withoutStyle(page.Run)},
 	{".txt", report.Text},
@@ -83,8 +86,8 @@ var renderers = []struct {
 
 // withoutStyle adapts a function for a form that has only one style.
 func withoutStyle(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
-	report.Style) error {
-	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
+	format.Style) error {
+	return func(w io.Writer, r *result.Result, _ format.Style) error { return write(w, r) }
 }
 
 func formatNames() (all []string) {
@@ -94,7 +97,7 @@ func formatNames() (all []string) {
 	return all
 }
 
-func rendererOf(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
+func rendererOf(file string) (func(io.Writer, *result.Result, format.Style) error, error) {
 	for _, r := range renderers {
 		if hasSuffixFold(file, r.suffix) {
 			return r.write, nil
@@ -127,7 +130,7 @@ func reportAgain(s streams, args []string) int {
 			return s.reportFinding(found, f.output)
 		}
 	}
-	var write func(io.Writer, *result.Result, report.Style) error
+	var write func(io.Writer, *result.Result, format.Style) error
 	if f.output != "" && f.output != "-" {
 		var err error
 		if write, err = rendererOf(f.output); err != nil {
@@ -147,7 +150,7 @@ func reportAgain(s streams, args []string) int {
 		return s.writeExitCode(report.Text(s.out, all[0], style))
 	}
 	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error {
-		return write(w, all[0], report.Style{Detail: f.verbose})
+		return write(w, all[0], format.Style{Detail: f.verbose})
 	}))
 }
 

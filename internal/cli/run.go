@@ -9,8 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -160,11 +162,11 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 
 // storeResult stores r in the store.
 func storeResult(r *result.Result) error {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return err
 	}
-	_, err = result.Save(home, r)
+	_, err = dynohome.Save(home, r)
 	return err
 }
 
@@ -200,7 +202,7 @@ func failureOf(r *result.Result, told bool) string {
 	}
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
-			report.Plural(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
+			format.Plural(r.Requests.Sent, "request"), format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
 	if told {
 		return head
@@ -217,5 +219,5 @@ func countTimes(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return report.Plural(n, "time")
+	return format.Plural(n, "time")
 }

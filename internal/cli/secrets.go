@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
@@ -21,25 +22,25 @@ import (
 // to be shown.
 func newMarks(show bool) redact.Replacer { return marksFor("", show) }
 
-// marksFor is newMarks with a key for a purpose: see result.MarksFor.
+// marksFor is newMarks with a key for a purpose: see dynohome.MarksFor.
 func marksFor(purpose string, show bool) redact.Replacer {
 	if show {
 		return nil
 	}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil { // nothing can be stored, so no marks are compared
 		home = ""
 	}
-	return result.MarksFor(home, purpose)
+	return dynohome.MarksFor(home, purpose)
 }
 
 // markFaults is why secrets cannot be marked; none if they are to be shown.
 func markFaults(show bool) []error {
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if show || err != nil {
 		return nil
 	}
-	return joinedErrors(result.CheckMarks(home))
+	return joinedErrors(dynohome.CheckMarks(home))
 }
 
 // planMarkFaults is why the secrets of the plan cannot be marked.

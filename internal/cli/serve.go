@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/lab"
 	"dyno/internal/remote"
@@ -70,7 +71,7 @@ func serveDashboard(s streams, args []string) int {
 			faults = append(faults, err)
 		}
 	}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		faults = append(faults, err)
 	}
@@ -236,7 +237,7 @@ func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding dyno itself: %w", err)
 	}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,7 +28,7 @@ func startScreen(s streams, p load.Plan, stop func()) *screen {
 	style := s.reportStyle()
 	style.Color = "" // that is stdout's
 	if wantsColor() {
-		style.Color = report.NewPaint()
+		style.Color = format.NewPaint()
 	}
 	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
 	options := []tea.ProgramOption{tea.WithOutput(pastOutlet(s.err)), tea.WithFPS(framesASecond),
@@ -56,7 +57,7 @@ func (v *screen) endDisplay() error {
 // A picture is the state of a screen, for the library.
 type picture struct {
 	screen        *report.Screen
-	style         report.Style
+	style         format.Style
 	began         time.Time
 	width, height int
 	stop          func()
@@ -94,7 +95,7 @@ func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 // View draws the screen.
 func (p *picture) View() tea.View {
 	drawn := p.screen.Draw(time.Since(p.began), p.width, p.height, p.style)
-	view := tea.NewView(string(report.Visible([]byte(drawn), p.style.Color)))
+	view := tea.NewView(string(format.Visible([]byte(drawn), p.style.Color)))
 	view.AltScreen = true
 	return view
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dyno/internal/capacity"
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
 )
@@ -17,7 +18,7 @@ func parseWeight(s string) (int, error) {
 	if s != calibratedWeight {
 		return parsePositive(parseInt)(s)
 	}
-	home, err := result.Home()
+	home, err := dynohome.Dir()
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/result"
+	"dyno/internal/dynohome"
 )
 
 // Names in the folder of an experiment.
@@ -153,7 +153,7 @@ func (s Folder) StoreTrial(t *Trial) error {
 		return fmt.Errorf("storing %s: it is there already", name)
 	}
 	if t.Result != nil {
-		if err := result.SaveData(s.Dir, &t.Result.Plan); err != nil {
+		if err := dynohome.SaveData(s.Dir, &t.Result.Plan); err != nil {
 			return fmt.Errorf("storing %s: %w", name, err)
 		}
 		t.Result.Plan.Forget()

@@ -44,7 +44,7 @@ func Check(r *Result) error {
 		"generator has %d doubts and %d reasons", len(r.Generator.Doubts), len(r.Generator.Reasons))
 	wrong(r.Plan.Target.URL == "", "plan.target.url is missing")
 	d := r.Plan.Data
-	wrong(d != nil && (!isSHA256(d.SHA256) || d.Marks != "" && !isSHA256(d.Marks) || d.Bytes < 0 ||
+	wrong(d != nil && (!IsSHA256(d.SHA256) || d.Marks != "" && !IsSHA256(d.Marks) || d.Bytes < 0 ||
 		d.Requests < len(r.Plan.Requests)),
 		"plan.data is not that of so many requests: %+v", d)
 	q := r.Requests
@@ -170,4 +170,14 @@ func checkDistribution(name string, d *Distribution) error {
 		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)
 	}
 	return nil
+}
+
+// IsSHA256 reports whether s is 64 hexadecimal digits in lower case.
+func IsSHA256(s string) bool {
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
 }

@@ -52,8 +52,8 @@ func (r *Result) SaveProfile(base string) {
 	p.File = path
 }
 
-// discardProfile removes what SaveProfile wrote.
-func (r *Result) discardProfile() {
+// DiscardProfile removes what SaveProfile wrote.
+func (r *Result) DiscardProfile() {
 	if r.Profile != nil && r.Profile.File != "" {
 		os.Remove(r.Profile.File)
 		r.Profile.File = ""

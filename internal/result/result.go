@@ -7,9 +7,10 @@
 //	               without a server), answered.go
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
 //	objectives     objective.go; objectiveguard.go ends a run that will miss one
-//	secrets        redact.go (the plan), conceal.go (what others wrote), redactkey.go
-//	files          store.go, encode.go, requestdata.go (requests, by their hash), filemodes.go,
-//	               check.go (may it be believed?), hdr.go
+//	secrets        redact.go (the plan), conceal.go (what others wrote)
+//	bytes          encode.go, decode.go, check.go (may it be believed?), hdr.go
+//
+// Package dynohome stores results as files.
 package result
 
 import (

@@ -3,7 +3,6 @@ package result
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -97,33 +96,5 @@ func TestWatchedNothing(t *testing.T) {
 	}
 	if got := r.usagesOf(nil); got != nil {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestProfileIsStoredBesideTheResult(t *testing.T) {
-	home := t.TempDir()
-	r := &Result{Format: Format, Observed: Observed{Profile: profileOf(t)}}
-	path, err := Save(home, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := strings.TrimSuffix(path, ".json") + ".cpu.pb.gz"; r.Profile.File != want {
-		t.Errorf("%s, want %s", r.Profile.File, want)
-	}
-	if p, err := profile.Load(r.Profile.File); err != nil || len(p.Sample) != 1 {
-		t.Errorf("%v, %v", p, err)
-	}
-	again, err := Open(home, "last")
-	if err != nil || again.Profile.File != r.Profile.File || again.Profile.Taken != nil {
-		t.Errorf("%+v, %v", again, err)
-	}
-	r.SaveProfile(filepath.Join(home, "other"))
-	if all, err := filepath.Glob(filepath.Join(home, "other*")); len(all) > 0 || err != nil {
-		t.Errorf("saved again: %v, %v", all, err)
-	}
-	r = &Result{Format: Format, Observed: Observed{Profile: profileOf(t)}}
-	r.SaveProfile(filepath.Join(home, "no", "such"))
-	if r.Profile.File != "" || len(r.Warnings) != 1 {
-		t.Errorf("%q, %q", r.Profile.File, r.Warnings)
 	}
 }

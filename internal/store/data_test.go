@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/result"
+	"dyno/internal/dynohome"
 )
 
 // archived is what a store exports, as an archive whose files change turns into others.
@@ -80,12 +80,12 @@ func TestDataIsExportedAndImported(t *testing.T) {
 			t.Errorf("%s again: %d stored, %d there already, %q", from, stored, same, faults)
 		}
 		for i, sum := range map[int]string{0: one, 1: one, 2: two} {
-			r, err := result.OpenID(there, ids[i])
-			if err != nil || r.Plan.Data.File != result.DataFile(there, sum) {
+			r, err := dynohome.OpenID(there, ids[i])
+			if err != nil || r.Plan.Data.File != dynohome.DataFile(there, sum) {
 				t.Errorf("%s: %v, %+v", ids[i], err, r.Plan.Data)
 			}
-			a, err := os.ReadFile(result.DataFile(home, sum))
-			b, err2 := os.ReadFile(result.DataFile(there, sum))
+			a, err := os.ReadFile(dynohome.DataFile(home, sum))
+			b, err2 := os.ReadFile(dynohome.DataFile(there, sum))
 			if joined(err, err2) != nil || !bytes.Equal(a, b) {
 				t.Errorf("%s: %d bytes for %d, %v, %v", sum, len(b), len(a), err, err2)
 			}
@@ -127,7 +127,7 @@ func TestDataThatIsNotItsHash(t *testing.T) {
 		if stored != 2 || len(faults) != 1 || !strings.Contains(faults[0], test.want) {
 			t.Errorf("%s: %d stored, %q", name, stored, faults)
 		}
-		left := names(t, result.DataFolder(there))
+		left := names(t, dynohome.DataFolder(there))
 		if !slices.Equal(left, []string{".lock"}) {
 			t.Errorf("%s: %q is stored", name, left)
 		}
@@ -147,7 +147,7 @@ func TestDataIsFromWhereItSays(t *testing.T) {
 	if stored != 0 || len(faults) != 1 || !strings.Contains(faults[0], "plan.data is not that of") {
 		t.Errorf("%d stored, %q", stored, faults)
 	}
-	data, moved := result.DataFile(home, sum), filepath.Join(t.TempDir(), "moved")
+	data, moved := dynohome.DataFile(home, sum), filepath.Join(t.TempDir(), "moved")
 	if err := joined(os.Rename(data, moved), os.Symlink(moved, data)); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
@@ -161,7 +161,7 @@ func TestDataIsFromWhereItSays(t *testing.T) {
 func TestExportOfMissingData(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	save(t, home, withData(t, 0, 1), withData(t, 1, 1))
-	data := result.DataFile(home, withData(t, 0, 1).Plan.Data.SHA256)
+	data := dynohome.DataFile(home, withData(t, 0, 1).Plan.Data.SHA256)
 	if err := os.Remove(data); err != nil {
 		t.Fatal(err)
 	}

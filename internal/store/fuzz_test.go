@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 )
@@ -58,7 +59,7 @@ func FuzzImport(f *testing.F) {
 			if i.Err != nil || i.What != "result" {
 				continue
 			}
-			if _, err := result.Open(home, i.ID); err != nil {
+			if _, err := dynohome.Open(home, i.ID); err != nil {
 				t.Errorf("%s was imported, and cannot be read: %v", i.ID, err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/result"
+	"dyno/internal/dynohome"
 )
 
 // abandoned is how old a temporary file must be to count as a leftover. A locked one is never a
@@ -25,7 +25,7 @@ const abandoned = time.Hour
 // gone, and temporary files of killed processes. It returns what it removed or, if dry is set,
 // would remove.
 func (s *Store) Collect(dry bool) (all []Removed, err error) {
-	return all, result.WithoutSavers(s.home, func() (err error) {
+	return all, dynohome.WithoutSavers(s.home, func() (err error) {
 		if err = s.Refresh(); err != nil {
 			return err
 		}
@@ -76,11 +76,11 @@ func (s *Store) findUnreferred() (all []Removed, err error) {
 			refers[string(sum)] = true
 		}
 	}
-	entries, err := entriesOf(result.DataFolder(s.home))
+	entries, err := entriesOf(dynohome.DataFolder(s.home))
 	for _, e := range entries {
 		sum, _, _ := strings.Cut(e.Name(), ".")
 		if e.Type().IsRegular() && len(sum) == 64 && !refers[sum] {
-			all = append(all, s.describeEntry("data", result.DataFolder(s.home), e))
+			all = append(all, s.describeEntry("data", dynohome.DataFolder(s.home), e))
 		}
 	}
 	return all, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
 	"dyno/internal/lab"
@@ -54,7 +55,7 @@ func TestCollect(t *testing.T) {
 	ids := save(t, home, withData(t, 0, 1), withData(t, 1, 1), withData(t, 2, 2), withData(t, 3, 3))
 	one, two, three := withData(t, 0, 1).Plan.Data, withData(t, 0, 2).Plan.Data, withData(t, 0, 3).Plan.Data
 	s := opened(t, home)
-	results, data := filepath.Join(home, "results"), result.DataFolder(home)
+	results, data := filepath.Join(home, "results"), dynohome.DataFolder(home)
 	newer := strings.Replace(`{"format": "dyno.result/2", "where": "X"}`, "X", three.SHA256, 1)
 	if err := os.WriteFile(filepath.Join(results, ids[3]+".json"), []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
@@ -87,8 +88,8 @@ func TestCollect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gone = append(gone, result.DataFile(home, two.SHA256))
-	kept = append(kept, result.DataFile(home, one.SHA256), result.DataFile(home, three.SHA256))
+	gone = append(gone, dynohome.DataFile(home, two.SHA256))
+	kept = append(kept, dynohome.DataFile(home, one.SHA256), dynohome.DataFile(home, three.SHA256))
 	slices.Sort(gone)
 	for _, dry := range []bool{true, false} {
 		found, err := s.Collect(dry)
@@ -236,8 +237,8 @@ func TestCollectBesideAnImport(t *testing.T) {
 func TestSizeOfData(t *testing.T) {
 	home := t.TempDir()
 	ids := save(t, home, withData(t, 0, 1), withData(t, 1, 2))
-	leave(t, 0, result.DataFolder(home), strings.Repeat("0", 64)+".jsonl")
-	if err := os.Remove(result.DataFile(home, withData(t, 0, 1).Plan.Data.SHA256)); err != nil {
+	leave(t, 0, dynohome.DataFolder(home), strings.Repeat("0", 64)+".jsonl")
+	if err := os.Remove(dynohome.DataFile(home, withData(t, 0, 1).Plan.Data.SHA256)); err != nil {
 		t.Fatal(err)
 	}
 	s := opened(t, home)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/lab"
 	"dyno/internal/result"
@@ -396,7 +397,7 @@ func (s *Store) totalSize() (all Size, err error) {
 	if err != nil {
 		return all, err
 	}
-	if all.Data, err = folderSize(result.DataFolder(s.home)); err != nil {
+	if all.Data, err = folderSize(dynohome.DataFolder(s.home)); err != nil {
 		err = fmt.Errorf("measuring the requests that results share: %w", err)
 	}
 	return all, err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 )
@@ -197,7 +198,7 @@ func (s *Store) importResult(out *Imported, r *result.Result, content []byte) er
 			out.ID, out.Same = had, had != ""
 			return err
 		}
-		_, err = result.Save(s.home, r)
+		_, err = dynohome.Save(s.home, r)
 		out.ID = r.ID
 		return err
 	}

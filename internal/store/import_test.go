@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 )
@@ -526,7 +527,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Fatal(err)
 	}
 	save := measured(0, 1)
-	if _, err := result.Save(home, save); err != nil {
+	if _, err := dynohome.Save(home, save); err != nil {
 		f.Fatal(err)
 	}
 	var b bytes.Buffer

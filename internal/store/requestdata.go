@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
-	"dyno/internal/result"
 )
 
 // filesOfData returns the file with a result's data, unless its SHA256 is in had. A result whose
@@ -20,10 +20,10 @@ func (s *Store) filesOfData(d *load.Data, had map[string]bool) (all []file, dama
 		return nil, nil
 	}
 	had[d.SHA256] = true
-	path := result.DataFile(s.home, d.SHA256)
+	path := dynohome.DataFile(s.home, d.SHA256)
 	from, err := openData(path, d.Bytes)
 	if err == nil {
-		err = errors.Join(result.CheckData(*d, from), from.Close())
+		err = errors.Join(dynohome.CheckData(*d, from), from.Close())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("requests that results refer to are missing; the results are exported " +
@@ -46,12 +46,12 @@ func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
 	if err != nil {
 		return nil, err
 	}
-	release, err := result.ShareData(s.home)
+	release, err := dynohome.ShareData(s.home)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	file := result.DataFile(filepath.Dir(filepath.Dir(full)), d.SHA256)
+	file := dynohome.DataFile(filepath.Dir(filepath.Dir(full)), d.SHA256)
 	if !tried[file] {
 		tried[file] = true
 		out := Imported{From: file, What: "data", ID: d.SHA256}
@@ -69,7 +69,7 @@ func (s *Store) storeData(file string, d load.Data) (same bool, err error) {
 		return false, err
 	}
 	defer from.Close()
-	return result.ImportData(s.home, d, from)
+	return dynohome.ImportData(s.home, d, from)
 }
 
 // openData opens a file of data, which must be a regular file of that size.
@@ -91,7 +91,7 @@ func openData(path string, size int64) (io.ReadCloser, error) {
 
 // checkDataOf reports data in an experiment's folder whose content does not match its name.
 func checkDataOf(dir string) error {
-	entries, err := entriesOf(result.DataFolder(dir))
+	entries, err := entriesOf(dynohome.DataFolder(dir))
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func checkDataOf(dir string) error {
 		if !e.Type().IsRegular() || sum == "" {
 			continue
 		}
-		path := filepath.Join(result.DataFolder(dir), e.Name())
+		path := filepath.Join(dynohome.DataFolder(dir), e.Name())
 		size := sizeOf(path)
 		from, err := openData(path, size)
 		if err == nil {
-			err = errors.Join(result.CheckData(load.Data{SHA256: sum, Bytes: size}, from), from.Close())
+			err = errors.Join(dynohome.CheckData(load.Data{SHA256: sum, Bytes: size}, from), from.Close())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -28,7 +29,7 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 		return nil, err
 	}
 	// Earlier versions kept secrets; and marks of one key make the same of both.
-	r.Plan = result.Redacted(r.Plan, result.Marks(filepath.Dir(filepath.Dir(file))))
+	r.Plan = result.Redacted(r.Plan, dynohome.Marks(filepath.Dir(filepath.Dir(file))))
 	host, err := json.Marshal(r.Host)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/proto"
 	"dyno/internal/result"
 )
@@ -21,7 +22,7 @@ func TestIndexHasNoSecrets(t *testing.T) {
 	old.Plan.Requests[0].Header = []proto.Field{{Name: "X-Tenant", Value: "SECRET-TENANT"}}
 	old.Plan.Requests[0].Body = []byte("SECRET-BODY")
 	now := measured(1, 2)
-	now.Plan = result.Redacted(old.Plan, result.Marks(home))
+	now.Plan = result.Redacted(old.Plan, dynohome.Marks(home))
 	save(t, home, old, now)
 	s := opened(t, home)
 	all, err := s.Entries()

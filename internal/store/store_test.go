@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
 	"dyno/internal/lab"
@@ -45,7 +46,7 @@ func measured(minute int, rate float64) *result.Result {
 func save(t *testing.T, home string, all ...*result.Result) (ids []string) {
 	t.Helper()
 	for _, r := range all {
-		if _, err := result.Save(home, r); err != nil {
+		if _, err := dynohome.Save(home, r); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, r.ID)
@@ -206,7 +207,7 @@ func TestFingerprintsOfManyRequests(t *testing.T) {
 // Results whose requests differ only in a header of which a mark is kept share the lines of their
 // requests, and are other series, unless that is a credential.
 func TestFingerprintsOfMarkedHeaders(t *testing.T) {
-	marks := result.Marks(t.TempDir())
+	marks := dynohome.Marks(t.TempDir())
 	of := func(name, value string) load.Plan {
 		p := measured(0, 1000).Plan
 		for i := range 30 {
@@ -265,7 +266,7 @@ func TestFingerprints(t *testing.T) {
 		r.Plan.Requests[0].Header = []proto.Field{{Name: name, Value: value}}
 		return PlanOf(r.Plan)
 	}
-	marks := result.Marks(t.TempDir())
+	marks := dynohome.Marks(t.TempDir())
 	for name, same := range map[string]bool{"Authorization": true, "X-Variant": false} {
 		a, b := header(name, marks("", "a")), header(name, marks("", "b"))
 		if (a == b) != same || a != header(name, marks("", "a")) {

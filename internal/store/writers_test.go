@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 )
 
 // writerHome is set in a process that stores results, and nothing else.
@@ -43,7 +43,7 @@ func write(home, count string, acknowledge io.Writer) error {
 	}
 	for i := 0; i < n; i++ {
 		r := measured(i, 1000+float64(os.Getpid()%100))
-		if _, err := result.Save(home, r); err != nil {
+		if _, err := dynohome.Save(home, r); err != nil {
 			return err
 		}
 		fmt.Fprintln(acknowledge, r.ID)
@@ -113,7 +113,7 @@ func holds(t *testing.T, home string, lines []string) {
 		if _, has := stored[id]; !has {
 			t.Errorf("%s was stored, and is not there", id)
 		}
-		if _, err := result.Open(home, filepath.Join(home, "results", id+".json")); err != nil {
+		if _, err := dynohome.Open(home, filepath.Join(home, "results", id+".json")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"dyno/internal/lab"
-	"dyno/internal/view/report"
+	"dyno/internal/view/format"
 )
 
 // conditions are what trials were made under: what was the same for all, and what was not.
@@ -83,7 +83,7 @@ func (s *survey) noteLeaves(path string, v any) {
 			s.noteLeaves(joinPath(path, strconv.Itoa(i)), child)
 		}
 	default:
-		s.noteValue(path, report.Clip(fmt.Sprint(v), longestValue))
+		s.noteValue(path, format.Clip(fmt.Sprint(v), longestValue))
 	}
 }
 

@@ -9,31 +9,31 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
-	"dyno/internal/view/report"
+	"dyno/internal/view/labreport"
 )
 
 // experimentPage is what the page of an experiment is drawn from. Lists that are about
 // trials have them in the order of Record.Trials; where a list has an entry for each verdict
 // it is in the order of Record.Verdicts.
 type experimentPage struct {
-	Kind       string                 `json:"kind"`
-	Words      report.ExperimentWords `json:"words"`
-	Record     *lab.Record            `json:"record"`
-	Measures   []measure              `json:"measures"`
-	Metrics    []experiment.Metric    `json:"metrics"` // the measures that are judged
-	Levels     []level                `json:"levels"`
-	Counted    []cellTrials           `json:"counted"`
-	Forest     []forestBar            `json:"forest"`
-	Spectra    spectra                `json:"spectra"`
-	Strip      machineStrip           `json:"strip"`
-	Floors     []noiseFloor           `json:"floors,omitempty"`
-	Starts     []startupCurve         `json:"starts"`
-	Comings    []readyTime            `json:"comings"`
-	Ladders    []ladder               `json:"ladders,omitempty"`
-	Past       *Past                  `json:"past,omitempty"`
-	Panels     panels                 `json:"panels"`
-	Flames     []flame                `json:"flames,omitempty"`
-	Conditions conditions             `json:"conditions"`
+	Kind       string                    `json:"kind"`
+	Words      labreport.ExperimentWords `json:"words"`
+	Record     *lab.Record               `json:"record"`
+	Measures   []measure                 `json:"measures"`
+	Metrics    []experiment.Metric       `json:"metrics"` // the measures that are judged
+	Levels     []level                   `json:"levels"`
+	Counted    []cellTrials              `json:"counted"`
+	Forest     []forestBar               `json:"forest"`
+	Spectra    spectra                   `json:"spectra"`
+	Strip      machineStrip              `json:"strip"`
+	Floors     []noiseFloor              `json:"floors,omitempty"`
+	Starts     []startupCurve            `json:"starts"`
+	Comings    []readyTime               `json:"comings"`
+	Ladders    []ladder                  `json:"ladders,omitempty"`
+	Past       *Past                     `json:"past,omitempty"`
+	Panels     panels                    `json:"panels"`
+	Flames     []flame                   `json:"flames,omitempty"`
+	Conditions conditions                `json:"conditions"`
 }
 
 // A measure is what a trial has a figure of.
@@ -93,7 +93,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &experimentPage{Kind: "experiment", Words: report.ExperimentWordsOf(r), Record: r,
+	p := &experimentPage{Kind: "experiment", Words: labreport.ExperimentWordsOf(r), Record: r,
 		Metrics: r.Experiment.Design.Metrics}
 	for _, m := range lab.Measures {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})

@@ -11,8 +11,8 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page/pagetest"
-	"dyno/internal/view/report"
 )
 
 // Whatever an experiment found, its page writes each ratio, each end of an interval and each
@@ -49,7 +49,7 @@ func TestFiguresOfPageAndTextAreAlike(t *testing.T) {
 func alike(t *testing.T, tab *pagetest.Tab, r *lab.Record) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.ExperimentMarkdown(&b, r); err != nil {
+	if err := labreport.ExperimentMarkdown(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(b.String(), `\`, "")

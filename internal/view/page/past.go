@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/store"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -80,7 +81,7 @@ func PastOf(r *lab.Record, earlier []*lab.Record) *Past {
 		p.Runs = append(p.Runs, pastRun{folderName(one.Dir), one.Started, one.Dyno, len(one.Trials)})
 		seen.beginTrial()
 		for _, f := range one.Environment() {
-			seen.noteValue(f.Name, report.Clip(f.Value, longestValue))
+			seen.noteValue(f.Name, format.Clip(f.Value, longestValue))
 		}
 	}
 	p.Differs = seen.conditions().Differs

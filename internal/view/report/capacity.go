@@ -11,39 +11,41 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // Search writes what a search for a rate found: the rate in words, then every
 // probe, as a table and as a plot.
-func Search(w io.Writer, s *capacity.Search, style Style) error {
-	d := &document{w: w}
-	c := map[capacity.End]color{capacity.Found: green, capacity.Missed: red}[s.End]
+func Search(w io.Writer, s *capacity.Search, style format.Style) error {
+	d := format.NewDocument(w)
+	c := map[capacity.End]format.Color{capacity.Found: format.Green,
+		capacity.Missed: format.Red}[s.End]
 	if c == "" {
-		c = yellow
+		c = format.Yellow
 	}
-	for _, line := range wrapLines(CertifiedText(s), style.lineWidth()) {
-		fmt.Fprintln(d, style.paint(c, line))
+	for _, line := range format.WrapLines(CertifiedText(s), style.LineWidth()) {
+		fmt.Fprintln(d, style.Paint(c, line))
 	}
-	writeFact(d, style, "", Fact{"because", plainLine(s.Reason)})
+	writeFact(d, style, "", Fact{"because", format.PlainLine(s.Reason)})
 	for _, text := range s.Warnings {
-		writeFact(d, style, yellow, Fact{"WARNING", plainLine(text)})
+		writeFact(d, style, format.Yellow, Fact{"WARNING", format.PlainLine(text)})
 	}
 	if tooFewSeconds(s.Probes) {
-		writeFact(d, style, yellow, Fact{"WARNING", tooShort})
+		writeFact(d, style, format.Yellow, Fact{"WARNING", tooShort})
 	}
 	if s.Closed != nil {
-		writeFact(d, style, "", Fact{"closed loop", digits3(*s.Closed) + " requests/s"})
+		writeFact(d, style, "", Fact{"closed loop", format.Digits3(*s.Closed) + " requests/s"})
 	}
 	if s.Plan.Target.URL != "" {
 		writeFact(d, style, "", Fact{"of", searchText(s)})
 	}
 	if len(s.Probes) > 0 {
 		fmt.Fprintln(d)
-		probeTable(s).writeText(d, "  ", "rrrr")
+		probeTable(s).WriteText(d, "  ", "rrrr")
 		writeNotes(d, s)
 		writeProbePlot(d, s)
 	}
-	return d.err
+	return d.Err()
 }
 
 // tooShort warns of probes that few finds.
@@ -56,8 +58,8 @@ func searchText(s *capacity.Search) string {
 	if law == "" {
 		law = load.Even
 	}
-	return fmt.Sprintf("%s, %s arrivals, %s", Clip(plainLine(s.Plan.Target.URL), longestURL), law,
-		Plural(int64(s.Plan.Connections), "connection"))
+	return fmt.Sprintf("%s, %s arrivals, %s", format.Clip(format.PlainLine(s.Plan.Target.URL),
+		longestURL), law, format.Plural(int64(s.Plan.Connections), "connection"))
 }
 
 // CertifiedText is what a search found, in a sentence.
@@ -65,10 +67,10 @@ func CertifiedText(s *capacity.Search) string {
 	what := strings.Join(s.Objectives, " and ")
 	switch {
 	case s.Certified != nil && s.End == capacity.Found:
-		return fmt.Sprintf("%s requests/s meet %s", exact3(*s.Certified), what)
+		return fmt.Sprintf("%s requests/s meet %s", format.Exact3(*s.Certified), what)
 	case s.Certified != nil:
 		return fmt.Sprintf("at least %s requests/s meet %s: CLIENT-BOUND, the server's limit was "+
-			"not found", exact3(*s.Certified), what)
+			"not found", format.Exact3(*s.Certified), what)
 	}
 	if s.End == capacity.Missed && len(s.Probes) == 0 {
 		return "no rate meets " + what
@@ -90,15 +92,15 @@ func tooFewSeconds(all []capacity.Probe) bool {
 	})
 }
 
-func probeTable(s *capacity.Search) table {
-	t := table{{"rate", "completed", "measured"}}
+func probeTable(s *capacity.Search) format.Table {
+	t := format.Table{{"rate", "completed", "measured"}}
 	for _, expr := range s.Objectives {
-		t[0] = append(t[0], plainLine(expr))
+		t[0] = append(t[0], format.PlainLine(expr))
 	}
 	t[0] = append(t[0], "outcome", "")
 	notes := probeNotes(s.Probes)
 	for i, p := range s.Probes {
-		row := []string{exact3(p.Rate), exact3(p.Completed), secondsText(p.Measured)}
+		row := []string{format.Exact3(p.Rate), format.Exact3(p.Completed), format.Seconds(p.Measured)}
 		for _, j := range p.Judged {
 			row = append(row, boundedValue(j))
 		}
@@ -117,7 +119,7 @@ func probeTable(s *capacity.Search) table {
 // boundedValue is a value with its bounds.
 func boundedValue(j capacity.Judged) string {
 	if j.Value == nil {
-		return tooFew
+		return format.TooFew
 	}
 	bound := func(v *float64) string {
 		if v == nil {
@@ -144,9 +146,9 @@ func probeNotes(all []capacity.Probe) notes {
 	seen := map[string]int{}
 	for i, p := range all {
 		for _, why := range probeReasons(p) {
-			kind := reasonKind(why)
+			kind := ReasonKind(why)
 			if seen[kind] == 0 {
-				n.texts, n.many = append(n.texts, plainLine(why)), append(n.many, 0)
+				n.texts, n.many = append(n.texts, format.PlainLine(why)), append(n.many, 0)
 				seen[kind] = len(n.texts)
 			}
 			n.of[i] = append(n.of[i], seen[kind])
@@ -167,7 +169,7 @@ func probeReasons(p capacity.Probe) []string {
 	return []string{p.Why}
 }
 
-// textOf is note i, from 0 on. Of several probes it is that of the first.
+// TextOfMarkdown is note i, from 0 on. Of several probes it is that of the first.
 func (n notes) textOf(i int) string {
 	if n.many[i] == 1 {
 		return n.texts[i]
@@ -176,10 +178,10 @@ func (n notes) textOf(i int) string {
 }
 
 // writeNotes says of probes what their values do not.
-func writeNotes(d *document, s *capacity.Search) {
+func writeNotes(d *format.Document, s *capacity.Search) {
 	all := probeNotes(s.Probes)
 	for i := range all.texts {
-		for k, line := range wrapLines(all.textOf(i), textWidth-6) {
+		for k, line := range format.WrapLines(all.textOf(i), format.TextWidth-6) {
 			head := strings.Repeat(" ", 4)
 			if k == 0 {
 				head = fmt.Sprintf("%4s", fmt.Sprintf("[%d]", i+1))
@@ -194,8 +196,9 @@ var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x'
 	capacity.Undecided: '?', capacity.OurLimit: '#'}
 
 // writeProbePlot draws the first objective's value over the rate.
-func writeProbePlot(d *document, s *capacity.Search) {
-	p := plot{xName: "requests/s", yName: plainLine(s.Objectives[0]), log: true, x: exact3}
+func writeProbePlot(d *format.Document, s *capacity.Search) {
+	p := plot{xName: "requests/s", yName: format.PlainLine(s.Objectives[0]), log: true,
+		x: format.Exact3}
 	for _, probe := range s.Probes {
 		j := probe.Judged[0]
 		if j.Value == nil || marks[probe.Outcome] == 0 {
@@ -214,9 +217,9 @@ func writeProbePlot(d *document, s *capacity.Search) {
 
 // ProbeLine is one probe in a line.
 func ProbeLine(p capacity.Probe) string {
-	s := exact3(p.Rate) + "/s"
+	s := format.Exact3(p.Rate) + "/s"
 	for _, j := range p.Judged {
-		s += ", " + plainLine(j.Expr) + ": " + boundedValue(j)
+		s += ", " + format.PlainLine(j.Expr) + ": " + boundedValue(j)
 	}
 	s += ": " + strings.ToUpper(string(p.Outcome))
 	if p.Purpose != capacity.Trial {
@@ -227,23 +230,23 @@ func ProbeLine(p capacity.Probe) string {
 
 // Curve writes a sweep: the law and its peak in words, then the points, as a table
 // and as a plot.
-func Curve(w io.Writer, c *capacity.Curve, style Style) error {
-	d := &document{w: w}
-	for _, line := range wrapLines(PeakText(c), style.lineWidth()) {
-		fmt.Fprintln(d, style.paint(bold, line))
+func Curve(w io.Writer, c *capacity.Curve, style format.Style) error {
+	d := format.NewDocument(w)
+	for _, line := range format.WrapLines(PeakText(c), style.LineWidth()) {
+		fmt.Fprintln(d, style.Paint(format.Bold, line))
 	}
 	for _, f := range lawFacts(c) {
 		writeFact(d, style, "", f)
 	}
 	for _, f := range curveDoubts(c) {
-		writeFact(d, style, yellow, f)
+		writeFact(d, style, format.Yellow, f)
 	}
 	if len(c.Points) > 0 {
 		fmt.Fprintln(d)
-		pointTable(c).writeText(d, "  ", "r")
+		pointTable(c).WriteText(d, "  ", "r")
 		writeCurvePlot(d, c)
 	}
-	return d.err
+	return d.Err()
 }
 
 // lawFacts are the law and how well it fits; none if there is none.
@@ -253,19 +256,20 @@ func lawFacts(c *capacity.Curve) []Fact {
 		return nil
 	}
 	return []Fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
-		"(contention), κ %s (coherency), R² %.4f", digits3(f.Gamma), significantDigits(f.Sigma, 4),
-		significantDigits(f.Kappa, 4), f.R2)},
-		{"residuals", "up to " + percentText(100*largestValue(f.Residuals)) + " of the law's value"}}
+		"(contention), κ %s (coherency), R² %.4f", format.Digits3(f.Gamma),
+		format.SignificantDigits(f.Sigma, 4), format.SignificantDigits(f.Kappa, 4), f.R2)},
+		{"residuals", "up to " + format.Percent(100*largestValue(f.Residuals)) + " of the law's value"}}
 }
 
 // curveDoubts are what one must know besides.
 func curveDoubts(c *capacity.Curve) (all []Fact) {
 	if c.Apart > 0 {
-		all = append(all, Fact{"WARNING", Plural(int64(c.Apart), "point") + " left out of the law: the " +
-			"generator was the limit, or nothing was completed"})
+		all = append(all, Fact{"WARNING", format.Plural(int64(c.Apart), "point") +
+			" left out of the law: " +
+			"the generator was the limit, or nothing was completed"})
 	}
 	if c.Left > 0 {
-		all = append(all, Fact{"INTERRUPTED", Plural(int64(c.Left), "point") + " not measured"})
+		all = append(all, Fact{"INTERRUPTED", format.Plural(int64(c.Left), "point") + " not measured"})
 	}
 	return all
 }
@@ -287,7 +291,8 @@ func PeakText(c *capacity.Curve) string {
 		return "no peak in range: by the law throughput still grows at the highest level"
 	}
 	s := fmt.Sprintf("by the law %s requests/s at most, with %s under way",
-		digits3(*f.PeakX)+rangeText(f.PeakXInterval), digits3(*f.PeakN)+rangeText(f.PeakNInterval))
+		format.Digits3(*f.PeakX)+rangeText(f.PeakXInterval),
+		format.Digits3(*f.PeakN)+rangeText(f.PeakNInterval))
 	if f.PeakNInterval == nil {
 		s += "; 8 rounds or more would give intervals"
 	}
@@ -300,14 +305,15 @@ func rangeText(r *capacity.Range) string {
 	case r == nil:
 		return ""
 	case r.High == nil:
-		return " (" + digits3(r.Low) + " to beyond the range)"
+		return " (" + format.Digits3(r.Low) + " to beyond the range)"
 	}
-	return " (" + digits3(r.Low) + " to " + digits3(*r.High) + ")"
+	return " (" + format.Digits3(r.Low) + " to " + format.Digits3(*r.High) + ")"
 }
 
 // pointTable are those of a sweep, by level and round.
-func pointTable(c *capacity.Curve) table {
-	t := table{{string(c.Axis), "round", "under way", "completed", "p50", "p99", "errors", "verdict"}}
+func pointTable(c *capacity.Curve) format.Table {
+	t := format.Table{{string(c.Axis), "round", "under way", "completed", "p50", "p99", "errors",
+		"verdict"}}
 	all := slices.Clone(c.Points)
 	slices.SortStableFunc(all, func(a, b capacity.Point) int {
 		if a.Level != b.Level {
@@ -316,8 +322,9 @@ func pointTable(c *capacity.Curve) table {
 		return a.Round - b.Round
 	})
 	for _, p := range all {
-		t = append(t, []string{exact3(p.Level), countText(int64(p.Round)), exact3(p.N), exact3(p.X),
-			microsText(p.P50), microsText(p.P99), countText(p.Errors), plainLine(p.Verdict)})
+		t = append(t, []string{format.Exact3(p.Level), format.Count(int64(p.Round)), format.Exact3(p.N),
+			format.Exact3(p.X),
+			format.Micros(p.P50), format.Micros(p.P99), format.Count(p.Errors), format.PlainLine(p.Verdict)})
 	}
 	return t
 }
@@ -325,15 +332,16 @@ func pointTable(c *capacity.Curve) table {
 // PointLine is one point in a line.
 func PointLine(p capacity.Point, axis capacity.Axis) string {
 	if p.Cause != "" {
-		return fmt.Sprintf("round %d, %s %s: %s", p.Round, axis, exact3(p.Level), plainLine(p.Cause))
+		return fmt.Sprintf("round %d, %s %s: %s", p.Round, axis, format.Exact3(p.Level),
+			format.PlainLine(p.Cause))
 	}
-	return fmt.Sprintf("round %d, %s %s: %s requests/s, p99 %s, %s", p.Round, axis, exact3(p.Level),
-		digits3(p.X), microsText(p.P99), plainLine(p.Verdict))
+	return fmt.Sprintf("round %d, %s %s: %s requests/s, p99 %s, %s", p.Round, axis,
+		format.Exact3(p.Level), format.Digits3(p.X), format.Micros(p.P99), format.PlainLine(p.Verdict))
 }
 
 // writeCurvePlot draws the points over the law.
-func writeCurvePlot(d *document, c *capacity.Curve) {
-	p := plot{xName: "under way", yName: "requests/s", x: exact3, y: digits3}
+func writeCurvePlot(d *format.Document, c *capacity.Curve) {
+	p := plot{xName: "under way", yName: "requests/s", x: format.Exact3, y: format.Digits3}
 	low, high := math.Inf(1), 0.0
 	for _, point := range c.Points {
 		low, high = min(low, point.N), max(high, point.N)
@@ -357,63 +365,64 @@ func writeCurvePlot(d *document, c *capacity.Curve) {
 
 // Calibration writes what the generator can do.
 func Calibration(w io.Writer, c *capacity.Calibration) error {
-	d := &document{w: w}
+	d := format.NewDocument(w)
 	where := "on CPUs of its own"
 	if !c.Apart {
 		where = "on the same CPUs"
 	}
-	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", plainLine(c.Dyno), Machine(c.Host),
-		Plural(int64(c.Threads), "thread"), where)
-	t := table{{"connections", "ring", "requests/s", "CPU a request", "busy", "p50", "p99"}}
+	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", format.PlainLine(c.Dyno), Machine(c.Host),
+		format.Plural(int64(c.Threads), "thread"), where)
+	t := format.Table{{"connections", "ring", "requests/s", "CPU a request", "busy", "p50", "p99"}}
 	for _, l := range c.Closed {
-		t = append(t, []string{countText(int64(l.Connections)), plainLine(l.Ring), digits3(l.Rate),
-			microsText(l.CPU), percentText(l.Busy), microsText(l.P50), microsText(l.P99)})
+		t = append(t, []string{format.Count(int64(l.Connections)), format.PlainLine(l.Ring),
+			format.Digits3(l.Rate),
+			format.Micros(l.CPU), format.Percent(l.Busy), format.Micros(l.P50), format.Micros(l.P99)})
 	}
-	t.writeText(d, "  ", "r")
+	t.WriteText(d, "  ", "r")
 	fmt.Fprintln(d)
 	writeRingCosts(d, c)
 	writeDisturbed(d, c)
-	t = table{{"rate", "sent", "send lag p99", "max", "verdict"}}
+	t = format.Table{{"rate", "sent", "send lag p99", "max", "verdict"}}
 	for _, p := range c.Open {
-		t = append(t, []string{exact3(p.Rate), digits3(p.Sent), microsText(p.LagP99),
-			microsText(p.LagMax), plainLine(p.Verdict)})
+		t = append(t, []string{format.Exact3(p.Rate), format.Digits3(p.Sent), format.Micros(p.LagP99),
+			format.Micros(p.LagMax), format.PlainLine(p.Verdict)})
 	}
-	t.writeText(d, "  ", "r")
-	return d.err
+	t.WriteText(d, "  ", "r")
+	return d.Err()
 }
 
 // writeRingCosts are what a request took on each ring, where there was one to choose.
-func writeRingCosts(d *document, c *capacity.Calibration) {
-	t := table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
+func writeRingCosts(d *format.Document, c *capacity.Calibration) {
+	t := format.Table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
 	for _, level := range c.Closed {
 		cost := map[string]string{}
 		for _, l := range c.Rings {
 			if l.Connections == level.Connections {
-				cost[l.Ring] = microsText(l.CPU)
+				cost[l.Ring] = format.Micros(l.CPU)
 			}
 		}
 		if len(cost) < 2 {
 			continue
 		}
-		t = append(t, []string{countText(int64(level.Connections)), cost["epoll"], cost["uring"],
-			plainLine(c.Auto(level.Connections))})
+		t = append(t, []string{format.Count(int64(level.Connections)), cost["epoll"], cost["uring"],
+			format.PlainLine(c.Auto(level.Connections))})
 	}
 	if len(t) > 1 {
-		t.writeText(d, "  ", "r")
+		t.WriteText(d, "  ", "r")
 		fmt.Fprintln(d)
 	}
 }
 
 // writeDisturbed says with how many connections other programs ran on the generator's CPUs, and
 // what is not taken from there.
-func writeDisturbed(d *document, c *capacity.Calibration) {
+func writeDisturbed(d *format.Document, c *capacity.Calibration) {
 	var some, all []string
 	for _, level := range c.Closed {
 		if c.Disturbed(level.Connections) {
-			some = append(some, countText(int64(level.Connections)))
+			some = append(some, format.Count(int64(level.Connections)))
 		}
 		if c.Doubtful(level.Connections) {
-			all = append(all, countText(int64(level.Connections)))
+			all = append(all, format.Count(int64(level.Connections)))
 		}
 	}
 	if len(some) == 0 {

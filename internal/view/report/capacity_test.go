@@ -12,25 +12,27 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/reporttest"
 )
 
 func probed(purpose capacity.Purpose, rate, p99 float64, o capacity.Outcome, why string) capacity.Probe {
-	j := capacity.Judged{Verdict: o, Low: set(p99 * 0.95), High: set(p99 * 1.08), Seconds: 10,
-		Outcome: result.Outcome{Expr: "p99<10ms", Value: set(p99), Unit: "us", Met: p99 < 10_000}}
-	errs := capacity.Judged{Outcome: result.Outcome{Expr: "errors<0.1%", Value: set(0.0), Unit: "percent", Met: true},
+	j := capacity.Judged{Verdict: o, Low: reporttest.Set(p99 * 0.95), High: reporttest.Set(p99 * 1.08), Seconds: 10,
+		Outcome: result.Outcome{Expr: "p99<10ms", Value: reporttest.Set(p99), Unit: "us", Met: p99 < 10_000}}
+	errs := capacity.Judged{Outcome: result.Outcome{Expr: "errors<0.1%", Value: reporttest.Set(0.0), Unit: "percent", Met: true},
 		Verdict: capacity.Passed}
 	return capacity.Probe{Purpose: purpose, Rate: rate, Sent: rate, Completed: rate * 0.99, Measured: 10,
 		Judged: []capacity.Judged{j, errs}, Outcome: o, Why: why, Verdict: result.OK}
 }
 
 func found() *capacity.Search {
-	p := plan("http://127.0.0.1:8080/")
+	p := reporttest.Plan("http://127.0.0.1:8080/")
 	p.Arrival = load.Poisson
 	aborted := probed(capacity.Trial, 1600, 812_000, capacity.Failed, "given up after 3 s, when more than a "+
 		"second of arrivals waited: all 50 connections were busy")
 	aborted.Measured = 3
 	return &capacity.Search{Format: capacity.Format, Plan: p, Objectives: []string{"p99<10ms", "errors<0.1%"},
-		Certified: set(727.8), Low: set(727.8), High: set(766.1), Closed: set(987.6), End: capacity.Found,
+		Certified: reporttest.Set(727.8), Low: reporttest.Set(727.8), High: reporttest.Set(766.1), Closed: reporttest.Set(987.6), End: capacity.Found,
 		Reason: "met at 727.8/s, and not at 766.1/s", Probes: []capacity.Probe{
 			probed(capacity.Trial, 200, 2800, capacity.Passed, ""), probed(capacity.Trial, 400, 3640, capacity.Passed, ""),
 			probed(capacity.Trial, 800, 9800, capacity.Undecided, ""), probed(capacity.Longer, 800, 12_300, capacity.Failed, ""),
@@ -52,7 +54,7 @@ func short() *capacity.Search {
 
 func swept() *capacity.Curve {
 	law := capacity.Law{Gamma: 1000, Sigma: 0.05, Kappa: 0.002}
-	c := &capacity.Curve{Plan: plan("http://127.0.0.1:8080/"), Axis: capacity.Connections, Rounds: 2, Levels: []float64{1, 2, 4, 8, 16, 32, 64}}
+	c := &capacity.Curve{Plan: reporttest.Plan("http://127.0.0.1:8080/"), Axis: capacity.Connections, Rounds: 2, Levels: []float64{1, 2, 4, 8, 16, 32, 64}}
 	var n, x []float64
 	for round := range 2 {
 		for i := range c.Levels {
@@ -74,7 +76,7 @@ func searches() map[string]*capacity.Search {
 		capacity.Unreachable, capacity.Interrupted} {
 		all["end "+string(end)] = &capacity.Search{End: end, Objectives: []string{"p99<1s"}, Plan: found().Plan}
 	}
-	all["end found"].Certified = set(1.0)
+	all["end found"].Certified = reporttest.Set(1.0)
 	return all
 }
 
@@ -85,7 +87,7 @@ func curves() map[string]*capacity.Curve {
 	noPeak.Fit, noPeak.NoFit, noPeak.Left = nil, "too few", 11
 	intervals := swept()
 	intervals.Fit.PeakNInterval = &capacity.Range{Low: 20}
-	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: set(7000.0)}
+	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: reporttest.Set(7000.0)}
 	return map[string]*capacity.Curve{"swept": swept(), "nopeak": noPeak, "intervals": intervals}
 }
 
@@ -101,11 +103,11 @@ func TestGoldenCapacity(t *testing.T) {
 			{Connections: 100, Ring: "uring", CPU: 4.02},
 			{Connections: 1000, Ring: "epoll", CPU: 4.86}, {Connections: 1000, Ring: "uring", CPU: 6.09}},
 		Open: []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
-	book := phrasebook{}
+	book := reporttest.Phrasebook{}
 	var b bytes.Buffer
 	for name, s := range searches() {
 		b.Reset()
-		style := Style{}
+		style := format.Style{}
 		if name == "short" {
 			style.Color = paint
 		}
@@ -113,21 +115,21 @@ func TestGoldenCapacity(t *testing.T) {
 			t.Error(name, err)
 		}
 		phrases := phrasesOf(SearchSentences(s))
-		book.collect(name, phrases)
+		book.Collect(name, phrases)
 		if len(s.Probes) > 0 {
-			golden(t, name+".find", layoutOf(Visible(b.Bytes(), paint), phrases))
+			golden(t, name+".find", reporttest.LayoutOf(format.Visible(b.Bytes(), paint), phrases))
 		}
 	}
 	for name, c := range curves() {
 		b.Reset()
-		if err := Curve(&b, c, Style{}); err != nil {
+		if err := Curve(&b, c, format.Style{}); err != nil {
 			t.Error(name, err)
 		}
 		phrases := phrasesOf(CurveSentences(c))
-		book.collect(name, phrases)
-		golden(t, name+".curve", layoutOf(b.Bytes(), phrases))
+		book.Collect(name, phrases)
+		golden(t, name+".curve", reporttest.LayoutOf(b.Bytes(), phrases))
 	}
-	book.golden(t, "capacity")
+	golden(t, "capacity.sentences", book.Text())
 	b.Reset()
 	if err := Calibration(&b, calibration); err != nil {
 		t.Error(err)
@@ -141,21 +143,21 @@ func TestEndsOfSearches(t *testing.T) {
 		capacity.Unreachable, capacity.Interrupted} {
 		s := &capacity.Search{End: end, Objectives: []string{"p99<1s"}}
 		if end == capacity.Found {
-			s.Certified = set(1.0)
+			s.Certified = reporttest.Set(1.0)
 		}
 		if CertifiedText(s) == "" {
 			t.Errorf("%s: nothing is said", end)
 		}
 		var b bytes.Buffer
-		if err := Search(&b, s, Style{}); err != nil {
+		if err := Search(&b, s, format.Style{}); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestCapacityWriteErrors(t *testing.T) {
-	for _, err := range []error{Search(full{}, found(), Style{}), Curve(full{}, swept(), Style{}),
-		Calibration(full{}, &capacity.Calibration{})} {
+	for _, err := range []error{Search(reporttest.Full{}, found(), format.Style{}), Curve(reporttest.Full{}, swept(), format.Style{}),
+		Calibration(reporttest.Full{}, &capacity.Calibration{})} {
 		if !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%v", err)
 		}
@@ -192,7 +194,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 		}
 		s.Probes = append(s.Probes, p)
 	}
-	words := text(t, func(b *strings.Builder) error { return Search(b, s, Style{}) })
+	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
 	for note, times := range map[string]int{"given up after": 1, "late": 1, "no CPU": 1,
 		" [1]": 5, " [2]": 5, "[2] [3]": 2, "the first of 4 probes": 2, "the first of 2 probes": 1} {
 		if got := strings.Count(words, note); got != times {

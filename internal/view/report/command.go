@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/redact"
+	"dyno/internal/view/format"
 )
 
 // A commandLine is being written.
@@ -21,7 +22,7 @@ type commandLine struct {
 
 func (c *commandLine) addFlag(wanted bool, name, value string) {
 	if wanted {
-		c.words = append(c.words, name+" "+shellQuote(value))
+		c.words = append(c.words, name+" "+format.ShellQuote(value))
 	}
 }
 
@@ -31,7 +32,7 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 func repeatCommand(p load.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
-	c.words = append(c.words, shellQuote(p.Target.URL))
+	c.words = append(c.words, format.ShellQuote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
 
@@ -141,13 +142,13 @@ func (c *commandLine) noteSecrets(p load.Plan) {
 	}
 	for _, r := range p.Requests {
 		for _, h := range r.Header {
-			lost(h.Value, "the value of "+plainLine(h.Name)+" is secret and was not kept")
+			lost(h.Value, "the value of "+format.PlainLine(h.Name)+" is secret and was not kept")
 		}
 		lost(r.Path, "what is secret in the URL was not kept")
 		lost(string(r.Body), "what is secret in the body was not kept")
 	}
 	for _, f := range p.Params {
-		lost(f.Value, "the value of "+plainLine(f.Name)+" is secret and was not kept")
+		lost(f.Value, "the value of "+format.PlainLine(f.Name)+" is secret and was not kept")
 	}
 }
 
@@ -170,16 +171,4 @@ func joinComma[T any](all []T, show func(T) string) string {
 		words = append(words, show(v))
 	}
 	return strings.Join(words, ",")
-}
-
-// shellQuote is a word as a shell reads it.
-func shellQuote(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_-./:,=@%+", r)
-	}
-	if s != "" && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !safe(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

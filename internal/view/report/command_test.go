@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
 )
 
 // A command that repeats a run connects to where the run did, which the URL alone may
@@ -36,9 +37,9 @@ func TestRepeatingConnects(t *testing.T) {
 
 // repeatable is of a server that was watched, and of an objective that ended the run.
 func repeatable() *result.Result {
-	r := watched()
+	r := reporttest.Watched()
 	r.Server.Watch = []string{"nginx", "my server", "1234", "db@agent1"}
-	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: set(1.5)}}
+	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: reporttest.Set(1.5)}}
 	return r
 }
 
@@ -54,7 +55,7 @@ func TestRepeatingWatches(t *testing.T) {
 	if s.Lost == "" {
 		t.Error("a process ID can be promised")
 	}
-	if again := RunSentences(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
+	if again := RunSentences(reporttest.Closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
 		t.Errorf("of a server that was not watched: %q, lost %q", again.Command, again.Lost)
 	}
 }
@@ -72,8 +73,8 @@ func TestRepeatingFromData(t *testing.T) {
 	}
 	p.Data.File = ""
 	_, unnamed := repeatCommand(p, "dyno", "run")
-	book := phrasebook{}
-	book.collect("from a file", phrases("lost", lost))
-	book.collect("from files", phrases("lost", unnamed))
-	book.golden(t, "command")
+	book := reporttest.Phrasebook{}
+	book.Collect("from a file", reporttest.Phrases("lost", lost))
+	book.Collect("from files", reporttest.Phrases("lost", unnamed))
+	golden(t, "command.sentences", book.Text())
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dyno/internal/view/format"
 )
 
 // A curve is values of as many seconds, the latest last, drawn as columns that
@@ -25,7 +27,7 @@ var blocks = []rune(" ▁▂▃▄▅▆▇█")
 // screenRows are a line that says what the curve says, and the curve, in so many lines.
 func (c curve) screenRows(width, lines int, more string) []row {
 	if len(c.values) == 0 {
-		all := []row{{fmt.Sprintf(screenFact, c.name, tooFew), bold}}
+		all := []row{{fmt.Sprintf(screenFact, c.name, format.TooFew), format.Bold}}
 		return append(all, make([]row, lines)...)
 	}
 	last, low, high := c.values[len(c.values)-1], slices.Min(c.values), slices.Max(c.values)
@@ -34,7 +36,7 @@ func (c curve) screenRows(width, lines int, more string) []row {
 	if more != "" {
 		head += "; " + more
 	}
-	all := []row{{head, bold}}
+	all := []row{{head, format.Bold}}
 	columns := width - labelWidth - 2
 	each := max(min(columns/minute, widest), 1) // characters a second
 	drawn := c.values[max(len(c.values)-max(columns, 0)/each, 0):]

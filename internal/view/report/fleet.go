@@ -5,19 +5,21 @@ import (
 	"slices"
 
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // fleetText is how well the machines of a fleet made one load.
 func fleetText(f *result.Fleet) string {
-	s := Plural(int64(len(f.Agents)), "agent")
+	s := format.Plural(int64(len(f.Agents)), "agent")
 	if f.StartSpread != nil {
-		s += ", started within " + microsText(*f.StartSpread)
+		s += ", started within " + format.Micros(*f.StartSpread)
 	}
-	s += ", clocks known to ±" + microsText(f.OffsetBound)
+	s += ", clocks known to ±" + format.Micros(f.OffsetBound)
 	if f.DriftBound > 0 {
-		s += ", their drift to ±" + microsText(f.DriftBound)
+		s += ", their drift to ±" + format.Micros(f.DriftBound)
 	}
-	s += fmt.Sprintf(", %s of %s agent-seconds covered; ", exact3(f.Covered), exact3(f.Planned))
+	s += fmt.Sprintf(", %s of %s agent-seconds covered; ", format.Exact3(f.Covered),
+		format.Exact3(f.Planned))
 	if f.AddsUp {
 		return s + "reports = agents = run"
 	}
@@ -25,11 +27,12 @@ func fleetText(f *result.Fleet) string {
 }
 
 // agentTable are the machines of a fleet, a row each.
-func agentTable(f *result.Fleet) table {
+func agentTable(f *result.Fleet) format.Table {
 	if f == nil {
 		return nil
 	}
-	t := table{{"agent", "weight", "connections", "sent", "completed", "errors", "late", "clock ±"}}
+	t := format.Table{{"agent", "weight", "connections", "sent", "completed", "errors", "late",
+		"clock ±"}}
 	looked := slices.ContainsFunc(f.Agents, func(a result.Agent) bool { return a.Drift != nil })
 	if looked { // at the clocks, while the load ran
 		t[0] = append(t[0], "drift")
@@ -39,20 +42,21 @@ func agentTable(f *result.Fleet) table {
 		if us == nil {
 			return "–"
 		}
-		return microsText(*us)
+		return format.Micros(*us)
 	}
 	for _, a := range f.Agents {
 		bound := "–"
 		if a.OffsetBound > 0 {
-			bound = microsText(a.OffsetBound)
+			bound = format.Micros(a.OffsetBound)
 		}
-		row := []string{plainLine(a.Name), countText(int64(a.Weight)), countText(int64(a.Connections)),
-			countText(a.Requests.Sent), countText(a.Requests.Completed), countText(a.Requests.Errors),
-			known(a.Late), bound}
+		row := []string{format.PlainLine(a.Name), format.Count(int64(a.Weight)),
+			format.Count(int64(a.Connections)),
+			format.Count(a.Requests.Sent), format.Count(a.Requests.Completed),
+			format.Count(a.Requests.Errors), known(a.Late), bound}
 		if looked {
 			row = append(row, known(a.Drift))
 		}
-		t = append(t, append(row, secondsText(a.Covered), agentStatus(a)))
+		t = append(t, append(row, format.Seconds(a.Covered), agentStatus(a)))
 	}
 	return t
 }
@@ -100,9 +104,9 @@ func agentStatusDetail(a result.Agent) string {
 		return s
 	}
 	if a.LostAfter != nil {
-		s += " after " + secondsText(*a.LostAfter)
+		s += " after " + format.Seconds(*a.LostAfter)
 	}
-	return s + ": " + plainLine(a.Lost)
+	return s + ": " + format.PlainLine(a.Lost)
 }
 
 // fleetMethod is how several machines were made to be one generator.
@@ -112,5 +116,5 @@ func fleetMethod(f *result.Fleet) string {
 		"monotonic clock, from which each agent's is known by the quickest of 32 exchanges; no wall "+
 		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
 		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
-		"read from the sum of the agents' histograms.", Plural(int64(len(f.Agents)), "machine"))
+		"read from the sum of the agents' histograms.", format.Plural(int64(len(f.Agents)), "machine"))
 }

@@ -1,10 +1,13 @@
 package report
 
-import "dyno/internal/result"
+import (
+	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
+)
 
 // distributed is of a fleet of two, of which one was lost.
 func distributed() *result.Result {
-	r := closed()
+	r := reporttest.Closed()
 	spread, late, after, yes := 420.0, 180.5, 7.5, true
 	r.Fleet = &result.Fleet{Run: "r", StartSpread: &spread, OffsetBound: 35, Planned: 20, Covered: 17.5, AddsUp: true,
 		Agents: []result.Agent{{Name: "web1", Weight: 2, Connections: 500, Late: &late, OffsetBound: 35, Final: true,

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // JSON writes the result as it is stored: format dyno.result/1, indented, keys
@@ -24,7 +25,7 @@ func CSV(w io.Writer, r *result.Result) error {
 		"max_us", "in_flight", "bytes_received", "bytes_sent"}
 	codes := secondsCodes(r.Series)
 	for _, code := range codes {
-		head = append(head, "status."+plainLine(code))
+		head = append(head, "status."+format.PlainLine(code))
 	}
 	if err := c.Write(head); err != nil {
 		return err
@@ -64,32 +65,33 @@ func secondsCodes(series []result.Point) []string {
 
 // Markdown writes what Text writes, for a page or a pull request.
 func Markdown(w io.Writer, r *result.Result) error {
-	d := &document{w: w}
-	fmt.Fprintf(d, "# %s\n\n%s\n\n", escapeMarkdown(methodAndURL(r)), escapeMarkdown(transportText(r)))
-	fmt.Fprintf(d, "**Verdict:** %s\n\n", escapeMarkdown(verdictText(r)))
+	d := format.NewDocument(w)
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(MethodAndURL(r)),
+		format.EscapeMarkdown(transportText(r)))
+	fmt.Fprintf(d, "**Verdict:** %s\n\n", format.EscapeMarkdown(verdictText(r)))
 	reasons := verdictReasons(r)
 	for _, reason := range reasons {
-		fmt.Fprintf(d, "- %s\n", escapeMarkdown(reason))
+		fmt.Fprintf(d, "- %s\n", format.EscapeMarkdown(reason))
 	}
 	if len(reasons) > 0 {
 		fmt.Fprintln(d)
 	}
 	for _, o := range r.Objectives {
-		fmt.Fprintf(d, "**Objective** %s\n\n", escapeMarkdown(objectiveText(o)))
+		fmt.Fprintf(d, "**Objective** %s\n\n", format.EscapeMarkdown(objectiveText(o)))
 	}
 	for _, text := range r.Warnings {
-		fmt.Fprintf(d, "> **Warning:** %s\n\n", escapeMarkdown(text))
+		fmt.Fprintf(d, "> **Warning:** %s\n\n", format.EscapeMarkdown(text))
 	}
-	t := table{{"", ""}}
+	t := format.Table{{"", ""}}
 	for _, f := range reportFacts(r) {
 		t = append(t, []string{f.Name, f.Text})
 	}
 	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
-		[]string{"host", Machine(r.Host)}, []string{"dyno", plainLine(r.Dyno)})
-	t.writeMarkdown(d, "l")
+		[]string{"host", Machine(r.Host)}, []string{"dyno", format.PlainLine(r.Dyno)})
+	t.WriteMarkdown(d, "l")
 	for _, part := range []struct {
 		head, sides string
-		rows        table
+		rows        format.Table
 	}{
 		{"Durations", "lr", durationTable(r)},
 		{"Errors", "rl", errorTable(r)},
@@ -100,18 +102,19 @@ func Markdown(w io.Writer, r *result.Result) error {
 	} {
 		if part.rows != nil {
 			fmt.Fprintf(d, "## %s\n\n", part.head)
-			part.rows.writeMarkdown(d, part.sides)
+			part.rows.WriteMarkdown(d, part.sides)
 		}
 	}
-	return d.err
+	return d.Err()
 }
 
 // Machine is the host in a line.
 func Machine(h result.Host) string {
-	s := fmt.Sprintf("%s/%s, %s", plainLine(h.OS), plainLine(h.Arch), Plural(int64(h.CPUs), "CPU"))
+	s := fmt.Sprintf("%s/%s, %s", format.PlainLine(h.OS), format.PlainLine(h.Arch),
+		format.Plural(int64(h.CPUs), "CPU"))
 	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
 		if more != "" {
-			s += ", " + plainLine(more)
+			s += ", " + format.PlainLine(more)
 		}
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/store"
+	"dyno/internal/view/format"
 )
 
 const (
@@ -20,22 +21,23 @@ const (
 
 // History writes what has been stored: results, newest first, then what became of each
 // configuration on each machine, then experiments.
-func History(w io.Writer, h store.History, s Style) error {
-	d := &document{w: w}
+func History(w io.Writer, h store.History, s format.Style) error {
+	d := format.NewDocument(w)
 	if len(h.Entries) > 0 {
-		resultList(h).writeText(d, "", "llllrrllrll")
+		resultList(h).WriteText(d, "", "llllrrllrll")
 	}
-	left := func(n int, format string) {
+	left := func(n int, text string) {
 		if n > 0 {
-			fmt.Fprintf(d, format, Plural(int64(n), "result"))
+			fmt.Fprintf(d, text, format.Plural(int64(n), "result"))
 		}
 	}
 	left(h.Older, "and %s more, older: --limit 0\n")
 	left(h.Elsewhere, "and %s of other machines: --machine all\n")
 	if i := slices.IndexFunc(h.Series, worthDrawing); i >= 0 {
 		m := h.Series[i].Metric
-		fmt.Fprintf(d, "\n%s\n", s.paint(bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
-			m.Name, m.Unit)))
+		fmt.Fprintf(d, "\n%s\n",
+			s.Paint(format.Bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
+				m.Name, m.Unit)))
 		for _, t := range h.Series {
 			if worthDrawing(t) {
 				writeSeries(d, s, t)
@@ -43,23 +45,23 @@ func History(w io.Writer, h store.History, s Style) error {
 		}
 	}
 	if len(h.Experiments) > 0 {
-		fmt.Fprintf(d, "\n%s\n", s.paint(bold, "experiments"))
-		experimentList(h.Experiments).writeText(d, "", "lllrrrl")
+		fmt.Fprintf(d, "\n%s\n", s.Paint(format.Bold, "experiments"))
+		experimentList(h.Experiments).WriteText(d, "", "lllrrrl")
 	}
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
 		fmt.Fprintf(d, "\n%s\n", storedText(all))
 	}
-	return d.err
+	return d.Err()
 }
 
 // storedText is what all that is stored takes.
 func storedText(all store.Size) string {
-	said := fmt.Sprintf("stored in all: %s", Bytes(all.Results+all.Data+all.Experiments))
+	said := fmt.Sprintf("stored in all: %s", format.Bytes(all.Results+all.Data+all.Experiments))
 	if all.Data > 0 {
-		said += fmt.Sprintf(", of which %s are requests that results share", Bytes(all.Data))
+		said += fmt.Sprintf(", of which %s are requests that results share", format.Bytes(all.Data))
 	}
 	if all.Experiments > 0 {
-		said += fmt.Sprintf(", %s experiments", Bytes(all.Experiments))
+		said += fmt.Sprintf(", %s experiments", format.Bytes(all.Experiments))
 	}
 	return said
 }
@@ -68,59 +70,59 @@ func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes
 
 // resultList is a row for each result. Its verdict is the generator's on itself, and says nothing
 // of the answers.
-func resultList(h store.History) table {
+func resultList(h store.History) format.Table {
 	series := map[string]string{}
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
+	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
 		"size", "URL", "note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"
 		if v, has := e.Values["throughput"]; has {
-			rate = digits3(v)
+			rate = format.Digits3(v)
 		}
 		if v, has := e.Values["p99"]; has {
-			p99 = microsText(v)
+			p99 = format.Micros(v)
 		}
 		var remarks []string
 		if e.Partial != "" {
-			remarks = append(remarks, Clip(plainLine(e.Partial), noteWidest))
+			remarks = append(remarks, format.Clip(format.PlainLine(e.Partial), noteWidest))
 		}
 		if v, has := e.Values[store.Errors]; has {
-			remarks = append(remarks, percentText(v)+" errors")
+			remarks = append(remarks, format.Percent(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, plainLine(e.Verdict), strings.Join(remarks, ", "), Bytes(e.Size),
-			Clip(plainLine(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
+			p99, format.PlainLine(e.Verdict), strings.Join(remarks, ", "), format.Bytes(e.Size),
+			format.Clip(format.PlainLine(e.URL), longestURL), format.Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
 }
 
 // NoteLine is a note on one line, without what a terminal would obey.
-func NoteLine(s string) string { return plainLine(strings.Join(strings.Fields(s), " ")) }
+func NoteLine(s string) string { return format.PlainLine(strings.Join(strings.Fields(s), " ")) }
 
 // writeSeries writes a series' values as a line of bars, and its changes.
-func writeSeries(d *document, s Style, t store.Series) {
+func writeSeries(d *format.Document, s format.Style, t store.Series) {
 	of := "; " + Machine(t.Newest.Host)
 	if t.Newest.Fleet != "" {
 		of = ""
 	}
-	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, Clip(plainLine(t.Newest.URL), longestURL),
+	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, format.Clip(format.PlainLine(t.Newest.URL), longestURL),
 		SeriesLoad(t), of)
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
-		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), Plural(int64(len(t.Runs)), "run"),
+		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
 			inUnitText(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
 	}
 	for _, c := range t.Changes {
-		paint := green
+		paint := format.Green
 		if c.Verdict == store.Worse {
-			paint = red
+			paint = format.Red
 		}
 		fmt.Fprintf(d, "   since %s (%s) %s\n", c.After[0].ID, c.At().Local().Format(instant),
-			s.paint(paint, c.Verdict)+": "+changeWords(c))
+			s.Paint(paint, c.Verdict)+": "+changeWords(c))
 	}
 }
 
@@ -130,8 +132,8 @@ func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(
 // changeWords is how much it is, on what that rests, and since when it is published, if it is.
 func changeWords(c store.Change) string {
 	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
-		ratioIn(c.Ratio, c.Low, c.High), ratioInterval(c.Low, c.High),
-		Plural(int64(len(c.Before)), "run"), len(c.After))
+		format.RatioIn(c.Ratio, c.Low, c.High), format.RatioInterval(c.Low, c.High),
+		format.Plural(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said
 	}
@@ -143,14 +145,14 @@ func changeWords(c store.Change) string {
 func SeriesLoad(t store.Series) string {
 	said := t.Newest.Model
 	if t.Newest.Offered > 0 {
-		said += ", " + exact3(t.Newest.Offered) + "/s"
+		said += ", " + format.Exact3(t.Newest.Offered) + "/s"
 	}
-	said += ", " + Plural(int64(t.Newest.Connections), "connection")
+	said += ", " + format.Plural(int64(t.Newest.Connections), "connection")
 	if t.Newest.Fleet != "" {
-		said += ", fleet of " + Clip(plainLine(t.Newest.Fleet), noteWidest)
+		said += ", fleet of " + format.Clip(format.PlainLine(t.Newest.Fleet), noteWidest)
 	}
 	if own := distinguishingFlags(t); own != "" {
-		said += ", " + Clip(own, noteWidest)
+		said += ", " + format.Clip(own, noteWidest)
 	}
 	return said
 }
@@ -195,7 +197,7 @@ func flagsOf(p load.Plan) []string {
 	c := new(commandLine)
 	c.addPlan(p)
 	for i, flag := range c.words {
-		c.words[i] = Clip(plainLine(flag), noteWidest)
+		c.words[i] = format.Clip(format.PlainLine(flag), noteWidest)
 	}
 	slices.Sort(c.words)
 	return c.words
@@ -230,23 +232,23 @@ func sparkline(t store.Series) string {
 func inUnitText(v float64, unit string) string {
 	switch unit {
 	case "µs":
-		return microsText(v)
+		return format.Micros(v)
 	case "µs/req":
-		return microsText(v) + " a request"
+		return format.Micros(v) + " a request"
 	}
-	return digits3(v) + " " + unit
+	return format.Digits3(v) + " " + unit
 }
 
-func experimentList(all []store.Experiment) table {
-	t := table{{"folder", "started", "state", "trials", "different", "size", "gate"}}
+func experimentList(all []store.Experiment) format.Table {
+	t := format.Table{{"folder", "started", "state", "trials", "different", "size", "gate"}}
 	for _, e := range all {
 		state := string(e.State)
 		if e.Quick {
 			state += ", --quick"
 		}
 		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state,
-			countText(int64(e.Trials)), fmt.Sprintf("%d of %d", e.Different, e.Compared),
-			Bytes(e.Size), e.Gate})
+			format.Count(int64(e.Trials)), fmt.Sprintf("%d of %d", e.Different, e.Compared),
+			format.Bytes(e.Size), e.Gate})
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
 	"dyno/internal/store"
+	"dyno/internal/view/format"
 )
 
 // Series of one URL and load are told apart by the least that does it.
@@ -67,7 +68,7 @@ func TestHistoryMarksParts(t *testing.T) {
 		{ID: "1", Verdict: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
 		{ID: "2", Verdict: "suspect", Partial: "interrupted"},
 		{ID: "3", Verdict: "ok"}}}
-	if err := History(&b, h, Style{}); err != nil {
+	if err := History(&b, h, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"suspect    LOST agent b·[2J ", "suspect    interrupted        0 B\n", " ok                            0 B\n", " ·[31mred"} {

@@ -8,24 +8,25 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
-// modelText is the load model in words.
-func modelText(r *result.Result) string {
+// ModelText is the load model in words.
+func ModelText(r *result.Result) string {
 	if r.Model != result.OpenLoop {
-		s := "closed, " + Plural(int64(r.Plan.Connections), "connection")
+		s := "closed, " + format.Plural(int64(r.Plan.Connections), "connection")
 		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
-			s += fmt.Sprintf(", %s requests under way on each", countText(int64(n)))
+			s += fmt.Sprintf(", %s requests under way on each", format.Count(int64(n)))
 		}
 		return s
 	}
 	late := "none"
 	if n := r.Requests.Late; n != nil && *n > 0 {
-		late = countText(*n)
+		late = format.Count(*n)
 	}
 	s := fmt.Sprintf("open, %s, %s sent late", arrivalsText(r.Plan, offeredRate(r)), late)
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
-		s += ", worst " + microsText(*worst)
+		s += ", worst " + format.Micros(*worst)
 	}
 	return s
 }
@@ -37,14 +38,14 @@ func arrivalsText(p load.Plan, rate float64) string {
 		law = load.Even
 	}
 	if len(p.Stages) == 0 {
-		return exact3(rate) + "/s " + law
+		return format.Exact3(rate) + "/s " + law
 	}
-	s := exact3(rate) + "/s on average, " + law + ", from " + exact3(p.Rate.PerSecond())
+	s := format.Exact3(rate) + "/s on average, " + law + ", from " + format.Exact3(p.Rate.PerSecond())
 	for i, stage := range p.Stages {
 		if i == mostStages {
 			return s + fmt.Sprintf(" and %d stages more", len(p.Stages)-mostStages)
 		}
-		s += fmt.Sprintf(" to %s in %v", exact3(stage.Rate.PerSecond()), stage.Duration)
+		s += fmt.Sprintf(" to %s in %v", format.Exact3(stage.Rate.PerSecond()), stage.Duration)
 	}
 	return s
 }
@@ -61,12 +62,13 @@ func offeredRate(r *result.Result) float64 {
 
 // PlanText is what a run is about to do: where to send, and how much.
 func PlanText(p load.Plan) string {
-	s := Clip(plainLine(p.Target.URL), longestURL) + ", " + Plural(int64(p.Connections), "connection")
+	s := format.Clip(format.PlainLine(p.Target.URL), longestURL) + ", " +
+		format.Plural(int64(p.Connections), "connection")
 	if p.Open() {
 		s += ", " + arrivalsText(p, p.Offered().PerSecond())
 	}
 	if p.Requested > 0 {
-		s += ", " + Plural(p.Requested, "request")
+		s += ", " + format.Plural(p.Requested, "request")
 	}
 	if p.Duration > 0 {
 		s += ", " + p.Duration.String()
@@ -80,13 +82,13 @@ func PlanText(p load.Plan) string {
 // longestURL is how many characters of a URL are shown.
 const longestURL = 2000
 
-// methodAndURL is sent, and where: GET http://host/.
-func methodAndURL(r *result.Result) string {
-	url := Clip(plainLine(r.Plan.Target.URL), longestURL)
+// MethodAndURL is sent, and where: GET http://host/.
+func MethodAndURL(r *result.Result) string {
+	url := format.Clip(format.PlainLine(r.Plan.Target.URL), longestURL)
 	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
-		return plainLine(reqs[0].Method) + " " + url
+		return format.PlainLine(reqs[0].Method) + " " + url
 	}
-	return fmt.Sprintf("%s to %s", Plural(int64(r.Plan.Asks()), "request"), url)
+	return fmt.Sprintf("%s to %s", format.Plural(int64(r.Plan.Asks()), "request"), url)
 }
 
 // transportText it is sent: the rest of the plan that one would ask for.
@@ -99,23 +101,23 @@ func transportText(r *result.Result) string {
 		}
 	}
 	if r.Plan.Target.Unix != "" {
-		s += ", unix socket " + plainLine(r.Plan.Target.Unix)
+		s += ", unix socket " + format.PlainLine(r.Plan.Target.Unix)
 	}
 	if r.Model == result.OpenLoop {
-		s += ", " + Plural(int64(r.Plan.Connections), "connection")
+		s += ", " + format.Plural(int64(r.Plan.Connections), "connection")
 		if n := streamsPerConnection(r); n > 1 {
-			s += fmt.Sprintf(" of %s streams", countText(int64(n)))
+			s += fmt.Sprintf(" of %s streams", format.Count(int64(n)))
 		}
 	}
 	switch n := r.Plan.Reconnect; {
 	case n == 1:
 		s += ", a connection for each request"
 	case n > 1:
-		s += fmt.Sprintf(", a connection for each %s requests", countText(int64(n)))
+		s += fmt.Sprintf(", a connection for each %s requests", format.Count(int64(n)))
 	}
-	s += ", " + Plural(int64(r.Generator.Threads), "thread")
+	s += ", " + format.Plural(int64(r.Generator.Threads), "thread")
 	if r.Generator.Ring != "" {
-		s += ", " + plainLine(r.Generator.Ring)
+		s += ", " + format.PlainLine(r.Generator.Ring)
 	}
 	return s
 }
@@ -138,14 +140,14 @@ func protocolsText(r *result.Result) string {
 	case r.Plan.HTTP == load.Auto:
 		return protocolName(load.HTTP11)
 	}
-	return "HTTP/" + plainLine(r.Plan.HTTP)
+	return "HTTP/" + format.PlainLine(r.Plan.HTTP)
 }
 
 func protocolName(name string) string {
 	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
 		load.HTTP2: "HTTP/2", load.HTTP3: "HTTP/3", load.FastCGI: "FastCGI"}[name]
 	if !ok {
-		return plainLine(name)
+		return format.PlainLine(name)
 	}
 	return known
 }
@@ -170,16 +172,16 @@ var earlyEndings = map[string]string{
 // its end.
 func windowText(r *result.Result) string {
 	w := r.Window
-	s := secondsText(w.MeasuredS) + " measured"
+	s := format.Seconds(w.MeasuredS) + " measured"
 	if w.WarmupS > 0 {
-		s += ", after " + secondsText(w.WarmupS) + " of warm-up"
+		s += ", after " + format.Seconds(w.WarmupS) + " of warm-up"
 	}
 	if why, early := earlyEndings[r.Ended]; early {
 		s += "; " + why
 	}
 	then := "at its end"
 	if w.DrainedS > 0 {
-		then = secondsText(w.DrainedS) + " later"
+		then = format.Seconds(w.DrainedS) + " later"
 	}
 	switch n := r.Requests.Unfinished; {
 	case r.Requests.Sent == 0:
@@ -187,9 +189,9 @@ func windowText(r *result.Result) string {
 	case n == 1:
 		return s + "; 1 request under way was given up " + then
 	case n > 1:
-		return s + fmt.Sprintf("; %s requests under way were given up %s", countText(n), then)
+		return s + fmt.Sprintf("; %s requests under way were given up %s", format.Count(n), then)
 	case w.DrainedS > 0:
-		return s + "; what was under way ended within " + secondsText(w.DrainedS)
+		return s + "; what was under way ended within " + format.Seconds(w.DrainedS)
 	}
 	return s + "; nothing was under way at its end"
 }
@@ -198,27 +200,27 @@ func windowText(r *result.Result) string {
 func probeText(p *result.Probe) string {
 	s := "open, "
 	if p.Rate.Offered != nil {
-		s += exact3(*p.Rate.Offered) + "/s poisson, "
+		s += format.Exact3(*p.Rate.Offered) + "/s poisson, "
 	}
-	s += "on " + Plural(int64(p.Connections.Asked), "connection") + " of its own; " +
+	s += "on " + format.Plural(int64(p.Connections.Asked), "connection") + " of its own; " +
 		requestsText(p.Requests)
 	if p.SendLagP99 != nil {
-		s += ", send lag p99 " + microsText(*p.SendLagP99)
+		s += ", send lag p99 " + format.Micros(*p.SendLagP99)
 	}
 	return s
 }
 
 func requestsText(q result.Requests) string {
-	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", countText(q.Sent),
-		countText(q.Completed), Plural(q.Errors, "error"), countText(q.Unfinished))
+	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", format.Count(q.Sent),
+		format.Count(q.Completed), format.Plural(q.Errors, "error"), format.Count(q.Unfinished))
 	if q.Retried > 0 {
-		s += fmt.Sprintf("; %s sent again after a close", countText(q.Retried))
+		s += fmt.Sprintf("; %s sent again after a close", format.Count(q.Retried))
 	}
 	if q.SentAfter != nil && *q.SentAfter > 0 {
-		s += fmt.Sprintf("; %s of them sent after the window", countText(*q.SentAfter))
+		s += fmt.Sprintf("; %s of them sent after the window", format.Count(*q.SentAfter))
 	}
 	if q.Waiting != nil && *q.Waiting > 0 {
-		s += fmt.Sprintf("; %s more due and NEVER SENT", countText(*q.Waiting))
+		s += fmt.Sprintf("; %s more due and NEVER SENT", format.Count(*q.Waiting))
 	}
 	return s
 }
@@ -226,7 +228,7 @@ func requestsText(q result.Requests) string {
 func statusText(r *result.Result) string {
 	var all []string
 	for _, code := range result.StatusCodes(r.Status) {
-		all = append(all, plainLine(code)+": "+countText(r.Status[code]))
+		all = append(all, format.PlainLine(code)+": "+format.Count(r.Status[code]))
 	}
 	if all == nil {
 		return "no response"
@@ -236,9 +238,9 @@ func statusText(r *result.Result) string {
 
 func trafficText(r *result.Result) string {
 	flow := func(n int64) string {
-		s := sizeText(float64(n))
+		s := format.Size(float64(n))
 		if t := r.Window.MeasuredS; t > 0 {
-			s += " (" + sizeText(float64(n)/t) + "/s)"
+			s += " (" + format.Size(float64(n)/t) + "/s)"
 		}
 		return s
 	}
@@ -251,15 +253,17 @@ func connectionsText(r *result.Result) string {
 	if !some {
 		return noneReported
 	}
-	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", countText(int64(c.Asked)),
-		countText(c.Opened), countText(int64(c.Served)), Plural(c.Reconnects, "reconnect"), of)
+	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", format.Count(int64(c.Asked)),
+		format.Count(c.Opened), format.Count(int64(c.Served)), format.Plural(c.Reconnects, "reconnect"),
+		of)
 	if c.TLSFull != nil && c.TLSResumed != nil {
-		s += fmt.Sprintf("; TLS: %s full, %s resumed", countText(*c.TLSFull), countText(*c.TLSResumed))
+		s += fmt.Sprintf("; TLS: %s full, %s resumed", format.Count(*c.TLSFull),
+			format.Count(*c.TLSResumed))
 	}
 	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == load.Auto {
 		sep := "; "
 		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
-			s += fmt.Sprintf("%s%s of %s", sep, countText(c.Protocols[name]), protocolName(name))
+			s += fmt.Sprintf("%s%s of %s", sep, format.Count(c.Protocols[name]), protocolName(name))
 			sep = ", "
 		}
 	}
@@ -277,12 +281,12 @@ func tlsText(r *result.Result) string {
 			all = append(all, fmt.Sprintf("and %d more", len(r.Connections.TLS)-mostTerms))
 			break
 		}
-		s := plainLine(t.Version) + ", " + plainLine(t.Cipher)
+		s := format.PlainLine(t.Version) + ", " + format.PlainLine(t.Cipher)
 		if t.Group != "" {
-			s += ", " + plainLine(t.Group)
+			s += ", " + format.PlainLine(t.Group)
 		}
 		if len(r.Connections.TLS) > 1 {
-			s += ": " + countText(t.Count)
+			s += ": " + format.Count(t.Count)
 		}
 		all = append(all, s)
 	}
@@ -290,19 +294,19 @@ func tlsText(r *result.Result) string {
 }
 
 func rateText(r *result.Result) string {
-	s := digits3(r.Rate.Completed) + " requests/s"
+	s := format.Digits3(r.Rate.Completed) + " requests/s"
 	if r.Model == result.OpenLoop {
-		s += fmt.Sprintf(" of %s offered", exact3(offeredRate(r)))
+		s += fmt.Sprintf(" of %s offered", format.Exact3(offeredRate(r)))
 	}
 	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == load.Poisson &&
 		due != nil && span > 0 {
-		s += fmt.Sprintf(" on average, %s drawn", digits3(float64(*due)/span))
+		s += fmt.Sprintf(" on average, %s drawn", format.Digits3(float64(*due)/span))
 	}
 	if n := r.Rate.ErrorAnswers; n != nil {
-		s += ", and " + digits3(*n) + " error answers/s"
+		s += ", and " + format.Digits3(*n) + " error answers/s"
 	}
 	if n := r.Rate.Handshakes; n != nil {
-		s += ", " + digits3(*n) + " TLS handshakes/s"
+		s += ", " + format.Digits3(*n) + " TLS handshakes/s"
 	}
 	return s
 }
@@ -316,18 +320,18 @@ func generatorText(r *result.Result) string {
 	}
 	var all []string
 	if g.CPUPerRequest > 0 {
-		all = append(all, microsText(g.CPUPerRequest)+" CPU a request")
+		all = append(all, format.Micros(g.CPUPerRequest)+" CPU a request")
 	}
 	if g.CPUPercent > 0 {
-		all = append(all, digits3(g.CPUPercent)+" % of a core")
+		all = append(all, format.Digits3(g.CPUPercent)+" % of a core")
 	}
-	all = append(all, "busy "+percentText(g.BusyPercent))
+	all = append(all, "busy "+format.Percent(g.BusyPercent))
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
-		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", microsText(*g.SendLagP99),
-			microsText(*g.SendLagMax)))
+		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", format.Micros(*g.SendLagP99),
+			format.Micros(*g.SendLagMax)))
 	}
 	if g.GCPauseMax > 0 {
-		all = append(all, "GC pause max "+microsText(g.GCPauseMax))
+		all = append(all, "GC pause max "+format.Micros(g.GCPauseMax))
 	}
 	return strings.Join(all, ", ") + of
 }
@@ -340,7 +344,7 @@ const notTheLimit = "the generator was not the limit"
 func verdictText(r *result.Result) string {
 	switch r.Generator.Verdict {
 	case result.OK:
-		if onlyShort(r) {
+		if OnlyShort(r) {
 			return Reasons(r)[0]
 		}
 		return "ok: " + notTheLimit
@@ -355,12 +359,12 @@ func verdictText(r *result.Result) string {
 	case result.Suspect:
 		return "SUSPECT: do not rely on these numbers before reading why"
 	}
-	return plainLine(r.Generator.Verdict)
+	return format.PlainLine(r.Generator.Verdict)
 }
 
 // verdictReasons are the reasons that the verdict's sentence does not have.
 func verdictReasons(r *result.Result) []string {
-	if onlyShort(r) {
+	if OnlyShort(r) {
 		return nil
 	}
 	return Reasons(r)
@@ -368,15 +372,15 @@ func verdictReasons(r *result.Result) []string {
 
 // objectiveText is an objective and how it came out.
 func objectiveText(o result.Outcome) string {
-	s := plainLine(o.Expr) + ": met, " + objectiveValue(o)
+	s := format.PlainLine(o.Expr) + ": met, " + objectiveValue(o)
 	if !o.Met {
-		s = plainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
+		s = format.PlainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
 	}
 	if o.Note != "" {
-		s += "; " + plainLine(o.Note)
+		s += "; " + format.PlainLine(o.Note)
 	}
 	if o.Aborted != nil {
-		s += "; this ended the run after " + secondsText(*o.Aborted)
+		s += "; this ended the run after " + format.Seconds(*o.Aborted)
 	}
 	return s
 }
@@ -387,13 +391,13 @@ func objectiveValue(o result.Outcome) string {
 	case o.Value == nil:
 		return "nothing was measured of it"
 	case o.Unit == "us":
-		return microsText(*o.Value)
+		return format.Micros(*o.Value)
 	case o.Unit == "percent":
-		return percentage(*o.Value/100, 4)
+		return format.Percentage(*o.Value/100, 4)
 	case o.Unit == "per_s":
-		return digits3(*o.Value) + "/s"
+		return format.Digits3(*o.Value) + "/s"
 	}
-	return exact3(*o.Value)
+	return format.Exact3(*o.Value)
 }
 
 // MissedObjectives names the objectives that were missed; "" if none was.
@@ -403,9 +407,9 @@ func MissedObjectives(all []result.Outcome) string {
 		if !o.Met {
 			why := objectiveValue(o)
 			if o.Note != "" {
-				why += "; " + plainLine(o.Note)
+				why += "; " + format.PlainLine(o.Note)
 			}
-			missed = append(missed, plainLine(o.Expr)+" ("+why+")")
+			missed = append(missed, format.PlainLine(o.Expr)+" ("+why+")")
 		}
 	}
 	return strings.Join(missed, ", ")

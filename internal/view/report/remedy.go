@@ -2,6 +2,7 @@ package report
 
 import (
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // remedies are what can be done about a reason of the generator's verdict where a load is
@@ -24,7 +25,7 @@ var remedies = map[result.Cause]string{
 func Reasons(r *result.Result) []string {
 	all := make([]string, len(r.Generator.Reasons))
 	for i, reason := range r.Generator.Reasons {
-		all[i] = plainLine(reason)
+		all[i] = format.PlainLine(reason)
 		if i < len(r.Generator.Doubts) {
 			if remedy := remedyOf(r, r.Generator.Doubts[i]); remedy != "" {
 				all[i] += "; " + remedy
@@ -46,8 +47,8 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 	return remedies[d.Cause]
 }
 
-// onlyShort reports whether a result is too short to judge, and nothing else speaks against it.
-func onlyShort(r *result.Result) bool {
+// OnlyShort reports whether a result is too short to judge, and nothing else speaks against it.
+func OnlyShort(r *result.Result) bool {
 	doubts := r.Generator.Doubts
 	return r.Generator.Verdict == result.OK && len(doubts) == 1 && doubts[0].Kind == result.Short
 }

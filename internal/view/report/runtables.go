@@ -1,19 +1,19 @@
 package report
 
-import "dyno/internal/result"
+import (
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+)
 
-// tooFew stands for a percentile that none of the measured values exceeds: it
-// would be but another name of the maximum.
-const tooFew = "–"
-
-// A quantile is one row of the table of durations.
-type quantile struct {
-	name   string
+// A Quantile is one row of the table of durations.
+type Quantile struct {
+	Name   string
 	beyond float64 // the share of values above it
-	of     func(*result.Distribution) float64
+	Of     func(*result.Distribution) float64
 }
 
-var quantiles = []quantile{
+// Quantiles are the rows of the table of durations.
+var Quantiles = []Quantile{
 	{"min", 1, func(d *result.Distribution) float64 { return d.Min }},
 	{"mean", 1, func(d *result.Distribution) float64 { return d.Mean }},
 	{"stdev", 1, func(d *result.Distribution) float64 { return d.Stdev }},
@@ -27,17 +27,18 @@ var quantiles = []quantile{
 	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
 }
 
-func (q quantile) percentileCell(d *result.Distribution) string {
+// PercentileCell is what d has of it, or TooFew.
+func (q Quantile) PercentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
 	if float64(d.Count)*q.beyond < 0.999 {
-		return tooFew
+		return format.TooFew
 	}
-	return microsText(q.of(d))
+	return format.Micros(q.Of(d))
 }
 
 // durationTable has a column for each that was measured; nil when none was. In a
 // closed loop on connections that are kept service time is latency, and not printed twice.
-func durationTable(r *result.Result) table {
+func durationTable(r *result.Result) format.Table {
 	type column struct {
 		name string
 		of   *result.Distribution
@@ -57,17 +58,17 @@ func durationTable(r *result.Result) table {
 		all = append(all, column{"TLS, full", p.TLSFull}, column{"resumed", p.TLSResumed})
 	}
 	all = append(all, column{"DNS", r.Phases.DNS})
-	t := table{{""}}
-	for _, q := range quantiles {
-		t = append(t, []string{q.name})
+	t := format.Table{{""}}
+	for _, q := range Quantiles {
+		t = append(t, []string{q.Name})
 	}
 	for _, c := range all {
 		if c.of == nil {
 			continue
 		}
 		t[0] = append(t[0], c.name)
-		for i, q := range quantiles {
-			t[i+1] = append(t[i+1], q.percentileCell(c.of))
+		for i, q := range Quantiles {
+			t[i+1] = append(t[i+1], q.PercentileCell(c.of))
 		}
 	}
 	if len(t[0]) == 1 {
@@ -77,28 +78,28 @@ func durationTable(r *result.Result) table {
 }
 
 // errorTable has a row for each kind of error.
-func errorTable(r *result.Result) table {
+func errorTable(r *result.Result) format.Table {
 	if len(r.Errors) == 0 {
 		return nil
 	}
-	t := table{{"count", "phase", "kind", "address", "first"}}
+	t := format.Table{{"count", "phase", "kind", "address", "first"}}
 	for _, e := range r.Errors {
-		t = append(t, []string{countText(e.Count), plainLine(e.Phase), plainLine(e.Kind),
-			plainLine(e.Address), plainLine(e.Detail)})
+		t = append(t, []string{format.Count(e.Count), format.PlainLine(e.Phase), format.PlainLine(e.Kind),
+			format.PlainLine(e.Address), format.PlainLine(e.Detail)})
 	}
 	return t
 }
 
-func routeTable(r *result.Result) table {
+func routeTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil
 	}
-	t := table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
+	t := format.Table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
 	for _, e := range r.Routes {
-		row := []string{plainLine(e.Name), countText(e.Completed), countText(e.Errors)}
+		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
 		if e.Completed > 0 {
-			row = append(row, microsText(e.Mean), microsText(e.P50), microsText(e.P90), microsText(e.P99),
-				microsText(e.Max))
+			row = append(row, format.Micros(e.Mean), format.Micros(e.P50), format.Micros(e.P90),
+				format.Micros(e.P99), format.Micros(e.Max))
 		}
 		t = append(t, row)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
+	"dyno/internal/view/format"
 )
 
 // A Screen is what a run has shown so far, as a picture of a terminal's
@@ -64,11 +65,11 @@ func (s *Screen) Stop() { s.stopping = true }
 // A row is a line of the picture, of one colour.
 type row struct {
 	text  string
-	color color
+	color format.Color
 }
 
 // Draw is the picture at an instant: height lines of at most width columns.
-func (s *Screen) Draw(at time.Duration, width, height int, style Style) string {
+func (s *Screen) Draw(at time.Duration, width, height int, style format.Style) string {
 	var b strings.Builder
 	for i, r := range s.allRows(at, width, height) {
 		if i == height {
@@ -77,9 +78,9 @@ func (s *Screen) Draw(at time.Duration, width, height int, style Style) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		text := Clip(r.text, width)
+		text := format.Clip(r.text, width)
 		if r.color != "" {
-			text = style.paint(r.color, text)
+			text = style.Paint(r.color, text)
 		}
 		b.WriteString(text)
 	}
@@ -128,7 +129,7 @@ func (s *Screen) allRows(at time.Duration, width, height int) []row {
 			add(row{})
 		}
 	}
-	add(row{PlanText(s.plan), bold}, s.progressRow(at, width))
+	add(row{PlanText(s.plan), format.Bold}, s.progressRow(at, width))
 	gap()
 	add(s.rateRows(width, l.rate)...)
 	gap()
@@ -149,7 +150,7 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 	const stop = "   q stops"
 	switch {
 	case s.stopping:
-		return row{"stopping: the report follows", yellow}
+		return row{"stopping: the report follows", format.Yellow}
 	case len(s.minute) == 0:
 		text := "starting"
 		if s.plan.Warmup > 0 {
@@ -165,7 +166,8 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 	if n := s.plan.Requested; n > 0 {
 		done := float64(s.errors.Sent) / float64(n)
 		if done >= share {
-			share, text = done, fmt.Sprintf("%s of %s requests", countText(s.errors.Sent), countText(n))
+			share, text = done, fmt.Sprintf("%s of %s requests", format.Count(s.errors.Sent),
+				format.Count(n))
 		}
 	}
 	percent := fmt.Sprintf(" %3.0f %%", 100*share)
@@ -177,18 +179,18 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 
 // rateRows is the last minute's throughput.
 func (s *Screen) rateRows(width, lines int) []row {
-	c := curve{name: "requests/s", show: digits3}
+	c := curve{name: "requests/s", show: format.Digits3}
 	for _, iv := range s.minute {
 		c.values = append(c.values, float64(iv.Completed)/(iv.To-iv.From).Seconds())
 	}
-	return c.screenRows(width, lines, fmt.Sprintf("in all %s, %s", countText(s.errors.Completed),
-		Plural(s.errors.Failed, "error")))
+	return c.screenRows(width, lines, fmt.Sprintf("in all %s, %s", format.Count(s.errors.Completed),
+		format.Plural(s.errors.Failed, "error")))
 }
 
 // latencyRows is the last minute's of a percentile of latency.
 func (s *Screen) latencyRows(name string, of func(load.Interval) time.Duration,
 	width, lines int) []row {
-	c := curve{name: name, show: microsText}
+	c := curve{name: name, show: format.Micros}
 	for _, iv := range s.minute {
 		c.values = append(c.values, float64(of(iv))/1e3)
 	}
@@ -222,12 +224,12 @@ var screenColumns = []screenColumn{
 func (s *Screen) percentileRows(width int) []row {
 	const each = 10
 	fit := max((width-labelWidth)/each, 1)
-	all := []row{{fmt.Sprintf("%-*s", labelWidth, "latency"), bold},
+	all := []row{{fmt.Sprintf("%-*s", labelWidth, "latency"), format.Bold},
 		{text: fmt.Sprintf("%-*s", labelWidth, "last second")},
 		{text: fmt.Sprintf("%-*s", labelWidth, "all")}}
 	rows := []*metric.Histogram{s.last, s.all}
 	if s.wrong.Count > 0 {
-		all = append(all, row{fmt.Sprintf("%-*s", labelWidth, "all errors"), yellow})
+		all = append(all, row{fmt.Sprintf("%-*s", labelWidth, "all errors"), format.Yellow})
 		rows = append(rows, s.wrong)
 	}
 	for _, m := range screenColumns {
@@ -236,9 +238,9 @@ func (s *Screen) percentileRows(width int) []row {
 		}
 		all[0].text += fmt.Sprintf("%*s", each, m.name)
 		for i, h := range rows {
-			cell := tooFew
+			cell := format.TooFew
 			if h.Count >= m.needs {
-				cell = microsText(m.of(h) / 1e3)
+				cell = format.Micros(m.of(h) / 1e3)
 			}
 			all[i+1].text += fmt.Sprintf("%*s", each, cell)
 		}
@@ -250,12 +252,12 @@ const screenFact = "%-11s %s"
 
 func (s *Screen) statusRow() row {
 	var all []string
-	bad := color("")
+	bad := format.Color("")
 	for _, code := range slices.Sorted(maps.Keys(s.status)) {
 		if !s.plan.Expects(code) {
-			bad = yellow
+			bad = format.Yellow
 		}
-		all = append(all, strconv.Itoa(int(code))+": "+countText(s.status[code]))
+		all = append(all, strconv.Itoa(int(code))+": "+format.Count(s.status[code]))
 	}
 	if all == nil {
 		all = []string{"no response yet"}
@@ -274,16 +276,16 @@ func (s *Screen) failureRows(lines int) (all []row) {
 		if i == 0 {
 			name = "errors"
 		}
-		kind := plainLine(f.Kind)
+		kind := format.PlainLine(f.Kind)
 		if string(f.Phase) != f.Kind {
-			kind = plainLine(string(f.Phase)) + " " + kind
+			kind = format.PlainLine(string(f.Phase)) + " " + kind
 		}
-		text := fmt.Sprintf("%s × %s %s: %s", countText(f.Count), kind,
-			plainLine(f.Address), plainLine(f.Detail))
+		text := fmt.Sprintf("%s × %s %s: %s", format.Count(f.Count), kind,
+			format.PlainLine(f.Address), format.PlainLine(f.Detail))
 		if rest := len(known) - lines; rest > 0 && i == lines-1 {
-			text = fmt.Sprintf("(%s more) ", Plural(int64(rest), "kind")) + text
+			text = fmt.Sprintf("(%s more) ", format.Plural(int64(rest), "kind")) + text
 		}
-		all = append(all, row{fmt.Sprintf(screenFact, name, text), red})
+		all = append(all, row{fmt.Sprintf(screenFact, name, text), format.Red})
 	}
 	return all
 }
@@ -294,18 +296,18 @@ const nearLimit = 0.8
 
 // generatorRow is how well the load was made in the last second.
 func (s *Screen) generatorRow() row {
-	text, c := "has nothing to tell yet", color("")
+	text, c := "has nothing to tell yet", format.Color("")
 	if n := len(s.minute); n > 0 {
 		iv := s.minute[n-1]
-		text = "busy " + percentText(100*iv.Busy)
+		text = "busy " + format.Percent(100*iv.Busy)
 		if iv.Busy >= nearLimit {
-			text, c = text+", near its limit", yellow
+			text, c = text+", near its limit", format.Yellow
 		}
 		if s.plan.Open() {
 			text += ", send lag max " + nanosText(iv.LagMax)
 		}
-		text += fmt.Sprintf("; %s under way, %s/s in", countText(iv.InFlight),
-			perSecondText(iv, sizeText, iv.Received))
+		text += fmt.Sprintf("; %s under way, %s/s in", format.Count(iv.InFlight),
+			perSecondText(iv, format.Size, iv.Received))
 	}
 	return row{fmt.Sprintf(screenFact, "generator", text), c}
 }

@@ -9,6 +9,8 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
+	"dyno/internal/view/format"
+	"dyno/internal/view/reporttest"
 )
 
 // aSecond is number i of a run: about 20,000 answers whose latency swings, and whatever
@@ -52,7 +54,7 @@ func troubled(iv *load.Interval) {
 
 // What is drawn of a series of intervals, in terminals of several sizes.
 func TestScreen(t *testing.T) {
-	p := plan("http://127.0.0.1:8080/")
+	p := reporttest.Plan("http://127.0.0.1:8080/")
 	p.Duration = load.Seconds(90 * time.Second)
 	open := p
 	open.Rate = load.RatePerSecond(20_000)
@@ -67,16 +69,16 @@ func TestScreen(t *testing.T) {
 		change        func(*load.Interval)
 		at            time.Duration // after the last interval
 		width, height int
-		style         Style
+		style         format.Style
 	}{
-		{"begin", warmed, 0, nil, 0, 80, 24, Style{}},
-		{"usual", p, 20, nil, 300 * time.Millisecond, 80, 24, Style{}},
-		{"long", open, 75, nil, 0, 80, 24, Style{}},
-		{"narrow", p, 75, nil, 0, 40, 24, Style{}},
-		{"low", p, 20, nil, 0, 80, 13, Style{}},
-		{"tiny", p, 20, nil, 0, 20, 4, Style{}},
-		{"large", p, 75, troubled, 0, 200, 50, Style{}},
-		{"errors", counted, 30, troubled, 0, 80, 24, Style{Color: paint}},
+		{"begin", warmed, 0, nil, 0, 80, 24, format.Style{}},
+		{"usual", p, 20, nil, 300 * time.Millisecond, 80, 24, format.Style{}},
+		{"long", open, 75, nil, 0, 80, 24, format.Style{}},
+		{"narrow", p, 75, nil, 0, 40, 24, format.Style{}},
+		{"low", p, 20, nil, 0, 80, 13, format.Style{}},
+		{"tiny", p, 20, nil, 0, 20, 4, format.Style{}},
+		{"large", p, 75, troubled, 0, 200, 50, format.Style{}},
+		{"errors", counted, 30, troubled, 0, 80, 24, format.Style{Color: paint}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const warmup = 2 * time.Second
@@ -88,7 +90,7 @@ func TestScreen(t *testing.T) {
 				s.Add(iv, at)
 			}
 			got := s.Draw(at+tc.at, tc.width, tc.height, tc.style)
-			golden(t, tc.name+".screen", Visible([]byte(got+"\n"), paint))
+			golden(t, tc.name+".screen", format.Visible([]byte(got+"\n"), paint))
 			lines := strings.Split(got, "\n")
 			if len(lines) > tc.height {
 				t.Errorf("%d lines in %d", len(lines), tc.height)
@@ -105,7 +107,7 @@ func TestScreen(t *testing.T) {
 // What came after the window is no second of it, and the last minute is all that
 // is drawn, however long the run.
 func TestScreenForgets(t *testing.T) {
-	p := plan("http://127.0.0.1:8080/")
+	p := reporttest.Plan("http://127.0.0.1:8080/")
 	p.Duration = load.Seconds(time.Hour)
 	s := NewScreen(p)
 	for i := range 3600 {
@@ -117,12 +119,12 @@ func TestScreenForgets(t *testing.T) {
 	if len(s.minute) != minute || s.errors.Completed != 3600*7+5 || s.status[204] != 3600*7 {
 		t.Errorf("%d seconds, %d completed, %v", len(s.minute), s.errors.Completed, s.status)
 	}
-	if got := s.Draw(2*time.Hour, 80, 24, Style{}); !strings.Contains(got, "1h0m0s of 1h0m0s") ||
+	if got := s.Draw(2*time.Hour, 80, 24, format.Style{}); !strings.Contains(got, "1h0m0s of 1h0m0s") ||
 		!strings.Contains(got, "100 %") {
 		t.Error(got)
 	}
 	s.Stop()
-	if got := s.Draw(2*time.Hour, 80, 24, Style{}); !strings.Contains(got, "stopping") {
+	if got := s.Draw(2*time.Hour, 80, 24, format.Style{}); !strings.Contains(got, "stopping") {
 		t.Error(got)
 	}
 }
@@ -149,11 +151,11 @@ func TestBlock(t *testing.T) {
 }
 
 func BenchmarkScreen(b *testing.B) {
-	s := NewScreen(plan("http://127.0.0.1:8080/"))
+	s := NewScreen(reporttest.Plan("http://127.0.0.1:8080/"))
 	for i := range minute {
 		s.Add(aSecond(i, troubled), time.Duration(i)*time.Second)
 	}
 	for b.Loop() {
-		s.Draw(time.Minute, 80, 24, Style{Color: paint})
+		s.Draw(time.Minute, 80, 24, format.Style{Color: paint})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/view/format"
 )
 
 const secondLine = "%7s %13s %10s %9s %9s %9s %9s %9s %8s"
@@ -21,27 +22,28 @@ func SecondHeader() string {
 // completed so far, as the caller counts, and its own rates and latency.
 func SecondLine(iv load.Interval, total int64) string {
 	when := strconv.FormatFloat(math.Round(iv.To.Seconds()*10)/10, 'f', -1, 64)
-	avg, p50, p99 := tooFew, tooFew, tooFew
+	avg, p50, p99 := format.TooFew, format.TooFew, format.TooFew
 	if iv.Completed > 0 {
 		avg, p50, p99 = nanosText(iv.Mean), nanosText(iv.P50), nanosText(iv.P99)
 	}
-	return fmt.Sprintf(secondLine, when, countText(total), perSecondText(iv, digits3, iv.Completed),
-		avg, p50, p99, perSecondText(iv, sizeText, iv.Received),
-		perSecondText(iv, sizeText, iv.Written), countText(iv.Failed))
+	return fmt.Sprintf(secondLine, when, format.Count(total),
+		perSecondText(iv, format.Digits3, iv.Completed),
+		avg, p50, p99, perSecondText(iv, format.Size, iv.Received),
+		perSecondText(iv, format.Size, iv.Written), format.Count(iv.Failed))
 }
 
 // LiveLine is one interval in a line that replaces the one before it.
 func LiveLine(iv load.Interval) string {
-	s := fmt.Sprintf("%s s  %s requests/s", digits3(iv.To.Seconds()),
-		perSecondText(iv, digits3, iv.Completed))
+	s := fmt.Sprintf("%s s  %s requests/s", format.Digits3(iv.To.Seconds()),
+		perSecondText(iv, format.Digits3, iv.Completed))
 	if iv.Completed > 0 {
 		s += fmt.Sprintf("  p50 %s  p99 %s", nanosText(iv.P50), nanosText(iv.P99))
 	}
-	return s + fmt.Sprintf("  %s/s in  %s under way  %s", perSecondText(iv, sizeText, iv.Received),
-		countText(iv.InFlight), Plural(iv.Failed, "error"))
+	return s + fmt.Sprintf("  %s/s in  %s under way  %s", perSecondText(iv, format.Size, iv.Received),
+		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))
 }
 
-func nanosText(d time.Duration) string { return microsText(float64(d) / 1e3) }
+func nanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) }
 
 // shortest is the shortest interval that has a rate: the last one may be the
 // microseconds in which the requests in flight ended.
@@ -50,7 +52,7 @@ const shortest = time.Millisecond
 // perSecondText is the rate of n in an interval, as show writes it.
 func perSecondText(iv load.Interval, show func(float64) string, n int64) string {
 	if iv.To-iv.From < shortest {
-		return tooFew
+		return format.TooFew
 	}
 	return show(float64(n) / (iv.To - iv.From).Seconds())
 }

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // Sentences are what the reports say of a result, for a page to show as it is: nothing is worded
@@ -37,13 +38,13 @@ type Fact struct {
 
 // RunSentences is what there is to say of a result.
 func RunSentences(r *result.Result) Sentences {
-	s := Sentences{What: methodAndURL(r), How: transportText(r), Model: modelText(r),
+	s := Sentences{What: MethodAndURL(r), How: transportText(r), Model: ModelText(r),
 		Verdict: verdictText(r),
 		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
 		Methods: methods(r)}
 	s.Reasons = append(s.Reasons, verdictReasons(r)...)
 	for _, warning := range r.Warnings {
-		s.Warnings = append(s.Warnings, plainLine(warning))
+		s.Warnings = append(s.Warnings, format.PlainLine(warning))
 	}
 	for _, o := range r.Objectives {
 		s.Objectives = append(s.Objectives, objectiveText(o))
@@ -51,13 +52,13 @@ func RunSentences(r *result.Result) Sentences {
 	s.Facts = reportFacts(r)[1:] // Model is the first
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
-		words = append(words, "--fleet", shellQuote(joinComma(r.Fleet.Agents, agentName)))
+		words = append(words, "--fleet", format.ShellQuote(joinComma(r.Fleet.Agents, agentName)))
 		for _, a := range r.Fleet.Agents {
 			s.Agents = append(s.Agents, agentStatusDetail(a))
 		}
 	}
 	for _, o := range r.Objectives {
-		words = append(words, "--slo", shellQuote(o.Expr))
+		words = append(words, "--slo", format.ShellQuote(o.Expr))
 	}
 	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
 		words = append(words, "--abort-on-slo")
@@ -75,7 +76,7 @@ func RunSentences(r *result.Result) Sentences {
 func watchFlags(r *result.Result) (words, lost []string) {
 	if r.Server != nil {
 		for _, one := range r.Server.Watch {
-			words = append(words, "--watch", shellQuote(one))
+			words = append(words, "--watch", format.ShellQuote(one))
 			if _, err := strconv.Atoi(one); err == nil {
 				lost = append(lost, "what process "+one+" was, whose number another may have now")
 			}
@@ -90,10 +91,11 @@ func watchFlags(r *result.Result) (words, lost []string) {
 // SearchSentences is what there is to say of a search: Verdict is the rate that it found, Reasons
 // why it ended so, and Facts what its probes' values do not say, by the probe's number.
 func SearchSentences(s *capacity.Search) Sentences {
-	all := Sentences{What: plainLine(s.Plan.Target.URL), How: searchText(s), Verdict: CertifiedText(s),
-		Reasons: []string{plainLine(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
+	all := Sentences{What: format.PlainLine(s.Plan.Target.URL), How: searchText(s),
+		Verdict: CertifiedText(s),
+		Reasons: []string{format.PlainLine(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
 	for _, warning := range s.Warnings {
-		all.Warnings = append(all.Warnings, plainLine(warning))
+		all.Warnings = append(all.Warnings, format.PlainLine(warning))
 	}
 	if tooFewSeconds(s.Probes) {
 		all.Warnings = append(all.Warnings, tooShort)
@@ -112,7 +114,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 	all.Methods = searchMethods
 	words := []string{"dyno", "find"}
 	for _, expr := range s.Objectives {
-		words = append(words, "--slo", shellQuote(expr))
+		words = append(words, "--slo", format.ShellQuote(expr))
 	}
 	p := s.Plan
 	if p.Duration > 0 { // of older searches it was not kept
@@ -124,9 +126,9 @@ func SearchSentences(s *capacity.Search) Sentences {
 
 // CurveSentences is what there is to say of a sweep: Verdict is its peak, and Facts the law.
 func CurveSentences(c *capacity.Curve) Sentences {
-	all := Sentences{What: plainLine(c.Plan.Target.URL), Verdict: PeakText(c), Reasons: []string{},
-		Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
-		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Plural(int64(c.Rounds), "round"))}
+	all := Sentences{What: format.PlainLine(c.Plan.Target.URL), Verdict: PeakText(c),
+		Reasons: []string{}, Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
+		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, format.Plural(int64(c.Rounds), "round"))}
 	all.Facts = lawFacts(c)
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // serverFacts are what the server used, and the machine besides, where it was
@@ -20,7 +21,7 @@ func serverFacts(r *result.Result) (all []Fact) {
 		if unknown := slices.ContainsFunc(serverValues(s), func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
-			all = append(all, Fact{"n/a", plainLine(strings.Join(s.Unavailable, "; "))})
+			all = append(all, Fact{"n/a", format.PlainLine(strings.Join(s.Unavailable, "; "))})
 		}
 	}
 	if p := r.Profile; p != nil {
@@ -34,7 +35,7 @@ func watchedOn(s *result.Server) string {
 	if s.Agent == "" {
 		return ""
 	}
-	return "on agent " + plainLine(s.Agent) + ": "
+	return "on agent " + format.PlainLine(s.Agent) + ": "
 }
 
 // serverValues are the values of the facts.
@@ -46,10 +47,11 @@ func serverValues(s *result.Server) []probe.Value {
 // usageText is what all of the server used.
 func usageText(u result.Usage) string {
 	return fmt.Sprintf("%s CPU a request: %s user, %s system; waited for a CPU %s a request; "+
-		"%s of a core, %s of memory, %s threads, %s file descriptors", valueOrNA(u.CPU, microsText),
-		valueOrNA(u.User, microsText), valueOrNA(u.System, microsText), valueOrNA(u.Wait, microsText),
-		valueOrNA(u.Percent, percentText), valueOrNA(u.Memory, sizeText), valueOrNA(u.Threads, exact3),
-		valueOrNA(u.FDs, exact3))
+		"%s of a core, %s of memory, %s threads, %s file descriptors", ValueOrNA(u.CPU, format.Micros),
+		ValueOrNA(u.User, format.Micros), ValueOrNA(u.System, format.Micros),
+		ValueOrNA(u.Wait, format.Micros),
+		ValueOrNA(u.Percent, format.Percent), ValueOrNA(u.Memory, format.Size),
+		ValueOrNA(u.Threads, format.Exact3), ValueOrNA(u.FDs, format.Exact3))
 }
 
 // machineText is what may have disturbed, and the sampler is among it.
@@ -62,14 +64,14 @@ func machineText(s *result.Server) string {
 			others -= interrupts * probe.Value(of)
 		}
 	}
-	share := func(ns float64) string { return percentText(math.Max(ns, 0) / of) }
+	share := func(ns float64) string { return format.Percent(math.Max(ns, 0) / of) }
 	return fmt.Sprintf("busy %s of all CPUs, by others at least %s, stolen %s; sampling took %s "+
-		"of a core", valueOrNA(h.Busy, share), valueOrNA(others, share), valueOrNA(h.Steal, percentText),
-		valueOrNA(s.Sampler.Share, percentText))
+		"of a core", ValueOrNA(h.Busy, share), ValueOrNA(others, share),
+		ValueOrNA(h.Steal, format.Percent), ValueOrNA(s.Sampler.Share, format.Percent))
 }
 
-// valueOrNA is v as show shows it, or that it is not to be had.
-func valueOrNA(v probe.Value, show func(float64) string) string {
+// ValueOrNA is v as show shows it, or that it is not to be had.
+func ValueOrNA(v probe.Value, show func(float64) string) string {
 	if !v.OK() {
 		return "n/a"
 	}
@@ -77,21 +79,22 @@ func valueOrNA(v probe.Value, show func(float64) string) string {
 }
 
 // processTable has a row for each part of the server, when there are several.
-func processTable(r *result.Result) table {
+func processTable(r *result.Result) format.Table {
 	if r.Server == nil || len(r.Server.Processes) <= 2 { // all together is the only one
 		return nil
 	}
-	t := table{{"server", "pid", "CPU/req", "user", "system", "waited", "core", "memory", "threads",
-		"fds"}}
+	t := format.Table{{"server", "pid", "CPU/req", "user", "system", "waited", "core", "memory",
+		"threads", "fds"}}
 	for _, u := range r.Server.Processes {
-		name, pid := plainLine(u.Name), fmt.Sprint(u.PID)
+		name, pid := format.PlainLine(u.Name), fmt.Sprint(u.PID)
 		if name == "" {
 			name, pid = "all", ""
 		}
-		t = append(t, []string{Clip(name, longestTitle), pid, valueOrNA(u.CPU, microsText),
-			valueOrNA(u.User, microsText), valueOrNA(u.System, microsText), valueOrNA(u.Wait, microsText),
-			valueOrNA(u.Percent, percentText), valueOrNA(u.Memory, sizeText), valueOrNA(u.Threads, exact3),
-			valueOrNA(u.FDs, exact3)})
+		t = append(t, []string{format.Clip(name, longestTitle), pid, ValueOrNA(u.CPU, format.Micros),
+			ValueOrNA(u.User, format.Micros), ValueOrNA(u.System, format.Micros),
+			ValueOrNA(u.Wait, format.Micros),
+			ValueOrNA(u.Percent, format.Percent), ValueOrNA(u.Memory, format.Size),
+			ValueOrNA(u.Threads, format.Exact3), ValueOrNA(u.FDs, format.Exact3)})
 	}
 	return t
 }
@@ -103,27 +106,27 @@ const (
 
 // profileText is where a profile came from, and where it is.
 func profileText(p *result.Profile) string {
-	s := fmt.Sprintf("%s, %s, %s", plainLine(string(p.Kind)), secondsText(p.DurationS),
-		Plural(p.Samples, "sample"))
+	s := fmt.Sprintf("%s, %s, %s", format.PlainLine(string(p.Kind)), format.Seconds(p.DurationS),
+		format.Plural(p.Samples, "sample"))
 	if p.Samples == 0 {
 		s += ": the server was idle"
 	}
 	if p.File != "" {
-		s += "; go tool pprof " + plainLine(p.File)
+		s += "; go tool pprof " + format.PlainLine(p.File)
 	}
 	return s
 }
 
 // functionTable are those in which the server spent most time, itself and with what
 // it called.
-func functionTable(r *result.Result) table {
+func functionTable(r *result.Result) format.Table {
 	if r.Profile == nil || len(r.Profile.Top) == 0 {
 		return nil
 	}
-	share := func(p profile.Part) string { return percentText(100 * p.Share) }
-	t := table{{"flat", "cum", "function"}}
+	share := func(p profile.Part) string { return format.Percent(100 * p.Share) }
+	t := format.Table{{"flat", "cum", "function"}}
 	for _, l := range r.Profile.Top[:min(topFunctions, len(r.Profile.Top))] {
-		t = append(t, []string{share(l.Flat), share(l.Cumulative), plainLine(l.Function)})
+		t = append(t, []string{share(l.Flat), share(l.Cumulative), format.PlainLine(l.Function)})
 	}
 	return t
 }

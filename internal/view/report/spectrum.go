@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // writeDetail is what a report has besides when it is to be verbose: the whole of the
 // distribution, and latency over time.
-func writeDetail(d *document, s Style, r *result.Result) {
+func writeDetail(d *format.Document, s format.Style, r *result.Result) {
 	if err := writeSpectrum(d, s, r); err != nil {
-		d.fail(err)
+		d.Fail(err)
 	}
 	writeHeatMap(d, s, r)
 }
@@ -25,12 +26,12 @@ const mostNines = 7
 // writeSpectrum draws latency, and where it differs service time, by percentile: each
 // factor of ten in the share of what is slower has the same width. It goes as far
 // as at least one value is beyond.
-func writeSpectrum(d *document, s Style, r *result.Result) error {
+func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
 	if r.Latency == nil || r.Latency.Count < 100 {
 		return nil
 	}
 	nines := min(len(strconv.FormatInt(r.Latency.Count, 10))-1, mostNines)
-	p := plot{log: true, x: percentileName, y: microsText, yName: "latency ●"}
+	p := plot{log: true, x: percentileName, y: format.Micros, yName: "latency ●"}
 	for i := range nines + 1 {
 		p.marks = append(p.marks, math.Pow10(i))
 	}
@@ -59,7 +60,7 @@ func writeSpectrum(d *document, s Style, r *result.Result) error {
 			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
 		}
 	}
-	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, "by percentile"))
+	fmt.Fprintf(d, "\n  %s\n", s.Paint(format.Bold, "by percentile"))
 	p.writePlot(d, "  ")
 	return nil
 }
@@ -81,7 +82,7 @@ var shades = []struct {
 
 // writeHeatMap draws latency over time: a column has the answers of one second or a few, a
 // row those of like latency.
-func writeHeatMap(d *document, s Style, r *result.Result) {
+func writeHeatMap(d *format.Document, s format.Style, r *result.Result) {
 	series := r.Series
 	if n := len(series); n > 0 && series[n-1].T > r.Window.MeasuredS && series[n-1].Completed == 0 {
 		series = series[:n-1] // what came after the window, when nothing did
@@ -102,7 +103,7 @@ func writeHeatMap(d *document, s Style, r *result.Result) {
 	low, high = floorTo(low, step), floorTo(high, step)
 	fmt.Fprintf(d, "\n  %s, a column for %s: "+
 		"█ 25 %% of its answers or more, ▓ 5 %%, ▒ 1 %%, ░ fewer\n",
-		s.paint(bold, "over time"), Plural(int64(each), "second"))
+		s.Paint(format.Bold, "over time"), format.Plural(int64(each), "second"))
 	for row := high; row >= low; row -= step {
 		line := ""
 		for _, c := range columns {
@@ -112,7 +113,7 @@ func writeHeatMap(d *document, s Style, r *result.Result) {
 			strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(d, "  %*s └%s\n", heatLabel, "", strings.Repeat("─", len(columns)))
-	end := secondsText(series[len(series)-1].T)
+	end := format.Seconds(series[len(series)-1].T)
 	fmt.Fprintf(d, "  %*s  0 s%*s\n", heatLabel, "",
 		max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end)
 }
@@ -125,9 +126,9 @@ func heatRowLabel(row, step, lowest int64) string {
 	power := floorTo(row+step-1, 8)
 	switch {
 	case power >= row:
-		return microsText(math.Pow(10, float64(power)/8))
+		return format.Micros(math.Pow(10, float64(power)/8))
 	case row == lowest:
-		return microsText(math.Pow(10, float64(row)/8))
+		return format.Micros(math.Pow(10, float64(row)/8))
 	}
 	return ""
 }

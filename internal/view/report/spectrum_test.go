@@ -8,12 +8,14 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/reporttest"
 )
 
 // stalled is a run of 90 s in which the server stalls for one in every twenty:
 // latency is even up to a second then, and service time is not.
 func stalled(t *testing.T) *result.Result {
-	r := late()
+	r := reporttest.Late()
 	r.Window.MeasuredS, r.Series = 90, nil
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	for second := range 90 {
@@ -40,7 +42,7 @@ func distributionOf(t *testing.T, h *metric.Histogram) *result.Distribution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := spread(h.Count, 120)
+	d := reporttest.Spread(h.Count, 120)
 	d.Min, d.Max, d.Mean, d.HDR = float64(h.Min)/1e3, float64(h.Max)/1e3, h.Mean()/1e3, hdr
 	return d
 }
@@ -48,11 +50,11 @@ func distributionOf(t *testing.T, h *metric.Histogram) *result.Distribution {
 func TestDetail(t *testing.T) {
 	var b, plain bytes.Buffer
 	r := stalled(t)
-	if err := Text(&b, r, Style{Detail: true}); err != nil {
+	if err := Text(&b, r, format.Style{Detail: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "detail.text", layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
-	if err := Text(&plain, r, Style{}); err != nil {
+	golden(t, "detail.text", reporttest.LayoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
+	if err := Text(&plain, r, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.String(), plain.String()) {
@@ -63,20 +65,20 @@ func TestDetail(t *testing.T) {
 // What there is not enough of is left out, and what cannot be read is an error.
 func TestDetailOfLittle(t *testing.T) {
 	var plain, detailed bytes.Buffer
-	for _, r := range []*result.Result{unreachable(), unix(), interrupted()} {
+	for _, r := range []*result.Result{reporttest.Unreachable(), unix(), interrupted()} {
 		plain.Reset()
 		detailed.Reset()
-		if err := Text(&plain, r, Style{}); err != nil {
+		if err := Text(&plain, r, format.Style{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Text(&detailed, r, Style{Detail: true}); err != nil {
+		if err := Text(&detailed, r, format.Style{Detail: true}); err != nil {
 			t.Fatal(err)
 		}
 		if plain.String() != detailed.String() {
 			t.Errorf("of %d exchanges there is\n%s", r.Requests.Completed, detailed.String())
 		}
 	}
-	if err := Text(new(bytes.Buffer), closed(), Style{Detail: true}); err == nil {
+	if err := Text(new(bytes.Buffer), reporttest.Closed(), format.Style{Detail: true}); err == nil {
 		t.Error("a damaged histogram is no error")
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"dyno/internal/cli"
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
@@ -201,7 +202,7 @@ func TestLoadInTheBrowser(t *testing.T) {
 	follow(tab, "#head a")
 	tab.AwaitFigures()
 	id := strings.TrimPrefix(pagetest.Evaluate[string](tab, `location.pathname`), "/results/")
-	r, err := result.OpenID(d.home, id)
+	r, err := dynohome.OpenID(d.home, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -624,7 +625,7 @@ func TestRunServe(t *testing.T) {
 	follow(tab, "#head a")
 	tab.AwaitFigures()
 	id := pagetest.Evaluate[string](tab, `location.pathname.replace("/results/", "")`)
-	r, err := result.OpenID(p.home, id)
+	r, err := dynohome.OpenID(p.home, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -753,7 +754,7 @@ func TestNamesAreText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := result.Save(home, r); err != nil {
+		if _, err := dynohome.Save(home, r); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, r.ID)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
@@ -28,7 +29,7 @@ func TestHistoryOfFleets(t *testing.T) {
 			}
 			r.Fleet.Agents = append(r.Fleet.Agents, result.Agent{Name: name, Weight: 1, Host: r.Host})
 		}
-		if _, err := result.Save(s.Home, r); err != nil {
+		if _, err := dynohome.Save(s.Home, r); err != nil {
 			t.Fatal(err)
 		}
 	}

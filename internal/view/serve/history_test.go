@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
@@ -35,7 +36,7 @@ func keep(t testing.TB, home, url string, number int, rate float64) string {
 	if number == 3 {
 		r.Generator.Verdict = result.ClientBound
 	}
-	if _, err := result.Save(home, r); err != nil {
+	if _, err := dynohome.Save(home, r); err != nil {
 		t.Fatal(err)
 	}
 	return r.ID

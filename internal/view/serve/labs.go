@@ -16,8 +16,8 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
-	"dyno/internal/view/report"
 )
 
 // labs are the folders of experiments that can be watched. Another dyno runs them, also those
@@ -233,7 +233,7 @@ const mostTrials = 500
 
 func stateOf(p *judge.Progress, begun *begunLab, runs bool) state {
 	r := p.Record
-	words := report.ExperimentWordsOf(r)
+	words := labreport.ExperimentWordsOf(r)
 	s := state{Heading: r.Heading(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), mostTrials)], Verdicts: words.Verdicts, Compared: r.Verdicts,

@@ -11,9 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -119,7 +121,7 @@ func (s *Server) findResult(w http.ResponseWriter, id string) *result.Result {
 		}
 		return r
 	}
-	r, err := result.OpenID(s.Home, id)
+	r, err := dynohome.OpenID(s.Home, id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		answerError(w, http.StatusNotFound, fmt.Sprintf("no result %q is stored", id))
@@ -182,7 +184,7 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	parts, err := report.UnpairedParts(u)
+	parts, err := labreport.UnpairedParts(u)
 	if err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return

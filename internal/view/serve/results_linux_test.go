@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
@@ -59,7 +60,7 @@ func storedAt(t *testing.T, home string, minute int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := result.Save(home, r); err != nil {
+	if _, err := dynohome.Save(home, r); err != nil {
 		t.Fatal(err)
 	}
 	return r.ID

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
@@ -375,7 +376,7 @@ func TestNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := result.Save(g.Home, r)
+	path, err := dynohome.Save(g.Home, r)
 	if err != nil {
 		t.Fatal(err)
 	}

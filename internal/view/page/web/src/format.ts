@@ -1,4 +1,4 @@
-// Numbers as package report writes them: test/format.test.ts and internal/view/report/units_test.go hold both to
+// Numbers as package format writes them: test/format.test.ts and internal/view/format/page_test.go hold both to
 // one table, internal/view/page/testdata/formats.json.
 
 /** count is a whole number with thousands separated: 200,000. */
@@ -59,7 +59,7 @@ export function percent(f: number): string {
 /** fourDigits is a number that may be far below 1, to four significant digits: 0.002183. */
 export const fourDigits = (x: number): string => significant(x, 4);
 
-// What follows is that of internal/view/report/uncertain.go: figures with no digit that their interval does not carry.
+// What follows is that of internal/view/format/uncertain.go: figures with no digit that their interval does not carry.
 
 const mostDecimals = 6;
 
@@ -114,7 +114,7 @@ export function ratioAlone(f: number): string {
 /** holdsAt95 reports whether an interval holds with 95 %: there were trials enough. */
 export const holdsAt95 = (level: number): boolean => level >= 0.95 - 1e-9;
 
-/** factorIn writes a ratio and the ends of its interval, as package report does. */
+/** factorIn writes a ratio and the ends of its interval, as package format does. */
 export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (holdsAt95(level) ? ratioIn(x, low, high) : ratioAlone(x));
 
 /** significant is f to n digits, without zeros at the end and without an exponent; whole numbers have all digits. */

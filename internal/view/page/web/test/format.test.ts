@@ -1,4 +1,4 @@
-// The page writes numbers as package report does: both are held to one table.
+// The page writes numbers as package format does: both are held to one table.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ interface Row {
 
 const rows: Row[] = JSON.parse(readFileSync("../testdata/formats.json", "utf8"));
 
-test("numbers are written as package report writes them", () => {
+test("numbers are written as package format writes them", () => {
   assert.ok(rows.length > 20);
   const all = format as unknown as Record<string, (...of: number[]) => string>;
   for (const { as, value, values, text } of rows) assert.equal(all[as](...(values ?? [value!])), text, `${as}(${values ?? value})`);

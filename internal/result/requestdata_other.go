@@ -1,6 +1,0 @@
-//go:build !unix
-
-package result
-
-// lockData does nothing: this system has no locks that end with their process.
-func lockData(string, bool) (release func(), err error) { return func() {}, nil }

@@ -1,0 +1,41 @@
+package format
+
+import (
+	"math"
+	"testing"
+)
+
+// A figure has no digit beyond the second of its uncertainty, and none has an exponent.
+func TestUncertain(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct{ got, want string }{
+		{PlusMinus(1913, 47622), "2,000 ± 48,000"}, {PlusMinus(15.34, 0.46), "15.3 ± 0.5"},
+		{PlusMinus(15.34, 0.012), "15.3 ± 0.01"}, {PlusMinus(332014, 500), "332,010 ± 500"},
+		{PlusMinus(332014, 1.4), "332,014 ± 1"}, {PlusMinus(499.6, 9.96), "500 ± 10"},
+		{PlusMinus(0.0123, 0.0004), "0.0123 ± 0.0004"}, {PlusMinus(12, 0), "12.0"},
+		{PlusMinus(12, inf), "12.0"}, {PlusMinus(-1913, 47622), "-2,000 ± 48,000"},
+		{PlusMinus(3, 47622), "3 ± 48,000"}, {PlusMinus(200, 47622), "200 ± 48,000"},
+		{PlusMinus(0, 47622), "0 ± 48,000"}, {PlusMinus(-3.4, 47622), "-3 ± 48,000"},
+		{WithInterval(40, 3, 4000), "40 [3, 4,000]"}, {WithInterval(0.4, 0, 4000), "0.4 [0, 4,000]"},
+		{WithInterval(200100, 199600, 200600), "200,100 [199,600, 200,600]"},
+		{WithInterval(500, 498.6, 501.2), "500 [499, 501]"}, {WithInterval(5, 5, 5), "5.00"},
+		{WithInterval(1913, 100, 95344), "2,000 [100, 95,000]"},
+		{RatioIn(0.287, 0.245, 0.342), "0.287"}, {RatioIn(0.8123, 0.71, 0.93), "0.81"},
+		{RatioIn(1.2, 0.012, 144), "1.2"}, {RatioIn(0.0123, 0.0123, 144), "0.012"},
+		{RatioIn(144.3, 0.012, 144.3), "144"}, {RatioIn(47622, 0.012, 47622), "48,000"},
+		{RatioIn(1.00049, 1.0003, 1.0006), "1.000"}, {RatioIn(inf, 1, inf), "–"}, {RatioIn(0, 0, 2), "0.0"},
+		{RatioAlone(1.2345), "1.23"}, {RatioAlone(0.0241), "0.0241"}, {RatioAlone(1913.4), "1,910"},
+		{RatioAlone(0), "0.000"}, {RatioAlone(math.NaN()), "–"},
+		{InPercent(0.05), "5 %"}, {InPercent(0.0526), "5.26 %"}, {InPercent(1.5), "150 %"},
+		{InPercent(72), "more than ten times"}, {InPercent(inf), "more than ten times"},
+		{InPercent(1e-9), "below 0.00001 %"}, {InPercent(0.0000123), "0.00123 %"}, {InPercent(0), "0 %"},
+		{Percentage(0.0009996, 4), "0.09996 %"}, {ByPercent(-12.3), "-12 %"}, {ByPercent(2300), "more than ten times"},
+		{ByPercent(123), "+123 %"}, {ByPercent(0.5), "+0.5 %"},
+		{SignificantDigits(0.0000012346, 4), "0.000001235"}, {SignificantDigits(1234567, 3), "1,234,567"}, {SignificantDigits(2.50, 4), "2.5"},
+		{Digits3(1e19), "10,000,000,000,000,000,000"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s, want %s", test.got, test.want)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package format
+
+import (
+	"math"
+	"testing"
+)
+
+func TestUnits(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(-1234567), "-1,234,567"},
+		{Count(-100), "-100"}, {Count(math.MinInt64), "-9,223,372,036,854,775,808"},
+		{Plural(1, "connection"), "1 connection"}, {Plural(2000, "thread"), "2,000 threads"},
+		{Digits3(0), "0.00"}, {Digits3(1.234), "1.23"}, {Digits3(9.996), "10.0"},
+		{Digits3(99.96), "100"}, {Digits3(999.4), "999"}, {Digits3(999.6), "1,000"},
+		{Digits3(332014.4), "332,014"}, {Digits3(math.NaN()), "–"}, {Digits3(-12.34), "-12.3"},
+		{Exact3(20000), "20,000"}, {Exact3(0.5), "0.50"}, {Exact3(100), "100"}, {Exact3(12), "12"},
+		{Micros(0), "0 s"}, {Micros(0.0001), "0.10 ns"}, {Micros(0.412), "412 ns"},
+		{Micros(1), "1.00 µs"}, {Micros(83.14), "83.1 µs"}, {Micros(999.4), "999 µs"},
+		{Micros(999.6), "1.00 ms"}, {Micros(0.9996), "1.00 µs"}, {Micros(4123), "4.12 ms"},
+		{Micros(1.2e6), "1.20 s"}, {Micros(4e9), "4,000 s"},
+		{Seconds(10), "10.0 s"}, {Seconds(0.0502), "50.2 ms"},
+		{Size(0), "0 B"}, {Size(999), "999 B"}, {Size(999.6), "1.00 kB"}, {Size(1000), "1.00 kB"},
+		{Size(1.5e6), "1.50 MB"}, {Size(999.9e6), "1.00 GB"}, {Size(5e15), "5,000 TB"},
+		{Percent(97.25), "97.2 %"},
+		{Clip("grün", 4), "grün"}, {Clip("grüne", 4), "grü…"}, {Clip("a", 0), "…"}, {Clip("", 0), ""},
+		{PlainLine(" a\x1b[31mb\r\nc\xffü "), "a·[31mb··c·ü"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s, want %s", test.got, test.want)
+		}
+	}
+}

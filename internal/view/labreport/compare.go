@@ -1,0 +1,319 @@
+package labreport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab/judge"
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/report"
+)
+
+// failedTold is the share of requests that failed above which a comparison says so.
+const failedTold = 0.01
+
+const (
+	mostCompared  = 26 // results: they are named by letters
+	mostDiffering = 20 // settings listed
+	widestSetting = 30 // characters of one
+)
+
+// A measure is a row of a comparison. Its value of a result is ok if there is
+// one.
+type measure struct {
+	name string
+	show func(float64) string
+	of   func(r *result.Result) (value float64, ok bool)
+}
+
+func comparedMeasures() []measure {
+	all := []measure{{"requests/s", format.Digits3, func(r *result.Result) (float64, bool) {
+		return r.Rate.Completed, true
+	}}}
+	for _, q := range report.Quantiles {
+		if q.Name == "min" || q.Name == "stdev" {
+			continue
+		}
+		all = append(all, measure{q.Name, format.Micros, func(r *result.Result) (float64, bool) {
+			if r.Latency == nil || q.PercentileCell(r.Latency) == format.TooFew {
+				return 0, false
+			}
+			return q.Of(r.Latency), true
+		}})
+	}
+	for _, q := range report.Quantiles {
+		if q.Name != "p50" && q.Name != "p99" {
+			continue
+		}
+		all = append(all, measure{"error " + q.Name, format.Micros,
+			func(r *result.Result) (float64, bool) {
+				if r.ErrorLatency == nil || q.PercentileCell(r.ErrorLatency) == format.TooFew {
+					return 0, false
+				}
+				return q.Of(r.ErrorLatency), true
+			}})
+	}
+	return append(all,
+		measure{"CPU a request", format.Micros, func(r *result.Result) (float64, bool) {
+			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
+		}},
+		measure{"errors", format.Exact3, func(r *result.Result) (float64, bool) {
+			return float64(r.Requests.Errors), true
+		}})
+}
+
+// Compare writes results side by side with their ratios to the first, in what
+// their plans and machines differ, and what may not be concluded.
+func Compare(w io.Writer, rs []*result.Result) error {
+	legend, cautions, differing, err := comparedParts(rs)
+	if err != nil {
+		return err
+	}
+	d := format.NewDocument(w)
+	legend.WriteText(d, "", "l")
+	fmt.Fprintln(d)
+	sideBySide(rs).WriteText(d, "", "lr")
+	fmt.Fprintln(d)
+	for _, line := range cautions {
+		fmt.Fprintln(d, strings.Join(format.WrapLines(line, format.TextWidth), "\n"))
+	}
+	writeDiffering(d, differing)
+	return d.Err()
+}
+
+// CompareMarkdown writes the same for a page or a pull request.
+func CompareMarkdown(w io.Writer, rs []*result.Result) error {
+	legend, cautions, differing, err := comparedParts(rs)
+	if err != nil {
+		return err
+	}
+	d := format.NewDocument(w)
+	append(format.Table{{"", "result", "", ""}}, legend...).WriteMarkdown(d, "l")
+	sideBySide(rs).WriteMarkdown(d, "lr")
+	for _, line := range cautions {
+		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(line))
+	}
+	writeDifferingMarkdown(d, differing)
+	return d.Err()
+}
+
+// comparedParts is what Compare says besides its table. The head of differing has a
+// column for each result.
+func comparedParts(rs []*result.Result) (legend format.Table, cautions []string,
+	differing format.Table, err error) {
+	if len(rs) < 2 || len(rs) > mostCompared {
+		return nil, nil, nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given",
+			mostCompared, len(rs))
+	}
+	groups := make([][]*result.Result, len(rs))
+	for i, r := range rs {
+		groups[i] = []*result.Result{r}
+		legend = append(legend, []string{letterOf(i), format.PlainLine(r.ID), report.MethodAndURL(r),
+			report.ModelText(r)})
+	}
+	differing, err = differingSettings(groups)
+	return legend, append(singleRunCautions(rs), likenessText(differing)...), differing, err
+}
+
+// writeDiffering writes differences under a head, if there are any.
+func writeDiffering(d *format.Document, rows format.Table) {
+	if len(rows) == 0 {
+		return
+	}
+	withLetters(rows).WriteText(d, "  ", "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "  and %s more\n", format.Count(int64(n)))
+	}
+}
+
+func writeDifferingMarkdown(d *format.Document, rows format.Table) {
+	if len(rows) == 0 {
+		return
+	}
+	withLetters(rows).WriteMarkdown(d, "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "and %s more\n\n", format.Count(int64(n)))
+	}
+}
+
+// withLetters is the first rows of differences, with a head.
+func withLetters(rows format.Table) format.Table {
+	head := []string{""}
+	for i := range rows[0][1:] {
+		head = append(head, letterOf(i))
+	}
+	return append(format.Table{head}, rows[:min(len(rows), mostDiffering)]...)
+}
+
+func letterOf(i int) string { return judge.Letter(i) }
+
+func sideBySide(rs []*result.Result) format.Table {
+	head, verdicts := []string{""}, []string{"generator"}
+	for i, r := range rs {
+		head, verdicts = append(head, letterOf(i)), append(verdicts,
+			format.PlainLine(r.Generator.Verdict))
+		if i > 0 {
+			head, verdicts = append(head, letterOf(i)+"/A"), append(verdicts, "")
+		}
+	}
+	t := format.Table{head}
+	for _, m := range comparedMeasures() {
+		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
+		if strings.HasPrefix(m.name, "error ") && !slices.ContainsFunc(rs, has) {
+			continue // there were none
+		}
+		row := []string{m.name}
+		base, known := m.of(rs[0])
+		for i, r := range rs {
+			value, ok := m.of(r)
+			cell, ratio := format.TooFew, ""
+			if ok {
+				cell = m.show(value)
+			}
+			if ok && known && base > 0 {
+				ratio = "×" + format.RatioAlone(value/base)
+			}
+			row = append(row, cell)
+			if i > 0 {
+				row = append(row, ratio)
+			}
+		}
+		t = append(t, row)
+	}
+	return append(t, verdicts)
+}
+
+// singleRunCautions are what keeps one from concluding too much from single results.
+func singleRunCautions(rs []*result.Result) []string {
+	var all []string
+	for i, r := range rs {
+		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
+			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letterOf(i),
+				format.PlainLine(why)))
+		}
+		if n, sent := r.Requests.Errors, r.Requests.Sent; float64(n) > failedTold*float64(sent) {
+			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
+				"are those of the others.", 100*float64(n)/float64(sent), letterOf(i)))
+		}
+		if r.Generator.Verdict != result.OK || report.OnlyShort(r) {
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i),
+				format.PlainLine(r.Generator.Verdict), strings.Join(report.Reasons(r), "; ")))
+		}
+		if r.Model != rs[0].Model {
+			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+
+				"quantity.", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
+		}
+	}
+	return append(all, "Each is a single run, which allows no interval: a difference between two "+
+		"cannot be told from the difference that the same run makes when repeated. Repeat them in "+
+		"turns before relying on it, and compare folders or lists of results.")
+}
+
+// likenessText says whether like is compared with like.
+func likenessText(differing format.Table) []string {
+	var all []string
+	if slices.ContainsFunc(differing, func(row []string) bool {
+		return strings.HasPrefix(row[0], "host.")
+	}) {
+		all = append(all, "The machines that made the load differ, and the ratios are also those of the "+
+			"machines.")
+	}
+	switch target := func(row []string) bool { return isTarget(row[0]) }; {
+	case len(differing) == 0:
+		return append(all, "Plans and machines are the same.")
+	case !slices.ContainsFunc(differing, func(row []string) bool { return !target(row) }):
+		return append(all, "Plans and machines are the same but for the target:")
+	}
+	return append(all, "Compare only like with like. The ratios are also those of:")
+}
+
+// isTarget reports whether a setting says only where requests go.
+func isTarget(setting string) bool {
+	return strings.HasPrefix(setting, "target.") || strings.HasSuffix(setting, ".authority")
+}
+
+// differingSettings has a row for each setting in which not all plans, machines and
+// versions agree, and in it for each group what its results have.
+func differingSettings(groups [][]*result.Result) (format.Table, error) {
+	all := make([]map[string][]string, len(groups)) // what each group has of a setting
+	settings := map[string]bool{}
+	for i, rs := range groups {
+		all[i] = map[string][]string{}
+		for _, r := range rs {
+			leaves, err := flatSettings(r)
+			if err != nil {
+				return nil, err
+			}
+			for s, value := range leaves {
+				settings[s] = true
+				if !slices.Contains(all[i][s], value) {
+					all[i][s] = append(all[i][s], value)
+				}
+			}
+		}
+	}
+	var t format.Table
+	for _, s := range slices.Sorted(maps.Keys(settings)) {
+		row, differ := []string{s}, false
+		first := strings.Join(slices.Sorted(slices.Values(all[0][s])), " / ")
+		for i := range groups {
+			value := strings.Join(slices.Sorted(slices.Values(all[i][s])), " / ")
+			row = append(row, shortenSetting(value))
+			differ = differ || value != first
+		}
+		if differ {
+			t = append(t, row)
+		}
+	}
+	return t, nil
+}
+
+func shortenSetting(s string) string {
+	s = format.PlainLine(s)
+	if s == "" {
+		return format.TooFew
+	}
+	if r := []rune(s); len(r) > widestSetting {
+		return string(r[:widestSetting-1]) + "…"
+	}
+	return s
+}
+
+// flatSettings is all that decided the run, as a setting for each leaf of its JSON:
+// target.url, requests[0].path.
+func flatSettings(r *result.Result) (map[string]string, error) {
+	leaves := map[string]string{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, child := range v {
+				walk(strings.TrimPrefix(at+"."+k, "."), child)
+			}
+		case []any:
+			for i, child := range v {
+				walk(fmt.Sprintf("%s[%d]", at, i), child)
+			}
+		default:
+			leaves[at] = fmt.Sprint(v)
+		}
+	}
+	for at, v := range map[string]any{"": r.Plan, "host": r.Host, "dyno": r.Dyno} {
+		b, err := json.Marshal(v)
+		var tree any
+		numbers := json.NewDecoder(bytes.NewReader(b))
+		numbers.UseNumber() // as they are written: a seed has all its digits
+		if err = errors.Join(err, numbers.Decode(&tree)); err != nil {
+			return nil, err
+		}
+		walk(at, tree)
+	}
+	return leaves, nil
+}

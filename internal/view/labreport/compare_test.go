@@ -1,0 +1,75 @@
+package labreport
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
+)
+
+func TestCompareGolden(t *testing.T) {
+	other := reporttest.Closed()
+	other.ID, other.Plan.Target.URL = "20260102-160405-0001", "http://127.0.0.1:8081/"
+	other.Plan.Target.Port, other.Rate.Completed = 8081, 300_000
+	other.Latency = reporttest.Spread(3_000_000, 301)
+	book := reporttest.Phrasebook{}
+	for name, rs := range map[string][]*result.Result{
+		"like":   {reporttest.Closed(), other},
+		"unlike": {reporttest.Closed(), reporttest.Late(), reporttest.Failing(), reporttest.Unreachable()},
+	} {
+		var text, page bytes.Buffer
+		if err := errors.Join(Compare(&text, rs), CompareMarkdown(&page, rs)); err != nil {
+			t.Fatal(err)
+		}
+		_, cautions, _, err := comparedParts(rs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phrases := reporttest.Phrases("caution", cautions...)
+		book.Collect(name, phrases)
+		golden(t, name+".compare", reporttest.LayoutOf(text.Bytes(), phrases))
+		golden(t, name+".compare.md", reporttest.LayoutOf(page.Bytes(), phrases))
+	}
+	for name, u := range unpaired(t) {
+		book.Collect(name, unpairedPhrases(t, u))
+	}
+	golden(t, "comparison.sentences", book.Text())
+}
+
+func TestCompareNeedsTwo(t *testing.T) {
+	if err := Compare(&bytes.Buffer{}, []*result.Result{reporttest.Closed()}); err == nil {
+		t.Error("one result was compared with nothing")
+	}
+}
+
+// A setting that is a whole number is shown as one, however large: it is a seed.
+func TestSeedsDifferAsWholeNumbers(t *testing.T) {
+	a, b := reporttest.Late(), reporttest.Late()
+	a.Plan.Seed, b.Plan.Seed = 7_339_825_175_987_076, 7
+	words := reporttest.Text(t, func(w *strings.Builder) error { return Compare(w, []*result.Result{a, b}) })
+	if !strings.Contains(words, "7339825175987076") || strings.Contains(words, "e+15") {
+		t.Error(words)
+	}
+}
+
+// A stored file may say anything, and what it says is not for the terminal.
+func TestCompareIsPlain(t *testing.T) {
+	var b bytes.Buffer
+	if err := Compare(&b, []*result.Result{reporttest.Hostile(), reporttest.Closed()}); err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.IndexAny(b.Bytes(), "\x1b\r\x00"); at >= 0 {
+		t.Errorf("%q", b.Bytes()[max(0, at-60):at+5])
+	}
+}
+
+func TestCompareReturnsWriteErrors(t *testing.T) {
+	r := reporttest.Closed()
+	if err := Compare(reporttest.Full{}, []*result.Result{r, r}); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,34 @@
+package labreport
+
+import (
+	"fmt"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/format"
+)
+
+// correctionText is what was done about how many comparisons there are, in a line above what they
+// say; none if nothing was compared.
+func correctionText(all []lab.Comparison) []string {
+	n, apart, uncorrected := 0, false, false
+	for _, c := range all {
+		if !c.Control {
+			n++
+			apart = apart || c.Against > 0
+			uncorrected = uncorrected || c.PAdjusted == 0
+		}
+	}
+	const promise = "what they say holds of all together, in 95 of 100 experiments."
+	switch {
+	case n == 0:
+		return nil
+	case uncorrected:
+		return []string{"An older dyno judged each comparison by itself: the verdicts are not " +
+			"corrected for how many there are."}
+	case apart:
+		return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (Holm, Bonferroni): "+
+			"%s", format.Plural(int64(n), "comparison"), promise)}
+	}
+	return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (maxT over sign flips "+
+		"of rounds): if noise is symmetric, %s", format.Plural(int64(n), "comparison"), promise)}
+}

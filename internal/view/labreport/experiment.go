@@ -1,0 +1,413 @@
+// Package labreport renders what the laboratory judged: experiments, and comparisons of results,
+// for a terminal, as Markdown, CSV, JUnit, SVG and Go benchmarks. It computes nothing: each number
+// is in the record or in the result.
+//
+// A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
+// whose name ends in Section returns a part of a report.
+//
+//	an experiment  experiment.go (verdicts, medians, the plan), findings.go (fairness, grades,
+//	               profiles, method), shift.go, serversettings.go, programs.go, correction.go
+//	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
+//	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
+//	the page       experimentwords.go (the sentences, the command, the formulas)
+package labreport
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	labrun "dyno/internal/lab/run"
+	"dyno/internal/stats"
+	"dyno/internal/view/format"
+)
+
+// A section is a part of an experiment's report, for a terminal and a page.
+type section struct {
+	head  string
+	text  []string     // paragraphs
+	sides string       // of table; see table.write
+	table format.Table // nil: none
+}
+
+// sections are the report, what matters most first.
+func sections(r *lab.Record) []section {
+	all := []section{
+		unavailableSection(r), verdictSection(r), shiftSection(r), gateSection(r),
+		objectiveSection(r), medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
+		gradeSection(r), publishedSection(r), programSection(r),
+	}
+	all = append(all, profileSections(r)...)
+	return append(all, methodSection(r))
+}
+
+// Experiment writes what an experiment found, for a terminal.
+func Experiment(w io.Writer, r *lab.Record, s format.Style) error {
+	d := format.NewDocument(w)
+	fmt.Fprintf(d, "%s\n", s.Paint(format.Bold, titleText(r)))
+	fmt.Fprintf(d, "  %s\n", scopeText(r))
+	for _, c := range r.Cautions {
+		format.WriteFact(d, s, format.Yellow, "CAUTION", format.PlainLine(c))
+	}
+	for _, part := range sections(r) {
+		part.writeText(d, s)
+	}
+	return d.Err()
+}
+
+func (p section) isEmpty() bool { return p.table == nil && len(p.text) == 0 }
+
+// writeText writes the section for a terminal, if there is anything in it.
+func (p section) writeText(d *format.Document, s format.Style) {
+	if p.isEmpty() {
+		return
+	}
+	fmt.Fprintf(d, "\n  %s\n", s.Paint(format.Bold, p.head))
+	for _, text := range p.text {
+		for _, line := range format.WrapLines(format.PlainLine(text), s.LineWidth()) {
+			fmt.Fprintf(d, "  %s\n", line)
+		}
+	}
+	if p.table != nil {
+		p.table.WriteText(d, "  ", p.sides)
+	}
+}
+
+// writeMarkdown writes it for a page.
+func (p section) writeMarkdown(d *format.Document) {
+	if p.isEmpty() {
+		return
+	}
+	fmt.Fprintf(d, "## %s\n\n", format.EscapeMarkdown(p.head))
+	for _, text := range p.text {
+		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(text))
+	}
+	if p.table != nil {
+		p.table.WriteMarkdown(d, p.sides)
+	}
+}
+
+// ExperimentMarkdown writes the same for a page or a pull request.
+func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
+	d := format.NewDocument(w)
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(titleText(r)),
+		format.EscapeMarkdown(scopeText(r)))
+	for _, c := range r.Cautions {
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", format.EscapeMarkdown(c))
+	}
+	for _, part := range sections(r) {
+		part.writeMarkdown(d)
+	}
+	return d.Err()
+}
+
+func titleText(r *lab.Record) string {
+	s := format.PlainLine(r.Name)
+	if r.Experiment != nil && r.Experiment.Description != "" {
+		s += ": " + format.PlainLine(r.Experiment.Description)
+	}
+	return s
+}
+
+// scopeText is how much was done.
+func scopeText(r *lab.Record) string {
+	s := fmt.Sprintf("%s in %s, seed %d", format.Plural(int64(len(r.Trials)), "trial"),
+		timeTakenText(r), r.Seed)
+	if r.Quick {
+		s += ", --quick"
+	}
+	switch r.State {
+	case lab.Interrupted, lab.Running:
+		s += "; NOT COMPLETE"
+	case lab.Failed:
+		s += "; NOT COMPLETE: something could not be stored"
+	case lab.OverBudget:
+		s += "; ended because its budget of time was over"
+	}
+	return s
+}
+
+// timeTakenText is how long an experiment took from its beginning to its end, or in its sessions if
+// it was resumed, and how much of that its trials took. The end of one that was cut off is not
+// known.
+func timeTakenText(r *lab.Record) string {
+	trials := time.Duration(r.SpentS * 1e9).Round(time.Second)
+	all, pauses := workedTime(r), ""
+	if r.Sessions > 1 {
+		pauses = " without the pauses"
+		if r.WorkedS == 0 {
+			all, pauses = elapsedTime(r), " with pauses"
+		}
+	}
+	if all = all.Round(time.Second); all <= trials {
+		return trials.String()
+	}
+	return fmt.Sprintf("%v%s, of which the trials took %v", all, pauses, trials)
+}
+
+// workedTime is the time that was worked on an experiment: of one that was resumed, in its
+// sessions, or in its trials where the time of a session that was killed is not known.
+func workedTime(r *lab.Record) time.Duration {
+	if r.Sessions > 1 {
+		return time.Duration(max(r.WorkedS, r.SpentS) * 1e9)
+	}
+	return elapsedTime(r)
+}
+
+// elapsedTime is the time from an experiment's beginning to its end by the wall clock, which is
+// what its file keeps; that of its trials where the end is not known, or the clock was set back.
+func elapsedTime(r *lab.Record) time.Duration {
+	trials := time.Duration(r.SpentS * 1e9)
+	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
+}
+
+// verdictSection has the verdicts, as sentences and as a table.
+func verdictSection(r *lab.Record) section {
+	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
+		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
+		text: correctionText(r.Verdicts)}
+	for _, c := range r.Verdicts {
+		name := c.Variant
+		if !c.Control {
+			out.text = append(out.text, variantSentence(c))
+		}
+		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
+			format.PlainLine(name),
+			comparisonRatio(c), comparisonInterval(c), verdictMark(c), format.Count(int64(c.Trials)),
+			pValueText(c.PAdjusted)})
+	}
+	if len(r.Verdicts) == 0 {
+		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
+	}
+	return out
+}
+
+// variantSentence is a comparison in words.
+func variantSentence(c lab.Comparison) string {
+	of := c.Metric
+	if c.Level != "" {
+		of += " at " + c.Level
+	}
+	of += ": " + c.Variant + " "
+	against := fmt.Sprintf("of %s %s", c.Baseline, comparisonInterval(c))
+	switch {
+	case c.Confidence < 0.95-1e-9:
+		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
+			comparisonRatio(c), c.Baseline, trialsOf(c))
+	case c.Verdict == stats.Different:
+		word := "worse"
+		if !c.IsWorse() {
+			word = "better"
+		}
+		of += fmt.Sprintf("is different, and %s: %s times that %s", word, comparisonRatio(c), against)
+	case c.Verdict == stats.Negligible:
+		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %s times that %s",
+			format.InPercent(c.Margin), comparisonRatio(c), against)
+	case c.Verdict == stats.Equivalent:
+		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
+			c.Baseline, format.InPercent(c.Margin))
+	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
+		of += fmt.Sprintf("inconclusive: %s times that %s, which is no more than %s may differ from "+
+			"itself here (%s)", comparisonRatio(c), against, c.Baseline, format.InPercent(c.Floor))
+	default:
+		of += fmt.Sprintf("inconclusive: %s times that %s", comparisonRatio(c), against)
+		if c.More > 0 && c.More < stats.MoreMax {
+			of += fmt.Sprintf("; about %s more would decide", format.Plural(int64(c.More),
+				repetitionName(c)))
+		}
+	}
+	if c.ClientBound {
+		of += "; the generator was at its limit, so that this says less of the servers"
+	}
+	if c.Disturbed > 0 {
+		of += fmt.Sprintf("; in %d of %s the generator was held up, see the trials' doubts",
+			c.Disturbed, trialsOf(c))
+	}
+	if c.OtherLoad > 0 {
+		of += fmt.Sprintf("; in %d of %s the load was not the one asked for, see the trials' doubts",
+			c.OtherLoad, trialsOf(c))
+	}
+	return of
+}
+
+func comparisonInterval(c lab.Comparison) string {
+	if !hasInterval(c) {
+		return "–"
+	}
+	return format.RatioInterval(c.Low, c.High)
+}
+
+// comparisonRatio is that of a comparison, with the digits that its interval allows.
+func comparisonRatio(c lab.Comparison) string {
+	if !hasInterval(c) {
+		return format.RatioAlone(c.Ratio)
+	}
+	return format.RatioIn(c.Ratio, c.Low, c.High)
+}
+
+// verdictMark is a verdict with what has to be known of it.
+func verdictMark(c lab.Comparison) string {
+	s := string(c.Verdict)
+	if c.ClientBound {
+		s += ", client-bound"
+	}
+	if c.Disturbed > 0 {
+		s += fmt.Sprintf(", %d disturbed", c.Disturbed)
+	}
+	if c.OtherLoad > 0 {
+		s += fmt.Sprintf(", %d of another load", c.OtherLoad)
+	}
+	if c.GradeF > 0 {
+		s += fmt.Sprintf(", %d of grade F", c.GradeF)
+	}
+	if c.Missing > 0 {
+		s += fmt.Sprintf(", %d missing", c.Missing)
+	}
+	return s
+}
+
+func pValueText(p float64) string {
+	if p == 0 {
+		return "–" // of an older dyno
+	}
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+func gateSection(r *lab.Record) section { return gateOf(r.Gate) }
+
+func gateOf(g *lab.GateOutcome) section {
+	if g == nil {
+		return section{}
+	}
+	s := section{head: "Gate", text: []string{g.Verdict}}
+	if g.Why != "" {
+		s.text[0] += ": " + g.Why
+	}
+	for _, c := range g.Missed {
+		s.text = append(s.text, variantSentence(c))
+	}
+	if g.Confirmed {
+		s.text = append(s.text, "A second batch of trials showed it again.")
+	}
+	return s
+}
+
+// medianSection has a row for each variant at each level: what is judged, with
+// the letters of those that the trials do not distinguish.
+func medianSection(r *lab.Record) section {
+	if r.Experiment == nil || len(r.Cells) == 0 {
+		return section{}
+	}
+	head := []string{"level", "variant"}
+	metrics := append([]experiment.Metric{}, r.Experiment.Design.Metrics...)
+	for _, m := range metrics {
+		head = append(head, fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
+	}
+	head = append(head, "trials")
+	out := section{head: "Medians", sides: "llr", table: format.Table{head}, text: []string{
+		"Half of the width of the 95 % interval of a median is behind ±. Variants that share a letter " +
+			"cannot be told apart by these trials; a is best."}}
+	for _, level := range r.Experiment.Levels {
+		for _, arm := range r.Arms {
+			row, any := []string{format.PlainLine(level.Name), format.PlainLine(arm.Name)}, 0
+			for _, m := range metrics {
+				cell, n := medianCell(r, arm.Name, level.Name, string(m))
+				row, any = append(row, cell), max(any, n)
+			}
+			if any > 0 {
+				out.table = append(out.table, append(row, format.Count(int64(any))))
+			}
+		}
+	}
+	return out
+}
+
+func metricUnit(r *lab.Record, metric string) string {
+	for _, c := range r.Cells {
+		if c.Metric == metric {
+			return c.Unit
+		}
+	}
+	return "n/a"
+}
+
+func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials int) {
+	for _, c := range r.Cells {
+		if c.Arm != arm || c.Level != level || c.Metric != metric {
+			continue
+		}
+		cell = format.Digits3(c.Median.Estimate)
+		if c.Median.Level >= 0.95-1e-9 {
+			cell = format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2)
+		}
+		return strings.TrimSpace(cell + " " + rankLetters(r, arm, level, metric)), c.Trials
+	}
+	return "n/a", 0
+}
+
+func rankLetters(r *lab.Record, arm, level, metric string) string {
+	for _, rank := range r.Ranks {
+		if rank.Level != level || rank.Metric != metric {
+			continue
+		}
+		for i, name := range rank.Arms {
+			if name == arm {
+				return rank.Groups[i]
+			}
+		}
+	}
+	return ""
+}
+
+// IntentText writes an experiment's plan before anything starts.
+func IntentText(i labrun.Intent) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", format.PlainLine(i.Name), format.PlainLine(i.Description))
+	for _, a := range i.Arms {
+		fmt.Fprintf(&b, "  variant %s", format.PlainLine(a.Name))
+		if len(a.Missing) > 0 {
+			fmt.Fprintf(&b, ": not available here: %s", format.PlainLine(strings.Join(a.Missing, "; ")))
+		}
+		fmt.Fprintln(&b)
+	}
+	for _, l := range i.Levels {
+		fmt.Fprintf(&b, "  level %s\n", format.PlainLine(l.Name))
+	}
+	for _, w := range i.Warnings {
+		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, format.PlainLine(w.Message))
+	}
+	fmt.Fprintf(&b, "  %s\n", ExtentText(i))
+	return b.String()
+}
+
+// ExtentText is how much an experiment will do, and how long it takes.
+func ExtentText(i labrun.Intent) string {
+	out := fmt.Sprintf("%s in %s", format.Plural(int64(i.Estimate.Trials), "trial"),
+		format.Plural(int64(i.Rounds), "round"))
+	if i.Done > 0 {
+		out += fmt.Sprintf(", of which %s done", format.Count(int64(i.Done)))
+	}
+	return out + fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
+		i.Estimate.Most.Round(time.Second))
+}
+
+// Shipped lists the experiments that ship with dyno.
+func Shipped(w io.Writer, all []experiment.Listing) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\twhat it compares\tprograms it needs")
+	for _, l := range all {
+		needs := strings.Join(l.Needs, ", ")
+		if needs == "" {
+			needs = "none"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, l.Description, needs)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,378 @@
+package labreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/profile"
+	"dyno/internal/view/format"
+	"dyno/internal/view/report"
+)
+
+// partSection is what each process of a server cost.
+func partSection(r *lab.Record) section {
+	out := section{head: "Server processes", sides: "lllr", table: format.Table{{"level", "variant",
+		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}, text: []string{
+		"Each figure is a median of the trials, so that those of user and system need not add up to " +
+			"that of both."}}
+	for i, p := range r.Parts {
+		single := i+2 >= len(r.Parts) || r.Parts[i+2].Name == ""
+		if p.Name == "" && single && i+1 < len(r.Parts) {
+			continue // it is the one process below
+		}
+		name := p.Name
+		if name == "" {
+			name = "all"
+		}
+		out.table = append(out.table, []string{format.PlainLine(p.Level), format.PlainLine(p.Arm),
+			format.PlainLine(name),
+			report.ValueOrNA(p.CPU, format.Micros), report.ValueOrNA(p.User, format.Micros),
+			report.ValueOrNA(p.System, format.Micros),
+			report.ValueOrNA(p.Percent, func(f float64) string { return format.Digits3(f) + " %" }),
+			report.ValueOrNA(p.Memory, format.Memory)})
+	}
+	if len(r.Parts) == 0 {
+		return section{}
+	}
+	return out
+}
+
+// fairnessSection has the aspects in which answers differ.
+func fairnessSection(r *lab.Record) section {
+	t := r.Fairness
+	if t == nil || len(t.Variants) == 0 {
+		return section{}
+	}
+	out := section{head: "Fairness", sides: "l"}
+	same := 0
+	rows := format.Table{append([]string{"aspect"}, t.Variants...)}
+	for i := range rows[0] {
+		rows[0][i] = format.PlainLine(rows[0][i])
+	}
+	for _, row := range t.Rows {
+		if isInformative(row) {
+			continue
+		}
+		if !slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
+			return c.State == fairness.Violating || c.State == fairness.Allowed
+		}) {
+			same++
+			continue
+		}
+		line := []string{format.PlainLine(row.Aspect)}
+		for _, c := range row.Cells {
+			line = append(line, fairnessCell(c))
+		}
+		rows = append(rows, line)
+	}
+	out.text = append(out.text, fmt.Sprintf("Each variant was asked before the load. In %s their "+
+		"answers are like that of %s or cannot be compared; %s.", format.Plural(int64(same), "aspect"),
+		t.Reference, violationsText(t)))
+	if len(rows) > 1 {
+		out.table = rows
+	}
+	return out
+}
+
+func fairnessCell(c fairness.Cell) string {
+	s := format.Clip(format.PlainLine(c.Value), 60)
+	if c.Percent != nil && *c.Percent != 0 {
+		s += " (" + format.ByPercent(*c.Percent) + ")"
+	}
+	switch c.State {
+	case fairness.Violating:
+		s += " VIOLATION"
+	case fairness.Allowed:
+		s += " (allowed)"
+	}
+	return s
+}
+
+func violationsText(t *fairness.Table) string {
+	n := len(t.Violations())
+	if n == 0 {
+		return "no variant violates what makes them comparable"
+	}
+	return format.Plural(int64(n), "violation") + " below"
+}
+
+// unavailableSection names the variants that were not loaded, and why.
+func unavailableSection(r *lab.Record) section {
+	out := section{head: "Not loaded, or failed"}
+	for _, a := range r.Arms {
+		switch {
+		case len(a.Missing) > 0:
+			out.text = append(out.text, fmt.Sprintf("%s is not available here: %s", a.Name,
+				strings.Join(a.Missing, "; ")))
+		case a.Unfit != "" && !a.Control:
+			out.text = append(out.text, fmt.Sprintf("%s was not loaded: %s", a.Name, a.Unfit))
+		default:
+			out.text = append(out.text, armFailures(r, a.Name)...)
+		}
+	}
+	return out
+}
+
+// armFailures says how many trials of an arm failed, and how the last of them did.
+func armFailures(r *lab.Record, arm string) []string {
+	failed, all, last := 0, 0, ""
+	for _, t := range r.Trials {
+		if t.Arm != arm {
+			continue
+		}
+		if all++; t.Failure != nil {
+			failed++
+			last = t.Failure.Phase + ": " + t.Failure.Reason
+			if t.Failure.Output != "" {
+				last += "; it wrote: " + strings.Join(strings.Fields(t.Failure.Output), " ")
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s failed in %d of %s; the last time: %s", arm, failed,
+		format.Plural(int64(all), "trial"), format.Clip(last, 500))}
+}
+
+// gradeSection says what the trials are worth, and what failed.
+func gradeSection(r *lab.Record) section {
+	grades, counted, example := map[lab.Grade]int{}, map[string]int{}, map[string]string{}
+	out := section{head: "Trials"}
+	var order []string
+	for _, t := range r.Trials {
+		grades[t.Grade]++
+		had := map[string]bool{} // of the parts of a trial several may have the same
+		for _, why := range t.Reasons {
+			kind := report.ReasonKind(why.Says)
+			if had[kind] {
+				continue
+			}
+			had[kind] = true
+			if counted[kind]++; counted[kind] == 1 {
+				order = append(order, kind)
+				example[kind] = why.Says
+			}
+		}
+	}
+	out.text = append(out.text, fmt.Sprintf("Of %s %d are of grade A, %d of B, %d of F.",
+		format.Plural(int64(len(r.Trials)), "trial"), grades[lab.GradeA], grades[lab.GradeB],
+		grades[lab.GradeF]))
+	if len(order) == 0 {
+		return out
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return counted[b] - counted[a] })
+	out.sides, out.table = "rl", format.Table{{"trials", "doubt, as the first of them has it"}}
+	for _, kind := range order[:min(len(order), format.MostRows)] {
+		out.table = append(out.table, []string{format.Count(int64(counted[kind])),
+			format.Clip(format.PlainLine(example[kind]), 300)})
+	}
+	return out
+}
+
+// publishedSection sets published figures beside ours.
+func publishedSection(r *lab.Record) section {
+	if len(r.Published) == 0 || r.Experiment.Published == nil {
+		return section{}
+	}
+	p := r.Experiment.Published
+	out := section{head: "Published", text: []string{p.Source}, sides: "lllrrrr", table: format.Table{{
+		"variant", "level", "measure", "published", "ours", "published ratio", "our ratio"}}}
+	if p.Note != "" {
+		out.text = append(out.text, p.Note)
+	}
+	show := func(f *float64, how func(float64) string) string {
+		if f == nil {
+			return format.TooFew
+		}
+		return how(*f)
+	}
+	for _, b := range r.Published {
+		was := show(b.Value, format.Digits3)
+		if b.Failed != "" {
+			was = "failed: " + format.PlainLine(b.Failed)
+		}
+		out.table = append(out.table, []string{format.PlainLine(b.Variant), format.PlainLine(b.Level),
+			publishedMeasure(b), was, show(b.Ours, format.Digits3), show(b.Ratio, format.RatioAlone),
+			show(b.OursRatio, format.RatioAlone)})
+	}
+	return out
+}
+
+// publishedMeasure is what a published figure is of, and in which unit.
+func publishedMeasure(b lab.PublishedFigure) string {
+	if b.Unit == "" {
+		return format.PlainLine(b.Metric)
+	}
+	return format.PlainLine(b.Metric) + " (" + format.PlainLine(b.Unit) + ")"
+}
+
+// mostFunctions of a profile are shown.
+const mostFunctions = 8
+
+// profileSections are the profiles, one by one.
+func profileSections(r *lab.Record) (all []section) {
+	for _, p := range r.Profiles {
+		s := section{sides: "rrl", head: fmt.Sprintf("Profile of %s at %s: %s", format.PlainLine(p.Arm),
+			format.PlainLine(p.Level), p.Kind)}
+		s.text = append(s.text, profileOrigin(p))
+		if p.Problem != "" {
+			all = append(all, s)
+			continue
+		}
+		for _, f := range p.Shares {
+			s.text = append(s.text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
+				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, intervalText(f.Cumulative.Interval)))
+		}
+		s.table = format.Table{{"in itself", "with callees", "function"}}
+		for _, line := range p.Top[:min(len(p.Top), mostFunctions)] {
+			s.table = append(s.table, []string{format.InPercent(line.Flat.Share),
+				format.InPercent(line.Cumulative.Share), format.Clip(format.PlainLine(line.Function), 80)})
+		}
+		for _, d := range p.Different[:min(len(p.Different), 3)] {
+			s.text = append(s.text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
+				100*d.Change, intervalText(d.Interval)))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// profileOrigin is where a profile is from, or why there is none.
+func profileOrigin(p lab.TakenProfile) string {
+	if p.Problem != "" {
+		return "none: " + p.Problem
+	}
+	s := fmt.Sprintf("by %s, in %s", p.By, p.File)
+	if p.Slowdown > 0 {
+		s += "; meanwhile throughput was " + format.RatioAlone(1/p.Slowdown) + " times that of the trials"
+	}
+	return s
+}
+
+// methodSection is how it was done, in the words that a reviewer asks for.
+func methodSection(r *lab.Record) section {
+	if r.Experiment == nil {
+		return section{}
+	}
+	d := r.Experiment.Design
+	order := map[string]string{
+		experiment.Interleaved: "all cells of a round in random order (randomised multiple " +
+			"interleaved trials; Abedi and Brecht, ICPE 2017)",
+		experiment.ABBA:       "the cells forwards and backwards in turn",
+		experiment.Sequential: "the trials of a cell one after the other",
+	}[d.Order]
+	text := []string{
+		"Order: " + order + fmt.Sprintf("; seed %d. ", r.Seed) + trialMethod(r),
+		"Ratios are paired by round: the Hodges-Lehmann estimate of the logarithms. Their intervals " +
+			"are the ratios that sign flips of whole rounds do not reject, all comparisons together " +
+			"(Westfall and Young 1993); those of the baseline with itself (A/A) are together by " +
+			"themselves. different: the interval leaves out 1 and the ratio is at least the margin of " +
+			d.Margin.String() + ", or what the baseline differs from itself (A/A) if that is more. " +
+			"equivalent: the interval lies within the margin. No trial is left out for its value.",
+		cpusText(r),
+		"Machine: " + report.Machine(r.Host) + ".",
+	}
+	if r.Fleet != nil {
+		text = append(text, fmt.Sprintf("The loads were made by %v: each number is of all together.",
+			r.Fleet))
+	}
+	if r.Served != nil {
+		text = append(text, agreementText(*r.Served))
+	}
+	if r.Sampler != nil {
+		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",
+			*r.Sampler))
+	}
+	if a := r.Advice; a != nil {
+		text = append(text, adviceText(*a, time.Duration(d.Measure)))
+	}
+	for _, n := range r.Noise {
+		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %s, "+
+			"and by %s in the median of %s.", n.Metric, n.Level, format.InPercent(n.Now),
+			format.InPercent(n.Usual), format.Plural(int64(n.Others), "earlier run")))
+	}
+	for _, c := range r.Ceilings {
+		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
+			"that does next to nothing.", format.Digits3(c.Throughput), c.Level))
+	}
+	return section{head: "Method", text: text}
+}
+
+// cpusText are those that an experiment gave to whom. Those of agents are not its own to give.
+func cpusText(r *lab.Record) string {
+	if r.Fleet != nil {
+		return fmt.Sprintf("CPUs: server %v; the agents were given none of their own.", r.CPUs.Server)
+	}
+	return fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server)
+}
+
+// agreementText is what servers and clients counted.
+func agreementText(a lab.Agreement) string {
+	const same = "the server's own count of a load is what its clients sent together, to the request"
+	if a.Alike == a.Trials {
+		return fmt.Sprintf("In each of %s %s: %s in all.", format.Plural(int64(a.Trials), "trial"), same,
+			format.Count(a.Server))
+	}
+	return fmt.Sprintf("In %d of %s %s, in %d they differ by no more than what failed or was sent "+
+		"again, and in %d by more; of all together servers counted %s, and clients sent %s.",
+		a.Alike, format.Plural(int64(a.Trials), "trial"), same, a.Trials-a.Alike-a.Off, a.Off,
+		format.Count(a.Server), format.Count(a.Clients))
+}
+
+// adviceText is how long windows should be another time.
+func adviceText(a lab.Advice, window time.Duration) string {
+	s := fmt.Sprintf("A second of throughput varied by %s and a trial, besides, by %s; a "+
+		"trial takes %s besides its window. ", format.Percentage(a.Within, 2),
+		format.Percentage(a.Between, 2), format.Seconds(a.CostS))
+	if a.WindowS == 0 {
+		return s + "Trials differ by no more than their seconds do: longer windows would make the " +
+			"intervals narrower (Kalibera and Jones, ISMM 2013)."
+	}
+	return s + fmt.Sprintf("In a given time, windows of about %d s and as many rounds as fit make "+
+		"the intervals narrowest (Kalibera and Jones, ISMM 2013); these were of %v.", a.WindowS, window)
+}
+
+// trialMethod says what a trial was.
+func trialMethod(r *lab.Record) string {
+	d := r.Experiment.Design
+	s := "A trial is a fresh start of the server's processes"
+	if d.Isolation == experiment.Shared {
+		s = "A trial is a load on a server that stays up"
+	}
+	if d.Warmup.Max > 0 {
+		s += fmt.Sprintf(", warm-up (%v to %v, until the throughput of up to 5 seconds varies by less "+
+			"than %v)", d.Warmup.Min, d.Warmup.Max, d.Warmup.CoV)
+	}
+	s += fmt.Sprintf(", a window of %v, or as many requests as the level says", d.Measure)
+	if r.Experiment.Fairness.Mode != experiment.Off {
+		s += "; its answer is checked before and after"
+	}
+	return s + ". The trial is the unit of all statistics."
+}
+
+// objectiveSection has the number of trials that met each objective.
+func objectiveSection(r *lab.Record) section {
+	if len(r.Objectives) == 0 {
+		return section{}
+	}
+	out := section{head: "Objectives", sides: "lllr", table: format.Table{{"objective", "level",
+		"variant", "met"}}}
+	for _, o := range r.Objectives {
+		out.table = append(out.table, []string{format.PlainLine(o.Expr), format.PlainLine(o.Level),
+			format.PlainLine(o.Arm), fmt.Sprintf("%d of %d", o.Met, o.Trials)})
+	}
+	return out
+}
+
+func intervalText(i *profile.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return fmt.Sprintf(" [%.2f, %.2f]", 100*i.Low, 100*i.High)
+}

@@ -1,0 +1,42 @@
+package labreport
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/server"
+)
+
+// A trial is counted once for each kind of doubt, of however many of its parts it is.
+func TestDoubtsAreCountedByTrial(t *testing.T) {
+	r := &lab.Record{Findings: lab.Findings{Trials: []lab.TrialSummary{
+		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 1: late"}, {Says: "generator: part 2: late"}}},
+		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 2: late"}, {Says: "hot"}}},
+	}}}
+	rows := gradeSection(r).table
+	if len(rows) != 3 || rows[1][0] != "2" || rows[1][1] != "generator: part 1: late" || rows[2][0] != "1" {
+		t.Errorf("%v", rows)
+	}
+}
+
+// ofAgents is an experiment whose load agents made, to which the laboratory gave no CPUs.
+func ofAgents() *lab.Record {
+	return &lab.Record{Definition: lab.Definition{Experiment: new(experiment.Experiment)},
+		Setup: lab.Setup{Fleet: &lab.Fleet{Agents: []string{"a"}},
+			CPUs: server.Split{Generator: []int{0}, Server: []int{1}}}}
+}
+
+// Only this machine's generator has CPUs that the laboratory chose.
+func TestCPUsOfFleet(t *testing.T) {
+	r := ofAgents()
+	if strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
+	}
+	r.Fleet = nil
+	if !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
+	}
+}

@@ -1,0 +1,123 @@
+package labreport
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+)
+
+// benchUnit is a measure's unit in Go benchmarks, which benchstat knows and scales, and
+// how many of it one of ours is.
+func benchUnit(m lab.Measure) (unit string, factor float64) {
+	switch {
+	case m.Name == "mean":
+		return "ns/op", 1e3
+	case m.Unit == "µs" || m.Unit == "µs/req":
+		return m.Name + "-ns/op", 1e3
+	case m.Unit == "MB":
+		return m.Name + "-B", 1e6
+	case m.Unit == "bytes/req":
+		return "B/op", 1
+	}
+	return m.Unit, 1
+}
+
+// Bench writes results as Go benchmarks, a line each: benchstat summarises and
+// compares them. An operation is an exchange; ns/op is its mean latency, and not
+// the time divided by how many there were. Results of one load have one name.
+// Those of which nothing completed have no line.
+func Bench(w io.Writer, rs ...*result.Result) error {
+	d := format.NewDocument(w)
+	for i, r := range rs {
+		if i == 0 || r.Host != rs[i-1].Host {
+			writeBenchHead(d, r.Host)
+		}
+		t := &lab.Trial{Result: r}
+		values := map[string]float64{}
+		for _, m := range lab.Measures {
+			if v, ok := m.Value(t); ok && r.Requests.Completed > 0 {
+				values[m.Name] = v
+			}
+		}
+		sent := fmt.Sprintf("%d_requests", r.Plan.Asks())
+		if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
+			sent = benchName(reqs[0].Method + "_" + reqs[0].Path)
+		}
+		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", sent, r.Model, r.Plan.Connections)
+		if r.Rate.Offered != nil {
+			name += "/rate=" + strconv.FormatFloat(*r.Rate.Offered, 'f', -1, 64)
+		}
+		writeBenchLine(d, name, r.Requests.Completed, values)
+	}
+	return d.Err()
+}
+
+// ExperimentBench writes an experiment's trials as Go benchmarks, a line for each
+// that measured something. "benchstat -col /variant" compares the variants; it
+// does not know of rounds, so its intervals are wider than those of the report.
+func ExperimentBench(w io.Writer, r *lab.Record) error {
+	d := format.NewDocument(w)
+	writeBenchHead(d, r.Host)
+	for _, t := range r.Trials {
+		name := fmt.Sprintf("%s/variant=%s/level=%s", benchName(r.Name), benchName(t.Arm),
+			benchName(t.Level))
+		writeBenchLine(d, name, 1, t.Values)
+	}
+	return d.Err()
+}
+
+func writeBenchHead(d *format.Document, h result.Host) {
+	fmt.Fprintf(d, "goos: %s\ngoarch: %s\n", format.PlainLine(h.OS), format.PlainLine(h.Arch))
+	if h.CPU != "" {
+		fmt.Fprintf(d, "cpu: %s\n", format.PlainLine(h.CPU))
+	}
+	for _, m := range lab.Measures {
+		better := map[int]string{1: "higher", -1: "lower"}[m.Better]
+		unit, _ := benchUnit(m)
+		fmt.Fprintf(d, "Unit %s better=%s\n", unit, better)
+	}
+}
+
+// writeBenchLine writes a benchmark of so many operations, if anything was measured.
+func writeBenchLine(d *format.Document, name string, operations int64, values map[string]float64) {
+	if len(values) == 0 {
+		return
+	}
+	fmt.Fprintf(d, "Benchmark%s %d", upperFirst(name), operations)
+	for _, m := range lab.Measures {
+		if v, ok := values[m.Name]; ok {
+			unit, factor := benchUnit(m)
+			fmt.Fprintf(d, " %s %s", strconv.FormatFloat(v*factor, 'g', 9, 64), unit)
+		}
+	}
+	fmt.Fprintln(d)
+}
+
+// upperFirst is what the format asks of a benchmark's name.
+func upperFirst(s string) string {
+	for _, r := range s {
+		return string(unicode.ToUpper(r)) + s[len(string(r)):]
+	}
+	return s
+}
+
+// benchName is s as a part of a benchmark's name: without what ends one, and so
+// that what differs still does.
+func benchName(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '/' || r == '%' || unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			b.WriteString(url.PathEscape(string(r)))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

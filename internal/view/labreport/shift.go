@@ -1,0 +1,77 @@
+package labreport
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/format"
+)
+
+// shiftSection is by how much each quantile of latency differs: a row for each quantile at each
+// level, a column for each arm that is compared.
+func shiftSection(r *lab.Record) section {
+	out := section{head: "Latency, quantile by quantile", sides: "lr", text: []string{
+		"The shift function: by which factor each quantile of latency exceeds the baseline's, paired " +
+			"by round, with the 95 % interval of each by itself. * marks what differs also when all " +
+			"quantiles of a column are taken together (sign flips of rounds)."},
+		table: format.Table{{"level", "quantile"}}}
+	var arms, levels []string
+	var quantiles []float64
+	for _, s := range r.Shifts {
+		arms, levels = appendMissing(arms, s.Variant), appendMissing(levels, s.Level)
+		for _, p := range s.Points {
+			quantiles = appendMissing(quantiles, p.Quantile)
+		}
+	}
+	if len(arms) == 0 {
+		return section{}
+	}
+	slices.Sort(quantiles)
+	for _, arm := range arms {
+		out.table[0] = append(out.table[0], format.PlainLine(arm))
+	}
+	for _, level := range levels {
+		for _, q := range quantiles {
+			row := []string{format.PlainLine(level), fmt.Sprintf("p%.3g", 100*q)}
+			for _, arm := range arms {
+				row = append(row, shiftCell(r.Shifts, level, arm, q))
+			}
+			out.table = append(out.table, row)
+		}
+	}
+	return out
+}
+
+// appendMissing is all with one more, unless it is there.
+func appendMissing[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
+	for _, s := range all {
+		if s.Level != level || s.Variant != arm {
+			continue
+		}
+		for _, p := range s.Points {
+			if p.Quantile == quantile {
+				return shiftText(p)
+			}
+		}
+	}
+	return "–"
+}
+
+func shiftText(p lab.ShiftPoint) string {
+	s := format.RatioAlone(p.Ratio.Estimate)
+	if r := p.Ratio; r.Level >= 0.95-1e-9 {
+		s = format.RatioIn(r.Estimate, r.Low, r.High) + " " + format.RatioInterval(r.Low, r.High)
+	}
+	if p.IsShown() {
+		return s + " *"
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package labreport
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/format"
+)
+
+// TrialLine is what a trial measured, in a line: its throughput, and what a request cost.
+func TrialLine(t *lab.Trial) string {
+	s := format.Digits3(t.Result.Rate.Completed) + " requests/s"
+	if cpu, ok := lab.CPU.Value(t); ok {
+		s += ", " + format.Micros(cpu) + " CPU a request"
+	}
+	return s
+}
+
+// ExperimentCSV writes the trials of an experiment, a line each in the order in
+// which they ran, with every measure. What a trial does not have is empty.
+func ExperimentCSV(w io.Writer, r *lab.Record) error {
+	c := csv.NewWriter(w)
+	head := []string{"trial", "round", "position", "attempt", "level", "variant", "control", "started",
+		"grade", "reasons", "failure"}
+	for _, m := range lab.Measures {
+		head = append(head, m.Name+" ("+m.Unit+")")
+	}
+	if err := c.Write(head); err != nil {
+		return err
+	}
+	control := map[string]bool{}
+	for _, a := range r.Arms {
+		control[a.Name] = a.Control
+	}
+	for _, t := range r.Trials {
+		why, failed := "", ""
+		for i, reason := range t.Reasons {
+			if i > 0 {
+				why += "; "
+			}
+			why += reason.Says
+		}
+		if t.Failure != nil {
+			failed = t.Failure.Phase + ": " + t.Failure.Reason
+		}
+		row := []string{format.CSVField(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
+			strconv.Itoa(t.Attempt), format.CSVField(t.Level), format.CSVField(t.Arm),
+			strconv.FormatBool(control[t.Arm]),
+			t.Started.Format(time.RFC3339Nano), format.CSVField(string(t.Grade)), format.CSVField(why),
+			format.CSVField(failed)}
+		for _, m := range lab.Measures {
+			cell := ""
+			if v, ok := t.Values[m.Name]; ok {
+				cell = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			row = append(row, cell)
+		}
+		if err := c.Write(row); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
+)
+
+func TestJUnit(t *testing.T) {
+	fine := reporttest.Closed()
+	fine.Objectives = []result.Outcome{{Expr: "p99<20ms", Value: reporttest.Set(462.4), Unit: "us", Met: true}}
+	missed := reporttest.Late()
+	missed.Plan.Target.URL = "http://" + reporttest.Nasty
+	missed.Objectives = []result.Outcome{{Expr: "p99<1ms", Value: reporttest.Set(2000.0), Unit: "us"}, {Expr: "cpu<1ms"}}
+	for _, test := range []struct {
+		name   string
+		r      *result.Result
+		totals string
+	}{
+		{"fine", fine, "3 tests, 0 failures, 0 errors, 0 skipped"},
+		{"missed", missed, "4 tests, 2 failures, 0 errors, 1 skipped"},
+		{"wrong", wrong(), "4 tests, 3 failures, 0 errors, 0 skipped"},
+	} {
+		var b bytes.Buffer
+		if err := JUnit(&b, test.r); err != nil {
+			t.Fatal(err)
+		}
+		s := reporttest.ReadSuite(t, b.Bytes())
+		got := reporttest.Outcomes(s)
+		if totals, _, _ := strings.Cut(got, "\n"); totals != test.totals {
+			t.Errorf("%s: %s, want %s", test.name, totals, test.totals)
+		}
+		golden(t, test.name+".junit", reporttest.LayoutOf([]byte(got+"\n"), append(phrasesOf(RunSentences(test.r)),
+			reporttest.Phrases("not the limit", notTheLimit)...)))
+		if s.Timestamp != "2026-01-02T15:04:05" || s.Time != "10.000" || s.Name != MethodAndURL(test.r) || s.Cases[0].Class != s.Name {
+			t.Errorf("%+v", s)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package reporttest
+
+import (
+	"math"
+	"os"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/observe/probe"
+	"dyno/internal/observe/profile"
+	"dyno/internal/result"
+)
+
+// Set is a pointer to v.
+func Set[T any](v T) *T { return &v }
+
+// Spread is a distribution around a median of us µs.
+func Spread(n int64, us float64) *result.Distribution {
+	return &result.Distribution{Count: n, Min: us / 4, Mean: us * 1.1, Stdev: us / 5, P50: us,
+		P75: us * 1.2, P90: us * 1.3, P95: us * 1.4, P99: us * 1.6, P999: us * 4, P9999: us * 13,
+		Max: us * 21, HDR: "HISTFAAA"}
+}
+
+// Plan is the plan of 100 connections to a URL.
+func Plan(url string) load.Plan {
+	p := load.DefaultPlan()
+	p.Threads, p.Connections = 2, 100
+	p.Target = load.Target{URL: url, Host: "127.0.0.1", Port: 8080}
+	p.Requests = []load.Request{{Name: "GET /", Weight: 1,
+		Request: proto.Request{Method: "GET", Authority: "127.0.0.1:8080", Path: "/"}}}
+	return p
+}
+
+// Closed is a run of a closed workload, without errors.
+func Closed() *result.Result {
+	r := &result.Result{Format: result.Format, ID: "20260102-150405-4f2a", Dyno: "0.1.0",
+		Plan: Plan("http://127.0.0.1:8080/"), Model: result.ClosedLoop, Ended: "duration",
+		Host: result.Host{OS: "linux", Arch: "amd64", Kernel: "6.1.0", CPU: "Some CPU", CPUs: 4,
+			Go: "go1.26.0"},
+		Window: result.Window{Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), WarmupS: 1,
+			MeasuredS: 10, DrainedS: 0.00123},
+		Requests: result.Requests{Sent: 3_320_140, Completed: 3_320_140, Retried: 2},
+		Rate:     result.Rate{Sent: 332_014, Completed: 332_014},
+		Latency:  Spread(3_320_140, 289),
+		Service:  Spread(3_320_140, 289),
+		Phases:   result.Phases{FirstByte: Spread(3_320_140, 287), Connect: Spread(100, 45)},
+		Traffic: result.Traffic{Status: map[string]int64{"200": 3_320_140},
+			Errors:      []result.Error{},
+			Bytes:       result.Bytes{Sent: 146_086_160, Received: 507_981_420},
+			Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2}},
+		Generator: result.Generator{CPUPerRequest: 2.93, CPUPercent: 97.3, BusyPercent: 48.9,
+			GCPauseMax: 61.2, Ring: "epoll", Threads: 2, Little: Set(1.001), Verdict: result.OK,
+			Reasons: []string{}},
+	}
+	for i := range 3 {
+		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: 332_014,
+			Completed: 332_014, Mean: 318.5, P50: 289, P99: 462.4, Max: 6069, InFlight: 100,
+			Received: 50_798_142, Written: 14_608_616})
+	}
+	r.Series = append(r.Series, result.Point{T: 3.00123})
+	return r
+}
+
+// Late is a run of an open workload, whose generator sent late.
+func Late() *result.Result {
+	r := Closed()
+	r.Model, r.Plan.Rate = result.OpenLoop, load.RatePerSecond(20_000)
+	r.Requests = result.Requests{Sent: 200_000, Completed: 200_000, Waiting: Set(int64(0)),
+		Late: Set(int64(37)), LateMax: Set(4100.0)}
+	r.Rate = result.Rate{Offered: Set(20_000.0), Sent: 20_000, Completed: 20_000}
+	r.Status = map[string]int64{"200": 200_000}
+	r.Latency, r.Service = Spread(200_000, 120), Spread(200_000, 92)
+	r.Phases = result.Phases{FirstByte: Spread(200_000, 91)}
+	g := &r.Generator
+	g.Little, g.SendLagP99, g.SendLagMax = nil, Set(1150.0), Set(4080.0)
+	g.Verdict, g.Reasons = result.Suspect, []string{"the generator sent late by its own fault, " +
+		"1 % by more than 1.15ms, and latency (mean 132µs) includes that: give it CPUs of its " +
+		"own, or lower -R"}
+	return r
+}
+
+// Failing is a run with errors of several kinds, at the generator's limit.
+func Failing() *result.Result {
+	r := Closed()
+	r.Requests = result.Requests{Sent: 9000, Completed: 7000, Errors: 1990, Unfinished: 10}
+	r.Rate = result.Rate{Sent: 900, Completed: 700, ErrorAnswers: Set(100.0)}
+	r.Status = map[string]int64{"200": 7000, "404": 1, "503": 999}
+	r.Latency, r.ErrorLatency = Spread(7000, 2890), Spread(1000, 410)
+	r.Phases = result.Phases{}
+	r.Plan.Requests = append(r.Plan.Requests, r.Plan.Requests[0])
+	r.Plan.Requests[1].Name = "POST /buy|now"
+	r.Errors = []result.Error{
+		{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 999},
+		{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080", Detail: "404", Count: 1},
+		{Phase: "read", Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset", Count: 980},
+		{Phase: "protocol", Kind: "garbage", Address: "[::1]:8080",
+			Detail: "a status line \x1b[2J\"HTTP/9\"", Count: 10},
+		{Phase: "connect", Kind: "refused", Address: "127.0.0.1:8080", Detail: "connection refused",
+			Count: 1234}}
+	r.Routes = []result.Route{
+		{Name: "GET /", Completed: 7000, Errors: 1989, Mean: 3000, P50: 2890, P90: 3500, P99: 4624,
+			Max: 60690},
+		{Name: "POST /buy|now", Errors: 1}}
+	r.Warnings = []string{"1000 answers (12.50 %) were errors (404, 503): their latencies are in " +
+		"error latency, and not in latency; --expect says which statuses are right, --expect any " +
+		"that all are",
+		"11.0 % of the requests failed: latency is that of the others"}
+	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
+		"the generator had something to do 98 % of the time: this is its limit, not (only) the " +
+			"server's", "no file descriptor was left for a connection, 4 times"}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.Busy, Kind: result.Limit,
+		Verdict: result.ClientBound},
+		{Cause: result.Files, Kind: result.Resource, Verdict: result.Suspect}}
+	return r
+}
+
+// Unreachable is a run that no connection could be opened for.
+func Unreachable() *result.Result {
+	r := Closed()
+	r.ID, r.Ended, r.Cause = "", "unreachable", "connect 127.0.0.1:8080: connection refused"
+	r.Window.WarmupS, r.Window.MeasuredS, r.Window.DrainedS = 0, 0, 0
+	r.Requests, r.Rate, r.Bytes = result.Requests{}, result.Rate{}, result.Bytes{}
+	r.Latency, r.Service, r.Phases, r.Series = nil, nil, result.Phases{}, []result.Point{}
+	r.Status = map[string]int64{}
+	r.Errors = []result.Error{{Phase: "connect", Kind: "refused", Address: "127.0.0.1:8080",
+		Detail: "connection refused", Count: 100}}
+	r.Connections = result.Connections{Asked: 100}
+	r.Generator = result.Generator{Ring: "epoll", Threads: 2, Verdict: result.Suspect,
+		Reasons: []string{"nothing was measured: no connection could be opened (" + r.Cause + ")"}}
+	return r
+}
+
+// Full is a writer to which nothing can be written.
+type Full struct{}
+
+// Write always fails with os.ErrClosed.
+func (Full) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// Nasty is what somebody may call a thing.
+const Nasty = "a <b>&\"c\"/d e\x1b[2J]]>é"
+
+// Watched is a run whose server has several processes, of which not all is told.
+func Watched() *result.Result {
+	r := Closed()
+	part := func(name string, pid int, share probe.Value) result.Usage {
+		return result.Usage{Name: name, PID: pid, CPU: 6 * share, User: 2 * share, System: 4 * share,
+			Wait: 1.5 * share, Percent: 190 * share, Memory: 50e6 * share, RSS: 80e6 * share,
+			Count: 1, Threads: 4 * share, FDs: probe.Value(math.NaN()), Voluntary: 9000 * share,
+			Involuntary: 400 * share}
+	}
+	r.Server = &result.Server{
+		Processes: []result.Usage{part("", 0, 1), part("nginx", 10, 1),
+			part("nginx: nginx master process", 10, 0), part("nginx: nginx worker process", 11, 0.5),
+			part("nginx: nginx worker process", 12, 0.5)},
+		Host: probe.HostUse{CPUs: 4, WallS: 10, Busy: 30e9, SoftIRQ: 5, Steal: 1.25,
+			Foreign: 3e9},
+		Sampler:     probe.Cost{Share: 0.31, Samples: 50},
+		Unavailable: []string{"fds of nginx: permission denied; run as its user"}}
+	share := func(of float64) profile.Part { return profile.Part{Share: of, Samples: 900} }
+	r.Profile = &result.Profile{Kind: profile.CPU, DurationS: 10.01, Samples: 1900,
+		File: "/home/me/.local/share/dyno/results/20260102-150405-4f2a.cpu.pb.gz",
+		Top: []profile.Line{{Function: "syscall.Syscall6", Flat: share(0.47), Cumulative: share(0.47)},
+			{Function: "net/http.(*conn).serve", Flat: share(0.004), Cumulative: share(0.93)}}}
+	return r
+}
+
+// Hostile is a result whose every text has commands to a terminal.
+func Hostile() *result.Result {
+	const bad = "\x1b[2J\r\n\x00"
+	r := Failing()
+	r.Plan.Target.URL, r.Plan.Requests[0].Method, r.ID = bad, bad, bad
+	r.Plan.Target.Unix, r.Plan.HTTP, r.Cause, r.Warnings = bad, bad, bad, []string{bad}
+	r.Generator.Ring, r.Generator.Verdict, r.Generator.Reasons = bad, bad, []string{bad}
+	r.Routes[0].Name, r.Status[bad], r.Dyno, r.Host.CPU = bad, 1, bad, bad
+	r.Errors[0] = result.Error{Phase: bad, Kind: bad, Address: bad, Detail: bad, Count: 1}
+	r.Server, r.Profile = Watched().Server, Watched().Profile
+	r.Server.Processes[1].Name, r.Server.Unavailable = bad, []string{bad}
+	r.Profile.Kind, r.Profile.File, r.Profile.Top[0].Function = bad, bad, bad
+	return r
+}
