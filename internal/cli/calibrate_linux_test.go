@@ -18,7 +18,7 @@ design:
   {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput],
    clients: {count: CLIENTS}}
 fairness: {mode: off}
-levels: [{name: n, connections: 40, threads: 1, requests: 500}]
+levels: [{name: n, connections: 40, threads: 1, requests: 500, rate: 1000}]
 variants:
   target:
     processes: [{cmd: "{{dyno}} target --listen {{address}}:{{port}}"}]
