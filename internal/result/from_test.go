@@ -118,7 +118,7 @@ func TestFromClosed(t *testing.T) {
 		{"dns", r.Phases.DNS.Mean, 3000.0},
 		{"tls", r.Phases.TLS, (*Distribution)(nil)},
 		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
-		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9}},
+		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,

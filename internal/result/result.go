@@ -7,7 +7,8 @@
 //	               without a server), answered.go
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
 //	objectives     objective.go; objectiveguard.go ends a run that will miss one
-//	secrets        redact.go (the plan), conceal.go (what others wrote), redactkey.go
+//	secrets        redact.go (the plan), conceal.go (what others wrote), samples.go (of errors),
+//	               redactkey.go
 //	files          store.go, encode.go, requestdata.go (requests, by their hash), filemodes.go,
 //	               check.go (may it be believed?), hdr.go
 package result
@@ -78,6 +79,9 @@ type Traffic struct {
 	Errors      []Error          `json:"errors"`
 	Bytes       Bytes            `json:"bytes"`
 	Connections Connections      `json:"connections"`
+
+	// Samples are of Errors, with requests and responses: see load.Sample. They are not stored.
+	Samples []load.Sample `json:"-"`
 }
 
 // Observed is what others than the generator reported of a run. Its keys are the result's own in
@@ -194,11 +198,15 @@ type Phases struct {
 // An Error is a way in which requests or connections failed. Failures before a request was sent
 // (dns, connect, tls) are not among Requests.Errors.
 type Error struct {
-	Phase   string `json:"phase"` // dns connect tls write read protocol timeout expect
+	Phase   string `json:"phase"` // dns connect tls write read protocol timeout expect check
 	Kind    string `json:"kind"`
 	Address string `json:"address,omitempty"`
 	Detail  string `json:"detail"` // of the first failure
 	Count   int64  `json:"count"`
+
+	// Sample is the beginning of the body of the first such answer, where bodies were kept: 200 bytes
+	// at most on one line, without secrets.
+	Sample string `json:"sample,omitempty"`
 }
 
 // Bytes are those sent and received in the window, without the overhead of TCP.

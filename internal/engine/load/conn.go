@@ -38,7 +38,7 @@ type conn struct {
 
 	slots
 	attempts
-	responses responses // of a scenario
+	responses responses // as far as they are wanted
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
@@ -286,13 +286,13 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 		again := err == errClosed || x.past < wasLost && w.users.mayResend(x.request, w.plan)
 		switch {
 		case first && phase == Timeout:
-			w.failRequest(c, x, Timeout, err)
+			w.failRequest(c, uint32(tag), Timeout, err)
 		case unanswered && c.used > 0 && again && phase != Protocol:
 			w.queueRetry(x, x.past|wasLost)
 		case first || untouched || begun && phase != Timeout:
-			w.failRequest(c, x, phase, err)
+			w.failRequest(c, uint32(tag), phase, err)
 		default:
-			w.failRequest(c, x, Read, errPipelined)
+			w.failRequest(c, uint32(tag), Read, errPipelined)
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
@@ -409,7 +409,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, x, Timeout, errTimeout)
+		w.failRequest(c, uint32(tag), Timeout, errTimeout)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)

@@ -60,6 +60,10 @@ type Plan struct {
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
 
+	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
+	// costs the threads a copy of each response.
+	SaveErrors bool `json:"-"`
+
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
 	Spin bool   `json:"spin,omitempty"` // threads never sleep

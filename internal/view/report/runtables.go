@@ -1,6 +1,10 @@
 package report
 
-import "dyno/internal/result"
+import (
+	"slices"
+
+	"dyno/internal/result"
+)
 
 // tooFew stands for a percentile that none of the measured values exceeds: it
 // would be but another name of the maximum.
@@ -82,9 +86,17 @@ func errorTable(r *result.Result) table {
 		return nil
 	}
 	t := table{{"count", "phase", "kind", "address", "first"}}
+	sampled := slices.ContainsFunc(r.Errors, func(e result.Error) bool { return e.Sample != "" })
+	if sampled {
+		t[0] = append(t[0], "answer")
+	}
 	for _, e := range r.Errors {
-		t = append(t, []string{countText(e.Count), plainLine(e.Phase), plainLine(e.Kind),
-			plainLine(e.Address), plainLine(e.Detail)})
+		row := []string{countText(e.Count), plainLine(e.Phase), plainLine(e.Kind),
+			plainLine(e.Address), plainLine(e.Detail)}
+		if sampled {
+			row = append(row, Clip(plainLine(e.Sample), 60))
+		}
+		t = append(t, row)
 	}
 	return t
 }
