@@ -19,7 +19,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if c.exchanges[tag].waits {
 		c.waiting--
 	}
-	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
+	c.exchanges[tag] = exchange{arrival: a, sent: w.now, handed: c.handed, live: true}
 	m := proto.Message{Request: int(a.request)}
 	if w.users != nil {
 		m = w.stepMessage(c, tag, a)
