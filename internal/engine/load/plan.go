@@ -24,7 +24,8 @@ type Plan struct {
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
 
-	// Scenario is what users do with the Requests; nil: they are sent in turn. With a scenario,
+	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
+	// nil: they are sent in turn. With a scenario,
 	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
 	Scenario scenario.Maker `json:"-"`
 	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
@@ -261,7 +262,7 @@ func (p *Plan) Check() error {
 	p.checkProtocol(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
-	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
+	flaw(len(p.Requests) == 0 && p.Scenario == nil, "--requests-file", "has no request")
 	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
 		len(p.Requests))
 	p.checkScenario(flaw)

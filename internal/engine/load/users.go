@@ -102,9 +102,11 @@ func (u *users) mayResend(n uint32, p *Plan) bool {
 		return true
 	}
 	m := &u.all[n].step.Message
-	method := p.Requests[m.Request].Method
+	var method string
 	if m.Fill != nil && m.Fill.Own != nil {
 		method = m.Fill.Own.Method
+	} else {
+		method = p.Requests[m.Request].Method
 	}
 	return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE"
 }
