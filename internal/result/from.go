@@ -345,6 +345,10 @@ func newGenerator(r *load.Result, total *metric.Counters) Generator {
 	if r.Measured > 0 {
 		g.CPUPercent = roundHundredths(100 * float64(r.CPU) / float64(r.Measured))
 	}
+	if r.Measured > 0 && r.Scenario != nil {
+		took := roundHundredths(100 * float64(r.Scenario.TookMost) / float64(r.Measured))
+		g.ScenarioPercent = &took
+	}
 	return g
 }
 

@@ -441,6 +441,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
 		}
 		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
+		g.ScenarioPercent = maxPresent(g.ScenarioPercent, part.ScenarioPercent)
 		g.SendLagP50 = maxPresent(g.SendLagP50, part.SendLagP50)
 		g.SendLagP99 = maxPresent(g.SendLagP99, part.SendLagP99)
 		g.SendLagP999 = maxPresent(g.SendLagP999, part.SendLagP999)

@@ -288,11 +288,16 @@ type Route struct {
 // A Generator is what dyno measured of itself. If another Program made the load, it has only what
 // the server and the kernel reported: requests, rate and CPU.
 type Generator struct {
-	Program       string   `json:"program,omitempty"`            // "": dyno
-	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // answered, errors included
-	CPUPercent    float64  `json:"cpu_percent,omitempty"`        // of one core
-	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
-	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"`    // open: sent later than possible
+	Program       string  `json:"program,omitempty"`            // "": dyno
+	CPUPerRequest float64 `json:"cpu_us_per_request,omitempty"` // answered, errors included
+	CPUPercent    float64 `json:"cpu_percent,omitempty"`        // of one core
+	BusyPercent   float64 `json:"busy_percent"`                 // of the busiest thread
+
+	// ScenarioPercent is the share of the window that the scenario itself took, of the thread in
+	// which that was longest; nil without one. It is estimated from a sample of its calls.
+	ScenarioPercent *float64 `json:"scenario_percent,omitempty"`
+
+	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"` // open: sent later than possible
 	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
 	SendLagP999   *float64 `json:"send_lag_p99_9_us,omitempty"`
 	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`

@@ -8,6 +8,7 @@ import "dyno/internal/result"
 var remedies = map[result.Cause]string{
 	result.NeverSent:   "lower the level's rate, or give it more connections",
 	result.Busy:        "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
+	result.Scenario:    "have it do less in a step, or give more CPUs (design: {cpus: ...})",
 	result.SendLag:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
 	result.Unscheduled: "give it CPUs of its own (design: {cpus: ...})",
 	result.Spacing:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",

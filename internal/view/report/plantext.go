@@ -322,6 +322,9 @@ func generatorText(r *result.Result) string {
 		all = append(all, digits3(g.CPUPercent)+" % of a core")
 	}
 	all = append(all, "busy "+percentText(g.BusyPercent))
+	if g.ScenarioPercent != nil {
+		all = append(all, "the scenario "+percentText(*g.ScenarioPercent))
+	}
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
 		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", microsText(*g.SendLagP99),
 			microsText(*g.SendLagMax)))
