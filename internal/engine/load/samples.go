@@ -16,7 +16,8 @@ import (
 // This file keeps samples of errors: what was sent, and what the server said. A worker keeps them
 // in memory that it allocates when such an error happens, and gives them away with its totals.
 
-// Limits of samples. With all of them reached a thread keeps 80 MiB.
+// Limits of samples. With all of them reached a thread keeps 80 MiB of bodies. Headers have the
+// limits of their codecs.
 const (
 	SamplesMost  = 20       // of each kind of error, with Plan.SaveErrors; else 1
 	SampledBody  = 64 << 10 // bytes of a request's body, and of a response's
