@@ -40,6 +40,7 @@ type runFlags struct {
 	tui, serve     bool
 	strict, help   bool
 	showSecrets    bool
+	errorsIn       errorFolder
 	purpose        string // of the marks; "": a command line
 }
 
@@ -162,6 +163,8 @@ func (f *runFlags) outputGroup() group {
 			setText(&f.json)},
 		{"save", "", "", "keep the result, for compare, report and history (yes)", setSwitch(&f.save)},
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
+		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
+			"request and response; keeping these costs a copy of each response", f.setErrorFolder},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},

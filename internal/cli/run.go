@@ -41,6 +41,11 @@ func runLoad(s streams, args []string) int {
 	if err != nil {
 		return s.refuseFlags("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
+	if err := f.errorsIn.makeFolder(); err != nil {
+		out.closeUnwritten()
+		return s.refuseFlags("run", []error{load.Flaw{Setting: "--save-errors", Problem: err.Error()}})
+	}
+	defer f.errorsIn.removeEmpty()
 	ctx, end := untilInterrupted()
 	defer end()
 	loading, stop := context.WithCancel(ctx)
@@ -136,6 +141,9 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	}
 	if err := s.showReport(f, r, out); err != nil {
 		s.writeLine("dyno: writing the result: %v", err)
+		code = exitUsage
+	}
+	if !s.saveErrors(f, r) {
 		code = exitUsage
 	}
 	switch cause := failureOf(r, s.showsReport(f)); {

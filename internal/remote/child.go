@@ -70,6 +70,7 @@ func (c Child) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval
 	if context.Cause(ctx) == load.ErrAborted && last.Result.Ended == string(load.Interrupted) {
 		last.Result.Ended = string(load.Aborted) // the child knew only that it should stop
 	}
+	last.Result.Samples = last.Samples
 	return last.Result, nil
 }
 

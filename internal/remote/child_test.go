@@ -3,6 +3,9 @@ package remote
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -74,4 +77,29 @@ func (r *lateReader) Read(b []byte) (int, error) {
 		r.ended = nil
 	}
 	return r.Buffer.Read(b)
+}
+
+// Samples of errors come back from a worker, though the JSON of a result leaves them out.
+func TestSamplesComeBack(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	p := planOf(t, server.URL+"/x")
+	p.SaveErrors, p.Requested, p.Duration = true, 30, 0
+	plan, err := load.Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, tell := io.Pipe()
+	hear, out := io.Pipe()
+	worked := make(chan error, 1)
+	go func() { worked <- RunWorker(t.Context(), in, out) }()
+	last, err := superviseWorker(tell, hear, plan, func(load.Interval) {})
+	tell.Close()
+	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
+		t.Fatal(err, last.Error)
+	}
+	if len(last.Samples) != load.SamplesMost || string(last.Samples[0].Body) != "404 page not found\n" ||
+		last.Samples[0].Request.Path != "/x" {
+		t.Errorf("%+v", last.Samples)
+	}
 }

@@ -38,6 +38,7 @@ type message struct {
 	Ready    bool             `json:"ready,omitempty"` // its connections are open
 	Interval *load.Interval   `json:"interval,omitempty"`
 	Result   *result.Result   `json:"result,omitempty"`
+	Samples  []load.Sample    `json:"samples,omitempty"` // of Result, whose JSON leaves them out
 	Answer   *fairness.Answer `json:"answer,omitempty"`
 	Fetched  bool             `json:"fetched,omitempty"`
 	Counted  *Count           `json:"counted,omitempty"`
@@ -110,7 +111,10 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *jso
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
 		r, err := runLoadPart(ctx, p, begin, messages)
-		return message{Result: r}, err
+		if err != nil {
+			return message{}, err
+		}
+		return message{Result: r, Samples: r.Samples}, nil
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
 		return message{Answer: a}, err

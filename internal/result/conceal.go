@@ -79,7 +79,7 @@ func (r *Result) foreignTexts() (all []*string) {
 	}
 	for _, list := range errors {
 		for i := range list {
-			all = append(all, &list[i].Detail)
+			all = append(all, &list[i].Detail, &list[i].Sample)
 		}
 	}
 	all = append(all, &r.Cause)

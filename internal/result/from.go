@@ -34,12 +34,14 @@ func From(r *load.Result, version string) (*Result, error) {
 			ErrorAnswers: errorAnswerRate(r, total)},
 		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
 			Bytes:       Bytes{Sent: total.Written, Received: total.Received},
-			Connections: newConnections(r)},
+			Connections: newConnections(r), Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
 		Routes:    newRoutes(r.Routes),
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
+	marked := Result{Traffic: out.Traffic} // whose errors are out's
+	marked.redactSamples(r.Plan, redact.PlainMark)
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total)); err != nil {
 		return nil, err
@@ -220,7 +222,8 @@ func countByStatus(s *metric.Counters) map[string]int64 {
 func newErrors(from []load.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
-		all[i] = Error{string(f.Phase), f.Kind, f.Address, f.Detail, f.Count}
+		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
+			Count: f.Count}
 	}
 	sortErrors(all)
 	return all
@@ -341,6 +344,10 @@ func newGenerator(r *load.Result, total *metric.Counters) Generator {
 	}
 	if r.Measured > 0 {
 		g.CPUPercent = roundHundredths(100 * float64(r.CPU) / float64(r.Measured))
+	}
+	if r.Measured > 0 && r.Scenario != nil {
+		took := roundHundredths(100 * float64(r.Scenario.TookMost) / float64(r.Measured))
+		g.ScenarioPercent = &took
 	}
 	return g
 }

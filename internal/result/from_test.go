@@ -118,7 +118,7 @@ func TestFromClosed(t *testing.T) {
 		{"dns", r.Phases.DNS.Mean, 3000.0},
 		{"tls", r.Phases.TLS, (*Distribution)(nil)},
 		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
-		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9}},
+		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
@@ -129,6 +129,7 @@ func TestFromClosed(t *testing.T) {
 		{"CPU a request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
 		{"CPU", r.Generator.CPUPercent, 25.0},
 		{"busy", r.Generator.BusyPercent, 25.0},
+		{"scenario", r.Generator.ScenarioPercent, (*float64)(nil)},
 		{"GC", r.Generator.GCPauseMax, 70.0},
 		{"Little", *r.Generator.Little, 0.1251},
 		{"ring", r.Generator.Ring, "epoll"},
@@ -294,5 +295,26 @@ func TestCausesFirst(t *testing.T) {
 	}
 	if got != "compression reset behind " {
 		t.Error(got)
+	}
+}
+
+// The scenario's share of the time is that of the thread in which it took the longest, and none of
+// a load without one. It decides what the verdict says of a generator at its limit.
+func TestScenarioPercent(t *testing.T) {
+	run := closedRun()
+	run.Busy, run.Scenario = 0.97, &load.ScenarioTotals{Took: int64(2 * time.Second), TookMost: int64(1400 * time.Millisecond)}
+	r, err := From(run, "test")
+	if err != nil || r.Generator.ScenarioPercent == nil || *r.Generator.ScenarioPercent != 70 {
+		t.Fatal(err, r.Generator.ScenarioPercent)
+	}
+	has := func(r *Result, cause Cause) bool {
+		return slices.ContainsFunc(r.Generator.Doubts, func(d Doubt) bool { return d.Cause == cause && d.Verdict == ClientBound })
+	}
+	if !has(r, Scenario) || has(r, Busy) {
+		t.Errorf("%q", r.Generator.Reasons)
+	}
+	run.Scenario.TookMost = int64(100 * time.Millisecond)
+	if r, err = From(run, "test"); err != nil || *r.Generator.ScenarioPercent != 5 || has(r, Scenario) || !has(r, Busy) {
+		t.Errorf("%v %q", err, r.Generator.Reasons)
 	}
 }

@@ -15,6 +15,8 @@ const (
 	busySuspect = 80.0 // percent: above it, requests wait noticeably before the thread
 	busyBound   = 95.0
 
+	scenarioMost = 0.5 // share of the busy time; above it the scenario is what takes the time
+
 	// A send lag is the generator's own delay, and part of the measured latency. Below a millisecond
 	// it comes from the machine's timers and wake-ups. Above, its weight depends on the latency.
 	lagSuspect      = 1000.0  // µs at p99, and
@@ -95,6 +97,8 @@ func checkBusy(r *Result) (string, string) {
 	switch b := r.Generator.BusyPercent; {
 	case r.Answers() == 0:
 		return OK, "" // Ended reports it
+	case r.scenarioTakesMost():
+		return OK, "" // checkScenario reports it
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
 			"this is its limit, not (only) the server's", b)
@@ -103,6 +107,27 @@ func checkBusy(r *Result) (string, string) {
 			"is near its limit: some of the latency is its own", b)
 	}
 	return OK, ""
+}
+
+// scenarioTakesMost reports whether the scenario takes most of the time of the thread in which it
+// takes the longest.
+func (r *Result) scenarioTakesMost() bool {
+	took := r.Generator.ScenarioPercent
+	return took != nil && *took > scenarioMost*r.Generator.BusyPercent
+}
+
+// checkScenario is checkBusy of a generator that is busy with what its users do.
+func checkScenario(r *Result) (string, string) {
+	b := r.Generator.BusyPercent
+	if r.Answers() == 0 || !r.scenarioTakesMost() || b < busySuspect {
+		return OK, ""
+	}
+	verdict, says := Suspect, "some of the latency is the scenario's"
+	if b >= busyBound {
+		verdict, says = ClientBound, "this is the scenario's limit, not (only) the server's"
+	}
+	return verdict, fmt.Sprintf("the scenario itself took %.0f %% of a thread's time, which had "+
+		"something to do %.0f %% of it: %s", *r.Generator.ScenarioPercent, b, says)
 }
 
 func checkSendLag(r *Result) (string, string) {

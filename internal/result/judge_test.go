@@ -39,6 +39,18 @@ func TestJudge(t *testing.T) {
 		{"busy", func(r *Result) { r.Generator.BusyPercent = 80 }, Suspect, "80 %"},
 		{"saturated", func(r *Result) { r.Generator.BusyPercent = 98.4 }, ClientBound,
 			"98 % of the time: this is its limit, not (only) the server's"},
+		{"saturated, with a scenario", func(r *Result) {
+			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(49.0)
+		}, ClientBound, "98 % of the time: this is its limit"},
+		{"saturated by the scenario", func(r *Result) {
+			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
+		}, ClientBound, "the scenario itself took 71 % of a thread's time, which had something to do 98 % of it: " +
+			"this is the scenario's limit, not (only) the server's"},
+		{"busy with the scenario", func(r *Result) {
+			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 80, set(41.0)
+		}, Suspect, "the scenario itself took 41 % of a thread's time, which had something to do 80 % of it: " +
+			"some of the latency is the scenario's"},
+		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
 		{"lag", lag(1100, 1000), Suspect, "1.1ms, and latency (mean 1ms)"},
 		{"lag small in latency", lag(1100, 20_000), OK, ""},

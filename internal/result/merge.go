@@ -231,7 +231,7 @@ func maxPresent(a, b *float64) *float64 {
 // countError adds e to the errors of the same kind, whose index is in place.
 func (m *Result) countError(e Error, place map[Error]int) {
 	kind := e
-	if kind.Count = 0; e.Phase != string(load.Expect) {
+	if kind.Count, kind.Sample = 0, ""; e.Phase != string(load.Expect) {
 		kind.Detail = ""
 	}
 	at, known := place[kind]
@@ -241,6 +241,7 @@ func (m *Result) countError(e Error, place map[Error]int) {
 		return
 	}
 	m.Errors[at].Count += e.Count
+	m.Errors[at].Sample = cmp.Or(m.Errors[at].Sample, e.Sample)
 }
 
 // mergeSeries adds up the seconds: all windows begin together.
@@ -440,6 +441,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
 		}
 		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
+		g.ScenarioPercent = maxPresent(g.ScenarioPercent, part.ScenarioPercent)
 		g.SendLagP50 = maxPresent(g.SendLagP50, part.SendLagP50)
 		g.SendLagP99 = maxPresent(g.SendLagP99, part.SendLagP99)
 		g.SendLagP999 = maxPresent(g.SendLagP999, part.SendLagP999)

@@ -36,6 +36,7 @@ const (
 	Outage      Cause = "outage"
 	NeverSent   Cause = "never-sent"
 	Busy        Cause = "busy"
+	Scenario    Cause = "scenario"
 	SendLag     Cause = "send-lag"
 	Unscheduled Cause = "unscheduled"
 	Scheduling  Cause = "scheduling"
@@ -111,6 +112,7 @@ var checks = []check{
 	{Outage, constantKind(OtherLoad), checkOutage, false, certain},
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain},
 	{Busy, constantKind(Limit), checkBusy, false, ofWindow},
+	{Scenario, constantKind(Limit), checkScenario, false, ofWindow},
 	{SendLag, lateKind, checkSendLag, false, ofAnswers},
 	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow},
 	{Scheduling, lateKind, checkScheduling, false, ofAnswers},

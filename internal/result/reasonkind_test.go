@@ -18,6 +18,9 @@ func TestDoubts(t *testing.T) {
 		{"sound", func(*Result) {}, "[]", ""},
 		{"saturated", func(r *Result) { r.Generator.BusyPercent = 98 }, "[{busy limit client-bound}]", Limit},
 		{"near the limit", func(r *Result) { r.Generator.BusyPercent = 85 }, "[{busy limit suspect}]", ""},
+		{"saturated by the scenario", func(r *Result) {
+			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98, set(90.0)
+		}, "[{scenario limit client-bound}]", Limit},
 		{"others run", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 },
 			"[{unscheduled disturbed client-bound}]", HeldUp},
 		{"others run, and the rest is busy", func(r *Result) {

@@ -82,6 +82,7 @@ func (r *Result) RestorePlan(p load.Plan, keep redact.Replacer) error {
 	}
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
+	r.redactSamples(p, keep)
 	if keep != nil && r.repeatsOthers() {
 		r.Conceal(Known(p, keep))
 	}

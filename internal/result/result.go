@@ -7,7 +7,7 @@
 //	               without a server), answered.go
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
 //	objectives     objective.go; objectiveguard.go ends a run that will miss one
-//	secrets        redact.go (the plan), conceal.go (what others wrote)
+//	secrets        redact.go (the plan), conceal.go (what others wrote), samples.go (of errors)
 //	bytes          encode.go, decode.go, check.go (may it be believed?), hdr.go
 //
 // Package dynohome stores results as files.
@@ -79,6 +79,9 @@ type Traffic struct {
 	Errors      []Error          `json:"errors"`
 	Bytes       Bytes            `json:"bytes"`
 	Connections Connections      `json:"connections"`
+
+	// Samples are of Errors, with requests and responses: see load.Sample. They are not stored.
+	Samples []load.Sample `json:"-"`
 }
 
 // Observed is what others than the generator reported of a run. Its keys are the result's own in
@@ -195,11 +198,15 @@ type Phases struct {
 // An Error is a way in which requests or connections failed. Failures before a request was sent
 // (dns, connect, tls) are not among Requests.Errors.
 type Error struct {
-	Phase   string `json:"phase"` // dns connect tls write read protocol timeout expect
+	Phase   string `json:"phase"` // dns connect tls write read protocol timeout expect check
 	Kind    string `json:"kind"`
 	Address string `json:"address,omitempty"`
 	Detail  string `json:"detail"` // of the first failure
 	Count   int64  `json:"count"`
+
+	// Sample is the beginning of the body of the first such answer, where bodies were kept: 200 bytes
+	// at most on one line, without secrets.
+	Sample string `json:"sample,omitempty"`
 }
 
 // Bytes are those sent and received in the window, without the overhead of TCP.
@@ -281,11 +288,16 @@ type Route struct {
 // A Generator is what dyno measured of itself. If another Program made the load, it has only what
 // the server and the kernel reported: requests, rate and CPU.
 type Generator struct {
-	Program       string   `json:"program,omitempty"`            // "": dyno
-	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // answered, errors included
-	CPUPercent    float64  `json:"cpu_percent,omitempty"`        // of one core
-	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
-	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"`    // open: sent later than possible
+	Program       string  `json:"program,omitempty"`            // "": dyno
+	CPUPerRequest float64 `json:"cpu_us_per_request,omitempty"` // answered, errors included
+	CPUPercent    float64 `json:"cpu_percent,omitempty"`        // of one core
+	BusyPercent   float64 `json:"busy_percent"`                 // of the busiest thread
+
+	// ScenarioPercent is the share of the window that the scenario itself took, of the thread in
+	// which that was longest; nil without one. It is estimated from a sample of its calls.
+	ScenarioPercent *float64 `json:"scenario_percent,omitempty"`
+
+	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"` // open: sent later than possible
 	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
 	SendLagP999   *float64 `json:"send_lag_p99_9_us,omitempty"`
 	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`

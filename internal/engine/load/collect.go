@@ -152,6 +152,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	}
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
+	res.Samples = sumSamples(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
 	if next != notYet { // open workload: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time

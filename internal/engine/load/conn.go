@@ -23,6 +23,7 @@ type conn struct {
 	quiet  bool   // no byte of the next response has arrived
 	served bool   // a request was completed, in any life
 	used   uint32 // requests completed in this life
+	handed uint32 // how often bytes were handed to the ring
 
 	since int64 // when it was dialed
 	up    int64 // when it was connected
@@ -38,7 +39,7 @@ type conn struct {
 
 	slots
 	attempts
-	responses responses // of a scenario
+	responses responses // as far as they are wanted
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
@@ -74,6 +75,7 @@ const (
 type exchange struct {
 	arrival
 	sent   int64
+	handed uint32 // conn.handed when it was encoded
 	status uint16 // 0 until the response has begun
 	live   bool
 	waits  bool // the slot has been free since an earlier life of the connection
@@ -218,6 +220,7 @@ func (w *worker) flushOutput(i uint32, c *conn) {
 		if w.isMeasured(w.now) {
 			w.counters.Written += int64(len(c.out))
 		}
+		c.handed++
 		if w.ring.Send(c.fd, c.out) {
 			c.out = c.out[:0]
 			continue
@@ -265,10 +268,11 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 
 // loseConn ends a life that failed, and decides for each request in flight. A request without a
 // byte of answer, on a connection that has completed others, is retried once: the peer closed while
-// it was on its way. If the peer had announced the close with an earlier answer (errClosed), that
-// does not count as the one retry. A scenario's step that is not safe to repeat is retried only
-// then, for the server may have processed it. All others have failed; those pipelined behind the
-// oldest, because of it.
+// it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
+// the peer had announced the close with an earlier answer (errClosed), that does not count as the
+// one retry. A scenario's step that is not safe to repeat is retried only in these two cases, for
+// else the server may have processed it. All others have failed; those pipelined behind the oldest,
+// because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -283,16 +287,18 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 		}
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
-		again := err == errClosed || x.past < wasLost && w.users.mayResend(x.request, w.plan)
+		unsent := x.handed == c.handed
+		again := err == errClosed ||
+			x.past < wasLost && (unsent || w.users.mayResend(x.request, w.plan))
 		switch {
 		case first && phase == Timeout:
-			w.failRequest(c, x, Timeout, err)
-		case unanswered && c.used > 0 && again && phase != Protocol:
+			w.failRequest(c, uint32(tag), Timeout, err)
+		case unanswered && (c.used > 0 || unsent) && again && phase != Protocol:
 			w.queueRetry(x, x.past|wasLost)
 		case first || untouched || begun && phase != Timeout:
-			w.failRequest(c, x, phase, err)
+			w.failRequest(c, uint32(tag), phase, err)
 		default:
-			w.failRequest(c, x, Read, errPipelined)
+			w.failRequest(c, uint32(tag), Read, errPipelined)
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
@@ -409,7 +415,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, x, Timeout, errTimeout)
+		w.failRequest(c, uint32(tag), Timeout, errTimeout)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)

@@ -19,10 +19,13 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if c.exchanges[tag].waits {
 		c.waiting--
 	}
-	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
+	c.exchanges[tag] = exchange{arrival: a, sent: w.now, handed: c.handed, live: true}
 	m := proto.Message{Request: int(a.request)}
 	if w.users != nil {
 		m = w.stepMessage(c, tag, a)
+	}
+	if c.responses.whole != nil {
+		c.responses.whole.beginResponse(tag)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
@@ -85,7 +88,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Refused:
 			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
-			w.failRequest(c, &c.exchanges[ev.Tag], failurePhase(ev.Err), ev.Err)
+			w.failRequest(c, ev.Tag, failurePhase(ev.Err), ev.Err)
 			w.releaseTag(c, ev.Tag, w.now)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
@@ -138,22 +141,25 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
 		if x.counted && !expected {
 			w.errors.countStatus(x.status, w.addrs[c.addr])
+			w.sampleAnswer(c, tag, body)
 		}
 	}
 	w.releaseTag(c, tag, w.now)
 }
 
 // failRequest counts a request that failed.
-func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
+func (w *worker) failRequest(c *conn, tag uint32, phase Phase, err error) {
+	x := &c.exchanges[tag]
 	if x.counted {
 		w.last = w.now
 		w.countLoss(x)
 		w.recordFailure(c, phase, err)
+		w.sampleFailure(c, tag, phase, err)
 	} else {
 		w.totals.WarmupLost++
 	}
 	if w.users != nil {
-		w.failStep(c, x, phase)
+		w.failStep(c, tag, phase)
 	}
 }
 
@@ -188,7 +194,7 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	if times == 0 || leaving && times < refusedMost {
 		w.queueRetry(x, x.past+1)
 	} else {
-		w.failRequest(c, x, Protocol, cmp.Or(err, errRefused))
+		w.failRequest(c, tag, Protocol, cmp.Or(err, errRefused))
 	}
 	w.releaseTag(c, tag, w.now)
 }

@@ -38,7 +38,7 @@ func (f failures) countStatus(status uint16, addr ring.Addr) {
 	known := f[key]
 	if known == nil {
 		known = &Failure{Phase: Expect, Kind: badStatus, Address: addr.String(),
-			Detail: fmt.Sprintf("%03d", status)}
+			Detail: statusDetail(status)}
 		f[key] = known
 	}
 	known.Count++
@@ -50,7 +50,7 @@ func (f failures) countCheck(name string, addr ring.Addr) {
 	known := f[key]
 	if known == nil {
 		known = &Failure{Phase: Check, Kind: name, Address: addr.String(),
-			Detail: "the answer did not pass the check"}
+			Detail: failedCheck}
 		f[key] = known
 	}
 	known.Count++

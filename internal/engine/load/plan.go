@@ -24,7 +24,8 @@ type Plan struct {
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
 
-	// Scenario is what users do with the Requests; nil: they are sent in turn. With a scenario,
+	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
+	// nil: they are sent in turn. With a scenario,
 	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
 	Scenario scenario.Maker `json:"-"`
 	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
@@ -59,6 +60,10 @@ type Plan struct {
 	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
+
+	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
+	// costs the threads a copy of each response.
+	SaveErrors bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
@@ -257,7 +262,7 @@ func (p *Plan) Check() error {
 	p.checkProtocol(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
-	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
+	flaw(len(p.Requests) == 0 && p.Scenario == nil, "--requests-file", "has no request")
 	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
 		len(p.Requests))
 	p.checkScenario(flaw)

@@ -96,7 +96,9 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.Forget()
+	if p.Forget(); p.Requests == nil { // of a scenario whose requests are all its own
+		p.Requests = []Request{}
+	}
 	type plain Plan
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -30,6 +30,7 @@ type Result struct {
 	Totals
 
 	Routes     []Route       // in the plan's order; one for each name
+	Samples    []Sample      // of Failures, in the order in which they happened
 	CPU        time.Duration // of this process, in the window
 	Busy       float64       // share of the window in which the busiest worker had something to do
 	GCPauseMax time.Duration // in the window

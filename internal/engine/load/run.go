@@ -323,7 +323,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, 
 	tally := newTotals()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
-		id: i, of: n, users: users,
+		id: i, of: n, users: users, samples: newSampler(p),
 		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: closedSchedule{}, retries: newFIFO[arrival](1), left: -1},

@@ -28,11 +28,14 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 }
 
 // want is what the plan wants of each response.
-func (p *Plan) want() proto.Want {
-	if p.Scenario == nil {
-		return proto.Want{}
+func (p *Plan) want() (w proto.Want) {
+	if p.Scenario != nil {
+		w = p.Scenario.Want()
 	}
-	return p.Scenario.Want()
+	if p.SaveErrors {
+		w.AllFields, w.Body = true, max(w.Body, SampledBody)
+	}
+	return w
 }
 
 // stepRoutes are the steps, as newRoutes takes them.

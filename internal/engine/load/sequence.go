@@ -52,7 +52,11 @@ func (s *sequence) startingAt(place int64) *sequence {
 // newSequences are what worker i of n sends in the window, and in the warm-up before it.
 func (p *Plan) newSequences(i, n int) (window, warmup *sequence) {
 	place, places := p.streamIndex(i, n)
-	warmup = newSequence(p.Requests, place, places)
+	reqs := p.Requests
+	if len(reqs) == 0 { // a scenario, which chooses what is sent
+		reqs = make([]Request, 1)
+	}
+	warmup = newSequence(reqs, place, places)
 	if p.Requested == 0 {
 		return warmup, warmup
 	}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 )
 
@@ -114,16 +113,17 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
 	if c.holdsMessages() {
-		w.holdStep(c, x, r)
+		w.holdStep(c, tag, r)
 		return
 	}
-	w.settleStep(x, r, w.now, w.addrs[c.addr])
+	w.settleStep(x, r, w.now, w.placeOf(c, tag))
 }
 
 // settleStep asks the scenario what it thinks of a response that was complete at an instant, counts
 // the step and has the user go on.
-func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, addr ring.Addr) {
+func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
 	step := &w.users.all[x.request].step
+	w.samples.keepMessage(step.Message)
 	expected := step.AnyStatus || w.plan.Expects(x.status)
 	if !expected {
 		r.Failed = string(Expect)
@@ -143,9 +143,11 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, addr ri
 		w.totals.Scenario.countChecks(r)
 		switch {
 		case !expected:
-			w.errors.countStatus(x.status, addr)
+			w.errors.countStatus(x.status, w.addrs[p.addr])
+			w.sampleStep(x, r, at, p, kindOfStatus(x.status))
 		case check >= 0:
-			w.errors.countCheck(w.plan.Checks[check], addr)
+			w.errors.countCheck(w.plan.Checks[check], w.addrs[p.addr])
+			w.sampleStep(x, r, at, p, sampleKind{phase: Check, kind: w.plan.Checks[check]})
 		}
 	}
 	w.takeStep(x.request, &next, at)
@@ -175,7 +177,8 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 }
 
 // failStep has the user go on whose step has failed and was counted.
-func (w *worker) failStep(c *conn, x *exchange, phase Phase) {
+func (w *worker) failStep(c *conn, tag uint32, phase Phase) {
+	x := &c.exchanges[tag]
 	if x.counted {
 		w.countStep(w.users.all[x.request].step.Route, false, 0)
 	}
@@ -183,7 +186,7 @@ func (w *worker) failStep(c *conn, x *exchange, phase Phase) {
 	r.Reset()
 	r.Failed = string(phase)
 	if c.holdsMessages() {
-		w.holdStep(c, x, r)
+		w.holdStep(c, tag, r)
 		return
 	}
 	w.settleFailure(x, r, w.now)
@@ -217,12 +220,10 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 // before it had all of a request. Until the codec is done with them, the scenario is not asked for
 // the user's next step, for which it may need the memory.
 type heldStep struct {
-	conn   *conn
-	life   uint32 // of conn
+	place  place
 	x      exchange
 	answer scenario.Response // with the memory that the exchange's response had
 	at     int64             // when it was over
-	addr   ring.Addr
 }
 
 // holdsMessages reports whether the codec may still read messages of exchanges that are over.
@@ -232,13 +233,15 @@ func (c *conn) holdsMessages() bool {
 }
 
 // isHeld reports whether the codec may still read the message.
-func (h *heldStep) isHeld() bool { return h.conn.life == h.life && h.conn.holdsMessages() }
+func (h *heldStep) isHeld() bool {
+	return h.place.conn.life == h.place.life && h.place.conn.holdsMessages()
+}
 
 // holdStep keeps a step for releaseHeld.
-func (w *worker) holdStep(c *conn, x *exchange, r *scenario.Response) {
-	h := heldStep{conn: c, life: c.life, x: *x, answer: *r, at: w.now,
-		addr: w.addrs[c.addr]}
+func (w *worker) holdStep(c *conn, tag uint32, r *scenario.Response) {
+	h := heldStep{place: w.placeOf(c, tag), x: c.exchanges[tag], answer: *r, at: w.now}
 	*r = scenario.Response{}
+	h.place.takeWhole()
 	w.users.held = append(w.users.held, h)
 }
 
@@ -254,7 +257,7 @@ func (w *worker) releaseHeld() {
 		case h.answer.Failed != "":
 			w.settleFailure(&h.x, &h.answer, h.at)
 		default:
-			w.settleStep(&h.x, &h.answer, h.at, h.addr)
+			w.settleStep(&h.x, &h.answer, h.at, h.place)
 		}
 	}
 }

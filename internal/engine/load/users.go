@@ -102,22 +102,30 @@ func (u *users) mayResend(n uint32, p *Plan) bool {
 		return true
 	}
 	m := &u.all[n].step.Message
-	method := p.Requests[m.Request].Method
+	var method string
 	if m.Fill != nil && m.Fill.Own != nil {
 		method = m.Fill.Own.Method
+	} else {
+		method = p.Requests[m.Request].Method
 	}
 	return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE"
 }
 
-// responses is the sink of one connection: its responses, by tag.
-type responses struct{ of []scenario.Response }
+// responses is the sink of one connection: what the scenario wants of its responses, by tag.
+type responses struct {
+	of    []scenario.Response
+	whole *wholeResponses // the sink in its place if the plan has SaveErrors, else nil
+}
 
 // begin makes room for the response of an exchange.
-func (a *responses) begin(tag uint32) {
-	for len(a.of) <= int(tag) { // grows to the codec's room, once
-		a.of = append(a.of, scenario.Response{})
+func (a *responses) begin(tag uint32) { a.of = beginResponse(a.of, tag) }
+
+func beginResponse(all []scenario.Response, tag uint32) []scenario.Response {
+	for len(all) <= int(tag) { // grows to the codec's room, once
+		all = append(all, scenario.Response{})
 	}
-	a.of[tag].Reset()
+	all[tag].Reset()
+	return all
 }
 
 // Field keeps a field.
@@ -130,6 +138,9 @@ func (a *responses) Body(tag uint32, b []byte) { a.of[tag].AddBody(b) }
 
 // sinkOf is what a connection's codec gives responses to; nil if nothing of them is wanted.
 func (w *worker) sinkOf(c *conn) proto.Sink {
+	if w.plan.SaveErrors {
+		return w.wholeSinkOf(c)
+	}
 	if w.users == nil || w.users.want.IsEmpty() {
 		return nil
 	}

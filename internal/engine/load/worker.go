@@ -33,7 +33,8 @@ type worker struct {
 	flow
 	pool
 	account
-	users *users // who go through the plan's scenario; nil: it has none
+	users   *users // who go through the plan's scenario; nil: it has none
+	samples sampler
 
 	batching  batching
 	rampingIn bool   // see rampIn

@@ -1,13 +1,16 @@
 package judge
 
-import "dyno/internal/lab"
-import "dyno/internal/result"
+import (
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
 
 // remedies are what a user can change in an experiment's file about a reason of the generator's
 // verdict. Package report has the remedies for a command line.
 var remedies = map[result.Cause]string{
 	result.NeverSent:   "lower the level's rate, or give it more connections",
 	result.Busy:        "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
+	result.Scenario:    "have it do less in a step, or give more CPUs (design: {cpus: ...})",
 	result.SendLag:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
 	result.Unscheduled: "give it CPUs of its own (design: {cpus: ...})",
 	result.Spacing:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",

@@ -326,6 +326,9 @@ func generatorText(r *result.Result) string {
 		all = append(all, format.Digits3(g.CPUPercent)+" % of a core")
 	}
 	all = append(all, "busy "+format.Percent(g.BusyPercent))
+	if g.ScenarioPercent != nil {
+		all = append(all, "the scenario "+format.Percent(*g.ScenarioPercent))
+	}
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
 		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", format.Micros(*g.SendLagP99),
 			format.Micros(*g.SendLagMax)))

@@ -9,6 +9,7 @@ import (
 // described by flags. An experiment's file has others: see package lab.
 var remedies = map[result.Cause]string{
 	result.NeverSent:   "lower -R, or give more -c",
+	result.Scenario:    "have it do less in a step, or add threads (-t) where there are CPUs",
 	result.SendLag:     "give it CPUs of its own, or lower -R",
 	result.Unscheduled: "give it CPUs of its own (--cpus, taskset)",
 	result.Spacing:     "give the generator CPUs of its own, or lower -R",

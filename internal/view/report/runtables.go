@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -83,9 +85,17 @@ func errorTable(r *result.Result) format.Table {
 		return nil
 	}
 	t := format.Table{{"count", "phase", "kind", "address", "first"}}
+	sampled := slices.ContainsFunc(r.Errors, func(e result.Error) bool { return e.Sample != "" })
+	if sampled {
+		t[0] = append(t[0], "answer")
+	}
 	for _, e := range r.Errors {
-		t = append(t, []string{format.Count(e.Count), format.PlainLine(e.Phase), format.PlainLine(e.Kind),
-			format.PlainLine(e.Address), format.PlainLine(e.Detail)})
+		row := []string{format.Count(e.Count), format.PlainLine(e.Phase), format.PlainLine(e.Kind),
+			format.PlainLine(e.Address), format.PlainLine(e.Detail)}
+		if sampled {
+			row = append(row, format.Clip(format.PlainLine(e.Sample), 60))
+		}
+		t = append(t, row)
 	}
 	return t
 }

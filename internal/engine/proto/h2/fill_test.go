@@ -61,3 +61,44 @@ func FuzzFill(f *testing.F) {
 		}
 	})
 }
+
+// A message is read no more once its exchange is over, though not all of it was sent: so the codec
+// is no proto.Holder.
+func TestHoldsNothing(t *testing.T) {
+	if _, is := any(&codec{}).(proto.Holder); is {
+		t.Fatal("it holds messages")
+	}
+	for name, end := range map[string]func(c *codec){
+		"an early answer": func(c *codec) { hear(t, c, reply(1)) },
+		"a reset":         func(c *codec) { hear(t, c, fr(frameReset, 0, 1, u32(5))) },
+		"a refusal":       func(c *codec) { hear(t, c, fr(frameReset, 0, 1, u32(7))) },
+		"GOAWAY":          func(c *codec) { hear(t, c, fr(frameGoAway, 0, 0, u32(0), u32(0))) },
+		"canceled":        func(c *codec) { c.Cancel(0) },
+	} {
+		for _, own := range []bool{false, true} {
+			body := []byte(strings.Repeat("a", 1<<20))
+			put := proto.Request{Method: "PUT", Path: "/", Body: []byte{}, Holes: []proto.Hole{{In: proto.InBody}}}
+			fill := &proto.Fill{Values: [][]byte{body}, Body: body}
+			if own {
+				fill = &proto.Fill{Own: &proto.Request{Method: "PUT", Path: "/", Body: body}}
+			}
+			c, r := begin(t, Options{Streams: 2}, settled, put)
+			sent := c.Encode(nil, proto.Message{Fill: fill}, 0)
+			r.read(sent)
+			if n := strings.Count(string(sent), "aaaa"); n == 0 || 4*n >= len(body) {
+				t.Fatalf("%s: %d bytes of the body are sent at once", name, 4*n)
+			}
+			end(c)
+			for i := range body {
+				body[i] = '#'
+			}
+			hear(t, c, fr(frameWindow, 0, 0, u32(1<<30)))
+			for out := c.Flush(nil); len(out) > 0; out = c.Flush(nil) {
+				if strings.ContainsAny(string(out), "#a") {
+					t.Errorf("%s: %d bytes are sent of a message that is over", name, len(out))
+				}
+				r.read(out)
+			}
+		}
+	}
+}

@@ -96,6 +96,7 @@ func Protocol(o Options) proto.Protocol {
 type run struct {
 	Options
 	messages []message
+	none     message // in the place of one that is not of the set
 	want     proto.Want
 	preface  []byte
 	list     []byte // of the message that is being encoded
@@ -188,7 +189,10 @@ func (c *codec) Room() int {
 }
 
 func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
-	m := &c.run.messages[msg.Request]
+	m := &c.run.none
+	if msg.Fill == nil || msg.Fill.Own == nil {
+		m = &c.run.messages[msg.Request]
+	}
 	body, bare := m.body, m.bare
 	id := c.next
 	c.next += 2

@@ -1,0 +1,118 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+)
+
+// writing is a scenario whose requests are all its own: of an iteration a GET and a POST of what the
+// GET has answered.
+type writing struct{ authority string }
+
+func (x writing) Want() proto.Want                               { return proto.Want{Body: 64} }
+func (x writing) Make(scenario.Share) (scenario.Scenario, error) { return x, nil }
+func (x writing) Start(u *scenario.User) scenario.Step {
+	u.State = &proto.Request{Method: "GET", Authority: x.authority, Path: fmt.Sprint("/", u.Number, "/", u.Iteration)}
+	return scenario.Step{Message: proto.Message{Fill: &proto.Fill{Own: u.State.(*proto.Request)}}}
+}
+func (x writing) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	own := u.State.(*proto.Request)
+	if !r.Check(0, string(r.Body) == own.Method+" "+own.Path+" "+string(own.Body)) || own.Method == "POST" {
+		return scenario.End()
+	}
+	*own = proto.Request{Method: "POST", Authority: x.authority, Path: own.Path, Body: bytes.Clone(r.Body)}
+	return scenario.Step{Route: 1, Message: proto.Message{Fill: &proto.Fill{Own: own}}}
+}
+
+// A scenario needs no request of the plan if all that it sends are its own, over every protocol.
+func TestOwnRequests(t *testing.T) {
+	t.Parallel()
+	say := func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(rw, "%s %s %s", r.Method, r.URL.Path, body)
+	}
+	plan := func(change func(s *httptest.Server, p *Plan)) Plan {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(say))
+		server.EnableHTTP2 = true
+		t.Cleanup(server.Close)
+		p := simPlan(nil)
+		change(server, &p)
+		_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+		n, _ := strconv.ParseUint(port, 10, 16)
+		p.Target.Host, p.Target.Port, p.Target.URL = "127.0.0.1", uint16(n), server.URL
+		return p
+	}
+	secure := func(s *httptest.Server, p *Plan) {
+		s.StartTLS()
+		p.Target.TLS, p.TLS.Insecure = true, true
+	}
+	port, _ := serveHTTP3(t, say, nil)
+	for name, p := range map[string]Plan{
+		HTTP11:          plan(func(s *httptest.Server, p *Plan) { s.Start(); p.Pipeline = 2 }),
+		"what it likes": plan(secure),
+		HTTP2:           plan(func(s *httptest.Server, p *Plan) { secure(s, p); p.HTTP, p.Streams = "2", 3 }),
+		HTTP3:           http3Plan(port, func(p *Plan) { p.Streams = 3 }),
+	} {
+		checkOwn(t, name, p, func(p Plan) *Result { return measure(t, p) })
+	}
+	checkOwn(t, FastCGI, simPlan(func(p *Plan) { p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/" }),
+		func(p Plan) *Result {
+			return simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+				p.Reply(ms, records("\r\n"+heardFastCGI(b), 0))
+			}})
+		})
+}
+
+// heardFastCGI is what say says to a request, whose records are whole and few.
+func heardFastCGI(b []byte) string {
+	var params, body []byte
+	for len(b) >= 8 {
+		n := int(b[4])<<8 | int(b[5])
+		switch b[1] {
+		case 4:
+			params = append(params, b[8:8+n]...)
+		case 5:
+			body = append(body, b[8:8+n]...)
+		}
+		b = b[8+n+int(b[6]):]
+	}
+	value := func(name string) string {
+		_, v, _ := bytes.Cut(params, []byte(name))
+		at := bytes.Index(params, []byte(name))
+		return string(v[:params[at-1]])
+	}
+	return fmt.Sprintf("%s %s %s", value("REQUEST_METHOD"), value("REQUEST_URI"), body)
+}
+
+func checkOwn(t *testing.T, name string, p Plan, run func(Plan) *Result) {
+	t.Helper()
+	p.Requests, p.Scenario = nil, writing{authority: "sim"}
+	p.Steps, p.Checks = []string{"get", "post"}, []string{"is what was sent"}
+	p.Users, p.Connections, p.Requested, p.Duration, p.Timeout = 4, 2, 40, 0, Seconds(60*s)
+	r := run(p)
+	if r.Scenario.Completed != 40 || r.Total.Completed != 80 || r.Scenario.Checks[0].Passed != 80 {
+		t.Errorf("%s: %+v, %d requests: %+v", name, r.Scenario.Checks, r.Total.Completed, r.Failures)
+	}
+	if b, err := json.Marshal(r.Plan); err != nil || !bytes.Contains(b, []byte(`"requests":[]`)) {
+		t.Errorf("%s: %v in %s", name, err, b)
+	}
+}
+
+// A plan that has neither requests nor a scenario sends nothing.
+func TestNoRequests(t *testing.T) {
+	p := simPlan(func(p *Plan) { p.Requests = nil })
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "has no request") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,78 @@
+package result
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/redact"
+)
+
+// sampleLongest is how long the sample of an error is, in bytes.
+const sampleLongest = 200
+
+// redactSamples has the samples of r keep what keep leaves of them, and sets those of its errors. p
+// is the plan with its secrets, for servers repeat them. A nil keep leaves all.
+func (r *Result) redactSamples(p load.Plan, keep redact.Replacer) {
+	if len(r.Samples) == 0 {
+		return
+	}
+	r.Samples = slices.Clone(r.Samples)
+	known := Known(p, keep)
+	for i := range r.Samples {
+		redactSample(&r.Samples[i], keep, known)
+	}
+	for i := range r.Errors {
+		r.Errors[i].Sample = sampleOf(&r.Errors[i], r.Samples)
+	}
+}
+
+// redactSample has s keep what keep leaves of it, without what is known.
+func redactSample(s *load.Sample, keep redact.Replacer, known *redact.Known) {
+	if keep == nil {
+		return
+	}
+	said := contentType(s.Request.Header)
+	s.Request.Header = redactHeaders(s.Request.Header, keep)
+	s.Request.Body = keep.Body(said, s.Request.Body)
+	if s.Request.Path != "*" {
+		s.Request.Path = keep.URL(s.Request.Path)
+	}
+	s.Step, s.Detail = keep.Route(s.Step), known.Cut(s.Detail)
+	s.Body = []byte(known.Cut(string(keep.AnswerBody(contentType(s.Fields), s.Body))))
+	s.Fields, s.Trailers = answerFields(s.Fields, keep, known), answerFields(s.Trailers, keep, known)
+}
+
+// answerFields are what keep leaves of fields of a response.
+func answerFields(given []proto.Field, keep redact.Replacer, known *redact.Known) []proto.Field {
+	kept := slices.Clone(given)
+	for i, f := range kept {
+		kept[i].Value = known.Text(keep.AnswerField(f.Name, f.Value))
+	}
+	return kept
+}
+
+// sampleOf is the beginning of the body that the first sample of an error has, on one line, without
+// what cannot be seen; "" if there is none.
+func sampleOf(e *Error, all []load.Sample) string {
+	at := slices.IndexFunc(all, func(s load.Sample) bool {
+		return string(s.Phase) == e.Phase && s.Kind == e.Kind && s.Address == e.Address &&
+			(s.Phase != load.Expect || s.Detail == e.Detail)
+	})
+	if at < 0 {
+		return ""
+	}
+	text := strings.Map(func(c rune) rune {
+		if c == unicode.ReplacementChar || !unicode.IsPrint(c) && !unicode.IsSpace(c) {
+			return -1
+		}
+		return c
+	}, string(all[at].Body[:min(len(all[at].Body), 4*sampleLongest)]))
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > sampleLongest {
+		text = strings.ToValidUTF8(text[:sampleLongest], "")
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
+)
+
+// What a file has of a sample is text that can be read, whatever a server sent.
+func TestErrorFile(t *testing.T) {
+	s := load.Sample{Phase: load.Check, Kind: "is right", Detail: "the answer did not pass the check",
+		Due: 1500 * time.Millisecond, Sent: 1600 * time.Millisecond, Ended: 2 * time.Second,
+		Thread: 1, Connection: 2, Life: 3, Protocol: load.HTTP2, Address: "127.0.0.1:80",
+		Step: "log in", User: 17, Iteration: 4,
+		Request: proto.Request{Method: "POST", Authority: "h", Path: "/login", Body: []byte("me=1"),
+			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4,
+		Status: 200, Fields: []proto.Field{{Name: "x-a", Value: "1\x1b[2J"}},
+		Trailers: []proto.Field{{Name: "x-sum", Value: "7"}}, Body: []byte("no\r\n\x1b[31mred\xff"), BodyBytes: 70_000}
+	var b bytes.Buffer
+	if err := ErrorFile(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	want := `error       check is right: the answer did not pass the check
+due         1.500000 s after the window began
+sent        0.100000 s after it was due
+took        0.500000 s from due, 0.400000 s from sent
+connection  3 of thread 2, socket 3 of it, to 127.0.0.1:80, h2
+step        log in, in iteration 4 of user 17 (both from 0)
+
+--- request, 4 bytes of body ---
+POST /login
+Host: h
+User-Agent: dyno/` + load.Version + `
+Accept: x
+Content-Length: 4
+
+me=1
+
+--- response, 70000 bytes of body, here the first 11 ---
+200
+x-a: 1·[2J
+
+no
+\u001b[31mred\xff
+
+--- trailer ---
+x-sum: 7
+`
+	want = strings.Replace(want, "the first 11", "the first 13", 1)
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// A request without a response has the reason, and what there was of one says that it is not all.
+func TestErrorFileOfAFailure(t *testing.T) {
+	s := load.Sample{Phase: load.Timeout, Kind: "timeout", Detail: "no answer in time",
+		Request: proto.Request{Method: "GET", Authority: "h", Path: "/"}, BodyBytes: -1}
+	for want, change := range map[string]func(){
+		"timeout timeout: no answer in time\n": func() {},
+		"\n--- no response ---\n":              func() {},
+		"\n--- response, incomplete ---\n500\nx-a: 1\n\nhel\n": func() {
+			s.Status, s.Fields, s.Body = 500, []proto.Field{{Name: "x-a", Value: "1"}}, []byte("hel")
+		},
+	} {
+		change()
+		var b bytes.Buffer
+		if err := ErrorFile(&b, s); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: %s\nwant %s", err, b.String(), want)
+		}
+		s.Status, s.Fields, s.Body = 0, nil, nil
+	}
+}
+
+// Names of files are numbered and safe, whatever a check is called.
+func TestErrorFileName(t *testing.T) {
+	for want, s := range map[string]load.Sample{
+		"0007-expect-status-500.txt":                     {Phase: load.Expect, Kind: "status", Detail: "500"},
+		"0007-timeout-timeout.txt":                       {Phase: load.Timeout, Kind: "timeout", Detail: "x"},
+		"0007-check-etc-passwd.txt":                      {Phase: load.Check, Kind: "../../etc/passwd"},
+		"0007-check.txt":                                 {Phase: load.Check, Kind: "ä\x00\n"},
+		"0007-check-" + strings.Repeat("a", 54) + ".txt": {Phase: load.Check, Kind: strings.Repeat("A", 300)},
+	} {
+		if got := ErrorFileName(7, s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Where samples were kept the table of errors has what the server said.
+func TestErrorTableHasAnswers(t *testing.T) {
+	r := reporttest.Closed()
+	r.Errors = []result.Error{{Phase: "expect", Kind: "status", Detail: "500", Count: 9, Sample: "no\x1b[2J such " + strings.Repeat("x", 100)},
+		{Phase: "read", Kind: "reset", Detail: "reset", Count: 1}}
+	table := errorTable(r)
+	if got := table[1][5]; table[0][5] != "answer" || !strings.HasPrefix(got, "no·[2J such xx") || !strings.HasSuffix(got, "x…") ||
+		len([]rune(got)) != 60 || table[2][5] != "" {
+		t.Errorf("%q", table)
+	}
+	r.Errors = r.Errors[1:]
+	if len(errorTable(r)[0]) != 5 {
+		t.Errorf("%q", errorTable(r))
+	}
+}
+
+// The line of the generator has the scenario's share, where there is one.
+func TestGeneratorTextHasTheScenario(t *testing.T) {
+	r := reporttest.Closed()
+	if text := generatorText(r); strings.Contains(text, "scenario") {
+		t.Error(text)
+	}
+	percent := 12.3
+	r.Generator.ScenarioPercent = &percent
+	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, the scenario 12.3 %") {
+		t.Error(text)
+	}
+}
