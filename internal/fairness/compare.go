@@ -84,6 +84,9 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	for i := range aspects {
+		if !c.hasAspect(&aspects[i]) {
+			continue
+		}
 		t.Rows = append(t.Rows, c.aspectRow(&aspects[i]))
 		if aspects[i].name == "header_names" {
 			t.Rows = append(t.Rows, c.headerRows()...)
@@ -139,6 +142,13 @@ type comparison struct {
 	allowed allowed
 }
 
+// hasAspect reports whether any answer has an aspect.
+func (c *comparison) hasAspect(s *aspect) bool {
+	return s.has == nil || slices.ContainsFunc(c.answers, func(a Asked) bool {
+		return a.Answer != nil && s.has(a.Answer)
+	})
+}
+
 // presenceRow is the row of who answered at all; it is missing as it should be when
 // everyone did.
 func (c *comparison) presenceRow() (Row, bool) {
@@ -168,7 +178,7 @@ func (c *comparison) aspectRow(s *aspect) Row {
 			if cell.State = s.compareAnswers(c.ref, a.Answer, c.allowed); cell.State == Violating {
 				cell.State = c.allowed.differenceState(s.name)
 			}
-			if s.bytes != nil {
+			if s.bytes != nil && cell.State != Unseen {
 				cell.Percent = percentMore(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
 			}
 		}
@@ -221,6 +231,9 @@ func (c *comparison) headerRow(name string) Row {
 }
 
 func (c *comparison) headerState(name string, a *Answer) State {
+	if isHop(name, c.ref, a) {
+		return Unseen
+	}
 	one, has1 := valueOf(c.ref.Header, name)
 	two, has2 := valueOf(a.Header, name)
 	varies := "header " + name
