@@ -256,6 +256,26 @@ func TestCodedAnswer(t *testing.T) {
 	}
 }
 
+// Alt-Svc names the server's own port, and that alone is no difference.
+func TestAltSvc(t *testing.T) {
+	answer := func(more string) *Answer {
+		q := serveH2C(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, port, _ := net.SplitHostPort(r.Host)
+			w.Header().Set("Alt-Svc", `h3=":`+port+`"`+more)
+			hello(w, r)
+		}))
+		q.Times, q.Brief = 2, true
+		return ask(t, q)
+	}
+	one := answer("")
+	if got := broken(one, answer("")); slices.Contains(got, "alt-svc") {
+		t.Errorf("broken %q", got)
+	}
+	if got := broken(one, answer("; ma=1")); !slices.Contains(got, "alt-svc") {
+		t.Errorf("broken %q", got)
+	}
+}
+
 // Trailers are compared where the protocol has them.
 func TestTrailers(t *testing.T) {
 	trailing := func(value string) http.Handler {
