@@ -36,6 +36,9 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
 	}
+	if p.OnlyHTTP3() { // its library's goroutines run on all CPUs of the process
+		p.CPUs = nil
+	}
 	p.Threads = generatorThreads(l, cpus)
 	if l.IsOpen() {
 		p.Rate, p.Arrival = load.RatePerSecond(float64(l.Rate)), l.Arrival

@@ -104,6 +104,21 @@ func testCheckOf(t *testing.T, scheme string) {
 	}
 }
 
+// The plan of each protocol is one that the generator takes, with CPUs of its own where it can have
+// them.
+func TestPlanOfProtocols(t *testing.T) {
+	l := newTestBench(t).lab(filepath.Join(t.TempDir(), "out"), two)
+	for url, http := range map[string]string{"https://h/": "2", "https://h2/": "3", "http://h/": "2",
+		"h2c://h/": "auto", "fcgi://h:9/": "auto", "fcgi+unix:///s:/": "auto"} {
+		level := l.Experiment.Levels[0]
+		level.HTTP = http
+		p, err := plan(l.Experiment, level, experiment.Workload{}, url, []int{0})
+		if err != nil || len(p.CPUs) == 0 != p.OnlyHTTP3() || p.OnlyHTTP3() != (http == "3") {
+			t.Errorf("%s: %v, CPUs %v", url, err, p.CPUs)
+		}
+	}
+}
+
 // Another protocol is a difference with a name, which can be allowed.
 func TestCheckAcrossProtocols(t *testing.T) {
 	t.Parallel()
