@@ -51,7 +51,7 @@ dynohome: atomicfile engine/load redact result /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
-fairness: /
+fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment: nearest redact result / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml

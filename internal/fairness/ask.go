@@ -26,12 +26,12 @@ const (
 // An asker asks one server; it makes one connection at a time.
 type asker struct {
 	dialer
-	q       Question
-	request []byte
-	parser  parser
-	tally   *answerTally
-	body    []byte    // of the last response, overwritten by the next
-	first   time.Time // when the first response was complete
+	q      Question
+	parser parser // of HTTP/1
+	codecs codecs // of the other protocols
+	tally  *answerTally
+	body   []byte    // of the last response, overwritten by the next
+	first  time.Time // when the first response was complete
 }
 
 // Ask asks the server of q and returns what it answered. Unless q is brief it
@@ -50,7 +50,7 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	if err := a.askAll(ctx); err != nil {
-		return nil, fmt.Errorf("fairness: asking %s %s: %w", a.q.Method, a.shown, err)
+		return nil, fmt.Errorf("fairness: asking %s %s%s: %w", a.q.Method, a.shown, a.q.over(), err)
 	}
 	return a.tally.finishAnswer(), nil
 }
@@ -78,16 +78,20 @@ func newAsker(q Question) (*asker, error) {
 	if to.basic != "" && !q.hasHeader("Authorization") {
 		q.Header = append([]Field{{"Authorization", to.basic}}, q.Header...)
 	}
-	if err := q.checkRequest(); err != nil {
+	if err := errors.Join(q.checkRequest(), q.setProtocol(to)); err != nil {
 		return nil, err
 	}
-	return &asker{
-		dialer:  dialer{place: to, timeout: q.Timeout, tls: q.TLS},
-		q:       q,
-		request: q.encodeRequest(to.authority),
-		parser:  parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.endsConnection()},
-		tally:   newTally(to, q.Contains),
-	}, nil
+	a := &asker{
+		dialer: dialer{place: to, timeout: q.Timeout, tls: q.TLS, alpn: http11},
+		q:      q,
+		parser: parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.endsConnection()},
+		tally:  newTally(to, q.Contains),
+	}
+	if q.Protocol != "" {
+		a.alpn, a.parser.ends = q.Protocol, q.Close
+		err = a.makeCodecs()
+	}
+	return a, err
 }
 
 // askAll asks everything. The Date comes last, as all else fits into its wait.
@@ -125,7 +129,7 @@ func (a *asker) askFresh(ctx context.Context) error {
 		if i >= 2 && time.Now().After(until) {
 			return nil
 		}
-		r, err := a.exchangeOnce(ctx, a.request)
+		r, err := a.exchangeOnce(ctx, &a.q)
 		if err != nil {
 			return fmt.Errorf("exchange %d, on a new connection: %w", i+1, err)
 		}
@@ -138,20 +142,51 @@ func (a *asker) askFresh(ctx context.Context) error {
 }
 
 // exchangeOnce makes one exchange on a connection of its own.
-func (a *asker) exchangeOnce(ctx context.Context, request []byte) (*response, error) {
+func (a *asker) exchangeOnce(ctx context.Context, q *Question) (*response, error) {
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return a.exchangeOn(ctx, s, q)
+}
+
+// A session is an open connection on which one exchange follows another.
+type session interface {
+	// exchange makes one with the request of q. The response's body is appended to body. After an
+	// error the session is of no more use.
+	exchange(ctx context.Context, q *Question, body []byte) (*response, error)
+	close()
+}
+
+// open opens a connection.
+func (a *asker) open(ctx context.Context) (session, error) {
+	if a.q.Protocol != "" {
+		return a.openCoded(ctx)
+	}
 	c, err := a.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	return a.exchangeOn(ctx, c, request)
+	return &plainSession{c, a.parser, a.authority}, nil
 }
 
-// exchangeOn makes one on c. The response's body lasts until the next.
-func (a *asker) exchangeOn(ctx context.Context, c *conn, request []byte) (*response, error) {
-	p := a.parser
-	p.body = a.body[:0]
-	r, err := c.roundTrip(ctx, request, p)
+// A plainSession speaks HTTP/1.
+type plainSession struct {
+	*conn
+	parser    parser
+	authority string
+}
+
+func (s *plainSession) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
+	p := s.parser
+	p.body = body
+	return s.roundTrip(ctx, q.encodeRequest(s.authority), p)
+}
+
+// exchangeOn makes one on s. The response's body lasts until the next.
+func (a *asker) exchangeOn(ctx context.Context, s session, q *Question) (*response, error) {
+	r, err := s.exchange(ctx, q, a.body[:0])
 	if r != nil {
 		a.body = r.body
 	}
@@ -160,11 +195,11 @@ func (a *asker) exchangeOn(ctx context.Context, c *conn, request []byte) (*respo
 
 // askKept asks on one connection as often as the server lets us.
 func (a *asker) askKept(ctx context.Context) (*Kept, error) {
-	c, err := a.dial(ctx)
+	s, err := a.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("a connection to be kept alive: %w", err)
 	}
-	defer c.close()
+	defer s.close()
 	k := &Kept{Asked: min(a.q.KeepAlive, maxServed)}
 	until := time.Now().Add(maxKept)
 	for k.Served < k.Asked {
@@ -172,10 +207,13 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 			k.End = EndTime
 			return k, nil
 		}
-		r, err := a.exchangeOn(ctx, c, a.request)
+		r, err := a.exchangeOn(ctx, s, &a.q)
 		switch {
 		case k.Served > 0 && errors.Is(err, errClosed):
 			k.End = EndSilent
+			return k, nil
+		case k.Served > 0 && errors.Is(err, errLeaving):
+			k.End = EndAnnounced
 			return k, nil
 		case err != nil:
 			return nil, fmt.Errorf("exchange %d on one connection: %w", k.Served+1, err)
@@ -201,7 +239,7 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 // askGzip asks as a browser would.
 func (a *asker) askGzip(ctx context.Context) *Encoded {
 	q := a.q.withHeader("Accept-Encoding", "gzip")
-	r, err := a.exchangeOnce(ctx, q.encodeRequest(a.authority))
+	r, err := a.exchangeOnce(ctx, &q)
 	if err != nil {
 		return &Encoded{Problem: err.Error()}
 	}
@@ -212,7 +250,7 @@ func (a *asker) askGzip(ctx context.Context) *Encoded {
 func (a *asker) askUnknown(ctx context.Context) *Unknown {
 	q := a.q
 	q.Path = "/" + rand.Text()
-	r, err := a.exchangeOnce(ctx, q.encodeRequest(a.authority))
+	r, err := a.exchangeOnce(ctx, &q)
 	if err != nil {
 		return &Unknown{Problem: err.Error()}
 	}
@@ -233,7 +271,7 @@ func (a *asker) askDate(ctx context.Context) (Date, error) {
 		if err := sleepFor(ctx, time.Until(a.first.Add(time.Duration(i+1)*dateStep))); err != nil {
 			return "", externalEnd(err)
 		}
-		r, err := a.exchangeOnce(ctx, a.request)
+		r, err := a.exchangeOnce(ctx, &a.q)
 		if err != nil {
 			return "", fmt.Errorf("asking for the Date again: %w", err)
 		}

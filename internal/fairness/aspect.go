@@ -15,6 +15,7 @@ type aspect struct {
 
 	judge func(ref, a *Answer, ok allowed) State // nil: equal is what is shown alike
 	bytes func(*Answer) *Span                    // what is quantified, if anything is
+	has   func(*Answer) bool                     // nil: every answer has it
 }
 
 // aspects are all of them, in the table's order. Headers stand behind
@@ -22,15 +23,16 @@ type aspect struct {
 var aspects = []aspect{
 	{name: "status", show: func(a *Answer) string { return fmt.Sprint(a.Status) },
 		why: "another status is another answer: other code has made it"},
-	{name: "reason", show: func(a *Answer) string { return clipText(a.Reason) },
+	{name: "reason", show: showReason, judge: judgeReason,
 		why: "its bytes are sent with every exchange"},
 	{name: "version", show: func(a *Answer) string { return a.Version },
-		why: "HTTP/1.0 has no chunks, and keeps no connection unless asked"},
-	{name: "interim", show: showInterim,
+		why: "another protocol is other work: HTTP/1.0 has no chunks and keeps no connection unless " +
+			"asked, HTTP/2 and HTTP/3 compress headers"},
+	{name: "interim", show: showInterim, judge: judgeInterim,
 		why: "a 1xx response before the answer is another write and another packet"},
 	{name: "header_names", show: showNames, judge: judgeNames,
 		why: "who sends fewer headers does less"},
-	{name: "header_bytes", show: func(a *Answer) string { return a.HeaderBytes.String() },
+	{name: "header_bytes", show: showHeaderBytes,
 		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes },
 		why: "they are made, sent and read with every exchange"},
 	{name: "body", show: showBody, judge: judgeBody,
@@ -38,9 +40,11 @@ var aspects = []aspect{
 	{name: "body_bytes", show: func(a *Answer) string { return a.BodyBytes.String() },
 		judge: judgeBodyBytes, bytes: func(a *Answer) *Span { return &a.BodyBytes },
 		why: "they are made, sent and read with every exchange"},
-	{name: "framing", show: func(a *Answer) string { return string(a.Framing) },
+	{name: "trailer", show: showTrailer, judge: judgeTrailer, has: (*Answer).isCompressed,
+		why: "it is made and sent after the body, with every exchange"},
+	{name: "framing", show: func(a *Answer) string { return string(a.Framing) }, judge: judgeFraming,
 		why: "chunks add bytes and often a write; a body that ends by closing costs a connection"},
-	{name: "wire_bytes", show: func(a *Answer) string { return a.WireBytes.String() },
+	{name: "wire_bytes", show: showWireBytes,
 		judge: judgeWireBytes, bytes: func(a *Answer) *Span { return &a.WireBytes },
 		why: "they are what the network and both kernels carry for an exchange"},
 	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) },
@@ -57,7 +61,7 @@ var aspects = []aspect{
 		why: "what varies is made anew each time, what does not may be stored"},
 	{name: "new_connections", show: showOpens, judge: judgeOpens,
 		why: "a proxy that opens a connection for each request measures connects, not proxying"},
-	{name: "tls", show: showTLS,
+	{name: "tls", show: showTLS, judge: judgeTLS,
 		why: "ciphers, keys and versions differ in cost by factors"},
 }
 
@@ -101,14 +105,18 @@ func (s Span) overlapsWith(t Span) bool { return s.Min <= t.Max && t.Min <= s.Ma
 func (s Span) isBelow(n int64) Span { return Span{Min: s.Min - n, Max: s.Max - n} }
 
 func judgeNames(ref, a *Answer, ok allowed) State {
+	ok, none := ok.withoutHops(ref, a), allowed{}.withoutHops(ref, a)
 	one, _ := ok.headerNames(ref)
 	two, _ := ok.headerNames(a)
-	all1, _ := allowed{}.headerNames(ref)
-	all2, _ := allowed{}.headerNames(a)
+	all1, _ := none.headerNames(ref)
+	all2, _ := none.headerNames(a)
 	return explainedState(slices.Equal(all1, all2), slices.Equal(one, two))
 }
 
 func judgeHeaderBytes(ref, a *Answer, ok allowed) State {
+	if ref.hasLines() != a.hasLines() {
+		return Unseen
+	}
 	one, two := ref.HeaderBytes.isBelow(ok.headerBytes(ref)), a.HeaderBytes.isBelow(ok.headerBytes(a))
 	return explainedState(ref.HeaderBytes.overlapsWith(a.HeaderBytes), one.overlapsWith(two))
 }
@@ -142,6 +150,9 @@ func judgeBodyBytes(ref, a *Answer, _ allowed) State {
 // judgeWireBytes takes off what is allowed to differ, which with an allowed body
 // is all behind the header, and with allowed framing what framing adds to it.
 func judgeWireBytes(ref, a *Answer, ok allowed) State {
+	if ref.hasLines() != a.hasLines() || ref.isCompressed() || a.isCompressed() {
+		return Unseen
+	}
 	rest := func(in *Answer) Span {
 		s := in.WireBytes
 		switch {
@@ -155,10 +166,13 @@ func judgeWireBytes(ref, a *Answer, ok allowed) State {
 	}
 	same := func(one, two Span) bool {
 		return one.overlapsWith(two) ||
-			ref.Framing == ByChunks && a.Framing == ByChunks && one.isNear(two)
+			ref.Framing == a.Framing && a.Framing.isPieces() && one.isNear(two)
 	}
 	return explainedState(same(ref.WireBytes, a.WireBytes), same(rest(ref), rest(a)))
 }
+
+// isPieces reports whether the server cuts the body, and adds bytes to each piece.
+func (f Framing) isPieces() bool { return f == ByChunks || f == ByRecords }
 
 // isNear is how the bytes of two chunked responses are the same: how many chunks
 // make up a long body, and so a few bytes, is a matter of time.
@@ -283,13 +297,6 @@ func orNoneText(s string) string {
 	return clipText(s)
 }
 
-func showInterim(a *Answer) string {
-	if len(a.Interim) == 0 {
-		return "none"
-	}
-	return strings.Trim(fmt.Sprint(a.Interim), "[]")
-}
-
 func showNames(a *Answer) string {
 	var names []string
 	for _, l := range a.Header {
@@ -360,15 +367,4 @@ func showOpens(a *Answer) string {
 		return fmt.Sprintf("%.2f per exchange", *n)
 	}
 	return "not known: " + a.Opens.Problem
-}
-
-func showTLS(a *Answer) string {
-	if a.TLS == nil {
-		return "none"
-	}
-	s := a.TLS.Version + ", " + a.TLS.Cipher + ", " + a.TLS.Key
-	if a.TLS.ALPN != "" {
-		s += ", " + a.TLS.ALPN
-	}
-	return s
 }

@@ -3,6 +3,7 @@ package fairness
 import (
 	"maps"
 	"math"
+	"net"
 	"slices"
 	"strings"
 )
@@ -84,6 +85,9 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	for i := range aspects {
+		if !c.hasAspect(&aspects[i]) {
+			continue
+		}
 		t.Rows = append(t.Rows, c.aspectRow(&aspects[i]))
 		if aspects[i].name == "header_names" {
 			t.Rows = append(t.Rows, c.headerRows()...)
@@ -139,6 +143,13 @@ type comparison struct {
 	allowed allowed
 }
 
+// hasAspect reports whether any answer has an aspect.
+func (c *comparison) hasAspect(s *aspect) bool {
+	return s.has == nil || slices.ContainsFunc(c.answers, func(a Asked) bool {
+		return a.Answer != nil && s.has(a.Answer)
+	})
+}
+
 // presenceRow is the row of who answered at all; it is missing as it should be when
 // everyone did.
 func (c *comparison) presenceRow() (Row, bool) {
@@ -168,7 +179,7 @@ func (c *comparison) aspectRow(s *aspect) Row {
 			if cell.State = s.compareAnswers(c.ref, a.Answer, c.allowed); cell.State == Violating {
 				cell.State = c.allowed.differenceState(s.name)
 			}
-			if s.bytes != nil {
+			if s.bytes != nil && cell.State != Unseen {
 				cell.Percent = percentMore(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
 			}
 		}
@@ -221,15 +232,26 @@ func (c *comparison) headerRow(name string) Row {
 }
 
 func (c *comparison) headerState(name string, a *Answer) State {
+	if isHop(name, c.ref, a) {
+		return Unseen
+	}
 	one, has1 := valueOf(c.ref.Header, name)
 	two, has2 := valueOf(a.Header, name)
 	varies := "header " + name
 	vary1, vary2 := slices.Contains(c.ref.Varies, varies), slices.Contains(a.Varies, varies)
-	same := has1 == has2 && neutralText(one, c.ref.Authority) == neutralText(two, a.Authority)
+	same := has1 == has2 && neutralValue(name, one, c.ref) == neutralValue(name, two, a)
 	if vary1 == vary2 && (same || vary1) {
 		return Equal
 	}
 	return c.allowed.differenceState(name)
+}
+
+// neutralValue is a header's value without the server's own address. Alt-Svc has its port alone.
+func neutralValue(name, value string, a *Answer) string {
+	if _, port, err := net.SplitHostPort(a.Authority); err == nil && name == "alt-svc" {
+		value = strings.ReplaceAll(value, `=":`+port+`"`, `=":PORT"`)
+	}
+	return neutralText(value, a.Authority)
 }
 
 // allowed is the allow list, by canonical names.

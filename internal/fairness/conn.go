@@ -16,11 +16,15 @@ import (
 	"time"
 )
 
+// http11 is what ALPN calls HTTP/1.1.
+const http11 = "http/1.1"
+
 // A dialer opens connections to one place.
 type dialer struct {
 	place
 	timeout time.Duration
 	tls     *tls.Config
+	alpn    string // what TLS offers
 
 	tried   atomic.Int64 // TCP connects begun, each of which the kernel counts
 	here    bool         // the server is on this machine, as far as can be seen
@@ -35,14 +39,22 @@ type conn struct {
 	forget  func() bool
 }
 
-// dial connects; the first connect decides which of a name's addresses is asked.
+// dial connects for HTTP/1.
 func (d *dialer) dial(ctx context.Context) (*conn, error) {
+	c, err := d.dialStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	past := time.Unix(1, 0)
+	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
+	return &conn{c, bufio.NewReaderSize(c, 16<<10), d.timeout, forget}, nil
+}
+
+// dialStream connects; the first connect decides which of a name's addresses is asked.
+func (d *dialer) dialStream(ctx context.Context) (net.Conn, error) {
 	c, err := d.connect(ctx)
 	if err != nil {
-		if cause := contextCause(ctx); cause != nil {
-			return nil, externalEnd(cause)
-		}
-		return nil, fmt.Errorf("cannot connect: %w", err)
+		return nil, connectError(ctx, err)
 	}
 	if d.network == "tcp" {
 		peer, own := c.RemoteAddr().(*net.TCPAddr), c.LocalAddr().(*net.TCPAddr)
@@ -53,9 +65,15 @@ func (d *dialer) dial(ctx context.Context) (*conn, error) {
 	if s, is := c.(*tls.Conn); is {
 		d.secrecy = describeTLS(s.ConnectionState())
 	}
-	past := time.Unix(1, 0)
-	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
-	return &conn{c, bufio.NewReaderSize(c, 16<<10), d.timeout, forget}, nil
+	return c, nil
+}
+
+// connectError is why there is no connection.
+func connectError(ctx context.Context, err error) error {
+	if cause := contextCause(ctx); cause != nil {
+		return externalEnd(cause)
+	}
+	return fmt.Errorf("cannot connect: %w", err)
 }
 
 func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
@@ -68,6 +86,12 @@ func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
 	if !d.secure {
 		return by.DialContext(ctx, d.network, d.address)
 	}
+	return (&tls.Dialer{NetDialer: &by, Config: d.tlsConfig()}).DialContext(ctx, d.network,
+		d.address)
+}
+
+// tlsConfig is the configuration of one connection.
+func (d *dialer) tlsConfig() *tls.Config {
 	config := &tls.Config{}
 	if d.tls != nil {
 		config = d.tls.Clone()
@@ -75,10 +99,10 @@ func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
 	if config.ServerName == "" {
 		config.ServerName = d.host
 	}
-	if len(config.NextProtos) == 0 {
-		config.NextProtos = []string{"http/1.1"}
+	if len(config.NextProtos) == 0 || d.alpn != http11 {
+		config.NextProtos = []string{d.alpn}
 	}
-	return (&tls.Dialer{NetDialer: &by, Config: config}).DialContext(ctx, d.network, d.address)
+	return config
 }
 
 func (c *conn) close() {

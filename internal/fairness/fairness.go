@@ -15,6 +15,9 @@
 // and every request leaves in one piece. No two exchanges run side by side: between
 // the first Date and the second there is time enough for all others.
 //
+// HTTP/2, HTTP/3 and FastCGI it asks by the engine's codecs (coded.go), for there no spelling and
+// no framing can be judged: names are in lower case, and what the codec accepts is well framed.
+//
 // Compare is the other half, and pure: answers in, a Table out. An aspect of a
 // variant is equal to the reference's, or allowed to differ, or a violation, or
 // it is not known on one side, which is neither good nor bad. What an allowed
@@ -33,12 +36,17 @@ import (
 // A Question is what one server is to be asked: the request of the load, as the
 // load sends it.
 type Question struct {
-	URL       string  // http://, https:// or http+unix:///path/to.sock:/uri
+	// URL is http://, https://, h2c://, fcgi://, http+unix:///path/to.sock:/uri or fcgi+unix://.
+	URL       string
 	Method    string  // "": GET
 	Path      string  // with the query, as it goes on the wire; "": the URL's
 	Header    []Field // in this order, after Host and User-Agent, unless they are in it
 	Body      []byte
 	UserAgent string // "dyno/VERSION"; "": none is sent
+
+	// Protocol is HTTP2, HTTP3 (with https:// only) or FastCGI; "": the one that the URL names, which
+	// for http://, https:// and http+unix:// is HTTP/1.
+	Protocol string
 
 	HTTP10 bool // say HTTP/1.0, as ab does
 	Close  bool // each request is its connection's last, and says so unless HTTP10 says it
@@ -57,6 +65,13 @@ type Question struct {
 	TLS     *tls.Config   `json:"-"` // nil: the system's roots and the URL's host
 }
 
+// The protocols of a Question besides HTTP/1.
+const (
+	HTTP2   = "h2"
+	HTTP3   = "h3"
+	FastCGI = "fastcgi"
+)
+
 // A Field is one header line to send.
 type Field struct{ Name, Value string }
 
@@ -67,42 +82,52 @@ type Answer struct {
 	Authority string `json:"authority"` // what Host said, unless the load says it itself
 	Exchanges int    `json:"exchanges"` // with the load's request, all compared with the first
 
-	Version string `json:"version"` // HTTP/1.1
+	Version string `json:"version"` // HTTP/1.1, HTTP/1.0, HTTP/2, HTTP/3 or FastCGI
 	Status  int    `json:"status"`
-	Reason  string `json:"reason"`
-	Interim []int  `json:"interim,omitempty"` // 1xx statuses before it
-	Header  []Line `json:"header"`            // in the order they were sent
+	Reason  string `json:"reason"`            // HTTP/1 only
+	Interim []int  `json:"interim,omitempty"` // 1xx statuses before it; HTTP/1 only
+	Header  []Line `json:"header"`            // in the order they were sent; HTTP/3: by name
+	Trailer []Line `json:"trailer,omitempty"` // HTTP/2 and HTTP/3 only
 
-	HeaderBytes Span `json:"header_bytes"` // status line to empty line
-	BodyBytes   Span `json:"body_bytes"`   // without transfer coding
-	WireBytes   Span `json:"wire_bytes"`   // the whole response, 1xx and chunk sizes included
+	// HeaderBytes are those from the status line to the empty line; where there are no lines, those
+	// of names and values before compression.
+	HeaderBytes Span `json:"header_bytes"`
+	BodyBytes   Span `json:"body_bytes"` // without transfer coding
 
-	Framing     Framing `json:"framing"`
-	BodySHA256  string  `json:"body_sha256"`                   // hex
-	BodyNeutral string  `json:"body_neutral_sha256,omitempty"` // with HOST for Authority, if it has it
-	BodyStart   string  `json:"body_start,omitempty"`          // its first 60 bytes; see Shorten
-	BodyCut     bool    `json:"body_cut,omitempty"`            // only its first 16 MiB were read
+	// WireBytes are those of the whole response, with 1xx, chunk sizes and records. They are 0 for
+	// HTTP/2 and HTTP/3, where they depend on earlier responses and on time.
+	WireBytes Span `json:"wire_bytes"`
 
-	Encoding string   `json:"content_encoding,omitempty"` // that nobody had asked for
-	Gzip     *Encoded `json:"gzip,omitempty"`             // asked with it; nil: in brief
-	Kept     *Kept    `json:"keep_alive,omitempty"`       // nil if the load does not keep connections
-	Date     Date     `json:"date"`
-	Unknown  *Unknown `json:"unknown_path,omitempty"`
-	Opens    Opens    `json:"new_connections"`
-	TLS      *Secrecy `json:"tls,omitempty"`
+	Framing    Framing `json:"framing"`
+	BodySHA256 string  `json:"body_sha256"`          // hex
+	BodyStart  string  `json:"body_start,omitempty"` // its first 60 bytes; see Shorten
+	BodyCut    bool    `json:"body_cut,omitempty"`   // only its first 16 MiB were read
 
-	Lacks int `json:"lacks,omitempty"` // bodies without what they should contain
+	Bodies
+	Gzip    *Encoded `json:"gzip,omitempty"`       // asked with it; nil: in brief
+	Kept    *Kept    `json:"keep_alive,omitempty"` // nil if the load does not keep connections
+	Date    Date     `json:"date"`
+	Unknown *Unknown `json:"unknown_path,omitempty"`
+	Opens   Opens    `json:"new_connections"`
+	TLS     *Secrecy `json:"tls,omitempty"`
 
 	// Varies is what was not the same in all exchanges, sorted: status, reason,
-	// version, interim, framing, body, and "header NAME". Date is no part of it.
+	// version, interim, framing, body, trailer, and "header NAME". Date is no part of it.
 	Varies []string `json:"varies,omitempty"`
+}
+
+// Bodies are what else is known of an Answer's bodies.
+type Bodies struct {
+	BodyNeutral string `json:"body_neutral_sha256,omitempty"` // with HOST for Authority, if it has it
+	Encoding    string `json:"content_encoding,omitempty"`    // that nobody had asked for
+	Lacks       int    `json:"lacks,omitempty"`               // without what they should contain
 }
 
 // A Line is a header line as it was received.
 type Line struct {
-	Name  string `json:"name"` // in the server's own spelling
+	Name  string `json:"name"` // in the server's own spelling; but for HTTP/1 in lower case
 	Value string `json:"value"`
-	Bytes int    `json:"bytes"` // of the whole line, with its end
+	Bytes int    `json:"bytes"` // of the whole line, with its end; but for HTTP/1 of name and value
 }
 
 // A Span is a number of bytes over all exchanges.
@@ -117,10 +142,12 @@ type Framing string
 
 // The ways of framing.
 const (
-	ByLength Framing = "content-length"
-	ByChunks Framing = "chunked"
-	ByClose  Framing = "close"   // the body ends where the connection does
-	NoBody   Framing = "no body" // by the status or the method
+	ByLength  Framing = "content-length"
+	ByChunks  Framing = "chunked"
+	ByClose   Framing = "close"   // the body ends where the connection does
+	ByFrames  Framing = "frames"  // of HTTP/2 and HTTP/3
+	ByRecords Framing = "records" // of FastCGI
+	NoBody    Framing = "no body" // by the status or the method
 )
 
 // Kept is how long one connection was kept alive.

@@ -36,15 +36,15 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	if _, err := activeOpens(); err != nil {
 		return Opens{Problem: err.Error()}, nil
 	}
-	var c *conn
+	var s session
 	defer func() {
-		if c != nil {
-			c.close()
+		if s != nil {
+			s.close()
 		}
 	}()
 	var counts []count
 	for range batches {
-		n, err := a.countBatch(ctx, &c)
+		n, err := a.countBatch(ctx, &s)
 		if err != nil {
 			return Opens{}, fmt.Errorf("an exchange while connections are counted: %w", err)
 		}
@@ -65,10 +65,10 @@ func judgeCounts(counts []count) Opens {
 	return Opens{PerExchange: &least}
 }
 
-// countBatch makes exchanges, on *c while the server keeps it, and counts.
-func (a *asker) countBatch(ctx context.Context, c **conn) (count, error) {
-	if *c == nil { // not to be counted, as far as the server lets us
-		if err := a.redial(ctx, c); err != nil {
+// countBatch makes exchanges, on *s while the server keeps it, and counts.
+func (a *asker) countBatch(ctx context.Context, s *session) (count, error) {
+	if *s == nil { // not to be counted, as far as the server lets us
+		if err := a.reopen(ctx, s); err != nil {
 			return count{}, err
 		}
 	}
@@ -78,7 +78,7 @@ func (a *asker) countBatch(ctx context.Context, c **conn) (count, error) {
 	}
 	began, done := time.Now(), 0
 	for done == 0 || done < batch && time.Since(began) < maxBatch {
-		if err := a.exchangeAgain(ctx, c); err != nil {
+		if err := a.exchangeAgain(ctx, s); err != nil {
 			return count{}, err
 		}
 		done++
@@ -103,33 +103,35 @@ func (a *asker) othersOpens() (int64, error) {
 	return n - a.tried.Load(), err
 }
 
-// exchangeAgain makes one exchange on *c, or on another if the server closed that one.
-func (a *asker) exchangeAgain(ctx context.Context, c **conn) error {
-	used := *c != nil
+// exchangeAgain makes one exchange on *s, or on another if the server closed that one.
+func (a *asker) exchangeAgain(ctx context.Context, s *session) error {
+	used := *s != nil
 	if !used {
-		if err := a.redial(ctx, c); err != nil {
+		if err := a.reopen(ctx, s); err != nil {
 			return err
 		}
 	}
-	r, err := a.exchangeOn(ctx, *c, a.request)
-	if used && errors.Is(err, errClosed) {
-		if err = a.redial(ctx, c); err == nil {
-			r, err = a.exchangeOn(ctx, *c, a.request)
+	r, err := a.exchangeOn(ctx, *s, &a.q)
+	if used && (errors.Is(err, errClosed) || errors.Is(err, errLeaving)) {
+		if err = a.reopen(ctx, s); err == nil {
+			r, err = a.exchangeOn(ctx, *s, &a.q)
 		}
 	}
 	if err != nil || r.closes || r.cut {
-		if *c != nil {
-			(*c).close()
+		if *s != nil {
+			(*s).close()
 		}
-		*c = nil
+		*s = nil
 	}
 	return err
 }
 
-func (a *asker) redial(ctx context.Context, c **conn) (err error) {
-	if *c != nil {
-		(*c).close()
+func (a *asker) reopen(ctx context.Context, s *session) (err error) {
+	if *s != nil {
+		(*s).close()
 	}
-	*c, err = a.dial(ctx)
+	if *s, err = a.open(ctx); err != nil {
+		*s = nil
+	}
 	return err
 }

@@ -1,6 +1,7 @@
 package fairness
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 type place struct {
 	network, address string
 	secure           bool
+	protocol         string // that the URL names: HTTP2, FastCGI or ""
 	host             string // whose certificate is asked for
 	authority        string
 	path             string
@@ -30,10 +32,25 @@ func parseURL(s string) (place, error) {
 		return parseTCP("http", rest, "80")
 	case found && strings.EqualFold(scheme, "https"):
 		return parseTCP("https", rest, "443")
+	case found && strings.EqualFold(scheme, "h2c"):
+		return withProtocol(HTTP2)(parseTCP("h2c", rest, "80"))
+	case found && strings.EqualFold(scheme, "fcgi"):
+		return withProtocol(FastCGI)(parseTCP("fcgi", rest, ""))
 	case found && strings.EqualFold(scheme, "http+unix"):
-		return parseUnix(rest)
+		return parseUnix("http+unix", rest)
+	case found && strings.EqualFold(scheme, "fcgi+unix"):
+		return withProtocol(FastCGI)(parseUnix("fcgi+unix", rest))
 	}
-	return place{}, errors.New("it does not begin with http://, https:// or http+unix://")
+	return place{}, errors.New("it does not begin with http://, https://, h2c://, fcgi://, " +
+		"http+unix:// or fcgi+unix://")
+}
+
+// withProtocol adds the protocol that a URL names.
+func withProtocol(name string) func(place, error) (place, error) {
+	return func(p place, err error) (place, error) {
+		p.protocol = name
+		return p, err
+	}
 }
 
 func parseTCP(scheme, rest, usual string) (place, error) {
@@ -57,24 +74,28 @@ func parseTCP(scheme, rest, usual string) (place, error) {
 	if err != nil || u.Hostname() == "" {
 		return place{}, fmt.Errorf("%q is not HOST, HOST:PORT or [ADDRESS]:PORT", authority)
 	}
-	p.host, p.authority = u.Hostname(), strings.TrimSuffix(authority, ":"+usual)
-	port := u.Port()
+	p.host, p.authority = u.Hostname(), authority
+	if usual != "" {
+		p.authority = strings.TrimSuffix(authority, ":"+usual)
+	}
+	port := cmp.Or(u.Port(), usual)
 	if port == "" {
-		port = usual
+		return place{}, fmt.Errorf("%s has no port of its own; write %s://%s:9000", scheme, scheme,
+			authority)
 	}
 	p.address = net.JoinHostPort(p.host, port)
 	p.shown = scheme + "://" + authority + uri
 	return p, nil
 }
 
-func parseUnix(rest string) (place, error) {
+func parseUnix(scheme, rest string) (place, error) {
 	socket, uri, _ := strings.Cut(rest, ":/")
 	socket = strings.TrimSuffix(socket, ":")
 	if !strings.HasPrefix(socket, "/") {
-		return place{}, errors.New("write the socket's whole path: http+unix:///path/to.sock:/uri")
+		return place{}, fmt.Errorf("write the socket's whole path: %s:///path/to.sock:/uri", scheme)
 	}
 	return place{network: "unix", address: socket, host: "localhost", authority: "localhost",
-		path: "/" + uri, shown: "http+unix://" + rest}, nil
+		path: "/" + uri, shown: scheme + "://" + rest}, nil
 }
 
 // checkRequest reports what would be no request, or more than one.

@@ -33,11 +33,24 @@ type response struct {
 	interim []int
 	head    []byte // status line to empty line
 	fields  []Line
+	trailer []Line // not of HTTP/1
 	framing Framing
 	body    []byte // without transfer coding
 	wire    int64  // bytes of all of it
 	cut     bool   // there is more body than was read
 	closes  bool   // the connection ends with it
+}
+
+// headerSize is the bytes of the header as its protocol counts them: HTTP/1's as they came, and
+// without its lines the names and values.
+func (r *response) headerSize() (n int64) {
+	if r.head != nil {
+		return int64(len(r.head))
+	}
+	for _, f := range r.fields {
+		n += int64(f.Bytes)
+	}
+	return n
 }
 
 // A parser reads one response off r.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -121,3 +122,6 @@ func chunked(s string) string {
 	fmt.Fprintf(&b, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(s), s)
 	return b.String()
 }
+
+// quiet is a log that nobody reads.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -37,7 +37,7 @@ func newTally(to place, wanted string) *answerTally {
 // addResponse counts a response to the load's request.
 func (t *answerTally) addResponse(r *response) {
 	a := t.answer
-	sizes := [3]int64{int64(len(r.head)), int64(len(r.body)), r.wire}
+	sizes := [3]int64{r.headerSize(), int64(len(r.body)), r.wire}
 	spans := [3]*Span{&a.HeaderBytes, &a.BodyBytes, &a.WireBytes}
 	for i, s := range spans {
 		if t.sums[i] += sizes[i]; a.Exchanges == 0 {
@@ -64,7 +64,7 @@ func (t *answerTally) addResponse(r *response) {
 func (t *answerTally) beginFirst(r *response, digest [32]byte) {
 	a := t.answer
 	a.Version, a.Status, a.Reason, a.Interim = r.version, r.status, r.reason, r.interim
-	a.Header, a.Framing, a.BodyCut = r.fields, r.framing, r.cut
+	a.Header, a.Trailer, a.Framing, a.BodyCut = r.fields, r.trailer, r.framing, r.cut
 	a.Encoding = r.detectEncoding()
 	t.fields = joinByName(r.fields)
 	sha := sha256.Sum256(r.body)
@@ -116,7 +116,8 @@ func (t *answerTally) noteDifferences(r *response, body bool) {
 	note(body, "body")
 	note(r.framing != a.Framing, "framing")
 	note(!slices.Equal(r.interim, a.Interim), "interim")
-	if bytes.Equal(r.head, t.last) {
+	note(!slices.Equal(r.trailer, a.Trailer), "trailer")
+	if r.head != nil && bytes.Equal(r.head, t.last) {
 		return
 	}
 	note(r.version != a.Version, "version")

@@ -105,12 +105,16 @@ func TestReadyAddress(t *testing.T) {
 		url  string
 		want address // none: an error
 	}{
-		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b"}},
-		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/"}},
-		{"https://localhost", address{"tcp", "localhost:443", "https://localhost"}},
-		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/"}},
-		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/"}},
-		{"http+unix://a.sock:/", address{}}, {"fcgi://x/", address{}}, {"http:///", address{}},
+		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b", ""}},
+		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/", ""}},
+		{"https://localhost", address{"tcp", "localhost:443", "https://localhost", ""}},
+		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/", ""}},
+		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/", ""}},
+		{"http+unix://a.sock:/", address{}}, {"fcgi://x/", address{}}, {"ftp+unix:///a", address{}},
+		{"h2c://h/a", address{"tcp", "h:80", "http://h/a", "h2c"}},
+		{"fcgi://h:9/a", address{"tcp", "h:9", "http://h:9/a", "fcgi"}},
+		{"fcgi+unix:///a.sock:/x", address{"unix", "/a.sock", "http://localhost/x", "fcgi"}},
+		{"http:///", address{}},
 		{"http://[/", address{}}, {"", address{}},
 	}
 	for _, test := range tests {
@@ -118,6 +122,40 @@ func TestReadyAddress(t *testing.T) {
 		if got != test.want || (err == nil) != (test.want != address{}) {
 			t.Errorf("%q: %+v %v", test.url, got, err)
 		}
+	}
+}
+
+// A server of HTTP/2 alone is asked in it, and one of FastCGI is ready when it accepts.
+func TestReadyProtocols(t *testing.T) {
+	var asked []string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Proto+" "+r.RequestURI)
+	}))
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	defer s.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fcgi := "fcgi://" + l.Addr().String() + "/"
+	for _, url := range []string{"h2c" + strings.TrimPrefix(s.URL, "http") + "/up", fcgi} {
+		r, err := Ready{URL: url}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.awaitReady(context.Background(), alone()); f != nil {
+			t.Error(f)
+		}
+	}
+	if !slices.Equal(asked, []string{"HTTP/2.0 /up"}) {
+		t.Errorf("%q", asked)
+	}
+	l.Close()
+	f := Ready{URL: fcgi, Timeout: 50 * time.Millisecond}.awaitReady(context.Background(), alone())
+	if f == nil || f.Kind != NotReady {
+		t.Errorf("nobody accepts, and it is ready: %v", f)
 	}
 }
 

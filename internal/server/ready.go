@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -30,7 +31,10 @@ const (
 // in HTTP/1.1 with Connection: close, because some servers die of a connection
 // without a request and others open their port before they can answer.
 type Ready struct {
-	URL      string        // http://, https:// (any certificate), http+unix:///path/to.sock:/uri
+	// URL is http://, https:// (any certificate), h2c:// (asked over HTTP/2) or
+	// http+unix:///path/to.sock:/uri. A server of fcgi:// or fcgi+unix:// is not asked: it is ready
+	// when it accepts a connection.
+	URL      string
 	Statuses []int         // of which the answer must have one; empty: any 2xx
 	Header   http.Header   // of the request; Host too
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
@@ -45,34 +49,40 @@ func (r Ready) withDefaults() (Ready, error) {
 }
 
 // address is where the request goes.
-type address struct{ network, address, url string }
+type address struct {
+	network, address, url string
+	speaks                string // "h2c", "fcgi", or "" for HTTP/1.1
+}
 
 // splitURL splits the URL into where to connect and what to ask for there.
 func (r Ready) splitURL() (address, error) {
-	rest, unix := strings.CutPrefix(r.URL, "http+unix://")
-	if unix {
+	scheme, rest, _ := strings.Cut(r.URL, "://")
+	if protocol, unix := strings.CutSuffix(scheme, "+unix"); unix {
 		socket, uri, found := strings.Cut(rest, ":/")
-		if !strings.HasPrefix(socket, "/") {
+		if !strings.HasPrefix(socket, "/") || protocol != "http" && protocol != "fcgi" {
 			return address{}, fmt.Errorf(
-				"ready URL %q: write http+unix:///path/to.sock:/uri", r.URL)
+				"ready URL %q: write http+unix:///path/to.sock:/uri or fcgi+unix://", r.URL)
 		}
 		if !found {
 			uri = ""
 		}
-		return address{"unix", socket, "http://localhost/" + uri}, nil
+		return address{"unix", socket, "http://localhost/" + uri, strings.TrimPrefix(protocol, "http")},
+			nil
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return address{}, fmt.Errorf("ready URL: %w", err)
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return address{}, fmt.Errorf("ready URL %q: not http://, https:// or http+unix://", r.URL)
+	port, known := map[string]string{"http": "80", "https": "443", "h2c": "80", "fcgi": ""}[u.Scheme]
+	if port = cmp.Or(u.Port(), port); !known || u.Hostname() == "" || port == "" {
+		return address{}, fmt.Errorf("ready URL %q: not http://, https://, h2c://, fcgi:// with a port, "+
+			"http+unix:// or fcgi+unix://", r.URL)
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	a := address{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), url: r.URL}
+	if u.Scheme == "h2c" || u.Scheme == "fcgi" {
+		a.url, a.speaks = "http"+strings.TrimPrefix(r.URL, u.Scheme), u.Scheme
 	}
-	return address{"tcp", net.JoinHostPort(u.Hostname(), port), r.URL}, nil
+	return a, nil
 }
 
 // portNumber is 0 for a unix socket.
@@ -120,7 +130,7 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 	var last error
 	var answered time.Time
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
-		err := r.requestOnce(ctx, client, a.url)
+		err := r.tryOnce(ctx, client, a)
 		if last == nil || ctx.Err() == nil { // that time was up says less than a try before
 			last = err
 		}
@@ -148,6 +158,20 @@ func (r Ready) describeStatuses() string {
 		return "a status of 2xx"
 	}
 	return "status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
+}
+
+// tryOnce makes one request, or connects to what a request would have to be made for: FastCGI's
+// depends on the application.
+func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) error {
+	if a.speaks != "fcgi" {
+		return r.requestOnce(ctx, client, a.url)
+	}
+	d := net.Dialer{Timeout: answerTime}
+	c, err := d.DialContext(ctx, a.network, a.address)
+	if err != nil {
+		return err
+	}
+	return c.Close()
 }
 
 // requestOnce makes one request, and says what is wrong with the answer.
@@ -183,12 +207,17 @@ func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) 
 	return fmt.Errorf("status %d", answer.StatusCode)
 }
 
-// newClient asks without proxies, redirects, HTTP/2 or connections that are kept.
+// newClient asks without proxies, redirects or connections that are kept, and over HTTP/2 only of
+// h2c.
 func (a address) newClient() *http.Client {
 	var d net.Dialer
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(a.speaks == "")
+	protocols.SetUnencryptedHTTP2(a.speaks == "h2c")
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
+			Protocols:          protocols,
 			DisableKeepAlives:  true,
 			DisableCompression: true,
 			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // a name proves nothing here

@@ -199,14 +199,18 @@ func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 		}
 	}
 	check(at+".url", d.URL)
+	c.checkSpoken(at+".url", trial.renderText(d.URL))
 	c.checkOtherPath(at, d, trial.renderText(d.URL))
 	c.checkReachable(at, d)
 	check(at+".pprof", d.PProf)
+	c.checkHTTP1(at+".pprof", d.PProf)
 	check(at+".served", d.Served)
+	c.checkHTTP1(at+".served", d.Served)
 	c.addFaultIf(strings.HasPrefix(string(d.Served), "http+unix:"), at+".served",
 		"the count is asked for over TCP; write http:// or https://")
 	if d.Generator != nil {
 		check(at+".generator.served", d.Generator.Served)
+		c.checkHTTP1(at+".generator.served", d.Generator.Served)
 	}
 	for i, p := range d.Processes {
 		if p.Ready != nil && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
@@ -229,27 +233,76 @@ func (c *checker) checkReachable(at string, d Definition) {
 		c.addFaultIf(true, at+".url",
 			"clients in network namespaces (design.clients) cannot reach a server "+
 				"that is already running; give processes")
-	case !named && !strings.HasPrefix(string(d.URL), "http+unix://"):
+	case !named && !isUnix(string(d.URL)):
 		c.addFaultIf(true, at+".url",
 			"clients in network namespaces (design.clients) find the server at "+
 				"{{address}} only: have it listen there, and write it here")
 	}
 }
 
+// checkSpoken checks that the levels' protocol can be spoken at a variant's URL.
+func (c *checker) checkSpoken(at, s string) {
+	scheme, _, found := strings.Cut(s, "://")
+	for i, l := range c.Levels {
+		speaks := l.HTTP == HTTPAuto
+		switch scheme {
+		case "https":
+			speaks = true
+		case "http", "http+unix":
+			speaks = l.HTTP != HTTP3
+		case "h2c":
+			speaks = speaks || l.HTTP == HTTP2
+		}
+		if found && c.isGiven(at) && !c.hasFault(at) && !speaks {
+			c.addFaultIf(true, at, "%s:// cannot be loaded over HTTP/%s, as levels[%d] wants; "+
+				"change one of the two", scheme, l.HTTP, i)
+			return
+		}
+	}
+}
+
+// checkHTTP1 checks that a URL which is only asked now and then is one of HTTP/1.
+func (c *checker) checkHTTP1(at string, t Template) {
+	scheme, _, _ := strings.Cut(string(t), "://")
+	c.addFaultIf(scheme == "h2c" || strings.HasPrefix(scheme, "fcgi"), at,
+		"%s:// is for a variant's url only; write http:// or https://", scheme)
+}
+
+// unixSchemes are those of URLs of unix sockets.
+var unixSchemes = []string{"http+unix", "fcgi+unix"}
+
+// cutUnix splits a URL of a unix socket.
+func cutUnix(address string) (scheme, socket, uri string, is bool) {
+	scheme, rest, _ := strings.Cut(address, "://")
+	if !slices.Contains(unixSchemes, scheme) {
+		return "", "", "", false
+	}
+	socket, uri, _ = strings.Cut(rest, ":")
+	return scheme, socket, uri, true
+}
+
+// isUnix reports whether a URL is one of a unix socket.
+func isUnix(address string) bool {
+	_, _, _, is := cutUnix(address)
+	return is
+}
+
 // checkAddress checks a URL that requests are sent to.
 func (c *checker) checkAddress(at, s string) {
-	if rest, is := strings.CutPrefix(s, "http+unix://"); is {
-		socket, uri, _ := strings.Cut(rest, ":")
+	if scheme, socket, uri, is := cutUnix(s); is {
 		c.addFaultIf(!path.IsAbs(socket) || !strings.HasPrefix(uri, "/"), at,
-			"%q is not a URL; write http+unix:///PATH/OF/SOCKET:/PATH", s)
+			"%q is not a URL; write %s:///PATH/OF/SOCKET:/PATH", s, scheme)
 		return
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	if err != nil || !slices.Contains([]string{"http", "https", "h2c", "fcgi"}, u.Scheme) ||
+		u.Hostname() == "" {
 		c.addFaultIf(true, at, "%q is not a URL that dyno can load; "+
-			"write http://HOST:PORT/PATH, https:// or http+unix://", s)
+			"write http://HOST:PORT/PATH, https://, h2c://, fcgi://, http+unix:// or fcgi+unix://", s)
 		return
 	}
+	c.addFaultIf(u.Scheme == "fcgi" && u.Port() == "", at,
+		"fcgi has no port of its own; write fcgi://%s:9000", u.Hostname())
 	c.addFaultIf(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
 }
 
@@ -271,8 +324,7 @@ func (c *checker) checkOtherPath(at string, d Definition, rendered string) {
 
 // pathOf is a URL's path, with its query; "" if it has none.
 func pathOf(address string) string {
-	if rest, is := strings.CutPrefix(address, "http+unix://"); is {
-		_, uri, _ := strings.Cut(rest, ":")
+	if _, _, uri, is := cutUnix(address); is {
 		return uri
 	}
 	u, err := url.Parse(address)

@@ -156,6 +156,8 @@ const (
 	HTTPAuto = "auto"
 	HTTP10   = "1.0"
 	HTTP11   = "1.1"
+	HTTP2    = "2"
+	HTTP3    = "3"
 )
 
 // A Level is one load. Without Rate it is closed: a connection sends its next request when the last
@@ -170,7 +172,7 @@ type Level struct {
 	Rate        Rate      `json:"rate,omitempty"` // a second, in all; 0: closed
 	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
 	Reconnect   Reconnect `json:"reconnect,omitzero"`
-	HTTP        string    `json:"http" one:"auto,1.0,1.1"`
+	HTTP        string    `json:"http" one:"auto,1.0,1.1,2,3"`
 	Pipeline    int       `json:"pipeline" range:"1,1024"`
 	Threads     int       `json:"threads,omitempty" range:"1,1024"` // 0: one a core
 	Timeout     Duration  `json:"timeout"`                          // of a request

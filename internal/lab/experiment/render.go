@@ -256,9 +256,8 @@ func Address(served, path string) (string, error) {
 	if path == "" {
 		return served, nil
 	}
-	if rest, is := strings.CutPrefix(served, "http+unix://"); is {
-		socket, _, _ := strings.Cut(rest, ":")
-		return "http+unix://" + socket + ":" + path, nil
+	if scheme, socket, _, is := cutUnix(served); is {
+		return scheme + "://" + socket + ":" + path, nil
 	}
 	u, err := url.Parse(served)
 	if err != nil {

@@ -43,12 +43,18 @@ func (r *running) measureCeilings(ctx context.Context) {
 }
 
 // ceilingLevels are the levels that have a ceiling: closed ones, unless a variant brings its own
-// generator.
+// generator, or a protocol is spoken that the null server does not speak.
 func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
-	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
+	none := func(v experiment.Variant) bool {
+		scheme, _, _ := strings.Cut(string(v.URL), "://")
+		return v.Generator != nil || scheme == "h2c" || strings.HasPrefix(scheme, "fcgi")
+	}
+	if slices.ContainsFunc(all, none) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.IsOpen)
+	return slices.DeleteFunc(slices.Clone(e.Levels), func(l experiment.Level) bool {
+		return l.IsOpen() || l.HTTP == experiment.HTTP2 || l.HTTP == experiment.HTTP3
+	})
 }
 
 func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float64, bool) {

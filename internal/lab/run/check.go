@@ -160,12 +160,26 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 func firstQuestion(p load.Plan, version string) fairness.Question {
 	req := p.Requests[0]
 	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
-		UserAgent: "dyno/" + version, HTTP10: p.HTTP == "1.0", Close: p.Reconnect == 1,
+		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
+		Close:   p.Reconnect == 1,
 		Timeout: time.Duration(p.Timeout)}
 	for _, f := range req.Header {
 		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
 	}
 	return q
+}
+
+// protocolOf is the protocol of a plan's connections, for the check; "" for HTTP/1.
+func protocolOf(p *load.Plan) string {
+	switch {
+	case p.Target.FastCGI:
+		return fairness.FastCGI
+	case p.OnlyHTTP3():
+		return fairness.HTTP3
+	case p.OnlyHTTP2():
+		return fairness.HTTP2
+	}
+	return ""
 }
 
 // allowRemedy describes how the user can allow the differences of an arm's answers. It names the

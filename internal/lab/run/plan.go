@@ -33,8 +33,11 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
 	p.Reconnect, p.Timeout = int(l.Reconnect), load.Seconds(l.Timeout)
 	p.HTTP = l.HTTP
-	if l.HTTP == experiment.HTTPAuto { // the fairness check uses it too
+	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
+	}
+	if p.OnlyHTTP3() { // its library's goroutines run on all CPUs of the process
+		p.CPUs = nil
 	}
 	p.Threads = generatorThreads(l, cpus)
 	if l.IsOpen() {

@@ -162,6 +162,11 @@ func (c concealer) answer(a *fairness.Answer) {
 			a.Header[i].Value = c.keep.URL(line.Value)
 		}
 	}
+	for i, line := range a.Trailer {
+		if redact.Secret(line.Name) {
+			a.Trailer[i].Value = c.keep(line.Name, line.Value)
+		}
+	}
 	a.URL = c.keep.URL(a.URL)
 	c.within(reflect.ValueOf(a))
 	a.BodyStart, a.Opens.Problem = c.said(a.BodyStart), c.said(a.Opens.Problem)
