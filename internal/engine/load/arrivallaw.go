@@ -28,6 +28,7 @@ const (
 	lawBins   = 256
 	lawSpan   = 1e6 // ns
 	lawSpanOf = 500 // arrivals, at most
+	noSpan    = math.MaxInt64
 )
 
 func newLaw() Law { return Law{Off: metric.NewHistogram(metric.Coarse)} }
@@ -64,7 +65,7 @@ type pacing struct {
 	left      int64 // arrivals until the end of the span
 	mean      float64
 	poisson   bool
-	last, due int64 // of the last span's end; notYet: there is none
+	last, due int64 // of the last span's end; noSpan: there is none
 }
 
 // newPacing is the pacing of worker i of n in an open workload.
@@ -75,7 +76,7 @@ func newPacing(p *Plan, law *Law, n int) pacing {
 		return pacing{left: math.MaxInt64}
 	}
 	every := min(max(int64(math.Ceil(rate*lawSpan)), 1), lawSpanOf)
-	return pacing{law: law, every: every, left: 1, mean: 1 / rate, poisson: poisson, last: notYet}
+	return pacing{law: law, every: every, left: 1, mean: 1 / rate, poisson: poisson, last: noSpan}
 }
 
 // recordSpan notes that the request that was due at due could leave at at.
@@ -85,7 +86,7 @@ func (p *pacing) recordSpan(due, at int64) {
 	}
 	p.left = p.every
 	span, meant := at-p.last, due-p.due
-	first := p.last == notYet
+	first := p.last == noSpan
 	p.last, p.due = at, due
 	switch {
 	case first:

@@ -18,6 +18,8 @@ func exactAD(u []float64) float64 {
 	return -n - sum/n
 }
 
+const ms0 = 1
+
 // follow keeps the law of a plan's arrivals that leave late by what delay says.
 func follow(p *Plan, delay func(i int) int64) *Law {
 	law := newLaw()
@@ -32,9 +34,8 @@ func follow(p *Plan, delay func(i int) int64) *Law {
 }
 
 func openPlan(rate float64, arrival string) *Plan {
-	p := simPlan(func(p *Plan) {
-		p.Rate, p.Arrival, p.Duration = RatePerSecond(rate), arrival, Seconds(10*time.Second)
-	})
+	p := DefaultPlan()
+	p.Rate, p.Arrival, p.Duration = RatePerSecond(rate), arrival, Seconds(10*time.Second)
 	return &p
 }
 
@@ -135,7 +136,7 @@ func TestEvenLaw(t *testing.T) {
 		{100_000, func(i int) int64 { return int64(i/100%2) * ms / 5 }, 200_000},
 	} {
 		off := follow(openPlan(test.rate, Even), test.delay).Off
-		if got := quantile(off, 0.9); off.Count < 900 || math.Abs(float64(got-test.off)) > 0.02*float64(test.off) {
+		if got := off.View().Quantile(0.9); off.Count < 900 || math.Abs(float64(got-test.off)) > 0.02*float64(test.off) {
 			t.Errorf("%v/s: off by %d millionths of %d, want %d", test.rate, got, off.Count, test.off)
 		}
 	}

@@ -24,15 +24,3 @@ func (w *worker) endUnavailable(c *conn) {
 	}
 	c.lost = 0
 }
-
-// addUnavailable counts length ns in which a connection was unavailable, which began since ns after
-// the window's start.
-func (t *Totals) addUnavailable(since, length int64) {
-	if length <= 0 {
-		return
-	}
-	t.Unavailable += length
-	if length > t.UnavailableMost {
-		t.UnavailableMost, t.UnavailableSince = length, since
-	}
-}

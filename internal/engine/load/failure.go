@@ -59,10 +59,6 @@ func (f failures) countCheck(name string, addr ring.Addr) {
 // badStatus is the kind of an answer that is an error by its status, which is its Detail.
 const badStatus = "status"
 
-// Behind is the kind of requests that were lost with their connection because another request
-// failed. They are a consequence; the cause is counted as well.
-const Behind = "behind"
-
 // dismissalOr is the reason that the peer sent when it ended the connection, or else err.
 func (c *conn) dismissalOr(err error) error {
 	if codec, can := c.codec.(proto.Dismisser); can {

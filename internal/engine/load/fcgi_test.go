@@ -1,6 +1,8 @@
 package load
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"dyno/internal/engine/ring"
@@ -58,5 +60,40 @@ func TestFastCGIUnanswered(t *testing.T) {
 				t.Errorf("%d reconnects, want %d", r.Reconnects, tc.reconnects)
 			}
 		})
+	}
+}
+
+// One of these servers is overloaded now and then, and complains.
+func TestFastCGI(t *testing.T) {
+	const begin, overloaded = 1, 2
+	record := func(kind byte, content string) []byte {
+		return append([]byte{1, kind, 0, 1, 0, byte(len(content)), 0, 0}, content...)
+	}
+	requests := 0
+	sim := &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if len(b) < 8 || b[1] != begin {
+			t.Errorf("%d bytes arrived", len(b))
+		}
+		if requests++; requests%10 == 0 {
+			p.Reply(ms, record(3, string([]byte{0, 0, 0, 0, overloaded, 0, 0, 0})))
+			return
+		}
+		p.Reply(ms, slices.Concat(record(7, "ouch\n"), record(6, "Status: 201 Created\n\nhello"),
+			record(3, string(make([]byte, 8)))))
+	}}
+	r := simulate(t, simPlan(func(p *Plan) {
+		p.Target.FastCGI, p.Requested, p.Connections = true, 1000, 4
+	}), sim)
+	if r.Total.Completed != 900 || r.Total.Failed != 100 || r.Total.Status[201] != 900 {
+		t.Errorf("%d completed, %d failed", r.Total.Completed, r.Total.Failed)
+	}
+	if f := r.Failures; len(f) != 1 || f[0].Phase != Protocol || f[0].Kind != "overloaded" {
+		t.Errorf("%+v", f)
+	}
+	if r.StderrBytes != 900*5 || !strings.HasPrefix(string(r.Stderr), "ouch\nouch\n") {
+		t.Errorf("%d bytes of stderr: %.20q", r.StderrBytes, r.Stderr)
+	}
+	if r.Protocols[FastCGI] != 4 || r.Opened != 4 { // what failed was the exchange
+		t.Errorf("%v, %d opened", r.Protocols, r.Opened)
 	}
 }

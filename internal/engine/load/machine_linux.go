@@ -33,7 +33,7 @@ func usableCPUs(asked []int) ([]int, error) {
 	}
 	for _, cpu := range asked {
 		if cpu < 0 || cpu >= len(mask)*64 || !mask.IsSet(cpu) {
-			return nil, Flaw{"--cpus", fmt.Sprintf("CPU %d is not among those this process may use", cpu)}
+			return nil, Limit(fmt.Sprintf("CPU %d is not among those this process may use", cpu))
 		}
 	}
 	return append(first, second...), nil
@@ -111,9 +111,9 @@ func ensureFiles(connections, threads int) (notice string, err error) {
 	if unix.Setrlimit(unix.RLIMIT_NOFILE, &wish) == nil {
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", limit.Cur, need), nil
 	}
-	return "", Flaw{"--connections", fmt.Sprintf(
+	return "", Limit(fmt.Sprintf(
 		"%d connections need %d open files and the limit is %d; raise it with ulimit -n %d",
-		connections, need, limit.Max, need)}
+		connections, need, limit.Max, need))
 }
 
 // localPorts is how many local ports connections to one address can have.

@@ -10,7 +10,7 @@ import (
 
 func usableCPUs(asked []int) ([]int, error) {
 	if len(asked) > 0 {
-		return nil, Flaw{"--cpus", fmt.Sprintf("%s cannot keep a thread on a CPU", runtime.GOOS)}
+		return nil, Limit(fmt.Sprintf("%s cannot keep a thread on a CPU", runtime.GOOS))
 	}
 	return nil, nil
 }

@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
 
@@ -130,7 +129,7 @@ func (r *run) prepareRun() error {
 			fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
 	}
 	r.cpus, more = usableCPUs(r.plan.CPUs)
-	err = errors.Join(err, more)
+	err = errors.Join(err, flawOfLimit("--cpus", more))
 	notice, more := ensureFiles(r.plan.Connections+r.plan.ProbeConnections(),
 		min(r.plan.Threads, r.plan.Connections))
 	r.addNotice(notice)
@@ -139,7 +138,16 @@ func (r *run) prepareRun() error {
 		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
 			r.threads, r.plan.Threads))
 	}
-	return errors.Join(err, more)
+	return errors.Join(err, flawOfLimit("--connections", more))
+}
+
+// flawOfLimit is a limit of this machine as a Flaw of the setting that exceeds it. Other errors stay
+// as they are.
+func flawOfLimit(setting string, err error) error {
+	if limit, is := err.(Limit); is {
+		return Flaw{setting, limit.Error()}
+	}
+	return err
 }
 
 // isLocal reports whether the server runs on this machine and shares its CPUs.
@@ -336,7 +344,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, 
 		w.pacing = newPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newEven(constantProfile(p.ConnectRate), p.workerSlots(i, n))
+		w.dialing.pace = p.connectSchedule(i, n)
 	}
 	if p.Requested > 0 {
 		w.left = requestQuota(p, i, n)
@@ -346,45 +354,4 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, 
 		w.route, w.totals.Scenario = nil, newScenarioTotals(p.Checks)
 	}
 	return w, nil
-}
-
-func newTotals() Totals {
-	return Totals{
-		ConnectionTotals: ConnectionTotals{Protocols: map[string]int64{},
-			Connect: metric.NewHistogram(metric.Coarse)},
-		TLSTotals: TLSTotals{Terms: map[tls.Terms]int64{},
-			FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
-		FirstByte: metric.NewHistogram(metric.Coarse),
-		Lag:       metric.NewHistogram(metric.Fine),
-		Law:       newLaw(),
-	}
-}
-
-// RoutesMax is how many routes are counted apart; all others count as one.
-const RoutesMax = 1000
-
-// OtherRoutes is the name of the route that all others count as.
-const OtherRoutes = "(others)"
-
-// newRoutes makes a route for each name, and finds the route of each request. With one request
-// there are no routes: the only one would equal the total.
-func newRoutes(reqs []Request) (routes []Route, route []int) {
-	if len(reqs) < 2 {
-		return nil, nil
-	}
-	places := map[string]int{}
-	for i := range reqs {
-		name := reqs[i].Name
-		if _, known := places[name]; !known && len(routes) >= RoutesMax-1 {
-			name = OtherRoutes
-		}
-		place, known := places[name]
-		if !known {
-			place = len(routes)
-			places[name] = place
-			routes = append(routes, Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)})
-		}
-		route = append(route, place)
-	}
-	return routes, route
 }

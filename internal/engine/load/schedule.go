@@ -121,6 +121,11 @@ func (p *Plan) newSchedule(i, n int) Schedule {
 	return newEven(p.rateProfile(), p.workerSlots(i, n))
 }
 
+// connectSchedule is when worker i of n may open its connections, of a plan with a ConnectRate.
+func (p *Plan) connectSchedule(i, n int) Schedule {
+	return newEven(constantProfile(p.ConnectRate), p.workerSlots(i, n))
+}
+
 // evenShare is the size of part i of total, cut into n parts as evenly as possible.
 func evenShare(total int64, i, n int) int64 {
 	part := total / int64(n)

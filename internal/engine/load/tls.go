@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/h3"
 	ptls "dyno/internal/engine/proto/tls"
 )
 
@@ -165,30 +164,4 @@ func (p Plan) Enclose() (Plan, error) {
 		p.TLS, err = p.TLS.withFileContents()
 	}
 	return p, err
-}
-
-// logKeys has the secrets of every TLS session written to a file, and adds a notice.
-func (s *protocolSet) logKeys(name string, c *tls.Config) error {
-	if name == "" {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return Flaw{"SSLKEYLOGFILE", err.Error()}
-	}
-	s.keyLog, c.KeyLogWriter = f, f
-	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
-		"whoever has them can read the traffic", name))
-	return nil
-}
-
-// tlsTerms are the terms of a worker's handshakes.
-func (w *worker) tlsTerms() map[ptls.Terms]int64 {
-	if !w.plan.Target.TLS {
-		return nil
-	}
-	if w.plan.OnlyHTTP3() {
-		return h3.Settled(w.newCodec(nil))
-	}
-	return ptls.Settled(w.newCodec(nil))
 }
