@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -21,7 +21,7 @@ func parseWeight(s string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := capacity.OpenCalibration(home, result.ThisHost(), load.Version)
+	c, err := capacity.OpenCalibration(home, result.ThisHost(), loadplan.Version)
 	if err != nil {
 		return 0, err
 	}

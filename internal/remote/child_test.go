@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // A worker process that does not work is an error that says what it said.
@@ -24,7 +26,7 @@ func TestChildThatFails(t *testing.T) {
 		{[]string{exe, "-test.run=^$"}, "it ended without a result"},
 		{[]string{exe, "-frob"}, "flag provided but not defined: -frob"},
 	} {
-		r, err := Child{c.args}.RunLoad(t.Context(), load.DefaultPlan(), func(load.Interval) {})
+		r, err := Child{c.args}.RunLoad(t.Context(), loadplan.DefaultPlan(), func(loadresult.Interval) {})
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
@@ -35,7 +37,7 @@ func TestChildThatFails(t *testing.T) {
 func TestFlawsComeBack(t *testing.T) {
 	p := planOf(t, "http://127.0.0.1:1/")
 	p.Connections, p.Pipeline = 0, 0
-	plan, err := load.Pack(p)
+	plan, err := loadplan.Pack(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestFlawsComeBack(t *testing.T) {
 	if got := last.resultError(); got.Error() != direct.Error() {
 		t.Errorf("%v, want %v", got, direct)
 	}
-	if _, is := errors.AsType[load.Flaw](last.resultError()); !is {
+	if _, is := errors.AsType[loadplan.Flaw](last.resultError()); !is {
 		t.Errorf("%v is no flaw", last.resultError())
 	}
 }

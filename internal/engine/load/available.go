@@ -20,7 +20,7 @@ func (c *conn) noteClosed(now int64) {
 // endUnavailable counts the time for which a connection was unavailable until now.
 func (w *worker) endUnavailable(c *conn) {
 	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
-		w.totals.addUnavailable(w.overlap(c.lost, w.now))
+		w.totals.AddUnavailable(w.overlap(c.lost, w.now))
 	}
 	c.lost = 0
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
@@ -89,7 +90,7 @@ func (w *worker) dialConn(i uint32) {
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
-		c.protocol = w.protocols.chosenName(0)
+		c.protocol = w.protocols.ChosenName(0)
 	}
 	c.since, c.state = w.now, connecting
 	c.addr = w.dialing.nextAddress()
@@ -97,7 +98,7 @@ func (w *worker) dialConn(i uint32) {
 	c.fd = fd
 	if err != nil {
 		w.markDown(c)
-		w.handleDialFailure(i, c, Connect, err)
+		w.handleDialFailure(i, c, loadresult.Connect, err)
 		return
 	}
 	w.setTimer(i, c, c.since+int64(w.plan.Connecting))
@@ -122,7 +123,7 @@ func (w *worker) handleCompletion(done ring.Completion) {
 	case ring.Sent:
 		c.busy = false
 		if done.Err != nil {
-			w.loseConn(i, c, Write, done.Err)
+			w.loseConn(i, c, loadresult.Write, done.Err)
 		} else {
 			w.flushOutput(i, c)
 		}
@@ -163,7 +164,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 		return
 	}
 	c.state, c.up = shaking, w.now
-	if w.protocols.http3 != nil { // with HTTP/3 one handshake both connects and does TLS
+	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.since
 	} else if !w.isWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.since)
@@ -250,13 +251,13 @@ func (w *worker) markDown(c *conn) {
 
 // failAttempt ends a life that failed before it could carry a request.
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
-	phase := Connect
+	phase := loadresult.Connect
 	var f *proto.Fault
 	switch {
 	case c.state == shaking && c.protocol == "":
-		phase = TLSPhase
+		phase = loadresult.TLSPhase
 	case errors.As(err, &f): // HTTP/2 begins with the server's SETTINGS
-		phase = Protocol
+		phase = loadresult.Protocol
 	}
 	w.ring.Close(c.fd, false)
 	w.markDown(c)
@@ -269,7 +270,7 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // does not count as the one retry. A scenario's step that is not safe to repeat is retried only
 // then, for the server may have processed it. All others have failed; those pipelined behind the
 // oldest, because of it.
-func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
+func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
 		return
@@ -285,18 +286,18 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 		unanswered := (untouched || !first) && !begun
 		again := err == errClosed || x.past < wasLost && w.users.mayResend(x.request, w.plan)
 		switch {
-		case first && phase == Timeout:
-			w.failRequest(c, x, Timeout, err)
-		case unanswered && c.used > 0 && again && phase != Protocol:
+		case first && phase == loadresult.Timeout:
+			w.failRequest(c, x, loadresult.Timeout, err)
+		case unanswered && c.used > 0 && again && phase != loadresult.Protocol:
 			w.queueRetry(x, x.past|wasLost)
-		case first || untouched || begun && phase != Timeout:
+		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, x, phase, err)
 		default:
-			w.failRequest(c, x, Read, errPipelined)
+			w.failRequest(c, x, loadresult.Read, errPipelined)
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
-	if oldest == nil && phase != Read {
+	if oldest == nil && phase != loadresult.Read {
 		w.recordFailure(c, phase, err)
 	}
 	w.ring.Close(c.fd, false)
@@ -350,7 +351,7 @@ func (w *worker) closeConn(i uint32, c *conn) {
 		return
 	}
 	if c.live > 0 || c.used == 0 {
-		w.loseConn(i, c, Read, errClosed)
+		w.loseConn(i, c, loadresult.Read, errClosed)
 		return
 	}
 	w.ring.Close(c.fd, true)
@@ -389,12 +390,12 @@ func (w *worker) handleTimer(t timer) {
 func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
 	if c.shut != 0 && !c.busy {
-		w.loseConn(i, c, Timeout, errShut)
+		w.loseConn(i, c, loadresult.Timeout, errShut)
 		return
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.loseConn(i, c, Timeout, errTimeout)
+		w.loseConn(i, c, loadresult.Timeout, errTimeout)
 		return
 	}
 	for tag := range c.exchanges {
@@ -403,13 +404,13 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
-			w.loseConn(i, c, Timeout, errTimeout)
+			w.loseConn(i, c, loadresult.Timeout, errTimeout)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, x, Timeout, errTimeout)
+		w.failRequest(c, x, loadresult.Timeout, errTimeout)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)

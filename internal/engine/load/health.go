@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"dyno/internal/engine/loadresult"
 )
 
 // A health is what a worker reports of an interval besides its counters: what failed, and how busy
@@ -36,7 +38,7 @@ func (h *health) addHealth(from health) {
 }
 
 // writeTo sets the health fields of the interval.
-func (h health) writeTo(iv *Interval) {
+func (h health) writeTo(iv *loadresult.Interval) {
 	iv.Failures, iv.Busy, iv.LagMax = h.failures.byFrequency(), h.busy, time.Duration(h.lag)
 }
 
@@ -53,14 +55,14 @@ func (f failures) addCounts(from failures) {
 }
 
 // byFrequency returns all failures, the most frequent first, and consequences (Behind) last.
-func (f failures) byFrequency() []Failure {
+func (f failures) byFrequency() []loadresult.Failure {
 	if len(f) == 0 {
 		return nil
 	}
-	all := make([]Failure, 0, len(f))
+	all := make([]loadresult.Failure, 0, len(f))
 	for known := range maps.Values(f) {
 		all = append(all, *known)
 	}
-	slices.SortFunc(all, compareFrequency)
+	slices.SortFunc(all, loadresult.CompareFrequency)
 	return all
 }

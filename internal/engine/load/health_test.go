@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -16,14 +17,14 @@ import (
 func TestHealthIsGivenAway(t *testing.T) {
 	a := &account{errors: failures{}}
 	failed := failures{}
-	failed.countFailure(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	failed.countFailure(loadresult.Timeout, ring.Addr{Unix: "a"}, errTimeout)
 	for range 2 { // without failures, then with some
 		h := a.takeHealth(ms, 0)
 		h.addHealth(health{failures: failed})
 		if len(a.errors) != 0 {
 			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		a.errors.countFailure(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.countFailure(loadresult.Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -34,13 +35,13 @@ func TestHealthAddsUp(t *testing.T) {
 	failed := func(n int) failures {
 		f := failures{}
 		for range n {
-			f.countFailure(Read, addr, syscall.ECONNRESET)
+			f.countFailure(loadresult.Read, addr, syscall.ECONNRESET)
 		}
-		f.countFailure(Timeout, addr, errTimeout)
+		f.countFailure(loadresult.Timeout, addr, errTimeout)
 		f.countStatus(500, addr)
 		return f
 	}
-	r := &run{result: &Result{}, failures: failures{}}
+	r := &run{result: &loadresult.Result{}, failures: failures{}}
 	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
 	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
 	second.health.addHealth(health{failures: failed(1), busy: 0.1})
@@ -50,7 +51,7 @@ func TestHealthAddsUp(t *testing.T) {
 	if iv.Busy != 0.9 || iv.LagMax != 7 || !reflect.DeepEqual(iv.Status, map[uint16]int64{200: 8, 500: 2}) {
 		t.Errorf("%+v", iv)
 	}
-	counts := func(all []Failure) (n []int64) {
+	counts := func(all []loadresult.Failure) (n []int64) {
 		for _, f := range all {
 			n = append(n, f.Count)
 		}
@@ -59,8 +60,8 @@ func TestHealthAddsUp(t *testing.T) {
 	if got := counts(iv.Failures); !reflect.DeepEqual(got, []int64{4, 2, 2}) || iv.Failures[0].Kind != "reset" {
 		t.Errorf("%+v", iv.Failures)
 	}
-	iv.Add(Interval{Busy: 0.95, LagMax: time.Second, Status: map[uint16]int64{500: 1, 404: 1},
-		Failures: []Failure{{Phase: Timeout, Kind: "timeout", Address: "a", Count: 9}}})
+	iv.Add(loadresult.Interval{Busy: 0.95, LagMax: time.Second, Status: map[uint16]int64{500: 1, 404: 1},
+		Failures: []loadresult.Failure{{Phase: loadresult.Timeout, Kind: "timeout", Address: "a", Count: 9}}})
 	if iv.Busy != 0.95 || iv.LagMax != time.Second || iv.Status[500] != 3 || iv.Status[404] != 1 {
 		t.Errorf("%+v", iv)
 	}
@@ -68,7 +69,7 @@ func TestHealthAddsUp(t *testing.T) {
 		t.Errorf("%+v", iv.Failures)
 	}
 	late := failures{}
-	late.countFailure(Connect, addr, errors.New("late"))
+	late.countFailure(loadresult.Connect, addr, errors.New("late"))
 	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)

@@ -4,6 +4,8 @@ import (
 	"runtime"
 
 	"dyno/internal/engine/h3"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
@@ -11,11 +13,11 @@ import (
 
 // openRing opens the ring of one worker.
 func (r *run) openRing() (ring.Opened, error) {
-	if r.protocols.http3 == nil {
+	if r.protocols.HTTP3 == nil {
 		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
 	}
-	g, free, err := h3.Open(*r.protocols.http3, r.plan.protoRequests(), r.plan.want(), r.addrs)
-	return ring.Opened{Ring: g, Kind: HTTP3Ring, Free: free}, err
+	g, free, err := h3.Open(*r.protocols.HTTP3, r.plan.ProtoRequests(), r.plan.Want(), r.addrs)
+	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err
 }
 
 // A quicBytes is how many bytes QUIC has received and sent. They do not pass through the worker.
@@ -47,8 +49,8 @@ func (m *meter) countQUICBytes(g ring.Ring, count *metric.Counters) {
 // http3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.
 func (r *run) http3Unanswered() string {
 	res := r.result
-	if r.protocols.http3 == nil || res.Ended != Unreachable || len(res.Failures) == 0 ||
-		res.Failures[0].Phase != Connect {
+	if r.protocols.HTTP3 == nil || res.Ended != loadresult.Unreachable || len(res.Failures) == 0 ||
+		res.Failures[0].Phase != loadresult.Connect {
 		return ""
 	}
 	return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
@@ -58,7 +60,7 @@ func (r *run) http3Unanswered() string {
 // shareOfCPUs is how much of its CPUs' time the process used in the window. It includes the
 // library's goroutines, which run in addition to the workers.
 func (r *run) shareOfCPUs() float64 {
-	if r.result.Ring != HTTP3Ring || r.result.Measured <= 0 {
+	if r.result.Ring != loadplan.HTTP3Ring || r.result.Measured <= 0 {
 		return 0
 	}
 	return float64(r.result.CPU) / float64(r.result.Measured) / float64(runtime.NumCPU())

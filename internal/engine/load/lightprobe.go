@@ -4,19 +4,22 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // runProbed runs p and its probe: two loads that begin at the same instant and share nothing. The
 // probe ends when the main load ends, if not before.
-func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
-	each func(Interval)) (*Result, error) {
+func runProbed(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	both := &rendezvous{missing: 2, barrier: meet, open: make(chan struct{})}
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	var probe *Result
+	var probe *loadresult.Result
 	var failed error
 	var group sync.WaitGroup
-	light := p.probePlan()
+	light := p.ProbePlan()
 	if p.Ceiling > 0 { // the main load gets what the probe does not need
 		p.Ceiling = max(p.Ceiling-p.Probe, 1)
 	}
@@ -29,8 +32,9 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	party := &rendezvousParty{rendezvous: both}
 	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.execute(ctx, party.awaitOthers)
-	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
-		end(ErrAborted)
+	if err != nil ||
+		main.Ended != loadresult.ByDuration { // else the probe ends by itself, in its drain
+		end(loadresult.ErrAborted)
 	}
 	party.leaveMissing()
 	group.Wait()

@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // A Share replaces the plan's share of an open workload's arrivals from an instant on. When one of
@@ -18,14 +21,14 @@ type Share struct {
 
 // RunShared is RunTogether of a load whose share can change. A closed workload, and one with a
 // number of requests, ignores shares.
-func RunShared(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
-	each func(Interval)) (*Result, error) {
+func RunShared(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	return runTogether(ctx, p, meet, shares, each)
 }
 
 // A reshare is a Share for workers: the plan with it, and its instant in ns after the start.
 type reshare struct {
-	plan Plan
+	plan loadplan.Plan
 	at   int64
 }
 
@@ -62,15 +65,15 @@ func (w *worker) changeShare(s *reshare) {
 	if c, is := now.(*ceiling); is { // the ceiling stays: it belongs to the machine, not to the share
 		now, capped = c.Schedule, c
 	}
-	then := s.plan.scheduleFrom(w.id, w.of, s.at)
-	w.pacing = newPacing(w.plan, &w.totals.Law, w.of)
-	change := func(to Schedule) {
+	then := s.plan.ScheduleFrom(w.id, w.of, s.at)
+	w.pacing = loadresult.NewPacing(w.plan, &w.totals.Law, w.of)
+	change := func(to loadplan.Schedule) {
 		if w.schedule = to; capped != nil {
 			capped.Schedule, w.schedule = to, capped
 		}
 	}
 	if w.next < s.at && !w.over {
-		change(ChangeAt(now, then, s.at))
+		change(loadplan.ChangeAt(now, then, s.at))
 		return
 	}
 	if w.now > w.start+s.at && !w.over {

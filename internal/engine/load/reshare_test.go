@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
@@ -28,7 +29,9 @@ func (r told) Wait(until int64) error {
 // A worker that has nothing left of its old share takes what is due of the new one, and one
 // that was told of it too late to leave the rest of the old to others says so.
 func TestShareAfterTheLast(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Connections, p.Duration = RatePerSecond(1), 10, Seconds(10*s) })
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Connections, p.Duration = loadplan.RatePerSecond(1), 10, loadplan.Seconds(10*s)
+	})
 	for _, c := range []struct {
 		weights       []int
 		heard         int64
@@ -61,10 +64,10 @@ func TestRunShared(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
 	defer server.Close()
 	to := netip.MustParseAddrPort(server.Listener.Addr().String())
-	p := DefaultPlan()
-	p.Target = Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
-	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: to.String(), Path: "/"}}}
-	p.Connections, p.Threads, p.Rate, p.Duration = 8, 4, RatePerSecond(400), Seconds(2*time.Second)
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: to.String(), Path: "/"}}}
+	p.Connections, p.Threads, p.Rate, p.Duration = 8, 4, loadplan.RatePerSecond(400), loadplan.Seconds(2*time.Second)
 	p = p.SplitBy([]int{1, 3})[0]
 	p.Threads = 2
 	shares := make(chan Share, 1)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
@@ -30,10 +32,10 @@ func TestRunTogether(t *testing.T) {
 			}()
 		}
 	}()
-	p := DefaultPlan()
+	p := loadplan.DefaultPlan()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
-	p.Target = Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
+	p.Target = loadplan.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
 	p.Connections, p.Threads, p.Requested, p.Duration = 2, 2, 100, 0
 	var begin time.Time
 	r, err := RunTogether(t.Context(), p, func(context.Context) time.Time {
@@ -54,7 +56,7 @@ func TestRunTogether(t *testing.T) {
 		<-ctx.Done()
 		return time.Time{}
 	}, nil)
-	if err != nil || r.Ended != Interrupted {
+	if err != nil || r.Ended != loadresult.Interrupted {
 		t.Errorf("interrupted at the barrier: %+v %v", r, err)
 	}
 }

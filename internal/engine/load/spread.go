@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/machine"
 	"dyno/internal/engine/ring"
 )
 
@@ -19,7 +21,7 @@ const portsUsed = 0.45
 // is an address like others, so neither dialing nor the rings know of sources. The sources are
 // those of the plan; without any, those of loopback where one alone has too few ports.
 func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
-	sources := r.plan.sourceAddrs()
+	sources := r.plan.SourceAddrs()
 	if len(r.plan.Source) > 0 {
 		var err error
 		if sources, err = r.presentSources(sources); err != nil {
@@ -37,8 +39,9 @@ func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, Flaw{"--source", fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
-			"IPv6", r.plan.Source[0], addrs[0])}
+		return nil, loadplan.Flaw{Setting: "--source",
+			Problem: fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
+				"IPv6", r.plan.Source[0], addrs[0])}
 	}
 	return all, nil
 }
@@ -56,11 +59,13 @@ func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	for _, s := range r.plan.Source {
 		a := s.Range.Addr().WithZone(s.Zone)
 		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
-			return nil, Flaw{"--source", fmt.Sprintf("%v is no address of this machine", a)}
+			return nil, loadplan.Flaw{Setting: "--source",
+				Problem: fmt.Sprintf("%v is no address of this machine", a)}
 		}
 	}
 	if len(all) == 0 {
-		return nil, Flaw{"--source", fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
+		return nil, loadplan.Flaw{Setting: "--source",
+			Problem: fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
 	}
 	return all, nil
 }
@@ -73,7 +78,7 @@ func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 			return nil
 		}
 	}
-	each := portsUsed * float64(localPorts()*len(addrs))
+	each := portsUsed * float64(machine.LocalPorts()*len(addrs))
 	connections := float64(r.plan.Connections * max(r.plan.Parts, 1)) // all use the same ports
 	if each == 0 || connections <= each {
 		return nil

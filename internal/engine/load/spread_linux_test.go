@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 )
 
@@ -31,14 +32,14 @@ func askFrom(t *testing.T, ring string, sources ...string) (map[string]int, erro
 	server.Start()
 	defer server.Close()
 	at := netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://"))
-	p := DefaultPlan()
-	p.Target = Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(),
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(),
 		Path: "/"}}}
 	p.Connections, p.Threads, p.Ring, p.Spin = 12, 2, ring, true
-	p.Requested, p.Duration, p.Expect = 120, 0, []Statuses{AnyStatus()}
+	p.Requested, p.Duration, p.Expect = 120, 0, []loadplan.Statuses{loadplan.AnyStatus()}
 	for _, s := range sources {
-		from, err := ParseSource(s)
+		from, err := loadplan.ParseSource(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 		"2001:db8::/32":   "addresses; at most 4096",
 	} {
 		_, err := askFrom(t, "auto", source)
-		flaw, is := errors.AsType[Flaw](err)
+		flaw, is := errors.AsType[loadplan.Flaw](err)
 		if !is || flaw.Setting != "--source" || !strings.Contains(flaw.Problem, says) {
 			t.Errorf("%s: %v", source, err)
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
@@ -105,7 +106,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 	u := &w.users.all[a.request]
 	lag := w.countLag(w.now, a.due, max(possible, u.freed))
 	if u.sent == 1 && u.step.Think <= 0 {
-		w.pacing.recordSpan(a.due, a.due+lag)
+		w.pacing.RecordSpan(a.due, a.due+lag)
 	}
 }
 
@@ -126,7 +127,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, addr ri
 	step := &w.users.all[x.request].step
 	expected := step.AnyStatus || w.plan.Expects(x.status)
 	if !expected {
-		r.Failed = string(Expect)
+		r.Failed = string(loadresult.Expect)
 	}
 	next := scenario.Fail()
 	if expected || step.KeepGoing {
@@ -140,7 +141,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, addr ri
 	w.countAnswer(x, at, &w.window, right, w.isClosed())
 	if x.counted {
 		w.countStep(step.Route, right, at-x.due)
-		w.totals.Scenario.countChecks(r)
+		w.totals.Scenario.CountChecks(r)
 		switch {
 		case !expected:
 			w.errors.countStatus(x.status, addr)
@@ -175,7 +176,7 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 }
 
 // failStep has the user go on whose step has failed and was counted.
-func (w *worker) failStep(c *conn, x *exchange, phase Phase) {
+func (w *worker) failStep(c *conn, x *exchange, phase loadresult.Phase) {
 	if x.counted {
 		w.countStep(w.users.all[x.request].step.Route, false, 0)
 	}
@@ -195,7 +196,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 	if w.users.all[x.request].step.KeepGoing {
 		next = w.callNext(x.request, r)
 		if x.counted {
-			w.totals.Scenario.countChecks(r)
+			w.totals.Scenario.CountChecks(r)
 		}
 	}
 	w.takeStep(x.request, &next, at)
@@ -205,7 +206,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.countEnd(at-u.due, failed)
+		w.totals.Scenario.CountEnd(at-u.due, failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++

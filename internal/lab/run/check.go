@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -157,7 +157,7 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 }
 
 // firstQuestion is the first request of a plan, as a question for the check.
-func firstQuestion(p load.Plan, version string) fairness.Question {
+func firstQuestion(p loadplan.Plan, version string) fairness.Question {
 	req := p.Requests[0]
 	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
 		UserAgent: "dyno/" + version, HTTP10: p.HTTP == "1.0", Close: p.Reconnect == 1,

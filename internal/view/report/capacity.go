@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -54,7 +54,7 @@ const tooShort = "probes of less than 8 s: their bounds take requests as indepen
 func searchText(s *capacity.Search) string {
 	law := s.Plan.Arrival
 	if law == "" {
-		law = load.Even
+		law = loadplan.Even
 	}
 	return fmt.Sprintf("%s, %s arrivals, %s", Clip(plainLine(s.Plan.Target.URL), longestURL), law,
 		Plural(int64(s.Plan.Connections), "connection"))
