@@ -43,11 +43,15 @@ atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
-engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/ring engine/scenario / golang.org/x/sys
+engine/machine: / golang.org/x/sys
+engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario /
+engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
+engine/transport: engine/h3 engine/loadplan engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
+engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls redact engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
 target: engine/uring /
-engine/requests: engine/load engine/proto engine/proto/h1 engine/proto/h2 redact / golang.org/x/net
-result: engine/load engine/metric observe/probe observe/profile engine/proto redact / github.com/HdrHistogram/hdrhistogram-go
-dynohome: atomicfile engine/load redact result /
+engine/requests: engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan / golang.org/x/net
+result: engine/metric observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
+dynohome: atomicfile redact result engine/loadplan /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -55,19 +59,19 @@ fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment: nearest redact result / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
-remote: engine/load fairness observe/probe observe/profile result server /
-lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile engine/load result server stats /
-lab/judge: lab lab/experiment engine/load observe/probe result stats /
-lab/run: lab lab/judge lab/experiment lab/experiment/secrets engine/load engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats /
-capacity: atomicfile engine/load engine/metric result engine/ring stats /
-store: atomicfile dynohome lab lab/judge lab/run engine/load engine/metric observe/profile redact result stats / modernc.org/sqlite
+remote: engine/load fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
+lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
+lab/judge: lab lab/experiment observe/probe result stats engine/loadplan /
+lab/run: lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult /
+store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
-view/reporttest: engine/load engine/proto observe/probe observe/profile result view/format /
-view/report: capacity engine/load engine/metric observe/probe observe/profile redact result store view/format /
+view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
+view/report: capacity engine/metric observe/probe observe/profile redact result store view/format engine/loadplan engine/loadresult /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
 view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile dynohome lab lab/judge lab/run engine/load view/labreport view/page redact view/report result store /
+view/serve: atomicfile dynohome lab lab/judge lab/run view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -75,23 +79,23 @@ fleet/deploy: fleet/bus /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
-fleet/wire: engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-fleet/policy: engine/load / go.yaml.in/yaml
-fleet: fleet/policy fleet/wire engine/load engine/metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+fleet/wire: engine/metric result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet/policy: engine/loadplan / go.yaml.in/yaml
+fleet: fleet/policy fleet/wire engine/load engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
+cli: atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge lab/run /
 bench/known: /
-bench/pgo: engine/load engine/proto /
+bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/search: /
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /
 lab/experiment/shipped/nginx-in-front-of-go/server: /
 lab/experiment/shipped/redirects/servers/redirect: /
 e2e: /
-e2e/attack/agent: fleet/bus fleet/wire engine/load engine/metric / github.com/nats-io
+e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
 .: /

@@ -29,8 +29,8 @@ var exceptions = map[string]string{}
 
 // settings are structs that may have more fields: each field is a setting of its own.
 var settings = map[string]bool{
-	"internal/engine/load/plan.go: Plan": true,
-	"internal/cli/flags.go: runFlags":    true,
+	"internal/engine/loadplan/plan.go: Plan": true,
+	"internal/cli/flags.go: runFlags":        true,
 }
 
 // sources are the Go files of the repository.

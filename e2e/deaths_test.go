@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
@@ -151,16 +153,16 @@ func (m mortals) dieInTurn(t *testing.T, long time.Duration) {
 	}
 	defer startServing(l, serveAndDie)()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://" + at.String(), Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []load.Request{{Weight: 1,
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://" + at.String(), Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1,
 		Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
 	p.Ring, p.Connections, p.Threads = m.ring, m.connections, 1
-	p.Duration = load.Seconds(long)
-	p.Timeout = load.Seconds(time.Duration(m.patience) * time.Millisecond)
+	p.Duration = loadplan.Seconds(long)
+	p.Timeout = loadplan.Seconds(time.Duration(m.patience) * time.Millisecond)
 	var early, late state
 	var lately int64
-	r, err := load.Run(t.Context(), p, func(iv load.Interval) {
+	r, err := load.Run(t.Context(), p, func(iv loadresult.Interval) {
 		switch {
 		case iv.To > long:
 			return
@@ -188,7 +190,7 @@ func (m mortals) dieInTurn(t *testing.T, long time.Duration) {
 }
 
 // judgeDeaths checks that every request is accounted for, and that there were deaths.
-func judgeDeaths(t *testing.T, r *load.Result, long time.Duration) {
+func judgeDeaths(t *testing.T, r *loadresult.Result, long time.Duration) {
 	x := r.Total
 	if x.Sent != x.Completed+x.Failed+r.Unfinished {
 		t.Errorf("%d sent, %d completed, %d failed, %d unfinished", x.Sent, x.Completed, x.Failed,
@@ -197,7 +199,7 @@ func judgeDeaths(t *testing.T, r *load.Result, long time.Duration) {
 	kinds := map[string]int64{}
 	for _, f := range r.Failures {
 		kinds[f.Kind] += f.Count
-		if !slices.Contains([]string{"reset", "truncated", "timeout", "closed", load.Behind}, f.Kind) {
+		if !slices.Contains([]string{"reset", "truncated", "timeout", "closed", loadresult.Behind}, f.Kind) {
 			t.Errorf("a death that no server died: %+v", f)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -97,7 +97,7 @@ func checkLost(t *testing.T, r *result.Result, n, most int64) {
 		t.Errorf("%+v", r.Requests)
 	}
 	for _, e := range r.Errors {
-		closed := e.Kind == "closed" || e.Kind == load.Behind || strings.HasPrefix(e.Kind, "goaway-")
+		closed := e.Kind == "closed" || e.Kind == loadresult.Behind || strings.HasPrefix(e.Kind, "goaway-")
 		if !closed && (most == 0 || e.Kind != "reset") {
 			t.Errorf("%+v", e)
 		}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
@@ -36,13 +38,13 @@ func main() {
 }
 
 // loads are the profiled loads, each as a change of the default.
-var loads = []func(*load.Plan){
-	func(p *load.Plan) {},
-	func(p *load.Plan) { p.Ring = "epoll" },
-	func(p *load.Plan) { p.Connections = 1000 },
-	func(p *load.Plan) { p.Pipeline = 16 },
-	func(p *load.Plan) { p.Rate = load.RatePerSecond(20_000) },
-	func(p *load.Plan) { p.Reconnect = 1 },
+var loads = []func(*loadplan.Plan){
+	func(p *loadplan.Plan) {},
+	func(p *loadplan.Plan) { p.Ring = "epoll" },
+	func(p *loadplan.Plan) { p.Connections = 1000 },
+	func(p *loadplan.Plan) { p.Pipeline = 16 },
+	func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(20_000) },
+	func(p *loadplan.Plan) { p.Reconnect = 1 },
 }
 
 // writeProfile writes one profile of all loads.
@@ -67,18 +69,18 @@ func writeProfile(ctx context.Context, dyno, out string, long time.Duration) (er
 	}
 	defer pprof.StopCPUProfile()
 	for i, change := range loads {
-		p := load.DefaultPlan()
-		p.Target = load.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(),
+		p := loadplan.DefaultPlan()
+		p.Target = loadplan.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(),
 			Port: at.Port()}
-		p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET",
+		p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET",
 			Authority: at.String(), Path: "/"}}}
-		p.Connections, p.Threads, p.Duration = 100, 1, load.Seconds(long)
+		p.Connections, p.Threads, p.Duration = 100, 1, loadplan.Seconds(long)
 		change(&p)
 		r, err := load.Run(ctx, p, nil)
 		if err != nil {
 			return fmt.Errorf("load %d: %w", i, err)
 		}
-		if r.Ended != load.ByDuration || r.Total.Completed == 0 {
+		if r.Ended != loadresult.ByDuration || r.Total.Completed == 0 {
 			return fmt.Errorf("load %d: ended by %s, %d completed", i, r.Ended, r.Total.Completed)
 		}
 		fmt.Printf("load %d: %d completed on %s\n", i, r.Total.Completed, r.Ring)

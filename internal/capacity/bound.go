@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/stats"
 )
 
@@ -31,7 +31,7 @@ type sample struct {
 
 // newSample takes the seconds of a window, of which there are so many. What was
 // due in it and completed after it belongs to its last.
-func newSample(from []load.Interval, window float64) *sample {
+func newSample(from []loadresult.Interval, window float64) *sample {
 	whole := min(max(int(window), 1), len(from))
 	places := map[int64]int{}
 	for _, iv := range from {

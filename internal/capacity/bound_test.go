@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
@@ -35,13 +35,13 @@ func TestRanks(t *testing.T) {
 }
 
 // seconds are intervals of latencies that draw gives, in µs.
-func seconds(n, each int, draw func(second int) float64) (all []load.Interval) {
+func seconds(n, each int, draw func(second int) float64) (all []loadresult.Interval) {
 	for i := range n {
 		h := metric.NewHistogram(metric.Fine)
 		for range each {
 			h.Record(int64(1e3 * draw(i)))
 		}
-		all = append(all, load.Interval{Index: i, From: time.Duration(i) * time.Second, Latency: h.ToSparse()})
+		all = append(all, loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, Latency: h.ToSparse()})
 	}
 	return all
 }

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -71,19 +72,19 @@ const pacedBy = 100
 var ErrNoAnswer = errors.New("calibrating: nothing was answered")
 
 // A measurer makes a run of a calibration, and says what it is.
-type measurer func(p load.Plan, what string) (*result.Result, error)
+type measurer func(p loadplan.Plan, what string) (*result.Result, error)
 
 // Calibrate measures with plan, whose target should do next to nothing, for as long
 // as plan says each time. run must take the ring that its plan asks for. each is told
 // what comes next. An interrupted one is the error of ctx.
-func Calibrate(ctx context.Context, run result.Runner, plan load.Plan,
+func Calibrate(ctx context.Context, run result.Runner, plan loadplan.Plan,
 	each func(string)) (*Calibration, error) {
-	c := &Calibration{Format: CalibrationFormat, Dyno: load.Version, Threads: plan.Threads,
+	c := &Calibration{Format: CalibrationFormat, Dyno: loadplan.Version, Threads: plan.Threads,
 		Made: time.Now().UTC().Truncate(time.Second)}
-	measure := func(p load.Plan, what string) (*result.Result, error) {
+	measure := func(p loadplan.Plan, what string) (*result.Result, error) {
 		each(what)
 		p.Threads = min(plan.Threads, p.Connections)
-		r, err := run(ctx, p, func(load.Interval) {})
+		r, err := run(ctx, p, func(loadresult.Interval) {})
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func (c *Calibration) Doubtful(connections int) bool {
 }
 
 // isMultiplexed reports whether p has more than one request at a time on a connection.
-func isMultiplexed(p *load.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
+func isMultiplexed(p *loadplan.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
 
 // The shares of a ceiling from which a figure may be the generator's, and above which the
 // ceiling was disturbed: what machines do differs by that much from run to run.

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 	"dyno/internal/result"
 )
 
 func TestCalibrate(t *testing.T) {
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Threads = "server", 2
 	var steps []string
 	c, err := Calibrate(t.Context(), lawful(Law{Gamma: 100, Sigma: 0.001}, 0, nil), p,
@@ -37,7 +38,7 @@ func TestCalibrate(t *testing.T) {
 	if _, err := c.Save(dir); err != nil {
 		t.Error(err)
 	}
-	back, err := OpenCalibration(dir, result.ThisHost(), load.Version)
+	back, err := OpenCalibration(dir, result.ThisHost(), loadplan.Version)
 	if err != nil || back.Closed[3] != c.Closed[3] || !back.Made.Equal(c.Made) {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -48,22 +49,22 @@ func TestCalibrate(t *testing.T) {
 		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenCalibration(dir, result.ThisHost(), load.Version); err == nil {
+		if _, err := OpenCalibration(dir, result.ThisHost(), loadplan.Version); err == nil {
 			t.Errorf("%s is a calibration", damaged)
 		}
 	}
 }
 
 func TestCalibrateFails(t *testing.T) {
-	silent := func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
-		return result.From(&load.Result{Plan: p, Ended: load.Unreachable, Cause: "refused"}, "test")
+	silent := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		return result.From(&loadresult.Result{Plan: p, Ended: loadresult.Unreachable, Cause: "refused"}, "test")
 	}
-	_, err := Calibrate(t.Context(), silent, load.DefaultPlan(), func(string) {})
+	_, err := Calibrate(t.Context(), silent, loadplan.DefaultPlan(), func(string) {})
 	if !errors.Is(err, ErrNoAnswer) || !strings.Contains(err.Error(), "refused") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = Calibrate(ctx, lawful(Law{Gamma: 100}, 0, nil), load.DefaultPlan(), func(string) { cancel() })
+	_, err = Calibrate(ctx, lawful(Law{Gamma: 100}, 0, nil), loadplan.DefaultPlan(), func(string) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -100,7 +101,7 @@ func TestWarning(t *testing.T) {
 		"too short":         {func(r *result.Result) { r.Requests.Completed = 99 }, 10, 990, ""},
 		"several at a time": {func(r *result.Result) { r.Plan.Pipeline = 2 }, 10, 990, ""},
 	} {
-		res := &result.Result{Dyno: "1", Host: host, Plan: load.Plan{Connections: r.connections, Pipeline: 1},
+		res := &result.Result{Dyno: "1", Host: host, Plan: loadplan.Plan{Connections: r.connections, Pipeline: 1},
 			Rate:      result.Rate{Completed: r.rate},
 			Generator: result.Generator{Threads: min(2, r.connections)}}
 		if r.change != nil {

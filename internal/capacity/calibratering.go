@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // measureClosedLoops measures one of each number of connections, on each ring that there is and
 // that the system permits; of so few that there is nothing to choose, on that of auto.
-func (c *Calibration) measureClosedLoops(plan load.Plan, measure measurer) error {
+func (c *Calibration) measureClosedLoops(plan loadplan.Plan, measure measurer) error {
 	rings := slices.DeleteFunc([]string{epoll, uring}, func(kind string) bool {
 		return !slices.Contains(ring.Kinds, kind)
 	})
@@ -42,7 +42,8 @@ func (c *Calibration) measureClosedLoops(plan load.Plan, measure measurer) error
 // measureBothWays measures p twice on each ring, so that what changes meanwhile favours none.
 // best is the try of the highest rate, for what disturbs only slows down, and each has for
 // every ring the better one. A ring that the system refuses has none.
-func measureBothWays(p load.Plan, rings []string, measure measurer) (best Ceiling, each []Ceiling,
+func measureBothWays(p loadplan.Plan, rings []string, measure measurer) (best Ceiling,
+	each []Ceiling,
 	err error) {
 	order := slices.Clone(rings)
 	slices.Reverse(order)
@@ -99,7 +100,7 @@ const (
 // that clearly took less CPU time a request, at the level nearest to p's connections a thread.
 // Nothing is known of many more connections than were measured, of those that carry several
 // requests at a time or a few in all, of HTTP/3, and of any if c is nil.
-func (c *Calibration) Ring(p load.Plan) string {
+func (c *Calibration) Ring(p loadplan.Plan) string {
 	if c == nil || p.Ring != auto || p.HTTP == "3" || p.Reconnect > 0 || isMultiplexed(&p) {
 		return p.Ring
 	}
@@ -140,7 +141,7 @@ func (c *Calibration) Disturbed(connections int) bool {
 // Auto is the ring that auto takes for so many connections, of those that were measured with
 // as many; "" if none was.
 func (c *Calibration) Auto(connections int) (kind string) {
-	kind = c.Ring(load.Plan{Ring: auto, Connections: connections, Threads: c.Threads})
+	kind = c.Ring(loadplan.Plan{Ring: auto, Connections: connections, Threads: c.Threads})
 	if kind == auto {
 		kind = ring.AutoKind(int(connectionsPerThread(connections, c.Threads)))
 	}

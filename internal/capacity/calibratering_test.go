@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 	"dyno/internal/result"
 )
@@ -17,7 +18,7 @@ import (
 // nothing are refused.
 func shared(cost map[int]map[string]float64, busy int) result.Runner {
 	tried := map[string]int{}
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		took := cost[p.Connections][p.Ring]
 		if took == 0 && p.Ring != "auto" {
 			return nil, fmt.Errorf("opening it: %w", ring.ErrRefused)
@@ -40,8 +41,8 @@ func shared(cost map[int]map[string]float64, busy int) result.Runner {
 }
 
 // plain is a plan that auto chooses for.
-func plain(connections, threads int) load.Plan {
-	p := load.DefaultPlan()
+func plain(connections, threads int) loadplan.Plan {
+	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Connections, p.Threads = "server", connections, threads
 	return p
 }
@@ -79,7 +80,7 @@ func TestCalibratesEachRing(t *testing.T) {
 	} {
 		var order []string
 		run := shared(test.cost, test.busy)
-		c, err := Calibrate(t.Context(), func(ctx context.Context, p load.Plan, each func(load.Interval)) (
+		c, err := Calibrate(t.Context(), func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (
 			*result.Result, error) {
 			if p.Connections == 100 && !p.Open() {
 				order = append(order, p.Ring)
@@ -135,7 +136,7 @@ func TestRing(t *testing.T) {
 		what                 string
 		c                    *Calibration
 		connections, threads int
-		change               func(*load.Plan)
+		change               func(*loadplan.Plan)
 		want                 string
 	}{
 		{"nothing is known", nil, 1000, 2, nil, auto},
@@ -152,11 +153,11 @@ func TestRing(t *testing.T) {
 		{"too many a thread", c, 3000, 1, nil, auto},
 		{"fewer a thread", c, 1000, 20, nil, auto},
 		{"more threads than connections", c, 1000, 2000, nil, auto},
-		{"it was said", c, 1000, 2, func(p *load.Plan) { p.Ring = uring }, uring},
-		{"HTTP/3", c, 1000, 2, func(p *load.Plan) { p.HTTP = "3" }, auto},
-		{"a connection for each", c, 1000, 2, func(p *load.Plan) { p.Reconnect = 1 }, auto},
-		{"pipelined", c, 1000, 2, func(p *load.Plan) { p.Pipeline = 16 }, auto},
-		{"streams", c, 1000, 2, func(p *load.Plan) { p.Streams = 10 }, auto},
+		{"it was said", c, 1000, 2, func(p *loadplan.Plan) { p.Ring = uring }, uring},
+		{"HTTP/3", c, 1000, 2, func(p *loadplan.Plan) { p.HTTP = "3" }, auto},
+		{"a connection for each", c, 1000, 2, func(p *loadplan.Plan) { p.Reconnect = 1 }, auto},
+		{"pipelined", c, 1000, 2, func(p *loadplan.Plan) { p.Pipeline = 16 }, auto},
+		{"streams", c, 1000, 2, func(p *loadplan.Plan) { p.Streams = 10 }, auto},
 	} {
 		p := plain(test.connections, test.threads)
 		if test.change != nil {

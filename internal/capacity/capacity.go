@@ -21,7 +21,7 @@ package capacity
 import (
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -30,7 +30,7 @@ type Settings struct {
 	Probe   time.Duration // measured in a probe: 0 is 10 s, and 8 s the least for good bounds
 	Warmup  time.Duration // before that: 0 is a fifth of it
 	Confirm time.Duration // measured to confirm: 0 is three times Probe
-	Start   load.Rate     // the first rate to try: 0 is a fifth of a closed loop's
+	Start   loadplan.Rate // the first rate to try: 0 is a fifth of a closed loop's
 	Within  float64       // of the bracket, high/low: 0 is 1.05
 }
 
@@ -56,11 +56,11 @@ const Format = "dyno.find/1"
 
 // A Search is what was found, and from what.
 type Search struct {
-	Format     string      `json:"format"`
-	Dyno       string      `json:"dyno"` // version that measured
-	Plan       load.Plan   `json:"plan"` // of a probe that is not extended, but for rate and seed
-	Host       result.Host `json:"host"`
-	Objectives []string    `json:"objectives"`
+	Format     string        `json:"format"`
+	Dyno       string        `json:"dyno"` // version that measured
+	Plan       loadplan.Plan `json:"plan"` // of a probe that is not extended, but for rate and seed
+	Host       result.Host   `json:"host"`
+	Objectives []string      `json:"objectives"`
 
 	// Certified is the highest rate, a second, that met the objectives and did so
 	// again in a longer run. Low and High are the bracket: met at Low, not at High.

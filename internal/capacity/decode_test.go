@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // sweptBy is a sweep of a law, with noise that differs by round.
@@ -24,8 +24,8 @@ func sweptBy(law Law, rounds int) *Curve {
 }
 
 func TestDecode(t *testing.T) {
-	s := &Search{Format: Format, Plan: load.DefaultPlan(), Objectives: []string{"p99<1s"}, Probes: []Probe{}, End: Missed}
-	s.Plan.Requests = []load.Request{}
+	s := &Search{Format: Format, Plan: loadplan.DefaultPlan(), Objectives: []string{"p99<1s"}, Probes: []Probe{}, End: Missed}
+	s.Plan.Requests = []loadplan.Request{}
 	c := sweptBy(Law{1000, 0.05, 0.002}, 2)
 	c.Plan = s.Plan
 	for _, want := range []any{s, c} {

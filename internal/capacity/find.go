@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -30,16 +31,16 @@ const defaultErrors = "errors<0.1%"
 // connections and the rest are as it says. each is called with every probe when it
 // is over. When ctx ends, so does the search, with what was found until then. An
 // error is the runner's, of a plan that cannot be carried out.
-func Find(ctx context.Context, run result.Runner, plan load.Plan, objectives []result.Objective,
+func Find(ctx context.Context, run result.Runner, plan loadplan.Plan, objectives []result.Objective,
 	settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
 	if plan.Warmup == 0 {
-		plan.Warmup = load.Seconds(settings.Warmup)
+		plan.Warmup = loadplan.Seconds(settings.Warmup)
 	}
 	plan.Stages, plan.Requested = nil, 0
 	s := &search{each: each, prober: prober{run: run, plan: plan, settings: settings,
 		objectives: withErrorObjective(objectives)}}
-	s.found = &Search{Format: Format, Dyno: load.Version, Probes: []Probe{}}
+	s.found = &Search{Format: Format, Dyno: loadplan.Version, Probes: []Probe{}}
 	for _, o := range s.objectives {
 		s.found.Objectives = append(s.found.Objectives, o.Expr)
 	}
@@ -75,12 +76,12 @@ type search struct {
 	found *Search
 	err   error
 
-	rate      load.Rate // the first
-	low, high load.Rate // met, and not; 0 before one is
-	wall      bool      // high is the generator's
-	whose     string    // then: what kept the generator from more
-	why       string    // of high
-	certified load.Rate
+	rate      loadplan.Rate // the first
+	low, high loadplan.Rate // met, and not; 0 before one is
+	wall      bool          // high is the generator's
+	whose     string        // then: what kept the generator from more
+	why       string        // of high
+	certified loadplan.Rate
 }
 
 // findStart finds where to begin.
@@ -94,8 +95,8 @@ func (s *search) findStart(ctx context.Context) {
 	}
 	plan := s.plan
 	plan.Rate, plan.Arrival, plan.Seed = 0, "", 0
-	plan.Duration = load.Seconds(max(s.settings.Probe/5, 100*time.Millisecond))
-	r, err := s.run(ctx, plan, func(load.Interval) {})
+	plan.Duration = loadplan.Seconds(max(s.settings.Probe/5, 100*time.Millisecond))
+	r, err := s.run(ctx, plan, func(loadresult.Interval) {})
 	if err != nil {
 		s.err = err
 		return
@@ -119,7 +120,7 @@ func (s *search) findStart(ctx context.Context) {
 func describeErrors(r *result.Result) string {
 	var all []string
 	for _, e := range r.Errors {
-		if e.Phase == string(load.Expect) {
+		if e.Phase == string(loadresult.Expect) {
 			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
 		}
 	}
@@ -138,9 +139,9 @@ func emptyReason(r *result.Result) string {
 }
 
 // roundRate is a rate of four digits, which people can read.
-func roundRate(perSecond float64) load.Rate {
+func roundRate(perSecond float64) loadplan.Rate {
 	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1e-3)))-3)
-	return load.RatePerSecond(math.Round(perSecond/unit) * unit)
+	return loadplan.RatePerSecond(math.Round(perSecond/unit) * unit)
 }
 
 // bracketRate brackets, narrows and confirms.
@@ -155,7 +156,7 @@ func (s *search) bracketRate(ctx context.Context) {
 			rate /= 2
 		}
 		switch {
-		case s.high == 0 && (doubled > highest || rate > load.MaxRate*1000):
+		case s.high == 0 && (doubled > highest || rate > loadplan.MaxRate*1000):
 			s.endWith(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
 			return
 		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
@@ -195,7 +196,7 @@ func (s *search) isOver() bool { return s.err != nil || s.found.End != "" }
 func (s *search) endWith(e End, why string) { s.found.End, s.found.Reason = e, why }
 
 // tryRate decides whether a rate is met.
-func (s *search) tryRate(ctx context.Context, rate load.Rate) {
+func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
 	o, why := s.decideRate(ctx, rate)
 	if s.isOver() {
 		return
@@ -209,7 +210,7 @@ func (s *search) tryRate(ctx context.Context, rate load.Rate) {
 
 // noteMissed notes that the probe just made did not pass at a rate, and what kept the generator
 // from more.
-func (s *search) noteMissed(rate load.Rate, o Outcome, why string) {
+func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why string) {
 	s.high, s.wall, s.why = rate, o == OurLimit, why
 	if s.whose = "was held up"; s.last.Generator.AtLimit() {
 		s.whose = "is the limit"
@@ -219,7 +220,7 @@ func (s *search) noteMissed(rate load.Rate, o Outcome, why string) {
 // decideRate probes a rate until it is clear whether it is met: once; twice as long;
 // and again so, until most of those say the same. What stays unclear counts as
 // missed.
-func (s *search) decideRate(ctx context.Context, rate load.Rate) (o Outcome, why string) {
+func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome, why string) {
 	o, why = s.probeOnce(ctx, Trial, rate, s.settings.Probe)
 	if o == Undecided {
 		o, why = s.probeOnce(ctx, Longer, rate, 2*s.settings.Probe)
@@ -245,7 +246,7 @@ func (s *search) decideRate(ctx context.Context, rate load.Rate) (o Outcome, why
 //
 // There is no pause between probes: what the server still has of the one before is
 // no more than there are connections, and the warm-up is there to end it.
-func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate load.Rate,
+func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	measure time.Duration) (Outcome, string) {
 	p, err := s.probe(ctx, purpose, rate, measure)
 	if err != nil {
@@ -306,7 +307,7 @@ func (s *search) endMet() {
 // writeResult writes down what was found.
 func (s *search) writeResult() {
 	for _, v := range []struct {
-		rate load.Rate
+		rate loadplan.Rate
 		to   **float64
 	}{{s.certified, &s.found.Certified}, {s.low, &s.found.Low}, {s.high, &s.found.High}} {
 		if v.rate > 0 {
@@ -317,6 +318,6 @@ func (s *search) writeResult() {
 	if s.last != nil { // its plan has no secrets
 		s.found.Host, s.found.Plan = s.last.Host, s.last.Plan
 		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Arrival = 0, s.plan.Seed, s.plan.Arrival
-		s.found.Plan.Duration = load.Seconds(s.settings.Probe)
+		s.found.Plan.Duration = loadplan.Seconds(s.settings.Probe)
 	}
 }

@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/result"
 )
 
-func plan() load.Plan {
-	p := load.DefaultPlan()
-	p.Target.Host, p.Arrival, p.Connections = "server", load.Poisson, 1000
-	p.Requests = []load.Request{{Request: proto.Request{Method: "GET"}, Weight: 1}}
+func plan() loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target.Host, p.Arrival, p.Connections = "server", loadplan.Poisson, 1000
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET"}, Weight: 1}}
 	return p
 }
 
@@ -33,7 +34,7 @@ func objectives(t *testing.T, exprs ...string) (all []result.Objective) {
 	return all
 }
 
-func find(t *testing.T, q *queue, p load.Plan, s Settings, exprs ...string) *Search {
+func find(t *testing.T, q *queue, p loadplan.Plan, s Settings, exprs ...string) *Search {
 	t.Helper()
 	found, err := Find(t.Context(), q.run, p, objectives(t, exprs...), s, func(Probe) {})
 	if err != nil {
@@ -74,9 +75,9 @@ func capacityMD1(q, limit, service float64) float64 {
 // closed form says.
 func TestQueueIsErlangs(t *testing.T) {
 	p := plan()
-	p.Rate, p.Duration, p.Connections = load.RatePerSecond(780), load.Seconds(400*time.Second), 1<<20
+	p.Rate, p.Duration, p.Connections = loadplan.RatePerSecond(780), loadplan.Seconds(400*time.Second), 1<<20
 	q := &queue{service: constant(time.Millisecond), seed: 1}
-	r, err := q.run(t.Context(), p, func(load.Interval) {})
+	r, err := q.run(t.Context(), p, func(loadresult.Interval) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestFindsTheCapacityOfMM1(t *testing.T) {
 // Even arrivals do not queue at all until the server is full.
 func TestFindsTheCapacityOfDD1(t *testing.T) {
 	p := plan()
-	p.Arrival, p.Connections = load.Even, 50
+	p.Arrival, p.Connections = loadplan.Even, 50
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	if s.End != Found || *s.Low > 1000 || *s.Low < 1000/1.06 || *s.High < 1000 {
 		t.Errorf("%s: %v to %v: %s", s.End, *s.Low, *s.High, s.Reason)
@@ -148,7 +149,7 @@ func TestFindsTheCapacityOfDD1(t *testing.T) {
 // A probe far above what the server can do is given up as soon as that is clear.
 func TestAbortsWhenABacklogGrows(t *testing.T) {
 	p := plan()
-	p.Connections, p.Rate = 10, load.RatePerSecond(1800)
+	p.Connections, p.Rate = 10, loadplan.RatePerSecond(1800)
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	first := s.Probes[0]
 	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
@@ -164,14 +165,14 @@ func TestAbortsWhenABacklogGrows(t *testing.T) {
 func TestEnds(t *testing.T) {
 	slow := constant(20 * time.Millisecond)
 	fast := constant(time.Millisecond)
-	bound := func(from float64) func(*load.Result, float64) {
-		return func(r *load.Result, rate float64) {
+	bound := func(from float64) func(*loadresult.Result, float64) {
+		return func(r *loadresult.Result, rate float64) {
 			if rate >= from {
 				r.Busy = 0.99
 			}
 		}
 	}
-	held := func(r *load.Result, _ float64) { r.Unscheduled, r.CPUWait = 0.5, time.Millisecond }
+	held := func(r *loadresult.Result, _ float64) { r.Unscheduled, r.CPUWait = 0.5, time.Millisecond }
 	for name, c := range map[string]struct {
 		queue     queue
 		end       End
@@ -210,7 +211,7 @@ func TestLateSendsAreSomeonesFault(t *testing.T) {
 		want Outcome
 	}{{0, Failed}, {60_000, Failed}, {190_000, OurLimit}} {
 		late, waiting, after := 200_000.0, int64(5), int64(20)
-		r := &result.Result{Ended: string(load.ByDuration),
+		r := &result.Result{Ended: string(loadresult.ByDuration),
 			Requests:  result.Requests{Sent: 995, Waiting: &waiting, SentAfter: &after, LateMax: &late},
 			Generator: result.Generator{SendLagMax: &c.lag, Verdict: result.OK}}
 		var p prober
@@ -243,12 +244,12 @@ func TestWhatKeptTheGenerator(t *testing.T) {
 
 func TestUnreachableFromTheStart(t *testing.T) {
 	p := plan()
-	p.Rate = load.RatePerSecond(10)
+	p.Rate = loadplan.RatePerSecond(10)
 	if s := find(t, &queue{breaks: 1}, p, Settings{}, "p99<1s"); s.End != Unreachable {
 		t.Errorf("%s: %s", s.End, s.Reason)
 	}
-	nothing := func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
-		return result.From(&load.Result{Plan: p, Ended: load.Unreachable, Cause: "connect: refused"}, "test")
+	nothing := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		return result.From(&loadresult.Result{Plan: p, Ended: loadresult.Unreachable, Cause: "connect: refused"}, "test")
 	}
 	s, err := Find(t.Context(), nothing, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
 	if err != nil || s.End != Unreachable || !strings.Contains(s.Reason, "refused") || len(s.Probes) > 0 {
@@ -275,7 +276,7 @@ func TestInterrupted(t *testing.T) {
 // enough, it is said.
 func TestFewRequests(t *testing.T) {
 	p := plan()
-	p.Rate = load.RatePerSecond(10)
+	p.Rate = loadplan.RatePerSecond(10)
 	q := &queue{service: constant(20 * time.Millisecond)}
 	s := find(t, q, p, Settings{}, "p99<200ms")
 	if first := s.Probes[0]; first.Outcome != Passed || first.Measured < 29 || first.Measured > 40 {
@@ -293,7 +294,7 @@ func TestUndecidedIsRepeated(t *testing.T) {
 	p := plan()
 	p.Seed = 7
 	seeds := map[uint64]bool{}
-	q := &queue{service: constant(time.Millisecond), seen: func(p load.Plan) {
+	q := &queue{service: constant(time.Millisecond), seen: func(p loadplan.Plan) {
 		if p.Open() {
 			if seeds[p.Seed] {
 				t.Errorf("seed %d again", p.Seed)
@@ -330,7 +331,7 @@ func TestConfirmationStepsDown(t *testing.T) {
 	confirming := false
 	p := plan()
 	q := &queue{service: constant(time.Millisecond)}
-	q.seen = func(p load.Plan) { confirming = time.Duration(p.Duration) == 30*time.Second }
+	q.seen = func(p loadplan.Plan) { confirming = time.Duration(p.Duration) == 30*time.Second }
 	q.slow = func(t float64, _ int) float64 { // the longer run finds what the shorter did not
 		if confirming && t > 25 && t < 25.3 {
 			return 0.3 * max(1e-9, 25.3-t)

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -27,7 +28,7 @@ const (
 // A prober makes the probes of a search.
 type prober struct {
 	run        result.Runner
-	plan       load.Plan
+	plan       loadplan.Plan
 	objectives []result.Objective
 	settings   Settings
 	made       int
@@ -36,11 +37,11 @@ type prober struct {
 
 // backlog sees when more waits to be sent than a server catches up with.
 type backlog struct {
-	plan load.Plan
+	plan loadplan.Plan
 	sent int64
 }
 
-func (b *backlog) grown(iv load.Interval) bool {
+func (b *backlog) grown(iv loadresult.Interval) bool {
 	b.sent += iv.Sent
 	if iv.From >= time.Duration(b.plan.Duration) {
 		return false
@@ -48,17 +49,17 @@ func (b *backlog) grown(iv load.Interval) bool {
 	rate := b.plan.Rate.PerSecond()
 	due := rate * iv.To.Seconds()
 	limit := backlogMost * rate
-	if b.plan.Arrival == load.Poisson { // as many may be due by chance
+	if b.plan.Arrival == loadplan.Poisson { // as many may be due by chance
 		limit += 4 * math.Sqrt(due)
 	}
 	return due-float64(b.sent) > limit
 }
 
 // probe loads at a rate for a time, and judges. An error is the plan's.
-func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
+func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	measure time.Duration) (Probe, error) {
 	plan := p.plan
-	plan.Rate, plan.Duration = rate, load.Seconds(p.measureTime(rate, measure))
+	plan.Rate, plan.Duration = rate, loadplan.Seconds(p.measureTime(rate, measure))
 	if plan.Seed != 0 {
 		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
 	}
@@ -66,8 +67,8 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting, aborted := backlog{plan: plan}, false
-	var intervals []load.Interval
-	r, err := p.run(within, plan, func(iv load.Interval) {
+	var intervals []loadresult.Interval
+	r, err := p.run(within, plan, func(iv loadresult.Interval) {
 		intervals = append(intervals, iv)
 		if waiting.grown(iv) && !aborted {
 			aborted = true
@@ -94,7 +95,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
 }
 
 // measureTime is how long to measure so that percentiles have bounds.
-func (p *prober) measureTime(rate load.Rate, measure time.Duration) time.Duration {
+func (p *prober) measureTime(rate loadplan.Rate, measure time.Duration) time.Duration {
 	longest := longestProbe * measure
 	for _, o := range p.objectives {
 		if q, ok := o.Quantile(); ok {
@@ -113,7 +114,7 @@ func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted b
 	switch {
 	case ctx.Err() != nil:
 		return Cut, "interrupted"
-	case r.Ended == string(load.Unreachable):
+	case r.Ended == string(loadresult.Unreachable):
 		return Gone, r.Cause
 	case r.Generator.Verdict == result.ClientBound:
 		return OurLimit, strings.Join(r.Generator.Reasons, "; ")
@@ -187,7 +188,7 @@ func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
 		}
 	}
-	if r.Ended == string(load.Gone) {
+	if r.Ended == string(loadresult.Gone) {
 		o, why = Failed, "the server was gone: "+r.Cause
 	}
 	return o, why

@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -17,11 +18,11 @@ type queue struct {
 	service  func(r *rand.Rand) float64 // s
 	seed     uint64
 	runs     int
-	failing  float64                              // share of requests that fail
-	breaks   float64                              // rate from which the server is gone; 0: never
-	generate func(r *load.Result, rate float64)   // what the generator is to blame for
-	seen     func(p load.Plan)                    // each plan
-	slow     func(t float64, run int) (s float64) // besides the service, at an instant
+	failing  float64                                  // share of requests that fail
+	breaks   float64                                  // rate from which the server is gone; 0: never
+	generate func(r *loadresult.Result, rate float64) // what the generator is to blame for
+	seen     func(p loadplan.Plan)                    // each plan
+	slow     func(t float64, run int) (s float64)     // besides the service, at an instant
 }
 
 func constant(d time.Duration) func(*rand.Rand) float64 {
@@ -33,16 +34,16 @@ func exponential(mean time.Duration) func(*rand.Rand) float64 {
 }
 
 // run is a result.Runner.
-func (q *queue) run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+func (q *queue) run(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 	q.runs++
 	if q.seen != nil {
 		q.seen(p)
 	}
-	l := &load.Result{Plan: p, Total: metric.NewCounters(), Started: time.Unix(1e9, 0),
-		Ended: load.ByDuration, Totals: load.Totals{ConnectionTotals: load.ConnectionTotals{
+	l := &loadresult.Result{Plan: p, Total: metric.NewCounters(), Started: time.Unix(1e9, 0),
+		Ended: loadresult.ByDuration, Totals: loadresult.Totals{ConnectionTotals: loadresult.ConnectionTotals{
 			Served: p.Connections, Opened: int64(p.Connections)}}}
 	if q.breaks > 0 && p.Rate.PerSecond() >= q.breaks {
-		l.Ended, l.Cause = load.Unreachable, "connect: refused"
+		l.Ended, l.Cause = loadresult.Unreachable, "connect: refused"
 		return result.From(l, "test")
 	}
 	w := &window{p: p, l: l, from: time.Duration(p.Warmup).Seconds(),
@@ -54,7 +55,7 @@ func (q *queue) run(ctx context.Context, p load.Plan, each func(load.Interval)) 
 	}
 	for i := range w.seconds {
 		if ctx.Err() != nil {
-			l.Ended, l.Measured = load.Interrupted, time.Duration(i)*time.Second
+			l.Ended, l.Measured = loadresult.Interrupted, time.Duration(i)*time.Second
 			break
 		}
 		w.emit(i, each)
@@ -84,7 +85,7 @@ func (q *queue) open(w *window) {
 		done := begin + q.service(r)
 		left = append(left, done)
 		w.count(due, sent, done, r.Float64() < q.failing)
-		if w.p.Arrival == load.Poisson {
+		if w.p.Arrival == loadplan.Poisson {
 			due += r.ExpFloat64() / w.p.Rate.PerSecond()
 		} else {
 			due = float64(k+1) / w.p.Rate.PerSecond()
@@ -106,8 +107,8 @@ func (q *queue) closed(w *window) {
 
 // A window counts what was due in it.
 type window struct {
-	p          load.Plan
-	l          *load.Result
+	p          loadplan.Plan
+	l          *loadresult.Result
 	from, long float64
 	seconds    []*metric.Counters
 }
@@ -153,11 +154,11 @@ func (w *window) count(due, sent, done float64, fails bool) {
 	s.Latency.Record(int64((done - due) * 1e9))
 }
 
-func (w *window) emit(i int, each func(load.Interval)) {
+func (w *window) emit(i int, each func(loadresult.Interval)) {
 	s := w.seconds[i]
 	from := time.Duration(i) * time.Second
 	s.To = int64(from + time.Second)
 	w.l.Total.Merge(s)
-	each(load.Interval{Index: i, From: min(from, w.l.Measured), To: from + time.Second, Sent: s.Sent,
+	each(loadresult.Interval{Index: i, From: min(from, w.l.Measured), To: from + time.Second, Sent: s.Sent,
 		Completed: s.Completed, Failed: s.Failed, Latency: s.Latency.ToSparse()})
 }

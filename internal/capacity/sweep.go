@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -33,19 +34,19 @@ const SweepFormat = "dyno.sweep/1"
 
 // A Curve is throughput over load, as measured.
 type Curve struct {
-	Format string      `json:"format"`
-	Dyno   string      `json:"dyno"`
-	Plan   load.Plan   `json:"plan"` // but for what Axis varies
-	Host   result.Host `json:"host"`
-	Axis   Axis        `json:"axis"`
-	Levels []float64   `json:"levels"`
-	Rounds int         `json:"rounds"`
-	Seed   uint64      `json:"seed"`
-	Points []Point     `json:"points"` // in the order in which they were measured
-	Fit    *Fit        `json:"fit,omitempty"`
-	NoFit  string      `json:"no_fit,omitempty"` // why there is none
-	Left   int         `json:"left,omitempty"`   // points that were not measured: interrupted
-	Apart  int         `json:"apart,omitempty"`  // points that are no part of the fit: see Counts
+	Format string        `json:"format"`
+	Dyno   string        `json:"dyno"`
+	Plan   loadplan.Plan `json:"plan"` // but for what Axis varies
+	Host   result.Host   `json:"host"`
+	Axis   Axis          `json:"axis"`
+	Levels []float64     `json:"levels"`
+	Rounds int           `json:"rounds"`
+	Seed   uint64        `json:"seed"`
+	Points []Point       `json:"points"` // in the order in which they were measured
+	Fit    *Fit          `json:"fit,omitempty"`
+	NoFit  string        `json:"no_fit,omitempty"` // why there is none
+	Left   int           `json:"left,omitempty"`   // points that were not measured: interrupted
+	Apart  int           `json:"apart,omitempty"`  // points that are no part of the fit: see Counts
 }
 
 // A Point is one run of a sweep.
@@ -72,11 +73,11 @@ func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.
 // what drifts meanwhile does not look like the load's effect, and fits the law.
 // each is called with every point. When ctx ends so does the sweep, with what was
 // measured until then. An error is the runner's.
-func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
+func Sweep(ctx context.Context, run result.Runner, plan loadplan.Plan, how Sweeping,
 	each func(Point)) (*Curve, error) {
 	plan.Stages, plan.Requested = nil, 0
-	plan.Duration, plan.Warmup = load.Seconds(how.Time), load.Seconds(how.Warmup)
-	c := &Curve{Format: SweepFormat, Dyno: load.Version, Axis: how.Axis, Levels: how.Levels,
+	plan.Duration, plan.Warmup = loadplan.Seconds(how.Time), loadplan.Seconds(how.Warmup)
+	c := &Curve{Format: SweepFormat, Dyno: loadplan.Version, Axis: how.Axis, Levels: how.Levels,
 		Rounds: how.Rounds, Seed: how.Seed, Points: []Point{}}
 	for round := range how.Rounds {
 		order := rand.New(rand.NewPCG(how.Seed, uint64(round))).Perm(len(how.Levels))
@@ -89,7 +90,7 @@ func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
 			if p.Seed != 0 {
 				p.Seed += uint64(len(c.Points))
 			}
-			r, err := run(ctx, p, func(load.Interval) {})
+			r, err := run(ctx, p, func(loadresult.Interval) {})
 			if err != nil {
 				return nil, err
 			}
@@ -109,9 +110,9 @@ func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
 }
 
 // planAt is the plan at a level.
-func planAt(p load.Plan, axis Axis, level float64) load.Plan {
+func planAt(p loadplan.Plan, axis Axis, level float64) loadplan.Plan {
 	if axis == Rates {
-		p.Rate = load.RatePerSecond(level)
+		p.Rate = loadplan.RatePerSecond(level)
 		return p
 	}
 	p.Rate, p.Arrival, p.Connections = 0, "", int(level)

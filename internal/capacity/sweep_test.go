@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -99,15 +100,15 @@ func TestTooFewLevels(t *testing.T) {
 // lawful is a server whose throughput follows a law, with noise.
 func lawful(law Law, noise float64, seen *[]int) result.Runner {
 	r := rand.New(rand.NewPCG(9, 9))
-	return func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
+	return func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
 		if seen != nil {
 			*seen = append(*seen, p.Connections)
 		}
 		n := float64(p.Connections)
 		x := law.At(n) * (1 + noise*r.NormFloat64())
-		l := &load.Result{Plan: p, Total: metric.NewCounters(), Measured: time.Second,
-			Ended: load.ByDuration, Totals: load.Totals{
-				ConnectionTotals: load.ConnectionTotals{Served: p.Connections}}}
+		l := &loadresult.Result{Plan: p, Total: metric.NewCounters(), Measured: time.Second,
+			Ended: loadresult.ByDuration, Totals: loadresult.Totals{
+				ConnectionTotals: loadresult.ConnectionTotals{Served: p.Connections}}}
 		for range int(x) {
 			l.Total.Completed++
 			l.Total.Latency.Record(int64(n / x * 1e9))
@@ -121,7 +122,7 @@ func lawful(law Law, noise float64, seen *[]int) result.Runner {
 
 func TestSweep(t *testing.T) {
 	law := Law{1000, 0.05, 0.001}
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target.Host = "server"
 	var order []int
 	points := 0
@@ -178,7 +179,7 @@ func TestSweepOfRates(t *testing.T) {
 func TestSweepInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	how := Sweeping{Axis: Connections, Levels: []float64{1, 2, 4}, Time: time.Second, Rounds: 2}
-	c, err := Sweep(ctx, lawful(Law{Gamma: 10}, 0, nil), load.DefaultPlan(), how, func(Point) { cancel() })
+	c, err := Sweep(ctx, lawful(Law{Gamma: 10}, 0, nil), loadplan.DefaultPlan(), how, func(Point) { cancel() })
 	if err != nil || len(c.Points) != 1 || c.Left != 5 || c.NoFit == "" {
 		t.Errorf("%+v, %v", c, err)
 	}

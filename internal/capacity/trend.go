@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 // higher than chance would have it (Mann's test; Kendall's S), latency grew. Seconds of a
 // stable queue are nearly independent, unless it is so near its limit that it may as well
 // be doubted.
-func isGrowing(from []load.Interval, window time.Duration) bool {
+func isGrowing(from []loadresult.Interval, window time.Duration) bool {
 	var means []float64
 	for _, iv := range from {
 		if l := iv.Latency; iv.From < window && l.Count > 0 {

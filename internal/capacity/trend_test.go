@@ -5,17 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
 // lasting are intervals whose mean latency is as given, in ms.
-func lasting(means ...float64) (all []load.Interval) {
+func lasting(means ...float64) (all []loadresult.Interval) {
 	for i, m := range means {
 		h := metric.NewHistogram(metric.Coarse)
 		h.Record(int64(m * 1e6))
 		at := time.Duration(i) * time.Second
-		all = append(all, load.Interval{From: at, To: at + time.Second, Latency: h.ToSparse()})
+		all = append(all, loadresult.Interval{From: at, To: at + time.Second, Latency: h.ToSparse()})
 	}
 	return all
 }
@@ -56,12 +57,12 @@ func TestGrowing(t *testing.T) {
 // A server that can do 1,000/s cannot do 1,050, although it takes longer than a probe until
 // the 99th percentile is 5 s.
 func TestSlightOverloadIsNotCertified(t *testing.T) {
-	for _, arrival := range []string{load.Even, load.Poisson} {
+	for _, arrival := range []string{loadplan.Even, loadplan.Poisson} {
 		for seed := range uint64(3) {
 			p := plan()
 			p.Arrival, p.Connections = arrival, 100_000
 			q := &queue{service: constant(time.Millisecond), seed: seed}
-			s := find(t, q, p, Settings{Start: load.RatePerSecond(200)}, "p99<5s")
+			s := find(t, q, p, Settings{Start: loadplan.RatePerSecond(200)}, "p99<5s")
 			if s.End != Found {
 				t.Fatalf("%s, seed %d: %s, %s", arrival, seed, s.End, s.Reason)
 			}

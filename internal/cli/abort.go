@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -24,15 +25,15 @@ func newGuard(f *runFlags) *guard {
 }
 
 // watchIntervals wraps each, and calls abort when an objective is broken.
-func (g *guard) watchIntervals(each func(load.Interval),
-	abort context.CancelCauseFunc) func(load.Interval) {
+func (g *guard) watchIntervals(each func(loadresult.Interval),
+	abort context.CancelCauseFunc) func(loadresult.Interval) {
 	if g.Guard == nil {
 		return each
 	}
-	return func(iv load.Interval) {
+	return func(iv loadresult.Interval) {
 		if g.broken == nil && g.err == nil {
 			if g.broken, g.err = g.Second(iv); g.broken != nil {
-				abort(load.ErrAborted)
+				abort(loadresult.ErrAborted)
 			}
 		}
 		each(iv) // it can block while a terminal is stopped
@@ -44,7 +45,7 @@ func (g *guard) watchIntervals(each func(load.Interval),
 func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
 	for _, o := range all {
 		out := o.Judge(r)
-		if g.broken != nil && g.broken.Expr == out.Expr && r.Ended == string(load.Aborted) {
+		if g.broken != nil && g.broken.Expr == out.Expr && r.Ended == string(loadresult.Aborted) {
 			out = *g.broken
 		}
 		r.Objectives = append(r.Objectives, out)
@@ -56,6 +57,6 @@ func (f *runFlags) abortable() []error {
 	if !f.abortOnSLO || slices.ContainsFunc(f.objectives, result.Objective.Live) {
 		return nil
 	}
-	return []error{load.Flaw{Setting: "--abort-on-slo", Problem: "needs an --slo of latency, " +
+	return []error{loadplan.Flaw{Setting: "--abort-on-slo", Problem: "needs an --slo of latency, " +
 		"service time, errors or rps: of others the value is not known before the end"}}
 }

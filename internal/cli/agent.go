@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/policy"
@@ -198,7 +198,7 @@ func (s streams) openIdentity(f agentFlags, home string) (bus.Identity, error) {
 			return i, nil
 		}
 	}
-	return bus.Join(token, bus.JoinRequest{Name: f.name, Host: hostname(), Version: load.Version})
+	return bus.Join(token, bus.JoinRequest{Name: f.name, Host: hostname(), Version: loadplan.Version})
 }
 
 // knownIdentity is the only identity, or the one of the given name.

@@ -11,6 +11,8 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 	"dyno/internal/result"
@@ -93,10 +95,10 @@ func (s streams) runCalibration(ctx context.Context, each time.Duration) (*capac
 	if err != nil {
 		return nil, err
 	}
-	plan := load.DefaultPlan()
-	plan.Target, plan.Duration = u.Target, load.Seconds(each)
+	plan := loadplan.DefaultPlan()
+	plan.Target, plan.Duration = u.Target, loadplan.Seconds(each)
 	plan.Warmup = plan.Duration / 5
-	plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET",
+	plan.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET",
 		Authority: u.Authority, Path: u.Path}}}
 	if cpus.Apart {
 		plan.CPUs, plan.Threads = cpus.Generator, min(plan.Threads, len(cpus.Generator))
@@ -149,11 +151,11 @@ func thisCalibration() (*capacity.Calibration, error) {
 	if err != nil { // there is no folder for one
 		return nil, nil
 	}
-	return capacity.OpenCalibration(home, result.ThisHost(), load.Version)
+	return capacity.OpenCalibration(home, result.ThisHost(), loadplan.Version)
 }
 
 // ringHere is the ring that a plan should use on this machine.
-func ringHere(p load.Plan) string {
+func ringHere(p loadplan.Plan) string {
 	c, _ := thisCalibration() // dyno run reports why it cannot be read
 	return c.Ring(p)
 }
@@ -163,7 +165,8 @@ func ringHere(p load.Plan) string {
 // warning. The plan of the result is the one that was given. The ring is asked for by its name, so
 // that neither load nor the rings know of calibrations; an agent uses its own.
 func calibratedRunner(run result.Runner) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		given := p.Ring
 		c, unread := thisCalibration()
 		p.Ring = c.Ring(p)
@@ -184,16 +187,18 @@ func calibratedRunner(run result.Runner) result.Runner {
 }
 
 // runHere is the generator in this process, with the machine's calibration.
-func runHere(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+func runHere(ctx context.Context, p loadplan.Plan,
+	each func(loadresult.Interval)) (*result.Result, error) {
 	return calibratedRunner(generateLoad)(ctx, p, each)
 }
 
 // generateLoad is the generator in this process, without the calibration.
-func generateLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+func generateLoad(ctx context.Context, p loadplan.Plan,
+	each func(loadresult.Interval)) (*result.Result,
 	error) {
 	r, err := load.Run(ctx, p, each)
 	if err != nil {
 		return nil, err
 	}
-	return result.From(r, load.Version)
+	return result.From(r, loadplan.Version)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 )
 
@@ -57,7 +57,7 @@ func labWith(t *testing.T, clients string, epoll float64) []*lab.Trial {
 	t.Helper()
 	dir := t.TempDir()
 	home, file := filepath.Join(dir, "home"), filepath.Join(dir, "e.yaml")
-	calibratedFor(t, home, load.Version, epoll, 4)
+	calibratedFor(t, home, loadplan.Version, epoll, 4)
 	err := os.WriteFile(file, []byte(strings.Replace(loadedBy, "CLIENTS", clients, 1)), 0o600)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -54,14 +54,14 @@ func TestAutoIsWhatWasFaster(t *testing.T) {
 		flags        []string
 		want         string
 	}{
-		"epoll was faster":    {load.Version, 3, 4, nil, "epoll"},
-		"io_uring was faster": {load.Version, 4, 3, nil, "uring"},
-		"hardly":              {load.Version, 3.95, 4, nil, "uring"},
+		"epoll was faster":    {loadplan.Version, 3, 4, nil, "epoll"},
+		"io_uring was faster": {loadplan.Version, 4, 3, nil, "uring"},
+		"hardly":              {loadplan.Version, 3.95, 4, nil, "uring"},
 		"of another version":  {"another", 3, 4, nil, "uring"},
-		"far more":            {load.Version, 3, 4, []string{"-c", "400"}, "uring"},
-		"it was said":         {load.Version, 3, 4, []string{"--ring", "uring"}, "uring"},
+		"far more":            {loadplan.Version, 3, 4, []string{"-c", "400"}, "uring"},
+		"it was said":         {loadplan.Version, 3, 4, []string{"--ring", "uring"}, "uring"},
 	} {
-		calibratedFor(t, home, load.Version, 1, 1)
+		calibratedFor(t, home, loadplan.Version, 1, 1)
 		calibratedFor(t, home, test.version, test.epoll, test.uring)
 		plan := "auto"
 		if test.flags != nil && test.flags[0] == "--ring" {

@@ -24,7 +24,7 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/nearest"
 	"dyno/internal/view/format"
 )
@@ -43,7 +43,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		if p := recover(); p != nil {
 			fmt.Fprintf(s.err, "%s\ndyno: %v\n"+
 				"This is a fault of dyno %s. Please report it, with the lines above.\n",
-				debug.Stack(), p, load.Version)
+				debug.Stack(), p, loadplan.Version)
 			code = exitFault
 		}
 	}()

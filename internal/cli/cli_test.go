@@ -30,7 +30,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -454,8 +454,8 @@ func TestProgressEndsWithTheWindow(t *testing.T) {
 	}{{time.Second, 1}, {0, 2}} {
 		var b bytes.Buffer
 		p := progress{w: &b, table: true, window: test.window}
-		p.showInterval(load.Interval{To: time.Second, Completed: 7})
-		p.showInterval(load.Interval{From: time.Second, To: 1100 * time.Millisecond, Completed: 1})
+		p.showInterval(loadresult.Interval{To: time.Second, Completed: 7})
+		p.showInterval(loadresult.Interval{From: time.Second, To: 1100 * time.Millisecond, Completed: 1})
 		if n := strings.Count(b.String(), "\n"); n != test.rows {
 			t.Errorf("a window of %v has %d rows, want %d\n%s", test.window, n, test.rows, b.String())
 		}

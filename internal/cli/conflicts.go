@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 )
 
@@ -29,7 +29,7 @@ var exclusive = []struct{ one, other, because string }{
 func contradictions(given map[string]bool) (faults []error) {
 	for _, x := range exclusive {
 		if given[x.one] && given[x.other] {
-			faults = append(faults, load.Flaw{Setting: "--" + x.one + " and --" + x.other,
+			faults = append(faults, loadplan.Flaw{Setting: "--" + x.one + " and --" + x.other,
 				Problem: x.because + "; give one of them"})
 		}
 	}
@@ -39,11 +39,12 @@ func contradictions(given map[string]bool) (faults []error) {
 // conflictFaults are the contradictions of what the flags say, not of the flags.
 func (f *runFlags) conflictFaults() (faults []error) {
 	if p := f.plan; p.HTTP == "1.0" && p.Reconnect > 1 && !slices.ContainsFunc(p.Requests, keptAlive) {
-		faults = append(faults, load.Flaw{Setting: "--reconnect", Problem: "a connection of HTTP/1.0 " +
-			"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
+		faults = append(faults, loadplan.Flaw{Setting: "--reconnect",
+			Problem: "a connection of HTTP/1.0 " +
+				"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
 	}
 	if f.pprof != "" && f.profileDuration() < time.Second {
-		faults = append(faults, load.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
+		faults = append(faults, loadplan.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
 			"seconds of the window; give a --duration of 1s or more"})
 	}
 	body, isFile := strings.CutPrefix(f.body, "@")
@@ -54,7 +55,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 		{"--urls", f.urls}, {"--bodies", f.bodies}, {"--requests-file", f.requestsFile}, {"--body", body},
 	} {
 		if sameFile(f.json, in.file) {
-			faults = append(faults, load.Flaw{Setting: "--json",
+			faults = append(faults, loadplan.Flaw{Setting: "--json",
 				Problem: f.json + " is what " + in.flag + " reads; write to another file"})
 		}
 	}
@@ -63,9 +64,10 @@ func (f *runFlags) conflictFaults() (faults []error) {
 
 // seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
-	if f.plan.Seed != 0 && f.plan.Arrival != load.Poisson && f.plan.Probe == 0 {
-		faults = append(faults, load.Flaw{Setting: "--seed", Problem: "only random arrivals are drawn " +
-			"from one; add --arrival poisson"})
+	if f.plan.Seed != 0 && f.plan.Arrival != loadplan.Poisson && f.plan.Probe == 0 {
+		faults = append(faults, loadplan.Flaw{Setting: "--seed",
+			Problem: "only random arrivals are drawn " +
+				"from one; add --arrival poisson"})
 	}
 	return faults
 }
@@ -78,7 +80,7 @@ func sameFile(a, b string) bool {
 }
 
 // keptAlive reports whether r asks an HTTP/1.0 server to keep the connection.
-func keptAlive(r load.Request) bool {
+func keptAlive(r loadplan.Request) bool {
 	return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
 		return strings.EqualFold(f.Name, "Connection") &&
 			strings.Contains(strings.ToLower(f.Value), "keep-alive")

@@ -7,16 +7,16 @@ import (
 	"os"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 )
 
 // readRequests returns the requests that the flags and their files describe.
-func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
+func (f *runFlags) readRequests(stdin io.Reader) ([]loadplan.Request, []error) {
 	var faults []error
 	contested := f.stdinFlags()
 	if len(contested) > 1 {
-		faults = append(faults, load.Flaw{Setting: strings.Join(contested, " and "),
+		faults = append(faults, loadplan.Flaw{Setting: strings.Join(contested, " and "),
 			Problem: "each want all of stdin; give one of them a file"})
 	}
 	read := func(flag, file string, parse func(name string, r io.Reader) error) {
@@ -24,7 +24,7 @@ func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
 			faults = append(faults, f.readInput(flag, file, stdin, parse)...)
 		}
 	}
-	var all []load.Request
+	var all []loadplan.Request
 	read("--requests-file", f.requestsFile, func(name string, r io.Reader) (err error) {
 		all, err = requests.Read(name, r, f.defaults)
 		return err
@@ -75,7 +75,7 @@ func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return []error{load.Flaw{Setting: flag, Problem: err.Error()}}
+			return []error{loadplan.Flaw{Setting: flag, Problem: err.Error()}}
 		}
 		defer opened.Close()
 		r, name = opened, file
@@ -85,7 +85,7 @@ func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	}
 	r, err := limitDevice(r)
 	if err != nil {
-		return []error{load.Flaw{Setting: flag, Problem: name + ": " + err.Error()}}
+		return []error{loadplan.Flaw{Setting: flag, Problem: name + ": " + err.Error()}}
 	}
 	return joinedErrors(parse(name, r))
 }
@@ -122,9 +122,9 @@ func readWhole(r io.Reader) ([]byte, error) {
 	n, err := b.ReadFrom(io.LimitReader(r, requests.MaxFile+1))
 	switch {
 	case err != nil:
-		return nil, load.Flaw{Setting: "--body", Problem: err.Error()}
+		return nil, loadplan.Flaw{Setting: "--body", Problem: err.Error()}
 	case n > requests.MaxFile:
-		return nil, load.Flaw{Setting: "--body", Problem: fmt.Sprintf(
+		return nil, loadplan.Flaw{Setting: "--body", Problem: fmt.Sprintf(
 			"the file is larger than %d GiB", requests.MaxFile>>30)}
 	}
 	return b.Bytes(), nil

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
@@ -23,7 +23,7 @@ type findFlags struct {
 	*runFlags
 	probe  time.Duration
 	levels []int
-	rates  []load.Rate
+	rates  []loadplan.Rate
 	rounds int
 }
 
@@ -97,7 +97,7 @@ func findCapacity(s streams, args []string) int {
 	}
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
-		return s.refuseFlags("find", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+		return s.refuseFlags("find", []error{loadplan.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
@@ -119,7 +119,7 @@ func findCapacity(s streams, args []string) int {
 	if errors.Is(err, errPartial) {
 		return s.failWith(exitUntrusted, err)
 	}
-	if _, flaw := errors.AsType[load.Flaw](err); flaw {
+	if _, flaw := errors.AsType[loadplan.Flaw](err); flaw {
 		return s.refuseFlags("find", joinedErrors(err))
 	}
 	return s.failWith(exitFault, err)
@@ -139,13 +139,13 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 {
-		f.plan.Requests = []load.Request{{Weight: 1}}
+		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // the largest plan that will be run
 	if plan.Rate == 0 {
-		plan.Rate = load.RatePerSecond(1)
+		plan.Rate = loadplan.RatePerSecond(1)
 	}
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
@@ -158,7 +158,7 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 	given := p.given
 	flaw := func(bad bool, setting, problem string) {
 		if bad {
-			faults = append(faults, load.Flaw{Setting: setting, Problem: problem})
+			faults = append(faults, loadplan.Flaw{Setting: setting, Problem: problem})
 		}
 	}
 	sweep := p.tried["levels"] || p.tried["rates"]
@@ -295,15 +295,15 @@ func parseLevels(s string) ([]int, error) {
 	}
 	return parseList(list, func(s string) (int, error) {
 		n, err := parsePositive(parseInt)(s)
-		if err == nil && n > load.MaxConnections {
-			err = fmt.Errorf("%q is above %d", s, load.MaxConnections)
+		if err == nil && n > loadplan.MaxConnections {
+			err = fmt.Errorf("%q is above %d", s, loadplan.MaxConnections)
 		}
 		return n, err
 	})
 }
 
 // parseRates parses 1k,2k,4k: rates, each once.
-func parseRates(s string) ([]load.Rate, error) { return parseList(s, parseRate) }
+func parseRates(s string) ([]loadplan.Rate, error) { return parseList(s, parseRate) }
 
 // parseList parses values separated by commas, each of which may occur once.
 func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, err error) {

@@ -23,7 +23,8 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -165,12 +166,12 @@ func readJSON(t *testing.T, file string, v any) {
 func TestRunKnowsTheCalibration(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DYNO_HOME", home)
-	run := calibratedRunner(func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
-		return &result.Result{Dyno: load.Version, Host: result.ThisHost(), Plan: p,
+	run := calibratedRunner(func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		return &result.Result{Dyno: loadplan.Version, Host: result.ThisHost(), Plan: p,
 			Rate: result.Rate{Completed: 900}, Generator: result.Generator{Threads: 1}}, nil
 	})
 	said := func() string {
-		r, err := run(t.Context(), load.Plan{Connections: 1, Threads: 1}, nil)
+		r, err := run(t.Context(), loadplan.Plan{Connections: 1, Threads: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestRunKnowsTheCalibration(t *testing.T) {
 		t.Errorf("without a calibration: %s", out)
 	}
 	for rate, warns := range map[float64]bool{0.5: false, 1000: true, 1e12: false} {
-		c := capacity.Calibration{Format: capacity.CalibrationFormat, Dyno: load.Version, Host: result.ThisHost(),
+		c := capacity.Calibration{Format: capacity.CalibrationFormat, Dyno: loadplan.Version, Host: result.ThisHost(),
 			Threads: 1, Closed: []capacity.Ceiling{{Connections: 1, Rate: rate}}}
 		if _, err := c.Save(home); err != nil {
 			t.Fatal(err)
@@ -203,7 +204,7 @@ func FuzzParseLevels(f *testing.F) {
 		}
 		var again []string
 		for _, n := range levels {
-			if n < 1 || n > load.MaxConnections {
+			if n < 1 || n > loadplan.MaxConnections {
 				t.Errorf("%q has %d", s, n)
 			}
 			again = append(again, fmt.Sprint(n))
@@ -225,7 +226,7 @@ func FuzzParseRates(f *testing.F) {
 		}
 		var again []string
 		for _, r := range rates {
-			if r < 1 || r > load.MaxRate*1000 {
+			if r < 1 || r > loadplan.MaxRate*1000 {
 				t.Errorf("%q has %v", s, r)
 			}
 			again = append(again, fmt.Sprint(r.PerSecond()))

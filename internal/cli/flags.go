@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
@@ -17,7 +17,7 @@ import (
 
 // runFlags is the command line of dyno run.
 type runFlags struct {
-	plan     load.Plan
+	plan     loadplan.Plan
 	defaults requests.Defaults
 
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
@@ -47,7 +47,7 @@ type runFlags struct {
 // planReplacer returns what replaces the plan's secrets.
 func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
-func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
+func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan()} }
 
 func (f *runFlags) groups() []group {
 	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
@@ -182,10 +182,10 @@ func (f *runFlags) outputGroup() group {
 	}}
 }
 
-func setSeconds(to *load.Seconds) func(string) error {
-	return storeParsed(to, func(s string) (load.Seconds, error) {
+func setSeconds(to *loadplan.Seconds) func(string) error {
+	return storeParsed(to, func(s string) (loadplan.Seconds, error) {
 		d, err := parseDuration(s)
-		return load.Seconds(d), err
+		return loadplan.Seconds(d), err
 	})
 }
 
@@ -258,7 +258,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
-		f.plan.Requests = []load.Request{{Weight: 1}}
+		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
@@ -271,7 +271,7 @@ func (f *runFlags) setTarget(p parsed) []error {
 	u, err := requiredURL(p)
 	if err != nil {
 		fcgi := len(f.plan.Params) > 0
-		f.plan.Target = load.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
+		f.plan.Target = loadplan.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
@@ -306,7 +306,7 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 // requiredURL is the URL that the command line must have.
 func requiredURL(p parsed) (requests.URL, error) {
 	flaw := func(format string, args ...any) (requests.URL, error) {
-		return requests.URL{}, load.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
+		return requests.URL{}, loadplan.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case len(p.words) == 0:
@@ -329,7 +329,7 @@ func (f *runFlags) setConnectTo() []error {
 		return nil
 	}
 	flaw := func(problem string) []error {
-		return []error{load.Flaw{Setting: "--connect-to", Problem: problem}}
+		return []error{loadplan.Flaw{Setting: "--connect-to", Problem: problem}}
 	}
 	t := &f.plan.Target
 	host, port, err := requests.HostPort(f.connectTo)

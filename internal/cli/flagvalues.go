@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // parseCPUs parses a list of CPU numbers and ranges, "0,2-3". The result is sorted, without
@@ -46,18 +46,18 @@ func parseCPU(s string) (int, error) {
 }
 
 // parseExpect parses status codes and classes of them, "200,204" or "2xx", or "any".
-func parseExpect(s string) ([]load.Statuses, error) {
-	var all []load.Statuses
+func parseExpect(s string) ([]loadplan.Statuses, error) {
+	var all []loadplan.Statuses
 	for part := range strings.SplitSeq(s, ",") {
 		class, isClass := strings.CutSuffix(strings.ToLower(part), "xx")
 		n, err := strconv.ParseUint(class, 10, 16)
 		switch {
 		case strings.EqualFold(part, "any"):
-			all = append(all, load.AnyStatus())
+			all = append(all, loadplan.AnyStatus())
 		case err == nil && isClass && 1 <= n && n <= 5:
-			all = append(all, load.Statuses{From: uint16(n * 100), To: uint16(n*100 + 99)})
+			all = append(all, loadplan.Statuses{From: uint16(n * 100), To: uint16(n*100 + 99)})
 		case err == nil && !isClass && 100 <= n && n <= 599:
-			all = append(all, load.Statuses{From: uint16(n), To: uint16(n)})
+			all = append(all, loadplan.Statuses{From: uint16(n), To: uint16(n)})
 		default:
 			return nil, fmt.Errorf("%q is not a status; write codes from 100 to 599 and classes, "+
 				"as 200,204 or 2xx, or any", part)
@@ -84,25 +84,25 @@ func parseReconnect(s string) (int, error) {
 // parseHTTP parses a version that dyno supports.
 func parseHTTP(s string) (string, error) {
 	switch s {
-	case load.Auto, "1.0", "1.1", "2", "3":
+	case loadplan.Auto, "1.0", "1.1", "2", "3":
 		return s, nil
 	}
 	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
 }
 
 // parseParam parses a parameter of FastCGI, whose value may be empty.
-func parseParam(s string) (load.Param, error) {
+func parseParam(s string) (loadplan.Param, error) {
 	name, value, found := strings.Cut(s, "=")
 	if !found || name == "" {
-		return load.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
+		return loadplan.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
 	}
-	return load.Param{Name: name, Value: value}, nil
+	return loadplan.Param{Name: name, Value: value}, nil
 }
 
 // parseSources parses addresses and ranges of them, separated by commas.
-func parseSources(s string) (all []load.Source, err error) {
+func parseSources(s string) (all []loadplan.Source, err error) {
 	for part := range strings.SplitSeq(s, ",") {
-		from, err := load.ParseSource(part)
+		from, err := loadplan.ParseSource(part)
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither an IP address nor a range as 127.0.0.0/28", part)
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/deploy"
@@ -182,7 +182,7 @@ func fleetToken(s streams, args []string) int {
 	if f.folder != "" {
 		if err := os.Mkdir(f.folder, 0o700); err != nil {
 			return s.refuseFlags("fleet token", []error{
-				load.Flaw{Setting: "--output", Problem: err.Error()}})
+				loadplan.Flaw{Setting: "--output", Problem: err.Error()}})
 		}
 	}
 	tokens, err := f.requestTokens(l)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // started is a line of the help that goes on until it is told to end; its first line on
@@ -226,9 +226,9 @@ mkdir -p "$HOME" && cd "$HOME" && shift && exec sh -c "$*"
 
 // The audit log says where a load goes, also if that is no port.
 func TestAgainst(t *testing.T) {
-	for want, p := range map[string]load.Plan{
-		"web port 80: 2 connections":        {Target: load.Target{Host: "web", Port: 80}, Connections: 2},
-		"/run/s: 1 connections, up to 50/s": {Target: load.Target{Unix: "/run/s"}, Connections: 1, Rate: load.RatePerSecond(50)},
+	for want, p := range map[string]loadplan.Plan{
+		"web port 80: 2 connections":        {Target: loadplan.Target{Host: "web", Port: 80}, Connections: 2},
+		"/run/s: 1 connections, up to 50/s": {Target: loadplan.Target{Unix: "/run/s"}, Connections: 1, Rate: loadplan.RatePerSecond(50)},
 	} {
 		if got := loadedTarget(p); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/result"
 )
@@ -65,7 +66,8 @@ func fleetFolder() (string, error) {
 // auditedRunner is run with an entry in the hub's audit log: who began which load. Another bus has
 // no audit log.
 func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		who := "somebody"
 		if u, err := user.Current(); err == nil {
 			who = u.Username
@@ -80,7 +82,7 @@ func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
 }
 
 // loadedTarget describes the target of a plan, and its load.
-func loadedTarget(p load.Plan) string {
+func loadedTarget(p loadplan.Plan) string {
 	at := fmt.Sprintf("%s port %d", p.Target.Host, p.Target.Port)
 	if p.Target.Unix != "" {
 		at = p.Target.Unix

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/deploy"
 )
@@ -18,7 +18,7 @@ type deployFlags struct {
 }
 
 func newDeployFlags() *deployFlags {
-	return &deployFlags{Config: deploy.DefaultConfig(load.Version)}
+	return &deployFlags{Config: deploy.DefaultConfig(loadplan.Version)}
 }
 
 func (f *deployFlags) groups() []group {

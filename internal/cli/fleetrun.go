@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/hub"
@@ -78,7 +79,7 @@ func (f *fleetFlags) setGiven(given map[string]bool, watches bool) []error {
 	var all []error
 	for _, flag := range []string{"on-agent-loss", "loose-start", "nats", "creds", "nats-ca"} {
 		if given[flag] && (!watches || flag == "on-agent-loss" || flag == "loose-start") {
-			all = append(all, load.Flaw{Setting: "--" + flag,
+			all = append(all, loadplan.Flaw{Setting: "--" + flag,
 				Problem: "says something of a fleet; add --fleet"})
 		}
 	}
@@ -182,7 +183,8 @@ func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ resu
 // enclosingRunner is run with plans that contain the contents of their files. The result has the
 // names.
 func enclosingRunner(run result.Runner) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		named := p.TLS
 		p, err := p.Enclose()
 		if err != nil {
@@ -222,7 +224,8 @@ func (f *fleetFlags) setLabFleet(l *labrun.Lab, stage *labrun.Stage,
 	}
 	stage.Address = ownAddress(link.ConnectedAddr())
 	run := wholeRunner(auditedRunner(link, c.Run)) // the laboratory's plans name no files
-	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	l.Load = func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		p.CPUs = nil // the laboratory's CPUs are those of this machine
 		r, err := run(ctx, p, each)
 		_, missing := errors.AsType[fleet.MissingAgent](err)
@@ -266,7 +269,8 @@ var errWithout = errors.New("the experiment stopped")
 
 // wholeRunner is run, with an error if an agent was lost, for measurements that are compared.
 func wholeRunner(run result.Runner) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		if err == nil && len(r.Fleet.Lost()) > 0 {
 			err = fmt.Errorf("%w: %s", errPartial, lostAgents(r))

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
@@ -70,7 +70,7 @@ func helpVerb(s streams, args []string) int {
 // printOverview lists all verbs.
 func printOverview(w io.Writer) {
 	fmt.Fprintf(w, "dyno %s loads HTTP servers, and says how far its numbers can be trusted.\n\n",
-		load.Version)
+		loadplan.Version)
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fairness"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/lab"
@@ -331,7 +331,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
-		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
+		Version: loadplan.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
 	if home, err := dynohome.Dir(); err == nil { // else there is no history

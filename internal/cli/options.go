@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/nearest"
 )
 
@@ -104,7 +104,7 @@ func parseOptions(args []string, groups []group) parsed {
 		if last := &found[len(found)-1]; last.missing && len(args) > 0 {
 			last.text, args = args[0], args[1:]
 		} else if last.missing {
-			p.faults = append(p.faults, load.Flaw{Setting: arg, Problem: "needs a value"})
+			p.faults = append(p.faults, loadplan.Flaw{Setting: arg, Problem: "needs a value"})
 			p.tried[last.long] = true
 			continue
 		}
@@ -191,7 +191,7 @@ func (p *parsed) correctFlag(arg string, groups []group) (found []assignment, kn
 		found = []assignment{meant.withValue(value, hasValue)}
 	}
 	p.stray = p.stray || !known
-	p.faults = append(p.faults, load.Flaw{Setting: flag, Problem: problem})
+	p.faults = append(p.faults, loadplan.Flaw{Setting: flag, Problem: problem})
 	return found, known
 }
 
@@ -200,7 +200,7 @@ func (p *parsed) assignValue(v assignment) {
 	p.tried[v.long] = true
 	if err := v.set(v.text); err != nil {
 		for _, each := range joinedErrors(err) {
-			p.faults = append(p.faults, load.Flaw{Setting: v.flagName(), Problem: each.Error()})
+			p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: each.Error()})
 		}
 		return
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // What others have chosen is shown on a terminal, and not obeyed.
@@ -136,7 +136,7 @@ func TestErrorsHaveLines(t *testing.T) {
 		{fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", both), io.EOF)),
 			"dyno: a: b: one\ndyno: a: b: two | dyno: forged\ndyno: a: EOF\n"},
 		{fmt.Errorf("a: %w, and more", both), "dyno: a: one | two | dyno: forged, and more\n"},
-		{load.Flaw{Setting: "-c", Problem: "x"}, "dyno: " + load.Flaw{Setting: "-c", Problem: "x"}.Error() + "\n"},
+		{loadplan.Flaw{Setting: "-c", Problem: "x"}, "dyno: " + loadplan.Flaw{Setting: "-c", Problem: "x"}.Error() + "\n"},
 	} {
 		var said bytes.Buffer
 		if newOutlets(nil, io.Discard, &said).failWith(exitFault, c.err); said.String() != c.want {

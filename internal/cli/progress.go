@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 
@@ -44,7 +44,7 @@ func newProgress(s streams, f *runFlags) *progress {
 const clearLine = "\r\x1b[K"
 
 // showInterval shows an interval of the window. Later intervals are in the report.
-func (p *progress) showInterval(iv load.Interval) {
+func (p *progress) showInterval(iv loadresult.Interval) {
 	if p.window > 0 && iv.From >= p.window {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
@@ -59,7 +59,7 @@ func TestCommandRepeatsTheSearch(t *testing.T) {
 			continue
 		}
 		s := &capacity.Search{Plan: f.plan}
-		s.Plan.Duration = load.Seconds(f.probe) // as Find says it
+		s.Plan.Duration = loadplan.Seconds(f.probe) // as Find says it
 		for _, o := range f.objectives {
 			s.Objectives = append(s.Objectives, o.Expr)
 		}

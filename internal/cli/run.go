@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
@@ -39,11 +40,12 @@ func runLoad(s streams, args []string) int {
 	}
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
-		return s.refuseFlags("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+		return s.refuseFlags("run", []error{loadplan.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
 	if err := f.errorsIn.makeFolder(); err != nil {
 		out.closeUnwritten()
-		return s.refuseFlags("run", []error{load.Flaw{Setting: "--save-errors", Problem: err.Error()}})
+		flaw := loadplan.Flaw{Setting: "--save-errors", Problem: err.Error()}
+		return s.refuseFlags("run", []error{flaw})
 	}
 	defer f.errorsIn.removeEmpty()
 	ctx, end := untilInterrupted()
@@ -79,8 +81,8 @@ func runLoad(s streams, args []string) int {
 
 // carryOutPlan has a generator run p, which is the flags' plan, perhaps with addresses. It watches
 // the server meanwhile.
-func (f *runFlags) carryOutPlan(ctx context.Context, p load.Plan, run result.Runner,
-	each func(load.Interval)) (*result.Result, error) {
+func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result.Runner,
+	each func(loadresult.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p load.Plan, run result.Run
 
 // failNotRun reports why nothing was sent. Most often the user can fix it.
 func (s streams) failNotRun(err error) int {
-	if _, flaw := errors.AsType[load.Flaw](err); flaw {
+	if _, flaw := errors.AsType[loadplan.Flaw](err); flaw {
 		return s.refuseFlags("run", joinedErrors(err))
 	}
 	return s.failWith(exitFault, err)
@@ -147,7 +149,7 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		code = exitUsage
 	}
 	switch cause := failureOf(r, s.showsReport(f)); {
-	case r.Ended == string(load.Interrupted):
+	case r.Ended == string(loadresult.Interrupted):
 		return exitInterrupted
 	case code != exitOK:
 		return code
@@ -205,7 +207,7 @@ func failureOf(r *result.Result, told bool) string {
 		return ""
 	}
 	head := "no exchange completed"
-	if r.Ended == string(load.Unreachable) {
+	if r.Ended == string(loadresult.Unreachable) {
 		head = "nothing could be reached"
 	}
 	if len(r.Errors) == 0 {

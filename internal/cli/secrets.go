@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
 	labrun "dyno/internal/lab/run"
@@ -69,7 +70,8 @@ func showSecretsOption(to *bool) option {
 // completingRunner is run with results that have the plan it was given, with secrets replaced by
 // keep.
 func completingRunner(run result.Runner, keep redact.Replacer) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan,
+		each func(loadresult.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		return r, errors.Join(err, r.RestorePlan(p, keep))
 	}

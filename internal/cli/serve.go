@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/remote"
 	"dyno/internal/result"
@@ -86,7 +87,7 @@ func serveDashboard(s streams, args []string) int {
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
 		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home)})
 	if err != nil {
-		return s.refuseFlags("serve", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
+		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}
 	fmt.Fprintf(s.out, "%s\n", d.URL("/"))
 	fmt.Fprintln(s.err, "dyno: open that in a browser; Ctrl-C ends it")
@@ -162,8 +163,8 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 		if faults = append(faults, more...); len(faults) > 0 {
 			return dashboard.Job{}, faults
 		}
-		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p load.Plan,
-			each func(load.Interval)) (*result.Result, error) {
+		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p loadplan.Plan,
+			each func(loadresult.Interval)) (*result.Result, error) {
 			r, err := f.carryOutPlan(ctx, p, workerRunner(exe), each)
 			if err == nil && r.Answers() > 0 {
 				if failed := storeResult(r); failed != nil {
@@ -193,17 +194,19 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 		case name == "url":
 			continue
 		case !is:
-			faults = append(faults, load.Flaw{Setting: "--" + name, Problem: "is not a field of the form"})
+			faults = append(faults, loadplan.Flaw{Setting: "--" + name,
+				Problem: "is not a field of the form"})
 			continue
 		case !many && len(form[name]) > 1:
-			faults = append(faults, load.Flaw{Setting: "--" + name, Problem: "is given more than once"})
+			faults = append(faults, loadplan.Flaw{Setting: "--" + name, Problem: "is given more than once"})
 		case name == "body" && strings.HasPrefix(form[name][0], "@"):
-			faults = append(faults, load.Flaw{Setting: "--body", Problem: "a form sends no files of " +
+			faults = append(faults, loadplan.Flaw{Setting: "--body", Problem: "a form sends no files of " +
 				"this machine; write what is to be sent"})
 			continue
 		case name == "watch" && slices.ContainsFunc(form[name], isOnAgent):
-			faults = append(faults, load.Flaw{Setting: "--watch", Problem: "a form watches processes of " +
-				"this machine, and names no agent's; dyno run does"})
+			faults = append(faults, loadplan.Flaw{Setting: "--watch",
+				Problem: "a form watches processes of " +
+					"this machine, and names no agent's; dyno run does"})
 			continue
 		}
 		for _, value := range form[name] {
@@ -269,11 +272,11 @@ func (v *shownRun) loadRunner() result.Runner {
 }
 
 // showIntervals wraps each, and shows every interval.
-func (v *shownRun) showIntervals(each func(load.Interval)) func(load.Interval) {
+func (v *shownRun) showIntervals(each func(loadresult.Interval)) func(loadresult.Interval) {
 	if v == nil {
 		return each
 	}
-	return func(iv load.Interval) {
+	return func(iv loadresult.Interval) {
 		each(iv)
 		v.show.Interval(iv)
 	}

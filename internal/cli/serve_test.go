@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
 	dashboard "dyno/internal/view/serve"
 )
@@ -123,7 +123,7 @@ func TestFormFaults(t *testing.T) {
 		_, faults := formReader("dyno")(c.form)
 		var got []string
 		for _, err := range faults {
-			flaw, is := errors.AsType[load.Flaw](err)
+			flaw, is := errors.AsType[loadplan.Flaw](err)
 			if !is {
 				t.Errorf("%v: %v names no field", c.form, err)
 			}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // addStage adds the stage of a --stage.
@@ -21,20 +21,20 @@ func (f *runFlags) addStage(s string) error {
 }
 
 // parseStage parses DURATION:RATE.
-func parseStage(s string) (load.Stage, error) {
+func parseStage(s string) (loadplan.Stage, error) {
 	length, rate, found := strings.Cut(s, ":")
 	if !found {
-		return load.Stage{}, fmt.Errorf("%q is not a stage; write DURATION:RATE, as 30s:2000", s)
+		return loadplan.Stage{}, fmt.Errorf("%q is not a stage; write DURATION:RATE, as 30s:2000", s)
 	}
 	d, err := parseDuration(length)
 	if err != nil {
-		return load.Stage{}, err
+		return loadplan.Stage{}, err
 	}
 	if trimmed := strings.TrimSuffix(rate, "/s"); trimmed == "0" {
-		return load.Stage{Duration: load.Seconds(d)}, nil
+		return loadplan.Stage{Duration: loadplan.Seconds(d)}, nil
 	}
 	r, err := parseRate(rate)
-	return load.Stage{Duration: load.Seconds(d), Rate: r}, err
+	return loadplan.Stage{Duration: loadplan.Seconds(d), Rate: r}, err
 }
 
 // readStages reads stages from a file, or from stdin for "-", one a line. Empty lines and lines
@@ -64,7 +64,7 @@ func (f *runFlags) readStages(name string) error {
 		if err := f.addStage(text); err != nil {
 			faults = append(faults, fmt.Errorf("%s:%d: %w", from, n, err))
 		}
-		if len(f.plan.Stages)-before > load.MaxStages || len(faults) >= mostFaults {
+		if len(f.plan.Stages)-before > loadplan.MaxStages || len(faults) >= mostFaults {
 			break
 		}
 	}
@@ -82,8 +82,8 @@ const mostFaults = 20
 
 // parseArrival parses the name of a distribution of arrivals.
 func parseArrival(s string) (string, error) {
-	if s != load.Even && s != load.Poisson {
-		return "", fmt.Errorf("%q is not %s or %s", s, load.Even, load.Poisson)
+	if s != loadplan.Even && s != loadplan.Poisson {
+		return "", fmt.Errorf("%q is not %s or %s", s, loadplan.Even, loadplan.Poisson)
 	}
 	return s, nil
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strconv"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/target"
 )
 
@@ -70,14 +70,14 @@ func serveTarget(s streams, args []string) int {
 	}
 	faults := append(append(p.faults, p.extraWords(0)...), joinedErrors(f.config.Check())...)
 	if err := runOn(f.cpus); err != nil {
-		faults = append(faults, load.Flaw{Setting: "--cpus", Problem: err.Error()})
+		faults = append(faults, loadplan.Flaw{Setting: "--cpus", Problem: err.Error()})
 	}
 	if len(faults) > 0 {
 		return s.refuseFlags("target", faults)
 	}
 	log, err := f.openLog()
 	if err != nil {
-		return s.refuseFlags("target", []error{load.Flaw{Setting: "--log", Problem: err.Error()}})
+		return s.refuseFlags("target", []error{loadplan.Flaw{Setting: "--log", Problem: err.Error()}})
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()

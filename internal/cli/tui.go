@@ -5,7 +5,8 @@ import (
 	"os"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 
@@ -24,7 +25,7 @@ type screen struct {
 const framesASecond = 4
 
 // startScreen shows a run of the plan on stderr's terminal. The user can end the run by stop.
-func startScreen(s streams, p load.Plan, stop func()) *screen {
+func startScreen(s streams, p loadplan.Plan, stop func()) *screen {
 	style := s.reportStyle()
 	style.Color = "" // that is stdout's
 	if wantsColor() {
@@ -45,7 +46,7 @@ func startScreen(s streams, p load.Plan, stop func()) *screen {
 }
 
 // showInterval shows an interval.
-func (v *screen) showInterval(iv load.Interval) { v.program.Send(iv) }
+func (v *screen) showInterval(iv loadresult.Interval) { v.program.Send(iv) }
 
 // endDisplay restores the terminal.
 func (v *screen) endDisplay() error {
@@ -78,7 +79,7 @@ func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := m.(type) {
 	case tick:
 		return p, nextTick()
-	case load.Interval:
+	case loadresult.Interval:
 		p.screen.Add(m, time.Since(p.began))
 	case tea.WindowSizeMsg:
 		p.width, p.height = m.Width, m.Height
@@ -105,13 +106,14 @@ func (s streams) drawableFaults(f *runFlags) []error {
 	if !f.tui || isTerminal(s.err) && os.Getenv("TERM") != "dumb" {
 		return nil
 	}
-	return []error{load.Flaw{Setting: "--tui", Problem: "draws on the terminal, and stderr is none " +
-		"that can be drawn on; leave it out, or use -v for a line a second"}}
+	return []error{loadplan.Flaw{Setting: "--tui",
+		Problem: "draws on the terminal, and stderr is none " +
+			"that can be drawn on; leave it out, or use -v for a line a second"}}
 }
 
 // A display shows a run in progress.
 type display interface {
-	showInterval(load.Interval)
+	showInterval(loadresult.Interval)
 	endDisplay() error
 }
 

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/report"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,8 +14,8 @@ import (
 
 // What the library tells the picture is what it shows: its size, an interval, a key.
 func TestPicture(t *testing.T) {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:1/"}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:1/"}
 	stopped := 0
 	m := &picture{screen: report.NewScreen(p), began: time.Now(), stop: func() { stopped++ }}
 	if m.Init() == nil {
@@ -38,7 +39,7 @@ func TestPicture(t *testing.T) {
 	if got := tell(tea.WindowSizeMsg{Width: 80, Height: 24}); !strings.Contains(got, "starting") {
 		t.Error(got)
 	}
-	second := load.Interval{To: time.Second, Completed: 1234, Status: map[uint16]int64{200: 1234}}
+	second := loadresult.Interval{To: time.Second, Completed: 1234, Status: map[uint16]int64{200: 1234}}
 	if got := tell(second); !strings.Contains(got, "1,234") || strings.Contains(got, "starting") {
 		t.Error(got)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // parseDuration parses a Go duration or a bare number of seconds.
@@ -26,8 +26,8 @@ func parseDuration(s string) (time.Duration, error) {
 	switch {
 	case d < 0, strings.HasPrefix(s, "-") && d == math.MaxInt64:
 		return 0, fmt.Errorf("%q is negative", s)
-	case d > load.MaxTime:
-		return 0, fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, load.MaxTime.Hours())
+	case d > loadplan.MaxTime:
+		return 0, fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, loadplan.MaxTime.Hours())
 	}
 	return d, nil
 }
@@ -67,17 +67,17 @@ func parseNumber(s string) (float64, bool) {
 }
 
 // parseRate parses a positive number of events a second.
-func parseRate(s string) (load.Rate, error) {
+func parseRate(s string) (loadplan.Rate, error) {
 	f, ok := parseNumber(strings.TrimSuffix(s, "/s"))
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", s)
-	case f > load.MaxRate:
-		return 0, fmt.Errorf("%q is above %d/s", s, load.MaxRate)
+	case f > loadplan.MaxRate:
+		return 0, fmt.Errorf("%q is above %d/s", s, loadplan.MaxRate)
 	case f < 0.0005:
 		return 0, fmt.Errorf("%q is below 0.001/s", s)
 	}
-	return load.RatePerSecond(f), nil
+	return loadplan.RatePerSecond(f), nil
 }
 
 // parseCount parses an integer. It accepts negative ones, because the caller that knows the minimum

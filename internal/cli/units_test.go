@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/nearest"
 )
 
@@ -112,7 +112,7 @@ func FuzzRate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if r < 1 || r > load.MaxRate*1000 {
+		if r < 1 || r > loadplan.MaxRate*1000 {
 			t.Fatalf("%q is %d thousandths", s, r)
 		}
 		text := fmt.Sprintf("%.3f", r.PerSecond())

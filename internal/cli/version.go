@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/notices"
 )
 
@@ -32,7 +32,7 @@ func printVersion(s streams, args []string) int {
 		return s.refuseFlags("version", faults)
 	}
 	if !f.licences {
-		return s.printText(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
+		return s.printText(fmt.Sprintf("dyno %s (%s %s/%s)\n", loadplan.Version, runtime.Version(),
 			runtime.GOOS, runtime.GOARCH))
 	}
 	text, err := notices.NoticesText()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/observe/probe"
@@ -89,7 +89,7 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 // beginWatch is startWatch with the configuration of the machine's probe.
 func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch, err error) {
 	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
-		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
+		return w, loadplan.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
 	if w.away, err = f.away.beginAwayWatch(ctx, f.fleet.bus); err != nil {

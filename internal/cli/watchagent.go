@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/bus"
 	fleetwatch "dyno/internal/fleet/watch"
 	"dyno/internal/result"
@@ -46,12 +46,12 @@ func (f *awayFlags) beginAwayWatch(ctx context.Context, on busFlags) (*awayWatch
 	}
 	link, err := on.openBus()
 	if err != nil {
-		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
+		return nil, loadplan.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
 	w, err := fleetwatch.BeginWatch(ctx, link.Conn, f.agent, f.processes, key.SignPlan)
 	if err != nil {
 		link.Close()
-		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
+		return nil, loadplan.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
 	return &awayWatch{f.agent, link, w}, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -22,7 +22,7 @@ func parseWeight(s string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := capacity.OpenCalibration(home, result.ThisHost(), load.Version)
+	c, err := capacity.OpenCalibration(home, result.ThisHost(), loadplan.Version)
 	if err != nil {
 		return 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -58,9 +58,9 @@ func TestOneKeyOfAHome(t *testing.T) {
 // A home with nothing to mark has no key: nobody asked for one.
 func TestNoKeyWithoutSecrets(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target.URL = "http://host/?page=1"
-	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/?page=1",
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Path: "/?page=1",
 		Header: []proto.Field{{Name: "Accept", Value: "x"}}}}}
 	result.Redacted(p, Marks(home))
 	if _, err := os.Stat(home); err == nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -31,7 +31,7 @@ func DataFile(home, sha256 string) string {
 
 // SaveData stores the requests of a plan below home, once, if JSON holds only the first of them and
 // the plan has all. They must contain no secrets.
-func SaveData(home string, p *load.Plan) error {
+func SaveData(home string, p *loadplan.Plan) error {
 	if p.Data == nil || !p.Whole() {
 		return nil
 	}
@@ -57,7 +57,7 @@ func SaveData(home string, p *load.Plan) error {
 
 // ImportData stores data from another place below home, once, after checking it against d. same
 // reports whether it was there already; then nothing is read.
-func ImportData(home string, d load.Data, from io.Reader) (same bool, err error) {
+func ImportData(home string, d loadplan.Data, from io.Reader) (same bool, err error) {
 	path := DataFile(home, d.SHA256)
 	if isData(path, &d) {
 		return true, nil
@@ -75,7 +75,7 @@ func ImportData(home string, d load.Data, from io.Reader) (same bool, err error)
 }
 
 // CheckData reads data and returns an error if it differs from what d describes.
-func CheckData(d load.Data, from io.Reader) error {
+func CheckData(d loadplan.Data, from io.Reader) error {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.LimitReader(from, d.Bytes+1))
 	switch {
@@ -97,7 +97,7 @@ func CheckData(d load.Data, from io.Reader) error {
 const attemptTime = 10 * time.Millisecond
 
 // isData reports whether a file has the length of the data.
-func isData(path string, d *load.Data) bool {
+func isData(path string, d *loadplan.Data) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
 }

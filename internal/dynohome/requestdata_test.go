@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/result"
 )
@@ -20,15 +21,15 @@ import (
 // manyRequests is what a run counted whose requests are so many.
 func manyRequests(t *testing.T, n int) *result.Result {
 	t.Helper()
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:80/", Host: "127.0.0.1", Port: 80}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:80/", Host: "127.0.0.1", Port: 80}
 	for i := range n {
-		p.Requests = append(p.Requests, load.Request{Name: fmt.Sprintf("POST /%d", i), Weight: 1,
+		p.Requests = append(p.Requests, loadplan.Request{Name: fmt.Sprintf("POST /%d", i), Weight: 1,
 			Request: proto.Request{Method: "POST", Authority: "127.0.0.1", Path: fmt.Sprintf("/%d", i),
 				Body:   []byte(strings.Repeat("b", 100)),
 				Header: []proto.Field{{Name: "Authorization", Value: "Basic c2VjcmV0"}}}})
 	}
-	r, err := result.From(&load.Result{Plan: p, Started: time.Now(), Measured: time.Second}, "1")
+	r, err := result.From(&loadresult.Result{Plan: p, Started: time.Now(), Measured: time.Second}, "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestDataIsStoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := load.Data{Requests: n, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
+	want := loadplan.Data{Requests: n, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
 		File: files[0]}
 	if d := r.Plan.Data; d == nil || *d != want || r.Plan.Asks() != n || len(r.Plan.Requests) > 20 {
 		t.Errorf("the plan has %d requests and says %+v, want %+v", len(r.Plan.Requests), d, want)

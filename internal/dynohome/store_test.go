@@ -14,7 +14,8 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/observe/profile"
@@ -32,14 +33,14 @@ func histogramOf(digits int, values ...time.Duration) *metric.Histogram {
 // measured is what a run measured.
 func measured(t *testing.T) *result.Result {
 	t.Helper()
-	plan := load.Plan{
-		Target: load.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
+	plan := loadplan.Plan{
+		Target: loadplan.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
 		HTTP:   "1.1", Pipeline: 1, Connections: 2, Threads: 1, Ring: "auto",
-		Duration: load.Seconds(2 * time.Second), Warmup: load.Seconds(time.Second),
-		Timeout: load.Seconds(10 * time.Second), Connecting: load.Seconds(5 * time.Second),
-		Expect: []load.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
-		TLS: load.TLS{Insecure: true},
-		Requests: []load.Request{{Name: "a", Weight: 1, Request: proto.Request{
+		Duration: loadplan.Seconds(2 * time.Second), Warmup: loadplan.Seconds(time.Second),
+		Timeout: loadplan.Seconds(10 * time.Second), Connecting: loadplan.Seconds(5 * time.Second),
+		Expect: []loadplan.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
+		TLS: loadplan.TLS{Insecure: true},
+		Requests: []loadplan.Request{{Name: "a", Weight: 1, Request: proto.Request{
 			Method: "GET", Authority: "host", Path: "/a?token=1", Header: []proto.Field{
 				{Name: "authorization", Value: "Basic 1"}, {Name: "Accept", Value: "*/*"},
 				{Name: "X-My-Secret", Value: "2"}, {Name: "Proxy-Authorization", Value: "3"},
@@ -55,28 +56,28 @@ func measured(t *testing.T) *result.Result {
 	total.ErrorLatency.Record(int64(40 * time.Microsecond))
 	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
 	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 1000, 1
-	r, err := result.From(&load.Result{Plan: plan, Ring: "epoll", Ended: load.ByDuration, Total: total,
+	r, err := result.From(&loadresult.Result{Plan: plan, Ring: "epoll", Ended: loadresult.ByDuration, Total: total,
 		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
 		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
-		Intervals: []load.Interval{
+		Intervals: []loadresult.Interval{
 			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
 				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
 				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
-		Totals: load.Totals{
-			ConnectionTotals: load.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
+		Totals: loadresult.Totals{
+			ConnectionTotals: loadresult.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
 				Connect: histogramOf(metric.Coarse, time.Microsecond, 3*time.Microsecond)},
-			TLSTotals: load.TLSTotals{TLSFull: 2, TLSResumed: 1,
+			TLSTotals: loadresult.TLSTotals{TLSFull: 2, TLSResumed: 1,
 				FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
-			OutageTotals: load.OutageTotals{Outage: 5e8},
+			OutageTotals: loadresult.OutageTotals{Outage: 5e8},
 			Retried:      1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
 			FirstByte: histogramOf(metric.Coarse, time.Millisecond),
-			Failures: []load.Failure{
-				{Phase: load.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
-				{Phase: load.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
+			Failures: []loadresult.Failure{
+				{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
+				{Phase: loadresult.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
 			}},
-		Routes: []load.Route{
+		Routes: []loadresult.Route{
 			{Name: "a", Completed: 999, Failed: 2, Latency: histogramOf(metric.Fine, time.Second)},
 			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
 		},

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/policy"
 	"dyno/internal/fleet/wire"
 )
@@ -25,12 +25,12 @@ type Agent struct {
 	Verify func(text, signature []byte) error // fails unless signature is the controller's
 	Sign   func(text []byte) ([]byte,
 		error) // by its own key; nil: it has none
-	Lookup     policy.Lookup          // nil: the system's
-	Log        func(string)           // gets each line of what it does; nil: none
-	WatchOnly  bool                   // it carries out no plan; see package watch
-	ChooseRing func(load.Plan) string // the I/O ring for a plan here; nil: the plan's
+	Lookup     policy.Lookup              // nil: the system's
+	Log        func(string)               // gets each line of what it does; nil: none
+	WatchOnly  bool                       // it carries out no plan; see package watch
+	ChooseRing func(loadplan.Plan) string // the I/O ring for a plan here; nil: the plan's
 
-	version string        // in place of load.Version, in tests
+	version string        // in place of loadplan.Version, in tests
 	skew    time.Duration // by which its clocks are off, in tests
 	lease   time.Duration // in place of Lease, in tests that are not about time; 0: Lease
 }

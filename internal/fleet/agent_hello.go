@@ -4,7 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/machine"
 	"dyno/internal/fleet/policy"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
@@ -14,8 +15,9 @@ import (
 func (s *agentService) sendHello(asked string, now time.Time) {
 	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dynoVersion(),
 		Geometry: wire.Geometry(),
-		Weight:   s.helloWeight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.WatchOnly,
-		Policy: s.policyText(), Key: s.publicKey, Proof: s.proof,
+		Weight:   s.helloWeight(), Threads: machine.Threads(), Host: result.ThisHost(),
+		Watches: s.WatchOnly,
+		Policy:  s.policyText(), Key: s.publicKey, Proof: s.proof,
 		Nonce: s.nonces.Issue(s.clock.readingAt(now)),
 		Clock: s.clock.wallTime()}
 	if s.isBusy(now) {
@@ -28,14 +30,14 @@ func (s *agentService) dynoVersion() string {
 	if s.version != "" {
 		return s.version
 	}
-	return load.Version
+	return loadplan.Version
 }
 
 func (s *agentService) helloWeight() int {
 	if s.Weight > 0 {
-		return min(s.Weight, load.MaxWeight)
+		return min(s.Weight, loadplan.MaxWeight)
 	}
-	return load.Threads()
+	return machine.Threads()
 }
 
 // currentPolicy returns what the machine's owner allows, given where the bus is now.

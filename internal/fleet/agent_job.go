@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 )
 
@@ -29,7 +31,7 @@ const (
 type job struct {
 	wire.RunRef
 	stage   jobStage
-	plan    load.Plan
+	plan    loadplan.Plan
 	heardAt time.Time // when the last signed instruction came
 
 	lastNumbers map[string]int64 // of the last instruction by verb: a Heartbeat may overtake others
@@ -94,7 +96,7 @@ func (s *agentService) openConnections() error {
 			case <-ctx.Done():
 				return time.Time{}
 			}
-		}, j.shards, func(iv load.Interval) {
+		}, j.shards, func(iv loadresult.Interval) {
 			iv.Failures = fewerFailures(iv.Failures)
 			s.callInLoop(func() { s.queueReport(j, wire.Report{RunRef: j.runRef(s), Tick: &iv}) })
 		})
@@ -108,7 +110,7 @@ func (s *agentService) openConnections() error {
 
 // describeLoad describes what a plan loads as it will be dialed: host, port, the addresses that
 // the policy has allowed, and how much.
-func describeLoad(p load.Plan) string {
+func describeLoad(p loadplan.Plan) string {
 	var at []string
 	for _, a := range p.Addresses {
 		at = append(at, a.String())
@@ -179,7 +181,7 @@ func (s *agentService) stopByOrder(stop wire.Stop) {
 	s.job.runOver = s.job.runOver || stop.RunOver
 	cause := context.Canceled
 	if stop.Aborted {
-		cause = load.ErrAborted
+		cause = loadresult.ErrAborted
 	}
 	s.stopJob(stop.Why, cause)
 }

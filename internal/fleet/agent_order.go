@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/machine"
 	"dyno/internal/fleet/wire"
 )
 
@@ -95,7 +97,7 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 // checkOrder opens an order and returns its plan with the addresses that may be loaded. The error
 // is why the agent refuses it. The nonce is checked elsewhere.
 func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
-	o wire.Order, p load.Plan, err error) {
+	o wire.Order, p loadplan.Plan, err error) {
 	o, p, err = wire.OpenOrder(sealed, from, s.key, s.Verify)
 	switch {
 	case err != nil:
@@ -110,7 +112,7 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 			wire.Geometry(), o.Geometry)
 	}
 	if !o.Threads {
-		p.Threads = max(min(load.Threads(), p.Connections), 1)
+		p.Threads = max(min(machine.Threads(), p.Connections), 1)
 	}
 	if err := p.Check(); err != nil {
 		return o, p, err

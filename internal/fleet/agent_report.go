@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -26,7 +26,7 @@ func (s *agentService) queueReport(j *job, r wire.Report) {
 }
 
 // buildFinal returns the final of a load, or of its failure.
-func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
+func (s *agentService) buildFinal(r *loadresult.Result, err error) wire.Final {
 	if err != nil {
 		return wire.Final{Error: err.Error()}
 	}
@@ -46,7 +46,7 @@ func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
 func (s *agentService) reportFinal(j *job, f wire.Final) {
 	s.callInLoopAndWait(func() {
 		j.stage, f.Why = stagePackingFinal, j.stopReason
-		if j.stopReason == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
+		if j.stopReason == "" && f.Result != nil && f.Result.Ended == string(loadresult.Interrupted) {
 			f.Why = "its policy allows no longer runs"
 		}
 	})

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -168,7 +169,7 @@ func TestPacksBesideTheLoop(t *testing.T) {
 		s.runLoop(live, nil)
 		close(over)
 	}()
-	out, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Interrupted}, load.Version)
+	out, err := result.From(&loadresult.Result{Plan: loadplan.DefaultPlan(), Ended: loadresult.Interrupted}, loadplan.Version)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/bus/bustest"
 )
 
@@ -28,7 +28,7 @@ func TestBlockedLine(t *testing.T) {
 	c := w.newController("a", "b", "blocked")
 	c.OnLoss, c.lease = Continue, unhurried
 	p := w.newPlan(600, 3*time.Second, 6)
-	p.Drain, p.Timeout, p.Connecting = load.Seconds(4*time.Second), load.Seconds(time.Second), load.Seconds(time.Second)
+	p.Drain, p.Timeout, p.Connecting = loadplan.Seconds(4*time.Second), loadplan.Seconds(time.Second), loadplan.Seconds(time.Second)
 	r, err := w.tryRun(t.Context(), c, p, onceInSecond(0, func() {
 		v.Shut()
 		go func() { // until the line is full

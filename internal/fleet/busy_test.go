@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/wire"
 )
 
@@ -20,7 +20,7 @@ func TestBusyWhileReporting(t *testing.T) {
 	c, conn := w.newController("a"), w.connect()
 	c.lease = unhurried
 	p := w.newPlan(100, time.Second, 2)
-	p.Timeout = load.Seconds(time.Second)
+	p.Timeout = loadplan.Seconds(time.Second)
 	var found []FoundAgent
 	var second error
 	c.alter = func(m *nats.Msg) []*nats.Msg {

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -48,7 +49,7 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) ||
 		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors, w):
 		return nil, errors.New("its result has rates of more than it has requests")
-	case len(part.Errors) > failureKindsMax+len(load.Phases):
+	case len(part.Errors) > failureKindsMax+len(loadresult.Phases):
 		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
 	case !m.reported.matchesTotals(part):
 		return nil, errors.New("its result does not add up to its reports")
@@ -75,7 +76,7 @@ func (m *member) completeFinal(r *fleetRun) (*result.Result, error) {
 	for _, iv := range seconds {
 		part.Series = append(part.Series, result.PointOf(iv))
 	}
-	part.Format, part.Dyno, part.Host = result.Format, load.Version, m.hello.Host
+	part.Format, part.Dyno, part.Host = result.Format, loadplan.Version, m.hello.Host
 	if part.Model = result.ClosedLoop; r.plan.Open() {
 		part.Model = result.OpenLoop
 	}
@@ -99,11 +100,11 @@ func (m *member) loadStart(r *fleetRun) int64 {
 
 // storedPlan returns a member's part of the plan as results store it, with the threads that it
 // used.
-func (r *fleetRun) storedPlan(m *member, threads int) (load.Plan, error) {
+func (r *fleetRun) storedPlan(m *member, threads int) (loadplan.Plan, error) {
 	if r.storedWhole == nil {
-		out, err := result.From(&load.Result{Plan: r.plan}, load.Version)
+		out, err := result.From(&loadresult.Result{Plan: r.plan}, loadplan.Version)
 		if err != nil {
-			return load.Plan{}, err
+			return loadplan.Plan{}, err
 		}
 		r.storedWhole = &out.Plan
 	}
@@ -112,7 +113,7 @@ func (r *fleetRun) storedPlan(m *member, threads int) (load.Plan, error) {
 	p.Connections, p.Requested, p.Probe = m.part.Connections, m.part.Requested, m.part.Probe
 	p.Threads, p.CPUs, p.Seed = m.part.Threads, m.part.CPUs, m.part.Seed
 	if !r.TotalThreads {
-		p.Threads = min(max(threads, 1), load.MaxThreads)
+		p.Threads = min(max(threads, 1), loadplan.MaxThreads)
 	}
 	return p, nil
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 )
@@ -17,7 +18,7 @@ import (
 // are added to those of others: an agent may be wrong by as much as a machine can do, but not by
 // any amount, and its final must repeat its reports.
 const (
-	countPerSecondMax = 10 * load.MaxRate
+	countPerSecondMax = 10 * loadplan.MaxRate
 	bytesPerSecondMax = 1 << 40
 )
 
@@ -32,8 +33,8 @@ const (
 )
 
 // fewerFailures returns failures within the limits of what an agent reports.
-func fewerFailures(all []load.Failure) []load.Failure {
-	all = slices.Clone(load.Fewer(all, failureKindsMax))
+func fewerFailures(all []loadresult.Failure) []loadresult.Failure {
+	all = slices.Clone(loadresult.Fewer(all, failureKindsMax))
 	for i := range all {
 		d := all[i].Detail
 		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), failureDetailMax, failureDetailsMax/len(all))],
@@ -62,9 +63,9 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 // checkSecond returns why a reported second cannot be true after those before it, or nil. Each
 // completed request must have its latency, and each answer that was an error too, which is one of
 // the failed requests.
-func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
+func (t *reportedSeconds) checkSecond(iv *loadresult.Interval, m plausibleMax) error {
 	no := errors.New
-	switch wrong := countFailures(iv.Failures, load.Expect); {
+	switch wrong := countFailures(iv.Failures, loadresult.Expect); {
 	case iv.Index < t.nextIndex || iv.Index > int(max(m.elapsed, 0)/time.Second):
 		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.received,
 			max(m.elapsed, 0).Round(time.Second))
@@ -91,7 +92,7 @@ func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 }
 
 // checkCounts fails if a count of a second is negative or larger than a machine can make it.
-func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
+func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) error {
 	seconds := int64((iv.To-iv.From)/time.Second) + 2
 	s := &t.sum
 	for _, c := range []struct {
@@ -114,7 +115,7 @@ func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
 }
 
 // checkFailures fails if the statuses or failures of a second cannot be true.
-func checkFailures(iv *load.Interval) error {
+func checkFailures(iv *loadresult.Interval) error {
 	answers := int64(0)
 	for code, n := range iv.Status {
 		if code >= metric.Statuses || n < 0 || n > iv.Completed+iv.Failed-answers {
@@ -122,11 +123,11 @@ func checkFailures(iv *load.Interval) error {
 		}
 		answers += n
 	}
-	if len(iv.Failures) > failureKindsMax+len(load.Phases) {
+	if len(iv.Failures) > failureKindsMax+len(loadresult.Phases) {
 		return fmt.Errorf("%d ways to fail", len(iv.Failures))
 	}
 	for _, f := range iv.Failures {
-		if !slices.Contains(load.Phases, f.Phase) {
+		if !slices.Contains(loadresult.Phases, f.Phase) {
 			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
 		}
 		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
@@ -138,7 +139,7 @@ func checkFailures(iv *load.Interval) error {
 }
 
 // countFailures returns how many requests failed in a phase; below 0 if that overflows.
-func countFailures(all []load.Failure, phase load.Phase) (n int64) {
+func countFailures(all []loadresult.Failure, phase loadresult.Phase) (n int64) {
 	for _, f := range all {
 		if f.Phase != phase {
 			continue

@@ -9,7 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
@@ -44,9 +45,9 @@ type Controller struct {
 }
 
 // Run is load.Run on all agents. It calls each with every second of the whole fleet. If an agent
-// is missing or refuses its part, the error is a load.Flaw and nothing was sent. If an agent is
+// is missing or refuses its part, the error is a loadplan.Flaw and nothing was sent. If an agent is
 // lost during the load, the result is partial and says so.
-func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
+func (c *Controller) Run(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (
 	*result.Result, error) {
 	p.TLS.KeyLogFile = "" // a file of this machine
 	if err := errors.Join(p.Check(), c.checkFleetPlan(p)); err != nil {
@@ -76,11 +77,11 @@ func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interv
 }
 
 // checkFleetPlan returns the flaws of a plan that matter for a fleet only.
-func (c *Controller) checkFleetPlan(p load.Plan) error {
+func (c *Controller) checkFleetPlan(p loadplan.Plan) error {
 	var all []error
 	flaw := func(bad bool, setting, problem string) {
 		if bad {
-			all = append(all, load.Flaw{Setting: setting, Problem: problem})
+			all = append(all, loadplan.Flaw{Setting: setting, Problem: problem})
 		}
 	}
 	flaw(p.Target.Unix != "", "--fleet", "a unix socket is of one machine")
@@ -98,8 +99,9 @@ func (r *fleetRun) emptyResult(err error) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result.From(&load.Result{Plan: r.plan, Started: time.Now(), Ended: load.Interrupted},
-		load.Version)
+	return result.From(&loadresult.Result{Plan: r.plan, Started: time.Now(),
+		Ended: loadresult.Interrupted},
+		loadplan.Version)
 }
 
 // ChooseAgents checks that the agents are on the bus and can take part, and keeps their names for
@@ -131,7 +133,7 @@ func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err 
 	}
 	var faults []error
 	no := func(format string, args ...any) {
-		faults = append(faults, load.Flaw{Setting: "--fleet", Problem: fmt.Sprintf(format, args...)})
+		faults = append(faults, loadplan.Flaw{Setting: "--fleet", Problem: fmt.Sprintf(format, args...)})
 	}
 	named := func(name string) bool { return len(c.Names) == 0 || slices.Contains(c.Names, name) }
 	for i, a := range found {
@@ -141,9 +143,9 @@ func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err 
 			no("two agents are called %s; give one another --name", a.Name)
 		case a.Watches:
 			no("%s only watches", a.Name)
-		case a.Version != load.Version:
+		case a.Version != loadplan.Version:
 			no("%s has dyno %s, and this is %s: both must be the same", a.Name,
-				wire.Readable(a.Version), load.Version)
+				wire.Readable(a.Version), loadplan.Version)
 		case a.Geometry != wire.Geometry():
 			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
 				wire.Readable(a.Geometry), wire.Geometry())
@@ -186,13 +188,13 @@ func (c *Controller) checkAgentKey(a FoundAgent) error {
 	return nil
 }
 
-// A MissingAgent is the load.Flaw that an agent cannot take part: it does not answer, it was lost
-// before the load began, or the offset of its clock could not be measured well enough.
-type MissingAgent struct{ load.Flaw }
+// A MissingAgent is the loadplan.Flaw that an agent cannot take part: it does not answer, it was
+// lost before the load began, or the offset of its clock could not be measured well enough.
+type MissingAgent struct{ loadplan.Flaw }
 
 // Unwrap returns the flaw.
 func (m MissingAgent) Unwrap() error { return m.Flaw }
 
 func newMissingAgent(problem string) error {
-	return MissingAgent{load.Flaw{Setting: "--fleet", Problem: problem}}
+	return MissingAgent{loadplan.Flaw{Setting: "--fleet", Problem: problem}}
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -34,9 +35,9 @@ func TestErrors(t *testing.T) {
 	p.Target.Port, p.Requested = at.Port(), 3000
 	c := w.newController()
 	c.LooseStart = true
-	live := load.Interval{}
+	live := loadresult.Interval{}
 	shown := int64(0)
-	r, err := w.tryRun(t.Context(), c, p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), c, p, func(iv loadresult.Interval) {
 		live.Add(iv)
 		shown += iv.ErrorLatency.Count
 	})
@@ -68,10 +69,10 @@ func TestErrorsOfReports(t *testing.T) {
 	for i := range int64(10) {
 		h.Record((i + 1) * 1e6)
 	}
-	second := load.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.ToSparse(),
-		Status: map[uint16]int64{503: 10}, Failures: []load.Failure{
-			{Phase: load.Expect, Kind: "status", Detail: "503", Count: 10},
-			{Phase: load.Read, Kind: "reset", Count: 2}}}
+	second := loadresult.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.ToSparse(),
+		Status: map[uint16]int64{503: 10}, Failures: []loadresult.Failure{
+			{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 10},
+			{Phase: loadresult.Read, Kind: "reset", Count: 2}}}
 	long := plausibleMax{sum: 1 << 60, elapsed: time.Hour}
 	var all reportedSeconds
 	for range 2 {
@@ -81,8 +82,8 @@ func TestErrorsOfReports(t *testing.T) {
 		all.addSecond(second, metric.NewHistogram(metric.Fine))
 		second.Index++
 	}
-	p := load.DefaultPlan()
-	p.Duration = load.Seconds(2 * time.Second)
+	p := loadplan.DefaultPlan()
+	p.Duration = loadplan.Seconds(2 * time.Second)
 	r, err := all.partialResult(p)
 	if err != nil {
 		t.Fatal(err)

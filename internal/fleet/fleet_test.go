@@ -18,7 +18,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fleet/policy"
@@ -152,14 +153,14 @@ func (w *world) newController(names ...string) *Controller {
 
 // newPlan loads the server from few connections. What was due is sent and answered before it ends,
 // however late.
-func (w *world) newPlan(rate float64, duration time.Duration, connections int) load.Plan {
+func (w *world) newPlan(rate float64, duration time.Duration, connections int) loadplan.Plan {
 	at := w.target.Addr().String()
 	to := netip.MustParseAddrPort(at)
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://" + at + "/", Host: to.Addr().String(), Port: to.Port()}
-	p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at, Path: "/"}}}
-	p.Rate, p.Duration, p.Connections, p.Threads = load.RatePerSecond(rate), load.Seconds(duration), connections, 3
-	p.Drain, p.Timeout = load.Seconds(time.Minute), load.Seconds(time.Minute)
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://" + at + "/", Host: to.Addr().String(), Port: to.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at, Path: "/"}}}
+	p.Rate, p.Duration, p.Connections, p.Threads = loadplan.RatePerSecond(rate), loadplan.Seconds(duration), connections, 3
+	p.Drain, p.Timeout = loadplan.Seconds(time.Minute), loadplan.Seconds(time.Minute)
 	return p
 }
 
@@ -169,7 +170,7 @@ var tooBusy = regexp.MustCompile(`was lost before the start|no agent is there|` 
 	`\b[abc] does not answer|no answer to what this agent said of late`)
 
 // tryRun is c.Run, again where a busy machine kept it from the start. Nothing was sent then.
-func (w *world) tryRun(ctx context.Context, c *Controller, p load.Plan, each func(load.Interval)) (
+func (w *world) tryRun(ctx context.Context, c *Controller, p loadplan.Plan, each func(loadresult.Interval)) (
 	r *result.Result, err error) {
 	w.t.Helper()
 	for try := range 5 {
@@ -183,7 +184,7 @@ func (w *world) tryRun(ctx context.Context, c *Controller, p load.Plan, each fun
 }
 
 // mustRun is an attempt that must work.
-func (w *world) mustRun(c *Controller, p load.Plan) *result.Result {
+func (w *world) mustRun(c *Controller, p loadplan.Plan) *result.Result {
 	w.t.Helper()
 	r, err := w.tryRun(w.t.Context(), c, p, nil)
 	if err != nil {
@@ -254,15 +255,15 @@ func TestRun(t *testing.T) {
 	}
 	c := w.newController()
 	whole := reportedLatency(c)
-	var live []load.Interval
+	var live []loadresult.Interval
 	p := w.newPlan(0, 0, 8)
 	p.Requested = 40_001
-	r, err := w.tryRun(t.Context(), c, p, func(iv load.Interval) { live = append(live, iv) })
+	r, err := w.tryRun(t.Context(), c, p, func(iv loadresult.Interval) { live = append(live, iv) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.checkServed(r)
-	if r.Requests.Sent != 40_001 || r.Ended != string(load.ByRequests) || r.Plan.Connections != 8 ||
+	if r.Requests.Sent != 40_001 || r.Ended != string(loadresult.ByRequests) || r.Plan.Connections != 8 ||
 		r.Plan.Parts != 0 || r.Plan.Weights != nil {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, r.Plan)
 	}
@@ -328,10 +329,10 @@ func TestLaws(t *testing.T) {
 	w.startAgent("a", 3)
 	w.startAgent("b", 1)
 	p := w.newPlan(2000, 0, 20)
-	p.Arrival, p.Requested = load.Poisson, 3001
+	p.Arrival, p.Requested = loadplan.Poisson, 3001
 	r := w.mustRun(w.newController(), p)
 	w.checkServed(r)
-	if r.Requests.Sent != 3001 || r.Plan.Seed == 0 || r.Plan.Arrival != load.Poisson {
+	if r.Requests.Sent != 3001 || r.Plan.Seed == 0 || r.Plan.Arrival != loadplan.Poisson {
 		t.Errorf("%+v", r.Requests)
 	}
 }
@@ -392,7 +393,7 @@ func TestUnreachable(t *testing.T) {
 	p := w.newPlan(0, time.Second, 4)
 	w.end()
 	r := w.mustRun(w.newController(), p)
-	if r.Ended != string(load.Unreachable) || r.Requests.Sent != 0 || len(r.Errors) == 0 ||
+	if r.Ended != string(loadresult.Unreachable) || r.Requests.Sent != 0 || len(r.Errors) == 0 ||
 		r.Errors[0].Kind != "refused" {
 		t.Errorf("%s %+v %+v", r.Ended, r.Requests, r.Errors)
 	}
@@ -412,13 +413,13 @@ func TestOneUnreachable(t *testing.T) {
 		})
 	}
 	p := w.newPlan(500, time.Second, 4)
-	p.Target.Host, p.Warmup = "name.invalid", load.Seconds(time.Second)
+	p.Target.Host, p.Warmup = "name.invalid", loadplan.Seconds(time.Second)
 	began := time.Now()
 	r := w.mustRun(w.newController("a", "b"), p)
 	if off := r.Window.Started.Sub(began); off < 0 || off > time.Minute || r.Window.WarmupS != 1 {
 		t.Errorf("the load began %v after it did, with %v s of warm-up", off, r.Window.WarmupS)
 	}
-	if r.Ended != string(load.ByDuration) || r.Requests.Sent != 250 || r.Fleet.Agents[0].Requests.Sent != 0 ||
+	if r.Ended != string(loadresult.ByDuration) || r.Requests.Sent != 250 || r.Fleet.Agents[0].Requests.Sent != 0 ||
 		r.Generator.Verdict == result.OK || r.Fleet.Agents[0].Lost == "" || r.Fleet.Agents[1].Lost != "" ||
 		!r.Fleet.AddsUp {
 		t.Errorf("%s %+v %+v", r.Ended, r.Requests, r.Fleet)
@@ -433,14 +434,14 @@ func TestOneUnreachable(t *testing.T) {
 // Whoever runs the fleet can end a run: then there is what was measured until then.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	for want, cause := range map[load.Ending]error{load.Interrupted: nil, load.Aborted: load.ErrAborted} {
+	for want, cause := range map[loadresult.Ending]error{loadresult.Interrupted: nil, loadresult.Aborted: loadresult.ErrAborted} {
 		t.Run(string(want), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.startAgent("a", 1)
 			w.startAgent("b", 1)
 			ctx, stop := context.WithCancelCause(t.Context())
-			r, err := w.tryRun(ctx, w.newController(), w.newPlan(500, time.Hour, 4), func(iv load.Interval) {
+			r, err := w.tryRun(ctx, w.newController(), w.newPlan(500, time.Hour, 4), func(iv loadresult.Interval) {
 				if iv.Index == 1 {
 					stop(cause)
 				}
@@ -465,7 +466,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	r, err := w.newController("a").Run(ctx, w.newPlan(500, time.Hour, 4), nil)
-	if err != nil || r.Ended != string(load.Interrupted) || w.servedCount() != 0 {
+	if err != nil || r.Ended != string(loadresult.Interrupted) || w.servedCount() != 0 {
 		t.Errorf("before anything began: %+v %v", r, err)
 	}
 }
@@ -480,15 +481,15 @@ func TestRefusals(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr(a)}, nil
 	}
-	none := func(*load.Plan) {}
-	to := func(host string) func(*load.Plan) { return func(p *load.Plan) { p.Target.Host = host } }
+	none := func(*loadplan.Plan) {}
+	to := func(host string) func(*loadplan.Plan) { return func(p *loadplan.Plan) { p.Target.Host = host } }
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		agent  func(*Agent)
-		plan   func(*load.Plan)
+		plan   func(*loadplan.Plan)
 		change func(*Controller)
 		why    string
 	}{
@@ -497,21 +498,21 @@ func TestRefusals(t *testing.T) {
 		"a name that leads nowhere":        {nil, to("nowhere"), nil, "cannot look up nowhere"},
 		"out of its policy":                {nil, to("198.51.100.7"), nil, "is not in what its policy allows"},
 		"a rate above its ceiling": {func(a *Agent) { a.Policy.MaxRate = 249 },
-			func(p *load.Plan) { p.Rate = load.RatePerSecond(500) }, nil, "its share is 250 requests a second"},
+			func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(500) }, nil, "its share is 250 requests a second"},
 		"too many connections": {func(a *Agent) { a.Policy.MaxConnections = 1 }, none, nil, "2 connections"},
 		"another version":      {func(a *Agent) { a.version = "0.0.9\x1b" }, none, nil, "b has dyno 0.0.9 , and"},
 		"for several reasons": {func(a *Agent) { a.Policy.MaxRate, a.Policy.MaxConnections = 249, 1 },
-			func(p *load.Plan) { p.Rate = load.RatePerSecond(500) }, nil, "allows 249; its share is 2 connections"},
+			func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(500) }, nil, "allows 249; its share is 2 connections"},
 		"a plan of a stranger": {nil, none, func(c *Controller) { c.Sign = stranger.Sign }, "a refuses: nkeys"},
 		"only watching":        {func(a *Agent) { a.WatchOnly = true }, none, nil, "b only watches"},
 		"nobody of that name": {nil, none, func(c *Controller) { c.Names = []string{"a", "x"} },
 			"x does not answer"},
-		"fewer connections than agents": {nil, func(p *load.Plan) { p.Connections = 1 }, nil, "none is left for b"},
-		"files of this machine": {nil, func(p *load.Plan) {
+		"fewer connections than agents": {nil, func(p *loadplan.Plan) { p.Connections = 1 }, nil, "none is left for b"},
+		"files of this machine": {nil, func(p *loadplan.Plan) {
 			p.Target.TLS, p.TLS.CAFile = true, "/etc/ca.pem"
 		}, nil, "plans for agents carry none"},
-		"a unix socket":     {nil, func(p *load.Plan) { p.Target.Unix = "/run/x" }, nil, "unix socket is of one machine"},
-		"nothing of a plan": {nil, func(p *load.Plan) { p.Drain = -1 }, nil, "--drain"},
+		"a unix socket":     {nil, func(p *loadplan.Plan) { p.Target.Unix = "/run/x" }, nil, "unix socket is of one machine"},
+		"nothing of a plan": {nil, func(p *loadplan.Plan) { p.Drain = -1 }, nil, "--drain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -531,7 +532,7 @@ func TestRefusals(t *testing.T) {
 				c.change(control)
 			}
 			r, err := w.tryRun(t.Context(), control, p, nil)
-			if _, flaw := errors.AsType[load.Flaw](err); !flaw || !strings.Contains(err.Error(), c.why) {
+			if _, flaw := errors.AsType[loadplan.Flaw](err); !flaw || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v %v, want %q", r, err, c.why)
 			}
 			w.end()
@@ -544,8 +545,8 @@ func TestRefusals(t *testing.T) {
 
 // No part is without a limit because nothing of it was left for an agent.
 func TestCut(t *testing.T) {
-	p := load.DefaultPlan()
-	p.Rate = load.RatePerSecond(10)
+	p := loadplan.DefaultPlan()
+	p.Rate = loadplan.RatePerSecond(10)
 	r := &fleetRun{plan: p}
 	for i, weight := range []int{1, 1, 3} {
 		r.members = append(r.members, newMember(FoundAgent{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))
@@ -672,10 +673,10 @@ func TestLongestRun(t *testing.T) {
 		a.Policy.MaxDuration = 4 * time.Second
 	})
 	p := w.newPlan(0, 0, 2)
-	p.Requested, p.Drain = load.MaxRequested, load.Seconds(time.Second)
+	p.Requested, p.Drain = loadplan.MaxRequested, loadplan.Seconds(time.Second)
 	r := w.mustRun(w.newController(), p)
 	if a := r.Fleet.Agents[0]; a.Lost != "its policy allows no longer runs" || !a.Final || !r.Fleet.AddsUp ||
-		r.Ended != string(load.Lost) || r.Requests.Sent == 0 {
+		r.Ended != string(loadresult.Lost) || r.Requests.Sent == 0 {
 		t.Errorf("%s %+v", r.Ended, a)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fleet/wire"
@@ -61,46 +62,46 @@ func sparseOf(t *testing.T, n int64) (s metric.Sparse) {
 // What no agent can have counted is not added to anything, whatever it says it is.
 func TestSound(t *testing.T) {
 	const much = math.MaxInt64/2 + 1
-	second := func(i int) load.Interval {
-		return load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
+	second := func(i int) loadresult.Interval {
+		return loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
 			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: sparseOf(t, 10), Busy: 0.5,
-			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: sparseOf(t, 1), Failures: []load.Failure{
-				{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: load.Read, Kind: "reset", Count: 1}}}
+			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: sparseOf(t, 1), Failures: []loadresult.Failure{
+				{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: loadresult.Read, Kind: "reset", Count: 1}}}
 	}
 	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
-	for want, change := range map[string]func(*load.Interval){
-		"":                        func(*load.Interval) {},
-		"is of second 1,":         func(iv *load.Interval) { iv.Index = 1 },
-		"is of second -1,":        func(iv *load.Interval) { iv.Index = -1 },
-		"is of second 11,":        func(iv *load.Interval) { iv.Index = 11 },
-		"is of second 9223":       func(iv *load.Interval) { iv.Index = math.MaxInt64 },
-		"a time that has not":     func(iv *load.Interval) { iv.To = 11 * time.Second },
-		"that has not come":       func(iv *load.Interval) { iv.From = iv.To + 1 },
-		"time that has":           func(iv *load.Interval) { iv.From = -1 },
-		"9 completed, 2":          func(iv *load.Interval) { iv.Completed = 9 },
-		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = sparseOf(t, 2) },
-		"10 completed, 0":         func(iv *load.Interval) { iv.Failed = 0 },
-		"10 completed, 2":         func(iv *load.Interval) { iv.Service = sparseOf(t, 9) },
-		"less than no time":       func(iv *load.Interval) { iv.Busy = -1 },
-		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, sparseOf(t, much) },
-		"4611686018427387904 sen": func(iv *load.Interval) { iv.Sent = much },
-		"-5 in flight":            func(iv *load.Interval) { iv.InFlight = -5 },
-		"87904 bytes received":    func(iv *load.Interval) { iv.Received = much },
-		"-1 bytes sent":           func(iv *load.Interval) { iv.Written = -1 },
-		"36 requests came to an end, and 35 were": func(iv *load.Interval) {
+	for want, change := range map[string]func(*loadresult.Interval){
+		"":                        func(*loadresult.Interval) {},
+		"is of second 1,":         func(iv *loadresult.Interval) { iv.Index = 1 },
+		"is of second -1,":        func(iv *loadresult.Interval) { iv.Index = -1 },
+		"is of second 11,":        func(iv *loadresult.Interval) { iv.Index = 11 },
+		"is of second 9223":       func(iv *loadresult.Interval) { iv.Index = math.MaxInt64 },
+		"a time that has not":     func(iv *loadresult.Interval) { iv.To = 11 * time.Second },
+		"that has not come":       func(iv *loadresult.Interval) { iv.From = iv.To + 1 },
+		"time that has":           func(iv *loadresult.Interval) { iv.From = -1 },
+		"9 completed, 2":          func(iv *loadresult.Interval) { iv.Completed = 9 },
+		"and 2 latencies":         func(iv *loadresult.Interval) { iv.ErrorLatency = sparseOf(t, 2) },
+		"10 completed, 0":         func(iv *loadresult.Interval) { iv.Failed = 0 },
+		"10 completed, 2":         func(iv *loadresult.Interval) { iv.Service = sparseOf(t, 9) },
+		"less than no time":       func(iv *loadresult.Interval) { iv.Busy = -1 },
+		"4611686018427387904 com": func(iv *loadresult.Interval) { iv.Completed, iv.Latency = much, sparseOf(t, much) },
+		"4611686018427387904 sen": func(iv *loadresult.Interval) { iv.Sent = much },
+		"-5 in flight":            func(iv *loadresult.Interval) { iv.InFlight = -5 },
+		"87904 bytes received":    func(iv *loadresult.Interval) { iv.Received = much },
+		"-1 bytes sent":           func(iv *loadresult.Interval) { iv.Written = -1 },
+		"36 requests came to an end, and 35 were": func(iv *loadresult.Interval) {
 			iv.Sent = 11
 		},
-		"answers with status": func(iv *load.Interval) { iv.Status = map[uint16]int64{200: 7, 404: 6} },
-		"1 answers with status 1000": func(iv *load.Interval) {
+		"answers with status": func(iv *loadresult.Interval) { iv.Status = map[uint16]int64{200: 7, 404: 6} },
+		"1 answers with status 1000": func(iv *loadresult.Interval) {
 			iv.Status = map[uint16]int64{1000: 1}
 		},
-		"-1 answers":           func(iv *load.Interval) { iv.Status = map[uint16]int64{200: -1} },
-		"5000 ways to fail":    func(iv *load.Interval) { iv.Failures = append(iv.Failures, make([]load.Failure, 4998)...) },
-		"in the phase \"x\"":   func(iv *load.Interval) { iv.Failures[1].Phase = "x" },
-		"-2 failures":          func(iv *load.Interval) { iv.Failures[1].Count = -2 },
-		"it says 100005 bytes": func(iv *load.Interval) { iv.Failures[1].Detail = strings.Repeat("x", 99_996) },
-		"latencies": func(iv *load.Interval) {
-			iv.Failures = []load.Failure{{Phase: load.Expect, Count: math.MaxInt64}, {Phase: load.Expect, Count: 2}}
+		"-1 answers":           func(iv *loadresult.Interval) { iv.Status = map[uint16]int64{200: -1} },
+		"5000 ways to fail":    func(iv *loadresult.Interval) { iv.Failures = append(iv.Failures, make([]loadresult.Failure, 4998)...) },
+		"in the phase \"x\"":   func(iv *loadresult.Interval) { iv.Failures[1].Phase = "x" },
+		"-2 failures":          func(iv *loadresult.Interval) { iv.Failures[1].Count = -2 },
+		"it says 100005 bytes": func(iv *loadresult.Interval) { iv.Failures[1].Detail = strings.Repeat("x", 99_996) },
+		"latencies": func(iv *loadresult.Interval) {
+			iv.Failures = []loadresult.Failure{{Phase: loadresult.Expect, Count: math.MaxInt64}, {Phase: loadresult.Expect, Count: 2}}
 		},
 	} {
 		var all reportedSeconds
@@ -124,15 +125,15 @@ func TestSound(t *testing.T) {
 // One who lies a little in each second does not come near 2⁶³ in all.
 func TestSumsStaySmall(t *testing.T) {
 	var all reportedSeconds
-	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
+	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: loadplan.MaxTime}
 	all.sum.Received, all.sum.Sent = limit.sum-5, limit.sum
 	for n, want := range map[int64]bool{5: true, 6: false} {
-		iv := load.Interval{To: time.Second, Received: n}
+		iv := loadresult.Interval{To: time.Second, Received: n}
 		if err := all.checkSecond(&iv, limit); (err == nil) != want {
 			t.Errorf("%d more: %v", n, err)
 		}
 	}
-	if err := all.checkSecond(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
+	if err := all.checkSecond(&loadresult.Interval{To: time.Second, Sent: 1}, limit); err == nil {
 		t.Error("the sum of what was sent has no limit")
 	}
 }
@@ -268,7 +269,7 @@ func TestLies(t *testing.T) {
 					t.Errorf("of another: %+v", a)
 				}
 			}
-			if r.Ended != string(load.ByDuration) || !r.Fleet.AddsUp || r.Requests.Sent > 1800 || r.Window.MeasuredS != 3 ||
+			if r.Ended != string(loadresult.ByDuration) || !r.Fleet.AddsUp || r.Requests.Sent > 1800 || r.Window.MeasuredS != 3 ||
 				r.Plan.Target.URL != p.Target.URL || r.Plan.Connections != 6 || r.Plan.Parts != 0 {
 				t.Errorf("%s %+v %+v %+v", r.Ended, r.Requests, r.Window, r.Plan)
 			}
@@ -293,7 +294,7 @@ func TestManyWays(t *testing.T) {
 		for range 700 {
 			n++
 			r.Tick.Failures = append(r.Tick.Failures,
-				load.Failure{Phase: load.Connect, Kind: "refused", Address: fmt.Sprintf("127.0.0.1:%d", n), Count: 2})
+				loadresult.Failure{Phase: loadresult.Connect, Kind: "refused", Address: fmt.Sprintf("127.0.0.1:%d", n), Count: 2})
 		}
 		told[fmt.Sprint(r.Seq)] = 2 * 700
 		return r
@@ -304,14 +305,14 @@ func TestManyWays(t *testing.T) {
 		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
 	}
 	var all reportedSeconds
-	var many []load.Failure
+	var many []loadresult.Failure
 	for i := range 3000 {
-		many = append(many, load.Failure{Phase: load.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
+		many = append(many, loadresult.Failure{Phase: loadresult.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
 			Detail: strings.Repeat("<ü", failureTextMax)})
 	}
 	limit, h := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
 	for i := range 5 {
-		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
+		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
 			Failures: fewerFailures(many)}
 		if err := all.checkSecond(&iv, limit); err != nil {
 			t.Fatal(err)
@@ -321,7 +322,7 @@ func TestManyWays(t *testing.T) {
 		}
 		all.addSecond(iv, h)
 	}
-	if n := countFailures(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > failureKindsMax+1 {
+	if n := countFailures(all.sum.Failures, loadresult.Read); n != 5*3000 || len(all.sum.Failures) > failureKindsMax+1 {
 		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(all.sum.Failures))
 	}
 }
@@ -363,7 +364,7 @@ func TestStoredPlan(t *testing.T) {
 	r := w.mustRun(c, p)
 	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
-		r.Host.CPU == "a liar's" || r.Dyno != load.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
+		r.Host.CPU == "a liar's" || r.Dyno != loadplan.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
 	}
 	if text := wire.Encode(r); bytes.Contains(text, []byte("sesame")) {
@@ -460,7 +461,7 @@ func TestFlood(t *testing.T) {
 // FuzzBelieved has an agent say anything at all in a second and at last: the run has a result, which
 // can be written, and in which one that was not believed has no final.
 func FuzzBelieved(f *testing.F) {
-	good, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "x"}, load.Version)
+	good, err := result.From(&loadresult.Result{Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "x"}, loadplan.Version)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -472,14 +473,14 @@ func FuzzBelieved(f *testing.F) {
 	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
 	f.Fuzz(func(t *testing.T, tick, final string) {
 		m := newMember(FoundAgent{Name: "a"})
-		m.part = load.DefaultPlan()
+		m.part = loadplan.DefaultPlan()
 		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
-		m.part.Requests = []load.Request{{Weight: 1}}
+		m.part.Requests = []loadplan.Request{{Weight: 1}}
 		r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
 			plan: m.part, runPhase: runPhase{armed: true},
 			scratch:  metric.NewHistogram(metric.Fine),
-			liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
-		var iv load.Interval
+			liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
+		var iv loadresult.Interval
 		if wire.Decode([]byte(tick), &iv) == nil && m.reported.checkSecond(&iv, r.currentMax()) == nil {
 			iv.Measure()
 			m.reported.addSecond(iv, r.scratch)

@@ -3,14 +3,14 @@ package fleet
 import (
 	"sync"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
 // A liveView merges the members' seconds into those of the whole fleet.
 type liveView struct {
-	mergeInterval func(from int, iv *load.Interval) // nil iv: the member sends no more
-	seconds       []load.Interval                   // of all members together, without latencies
+	mergeInterval func(from int, iv *loadresult.Interval) // nil iv: the member sends no more
+	seconds       []loadresult.Interval                   // of all members together, without latencies
 }
 
 // unshownMax is how many seconds may wait to be shown. Each can have histograms of some hundred
@@ -20,13 +20,13 @@ const unshownMax = 256
 // startLiveView calls each with every merged second, and keeps the seconds. It does so in a
 // goroutine of its own, because each may block (on a stopped terminal), and then the agents would
 // hear no heartbeat. The function it returns waits until all seconds are shown.
-func (r *fleetRun) startLiveView(each func(load.Interval)) (wait func()) {
+func (r *fleetRun) startLiveView(each func(loadresult.Interval)) (wait func()) {
 	r.byName = map[string]*member{}
 	for i, m := range r.members {
 		m.index, r.byName[m.name] = i, m
 	}
-	unshown := make(chan load.Interval, unshownMax)
-	r.mergeInterval = load.Together(len(r.members), func(iv load.Interval) {
+	unshown := make(chan loadresult.Interval, unshownMax)
+	r.mergeInterval = loadresult.Together(len(r.members), func(iv loadresult.Interval) {
 		select {
 		case unshown <- iv:
 		default: // each blocks; the second is not shown

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/wire"
 )
 
@@ -114,7 +114,7 @@ const finalSlack = 10 * time.Second
 // whyOverdue returns why an agent is given up though it sends heartbeats: it reports nothing, or
 // does not finish. It returns "" if the agent is in time. start and now are of the controller's
 // clock, in ns.
-func (m *member) whyOverdue(p load.Plan, start, now int64) string {
+func (m *member) whyOverdue(p loadplan.Plan, start, now int64) string {
 	window := start + int64(p.Warmup)
 	end := window + int64(p.Duration)
 	slow := int64(max(p.Timeout, p.Connecting)) + int64(finalSlack)

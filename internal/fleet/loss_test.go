@@ -11,14 +11,14 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
 
 // onceInSecond calls f when the controller has shown that second.
-func onceInSecond(second int, f func()) func(load.Interval) {
-	return func(iv load.Interval) {
+func onceInSecond(second int, f func()) func(loadresult.Interval) {
+	return func(iv loadresult.Interval) {
 		if iv.Index == second {
 			f()
 		}
@@ -30,10 +30,10 @@ func onceInSecond(second int, f func()) func(load.Interval) {
 // counts, and nothing else of it is known.
 func TestLostAgent(t *testing.T) {
 	for how, want := range map[string]struct {
-		ended    load.Ending
+		ended    loadresult.Ending
 		duration time.Duration
 		kept     int64 // requests that b sent, at least
-	}{Abort: {load.Lost, time.Hour, 600}, Continue: {load.ByDuration, 14 * time.Second, 7000}} {
+	}{Abort: {loadresult.Lost, time.Hour, 600}, Continue: {loadresult.ByDuration, 14 * time.Second, 7000}} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -103,7 +103,7 @@ func TestRebalance(t *testing.T) {
 		t.Logf("try %d: %s was lost too: %s", try+1, r.Fleet.Agents[i].Name, r.Fleet.Agents[i].Lost)
 	}
 	f := r.Fleet
-	if len(f.Rebalanced) != 1 || f.Lost() == nil || f.Lost()[0] != "a" || r.Ended != string(load.ByDuration) {
+	if len(f.Rebalanced) != 1 || f.Lost() == nil || f.Lost()[0] != "a" || r.Ended != string(loadresult.ByDuration) {
 		t.Fatalf("%s %+v", r.Ended, f)
 	}
 	after := f.Rebalanced[0].After
@@ -147,7 +147,7 @@ func TestLateAgent(t *testing.T) {
 	}
 	r := w.mustRun(c, w.newPlan(1000, 12*time.Second, 4))
 	a := r.Fleet.Agents[0]
-	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(load.ByDuration) {
+	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(loadresult.ByDuration) {
 		t.Fatalf("%s %+v", r.Ended, a)
 	}
 	w.end()
@@ -262,7 +262,7 @@ func TestLease(t *testing.T) {
 		m := newMember(FoundAgent{Name: "a"})
 		m.heardAt = heard
 		r := &fleetRun{Controller: w.newController(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
-			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
+			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
 		r.checkDeadlines(heard.Add(after))
 		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
 			t.Errorf("a controller that heard nothing for %v: lost %q, stopped: %v", after, m.lost, r.stopped)
@@ -281,7 +281,7 @@ func TestToldAgain(t *testing.T) {
 	} {
 		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
 		r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
-			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
+			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {
@@ -393,7 +393,7 @@ func TestStopAll(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	if err != nil || r.Ended != string(load.Lost) || r.Fleet.Agents[0].Lost != "stopped by hand" ||
+	if err != nil || r.Ended != string(loadresult.Lost) || r.Fleet.Agents[0].Lost != "stopped by hand" ||
 		!r.Fleet.Agents[0].Final || !r.Fleet.AddsUp {
 		t.Errorf("%+v %v", r, err)
 	}

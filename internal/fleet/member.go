@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/wire"
 )
 
@@ -15,7 +15,7 @@ type member struct {
 	hello   wire.Hello
 	helloAt time.Time // when the Hello arrived
 	index   int       // of its part in the plan
-	part    load.Plan
+	part    loadplan.Plan
 
 	sub        *nats.Subscription // to its events; nil: none
 	heardAt    time.Time          // when its last message arrived
@@ -43,7 +43,7 @@ func newMember(a FoundAgent) *member {
 		clockState: clockState{offset: unknownOffset(), wallAhead: a.ClockAhead}}
 }
 
-func (m *member) splitWeight() int { return min(max(m.hello.Weight, 1), load.MaxWeight) }
+func (m *member) splitWeight() int { return min(max(m.hello.Weight, 1), loadplan.MaxWeight) }
 
 func (m *member) runRef(r *fleetRun) wire.RunRef {
 	return wire.RunRef{Run: r.id, Epoch: m.hello.Epoch}

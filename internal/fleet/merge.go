@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -52,7 +53,7 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 	whole.Plan.Addresses = r.plan.Addresses
 	whole.SetIntervalPercentiles(r.seconds)
 	if r.endedByLoss { // the others were stopped because of it
-		whole.Ended = string(load.Lost)
+		whole.Ended = string(loadresult.Lost)
 	}
 	whole.SetFleet(f)
 	return whole, nil
@@ -62,9 +63,9 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 // happened to all agents, it is what was measured.
 func markAbandoned(all []*result.Result, agents []result.Agent) {
 	without := func(r *result.Result) bool {
-		return r.Ended == string(load.Gone) || r.Ended == string(load.Unreachable)
+		return r.Ended == string(loadresult.Gone) || r.Ended == string(loadresult.Unreachable)
 	}
-	onward := func(r *result.Result) bool { return !without(r) && r.Ended != string(load.Lost) }
+	onward := func(r *result.Result) bool { return !without(r) && r.Ended != string(loadresult.Lost) }
 	if !slices.ContainsFunc(all, onward) {
 		return
 	}
@@ -72,7 +73,7 @@ func markAbandoned(all []*result.Result, agents []result.Agent) {
 		if without(r) {
 			agents[i].Lost = fmt.Sprintf("no connection of it could be opened (%s)", r.Cause)
 			agents[i].LostAfter = &r.Window.MeasuredS
-			r.Ended, r.Cause = string(load.Lost), ""
+			r.Ended, r.Cause = string(loadresult.Lost), ""
 		}
 	}
 }
@@ -95,7 +96,7 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 	}
 	if part := m.result; part != nil {
 		if m.lost != "" { // its own reason is not the run's
-			part.Ended = string(load.Lost)
+			part.Ended = string(loadresult.Lost)
 		}
 		if part.Window.MeasuredS > 0 {
 			late := float64(m.loadStart(r)-r.start+m.final.Late) / 1e3
@@ -120,7 +121,7 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 
 // partialResult returns a result made of the reports of an agent that sent no final. It knows
 // nothing of requests in flight, connections and threads.
-func (t *reportedSeconds) partialResult(p load.Plan) (*result.Result, error) {
+func (t *reportedSeconds) partialResult(p loadplan.Plan) (*result.Result, error) {
 	total := metric.NewCounters()
 	s := t.sum
 	total.Sent, total.Completed, total.Failed = s.Sent, s.Completed, s.Failed
@@ -141,10 +142,10 @@ func (t *reportedSeconds) partialResult(p load.Plan) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &load.Result{Plan: p, Ended: load.Lost, Total: total, Measured: measured,
+	r := &loadresult.Result{Plan: p, Ended: loadresult.Lost, Total: total, Measured: measured,
 		Warmed: time.Duration(p.Warmup), Intervals: seconds}
 	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
-	part, err := result.From(r, load.Version)
+	part, err := result.From(r, loadplan.Version)
 	if err == nil {
 		part.Connections = result.Connections{}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/policy"
 )
 
@@ -39,19 +39,19 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0, 700} {
 		w := newWorld(t)
-		ceilings := make(chan load.Rate, 10)
+		ceilings := make(chan loadplan.Rate, 10)
 		w.startAgent("a", 1, func(a *Agent) {
 			a.Policy = policy.Default()
 			a.Policy.MaxRate = rate
-			a.ChooseRing = func(p load.Plan) string {
+			a.ChooseRing = func(p loadplan.Plan) string {
 				ceilings <- p.Ceiling
 				return p.Ring
 			}
 		})
 		p := w.newPlan(500, time.Second, 2)
-		p.Ceiling = load.RatePerSecond(1e6)
+		p.Ceiling = loadplan.RatePerSecond(1e6)
 		r := w.mustRun(w.newController("a"), p)
-		if got := <-ceilings; got != load.RatePerSecond(rate) || r.Requests.Sent != 500 {
+		if got := <-ceilings; got != loadplan.RatePerSecond(rate) || r.Requests.Sent != 500 {
 			t.Errorf("the ceiling is %v, want %v; %+v", got, rate, r.Requests)
 		}
 	}
@@ -60,7 +60,7 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 // An agent whose bus is not on its own machine does not load what listens there for itself alone.
 func TestFarBus(t *testing.T) {
 	a := &Agent{Policy: policy.Default()}
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Target.Port = "127.0.0.1", 80
 	for bus, want := range map[string]string{"10.0.0.5:3967": "is not in what its policy allows", "127.0.0.1:3967": ""} {
 		_, err := a.Policy.WithLocalBus(bus).Authorize(t.Context(), p, nil)

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -31,17 +32,17 @@ type claim struct {
 // load can have lasted, in seconds: warm-up, window and drain.
 func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) error {
 	q, open := part.Requests, r.plan.Open()
-	switch load.Ending(part.Ended) {
-	case load.ByDuration:
+	switch loadresult.Ending(part.Ended) {
+	case loadresult.ByDuration:
 		if whole := time.Duration(m.part.Duration).Seconds(); part.Window.MeasuredS != whole {
 			return fmt.Errorf("its result is of %v s, and says that it went on for all %v s",
 				part.Window.MeasuredS, whole)
 		}
-	case load.Interrupted, load.Aborted:
+	case loadresult.Interrupted, loadresult.Aborted:
 		if !r.stopped && m.lost == "" {
 			return errors.New("its load ended early, and nobody had it end")
 		}
-	case load.ByRequests, load.Gone, load.Unreachable:
+	case loadresult.ByRequests, loadresult.Gone, loadresult.Unreachable:
 	default:
 		return errors.New("its load ended in a way that there is not")
 	}
@@ -146,7 +147,7 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 		claim{"connections opened", float64(c.Opened), dialed},
 		claim{"connections opened again", float64(c.Reconnects), float64(c.Opened)},
 		claim{"handshakes", handshakes, dialed},
-		claim{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), load.RoutesMax))})
+		claim{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), loadresult.RoutesMax))})
 	for _, n := range c.Protocols {
 		claims = append(claims, claim{"connections of a protocol", float64(n), float64(c.Opened)})
 	}
@@ -163,7 +164,7 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 			dialed + countPerSecondMax*all})
 	}
 	if c.Streams != nil {
-		claims = append(claims, claim{"streams at once", float64(*c.Streams), load.MaxStreams})
+		claims = append(claims, claim{"streams at once", float64(*c.Streams), loadplan.MaxStreams})
 	}
 	return append(claims, r.rateClaims(m, part, handshakes)...)
 }
@@ -202,7 +203,7 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 	g, in := part.Generator, part.Window.MeasuredS
 	cpu := all * float64(min(max(m.hello.Host.CPUs, 1), cpusMax)) // s
 	busy := 100.0
-	if g.Ring == load.HTTP3Ring && in > 0 { // of all its CPUs, also after the window
+	if g.Ring == loadplan.HTTP3Ring && in > 0 { // of all its CPUs, also after the window
 		busy = 100 * all / in
 	}
 	spans, a2, off := 0.0, 0.0, 0.0
@@ -215,7 +216,7 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 		{"% busy", g.BusyPercent, busy},
 		{"% waiting for a CPU", g.Unscheduled, 100},
 		{"local ports", float64(g.LocalPorts), 1 << 16},
-		{"threads", float64(g.Threads), float64(min(m.part.Connections, load.MaxThreads))},
+		{"threads", float64(g.Threads), float64(min(m.part.Connections, loadplan.MaxThreads))},
 		{"spans between arrivals", spans, float64(part.Requests.Sent)},
 		{"as A² of the arrivals", a2, 16 * spans}, // each value as far off as it can be
 		{"% off the law", off, float64(all) * 1e9 * 100},
@@ -227,7 +228,7 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 const probeWindowMin = 1e-6
 
 // probeClaims returns the claims about the probe, the light load that runs with the main one.
-func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
+func probeClaims(p loadplan.Plan, part *result.Result, all float64) []claim {
 	b := part.Probe
 	if b == nil {
 		return nil

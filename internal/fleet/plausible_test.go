@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
@@ -16,30 +17,30 @@ import (
 
 // plannedRun is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
 // 4 were answered with an error. change makes another plan of the usual one.
-func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
+func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) {
 	t.Helper()
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Target.URL, p.Connections, p.Threads = "127.0.0.1", "http://127.0.0.1/", 4, 2
-	p.Requests, p.Duration = []load.Request{{Weight: 1, Name: "a"}, {Weight: 1, Name: "b"}}, load.Seconds(4*time.Second)
+	p.Requests, p.Duration = []loadplan.Request{{Weight: 1, Name: "a"}, {Weight: 1, Name: "b"}}, loadplan.Seconds(4*time.Second)
 	change(&p)
 	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
 	r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
 		plan: p, runPhase: runPhase{armed: true},
 		scratch:  metric.NewHistogram(metric.Fine),
-		liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
+		liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
 	m.part, m.reportedAt = p, int64(5*time.Second)+int64(p.Warmup)
-	out := &load.Result{Plan: p, Ended: load.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
+	out := &loadresult.Result{Plan: p, Ended: loadresult.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
 		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewCounters(), Ring: "epoll",
-		Totals: load.Totals{ConnectionTotals: load.ConnectionTotals{
-			Opened: 6, Reconnects: 2, Served: 4, Protocols: map[string]int64{load.HTTP11: 6}}}}
+		Totals: loadresult.Totals{ConnectionTotals: loadresult.ConnectionTotals{
+			Opened: 6, Reconnects: 2, Served: 4, Protocols: map[string]int64{loadplan.HTTP11: 6}}}}
 	h := metric.NewHistogram(metric.Coarse)
 	h.Record(1e6)
 	out.Connect, out.FirstByte = h, h
-	if out.Ended = load.ByDuration; p.Requested > 0 {
-		out.Ended = load.ByRequests
+	if out.Ended = loadresult.ByDuration; p.Requested > 0 {
+		out.Ended = loadresult.ByRequests
 	}
 	for _, name := range []string{"a", "b"} {
-		out.Routes = append(out.Routes, load.Route{Name: name, Completed: 18, Failed: 2, Latency: h})
+		out.Routes = append(out.Routes, loadresult.Route{Name: name, Completed: 18, Failed: 2, Latency: h})
 	}
 	for i := range 4 {
 		latency, wrong := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
@@ -47,9 +48,9 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 			latency.Record(2e6)
 		}
 		wrong.Record(3e6)
-		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
+		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
 			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
-			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []load.Failure{{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}}}
+			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}}}
 		iv.Measure()
 		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
 			t.Fatal(err)
@@ -62,7 +63,7 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 	s := m.reported.sum
 	out.Total.Sent, out.Total.Completed, out.Total.Failed = s.Sent, s.Completed, s.Failed
 	out.Total.Status[200], out.Total.Status[503], out.Failures = 36, 4, s.Failures
-	part, err := result.From(out, load.Version)
+	part, err := result.From(out, loadplan.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +74,13 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 // What is only in an agent's final is held against what can have been.
 func TestPossible(t *testing.T) {
 	n, x := func(n int64) *int64 { return &n }, func(x float64) *float64 { return &x }
-	closed := func(*load.Plan) {}
-	open := func(p *load.Plan) { p.Rate, p.Warmup = load.RatePerSecond(10), load.Seconds(time.Second) }
-	some := func(p *load.Plan) { p.Duration, p.Requested = 0, 40 }
-	few := func(p *load.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, load.RatePerSecond(0.1) }
-	light := func(p *load.Plan) { p.Probe = load.RatePerSecond(5) }
+	closed := func(*loadplan.Plan) {}
+	open := func(p *loadplan.Plan) { p.Rate, p.Warmup = loadplan.RatePerSecond(10), loadplan.Seconds(time.Second) }
+	some := func(p *loadplan.Plan) { p.Duration, p.Requested = 0, 40 }
+	few := func(p *loadplan.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, loadplan.RatePerSecond(0.1) }
+	light := func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(5) }
 	for _, c := range []struct {
-		plan func(*load.Plan)
+		plan func(*loadplan.Plan)
 		lie  func(*result.Result)
 		why  string
 	}{
@@ -182,7 +183,7 @@ func TestEveryNumberHasALimit(t *testing.T) {
 	again := []string{"Window.Started", "Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
 	tried := 0
-	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.RatePerSecond(10) }} {
+	for _, change := range []func(*loadplan.Plan){func(*loadplan.Plan) {}, func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(10) }} {
 		_, m := plannedRun(t, change)
 		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
 			r, m := plannedRun(t, change)

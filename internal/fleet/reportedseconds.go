@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"maps"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
@@ -20,13 +20,13 @@ import (
 type reportedSeconds struct {
 	received, matched int64 // seconds that were reported, and of them found in the final
 	nextIndex         int   // the lowest index that the next second may have
-	sum               load.Interval
+	sum               loadresult.Interval
 	latency, service  metric.Sparse
-	errors            metric.Sparse   // of answers that were errors
-	recent            []load.Interval // the last seconds, fewer than packedSeconds
-	packed            [][]byte        // those before, packedSeconds in each block
-	unpacked          []load.Interval // the block that secondAt has read last
-	unpackedBlock     int             // its number, from 1; 0: none
+	errors            metric.Sparse         // of answers that were errors
+	recent            []loadresult.Interval // the last seconds, fewer than packedSeconds
+	packed            [][]byte              // those before, packedSeconds in each block
+	unpacked          []loadresult.Interval // the block that secondAt has read last
+	unpackedBlock     int                   // its number, from 1; 0: none
 }
 
 // packedSeconds is how many seconds are compressed together.
@@ -34,13 +34,13 @@ const packedSeconds = 60
 
 // addSecond adds a second that checkSecond has accepted. h is scratch space: a new histogram for
 // each report would keep the garbage collector busy.
-func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
+func (t *reportedSeconds) addSecond(iv loadresult.Interval, h *metric.Histogram) {
 	t.received, t.nextIndex = t.received+1, iv.Index+1
 	t.latency, t.service = addSparse(h, t.latency, iv.Latency), addSparse(h, t.service, iv.Served())
 	t.errors = addSparse(h, t.errors, iv.ErrorLatency)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
-	t.sum.Failures = load.Fewer(t.sum.Failures, failureKindsMax)
+	t.sum.Failures = loadresult.Fewer(t.sum.Failures, failureKindsMax)
 	iv.Failures = nil // the sum has them; their text would take most of the memory
 	if t.recent = append(t.recent, iv); len(t.recent) == packedSeconds {
 		t.packed, t.recent = append(t.packed, packSeconds(t.recent)), nil
@@ -48,7 +48,7 @@ func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
 }
 
 // secondAt returns the k-th reported second, counted from 0, or nil if there is none.
-func (t *reportedSeconds) secondAt(k int64) (*load.Interval, error) {
+func (t *reportedSeconds) secondAt(k int64) (*loadresult.Interval, error) {
 	if k >= t.received {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func (t *reportedSeconds) secondAt(k int64) (*load.Interval, error) {
 }
 
 // allSeconds returns all reported seconds, without latencies.
-func (t *reportedSeconds) allSeconds() (all []load.Interval, err error) {
+func (t *reportedSeconds) allSeconds() (all []loadresult.Interval, err error) {
 	for _, b := range t.packed {
 		some, err := unpackSeconds(b)
 		if err != nil {
@@ -79,7 +79,7 @@ func (t *reportedSeconds) allSeconds() (all []load.Interval, err error) {
 }
 
 // packSeconds compresses intervals, and unpackSeconds reads them again.
-func packSeconds(some []load.Interval) []byte {
+func packSeconds(some []loadresult.Interval) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
 	w.Write(wire.Encode(some)) // a buffer never fails
@@ -87,7 +87,7 @@ func packSeconds(some []load.Interval) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-func unpackSeconds(b []byte) (some []load.Interval, err error) {
+func unpackSeconds(b []byte) (some []loadresult.Interval, err error) {
 	r, err := zlib.NewReader(bytes.NewReader(b))
 	if err == nil {
 		err = json.NewDecoder(r).Decode(&some)

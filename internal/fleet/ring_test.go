@@ -3,7 +3,7 @@ package fleet
 import (
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // Which ring is an agent's own business, and no matter of the plan that all have.
@@ -11,7 +11,7 @@ func TestAgentChoosesItsRing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.startAgent("a", 1, func(a *Agent) {
-		a.ChooseRing = func(p load.Plan) string {
+		a.ChooseRing = func(p loadplan.Plan) string {
 			if p.Ring != "auto" || p.Connections != 2 {
 				t.Errorf("the ring is chosen for %+v", p)
 			}

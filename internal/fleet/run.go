@@ -10,7 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 )
@@ -19,8 +20,8 @@ import (
 type fleetRun struct {
 	*Controller
 	id      string
-	plan    load.Plan // for all agents together
-	onLoss  string    // Controller.OnLoss, never ""
+	plan    loadplan.Plan // for all agents together
+	onLoss  string        // Controller.OnLoss, never ""
 	clock   clock
 	start   int64 // of the load, by clock; valid once armed
 	members []*member
@@ -37,7 +38,7 @@ type fleetRun struct {
 	rebalancing
 
 	scratch     *metric.Histogram // for adding up latencies
-	storedWhole *load.Plan        // plan as results store it; nil until the first result needs it
+	storedWhole *loadplan.Plan    // plan as results store it; nil until the first result needs it
 }
 
 // A runPhase says how far a run has come and how it is to end.
@@ -98,7 +99,8 @@ func (r *fleetRun) awaitMembers(ctx context.Context, most time.Duration, ready f
 			}
 		case <-ended:
 			ended = nil
-			r.stopMembers("the controller was interrupted", errors.Is(context.Cause(ctx), load.ErrAborted))
+			r.stopMembers("the controller was interrupted", errors.Is(context.Cause(ctx),
+				loadresult.ErrAborted))
 		}
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fleet/wire"
@@ -64,7 +65,7 @@ func TestManyAgents(t *testing.T) {
 	p := w.newPlan(0, time.Duration(seconds)*time.Second, agents*4)
 	var cpu time.Duration
 	var at time.Time
-	r, err := w.tryRun(t.Context(), w.newController(), p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), w.newController(), p, func(iv loadresult.Interval) {
 		if iv.Index == 0 {
 			cpu, at = processCPUTime(), time.Now()
 		}
@@ -129,7 +130,7 @@ type simulated struct {
 	second *metric.Histogram
 	clock  clock
 	of     wire.RunRef
-	plan   load.Plan
+	plan   loadplan.Plan
 	data   []byte
 	spool  spool
 }
@@ -167,7 +168,7 @@ func (s *simulated) handleCommand(t *testing.T, m *nats.Msg, do chan<- func()) {
 		var q wire.DiscoveryQuery
 		wire.Decode(m.Data, &q)
 		public, _ := s.key.PublicKey()
-		s.publishEvent(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: load.Version, Weight: 1,
+		s.publishEvent(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: loadplan.Version, Weight: 1,
 			Geometry: wire.Geometry(), Key: public, Clock: now})
 	case wire.DeliverPlan:
 		var p wire.Piece
@@ -205,9 +206,9 @@ func (s *simulated) handleCommand(t *testing.T, m *nats.Msg, do chan<- func()) {
 // simulateLoad reports seconds, all alike, and at last all of them together.
 func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()) {
 	n := s.second.Count
-	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewCounters(), Started: begin,
+	r := &loadresult.Result{Plan: s.plan, Ended: loadresult.ByDuration, Total: metric.NewCounters(), Started: begin,
 		Measured: time.Duration(s.plan.Duration)}
-	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
+	r.Plan.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {
 		do <- func() {
 			s.spool.addReport(m)
@@ -219,7 +220,7 @@ func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()
 	for i := range int(time.Duration(s.plan.Duration) / time.Second) {
 		to := time.Duration(i+1) * time.Second
 		time.Sleep(time.Until(begin.Add(to)))
-		iv := load.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
+		iv := loadresult.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
 			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
 		iv.Measure()
 		report(wire.Report{RunRef: s.of, Tick: &iv})
@@ -231,7 +232,7 @@ func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()
 		r.Total.Status[200] += n
 		r.Total.Latency.Add(s.second)
 	}
-	out, err := result.From(r, load.Version)
+	out, err := result.From(r, loadplan.Version)
 	if err != nil {
 		t.Error(err)
 		return

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // splitPlan gives every member its part of the plan.
@@ -26,26 +26,27 @@ func (r *fleetRun) splitPlan() error {
 		}
 	}
 	if len(none) > 0 {
-		return load.Flaw{Setting: "--connections", Problem: fmt.Sprintf("of %d none is left for %s; "+
+		return loadplan.Flaw{Setting: "--connections", Problem: fmt.Sprintf("of %d none is left for %s; "+
 			"give more, or use fewer agents", r.plan.Connections, strings.Join(none, ", "))}
 	}
 	if len(few) > 0 {
-		return load.Flaw{Setting: "--requests", Problem: fmt.Sprintf("of %d fewer than its connections "+
-			"are left for %s; give more, or fewer --connections", r.plan.Requested,
-			strings.Join(few, ", "))}
+		return loadplan.Flaw{Setting: "--requests",
+			Problem: fmt.Sprintf("of %d fewer than its connections "+
+				"are left for %s; give more, or fewer --connections", r.plan.Requested,
+				strings.Join(few, ", "))}
 	}
 	return nil
 }
 
-// scaleWeights scales weights down so that their sum fits a round of arrivals, load.MaxWeight.
+// scaleWeights scales weights down so that their sum fits a round of arrivals, loadplan.MaxWeight.
 func scaleWeights(weights []int) []int {
 	sum := 0
 	for _, w := range weights {
 		sum += w
 	}
 	for i := range weights {
-		if sum > load.MaxWeight {
-			weights[i] = max(weights[i]*(load.MaxWeight/2)/sum, 1)
+		if sum > loadplan.MaxWeight {
+			weights[i] = max(weights[i]*(loadplan.MaxWeight/2)/sum, 1)
 		}
 	}
 	return weights

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -81,20 +81,21 @@ func (r *fleetRun) connectTimeout() time.Duration {
 // sendOrders sends each member its part, sealed and in pieces.
 func (r *fleetRun) sendOrders() error {
 	for _, m := range r.members {
-		packed, err := load.Pack(m.part)
+		packed, err := loadplan.Pack(m.part)
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
 		o := wire.Order{RunRef: m.runRef(r), Agent: m.name, Nonce: m.hello.Nonce,
-			HelloHeardAt: r.clock.readingAt(m.helloAt), Version: load.Version, Geometry: wire.Geometry(),
+			HelloHeardAt: r.clock.readingAt(m.helloAt), Version: loadplan.Version, Geometry: wire.Geometry(),
 			Plan: packed, Threads: r.TotalThreads, MayReshard: r.onLoss == Rebalance}
 		sealed, from, err := o.Seal(r.Sign, m.hello.Key)
 		if err != nil {
 			return fmt.Errorf("the plan for %s: %w", m.name, err)
 		}
 		if len(sealed) > wire.BundleMax {
-			return load.Flaw{Setting: "--fleet", Problem: fmt.Sprintf("the plan has %d bytes, and agents "+
-				"take %d: its bodies are too large", len(sealed), wire.BundleMax)}
+			return loadplan.Flaw{Setting: "--fleet",
+				Problem: fmt.Sprintf("the plan has %d bytes, and agents "+
+					"take %d: its bodies are too large", len(sealed), wire.BundleMax)}
 		}
 		pieces := wire.SplitPieces(sealed, wire.PieceMax)
 		for i, data := range pieces {
@@ -116,7 +117,7 @@ func (r *fleetRun) joinRefusals() error {
 	var all []error
 	for _, m := range r.members {
 		if m.refused != "" {
-			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + " refuses: " + m.refused})
+			all = append(all, loadplan.Flaw{Setting: "--fleet", Problem: m.name + " refuses: " + m.refused})
 		} else if !m.answered && !r.stopped {
 			all = append(all, newMissingAgent(m.name+" does not answer"))
 		}
@@ -220,7 +221,7 @@ func (r *fleetRun) joinFailures() error {
 	for _, m := range r.members {
 		switch {
 		case m.hasFinal() && m.final.Error != "":
-			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + ": " + m.final.Error})
+			all = append(all, loadplan.Flaw{Setting: "--fleet", Problem: m.name + ": " + m.final.Error})
 		case !r.armed && m.lost != "":
 			all = append(all, newMissingAgent(m.name+" was lost before the start: "+m.lost))
 		}

@@ -16,7 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -152,7 +153,7 @@ func TestHostileBus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := r.Fleet.Agents[0]; r.Requests.Completed != 1500 || !r.Fleet.AddsUp || a.Lost != "" || !a.Final ||
-		a.Requests.Sent != 750 || r.Ended != string(load.ByDuration) {
+		a.Requests.Sent != 750 || r.Ended != string(loadresult.ByDuration) {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, a)
 	}
 	for _, reason := range reasons {
@@ -314,7 +315,7 @@ func TestVouch(t *testing.T) {
 		c := w.newController(names...)
 		c.VerifyAgent = vouch
 		err := c.ChooseAgents(t.Context())
-		if _, flaw := errors.AsType[load.Flaw](err); !flaw ||
+		if _, flaw := errors.AsType[loadplan.Flaw](err); !flaw ||
 			!strings.Contains(err.Error(), names[0]+": somebody else may be in its place") {
 			t.Errorf("%s: %v", names[0], err)
 		}
@@ -339,14 +340,14 @@ func TestVouch(t *testing.T) {
 
 // An agent that is heard and does not come to an end is given up, in time.
 func TestOverdue(t *testing.T) {
-	p := load.DefaultPlan()
-	p.Warmup, p.Duration, p.Drain = load.Seconds(time.Second), load.Seconds(10*time.Second), load.Seconds(2*time.Second)
-	p.Timeout, p.Connecting = load.Seconds(3*time.Second), load.Seconds(5*time.Second)
+	p := loadplan.DefaultPlan()
+	p.Warmup, p.Duration, p.Drain = loadplan.Seconds(time.Second), loadplan.Seconds(10*time.Second), loadplan.Seconds(2*time.Second)
+	p.Timeout, p.Connecting = loadplan.Seconds(3*time.Second), loadplan.Seconds(5*time.Second)
 	requests := p
 	requests.Duration, requests.Requested = 0, 1000
 	const start = int64(100 * time.Second)
 	for _, c := range []struct {
-		plan            load.Plan
+		plan            loadplan.Plan
 		reported, after time.Duration // the start
 		rest            bool          // of its final is on its way
 		why             string
@@ -380,7 +381,7 @@ func TestOverdue(t *testing.T) {
 			t.Errorf("after %v of its final: %q, want %q", after, why, want)
 		}
 	}
-	p.Duration = load.Seconds(time.Hour)
+	p.Duration = loadplan.Seconds(time.Hour)
 	m := &member{reportState: reportState{reportedAt: start + int64(10*time.Second)}}
 	if why := m.whyOverdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
 		t.Errorf("in the middle of a load: %q", why)
@@ -404,11 +405,11 @@ func TestNeverFinishes(t *testing.T) {
 		return []*nats.Msg{m}
 	}
 	p := w.newPlan(500, 2*time.Second, 4)
-	p.Timeout, p.Connecting, p.Drain = load.Seconds(time.Second), load.Seconds(time.Second), load.Seconds(4*time.Second)
+	p.Timeout, p.Connecting, p.Drain = loadplan.Seconds(time.Second), loadplan.Seconds(time.Second), loadplan.Seconds(4*time.Second)
 	r := w.mustRun(c, p)
 	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||
-		a.Covered != 2 || b.Lost != "" || !b.Final || r.Ended != string(load.ByDuration) {
+		a.Covered != 2 || b.Lost != "" || !b.Final || r.Ended != string(loadresult.ByDuration) {
 		t.Errorf("%s %+v %+v", r.Ended, a, b)
 	}
 }
@@ -526,10 +527,10 @@ func TestLooseStart(t *testing.T) {
 func TestKeptSeconds(t *testing.T) {
 	const n = 3*packedSeconds + 7
 	var k reportedSeconds
-	want := make([]load.Interval, n)
+	want := make([]loadresult.Interval, n)
 	for i := range want {
 		at := time.Duration(i) * time.Second
-		iv := load.Interval{Index: i, From: at + 123456, To: at + time.Second + time.Duration(i*7919%1e6),
+		iv := loadresult.Interval{Index: i, From: at + 123456, To: at + time.Second + time.Duration(i*7919%1e6),
 			Sent: 10_000, Completed: int64(9990 + i%17), InFlight: int64(i % 40), Received: int64(1_400_000 + i*331%9973),
 			Written: 640_000, Mean: time.Duration(80_000 + i*53%997), P50: time.Duration(75_000 + i*31%997),
 			P99: time.Duration(150_000 + i*97%9973), Max: time.Duration(4_000_000 + i*7919%999_983),

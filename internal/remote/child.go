@@ -20,7 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -36,9 +37,10 @@ const stderrMax = 8 << 10
 
 // RunLoad is a result.Runner. The child ends when its stdin is closed, so it does not outlive this
 // process, however that ends.
-func (c Child) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
+	each func(loadresult.Interval)) (*result.Result,
 	error) {
-	plan, err := load.Pack(p)
+	plan, err := loadplan.Pack(p)
 	if err != nil {
 		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 	}
@@ -67,8 +69,9 @@ func (c Child) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval
 	if last.Error != "" {
 		return nil, last.resultError()
 	}
-	if context.Cause(ctx) == load.ErrAborted && last.Result.Ended == string(load.Interrupted) {
-		last.Result.Ended = string(load.Aborted) // the child knew only that it should stop
+	if context.Cause(ctx) == loadresult.ErrAborted &&
+		last.Result.Ended == string(loadresult.Interrupted) {
+		last.Result.Ended = string(loadresult.Aborted) // the child knew only that it should stop
 	}
 	last.Result.Samples = last.Samples
 	return last.Result, nil
@@ -94,7 +97,8 @@ func stopProcess(cmd *exec.Cmd, in io.Closer) {
 
 // superviseWorker sends a worker its plan, lets it begin when it is ready, and passes its intervals
 // on. It returns the worker's final message.
-func superviseWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message,
+func superviseWorker(in io.Writer, out io.Reader, plan []byte,
+	each func(loadresult.Interval)) (message,
 	error) {
 	tasks, messages := json.NewEncoder(in), json.NewDecoder(out)
 	tasks.Encode(task{Plan: plan}) // if this fails the worker has ended, which is reported below

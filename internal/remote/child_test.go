@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // A worker process that does not work is an error that says what it said.
@@ -27,7 +29,7 @@ func TestChildThatFails(t *testing.T) {
 		{[]string{exe, "-test.run=^$"}, "it ended without a result"},
 		{[]string{exe, "-frob"}, "flag provided but not defined: -frob"},
 	} {
-		r, err := Child{c.args}.RunLoad(t.Context(), load.DefaultPlan(), func(load.Interval) {})
+		r, err := Child{c.args}.RunLoad(t.Context(), loadplan.DefaultPlan(), func(loadresult.Interval) {})
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
@@ -38,7 +40,7 @@ func TestChildThatFails(t *testing.T) {
 func TestFlawsComeBack(t *testing.T) {
 	p := planOf(t, "http://127.0.0.1:1/")
 	p.Connections, p.Pipeline = 0, 0
-	plan, err := load.Pack(p)
+	plan, err := loadplan.Pack(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func TestFlawsComeBack(t *testing.T) {
 	if got := last.resultError(); got.Error() != direct.Error() {
 		t.Errorf("%v, want %v", got, direct)
 	}
-	if _, is := errors.AsType[load.Flaw](last.resultError()); !is {
+	if _, is := errors.AsType[loadplan.Flaw](last.resultError()); !is {
 		t.Errorf("%v is no flaw", last.resultError())
 	}
 }
@@ -85,7 +87,7 @@ func TestSamplesComeBack(t *testing.T) {
 	defer server.Close()
 	p := planOf(t, server.URL+"/x")
 	p.SaveErrors, p.Requested, p.Duration = true, 30, 0
-	plan, err := load.Pack(p)
+	plan, err := loadplan.Pack(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +95,12 @@ func TestSamplesComeBack(t *testing.T) {
 	hear, out := io.Pipe()
 	worked := make(chan error, 1)
 	go func() { worked <- RunWorker(t.Context(), in, out) }()
-	last, err := superviseWorker(tell, hear, plan, func(load.Interval) {})
+	last, err := superviseWorker(tell, hear, plan, func(loadresult.Interval) {})
 	tell.Close()
 	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
 		t.Fatal(err, last.Error)
 	}
-	if len(last.Samples) != load.SamplesMost || string(last.Samples[0].Body) != "404 page not found\n" ||
+	if len(last.Samples) != loadplan.SamplesMost || string(last.Samples[0].Body) != "404 page not found\n" ||
 		last.Samples[0].Request.Path != "/x" {
 		t.Errorf("%+v", last.Samples)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -17,7 +19,7 @@ import (
 // A task is a line of JSON to a worker process. The first says what to do. If that is a load, a
 // second one says when to begin, once the worker has reported that it is ready.
 type task struct {
-	Plan  []byte             `json:"plan,omitempty"` // encoded by load.Pack
+	Plan  []byte             `json:"plan,omitempty"` // encoded by loadplan.Pack
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetchTask         `json:"fetch,omitempty"`
 	Count string             `json:"count,omitempty"` // URL at which the server reports its count
@@ -35,15 +37,15 @@ type fetchTask struct {
 // A message is a line of JSON from a worker process. The final one is a result, an answer, or an
 // error.
 type message struct {
-	Ready    bool             `json:"ready,omitempty"` // its connections are open
-	Interval *load.Interval   `json:"interval,omitempty"`
-	Result   *result.Result   `json:"result,omitempty"`
-	Samples  []load.Sample    `json:"samples,omitempty"` // of Result, whose JSON leaves them out
-	Answer   *fairness.Answer `json:"answer,omitempty"`
-	Fetched  bool             `json:"fetched,omitempty"`
-	Counted  *Count           `json:"counted,omitempty"`
-	Error    string           `json:"error,omitempty"`
-	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan; Error joins their texts
+	Ready    bool                 `json:"ready,omitempty"` // its connections are open
+	Interval *loadresult.Interval `json:"interval,omitempty"`
+	Result   *result.Result       `json:"result,omitempty"`
+	Samples  []loadresult.Sample  `json:"samples,omitempty"` // of Result, whose JSON leaves them out
+	Answer   *fairness.Answer     `json:"answer,omitempty"`
+	Fetched  bool                 `json:"fetched,omitempty"`
+	Counted  *Count               `json:"counted,omitempty"`
+	Error    string               `json:"error,omitempty"`
+	Flaws    []loadplan.Flaw      `json:"flaws,omitempty"` // of the plan; Error joins their texts
 }
 
 func (w message) isFinal() bool {
@@ -83,11 +85,11 @@ func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // planFlaws are the flaws of a plan, if err joins nothing else.
-func planFlaws(err error) (all []load.Flaw) {
+func planFlaws(err error) (all []loadplan.Flaw) {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is {
-		if flaw, is := err.(load.Flaw); is {
-			return []load.Flaw{flaw}
+		if flaw, is := err.(loadplan.Flaw); is {
+			return []loadplan.Flaw{flaw}
 		}
 		return nil
 	}
@@ -106,7 +108,7 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *jso
 	error) {
 	switch {
 	case t.Plan != nil:
-		p, err := load.Unpack(t.Plan)
+		p, err := loadplan.Unpack(t.Plan)
 		if err != nil {
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
@@ -134,7 +136,8 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *jso
 
 // runLoadPart runs a plan together with other generators. If the parent no longer reads messages,
 // RunWorker fails in the end.
-func runLoadPart(ctx context.Context, p load.Plan, begin <-chan time.Time, messages *json.Encoder) (
+func runLoadPart(ctx context.Context, p loadplan.Plan, begin <-chan time.Time,
+	messages *json.Encoder) (
 	*result.Result, error) {
 	meet := func(ctx context.Context) time.Time {
 		messages.Encode(message{Ready: true})
@@ -145,10 +148,10 @@ func runLoadPart(ctx context.Context, p load.Plan, begin <-chan time.Time, messa
 			return time.Time{}
 		}
 	}
-	each := func(iv load.Interval) { messages.Encode(message{Interval: &iv}) }
+	each := func(iv loadresult.Interval) { messages.Encode(message{Interval: &iv}) }
 	r, err := load.RunTogether(ctx, p, meet, each)
 	if err != nil {
 		return nil, err
 	}
-	return result.From(r, load.Version)
+	return result.From(r, loadplan.Version)
 }

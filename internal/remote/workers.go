@@ -10,7 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
@@ -28,7 +29,7 @@ type Workers struct {
 	Isolated bool     // each in the network namespace of a client
 
 	// Ring returns the ring of a worker's plan on this machine; nil: the plan's own.
-	Ring func(load.Plan) string
+	Ring func(loadplan.Plan) string
 
 	mu    sync.Mutex
 	trees []probe.Tree // of running workers
@@ -46,20 +47,20 @@ func (w *Workers) ProcessTrees() []probe.Tree {
 
 // RunLoad is a result.Runner. Each worker loads its part of p, all begin at once, and the results
 // are merged.
-func (w *Workers) RunLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (
+func (w *Workers) RunLoad(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (
 	*result.Result, error) {
 	var tasks []task
 	for _, part := range p.Split(w.Count) {
 		if w.Ring != nil {
 			part.Ring = w.Ring(part)
 		}
-		plan, err := load.Pack(part)
+		plan, err := loadplan.Pack(part)
 		if err != nil {
 			return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 		}
 		tasks = append(tasks, task{Plan: plan})
 	}
-	last, err := w.runTasks(ctx, tasks, w.Isolated, load.Together(len(tasks), each))
+	last, err := w.runTasks(ctx, tasks, w.Isolated, loadresult.Together(len(tasks), each))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (w *Workers) RunLoad(ctx context.Context, p load.Plan, each func(load.Inter
 
 // AskServer is fairness.Ask in a worker, which can reach the server.
 func (w *Workers) AskServer(ctx context.Context, q fairness.Question) (*fairness.Answer, error) {
-	last, err := w.runTasks(ctx, []task{{Ask: &q}}, false, func(int, *load.Interval) {})
+	last, err := w.runTasks(ctx, []task{{Ask: &q}}, false, func(int, *loadresult.Interval) {})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (w *Workers) FetchProfile(ctx context.Context, base string, kind profile.Ki
 	defer os.RemoveAll(dir)
 	f := fetchTask{base, kind, d, filepath.Join(dir, "profile.pb.gz")}
 	if _, err := w.runTasks(ctx, []task{{Fetch: &f}}, false, func(int,
-		*load.Interval) {
+		*loadresult.Interval) {
 	}); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (w *Workers) FetchProfile(ctx context.Context, base string, kind profile.Ki
 
 // CountServed is FetchCount in a worker, which can reach the server.
 func (w *Workers) CountServed(ctx context.Context, url string) (Count, error) {
-	last, err := w.runTasks(ctx, []task{{Count: url}}, false, func(int, *load.Interval) {})
+	last, err := w.runTasks(ctx, []task{{Count: url}}, false, func(int, *loadresult.Interval) {})
 	if err != nil {
 		return Count{}, err
 	}
@@ -110,7 +111,7 @@ func (w *Workers) CountServed(ctx context.Context, url string) (Count, error) {
 // with each interval that a worker measured, and with nil when the worker will measure no more.
 // When ctx ends or a worker fails, all workers are told to stop.
 func (w *Workers) runTasks(ctx context.Context, tasks []task, isolated bool,
-	interval func(from int, iv *load.Interval)) (last []message, err error) {
+	interval func(from int, iv *loadresult.Interval)) (last []message, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all []*workerProcess

@@ -10,19 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 )
 
 // planOf loads a server that the test has.
-func planOf(t *testing.T, url string) load.Plan {
+func planOf(t *testing.T, url string) loadplan.Plan {
 	t.Helper()
 	u, err := requests.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target, p.Connections, p.Threads = u.Target, 2, 1
 	if p.Requests, err = requests.Pair(requests.Defaults{URL: u}, []requests.URL{u}, [][]byte{nil}); err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestWork(t *testing.T) {
 	}))
 	defer s.Close()
 	never := func(message) bool { return false }
-	taskOf := func(p load.Plan) task {
-		b, err := load.Pack(p)
+	taskOf := func(p loadplan.Plan) task {
+		b, err := loadplan.Pack(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestWork(t *testing.T) {
 	if last := said[len(said)-1].Result; !said[0].Ready || last == nil || last.Requests.Completed != 500 {
 		t.Errorf("%+v", said)
 	}
-	p.Requested, p.Duration = 0, load.Seconds(time.Hour)
+	p.Requested, p.Duration = 0, loadplan.Seconds(time.Hour)
 	said = talk(t, taskOf(p), func(w message) bool { return w.Interval != nil })
 	if last := said[len(said)-1].Result; last == nil || last.Ended != "interrupted" ||
 		last.Requests.Completed == 0 || last.Requests.Completed != said[1].Interval.Completed+

@@ -3,7 +3,7 @@ package result
 import (
 	"fmt"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // Answers is how many requests of the window were answered completely: those of Requests.Completed,
@@ -20,7 +20,7 @@ func (r *Result) ErrorAnswers() int64 {
 }
 
 // errorsInPhase is how many errors there were in a phase.
-func (r *Result) errorsInPhase(phase load.Phase) (n int64) {
+func (r *Result) errorsInPhase(phase loadresult.Phase) (n int64) {
 	for _, e := range r.Errors {
 		if e.Phase == string(phase) {
 			n += e.Count
@@ -59,9 +59,9 @@ func (r *Result) checkSums() error {
 	if r.Latency != nil {
 		latencies = r.Latency.Count
 	}
-	if wrong := r.ErrorAnswers(); wrong != r.errorsInPhase(load.Expect) {
+	if wrong := r.ErrorAnswers(); wrong != r.errorsInPhase(loadresult.Expect) {
 		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
-			r.Plan.Part+1, r.errorsInPhase(load.Expect), wrong)
+			r.Plan.Part+1, r.errorsInPhase(loadresult.Expect), wrong)
 	}
 	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
 		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
 // failingRun is a closed loop of 20,000 answers within 2 s, of which so many are right and the
 // others a 503 or a 500, in turn: right ones take 2 ms and errors 1 ms.
-func failingRun(right int64) *load.Result {
+func failingRun(right int64) *loadresult.Result {
 	r := closedRun()
 	r.Plan.Expect, r.Plan.Connections, r.Totals.Outage, r.Totals.Unfinished = nil, 10, 0, 0
 	r.Totals.Opened, r.Totals.Served, r.Totals.Reconnects = 10, 10, 0
@@ -32,7 +32,7 @@ func failingRun(right int64) *load.Result {
 	}
 	for status, detail := range map[int]string{500: "500", 503: "503"} {
 		if n := r.Total.Status[status]; n > 0 {
-			r.Totals.Failures = append(r.Totals.Failures, load.Failure{Phase: load.Expect, Kind: "status",
+			r.Totals.Failures = append(r.Totals.Failures, loadresult.Failure{Phase: loadresult.Expect, Kind: "status",
 				Address: "1.2.3.4:443", Detail: detail, Count: n})
 		}
 	}

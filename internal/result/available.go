@@ -3,7 +3,7 @@ package result
 import (
 	"fmt"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // unavailableMost is the share of the window for which a closed workload may have been without a
@@ -20,7 +20,7 @@ func (r *Result) Unavailable() (share float64) {
 		return 0
 	}
 	lost, of := r.Window.UnavailableS, r.Window.MeasuredS
-	if planned := r.Plan.Duration; load.Ending(r.Ended) == load.Gone {
+	if planned := r.Plan.Duration; loadresult.Ending(r.Ended) == loadresult.Gone {
 		switch length := float64(planned) / 1e9; {
 		case r.Plan.Requested > 0:
 			lost, of = float64(r.Plan.Requested-r.Requests.Sent), float64(r.Plan.Requested)
@@ -37,7 +37,7 @@ func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
 // checkNoServer finds time without a server, which a closed workload does not show otherwise.
 func checkNoServer(r *Result) (string, string) {
-	if r.Applied() || r.Answers() == 0 || load.Ending(r.Ended) == load.Gone {
+	if r.Applied() || r.Answers() == 0 || loadresult.Ending(r.Ended) == loadresult.Gone {
 		return OK, "" // Ended reports it
 	}
 	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.firstCause()
@@ -66,7 +66,7 @@ func (r *Result) noteNoServer() string {
 	switch {
 	case r.Applied():
 		return ""
-	case load.Ending(r.Ended) == load.Gone:
+	case loadresult.Ending(r.Ended) == loadresult.Gone:
 		return fmt.Sprintf("the server went away, and %.3g %% of the load was not applied",
 			100*r.Unavailable())
 	}

@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // away is a closed run of 10 s whose server was gone for so long, on average of its connections.
-func away(t *testing.T, seconds float64, change func(*load.Result)) *Result {
+func away(t *testing.T, seconds float64, change func(*loadresult.Result)) *Result {
 	t.Helper()
 	r := closedRun()
-	r.Plan.Duration, r.Measured = load.Seconds(10*time.Second), 10*time.Second
+	r.Plan.Duration, r.Measured = loadplan.Seconds(10*time.Second), 10*time.Second
 	r.Unavailable = int64(seconds * 1e9 * float64(r.Plan.Connections))
 	r.UnavailableMost, r.UnavailableSince = r.Unavailable, 2e9
 	if change != nil {
@@ -25,16 +26,18 @@ func away(t *testing.T, seconds float64, change func(*load.Result)) *Result {
 // Objectives of errors and rps are missed by a closed loop that had no server for over 1 % of
 // its window, and all say for how long.
 func TestObjectivesWithoutAServer(t *testing.T) {
-	open := func(r *load.Result) {
-		r.Plan.Rate = load.RatePerSecond(500)
+	open := func(r *loadresult.Result) {
+		r.Plan.Rate = loadplan.RatePerSecond(500)
 		r.Total.Service.Merge(r.Total.Latency)
 	}
-	gone := func(r *load.Result) { r.Ended, r.Plan.Duration = load.Gone, load.Seconds(1000*time.Second) }
-	counted := func(r *load.Result) { r.Ended, r.Plan.Duration, r.Plan.Requested = load.Gone, 0, 2006 }
+	gone := func(r *loadresult.Result) {
+		r.Ended, r.Plan.Duration = loadresult.Gone, loadplan.Seconds(1000*time.Second)
+	}
+	counted := func(r *loadresult.Result) { r.Ended, r.Plan.Duration, r.Plan.Requested = loadresult.Gone, 0, 2006 }
 	for _, c := range []struct {
 		name    string
 		seconds float64
-		change  func(*load.Result)
+		change  func(*loadresult.Result)
 		share   float64
 		note    string
 	}{
@@ -66,7 +69,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 
 // The verdict says it once.
 func TestVerdictWithoutAServer(t *testing.T) {
-	r := away(t, 5, func(r *load.Result) { r.Outage = 5e9 })
+	r := away(t, 5, func(r *loadresult.Result) { r.Outage = 5e9 })
 	said := strings.Join(r.Generator.Reasons, "\n")
 	if r.Generator.Verdict == OK || strings.Count(said, "5s on average of all connections") != 1 {
 		t.Errorf("%s: %s", r.Generator.Verdict, said)
@@ -79,7 +82,7 @@ func TestUnavailableTogether(t *testing.T) {
 	whole.Connections = 40
 	var parts []*Result
 	for i, p := range whole.SplitBy([]int{1, 3}) {
-		parts = append(parts, away(t, []float64{8, 0}[i], func(r *load.Result) {
+		parts = append(parts, away(t, []float64{8, 0}[i], func(r *loadresult.Result) {
 			duration, n := r.Plan.Duration, int64(p.Connections)
 			r.Unavailable = r.Unavailable / int64(r.Plan.Connections) * n
 			r.Plan = p

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 )
 
@@ -73,7 +73,7 @@ func Check(r *Result) error {
 
 // ratePerMachine is more requests a second than a machine can send: ten times what a plan can ask
 // of a fleet.
-const ratePerMachine = 10 * load.MaxRate
+const ratePerMachine = 10 * loadplan.MaxRate
 
 // checkRates finds rates that cannot be.
 func checkRates(r *Result) (all []error) {

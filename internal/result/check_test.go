@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // keysOf are those of a written result, to be changed.
@@ -49,7 +50,7 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	sample := openRun()
-	sample.Plan.Requests = []load.Request{{Name: "a"}}
+	sample.Plan.Requests = []loadplan.Request{{Name: "a"}}
 	whole := keysOf(t, from(t, sample))
 	if said := doubts(t, whole); said != "" {
 		t.Fatalf("of a result as it is: %s", said)
@@ -128,8 +129,8 @@ func TestCheckFindsRatesThatCannotBe(t *testing.T) {
 
 // Whoever interrupts a run is not told to let it end more slowly.
 func TestNoDrainOfAnInterruptedRun(t *testing.T) {
-	for ended, want := range map[load.Ending]bool{load.ByDuration: true, load.ByRequests: true,
-		load.Interrupted: false, load.Aborted: false, load.Gone: false} {
+	for ended, want := range map[loadresult.Ending]bool{loadresult.ByDuration: true, loadresult.ByRequests: true,
+		loadresult.Interrupted: false, loadresult.Aborted: false, loadresult.Gone: false} {
 		r := from(t, closedRun())
 		r.Ended, r.Requests.Unfinished = string(ended), r.Requests.Sent
 		said := strings.Join(warnings(r), "\n")

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/redact"
 )
 
 // Secrets are the values that Redacted takes out of p, each once, redact.MostKnown of them at most.
 // Of a long one it is the beginning, with 4 KiB.
-func Secrets(p load.Plan) (all []string) {
+func Secrets(p loadplan.Plan) (all []string) {
 	const longest = 4 << 10
 	had := map[string]bool{}
 	Redacted(p, func(_, value string) string {
@@ -25,7 +26,7 @@ func Secrets(p load.Plan) (all []string) {
 
 // Known are the secrets of p, to be searched for in what others say. Where p goes is none of them,
 // whatever header says the same. A nil keep knows nothing.
-func Known(p load.Plan, keep redact.Replacer) *redact.Known {
+func Known(p loadplan.Plan, keep redact.Replacer) *redact.Known {
 	if keep == nil {
 		return nil
 	}
@@ -34,7 +35,7 @@ func Known(p load.Plan, keep redact.Replacer) *redact.Known {
 
 // Destination is where p goes: scheme, host and port of its URL, its socket, and the addresses of
 // its host, as far as they are known. It is in every result, and no secret.
-func Destination(p load.Plan) []string {
+func Destination(p loadplan.Plan) []string {
 	t := p.Target
 	scheme, rest, _ := strings.Cut(t.URL, "://")
 	all := []string{scheme + "://" + rest[:strings.IndexAny(rest+"/", "/?#")], t.Host, t.Unix}
@@ -103,13 +104,13 @@ func (r *Result) repeatsOthers() bool {
 // ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
 // failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for
 // with many secrets that takes up to a second of a CPU, which the load is to have.
-func ConcealIntervals(p load.Plan, keep redact.Replacer,
-	each func(load.Interval)) func(load.Interval) {
+func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
+	each func(loadresult.Interval)) func(loadresult.Interval) {
 	if keep == nil {
 		return each
 	}
 	known := Known(p, keep)
-	return func(iv load.Interval) {
+	return func(iv loadresult.Interval) {
 		iv.Failures = slices.Clone(iv.Failures)
 		for i := range iv.Failures {
 			iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)

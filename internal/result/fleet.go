@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // A Fleet describes the machines that made a load together.
@@ -151,13 +151,13 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 	q := r.Requests
 	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
 		all.Unfinished == q.Unfinished && latencies == q.Completed &&
-		r.ErrorAnswers() == r.errorsInPhase(load.Expect)
+		r.ErrorAnswers() == r.errorsInPhase(loadresult.Expect)
 }
 
 // SetIntervalPercentiles sets the percentiles in the series from intervals that were added up with
 // all their latencies, because a merged result does not have them. The intervals must be those of
 // the same requests.
-func (r *Result) SetIntervalPercentiles(all []load.Interval) {
+func (r *Result) SetIntervalPercentiles(all []loadresult.Interval) {
 	for _, iv := range all {
 		i, found := slices.BinarySearchFunc(r.Series, iv.To.Seconds(), func(p Point, to float64) int {
 			return cmp.Compare(p.T, to)

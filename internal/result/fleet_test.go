@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // fleetOf is one of two machines that made r together.
@@ -72,7 +72,7 @@ func TestTogether(t *testing.T) {
 // Percentiles of a second come from intervals of the same exchanges only.
 func TestSeconds(t *testing.T) {
 	r := &Result{Series: []Point{{T: 1, Completed: 10}, {T: 2.5, Completed: 20}, {T: 3, Completed: 30}}}
-	r.SetIntervalPercentiles([]load.Interval{
+	r.SetIntervalPercentiles([]loadresult.Interval{
 		{To: time.Second, Completed: 10, P50: time.Millisecond, P99: 2 * time.Millisecond},
 		{To: 2500 * time.Millisecond, Completed: 21, P50: time.Millisecond},
 		{To: 4 * time.Second, Completed: 30, P50: time.Millisecond},

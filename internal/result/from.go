@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/redact"
 )
@@ -16,7 +17,7 @@ import (
 // From converts what a run counted into the stored form, and judges the generator. The plan has
 // plain marks in place of secrets: see RestorePlan. version is the version of dyno that measured.
 // An error means that a histogram could not be encoded, a fault of dyno.
-func From(r *load.Result, version string) (*Result, error) {
+func From(r *loadresult.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
 		total = metric.NewCounters()
@@ -49,7 +50,7 @@ func From(r *load.Result, version string) (*Result, error) {
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
-	if r.Ended == load.Gone || r.Ended == load.Unreachable {
+	if r.Ended == loadresult.Gone || r.Ended == loadresult.Unreachable {
 		out.Cause = r.Cause
 	}
 	if r.Plan.Open() {
@@ -64,7 +65,7 @@ func From(r *load.Result, version string) (*Result, error) {
 }
 
 // setOpen sets what only an open workload has.
-func (r *Result) setOpen(from *load.Result) {
+func (r *Result) setOpen(from *loadresult.Result) {
 	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
 	after, due := from.SentAfter, r.Requests.Sent+waiting
 	worst := toMicroseconds(float64(from.LateMax))
@@ -82,7 +83,7 @@ func (r *Result) setOpen(from *load.Result) {
 }
 
 // newArrivals compares arrivals with their distribution; nil if nothing is known.
-func newArrivals(law *load.Law) *Arrivals {
+func newArrivals(law *loadresult.Law) *Arrivals {
 	if a2, n := law.AndersonDarling(); n > 0 {
 		a2 = roundHundredths(a2)
 		return &Arrivals{Spans: n, A2: &a2}
@@ -114,7 +115,7 @@ func (r *Result) setClosed() {
 }
 
 // setUnavailable sets for how long there was no server. Less than a microsecond counts as nothing.
-func (r *Result) setUnavailable(from *load.Result) {
+func (r *Result) setUnavailable(from *loadresult.Result) {
 	each := toMicroseconds(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
 	if each <= 0 {
 		return
@@ -130,7 +131,7 @@ func (r *Result) SentLater() bool {
 		r.Service.HDR != r.Latency.HDR
 }
 
-func (r *Result) setDistributions(from *load.Result, total *metric.Counters) error {
+func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counters) error {
 	for _, d := range []struct {
 		of   string
 		from *metric.Histogram
@@ -159,7 +160,7 @@ func (r *Result) setDistributions(from *load.Result, total *metric.Counters) err
 }
 
 // handshakeRate is the rate of handshakes, if the plan opens connections again and again.
-func handshakeRate(r *load.Result) *float64 {
+func handshakeRate(r *loadresult.Result) *float64 {
 	if !r.Plan.Target.TLS || r.Plan.Reconnect == 0 {
 		return nil
 	}
@@ -168,7 +169,7 @@ func handshakeRate(r *load.Result) *float64 {
 }
 
 // errorAnswerRate is the rate of answers that were errors; nil if there were none.
-func errorAnswerRate(r *load.Result, total *metric.Counters) *float64 {
+func errorAnswerRate(r *loadresult.Result, total *metric.Counters) *float64 {
 	if total.ErrorLatency.Count == 0 {
 		return nil
 	}
@@ -219,7 +220,7 @@ func countByStatus(s *metric.Counters) map[string]int64 {
 	return m
 }
 
-func newErrors(from []load.Failure) []Error {
+func newErrors(from []loadresult.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
 		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
@@ -237,13 +238,13 @@ func sortErrors(all []Error) {
 
 // isConsequence is 1 if the error is only a consequence of another, else 0.
 func isConsequence(e Error) int {
-	if e.Kind == load.Behind {
+	if e.Kind == loadresult.Behind {
 		return 1
 	}
 	return 0
 }
 
-func newConnections(r *load.Result) Connections {
+func newConnections(r *loadresult.Result) Connections {
 	c := Connections{Asked: r.Plan.Connections, Opened: r.Opened, Served: r.Served,
 		Reconnects: r.Reconnects}
 	if r.Plan.Target.TLS {
@@ -257,7 +258,7 @@ func newConnections(r *load.Result) Connections {
 	if len(r.Protocols) > 0 {
 		c.Protocols = r.Protocols
 	}
-	if r.Protocols[load.HTTP2]+r.Protocols[load.HTTP3] > 0 {
+	if r.Protocols[loadplan.HTTP2]+r.Protocols[loadplan.HTTP3] > 0 {
 		room := r.Room
 		c.Streams = &room
 	}
@@ -276,14 +277,14 @@ func (r *Result) slotsPerConnection() int {
 }
 
 // newStderr is what FastCGI applications wrote to stderr; nil if nothing.
-func newStderr(r *load.Result) *Stderr {
+func newStderr(r *loadresult.Result) *Stderr {
 	if r.StderrBytes == 0 {
 		return nil
 	}
 	return &Stderr{strings.ToValidUTF8(string(r.Stderr), "\ufffd"), r.StderrBytes}
 }
 
-func newPoints(from []load.Interval) []Point {
+func newPoints(from []loadresult.Interval) []Point {
 	all := []Point{}
 	for _, i := range from {
 		all = append(all, PointOf(i))
@@ -292,7 +293,7 @@ func newPoints(from []load.Interval) []Point {
 }
 
 // PointOf converts an interval into the stored form.
-func PointOf(i load.Interval) Point {
+func PointOf(i loadresult.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
@@ -312,7 +313,7 @@ func countByCode(of map[uint16]int64) map[string]int64 {
 }
 
 // newRoutes converts routes. A single route equals the total, and is left out.
-func newRoutes(from []load.Route) []Route {
+func newRoutes(from []loadresult.Route) []Route {
 	if len(from) < 2 {
 		return nil
 	}
@@ -330,7 +331,7 @@ func newRoutes(from []load.Route) []Route {
 	return all
 }
 
-func newGenerator(r *load.Result, total *metric.Counters) Generator {
+func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {
 	g := Generator{BusyPercent: roundHundredths(100 * r.Busy),
 		GCPauseMax:    toMicroseconds(float64(r.GCPauseMax)),
 		StopMax:       toMicroseconds(float64(r.StopMax)),

@@ -11,7 +11,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 )
@@ -25,15 +26,15 @@ func histogram(digits int, values ...time.Duration) *metric.Histogram {
 }
 
 // closedRun is a run of 1,000 exchanges of 1 to 1,000 µs on 2 connections.
-func closedRun() *load.Result {
-	plan := load.Plan{
-		Target: load.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
+func closedRun() *loadresult.Result {
+	plan := loadplan.Plan{
+		Target: loadplan.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
 		HTTP:   "1.1", Pipeline: 1, Connections: 2, Threads: 1, Ring: "auto",
-		Duration: load.Seconds(2 * time.Second), Warmup: load.Seconds(time.Second),
-		Timeout: load.Seconds(10 * time.Second), Connecting: load.Seconds(5 * time.Second),
-		Expect: []load.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
-		TLS: load.TLS{Insecure: true},
-		Requests: []load.Request{{Name: "a", Weight: 1, Request: proto.Request{
+		Duration: loadplan.Seconds(2 * time.Second), Warmup: loadplan.Seconds(time.Second),
+		Timeout: loadplan.Seconds(10 * time.Second), Connecting: loadplan.Seconds(5 * time.Second),
+		Expect: []loadplan.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
+		TLS: loadplan.TLS{Insecure: true},
+		Requests: []loadplan.Request{{Name: "a", Weight: 1, Request: proto.Request{
 			Method: "GET", Authority: "host", Path: "/a?token=1", Header: []proto.Field{
 				{Name: "authorization", Value: "Basic 1"}, {Name: "Accept", Value: "*/*"},
 				{Name: "X-My-Secret", Value: "2"}, {Name: "Proxy-Authorization", Value: "3"},
@@ -49,28 +50,28 @@ func closedRun() *load.Result {
 	total.ErrorLatency.Record(int64(40 * time.Microsecond))
 	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
 	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 1000, 1
-	return &load.Result{Plan: plan, Ring: "epoll", Ended: load.ByDuration, Total: total,
+	return &loadresult.Result{Plan: plan, Ring: "epoll", Ended: loadresult.ByDuration, Total: total,
 		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
 		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
-		Intervals: []load.Interval{
+		Intervals: []loadresult.Interval{
 			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
 				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
 				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
-		Totals: load.Totals{
-			ConnectionTotals: load.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
+		Totals: loadresult.Totals{
+			ConnectionTotals: loadresult.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
 				Connect: histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond)},
-			TLSTotals: load.TLSTotals{TLSFull: 2, TLSResumed: 1,
+			TLSTotals: loadresult.TLSTotals{TLSFull: 2, TLSResumed: 1,
 				FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
-			OutageTotals: load.OutageTotals{Outage: 5e8},
+			OutageTotals: loadresult.OutageTotals{Outage: 5e8},
 			Retried:      1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
 			FirstByte: histogram(metric.Coarse, time.Millisecond),
-			Failures: []load.Failure{
-				{Phase: load.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
-				{Phase: load.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
+			Failures: []loadresult.Failure{
+				{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
+				{Phase: loadresult.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
 			}},
-		Routes: []load.Route{
+		Routes: []loadresult.Route{
 			{Name: "a", Completed: 999, Failed: 2, Latency: histogram(metric.Fine, time.Second)},
 			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
 		},
@@ -79,9 +80,9 @@ func closedRun() *load.Result {
 	}
 }
 
-func openRun() *load.Result {
+func openRun() *loadresult.Result {
 	r := closedRun()
-	r.Plan.Rate = load.RatePerSecond(500.5)
+	r.Plan.Rate = loadplan.RatePerSecond(500.5)
 	r.Total.Service.Merge(histogram(metric.Fine, time.Microsecond))
 	r.Lag = histogram(metric.Fine, 20*time.Microsecond, 30*time.Microsecond)
 	r.Late, r.LateMax, r.Waiting = 4, int64(5*time.Millisecond), 6
@@ -89,7 +90,7 @@ func openRun() *load.Result {
 	return r
 }
 
-func from(t *testing.T, r *load.Result) *Result {
+func from(t *testing.T, r *loadresult.Result) *Result {
 	t.Helper()
 	out, err := From(r, "1.2.3")
 	if err != nil {
@@ -211,8 +212,8 @@ func TestFromOpen(t *testing.T) {
 }
 
 func TestFromNothing(t *testing.T) {
-	plan := load.DefaultPlan()
-	r := from(t, &load.Result{Plan: plan, Ended: load.Unreachable, Cause: "refused"})
+	plan := loadplan.DefaultPlan()
+	r := from(t, &loadresult.Result{Plan: plan, Ended: loadresult.Unreachable, Cause: "refused"})
 	if r.Latency != nil || r.Service != nil || r.Phases != (Phases{}) || r.Rate != (Rate{}) {
 		t.Errorf("measured something: %+v", r)
 	}
@@ -225,12 +226,12 @@ func TestFromNothing(t *testing.T) {
 }
 
 // protocolRun has what only HTTP/2 and FastCGI have.
-func protocolRun() *load.Result {
+func protocolRun() *loadresult.Result {
 	run := closedRun()
-	run.Plan.HTTP, run.Plan.Streams = load.Auto, 100
-	run.Protocols, run.Room = map[string]int64{load.HTTP2: 3}, 10
+	run.Plan.HTTP, run.Plan.Streams = loadplan.Auto, 100
+	run.Protocols, run.Room = map[string]int64{loadplan.HTTP2: 3}, 10
 	run.Stderr, run.StderrBytes = []byte("\nit \xff\nhurts"), 5000
-	run.Plan.Params = []load.Param{{Name: "APP_SECRET", Value: "1"}, {Name: "APP", Value: "2"}}
+	run.Plan.Params = []loadplan.Param{{Name: "APP_SECRET", Value: "1"}, {Name: "APP", Value: "2"}}
 	return run
 }
 
@@ -238,7 +239,7 @@ func TestFromProtocols(t *testing.T) {
 	run := protocolRun()
 	r := from(t, run)
 	c := r.Connections
-	if c.Protocols[load.HTTP2] != 3 || *c.Streams != 10 || len(c.Protocols) != 1 {
+	if c.Protocols[loadplan.HTTP2] != 3 || *c.Streams != 10 || len(c.Protocols) != 1 {
 		t.Errorf("%+v", c)
 	}
 	if little := r.Rate.Completed * r.Latency.Mean / 1e6 / 20; math.Abs(*r.Generator.Little-little) > 1e-4 {
@@ -286,11 +287,11 @@ func TestCPUModel(t *testing.T) {
 
 // What is but the consequence of another error is behind it, however frequent it is.
 func TestCausesFirst(t *testing.T) {
-	behind := load.Failure{Phase: load.Read, Kind: load.Behind, Count: 90}
-	reset := load.Failure{Phase: load.Read, Kind: "reset", Count: 10}
-	broken := load.Failure{Phase: load.Protocol, Kind: "compression", Count: 20}
+	behind := loadresult.Failure{Phase: loadresult.Read, Kind: loadresult.Behind, Count: 90}
+	reset := loadresult.Failure{Phase: loadresult.Read, Kind: "reset", Count: 10}
+	broken := loadresult.Failure{Phase: loadresult.Protocol, Kind: "compression", Count: 20}
 	got := ""
-	for _, e := range newErrors([]load.Failure{behind, reset, broken}) {
+	for _, e := range newErrors([]loadresult.Failure{behind, reset, broken}) {
 		got += e.Kind + " "
 	}
 	if got != "compression reset behind " {
@@ -302,7 +303,7 @@ func TestCausesFirst(t *testing.T) {
 // a load without one. It decides what the verdict says of a generator at its limit.
 func TestScenarioPercent(t *testing.T) {
 	run := closedRun()
-	run.Busy, run.Scenario = 0.97, &load.ScenarioTotals{Took: int64(2 * time.Second), TookMost: int64(1400 * time.Millisecond)}
+	run.Busy, run.Scenario = 0.97, &loadresult.ScenarioTotals{Took: int64(2 * time.Second), TookMost: int64(1400 * time.Millisecond)}
 	r, err := From(run, "test")
 	if err != nil || r.Generator.ScenarioPercent == nil || *r.Generator.ScenarioPercent != 70 {
 		t.Fatal(err, r.Generator.ScenarioPercent)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // Thresholds of the generator's verdict on itself. They follow the validity
@@ -47,16 +47,16 @@ func worseVerdict(a, b string) string {
 
 func checkEnded(r *Result) (string, string) {
 	measured := formatMicroseconds(r.Window.MeasuredS * 1e6)
-	switch load.Ending(r.Ended) {
-	case load.Unreachable:
+	switch loadresult.Ending(r.Ended) {
+	case loadresult.Unreachable:
 		return Suspect, "nothing was measured: no connection could be opened (" + r.Cause + ")"
-	case load.Gone:
+	case loadresult.Gone:
 		return Suspect, fmt.Sprintf("the load ended after %v because no connection could be "+
 			"opened any more (%s): the server was gone for the rest", measured, r.Cause)
-	case load.Interrupted:
+	case loadresult.Interrupted:
 		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
 			"planned", measured)
-	case load.Lost:
+	case loadresult.Lost:
 		return OK, "" // Together reports it
 	}
 	if r.Answers() == 0 {

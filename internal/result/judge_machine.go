@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/observe/probe"
 )
 
@@ -102,7 +102,7 @@ func checkScheduling(r *Result) (string, string) {
 }
 
 // isOverTCP reports whether the kernel's TCP sockets and segments matter. HTTP/3 uses none.
-func (r *Result) isOverTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
+func (r *Result) isOverTCP() bool { return r.Generator.Ring != loadplan.HTTP3Ring }
 
 // showsRetransmits reports whether latencies show that TCP sent segments again. The kernel counts
 // those of all programs on the machine, so they may not be ours.

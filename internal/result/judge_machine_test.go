@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/observe/probe"
 )
 
@@ -39,10 +39,10 @@ func TestJudgeMachine(t *testing.T) {
 		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "no CPU 30 %"},
 		{"goroutines wait", func(r *Result) { r.Generator.SchedulingP99 = 5000 }, OK, ""},
 		{"goroutines of HTTP/3 wait", func(r *Result) {
-			r.Generator.Ring, r.Generator.SchedulingP99 = load.HTTP3Ring, 1100
+			r.Generator.Ring, r.Generator.SchedulingP99 = loadplan.HTTP3Ring, 1100
 		}, Suspect, "1.1ms or longer, several"},
 		{"and it is little", func(r *Result) {
-			r.Generator.Ring, r.Generator.SchedulingP99, r.Latency.Mean = load.HTTP3Ring, 1100, 12_000
+			r.Generator.Ring, r.Generator.SchedulingP99, r.Latency.Mean = loadplan.HTTP3Ring, 1100, 12_000
 		}, OK, ""},
 		{"overflow", machine(func(m *probe.HostUse) { m.ListenOverflow = 3 }), Suspect, "full on this machine, 3"},
 		{"another's overflow", func(r *Result) { r.Generator.Machine = &probe.HostUse{ListenOverflow: 3} }, OK, ""},
@@ -55,7 +55,7 @@ func TestJudgeMachine(t *testing.T) {
 			machine(func(m *probe.HostUse) {
 				m.ListenOverflow, m.Retransmits, m.TimeWait = 3, 101, 25_000
 			})(r)
-			r.Generator.Ring = load.HTTP3Ring
+			r.Generator.Ring = loadplan.HTTP3Ring
 		}, OK, ""},
 		{"ports of servers", func(r *Result) {
 			r.Generator.LocalPorts, r.Generator.Machine = 28_232, &probe.HostUse{TimeWait: 90_000}

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // sound is a closed run with nothing to say against it.
 func sound() *Result {
 	little, us := 1.0, 1000.0
 	return &Result{Model: ClosedLoop, Ended: "duration", Host: Host{CPUs: 2},
-		Plan:     load.Plan{Connections: 10, Pipeline: 1},
+		Plan:     loadplan.Plan{Connections: 10, Pipeline: 1},
 		Window:   Window{MeasuredS: 10},
 		Requests: Requests{Sent: 100_000, Completed: 100_000},
 		Latency:  &Distribution{Mean: us, P99: 2 * us, Max: 10 * us},
@@ -198,13 +198,13 @@ func TestWarnings(t *testing.T) {
 			"300000 answers (75.00 %) were errors (404)"},
 		{"few 4xx", func(r *Result) { wrong(r, 1000, "404") }, ""},
 		{"all of what is expected are none", func(r *Result) {
-			r.Plan.Expect = []load.Statuses{{From: 200, To: 299}}
+			r.Plan.Expect = []loadplan.Statuses{{From: 200, To: 299}}
 			r.Requests.Completed = 0
 			wrong(r, 8, "404")
 		}, "EVERY answer was an error (404): error latency is how fast the server fails"},
 		{"expected", func(r *Result) {
 			r.Status = map[string]int64{"404": 1}
-			r.Plan.Expect = []load.Statuses{{From: 404, To: 404}}
+			r.Plan.Expect = []loadplan.Statuses{{From: 404, To: 404}}
 		}, ""},
 		{"redirects", func(r *Result) { r.Status = map[string]int64{"301": 7} },
 			"every response was a redirect (301)"},

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
@@ -16,19 +17,19 @@ import (
 const startsApart = 100 * time.Millisecond
 
 // Merge makes one result of the results of generators that loaded at once, each with its part of
-// one plan (see load.Plan.Split). Counts add up. Percentiles are those of all requests, from the
-// sum of the histograms. What the parts do not keep, the whole does not have: percentiles of a
+// one plan (see loadplan.Plan.Split). Counts add up. Percentiles are those of all requests, from
+// the sum of the histograms. What the parts do not keep, the whole does not have: percentiles of a
 // second or a route that several parts served are absent, and the send lag at p99 is that of the
 // worst part. The window begins with the first part's and is as long as the longest.
 func Merge(all []*Result) (*Result, error) {
-	plans := make([]load.Plan, len(all))
+	plans := make([]loadplan.Plan, len(all))
 	for i, r := range all {
 		plans[i] = r.Plan
 		if err := r.checkSums(); err != nil {
 			return nil, fmt.Errorf("merging results: %w", err)
 		}
 	}
-	plan, err := load.Join(plans)
+	plan, err := loadplan.Join(plans)
 	if err != nil {
 		return nil, fmt.Errorf("merging results: %w", err)
 	}
@@ -64,11 +65,12 @@ func Merge(all []*Result) (*Result, error) {
 // mergeEnds is why the parts ended. While one continues, the load does; the ends of the others are
 // among the reasons.
 func mergeEnds(all []*Result) (ended, cause string) {
-	order := []load.Ending{load.Lost, load.Unreachable, load.Gone, load.ByRequests,
-		load.ByDuration, load.Aborted, load.Interrupted}
+	order := []loadresult.Ending{loadresult.Lost, loadresult.Unreachable, loadresult.Gone,
+		loadresult.ByRequests,
+		loadresult.ByDuration, loadresult.Aborted, loadresult.Interrupted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
-		return cmp.Compare(slices.Index(order, load.Ending(a.Ended)),
-			slices.Index(order, load.Ending(b.Ended)))
+		return cmp.Compare(slices.Index(order, loadresult.Ending(a.Ended)),
+			slices.Index(order, loadresult.Ending(b.Ended)))
 	})
 	return last.Ended, last.Cause
 }
@@ -220,18 +222,10 @@ func addPresent(a, b *int64) *int64 {
 	return &n
 }
 
-// maxPresent is the larger of the values that are present; nil if neither is.
-func maxPresent(a, b *float64) *float64 {
-	if a == nil || b != nil && *b > *a {
-		return b
-	}
-	return a
-}
-
 // countError adds e to the errors of the same kind, whose index is in place.
 func (m *Result) countError(e Error, place map[Error]int) {
 	kind := e
-	if kind.Count, kind.Sample = 0, ""; e.Phase != string(load.Expect) {
+	if kind.Count, kind.Sample = 0, ""; e.Phase != string(loadresult.Expect) {
 		kind.Detail = ""
 	}
 	at, known := place[kind]

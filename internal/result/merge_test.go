@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
@@ -41,9 +42,9 @@ func merged(t *testing.T, all ...*Result) *Result {
 // Of one result all that it has comes through, and nothing else: a field that is
 // new and forgotten shows here.
 func TestMergeOfOne(t *testing.T) {
-	for name, run := range map[string]*load.Result{"closed": closedRun(), "open": openRun(),
+	for name, run := range map[string]*loadresult.Result{"closed": closedRun(), "open": openRun(),
 		"protocols":   protocolRun(),
-		"unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
+		"unreachable": {Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "refused"}} {
 		r := written(t, from(t, run))
 		m := merged(t, r)
 		if r.Plan.CPUs == nil {

@@ -3,7 +3,8 @@ package result
 import (
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
@@ -31,7 +32,7 @@ const (
 
 // NewGuard returns a guard of a run of p. It watches those objectives that can be judged each
 // second: see Objective.Live.
-func NewGuard(p load.Plan, all []Objective) *Guard {
+func NewGuard(p loadplan.Plan, all []Objective) *Guard {
 	g := &Guard{window: time.Duration(p.Duration), latency: metric.NewHistogram(metric.Fine),
 		service: metric.NewHistogram(metric.Fine)}
 	for _, o := range all {
@@ -46,7 +47,7 @@ func NewGuard(p load.Plan, all []Objective) *Guard {
 // Second evaluates the next interval. It returns the objective that is broken, with its value since
 // the window began and the time; nil if none is. An error means that a histogram could not be
 // encoded, a fault of dyno.
-func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
+func (g *Guard) Second(iv loadresult.Interval) (*Outcome, error) {
 	if g.window > 0 && iv.From >= g.window {
 		return nil, nil // after the window
 	}

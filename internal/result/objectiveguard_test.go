@@ -4,24 +4,25 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
 
 // secondOf is a second of n exchanges that all took as long, and of some that failed.
-func secondOf(index int, n int64, took time.Duration, failed int64) load.Interval {
+func secondOf(index int, n int64, took time.Duration, failed int64) loadresult.Interval {
 	h := metric.NewHistogram(metric.Fine)
 	for range n {
 		h.Record(int64(took))
 	}
 	at := time.Duration(index) * time.Second
-	return load.Interval{Index: index, From: at, To: at + time.Second, Sent: n + failed, Completed: n,
+	return loadresult.Interval{Index: index, From: at, To: at + time.Second, Sent: n + failed, Completed: n,
 		Failed: failed, Latency: h.ToSparse(), Service: h.ToSparse()}
 }
 
 func TestGuard(t *testing.T) {
 	const fast, slow = time.Millisecond, 100 * time.Millisecond
-	type seconds []load.Interval
+	type seconds []loadresult.Interval
 	steady := func(n int64, took time.Duration, failed int64) (all seconds) {
 		for i := range 12 {
 			all = append(all, secondOf(i, n, took, failed))
@@ -63,7 +64,7 @@ func TestGuard(t *testing.T) {
 				t.Fatal(err)
 			}
 			other, _ := ParseObjective("p99<10s")
-			g := NewGuard(load.Plan{Duration: load.Seconds(12 * time.Second)}, []Objective{other, o})
+			g := NewGuard(loadplan.Plan{Duration: loadplan.Seconds(12 * time.Second)}, []Objective{other, o})
 			for _, iv := range test.all {
 				out, err := g.Second(iv)
 				if err != nil {
@@ -100,7 +101,7 @@ func TestGuardIsOfTheWindow(t *testing.T) {
 		}
 		all = append(all, o)
 	}
-	g := NewGuard(load.Plan{Duration: load.Seconds(2 * time.Second)}, all)
+	g := NewGuard(loadplan.Plan{Duration: loadplan.Seconds(2 * time.Second)}, all)
 	for i := range 10 {
 		if out, err := g.Second(secondOf(i, 1000, time.Second, 100)); out != nil || err != nil {
 			t.Fatalf("second %d: %+v, %v", i, out, err)

@@ -3,7 +3,7 @@ package result
 import (
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // Partial is why r covers less than planned, in the fewest words: how it ended, or which agents
@@ -13,13 +13,13 @@ func (r *Result) Partial() string {
 	if lost := r.Fleet.Lost(); len(lost) > 0 {
 		return "LOST agent " + strings.Join(lost, ", agent ")
 	}
-	return partial[load.Ending(r.Ended)]
+	return partial[loadresult.Ending(r.Ended)]
 }
 
-var partial = map[load.Ending]string{
-	load.Interrupted: "interrupted",
-	load.Aborted:     "aborted",
-	load.Gone:        "server gone",
-	load.Unreachable: "unreachable",
-	load.Lost:        "LOST an agent",
+var partial = map[loadresult.Ending]string{
+	loadresult.Interrupted: "interrupted",
+	loadresult.Aborted:     "aborted",
+	loadresult.Gone:        "server gone",
+	loadresult.Unreachable: "unreachable",
+	loadresult.Lost:        "LOST an agent",
 }

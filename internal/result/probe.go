@@ -1,7 +1,7 @@
 package result
 
 import (
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // A Probe is what the light load measured that ran together with the main one, on connections of
@@ -21,7 +21,7 @@ type Probe struct {
 }
 
 // newProbe is the stored form of a probe; nil if there was none.
-func newProbe(r *load.Result, version string) (*Probe, error) {
+func newProbe(r *loadresult.Result, version string) (*Probe, error) {
 	if r == nil {
 		return nil, nil
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 // besideRun is a closed run with a probe beside it.
-func besideRun() *load.Result {
+func besideRun() *loadresult.Result {
 	r, side := closedRun(), openRun()
-	side.Plan.Rate, side.Plan.Arrival, side.Plan.Connections = load.RatePerSecond(100), load.Poisson, 100
+	side.Plan.Rate, side.Plan.Arrival, side.Plan.Connections = loadplan.RatePerSecond(100), loadplan.Poisson, 100
 	r.Plan.Probe, r.Probe = side.Plan.Rate, side
 	return r
 }

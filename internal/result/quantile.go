@@ -16,3 +16,11 @@ func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
 	}
 	return all, nil
 }
+
+// maxPresent is the larger of the values that are present; nil if neither is.
+func maxPresent(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}

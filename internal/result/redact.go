@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 )
 
 // Redacted is what is kept of a plan: what keep leaves of its headers, parameters, URLs and bodies.
 // A nil keep leaves all. Credentials of the target's URL have become a header before they got here.
-func Redacted(p load.Plan, keep redact.Replacer) load.Plan {
+func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	if keep == nil {
 		return p
 	}
@@ -60,7 +60,7 @@ func contentType(all []proto.Field) string {
 // of the plan does not count. Whoever has p calls it once, before the result goes anywhere; until
 // then a result has plain marks, and the names of its routes are p's. So if the call is forgotten,
 // the result says too little and not too much.
-func (r *Result) RestorePlan(p load.Plan, keep redact.Replacer) error {
+func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	if r == nil {
 		return nil
 	}

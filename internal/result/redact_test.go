@@ -7,23 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 )
 
 // secretPlan has a secret of each kind, all of which have SECRET in them.
-func secretPlan() load.Plan {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://host/x?api_key=SECRET1", Host: "host", Port: 80}
+func secretPlan() loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://host/x?api_key=SECRET1", Host: "host", Port: 80}
 	header := []proto.Field{{Name: "Accept", Value: "text/plain"}, {Name: "X-Auth", Value: "SECRET2"},
 		{Name: "Cookie", Value: "a=SECRET3"}}
 	for _, body := range []string{`{"password": "SECRET4", "n": 1}`, "token=SECRET5&n=1", "SECRET6"} {
-		p.Requests = append(p.Requests, load.Request{Weight: 1, Name: "POST /x?page=1&sig=SECRET7",
+		p.Requests = append(p.Requests, loadplan.Request{Weight: 1, Name: "POST /x?page=1&sig=SECRET7",
 			Request: proto.Request{Method: "POST", Authority: "host", Path: "/x?page=1&sig=SECRET7",
 				Header: header, Body: []byte(body)}})
 	}
-	p.Params = []load.Param{{Name: "SCRIPT_FILENAME", Value: "/x.php"}, {Name: "APP", Value: "SECRET8"}}
+	p.Params = []loadplan.Param{{Name: "SCRIPT_FILENAME", Value: "/x.php"}, {Name: "APP", Value: "SECRET8"}}
 	return p
 }
 
@@ -31,7 +32,7 @@ func secretPlan() load.Plan {
 // measured by is not changed.
 func TestNoSecretIsInAResult(t *testing.T) {
 	p := secretPlan()
-	measured := &load.Result{Plan: p, Started: time.Now(), Measured: time.Second}
+	measured := &loadresult.Result{Plan: p, Started: time.Now(), Measured: time.Second}
 	r, err := From(measured, "1")
 	if err != nil {
 		t.Fatal(err)
@@ -75,15 +76,15 @@ func TestNoSecretIsInAResult(t *testing.T) {
 // dyno's own sentences stay, though a header's value is a word of them or where the load goes; what
 // a server says is concealed in them too.
 func TestOwnSentencesAreKept(t *testing.T) {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:8080/x?key=secret-of-the-URL", Host: "127.0.0.1", Port: 8080}
-	p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/", Authority: "127.0.0.1",
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:8080/x?key=secret-of-the-URL", Host: "127.0.0.1", Port: 8080}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/", Authority: "127.0.0.1",
 		Header: []proto.Field{{Name: "X-Forwarded-For", Value: "127.0.0.1"}, {Name: "X-Kind", Value: "measured"},
 			{Name: "X-Scheme", Value: "http"}, {Name: "X-Ports", Value: "8080"}, {Name: "X-Auth", Value: "hunter2-said"}}}}}
 	for _, said := range []string{"connection refused", "bad line \"hunter2-said\""} {
-		r, err := From(&load.Result{Plan: p, Started: time.Now(), Ended: load.Unreachable,
+		r, err := From(&loadresult.Result{Plan: p, Started: time.Now(), Ended: loadresult.Unreachable,
 			Cause: "connect 127.0.0.1:8080: " + said,
-			Totals: load.Totals{Failures: []load.Failure{{Phase: load.Connect, Kind: "refused",
+			Totals: loadresult.Totals{Failures: []loadresult.Failure{{Phase: loadresult.Connect, Kind: "refused",
 				Address: "127.0.0.1:8080", Detail: said, Count: 1}}},
 			Notices: []string{"1 connection was " + said}}, "1")
 		if err != nil {
@@ -110,9 +111,9 @@ func TestSecretsAreKnownBeforeTheLoad(t *testing.T) {
 		return redact.PlainMark("", value)
 	}
 	var said string
-	each := ConcealIntervals(secretPlan(), keep, func(iv load.Interval) { said = iv.Failures[0].Detail })
+	each := ConcealIntervals(secretPlan(), keep, func(iv loadresult.Interval) { said = iv.Failures[0].Detail })
 	before := marked
-	if each(load.Interval{Failures: []load.Failure{{Detail: "bad line SECRET2"}}}); said !=
+	if each(loadresult.Interval{Failures: []loadresult.Failure{{Detail: "bad line SECRET2"}}}); said !=
 		"bad line (redacted)" || before == 0 || marked != before {
 		t.Errorf("%q: %d secrets were marked before the load, and %d later", said, before, marked-before)
 	}
@@ -122,7 +123,7 @@ func TestSecretsAreKnownBeforeTheLoad(t *testing.T) {
 func TestDestinations(t *testing.T) {
 	for url, want := range map[string]string{"http://h:80/x?key=1": "http://h:80", "http://h?key=1": "http://h",
 		"http+unix:///run/x.sock:/?key=1": "http+unix://", "http://h": "http://h", "": "://"} {
-		if got := Destination(load.Plan{Target: load.Target{URL: url}})[0]; got != want {
+		if got := Destination(loadplan.Plan{Target: loadplan.Target{URL: url}})[0]; got != want {
 			t.Errorf("%s: %s", url, got)
 		}
 	}

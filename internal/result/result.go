@@ -18,7 +18,8 @@ import (
 	"slices"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/observe/probe"
 )
@@ -41,15 +42,15 @@ const (
 
 // A Result is what one run measured.
 type Result struct {
-	Format string    `json:"format"`
-	ID     string    `json:"id,omitempty"` // under which it is stored
-	Dyno   string    `json:"dyno"`         // version that measured
-	Plan   load.Plan `json:"plan"`
-	Model  string    `json:"model"`           // ClosedLoop or OpenLoop
-	Ended  string    `json:"ended"`           // why: one of load's endings
-	Cause  string    `json:"cause,omitempty"` // of "gone" and "unreachable"
-	Host   Host      `json:"host"`
-	Window Window    `json:"window"`
+	Format string        `json:"format"`
+	ID     string        `json:"id,omitempty"` // under which it is stored
+	Dyno   string        `json:"dyno"`         // version that measured
+	Plan   loadplan.Plan `json:"plan"`
+	Model  string        `json:"model"`           // ClosedLoop or OpenLoop
+	Ended  string        `json:"ended"`           // why: one of load's endings
+	Cause  string        `json:"cause,omitempty"` // of "gone" and "unreachable"
+	Host   Host          `json:"host"`
+	Window Window        `json:"window"`
 
 	Requests Requests      `json:"requests"`
 	Rate     Rate          `json:"rate"`
@@ -80,8 +81,8 @@ type Traffic struct {
 	Bytes       Bytes            `json:"bytes"`
 	Connections Connections      `json:"connections"`
 
-	// Samples are of Errors, with requests and responses: see load.Sample. They are not stored.
-	Samples []load.Sample `json:"-"`
+	// Samples are of Errors, with requests and responses: see loadresult.Sample. They are not stored.
+	Samples []loadresult.Sample `json:"-"`
 }
 
 // Observed is what others than the generator reported of a run. Its keys are the result's own in
@@ -118,8 +119,8 @@ type Window struct {
 }
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed
-// are those with an expected answer (see load.Plan.Expect). A request that was retried because its
-// connection closed counts once in Sent and once in Retried.
+// are those with an expected answer (see loadplan.Plan.Expect). A request that was retried because
+// its connection closed counts once in Sent and once in Retried.
 type Requests struct {
 	Sent       int64  `json:"sent"`
 	Completed  int64  `json:"completed"`
@@ -320,7 +321,7 @@ type Generator struct {
 }
 
 // Arrivals compare the instants at which requests left with the distribution that was requested,
-// over spans of at least 1 ms: see load.Law. Poisson arrivals have A2, constant ones OffP95.
+// over spans of at least 1 ms: see loadresult.Law. Poisson arrivals have A2, constant ones OffP95.
 type Arrivals struct {
 	Spans  int64    `json:"spans"`
 	A2     *float64 `json:"a2,omitempty"`              // Anderson-Darling statistic

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 )
@@ -15,7 +16,7 @@ const sampleLongest = 200
 
 // redactSamples has the samples of r keep what keep leaves of them, and sets those of its errors. p
 // is the plan with its secrets, for servers repeat them. A nil keep leaves all.
-func (r *Result) redactSamples(p load.Plan, keep redact.Replacer) {
+func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer) {
 	if len(r.Samples) == 0 {
 		return
 	}
@@ -30,7 +31,7 @@ func (r *Result) redactSamples(p load.Plan, keep redact.Replacer) {
 }
 
 // redactSample has s keep what keep leaves of it, without what is known.
-func redactSample(s *load.Sample, keep redact.Replacer, known *redact.Known) {
+func redactSample(s *loadresult.Sample, keep redact.Replacer, known *redact.Known) {
 	if keep == nil {
 		return
 	}
@@ -56,10 +57,10 @@ func answerFields(given []proto.Field, keep redact.Replacer, known *redact.Known
 
 // sampleOf is the beginning of the body that the first sample of an error has, on one line, without
 // what cannot be seen; "" if there is none.
-func sampleOf(e *Error, all []load.Sample) string {
-	at := slices.IndexFunc(all, func(s load.Sample) bool {
+func sampleOf(e *Error, all []loadresult.Sample) string {
+	at := slices.IndexFunc(all, func(s loadresult.Sample) bool {
 		return string(s.Phase) == e.Phase && s.Kind == e.Kind && s.Address == e.Address &&
-			(s.Phase != load.Expect || s.Detail == e.Detail)
+			(s.Phase != loadresult.Expect || s.Detail == e.Detail)
 	})
 	if at < 0 {
 		return ""

@@ -7,29 +7,30 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 )
 
 // sampledRun is a run whose server repeats what it was sent, with a secret of its own.
-func sampledRun() *load.Result {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://h/", Host: "h", Port: 80}
-	p.Requests = []load.Request{{Request: proto.Request{Method: "POST", Path: "/x?token=query-secret",
+func sampledRun() *loadresult.Result {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://h/", Host: "h", Port: 80}
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "POST", Path: "/x?token=query-secret",
 		Header: []proto.Field{{Name: "Authorization", Value: "Bearer header-secret"}, {Name: "Accept", Value: "x"}},
 		Body:   []byte(`{"password":"body-secret"}`)}}}
-	answer := load.Sample{Phase: load.Expect, Kind: "status", Address: "h:80", Detail: "500", Status: 500,
+	answer := loadresult.Sample{Phase: loadresult.Expect, Kind: "status", Address: "h:80", Detail: "500", Status: 500,
 		Request: p.Requests[0].Request, RequestBytes: 26,
 		Fields:   []proto.Field{{Name: "content-type", Value: "text/html"}, {Name: "set-cookie", Value: "a=cookie-secret"}},
 		Trailers: []proto.Field{{Name: "x-sum", Value: "header-secret"}},
 		Body:     []byte("<b>no,\r\n\theader-secret\x1b[1m and body-secret</b> api_key=own-secret " + strings.Repeat("ä", 200)), BodyBytes: 9}
 	other := answer
 	other.Status, other.Detail, other.Body = 404, "404", []byte("second")
-	return &load.Result{Plan: p, Samples: []load.Sample{answer, answer, other}, Totals: load.Totals{Failures: []load.Failure{
-		{Phase: load.Expect, Kind: "status", Address: "h:80", Detail: "500", Count: 5},
-		{Phase: load.Expect, Kind: "status", Address: "h:80", Detail: "404", Count: 4},
-		{Phase: load.Read, Kind: "reset", Address: "h:80", Detail: "reset", Count: 3}}}}
+	return &loadresult.Result{Plan: p, Samples: []loadresult.Sample{answer, answer, other}, Totals: loadresult.Totals{Failures: []loadresult.Failure{
+		{Phase: loadresult.Expect, Kind: "status", Address: "h:80", Detail: "500", Count: 5},
+		{Phase: loadresult.Expect, Kind: "status", Address: "h:80", Detail: "404", Count: 4},
+		{Phase: loadresult.Read, Kind: "reset", Address: "h:80", Detail: "reset", Count: 3}}}}
 }
 
 // Samples, and what of them is in the result, have no secret: neither the plan's nor the server's.

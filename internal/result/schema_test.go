@@ -11,7 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
 
 type node struct {
@@ -46,7 +47,7 @@ func compare(t *testing.T, root, n node, typ reflect.Type, where string) {
 		typ = typ.Elem()
 	}
 	switch {
-	case typ.Implements(marshals), typ.Implements(texts): // a number or a string, or load.Request: see TestSamples
+	case typ.Implements(marshals), typ.Implements(texts): // a number or a string, or loadplan.Request: see TestSamples
 	case typ.Kind() == reflect.Slice:
 		if n.Items == nil {
 			t.Errorf("%s: an array without items in the schema", where)
@@ -105,8 +106,8 @@ func TestSamples(t *testing.T) {
 		}
 		return schema.Validate(v)
 	}
-	for name, run := range map[string]*load.Result{"closed": closedRun(), "open": openRun(),
-		"watched": closedRun(), "beside": besideRun(), "fleet": openRun(), "unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
+	for name, run := range map[string]*loadresult.Result{"closed": closedRun(), "open": openRun(),
+		"watched": closedRun(), "beside": besideRun(), "fleet": openRun(), "unreachable": {Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "refused"}} {
 		r := from(t, run)
 		r.ID = "20260102-150405-4f2a"
 		if name == "fleet" {
@@ -116,7 +117,7 @@ func TestSamples(t *testing.T) {
 			r.Server, r.Profile = watchSelf(t, r), profileOf(t)
 		}
 		if r.Plan.Requests == nil {
-			r.Plan.Requests = []load.Request{}
+			r.Plan.Requests = []loadplan.Request{}
 		}
 		var b bytes.Buffer
 		if err := Encode(&b, r); err != nil {

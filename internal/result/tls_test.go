@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto/tls"
 )
 
 // tlsRun is closedRun with connections of which each carries ten exchanges, over TLS.
-func tlsRun() *load.Result {
+func tlsRun() *loadresult.Result {
 	r := closedRun()
 	r.Plan.Reconnect, r.TLSFull, r.TLSResumed, r.Handshakes = 10, 3, 97, 98
 	r.FullTLS = histogram(metric.Coarse, time.Millisecond, 2*time.Millisecond, 3*time.Millisecond)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 )
 
 // lossShare is the share of requests missing from latency above which a reader
@@ -71,7 +71,7 @@ func warnLosses(r *Result, say func(string, ...any)) {
 	}
 	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
 		mend := "; give a longer --drain"
-		if r.Ended != string(load.ByDuration) && r.Ended != string(load.ByRequests) {
+		if r.Ended != string(loadresult.ByDuration) && r.Ended != string(loadresult.ByRequests) {
 			mend = "" // it did not end by itself
 		}
 		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
@@ -84,7 +84,7 @@ func warnLosses(r *Result, say func(string, ...any)) {
 func warnErrors(r *Result, say func(string, ...any)) {
 	var codes []string
 	for _, e := range r.Errors {
-		if e.Phase == string(load.Expect) && !slices.Contains(codes, e.Detail) {
+		if e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail) {
 			codes = append(codes, e.Detail)
 		}
 	}

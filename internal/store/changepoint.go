@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/stats"
 )
@@ -215,7 +215,7 @@ func newChange(m lab.Measure, before, after []Run, j stats.Judgement) Change {
 	if (j.Ratio.Estimate-1)*float64(m.Better) < 0 {
 		verdict = Worse
 	}
-	return Change{Format: ChangeFormat, ID: after[0].ID + "-" + m.Name, Dyno: load.Version,
+	return Change{Format: ChangeFormat, ID: after[0].ID + "-" + m.Name, Dyno: loadplan.Version,
 		Published: time.Now().UTC().Truncate(time.Second), Metric: m.Name, Unit: m.Unit,
 		Verdict: verdict, Ratio: j.Ratio.Estimate, Low: j.Ratio.Low, High: j.Ratio.High, P: j.P,
 		Margin: changeMargin, Before: slices.Clone(before), After: slices.Clone(after)}

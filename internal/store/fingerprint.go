@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"regexp"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 )
@@ -14,11 +14,11 @@ import (
 // PlanOf is the fingerprint of what is requested of a server: of the plan without its durations and
 // timeouts, and without what is drawn anew each time. Results with the same fingerprint can be
 // compared, on one machine.
-func PlanOf(p load.Plan) string { return shortDigest(askedPart(p)) }
+func PlanOf(p loadplan.Plan) string { return shortDigest(askedPart(p)) }
 
 // askedPart is the part of a plan that its fingerprint covers. Credentials are no part of it: they
 // change from run to run, and do not change the request itself.
-func askedPart(p load.Plan) load.Plan {
+func askedPart(p loadplan.Plan) loadplan.Plan {
 	p = result.Redacted(p, func(name, value string) string {
 		if redact.Secret(name) {
 			return redact.Plain

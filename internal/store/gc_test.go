@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/lab"
 	"dyno/internal/result"
@@ -21,7 +21,7 @@ func withData(t *testing.T, minute, of int) *result.Result {
 	t.Helper()
 	r := measured(minute, 1000)
 	for i := range 100 {
-		r.Plan.Requests = append(r.Plan.Requests, load.Request{Weight: 1,
+		r.Plan.Requests = append(r.Plan.Requests, loadplan.Request{Weight: 1,
 			Request: proto.Request{Method: "GET", Path: fmt.Sprintf("/%d/%d", of, i)}})
 	}
 	if err := r.Plan.SetData(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 )
@@ -235,8 +235,8 @@ type Series struct {
 
 	// Plans of Newest, and of other series with the same URL, load and machine; nil if there are
 	// none.
-	Asked  *load.Plan
-	Others []*load.Plan
+	Asked  *loadplan.Plan
+	Others []*loadplan.Plan
 }
 
 // A Run is a result in a series.
@@ -349,7 +349,7 @@ func (s *Store) tellApart(all []Series) error {
 		if len(group) < 2 || len(group) > alikeMost {
 			continue
 		}
-		plans := map[int]*load.Plan{}
+		plans := map[int]*loadplan.Plan{}
 		for _, i := range group {
 			p, err := s.planOf(all[i].Plan)
 			if err != nil {
@@ -370,11 +370,11 @@ func (s *Store) tellApart(all []Series) error {
 }
 
 // planOf is the plan with that fingerprint, as far as the fingerprint covers it.
-func (s *Store) planOf(plan string) (p *load.Plan, err error) {
+func (s *Store) planOf(plan string) (p *loadplan.Plan, err error) {
 	return p, s.eachRow("SELECT content FROM asked WHERE plan = ?", []any{plan},
 		func(rows *sql.Rows) error {
 			var content string
-			p = new(load.Plan)
+			p = new(loadplan.Plan)
 			if err := rows.Scan(&content); err != nil {
 				return err
 			}

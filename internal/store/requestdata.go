@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // filesOfData returns the file with a result's data, unless its SHA256 is in had. A result whose
 // data is missing or damaged is exported without the data.
-func (s *Store) filesOfData(d *load.Data, had map[string]bool) (all []file, damaged []Damaged) {
+func (s *Store) filesOfData(d *loadplan.Data, had map[string]bool) (all []file, damaged []Damaged) {
 	if d == nil || had[d.SHA256] {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (s *Store) filesOfData(d *load.Data, had map[string]bool) (all []file, dama
 
 // importData stores the data of a result from where a store has it, unless that was tried already,
 // and then calls the function that stores the result. Missing data is no error.
-func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
+func (s *Store) importData(path string, d *loadplan.Data, tried map[string]bool,
 	store func() error) (all []Imported, err error) {
 	if d == nil {
 		return nil, store()
@@ -63,7 +63,7 @@ func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
 	return all, store()
 }
 
-func (s *Store) storeData(file string, d load.Data) (same bool, err error) {
+func (s *Store) storeData(file string, d loadplan.Data) (same bool, err error) {
 	from, err := openData(file, d.Bytes)
 	if err != nil {
 		return false, err
@@ -104,7 +104,8 @@ func checkDataOf(dir string) error {
 		size := sizeOf(path)
 		from, err := openData(path, size)
 		if err == nil {
-			err = errors.Join(dynohome.CheckData(load.Data{SHA256: sum, Bytes: size}, from), from.Close())
+			data := loadplan.Data{SHA256: sum, Bytes: size}
+			err = errors.Join(dynohome.CheckData(data, from), from.Close())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/lab"
 	"dyno/internal/result"
@@ -199,9 +199,9 @@ func TestPartsAreNoPoints(t *testing.T) {
 		whole = append(whole, save(t, home, measured(minute, 1000+float64(minute)))...)
 	}
 	lost := []result.Agent{{Name: "a"}, {Name: "b", Lost: "no sign of life"}}
-	for i, ended := range []load.Ending{load.Interrupted, load.Aborted, load.Gone, load.ByDuration, load.Lost, load.Aborted} {
+	for i, ended := range []loadresult.Ending{loadresult.Interrupted, loadresult.Aborted, loadresult.Gone, loadresult.ByDuration, loadresult.Lost, loadresult.Aborted} {
 		r := measured(10+i, 500+float64(i))
-		if r.Ended = string(ended); ended == load.ByDuration {
+		if r.Ended = string(ended); ended == loadresult.ByDuration {
 			r.Fleet = &result.Fleet{Agents: lost}
 		}
 		parts = append(parts, save(t, home, r)...)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/lab"
 	"dyno/internal/redact"
@@ -29,9 +29,9 @@ var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
 // measured is a result of a run that began so many minutes after the first.
 func measured(minute int, rate float64) *result.Result {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:8080/a", Host: "127.0.0.1", Port: 8080}
-	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/a"}, Weight: 1}}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:8080/a", Host: "127.0.0.1", Port: 8080}
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Path: "/a"}, Weight: 1}}
 	return &result.Result{Format: result.Format, Dyno: "0.1.0", Plan: p, Model: result.ClosedLoop,
 		Host:     result.Host{OS: "linux", Arch: "amd64", Kernel: "6.1.2-cloud", CPU: "Some CPU", CPUs: 4},
 		Window:   result.Window{Started: began.Add(time.Duration(minute) * time.Minute), MeasuredS: 10},
@@ -184,10 +184,10 @@ func TestEntries(t *testing.T) {
 func TestFingerprintsOfManyRequests(t *testing.T) {
 	r := measured(0, 1000)
 	for i := range 1000 {
-		r.Plan.Requests = append(r.Plan.Requests, load.Request{Weight: 1,
+		r.Plan.Requests = append(r.Plan.Requests, loadplan.Request{Weight: 1,
 			Request: proto.Request{Method: "GET", Path: fmt.Sprint("/", i)}})
 	}
-	of := func(p load.Plan) string {
+	of := func(p loadplan.Plan) string {
 		b, err := json.Marshal(p)
 		if err := joined(err, json.Unmarshal(b, &p)); err != nil {
 			t.Fatal(err)
@@ -208,10 +208,10 @@ func TestFingerprintsOfManyRequests(t *testing.T) {
 // requests, and are other series, unless that is a credential.
 func TestFingerprintsOfMarkedHeaders(t *testing.T) {
 	marks := dynohome.Marks(t.TempDir())
-	of := func(name, value string) load.Plan {
+	of := func(name, value string) loadplan.Plan {
 		p := measured(0, 1000).Plan
 		for i := range 30 {
-			p.Requests = append(p.Requests, load.Request{Weight: 1,
+			p.Requests = append(p.Requests, loadplan.Request{Weight: 1,
 				Request: proto.Request{Method: "GET", Path: fmt.Sprint("/", i)}})
 		}
 		p.Requests[25].Header = []proto.Field{{Name: name, Value: marks(name, value)}} // not among the first

@@ -24,7 +24,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/wire"
@@ -67,7 +68,7 @@ type attack struct {
 
 	mu        sync.Mutex
 	run       wire.RunRef
-	plan      load.Plan
+	plan      loadplan.Plan
 	orderData []byte
 	seq       int64
 	attackers sync.WaitGroup
@@ -81,7 +82,7 @@ func (a *attack) joinAndAttack(token, name string, enough <-chan time.Time) erro
 		return err
 	}
 	a.identity, err = bus.Join(access, bus.JoinRequest{Name: name, Host: "hostile",
-		Version: load.Version})
+		Version: loadplan.Version})
 	if err != nil {
 		return err
 	}
@@ -168,8 +169,9 @@ func (a *attack) sendHello(m *nats.Msg) {
 	if errors.Join(err, wire.Decode(m.Data, &who)) != nil {
 		return
 	}
-	h := wire.Hello{QueryID: who.QueryID, Epoch: "one", Version: load.Version, Geometry: a.geometry,
-		Weight: 1, Threads: 1, Key: public, Nonce: "none", Clock: time.Now()}
+	h := wire.Hello{QueryID: who.QueryID, Epoch: "one", Version: loadplan.Version,
+		Geometry: a.geometry,
+		Weight:   1, Threads: 1, Key: public, Nonce: "none", Clock: time.Now()}
 	if h.Proof, err = a.identity.SignText(h.KeyClaim(a.identity.Name)); err == nil {
 		a.publishEvent(wire.Present, h)
 	}
@@ -223,11 +225,11 @@ const hugeCount = 1<<62 + 1<<61
 // future.
 func (a *attack) reportImpossible(second int) {
 	at := time.Duration(second) * time.Second
-	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount,
+	iv := loadresult.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount,
 		Completed: hugeCount,
 		Latency:   sparseOf(hugeCount)}
 	a.sendReport(wire.Report{Tick: &iv})
-	far := load.Interval{Index: 1 << 40, From: at, To: at + time.Second}
+	far := loadresult.Interval{Index: 1 << 40, From: at, To: at + time.Second}
 	a.sendReport(wire.Report{Tick: &far})
 }
 

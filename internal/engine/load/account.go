@@ -1,19 +1,22 @@
 package load
 
-import "dyno/internal/engine/metric"
+import (
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+)
 
 // An account is what a worker counts: the interval's counters, which it gives away once a
 // second, and the totals of the run. While it counts nobody else reads, so counters need neither
 // atomics nor locks.
 type account struct {
 	counters     *metric.Counters
-	totals       *Totals
-	routes       []Route // by request; the requests of one name share one
+	totals       *loadresult.Totals
+	routes       []loadresult.Route // by request; the requests of one name share one
 	route        []int
 	errors       failures
 	ended        failures // connections that the peer ended, by the reason it sent
 	meter        meter
-	pacing       pacing
+	pacing       loadresult.Pacing
 	lag          int64           // open workload: the longest send lag of the interval; ns
 	serviceApart bool            // closed workload: service time differs from latency in this interval
 	last         int64           // when the last request of the window was answered, or failed

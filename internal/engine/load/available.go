@@ -20,19 +20,7 @@ func (c *conn) noteClosed(now int64) {
 // endUnavailable counts the time for which a connection was unavailable until now.
 func (w *worker) endUnavailable(c *conn) {
 	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
-		w.totals.addUnavailable(w.overlap(c.lost, w.now))
+		w.totals.AddUnavailable(w.overlap(c.lost, w.now))
 	}
 	c.lost = 0
-}
-
-// addUnavailable counts length ns in which a connection was unavailable, which began since ns after
-// the window's start.
-func (t *Totals) addUnavailable(since, length int64) {
-	if length <= 0 {
-		return
-	}
-	t.Unavailable += length
-	if length > t.UnavailableMost {
-		t.UnavailableMost, t.UnavailableSince = length, since
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
 )
 
@@ -35,7 +36,7 @@ func TestUnavailable(t *testing.T) {
 	all := func(int) bool { return true }
 	for name, c := range map[string]struct {
 		sim         *ring.Sim
-		change      func(p *Plan)
+		change      func(p *loadplan.Plan)
 		sum, since  int64
 		most, later int64 // later: of the longest latency
 	}{
@@ -44,15 +45,15 @@ func TestUnavailable(t *testing.T) {
 		// The server of the first connection, and of all that come in its place.
 		"one of two": {sim: away(&ring.Sim{}, func(n int) bool { return n != 1 }), sum: awayFor, since: 2 * s,
 			most: awayFor, later: awayFor + 10*ms},
-		"in the warm-up": {sim: away(&ring.Sim{}, all), change: func(p *Plan) { p.Warmup = Seconds(4500 * ms) },
+		"in the warm-up": {sim: away(&ring.Sim{}, all), change: func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(4500 * ms) },
 			later: 10 * ms},
-		"from before the window": {sim: away(&ring.Sim{}, all), change: func(p *Plan) { p.Warmup = Seconds(3 * s) },
+		"from before the window": {sim: away(&ring.Sim{}, all), change: func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(3 * s) },
 			sum: 2 * (awayFor - s), most: awayFor - s, later: 10 * ms},
-		"to its end": {sim: away(&ring.Sim{}, all), change: func(p *Plan) { p.Duration = Seconds(3 * s) },
+		"to its end": {sim: away(&ring.Sim{}, all), change: func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(3 * s) },
 			sum: 2 * s, since: 2 * s, most: s, later: awayFor + 10*ms}, // sent again in the drain
-		"a wait for each": {sim: slow(50*ms, 10*ms, nil), change: func(p *Plan) { p.Reconnect = 1 }, later: 60 * ms},
+		"a wait for each": {sim: slow(50*ms, 10*ms, nil), change: func(p *loadplan.Plan) { p.Reconnect = 1 }, later: 60 * ms},
 	} {
-		p := simPlan(func(p *Plan) { p.Connections, p.Duration = 2, Seconds(6*s) })
+		p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 2, loadplan.Seconds(6*s) })
 		if c.change != nil {
 			c.change(&p)
 		}
@@ -70,7 +71,7 @@ func TestUnavailable(t *testing.T) {
 // A proxy whose server is gone takes each connection and ends it: the pauses before the next
 // attempts are time without a server, and the requests that it took are errors.
 func TestUnavailableBehindAProxy(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Duration = Seconds(3 * s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(3 * s) })
 	sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Hangup(0, io.EOF) }}
 	sim.Accept = func(n int) (int64, error) { return max(ms-sim.Now(), 0), nil }
 	r := simulate(t, p, sim)
@@ -90,7 +91,7 @@ func TestUnavailableFromTheStart(t *testing.T) {
 		}
 		return ms, nil
 	}
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 3, Seconds(3*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 3, loadplan.Seconds(3*s) })
 	if r := simulate(t, p, sim); r.Unavailable != 3*s || r.UnavailableSince != 0 || r.Outage != 0 {
 		t.Errorf("unavailable for %d ns from %d on, outage %d", r.Unavailable, r.UnavailableSince, r.Outage)
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
 )
 
@@ -22,16 +23,16 @@ func (r turning) Wait(deadline int64) error {
 func TestRest(t *testing.T) {
 	const service, duration = 5 * us, 200 * ms
 	for name, tc := range map[string]struct {
-		change  func(p *Plan)
+		change  func(p *loadplan.Plan)
 		allowed uint32 // streams, by the server
 		rests   bool
 	}{
-		"a thousand streams":   {func(*Plan) {}, 100, true},
-		"few":                  {func(p *Plan) { p.Connections, p.Streams = 1, 20 }, 100, false},
-		"one on each of many":  {func(p *Plan) { p.Connections, p.Streams = 1000, 1 }, 100, false},
-		"no more are allowed":  {func(p *Plan) { p.Connections = 1000 }, 1, false},
-		"spinning":             {func(p *Plan) { p.Spin = true }, 100, false},
-		"an open loop of many": {func(p *Plan) { p.Rate = RatePerSecond(150_000) }, 100, false},
+		"a thousand streams":   {func(*loadplan.Plan) {}, 100, true},
+		"few":                  {func(p *loadplan.Plan) { p.Connections, p.Streams = 1, 20 }, 100, false},
+		"one on each of many":  {func(p *loadplan.Plan) { p.Connections, p.Streams = 1000, 1 }, 100, false},
+		"no more are allowed":  {func(p *loadplan.Plan) { p.Connections = 1000 }, 1, false},
+		"spinning":             {func(p *loadplan.Plan) { p.Spin = true }, 100, false},
+		"an open loop of many": {func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(150_000) }, 100, false},
 	} {
 		free, turns := int64(0), int64(0)
 		server := &h2Server{settings: append([]byte{0, 3}, word(tc.allowed)...)}
@@ -39,9 +40,9 @@ func TestRest(t *testing.T) {
 			free = max(free, c.Now()) + service
 			c.reply(free-c.Now(), ok(c.id))
 		}
-		p := h2Plan(func(p *Plan) {
+		p := h2Plan(func(p *loadplan.Plan) {
 			p.Connections, p.Streams = 10, 100
-			p.Requested, p.Duration = 0, Seconds(duration)
+			p.Requested, p.Duration = 0, loadplan.Seconds(duration)
 			tc.change(p)
 		})
 		r := simulate(t, p, turning{server.sim(), &turns})

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -30,12 +32,12 @@ func TestBrokenOff(t *testing.T) {
 		"a silent server":  {0, 1, 20 * s, 2 * s, 0, 1, 1, 0, 1005 * ms, 95 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := simPlan(func(p *Plan) {
-				p.Connections, p.Duration = c.connections, Seconds(20*s)
-				if p.Drain, p.Warmup = Seconds(c.drain), Seconds(c.warmup); c.rate > 0 {
-					p.Rate = RatePerSecond(float64(c.rate))
+			p := simPlan(func(p *loadplan.Plan) {
+				p.Connections, p.Duration = c.connections, loadplan.Seconds(20*s)
+				if p.Drain, p.Warmup = loadplan.Seconds(c.drain), loadplan.Seconds(c.warmup); c.rate > 0 {
+					p.Rate = loadplan.RatePerSecond(float64(c.rate))
 				}
-				p.Timeout = Seconds(60 * s)
+				p.Timeout = loadplan.Seconds(60 * s)
 			})
 			r := simulateWith(t, p, func(g *gate) ring.Ring {
 				return told{steady(c.answer), func(now int64) {
@@ -44,7 +46,7 @@ func TestBrokenOff(t *testing.T) {
 					}
 				}}
 			})
-			if r.Ended != Interrupted || r.Total.Sent != c.sent || r.Unfinished != c.unfinished {
+			if r.Ended != loadresult.Interrupted || r.Total.Sent != c.sent || r.Unfinished != c.unfinished {
 				t.Errorf("%s: %d sent, %d unfinished; want %d and %d", r.Ended, r.Total.Sent,
 					r.Unfinished, c.sent, c.unfinished)
 			}

@@ -1,12 +1,16 @@
 package load
 
-import "math"
+import (
+	"math"
+
+	"dyno/internal/engine/loadplan"
+)
 
 // A ceiling keeps the requests that a worker sends below a rate. Retries count, and so does what
 // became due during a stall. It wraps the worker's schedule. An open workload calls its schedule
 // for each request anyway, so a load without a ceiling pays nothing for it.
 type ceiling struct {
-	Schedule
+	loadplan.Schedule
 	flow  *flow
 	clock *int64 // of the worker
 	gap   int64  // ns between requests at that rate, rounded up
@@ -27,7 +31,7 @@ const (
 
 // withCeiling returns s limited to this worker's share of the plan's ceiling, or s if there is
 // none.
-func (w *worker) withCeiling(s Schedule) Schedule {
+func (w *worker) withCeiling(s loadplan.Schedule) loadplan.Schedule {
 	if w.plan.Ceiling <= 0 {
 		return s
 	}

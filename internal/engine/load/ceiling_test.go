@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -62,9 +64,9 @@ func TestCeiling(t *testing.T) {
 		"in order, below one":      {func(at *[]int64) *ring.Sim { return steadyAt(at) }, rate, rate, rate + 1, false},
 	} {
 		var at []int64
-		p := simPlan(func(p *Plan) {
-			p.Rate, p.Ceiling, p.Connections = RatePerSecond(rate), RatePerSecond(c.ceiling), 50
-			p.Duration, p.Drain = Seconds(10*s), Seconds(30*s)
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Rate, p.Ceiling, p.Connections = loadplan.RatePerSecond(rate), loadplan.RatePerSecond(c.ceiling), 50
+			p.Duration, p.Drain = loadplan.Seconds(10*s), loadplan.Seconds(30*s)
 		})
 		r := simulate(t, p, c.server(&at))
 		slices.Sort(at)
@@ -92,9 +94,11 @@ func steadyAt(at *[]int64) *ring.Sim {
 // A share that a load takes over stays below the ceiling, and the probe beside a load has its part
 // of it.
 func TestCeilingStays(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = RatePerSecond(100), RatePerSecond(150), Seconds(10*s) })
-	w := &worker{plan: &p, of: 1, account: account{totals: &Totals{}, notices: map[string]bool{}}}
-	w.schedule = w.withCeiling(p.newSchedule(0, 1))
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Ceiling, p.Duration = loadplan.RatePerSecond(100), loadplan.RatePerSecond(150), loadplan.Seconds(10*s)
+	})
+	w := &worker{plan: &p, of: 1, account: account{totals: &loadresult.Totals{}, notices: map[string]bool{}}}
+	w.schedule = w.withCeiling(p.NewSchedule(0, 1))
 	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
 		next := &reshare{plan: p, at: after}
 		w.next, w.share = 0, nil
@@ -105,11 +109,11 @@ func TestCeilingStays(t *testing.T) {
 			t.Error("it is below two")
 		}
 	}
-	p.Probe, p.Rate = RatePerSecond(10), RatePerSecond(90)
-	if q := p.probePlan(); q.Ceiling != RatePerSecond(20) {
+	p.Probe, p.Rate = loadplan.RatePerSecond(10), loadplan.RatePerSecond(90)
+	if q := p.ProbePlan(); q.Ceiling != loadplan.RatePerSecond(20) {
 		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
 	}
-	if p.Ceiling = 0; p.probePlan().Ceiling != 0 {
+	if p.Ceiling = 0; p.ProbePlan().Ceiling != 0 {
 		t.Error("the probe has a ceiling where the load has none")
 	}
 }
@@ -124,9 +128,9 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 		}
 		p.Reply(wait, hello)
 	}}
-	r := simulate(t, simPlan(func(p *Plan) {
-		p.Rate, p.Ceiling, p.Connections = RatePerSecond(1000), RatePerSecond(1000), 50
-		p.Duration = Seconds(12 * s)
+	r := simulate(t, simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Ceiling, p.Connections = loadplan.RatePerSecond(1000), loadplan.RatePerSecond(1000), 50
+		p.Duration = loadplan.Seconds(12 * s)
 	}), server)
 	last := r.Intervals[11]
 	if last.Completed != 1000 || last.Max > time.Millisecond {
@@ -142,11 +146,13 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 // Workers that share a low rate send no more than one request each at once, or eight together.
 func TestCeilingOfManyThreads(t *testing.T) {
 	for _, of := range []int{1, 2, 8, 64} {
-		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = RatePerSecond(10), RatePerSecond(10), Seconds(10*s) })
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Rate, p.Ceiling, p.Duration = loadplan.RatePerSecond(10), loadplan.RatePerSecond(10), loadplan.Seconds(10*s)
+		})
 		all := 0
 		for range of {
 			w := &worker{plan: &p, of: of, now: 100 * s}
-			c := w.withCeiling(closedSchedule{}).(*ceiling)
+			c := w.withCeiling(loadplan.ClosedSchedule{}).(*ceiling)
 			for w.heldUntil <= w.now {
 				c.countAgainst()
 				all++

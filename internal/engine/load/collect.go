@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -88,14 +89,14 @@ func (r *run) publishInterval(s *intervalSum) {
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
 	}
-	iv := Interval{
+	iv := loadresult.Interval{
 		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
 		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
 		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
 	}
 	s.health.writeTo(&iv)
 	latency := s.Latency.ToSparse()
-	iv.measureFrom(latency)
+	iv.MeasureFrom(latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
 	iv.Latency, iv.Service = latency, s.Service.ToSparse()
 	iv.ErrorLatency = s.ErrorLatency.ToSparse()
@@ -108,14 +109,14 @@ func (r *run) publishInterval(s *intervalSum) {
 // buildResult makes the result of what all workers counted.
 func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res := r.result
-	res.Total, res.Totals = total, newTotals()
+	res.Total, res.Totals = total, loadresult.NewTotals()
 	notices, dismissed := map[string]bool{}, failures{}
 	var last, end, to int64
 	next := int64(notYet)
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
-		res.Totals.addTotals(w.totals)
+		res.Totals.AddTotals(w.totals)
 		res.Ring = w.kind
 		outage = min(outage, w.totals.Outage) // there is an outage only while all workers have one
 		last = max(last, w.last)
@@ -134,10 +135,10 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		res.CPUWait = max(res.CPUWait, w.meter.cpuWait)
 		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
 		res.StopMax = max(res.StopMax, w.meter.stop)
-		res.Routes = addRoutes(res.Routes, w.routes)
+		res.Routes = loadresult.AddRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notices)
 		dismissed.addCounts(w.account.ended)
-		if w.ending == Gone {
+		if w.ending == loadresult.Gone {
 			gone++
 		} else {
 			res.Ended = worseEnding(res.Ended, w.ending)
@@ -145,7 +146,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	}
 	res.Outage = outage
 	if gone == len(workers) {
-		res.Ended = Gone
+		res.Ended = loadresult.Gone
 	} else if gone > 0 {
 		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
 			"again: from then on the load was that of the others", gone, len(workers)))
@@ -161,12 +162,12 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {
-		res.Cause = res.Failures[0].causeText()
+		res.Cause = res.Failures[0].CauseText()
 	}
 }
 
 // sumFailures are the failures of all intervals and of the time after the last one.
-func (r *run) sumFailures(workers []*worker) []Failure {
+func (r *run) sumFailures(workers []*worker) []loadresult.Failure {
 	all := failures{}
 	all.addCounts(r.failures)
 	for _, w := range workers {
@@ -197,9 +198,9 @@ func (r *run) setWindow(from, end, to, last int64) {
 	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))
 	res.Started = ring.TimeAt(from - int64(r.plan.Warmup))
 	switch res.Ended {
-	case ByDuration:
+	case loadresult.ByDuration:
 		res.Measured = time.Duration(r.plan.Duration)
-	case ByRequests:
+	case loadresult.ByRequests:
 		res.Measured = time.Duration(last - from)
 	default:
 		res.Measured = time.Duration(max(end-from, 0))
@@ -218,64 +219,11 @@ func (r *run) setWindow(from, end, to, last int64) {
 }
 
 // worseEnding is the ending that is reported for workers that ended differently.
-func worseEnding(a, b Ending) Ending {
-	order := []Ending{ByRequests, ByDuration, Unreachable, Interrupted}
+func worseEnding(a, b loadresult.Ending) loadresult.Ending {
+	order := []loadresult.Ending{loadresult.ByRequests, loadresult.ByDuration,
+		loadresult.Unreachable, loadresult.Interrupted}
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
 	}
 	return b
-}
-
-func addRoutes(to, from []Route) []Route {
-	if to == nil {
-		return from
-	}
-	for i := range from {
-		to[i].Completed += from[i].Completed
-		to[i].Failed += from[i].Failed
-		to[i].Latency.Merge(from[i].Latency)
-	}
-	return to
-}
-
-// addTotals adds from to t; failures are added elsewhere.
-func (t *Totals) addTotals(from *Totals) {
-	t.Opened += from.Opened
-	t.Reconnects += from.Reconnects
-	t.Served += from.Served
-	for name, n := range from.Protocols {
-		t.Protocols[name] += n
-	}
-	t.Room = max(t.Room, from.Room)
-	t.TLSFull += from.TLSFull
-	t.TLSResumed += from.TLSResumed
-	t.Handshakes += from.Handshakes
-	for terms, n := range from.Terms {
-		t.Terms[terms] += n
-	}
-	t.Retried += from.Retried
-	t.Warmup += from.Warmup
-	t.WarmupLost += from.WarmupLost
-	t.Unfinished += from.Unfinished
-	t.Late += from.Late
-	t.SentAfter += from.SentAfter
-	t.CompletedAfter += from.CompletedAfter
-	t.ErrorsAfter += from.ErrorsAfter
-	t.LateMax = max(t.LateMax, from.LateMax)
-	t.Waiting += from.Waiting
-	t.Unavailable += from.Unavailable
-	if from.UnavailableMost > t.UnavailableMost {
-		t.UnavailableMost, t.UnavailableSince = from.UnavailableMost, from.UnavailableSince
-	}
-	if len(t.Stderr) == 0 {
-		t.Stderr = from.Stderr
-	}
-	t.StderrBytes += from.StderrBytes
-	t.FirstByte.Merge(from.FirstByte)
-	t.Connect.Merge(from.Connect)
-	t.FullTLS.Merge(from.FullTLS)
-	t.ResumedTLS.Merge(from.ResumedTLS)
-	t.Lag.Merge(from.Lag)
-	t.Law.addSpans(&from.Law)
-	t.addScenario(from.Scenario)
 }

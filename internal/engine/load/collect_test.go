@@ -5,31 +5,33 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
 
 // A worker that lost the server for good ends the run only with all the others.
 func TestGoneIsOfAllWorkers(t *testing.T) {
-	ended := func(e Ending, outage int64) *worker {
-		tally := newTotals()
+	ended := func(e loadresult.Ending, outage int64) *worker {
+		tally := loadresult.NewTotals()
 		tally.Outage = outage
 		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet},
 			account: account{totals: &tally, last: 3 * s}}
 	}
 	for name, tc := range map[string]struct {
 		workers  []*worker
-		ended    Ending
+		ended    loadresult.Ending
 		measured time.Duration
 		notices  int
 		outage   int64
 	}{
-		"one of two": {[]*worker{ended(Gone, 2*s), ended(ByRequests, 0)}, ByRequests, 3 * time.Second, 1, 0},
-		"both":       {[]*worker{ended(Gone, 2*s), ended(Gone, 1*s)}, Gone, 4 * time.Second, 0, 1 * s},
-		"neither":    {[]*worker{ended(ByRequests, 0), ended(Interrupted, 0)}, Interrupted, 4 * time.Second, 0, 0},
+		"one of two": {[]*worker{ended(loadresult.Gone, 2*s), ended(loadresult.ByRequests, 0)}, loadresult.ByRequests, 3 * time.Second, 1, 0},
+		"both":       {[]*worker{ended(loadresult.Gone, 2*s), ended(loadresult.Gone, 1*s)}, loadresult.Gone, 4 * time.Second, 0, 1 * s},
+		"neither":    {[]*worker{ended(loadresult.ByRequests, 0), ended(loadresult.Interrupted, 0)}, loadresult.Interrupted, 4 * time.Second, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &run{result: &Result{}, threads: 2}
+			r := &run{result: &loadresult.Result{}, threads: 2}
 			r.buildResult(tc.workers, metric.NewCounters())
 			got := r.result
 			if got.Ended != tc.ended || got.Measured != tc.measured || len(got.Notices) != tc.notices ||
@@ -43,7 +45,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 
 // An interval has its latency when it is over; the result keeps it as heat.
 func TestLatencyOfIntervals(t *testing.T) {
-	r := &run{result: &Result{}, intervals: make(chan Interval, 1)}
+	r := &run{result: &loadresult.Result{}, intervals: make(chan loadresult.Interval, 1)}
 	for i := range int64(3) {
 		snapshot := metric.NewCounters()
 		snapshot.To, snapshot.Sent = s, 1
@@ -75,7 +77,7 @@ func (r lateRing) Wait(deadline int64) error {
 // Seconds in which nothing happened are intervals like all others.
 func TestEverySecondIsTold(t *testing.T) {
 	silent := &ring.Sim{Server: func(*ring.Peer, []byte) {}}
-	p := simPlan(func(p *Plan) { p.Duration, p.Timeout = Seconds(12*s), Seconds(20*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Duration, p.Timeout = loadplan.Seconds(12*s), loadplan.Seconds(20*s) })
 	r := simulate(t, p, lateRing{silent, new(int64)})
 	for i, iv := range r.Intervals {
 		if iv.Index != i {

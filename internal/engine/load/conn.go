@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
@@ -91,7 +92,7 @@ func (w *worker) dialConn(i uint32) {
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
-		c.protocol = w.protocols.chosenName(0)
+		c.protocol = w.protocols.ChosenName(0)
 	}
 	c.since, c.state = w.now, connecting
 	c.addr = w.dialing.nextAddress()
@@ -99,7 +100,7 @@ func (w *worker) dialConn(i uint32) {
 	c.fd = fd
 	if err != nil {
 		w.markDown(c)
-		w.handleDialFailure(i, c, Connect, err)
+		w.handleDialFailure(i, c, loadresult.Connect, err)
 		return
 	}
 	w.setTimer(i, c, c.since+int64(w.plan.Connecting))
@@ -124,7 +125,7 @@ func (w *worker) handleCompletion(done ring.Completion) {
 	case ring.Sent:
 		c.busy = false
 		if done.Err != nil {
-			w.loseConn(i, c, Write, done.Err)
+			w.loseConn(i, c, loadresult.Write, done.Err)
 		} else {
 			w.flushOutput(i, c)
 		}
@@ -165,7 +166,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 		return
 	}
 	c.state, c.up = shaking, w.now
-	if w.protocols.http3 != nil { // with HTTP/3 one handshake both connects and does TLS
+	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.since
 	} else if !w.isWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.since)
@@ -253,13 +254,13 @@ func (w *worker) markDown(c *conn) {
 
 // failAttempt ends a life that failed before it could carry a request.
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
-	phase := Connect
+	phase := loadresult.Connect
 	var f *proto.Fault
 	switch {
 	case c.state == shaking && c.protocol == "":
-		phase = TLSPhase
+		phase = loadresult.TLSPhase
 	case errors.As(err, &f): // HTTP/2 begins with the server's SETTINGS
-		phase = Protocol
+		phase = loadresult.Protocol
 	}
 	w.ring.Close(c.fd, false)
 	w.markDown(c)
@@ -273,7 +274,7 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // one retry. A scenario's step that is not safe to repeat is retried only in these two cases, for
 // else the server may have processed it. All others have failed; those pipelined behind the oldest,
 // because of it.
-func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
+func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
 		return
@@ -291,18 +292,18 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 		again := err == errClosed ||
 			x.past < wasLost && (unsent || w.users.mayResend(x.request, w.plan))
 		switch {
-		case first && phase == Timeout:
-			w.failRequest(c, uint32(tag), Timeout, err)
-		case unanswered && (c.used > 0 || unsent) && again && phase != Protocol:
+		case first && phase == loadresult.Timeout:
+			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
+		case unanswered && (c.used > 0 || unsent) && again && phase != loadresult.Protocol:
 			w.queueRetry(x, x.past|wasLost)
-		case first || untouched || begun && phase != Timeout:
+		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)
 		default:
-			w.failRequest(c, uint32(tag), Read, errPipelined)
+			w.failRequest(c, uint32(tag), loadresult.Read, errPipelined)
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
-	if oldest == nil && phase != Read {
+	if oldest == nil && phase != loadresult.Read {
 		w.recordFailure(c, phase, err)
 	}
 	w.ring.Close(c.fd, false)
@@ -356,7 +357,7 @@ func (w *worker) closeConn(i uint32, c *conn) {
 		return
 	}
 	if c.live > 0 || c.used == 0 {
-		w.loseConn(i, c, Read, errClosed)
+		w.loseConn(i, c, loadresult.Read, errClosed)
 		return
 	}
 	w.ring.Close(c.fd, true)
@@ -395,12 +396,12 @@ func (w *worker) handleTimer(t timer) {
 func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
 	if c.shut != 0 && !c.busy {
-		w.loseConn(i, c, Timeout, errShut)
+		w.loseConn(i, c, loadresult.Timeout, errShut)
 		return
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.loseConn(i, c, Timeout, errTimeout)
+		w.loseConn(i, c, loadresult.Timeout, errTimeout)
 		return
 	}
 	for tag := range c.exchanges {
@@ -409,13 +410,13 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
-			w.loseConn(i, c, Timeout, errTimeout)
+			w.loseConn(i, c, loadresult.Timeout, errTimeout)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, uint32(tag), Timeout, errTimeout)
+		w.failRequest(c, uint32(tag), loadresult.Timeout, errTimeout)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)

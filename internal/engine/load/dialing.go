@@ -1,12 +1,17 @@
 package load
 
-import "fmt"
+import (
+	"fmt"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+)
 
 // A dialing opens a worker's connections one after the other, at --connect-rate if there is one,
 // each to the next of the target's addresses. The load begins when every connection has ended its
 // first attempts, with success or without.
 type dialing struct {
-	pace    Schedule // of this worker's connections; nil: at once
+	pace    loadplan.Schedule // of this worker's connections; nil: at once
 	begun   int64
 	dialed  int   // of the worker's connections
 	next    int64 // when the next is to be dialed; notYet once all have been
@@ -89,9 +94,9 @@ func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 
 // handleDialFailure counts a failed attempt and dials again. At first a connection tries every
 // address before that is a failure: a name such as localhost has addresses at which nobody listens.
-func (w *worker) handleDialFailure(i uint32, c *conn, phase Phase, err error) {
+func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
 	d := &w.dialing
-	if !c.settled && phase == Connect && isAboutAddress(err) && len(w.addrs) > 1 {
+	if !c.settled && phase == loadresult.Connect && isAboutAddress(err) && len(w.addrs) > 1 {
 		d.excludeAddress(w, c.addr, err)
 		if c.tries++; int(c.tries) < len(w.addrs) && !d.allBad {
 			c.failedAttempts = 0

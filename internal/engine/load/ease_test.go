@@ -4,8 +4,10 @@ import (
 	"slices"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // A closed loop that begins with others sends to sixteen connections at a time until it has
@@ -16,8 +18,8 @@ func TestEase(t *testing.T) {
 		// The first of the seventeen is the one whose opening lets the load begin.
 		true: {0: 17, 50 * us: 16, 100 * us: 7, 1000 * us: 40, 2000 * us: 40},
 	} {
-		p := simPlan(func(p *Plan) { p.Connections, p.Requested = 40, 120 })
-		protocol, err := newProtocolSet(&p)
+		p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Requested = 40, 120 })
+		protocol, err := transport.NewProtocols(&p)
 		if err != nil {
 			t.Fatal(err)
 		}

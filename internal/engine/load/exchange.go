@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
@@ -43,7 +44,7 @@ func (w *worker) recordLag(a arrival, possible int64) {
 		w.countStepLag(a, possible)
 		return
 	}
-	w.pacing.recordSpan(a.due, a.due+w.countLag(w.now, a.due, possible))
+	w.pacing.RecordSpan(a.due, a.due+w.countLag(w.now, a.due, possible))
 }
 
 // handleReceived decodes what arrived, together with what was left over before it.
@@ -60,7 +61,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		data = c.in
 	}
 	if err != nil && err != io.EOF {
-		w.loseConn(i, c, Read, err)
+		w.loseConn(i, c, loadresult.Read, err)
 		return
 	}
 	for {
@@ -70,14 +71,14 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.More:
 			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
 			if err == io.EOF {
-				w.loseConn(i, c, Read, err)
+				w.loseConn(i, c, loadresult.Read, err)
 			} else {
 				w.markReadyIfRoom(i, c) // HTTP/2 has room once the server has said how much
 				w.flushOutput(i, c)
 			}
 			return
 		case proto.Shaken:
-			c.protocol = w.protocols.chosenName(ev.Tag)
+			c.protocol = w.protocols.ChosenName(ev.Tag)
 			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.window)
 			w.markReadyIfRoom(i, c)
 		case proto.Head:
@@ -105,12 +106,12 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 
 // failurePhase is the phase of a codec's failure: Read if the connection only ended too early,
 // Protocol if the peer broke a rule.
-func failurePhase(err error) Phase {
+func failurePhase(err error) loadresult.Phase {
 	var f *proto.Fault
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
-		return Read
+		return loadresult.Read
 	}
-	return Protocol
+	return loadresult.Protocol
 }
 
 // recordHead records a response's status and when its first byte arrived.
@@ -148,7 +149,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 }
 
 // failRequest counts a request that failed.
-func (w *worker) failRequest(c *conn, tag uint32, phase Phase, err error) {
+func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
 	if x.counted {
 		w.last = w.now
@@ -164,7 +165,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase Phase, err error) {
 }
 
 // recordFailure counts a failure of a request or of a connection.
-func (w *worker) recordFailure(c *conn, phase Phase, err error) {
+func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
 	w.errors.countFailure(phase, w.addrs[c.addr], err)
 }
 
@@ -194,7 +195,7 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	if times == 0 || leaving && times < refusedMost {
 		w.queueRetry(x, x.past+1)
 	} else {
-		w.failRequest(c, tag, Protocol, cmp.Or(err, errRefused))
+		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, errRefused))
 	}
 	w.releaseTag(c, tag, w.now)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -29,19 +31,19 @@ func TestExpect(t *testing.T) {
 	const each = 10
 	statuses := []int{200, 204, 301, 404, 500, 503}
 	for name, test := range map[string]struct {
-		expect []Statuses
+		expect []loadplan.Statuses
 		right  []int
 	}{
 		"none":         {nil, []int{200, 204, 301}},
-		"any":          {[]Statuses{AnyStatus()}, statuses},
-		"404":          {[]Statuses{{404, 404}}, []int{404}},
-		"2xx,404":      {[]Statuses{{200, 299}, {404, 404}}, []int{200, 204, 404}},
-		"5xx,301":      {[]Statuses{{500, 599}, {301, 301}}, []int{301, 500, 503}},
-		"what is not":  {[]Statuses{{418, 418}}, nil},
-		"one is wrong": {[]Statuses{{200, 299}, {301, 301}, {500, 599}}, []int{200, 204, 301, 500, 503}},
+		"any":          {[]loadplan.Statuses{loadplan.AnyStatus()}, statuses},
+		"404":          {[]loadplan.Statuses{{From: 404, To: 404}}, []int{404}},
+		"2xx,404":      {[]loadplan.Statuses{{From: 200, To: 299}, {From: 404, To: 404}}, []int{200, 204, 404}},
+		"5xx,301":      {[]loadplan.Statuses{{From: 500, To: 599}, {From: 301, To: 301}}, []int{301, 500, 503}},
+		"what is not":  {[]loadplan.Statuses{{From: 418, To: 418}}, nil},
+		"one is wrong": {[]loadplan.Statuses{{From: 200, To: 299}, {From: 301, To: 301}, {From: 500, To: 599}}, []int{200, 204, 301, 500, 503}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := simPlan(func(p *Plan) {
+			p := simPlan(func(p *loadplan.Plan) {
 				p.Requested, p.Expect = each*int64(len(statuses)), test.expect
 			})
 			r := simulate(t, p, answers(statuses...))
@@ -68,7 +70,7 @@ func TestExpect(t *testing.T) {
 			}
 			found := map[string]int64{}
 			for _, f := range r.Failures {
-				if f.Phase != Expect || f.Kind != "status" {
+				if f.Phase != loadresult.Expect || f.Kind != "status" {
 					t.Errorf("%+v", f)
 				}
 				found[f.Detail] += f.Count
@@ -82,7 +84,7 @@ func TestExpect(t *testing.T) {
 
 // An answer that is an error to a request of the warm-up is one that the warm-up lost.
 func TestErrorsInTheWarmup(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Warmup, p.Duration = Seconds(1*s), Seconds(1*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Warmup, p.Duration = loadplan.Seconds(1*s), loadplan.Seconds(1*s) })
 	r := simulate(t, p, answers(503, 200)) // after 1 ms and after 2 ms
 	if r.Warmup < 600 || r.WarmupLost*2 < r.Warmup-1 || r.WarmupLost*2 > r.Warmup+1 {
 		t.Errorf("%d of %d lost", r.WarmupLost, r.Warmup)
@@ -91,8 +93,8 @@ func TestErrorsInTheWarmup(t *testing.T) {
 
 // What is answered in the drain to what was sent there is in no rate, errors neither.
 func TestErrorsAfterTheWindow(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Rate, p.Duration = RatePerSecond(1000), Seconds(100*ms)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Duration = loadplan.RatePerSecond(1000), loadplan.Seconds(100*ms)
 	})
 	r := simulate(t, p, answers(500, 500, 500, 200)) // 2.5 ms a request
 	if r.SentAfter == 0 || r.ErrorsAfter+r.CompletedAfter != r.SentAfter || r.ErrorsAfter < 2*r.CompletedAfter {
@@ -103,9 +105,9 @@ func TestErrorsAfterTheWindow(t *testing.T) {
 
 // The latencies of errors add up: of workers to a second, and of generators to one.
 func TestErrorLatenciesAddUp(t *testing.T) {
-	r := &run{result: &Result{}, failures: failures{}, intervals: make(chan Interval, 2)}
+	r := &run{result: &loadresult.Result{}, failures: failures{}, intervals: make(chan loadresult.Interval, 2)}
 	all := metric.NewHistogram(metric.Fine)
-	var parts []Interval
+	var parts []loadresult.Interval
 	for part := range int64(2) {
 		of := &intervalSum{Counters: metric.NewCounters()}
 		for worker := range int64(3) {
@@ -125,7 +127,7 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 		r.publishInterval(of)
 		parts = append(parts, <-r.intervals)
 	}
-	sum := Sum(parts)
+	sum := loadresult.Sum(parts)
 	if want := all.ToSparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {
 		t.Errorf("the sum has %d: %+v, want %+v", sum.Failed, sum.ErrorLatency, want)
 	}

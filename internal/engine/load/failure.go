@@ -7,25 +7,27 @@ import (
 	"strings"
 	"syscall"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
 
 // A failures counts failures by what a user would distinguish: phase, kind and address.
-type failures map[failure]*Failure
+type failures map[failure]*loadresult.Failure
 
 type failure struct {
-	phase  Phase
+	phase  loadresult.Phase
 	kind   string
 	status uint16 // of Expect; each is told apart
 	addr   ring.Addr
 }
 
-func (f failures) countFailure(phase Phase, addr ring.Addr, err error) {
+func (f failures) countFailure(phase loadresult.Phase, addr ring.Addr, err error) {
 	key := failure{phase: phase, kind: failureKind(err), addr: addr}
 	known := f[key]
 	if known == nil {
-		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describeError(err)}
+		known = &loadresult.Failure{Phase: phase, Kind: key.kind, Address: addr.String(),
+			Detail: describeError(err)}
 		f[key] = known
 	}
 	known.Count++
@@ -34,10 +36,10 @@ func (f failures) countFailure(phase Phase, addr ring.Addr, err error) {
 // countStatus counts an answer whose status the plan does not expect. It allocates only for the
 // first answer of its kind.
 func (f failures) countStatus(status uint16, addr ring.Addr) {
-	key := failure{Expect, badStatus, status, addr}
+	key := failure{loadresult.Expect, badStatus, status, addr}
 	known := f[key]
 	if known == nil {
-		known = &Failure{Phase: Expect, Kind: badStatus, Address: addr.String(),
+		known = &loadresult.Failure{Phase: loadresult.Expect, Kind: badStatus, Address: addr.String(),
 			Detail: statusDetail(status)}
 		f[key] = known
 	}
@@ -46,10 +48,10 @@ func (f failures) countStatus(status uint16, addr ring.Addr) {
 
 // countCheck is add of an answer that did not pass a check, whose name is the kind.
 func (f failures) countCheck(name string, addr ring.Addr) {
-	key := failure{phase: Check, kind: name, addr: addr}
+	key := failure{phase: loadresult.Check, kind: name, addr: addr}
 	known := f[key]
 	if known == nil {
-		known = &Failure{Phase: Check, Kind: name, Address: addr.String(),
+		known = &loadresult.Failure{Phase: loadresult.Check, Kind: name, Address: addr.String(),
 			Detail: failedCheck}
 		f[key] = known
 	}
@@ -58,10 +60,6 @@ func (f failures) countCheck(name string, addr ring.Addr) {
 
 // badStatus is the kind of an answer that is an error by its status, which is its Detail.
 const badStatus = "status"
-
-// Behind is the kind of requests that were lost with their connection because another request
-// failed. They are a consequence; the cause is counted as well.
-const Behind = "behind"
 
 // dismissalOr is the reason that the peer sent when it ended the connection, or else err.
 func (c *conn) dismissalOr(err error) error {
@@ -77,7 +75,7 @@ func (c *conn) dismissalOr(err error) error {
 // requests may be answered on another connection and then show nothing of it.
 func (w *worker) releaseCodec(c *conn) {
 	if err := c.dismissalOr(nil); err != nil {
-		w.account.ended.countFailure(Protocol, ring.Addr{}, err)
+		w.account.ended.countFailure(loadresult.Protocol, ring.Addr{}, err)
 	}
 	c.codec = nil
 }
@@ -112,7 +110,7 @@ func failureKind(err error) string {
 	case errors.Is(err, errRefused):
 		return "refused"
 	case errors.Is(err, errPipelined):
-		return Behind
+		return loadresult.Behind
 	case errors.Is(err, io.EOF):
 		return "closed"
 	}

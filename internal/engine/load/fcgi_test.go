@@ -1,8 +1,12 @@
 package load
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -22,15 +26,15 @@ func TestFastCGIUnanswered(t *testing.T) {
 	fine := records("Status: 200\r\n\r\nhello", 0)
 	for name, tc := range map[string]struct {
 		answer     []byte // to each fourth request; none: silence
-		phase      Phase
+		phase      loadresult.Phase
 		kind       string
 		reconnects int64
 	}{
-		"overloaded":       {records("", overloaded), Protocol, "overloaded", 0},
-		"cannot multiplex": {records("", multiplex), Protocol, "multiplexed", 0},
-		"another role":     {records("", role), Protocol, "unknown-role", 0},
-		"overloaded, late": {records("Status: 200\r\n\r\nhel", overloaded), Protocol, "overloaded", 0},
-		"silent":           {nil, Timeout, "timeout", 24},
+		"overloaded":       {records("", overloaded), loadresult.Protocol, "overloaded", 0},
+		"cannot multiplex": {records("", multiplex), loadresult.Protocol, "multiplexed", 0},
+		"another role":     {records("", role), loadresult.Protocol, "unknown-role", 0},
+		"overloaded, late": {records("Status: 200\r\n\r\nhel", overloaded), loadresult.Protocol, "overloaded", 0},
+		"silent":           {nil, loadresult.Timeout, "timeout", 24},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
@@ -43,9 +47,9 @@ func TestFastCGIUnanswered(t *testing.T) {
 					p.Reply(ms, tc.answer)
 				}
 			}}
-			r := simulate(t, simPlan(func(p *Plan) {
+			r := simulate(t, simPlan(func(p *loadplan.Plan) {
 				p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/"
-				p.Requested, p.Duration, p.Timeout = 100, 0, Seconds(50*ms)
+				p.Requested, p.Duration, p.Timeout = 100, 0, loadplan.Seconds(50*ms)
 			}), sim)
 			if r.Total.Completed != 75 || r.Total.Failed != 25 || asked != 100 {
 				t.Errorf("%d asked, %d completed, %d failed", asked, r.Total.Completed, r.Total.Failed)
@@ -58,5 +62,40 @@ func TestFastCGIUnanswered(t *testing.T) {
 				t.Errorf("%d reconnects, want %d", r.Reconnects, tc.reconnects)
 			}
 		})
+	}
+}
+
+// One of these servers is overloaded now and then, and complains.
+func TestFastCGI(t *testing.T) {
+	const begin, overloaded = 1, 2
+	record := func(kind byte, content string) []byte {
+		return append([]byte{1, kind, 0, 1, 0, byte(len(content)), 0, 0}, content...)
+	}
+	requests := 0
+	sim := &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if len(b) < 8 || b[1] != begin {
+			t.Errorf("%d bytes arrived", len(b))
+		}
+		if requests++; requests%10 == 0 {
+			p.Reply(ms, record(3, string([]byte{0, 0, 0, 0, overloaded, 0, 0, 0})))
+			return
+		}
+		p.Reply(ms, slices.Concat(record(7, "ouch\n"), record(6, "Status: 201 Created\n\nhello"),
+			record(3, string(make([]byte, 8)))))
+	}}
+	r := simulate(t, simPlan(func(p *loadplan.Plan) {
+		p.Target.FastCGI, p.Requested, p.Connections = true, 1000, 4
+	}), sim)
+	if r.Total.Completed != 900 || r.Total.Failed != 100 || r.Total.Status[201] != 900 {
+		t.Errorf("%d completed, %d failed", r.Total.Completed, r.Total.Failed)
+	}
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Protocol || f[0].Kind != "overloaded" {
+		t.Errorf("%+v", f)
+	}
+	if r.StderrBytes != 900*5 || !strings.HasPrefix(string(r.Stderr), "ouch\nouch\n") {
+		t.Errorf("%d bytes of stderr: %.20q", r.StderrBytes, r.Stderr)
+	}
+	if r.Protocols[loadplan.FastCGI] != 4 || r.Opened != 4 { // what failed was the exchange
+		t.Errorf("%v, %d opened", r.Protocols, r.Opened)
 	}
 }

@@ -1,13 +1,15 @@
 package load
 
+import "dyno/internal/engine/loadplan"
+
 // A flow is what a worker sends next: the arrivals of its schedule, and requests that are
 // retried before all others. Asking whether a request is due changes nothing.
 type flow struct {
-	schedule Schedule
-	sequence *sequence     // of the window's requests
-	warmup   *sequence     // of those before it
-	retries  fifo[arrival] // before all others; of a scenario also the steps that are due
-	share    *reshare      // in force; nil: the plan's
+	schedule loadplan.Schedule
+	sequence *loadplan.Sequence // of the window's requests
+	warmup   *loadplan.Sequence // of those before it
+	retries  fifo[arrival]      // before all others; of a scenario also the steps that are due
+	share    *reshare           // in force; nil: the plan's
 
 	next      int64 // when the next request is due, after the start; AtOnce
 	left      int64 // requests still to begin in the window; below 0: any number
@@ -28,7 +30,7 @@ type arrival struct {
 }
 
 // isClosed reports whether the workload is closed: a request is due when the last was answered.
-func (f *flow) isClosed() bool { return f.next == AtOnce }
+func (f *flow) isClosed() bool { return f.next == loadplan.AtOnce }
 
 // advanceArrival moves to the next arrival, if there is one.
 func (f *flow) advanceArrival() {
@@ -110,11 +112,11 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 		f.advanceArrival()
 	}
 	if a.counted = a.due >= v.from; a.counted {
-		a.request = f.sequence.nextIndex()
+		a.request = f.sequence.NextIndex()
 		f.left--
 		f.over = f.over || f.left == 0
 	} else {
-		a.request = f.warmup.nextIndex()
+		a.request = f.warmup.NextIndex()
 	}
 	return a
 }

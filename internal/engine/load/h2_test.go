@@ -9,8 +9,11 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // An h2Server is a server of HTTP/2 in virtual time: it reads frames, and what it
@@ -112,8 +115,8 @@ func (c *h2Peer) goAway(after int64, last, code uint32) {
 	c.Reply(after, frame(h2GoAway, 0, 0, append(word(last), word(code)...)...))
 }
 
-func h2Plan(change func(p *Plan)) Plan {
-	return simPlan(func(p *Plan) {
+func h2Plan(change func(p *loadplan.Plan)) loadplan.Plan {
+	return simPlan(func(p *loadplan.Plan) {
 		p.Target.H2C, p.Target.URL, p.Streams = true, "h2c://sim/", 10
 		p.Requested, p.Duration = 100, 0
 		change(p)
@@ -133,7 +136,7 @@ func TestHTTP2Room(t *testing.T) {
 		}
 	}
 	sim := s.sim()
-	r := simulate(t, h2Plan(func(p *Plan) { p.Requested = 99 }), sim)
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Requested = 99 }), sim)
 	if r.Total.Completed != 99 || s.requests != 99 || s.deepest != 3 {
 		t.Errorf("%d completed of %d, %d at once", r.Total.Completed, s.requests, s.deepest)
 	}
@@ -141,7 +144,7 @@ func TestHTTP2Room(t *testing.T) {
 		t.Errorf("%d ns, first byte after %d, latency %d", sim.Now(), r.FirstByte.Max,
 			r.Total.Latency.Max)
 	}
-	if r.Protocols[HTTP2] != 1 || r.Opened != 1 || r.Room != 3 {
+	if r.Protocols[loadplan.HTTP2] != 1 || r.Opened != 1 || r.Room != 3 {
 		t.Errorf("%v of %d opened; room for %d", r.Protocols, r.Opened, r.Room)
 	}
 	const want = "the server allows 3 streams at once on a connection, and not 10"
@@ -155,7 +158,7 @@ func TestHTTP2Unanswered(t *testing.T) {
 	const refused, internal = 7, 2
 	type want struct {
 		completed, failed, retried int64
-		phase                      Phase
+		phase                      loadresult.Phase
 		kind                       string
 	}
 	for name, tc := range map[string]struct {
@@ -171,14 +174,14 @@ func TestHTTP2Unanswered(t *testing.T) {
 		}, want{100, 0, 10, "", ""}},
 		"refused always": {func(c *h2Peer) {
 			c.reply(ms, frame(h2Reset, 0, c.id, word(refused)...))
-		}, want{0, 100, 100, Protocol, "refused"}},
+		}, want{0, 100, 100, loadresult.Protocol, "refused"}},
 		"reset": {func(c *h2Peer) {
 			if c.of%4 == 0 {
 				c.reply(ms, frame(h2Reset, 0, c.id, word(internal)...))
 			} else {
 				c.reply(ms, ok(c.id))
 			}
-		}, want{75, 25, 0, Protocol, "rst-internal-error"}},
+		}, want{75, 25, 0, loadresult.Protocol, "rst-internal-error"}},
 		"going away before the answers": {func(c *h2Peer) {
 			if c.n == 3 {
 				c.goAway(ms, c.id, 0)
@@ -197,7 +200,7 @@ func TestHTTP2Unanswered(t *testing.T) {
 			}
 			c.goAway(ms, c.id, internal)
 			c.Hangup(2*ms, io.EOF)
-		}, want{99, 1, 0, Protocol, "goaway-internal-error"}},
+		}, want{99, 1, 0, loadresult.Protocol, "goaway-internal-error"}},
 		"cut in the midst": {func(c *h2Peer) {
 			switch {
 			case c.of == 42: // begins, as the only one: the others go again
@@ -207,7 +210,7 @@ func TestHTTP2Unanswered(t *testing.T) {
 			default:
 				c.reply(ms, ok(c.id))
 			}
-		}, want{99, 1, 0, Read, "reset"}},
+		}, want{99, 1, 0, loadresult.Read, "reset"}},
 		"closed in the midst": {func(c *h2Peer) {
 			if c.of != 42 {
 				c.reply(ms, ok(c.id))
@@ -216,16 +219,16 @@ func TestHTTP2Unanswered(t *testing.T) {
 			c.gone = true
 			c.Reply(2*ms, frame(h2Headers, h2End-1, c.id, 0x88))
 			c.Hangup(3*ms, io.EOF)
-		}, want{99, 1, 0, Read, "truncated"}},
+		}, want{99, 1, 0, loadresult.Read, "truncated"}},
 		"silent once": {func(c *h2Peer) {
 			if c.of != 42 {
 				c.reply(ms, ok(c.id))
 			}
-		}, want{99, 1, 0, Timeout, "timeout"}},
+		}, want{99, 1, 0, loadresult.Timeout, "timeout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &h2Server{answer: tc.answer}
-			r := simulate(t, h2Plan(func(p *Plan) { p.Timeout = Seconds(50 * ms) }), s.sim())
+			r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Timeout = loadplan.Seconds(50 * ms) }), s.sim())
 			got := want{completed: r.Total.Completed, failed: r.Total.Failed}
 			if tc.want.retried > 0 {
 				got.retried = r.Retried
@@ -249,14 +252,14 @@ func TestHTTP2TimeoutCancels(t *testing.T) {
 		}
 	}}
 	sim := srv.sim()
-	r := simulate(t, h2Plan(func(p *Plan) { p.Timeout, p.Requested = Seconds(50*ms), 1000 }), sim)
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Timeout, p.Requested = loadplan.Seconds(50*ms), 1000 }), sim)
 	if r.Total.Completed != 900 || r.Total.Failed != 100 || srv.canceled != 100 {
 		t.Errorf("%d completed, %d failed, %d canceled", r.Total.Completed, r.Total.Failed, srv.canceled)
 	}
 	if r.Opened != 1 || r.Reconnects != 0 || r.Retried != 0 {
 		t.Errorf("%d opened, %d reconnects, %d retried", r.Opened, r.Reconnects, r.Retried)
 	}
-	if f := r.Failures; len(f) != 1 || f[0].Phase != Timeout || f[0].Kind != "timeout" {
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Timeout || f[0].Kind != "timeout" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -272,8 +275,8 @@ func TestHTTP2DeadConnection(t *testing.T) {
 			hear(p, b)
 		}
 	}
-	r := simulate(t, h2Plan(func(p *Plan) {
-		p.Timeout, p.Requested, p.Duration = Seconds(50*ms), 0, Seconds(400*ms)
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) {
+		p.Timeout, p.Requested, p.Duration = loadplan.Seconds(50*ms), 0, loadplan.Seconds(400*ms)
 	}), sim)
 	// Ten were sent when it died, and timed out after 50 ms; 50 ms later it was lost.
 	if r.Total.Failed != 10 || r.Reconnects != 1 {
@@ -289,7 +292,7 @@ func TestHTTP2DeadConnection(t *testing.T) {
 func TestHTTP2GoesAwayAtOnce(t *testing.T) {
 	for code, kind := range map[uint32]string{0: "refused", 11: "goaway-enhance-your-calm"} {
 		s := &h2Server{answer: func(c *h2Peer) { c.goAway(ms, 0, code) }}
-		r := simulate(t, h2Plan(func(p *Plan) { p.Requested = 30 }), s.sim())
+		r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Requested = 30 }), s.sim())
 		if r.Total.Failed != 30 || r.Failures[0].Kind != kind || r.Retried > 30*refusedMost {
 			t.Errorf("%d failed, %d retried: %+v", r.Total.Failed, r.Retried, r.Failures)
 		}
@@ -314,7 +317,7 @@ func TestHTTP2Dismissed(t *testing.T) {
 				p.Reply(ms, frame(h2GoAway, 0, 0, slices.Concat(word(p.id), word(c.code), []byte("too much"))...))
 			}
 		}}
-		r := simulate(t, h2Plan(func(*Plan) {}), s.sim())
+		r := simulate(t, h2Plan(func(*loadplan.Plan) {}), s.sim())
 		if r.Total.Completed != 100 || len(r.Failures) > 0 || !slices.Equal(r.Notices, c.notices) {
 			t.Errorf("%d completed, %+v: %q, want %q", r.Total.Completed, r.Failures, r.Notices, c.notices)
 		}
@@ -329,9 +332,9 @@ func TestHTTP2CauseFirst(t *testing.T) {
 			c.Reply(ms, frame(h2Headers, h2End, 1, 0xff, 0x20))
 		}
 	}}
-	r := simulate(t, h2Plan(func(*Plan) {}), s.sim())
-	if len(r.Failures) != 2 || r.Failures[0].Phase != Protocol || r.Failures[0].Kind != "compression" ||
-		r.Failures[1].Kind != Behind || r.Failures[1].Count <= r.Failures[0].Count {
+	r := simulate(t, h2Plan(func(*loadplan.Plan) {}), s.sim())
+	if len(r.Failures) != 2 || r.Failures[0].Phase != loadresult.Protocol || r.Failures[0].Kind != "compression" ||
+		r.Failures[1].Kind != loadresult.Behind || r.Failures[1].Count <= r.Failures[0].Count {
 		t.Errorf("%+v", r.Failures)
 	}
 }
@@ -340,21 +343,21 @@ func TestHTTP2CauseFirst(t *testing.T) {
 func TestHTTP2Unspoken(t *testing.T) {
 	for name, tc := range map[string]struct {
 		server func(p *ring.Peer, b []byte)
-		phase  Phase
+		phase  loadresult.Phase
 		kind   string
 		detail string
 	}{
-		"HTTP/1.1": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello) }, Protocol, "garbage", "HTTP/1"},
-		"silent":   {func(*ring.Peer, []byte) {}, Connect, "timeout", "connected, but"},
+		"HTTP/1.1": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello) }, loadresult.Protocol, "garbage", "HTTP/1"},
+		"silent":   {func(*ring.Peer, []byte) {}, loadresult.Connect, "timeout", "connected, but"},
 		"no streams": {func(p *ring.Peer, _ []byte) {
 			p.Reply(ms, frame(h2Settings, 0, 0, append([]byte{0, 3}, word(0)...)...))
-		}, Connect, "timeout", "not allowed a request"},
-		"closes": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, Protocol, "closed", ""},
-		"resets": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, Connect, "reset", ""},
+		}, loadresult.Connect, "timeout", "not allowed a request"},
+		"closes": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, loadresult.Protocol, "closed", ""},
+		"resets": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, loadresult.Connect, "reset", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := simulate(t, h2Plan(func(*Plan) {}), &ring.Sim{Server: tc.server})
-			if r.Ended != Unreachable || len(r.Failures) != 1 || len(r.Protocols) != 0 {
+			r := simulate(t, h2Plan(func(*loadplan.Plan) {}), &ring.Sim{Server: tc.server})
+			if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 || len(r.Protocols) != 0 {
 				t.Fatalf("ended by %s: %+v, %v", r.Ended, r.Failures, r.Protocols)
 			}
 			f := r.Failures[0]
@@ -392,8 +395,8 @@ func (l *h2Loop) Send(fd int, b []byte) bool {
 }
 
 func newH2Worker(t testing.TB) *worker {
-	p := h2Plan(func(p *Plan) { p.Connections, p.Requested, p.Duration = 4, 0, Seconds(1000*s) })
-	speech, err := newProtocolSet(&p)
+	p := h2Plan(func(p *loadplan.Plan) { p.Connections, p.Requested, p.Duration = 4, 0, loadplan.Seconds(1000*s) })
+	speech, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}

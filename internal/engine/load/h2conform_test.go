@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2/conform"
 	"dyno/internal/engine/ring"
@@ -33,11 +35,11 @@ func TestHTTP2Conform(t *testing.T) {
 					c.Hangup(0, io.EOF)
 				}
 			}
-			r := simulate(t, h2Plan(func(p *Plan) {
-				p.Streams, p.Requested, p.Rate = 3, requested, RatePerSecond(1000)
-				p.Requests, p.Expect = nil, []Statuses{AnyStatus()}
+			r := simulate(t, h2Plan(func(p *loadplan.Plan) {
+				p.Streams, p.Requested, p.Rate = 3, requested, loadplan.RatePerSecond(1000)
+				p.Requests, p.Expect = nil, []loadplan.Statuses{loadplan.AnyStatus()}
 				for _, r := range conform.Requests() {
-					p.Requests = append(p.Requests, Request{Request: r})
+					p.Requests = append(p.Requests, loadplan.Request{Request: r})
 				}
 			}), s.sim())
 			told, leaves := tc.WantedParts()
@@ -53,7 +55,7 @@ func TestHTTP2Conform(t *testing.T) {
 			if !maps.Equal(got, want) {
 				t.Errorf("failed %v, want %v", got, want)
 			}
-			if r.Ended != ByRequests || r.Total.Completed != requested-failed || r.Total.Failed != failed {
+			if r.Ended != loadresult.ByRequests || r.Total.Completed != requested-failed || r.Total.Failed != failed {
 				t.Errorf("ended by %s: %d completed, %d failed", r.Ended, r.Total.Completed, r.Total.Failed)
 			}
 			if r.Opened != 2 || r.Reconnects != 1 {
@@ -70,9 +72,9 @@ func TestHTTP2Conform(t *testing.T) {
 func failuresOf(want string) map[string]int64 {
 	failed := map[string]int64{}
 	fail := func(kind string) {
-		phase := Protocol
-		if kind == Behind || kind == "closed" || kind == "truncated" {
-			phase = Read
+		phase := loadresult.Protocol
+		if kind == loadresult.Behind || kind == "closed" || kind == "truncated" {
+			phase = loadresult.Read
 		}
 		failed[string(phase)+" "+kind]++
 	}
@@ -103,7 +105,7 @@ func failuresOf(want string) map[string]int64 {
 				if oldest || begun[i] || word == "closed" {
 					fail(word)
 				} else {
-					fail(Behind)
+					fail(loadresult.Behind)
 				}
 				oldest = false
 			}
@@ -138,11 +140,11 @@ func TestHTTP2Beginnings(t *testing.T) {
 				p.Reply(ms, []byte(tc.ServerBytes))
 				p.Hangup(ms, io.EOF)
 			}}
-			r := simulate(t, h2Plan(func(*Plan) {}), sim)
-			if r.Ended != Unreachable || r.Total.Sent != 0 || len(r.Failures) != 1 {
+			r := simulate(t, h2Plan(func(*loadplan.Plan) {}), sim)
+			if r.Ended != loadresult.Unreachable || r.Total.Sent != 0 || len(r.Failures) != 1 {
 				t.Fatalf("ended by %s, %d sent: %+v", r.Ended, r.Total.Sent, r.Failures)
 			}
-			if f := r.Failures[0]; f.Phase != Protocol || f.Kind != told {
+			if f := r.Failures[0]; f.Phase != loadresult.Protocol || f.Kind != told {
 				t.Errorf("%+v, want %s", f, told)
 			}
 			if last := conform.GoAwayCode(last); last != leaves {
@@ -162,13 +164,13 @@ func TestHTTP2Babble(t *testing.T) {
 		}
 		p.Reply(10*ms, ping)
 	}}
-	r := simulate(t, h2Plan(func(p *Plan) {
-		p.Timeout, p.Requested, p.Streams = Seconds(50*ms), 20, 4
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) {
+		p.Timeout, p.Requested, p.Streams = loadplan.Seconds(50*ms), 20, 4
 	}), sim)
-	if r.Ended != ByRequests || r.Total.Failed != 20 || r.Reconnects != 4 {
+	if r.Ended != loadresult.ByRequests || r.Total.Failed != 20 || r.Reconnects != 4 {
 		t.Errorf("ended by %s, %d failed, %d reconnects", r.Ended, r.Total.Failed, r.Reconnects)
 	}
-	if f := r.Failures; len(f) != 1 || f[0].Phase != Timeout || f[0].Count != 20+4 {
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Timeout || f[0].Count != 20+4 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -189,19 +191,19 @@ func TestHTTP2Shut(t *testing.T) {
 				c.reply(ms, ok(c.id))
 			}
 			sim := s.sim()
-			r := simulate(t, h2Plan(func(p *Plan) {
-				p.Timeout, p.Connecting, p.Requested = Seconds(100*ms), Seconds(1000*ms), 200
+			r := simulate(t, h2Plan(func(p *loadplan.Plan) {
+				p.Timeout, p.Connecting, p.Requested = loadplan.Seconds(100*ms), loadplan.Seconds(1000*ms), 200
 			}), sim)
-			shut := slices.ContainsFunc(r.Failures, func(f Failure) bool {
-				return f.Phase == Timeout && f.Count == 1
+			shut := slices.ContainsFunc(r.Failures, func(f loadresult.Failure) bool {
+				return f.Phase == loadresult.Timeout && f.Count == 1
 			})
 			if r.Total.Failed != 0 || !shut {
 				t.Errorf("%d failed: %+v", r.Total.Failed, r.Failures)
 			}
-			if !forGood && (r.Ended != ByRequests || r.Total.Completed != 200 || r.Reconnects != 1) {
+			if !forGood && (r.Ended != loadresult.ByRequests || r.Total.Completed != 200 || r.Reconnects != 1) {
 				t.Errorf("ended by %s, %d completed", r.Ended, r.Total.Completed)
 			}
-			if forGood && (r.Ended != Gone || r.Total.Completed != 50 || sim.Now() > 2000*ms) {
+			if forGood && (r.Ended != loadresult.Gone || r.Total.Completed != 50 || sim.Now() > 2000*ms) {
 				t.Errorf("ended by %s after %d ns, %d completed", r.Ended, sim.Now(), r.Total.Completed)
 			}
 		})
@@ -219,7 +221,7 @@ func TestHTTP2Unread(t *testing.T) {
 			p.Reply((k+1)*ms, ok(uint32(1+2*k)))
 		}
 	}
-	r := simulate(t, h2Plan(func(p *Plan) {
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) {
 		p.Requested, p.Streams = 150, 1
 		p.Requests[0].Header = []proto.Field{{Name: "x", Value: strings.Repeat("~", long)}}
 	}), clog{sim, map[int]bool{}})

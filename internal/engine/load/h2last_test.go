@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto/h2/conform"
 	"dyno/internal/engine/ring"
 )
@@ -23,9 +25,9 @@ func TestHTTP2Unheard(t *testing.T) {
 		p.Reply(0, frame(h2Settings, 0, 0))
 		p.Reply(10*ms, frame(h2Settings, 0, 1))
 	}}
-	r := simulate(t, h2Plan(func(p *Plan) { p.Requested, p.Streams = 20, 10 }),
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Requested, p.Streams = 20, 10 }),
 		clog{sim, map[int]bool{}})
-	if r.Ended != ByRequests || r.Total.Failed != 20 || r.Opened != 2 || sim.Now() != 20*ms {
+	if r.Ended != loadresult.ByRequests || r.Total.Failed != 20 || r.Opened != 2 || sim.Now() != 20*ms {
 		t.Errorf("ended by %s after %d ns, %d failed on %d connections: %+v", r.Ended, sim.Now(),
 			r.Total.Failed, r.Opened, r.Failures)
 	}
@@ -65,7 +67,7 @@ func provoke(t *testing.T, kind string, at netip.AddrPort, secure bool, heard <-
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Ended != ByRequests || r.Total.Failed != 6 || r.Opened != 2 {
+	if r.Ended != loadresult.ByRequests || r.Total.Failed != 6 || r.Opened != 2 {
 		t.Fatalf("ended by %s: %d failed on %d connections: %+v", r.Ended, r.Total.Failed,
 			r.Opened, r.Failures)
 	}
@@ -83,7 +85,7 @@ func TestCertificateAlert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Ended != Unreachable || len(r.Failures) != 1 || r.Failures[0].Kind != "certificate" {
+	if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 || r.Failures[0].Kind != "certificate" {
 		t.Fatalf("ended by %s: %+v", r.Ended, r.Failures)
 	}
 	if last := <-heard; !strings.HasPrefix(last, "remote error: tls:") {
@@ -92,15 +94,15 @@ func TestCertificateAlert(t *testing.T) {
 }
 
 // lastPlan is six requests, three at once, of a server of HTTP/2.
-func lastPlan(at netip.AddrPort, secure bool) Plan {
-	p := DefaultPlan()
-	p.Target = Target{URL: "h2c://" + at.String() + "/", H2C: true, Host: at.Addr().String(),
+func lastPlan(at netip.AddrPort, secure bool) loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "h2c://" + at.String() + "/", H2C: true, Host: at.Addr().String(),
 		Port: at.Port()}
 	if secure {
 		p.Target.URL, p.Target.H2C, p.Target.TLS = "https://"+at.String()+"/", false, true
 		p.HTTP, p.TLS.Insecure = "2", true
 	}
-	p.Requests = []Request{{Request: conform.Requests()[0]}}
+	p.Requests = []loadplan.Request{{Request: conform.Requests()[0]}}
 	p.Connections, p.Threads, p.Streams, p.Requested, p.Duration = 1, 1, 3, 6, 0
 	return p
 }
@@ -117,7 +119,7 @@ func serveLast(t *testing.T, secure bool, hear func(net.Conn) string) (netip.Add
 		s := httptest.NewTLSServer(nil)
 		s.Close()
 		config := s.TLS.Clone()
-		config.NextProtos = []string{HTTP2}
+		config.NextProtos = []string{loadplan.HTTP2}
 		l = tls.NewListener(l, config)
 	}
 	heard := make(chan string, 10)

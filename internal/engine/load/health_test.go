@@ -2,12 +2,12 @@ package load
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"syscall"
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -17,14 +17,14 @@ import (
 func TestHealthIsGivenAway(t *testing.T) {
 	a := &account{errors: failures{}}
 	failed := failures{}
-	failed.countFailure(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	failed.countFailure(loadresult.Timeout, ring.Addr{Unix: "a"}, errTimeout)
 	for range 2 { // without failures, then with some
 		h := a.takeHealth(ms, 0)
 		h.addHealth(health{failures: failed})
 		if len(a.errors) != 0 {
 			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		a.errors.countFailure(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.countFailure(loadresult.Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -35,13 +35,13 @@ func TestHealthAddsUp(t *testing.T) {
 	failed := func(n int) failures {
 		f := failures{}
 		for range n {
-			f.countFailure(Read, addr, syscall.ECONNRESET)
+			f.countFailure(loadresult.Read, addr, syscall.ECONNRESET)
 		}
-		f.countFailure(Timeout, addr, errTimeout)
+		f.countFailure(loadresult.Timeout, addr, errTimeout)
 		f.countStatus(500, addr)
 		return f
 	}
-	r := &run{result: &Result{}, failures: failures{}}
+	r := &run{result: &loadresult.Result{}, failures: failures{}}
 	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
 	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
 	second.health.addHealth(health{failures: failed(1), busy: 0.1})
@@ -51,7 +51,7 @@ func TestHealthAddsUp(t *testing.T) {
 	if iv.Busy != 0.9 || iv.LagMax != 7 || !reflect.DeepEqual(iv.Status, map[uint16]int64{200: 8, 500: 2}) {
 		t.Errorf("%+v", iv)
 	}
-	counts := func(all []Failure) (n []int64) {
+	counts := func(all []loadresult.Failure) (n []int64) {
 		for _, f := range all {
 			n = append(n, f.Count)
 		}
@@ -60,8 +60,8 @@ func TestHealthAddsUp(t *testing.T) {
 	if got := counts(iv.Failures); !reflect.DeepEqual(got, []int64{4, 2, 2}) || iv.Failures[0].Kind != "reset" {
 		t.Errorf("%+v", iv.Failures)
 	}
-	iv.Add(Interval{Busy: 0.95, LagMax: time.Second, Status: map[uint16]int64{500: 1, 404: 1},
-		Failures: []Failure{{Phase: Timeout, Kind: "timeout", Address: "a", Count: 9}}})
+	iv.Add(loadresult.Interval{Busy: 0.95, LagMax: time.Second, Status: map[uint16]int64{500: 1, 404: 1},
+		Failures: []loadresult.Failure{{Phase: loadresult.Timeout, Kind: "timeout", Address: "a", Count: 9}}})
 	if iv.Busy != 0.95 || iv.LagMax != time.Second || iv.Status[500] != 3 || iv.Status[404] != 1 {
 		t.Errorf("%+v", iv)
 	}
@@ -69,79 +69,9 @@ func TestHealthAddsUp(t *testing.T) {
 		t.Errorf("%+v", iv.Failures)
 	}
 	late := failures{}
-	late.countFailure(Connect, addr, errors.New("late"))
+	late.countFailure(loadresult.Connect, addr, errors.New("late"))
 	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)
-	}
-}
-
-// However many ways to fail there are, so many are told apart, and the count of each phase is exact.
-func TestFewer(t *testing.T) {
-	var all []Failure
-	want := map[Phase]int64{}
-	for i := range 5000 {
-		f := Failure{Phase: Phases[i%len(Phases)], Kind: "k", Address: fmt.Sprint(i), Count: int64(5000 - i), Detail: "d"}
-		if i%100 == 0 {
-			f.Detail = "another"
-		}
-		all = append(all, f)
-		want[f.Phase] += f.Count
-	}
-	const most = 1000
-	few := Fewer(all, most)
-	for range 3 { // more of what was not told apart, and of what was
-		few = Fewer(mergeFailures(few, all), most)
-	}
-	got, others := map[Phase]int64{}, map[Phase]bool{}
-	for _, f := range few {
-		got[f.Phase] += f.Count
-		if f.Kind == OtherWays {
-			if others[f.Phase] {
-				t.Errorf("%s has others twice", f.Phase)
-			}
-			if others[f.Phase] = true; f.Detail != "failures of further kinds, counted as one" {
-				t.Errorf("others of %s: %q", f.Phase, f.Detail)
-			}
-		}
-	}
-	for phase, n := range want {
-		if got[phase] != 4*n || !others[phase] {
-			t.Errorf("%s: %d of %d", phase, got[phase], 4*n)
-		}
-	}
-	if len(few) != most+len(Phases) || few[0].Count != 4*5000 {
-		t.Errorf("%d ways, the first %+v", len(few), few[0])
-	}
-	if len(all) != 5000 || all[4999].Count != 1 {
-		t.Error("what was given was changed")
-	}
-	if same := Fewer(all[:most], most); len(same) != most || same[most-1].Kind != "k" {
-		t.Errorf("%d of %d", len(same), most)
-	}
-}
-
-// Failures of many ways add up as those of a few do: by what a user would tell apart.
-func TestMergeFailures(t *testing.T) {
-	var to, from []Failure
-	for i := range 300 {
-		of := Failure{Phase: Phases[i%len(Phases)], Kind: fmt.Sprint(i % 3), Address: fmt.Sprint(i % 50), Count: 1,
-			Detail: fmt.Sprint(i)}
-		if i%2 == 0 {
-			to = mergeFailures(to, []Failure{of})
-		} else {
-			from = append(from, of)
-		}
-	}
-	sum := mergeFailures(to, from)
-	seen, n := map[way]bool{}, int64(0)
-	for i, f := range sum {
-		if n += f.Count; seen[f.way()] || i > 0 && compareFrequency(sum[i-1], f) > 0 {
-			t.Errorf("%+v is there twice, or in a wrong place", f)
-		}
-		seen[f.way()] = true
-	}
-	if n != 300 {
-		t.Errorf("%d of 300", n)
 	}
 }

@@ -27,6 +27,8 @@ import (
 
 	"github.com/quic-go/quic-go/http3"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
@@ -98,10 +100,10 @@ func serveHTTP3(t *testing.T, h http.HandlerFunc, change func(c *tls.Config)) (u
 }
 
 // http3Plan is a plan for a server of HTTP/3 on loopback.
-func http3Plan(port uint16, change func(p *Plan)) Plan {
-	return simPlan(func(p *Plan) {
+func http3Plan(port uint16, change func(p *loadplan.Plan)) loadplan.Plan {
+	return simPlan(func(p *loadplan.Plan) {
 		p.HTTP, p.TLS.Insecure = "3", true
-		p.Target = Target{URL: "https://127.0.0.1/", TLS: true, Host: "127.0.0.1", Port: port}
+		p.Target = loadplan.Target{URL: "https://127.0.0.1/", TLS: true, Host: "127.0.0.1", Port: port}
 		p.Requested, p.Duration, p.Streams = 200, 0, 4
 		if change != nil {
 			change(p)
@@ -110,7 +112,7 @@ func http3Plan(port uint16, change func(p *Plan)) Plan {
 }
 
 // measure runs a plan and checks what must be true of every result.
-func measure(t *testing.T, p Plan) *Result {
+func measure(t *testing.T, p loadplan.Plan) *loadresult.Result {
 	t.Helper()
 	r, err := Run(t.Context(), p, nil)
 	if err != nil {
@@ -139,9 +141,9 @@ func TestHTTP3(t *testing.T) {
 		echo(w, r)
 	}, nil)
 	body := []byte(strings.Repeat("0123456789abcdef", 1<<12)) // 64 KiB
-	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Connections, p.Threads, p.Expect = 4, 2, []Statuses{AnyStatus()}
-		p.Requests = []Request{
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+		p.Connections, p.Threads, p.Expect = 4, 2, []loadplan.Statuses{loadplan.AnyStatus()}
+		p.Requests = []loadplan.Request{
 			{Request: proto.Request{Method: "GET", Authority: "host", Path: "/a?b=%41&c"}, Name: "a", Weight: 3},
 			{Request: proto.Request{Method: "HEAD", Authority: "host", Path: "//x"}, Name: "b", Weight: 1},
 			{Request: proto.Request{Method: "GET", Authority: "host", Path: "/404"}, Name: "c", Weight: 2},
@@ -155,7 +157,7 @@ func TestHTTP3(t *testing.T) {
 			t.Errorf("%s: %d times; want %d", request, got[request], want)
 		}
 	}
-	if r.Total.Completed != 200 || r.Ended != ByRequests {
+	if r.Total.Completed != 200 || r.Ended != loadresult.ByRequests {
 		t.Errorf("%d completed, ended %s, %v", r.Total.Completed, r.Ended, r.Failures)
 	}
 	if n := r.Total.Status[404]; n != int64(got["GET /404"]) || r.Total.Status[200] != 200-n {
@@ -164,7 +166,7 @@ func TestHTTP3(t *testing.T) {
 	if len(r.Routes) != 4 || r.Routes[3].Completed != int64(got["POST /"]) {
 		t.Errorf("routes: %+v", r.Routes)
 	}
-	if r.Ring != HTTP3Ring || r.Protocols[HTTP3] != 4 || r.Opened != 4 || r.Served != 4 || r.Room != 4 {
+	if r.Ring != loadplan.HTTP3Ring || r.Protocols[loadplan.HTTP3] != 4 || r.Opened != 4 || r.Served != 4 || r.Room != 4 {
 		t.Errorf("%s: %v, %d opened, %d served, room for %d", r.Ring, r.Protocols, r.Opened, r.Served,
 			r.Room)
 	}
@@ -198,15 +200,15 @@ func TestHTTP3SendsNothingElse(t *testing.T) {
 		want    http.Header
 	}{
 		"plain": {proto.Request{Method: "GET", Authority: "a:1", Path: "/"}, "a:1",
-			http.Header{"User-Agent": {"dyno/" + Version}}},
+			http.Header{"User-Agent": {"dyno/" + loadplan.Version}}},
 		"its own": {proto.Request{Method: "OPTIONS", Authority: "a", Path: "*", Header: []proto.Field{
 			{Name: "host", Value: " b "}, {Name: "User-agent", Value: "me"}, {Name: "X", Value: "1"},
 			{Name: "x", Value: "2"}}}, "b", http.Header{"User-Agent": {"me"}, "X": {"1", "2"}}},
 		"a body": {proto.Request{Method: "PUT", Authority: "a", Path: "/", Body: []byte("12345")}, "a",
-			http.Header{"User-Agent": {"dyno/" + Version}, "Content-Length": {"5"}}},
+			http.Header{"User-Agent": {"dyno/" + loadplan.Version}, "Content-Length": {"5"}}},
 	} {
-		r := measure(t, http3Plan(port, func(p *Plan) {
-			p.Requests, p.Requested = []Request{{Request: tc.request}}, 1
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+			p.Requests, p.Requested = []loadplan.Request{{Request: tc.request}}, 1
 		}))
 		got := seen.Swap(nil)
 		if r.Total.Completed != 1 || got == nil {
@@ -233,9 +235,9 @@ func TestHTTP3OpenLoop(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 	}, nil)
-	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Rate, p.Streams = RatePerSecond(1000), 1
-		p.Requested, p.Duration, p.Drain = 0, Seconds(500*time.Millisecond), Seconds(time.Minute)
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+		p.Rate, p.Streams = loadplan.RatePerSecond(1000), 1
+		p.Requested, p.Duration, p.Drain = 0, loadplan.Seconds(500*time.Millisecond), loadplan.Seconds(time.Minute)
 	}))
 	if r.Total.Sent != 500 || r.Total.Completed != 500 || r.Waiting != 0 {
 		t.Errorf("%d sent, %d completed, %d waiting", r.Total.Sent, r.Total.Completed, r.Waiting)
@@ -255,7 +257,7 @@ func TestHTTP3Reconnect(t *testing.T) {
 		resume             bool
 		least, most        int64 // after the last there may be one for which no request is left
 	}{{1, 1, false, 60, 62}, {1, 1, true, 60, 62}, {7, 3, false, 9, 11}} {
-		r := measure(t, http3Plan(port, func(p *Plan) {
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
 			p.Connections, p.Requested, p.Streams = 2, 60, tc.streams
 			p.Reconnect, p.TLS.Resume = tc.reconnect, tc.resume
 		}))
@@ -278,9 +280,9 @@ func TestHTTP3Reconnect(t *testing.T) {
 func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
 	port, _ := serveHTTP3(t, echo, nil)
 	for range 20 {
-		r := measure(t, http3Plan(port, func(p *Plan) {
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
 			p.Connections, p.Reconnect, p.Streams = 50, 1, 1
-			p.Requested, p.Duration = 0, Seconds(100*time.Millisecond)
+			p.Requested, p.Duration = 0, loadplan.Seconds(100*time.Millisecond)
 		}))
 		settled := int64(0)
 		for _, n := range r.Terms {
@@ -336,14 +338,14 @@ func timesOut(t *testing.T, method string, timeout time.Duration) error {
 			time.Sleep(timeout / 25)
 		}
 	}, nil)
-	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Requested, p.Timeout = 60, Seconds(timeout)
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+		p.Requested, p.Timeout = 60, loadplan.Seconds(timeout)
 		if p.Requests[0].Method = method; method == "POST" {
 			p.Requests[0].Body = []byte("a body")
 		}
 	}))
 	if r.Total.Completed != 59 || r.Opened != 1 || len(r.Failures) != 1 ||
-		r.Failures[0].Phase != Timeout || r.Failures[0].Count != 1 {
+		r.Failures[0].Phase != loadresult.Timeout || r.Failures[0].Count != 1 {
 		return fmt.Errorf("%s: %d completed on %d connections, %v", method, r.Total.Completed, r.Opened,
 			r.Failures)
 	}
@@ -359,10 +361,10 @@ func TestHTTP3Stuck(t *testing.T) {
 				<-r.Context().Done()
 			}
 		}, nil)
-		r := measure(t, http3Plan(port, func(p *Plan) {
-			p.Requested, p.Streams, p.Timeout = 6, 1, Seconds(timeout)
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+			p.Requested, p.Streams, p.Timeout = 6, 1, loadplan.Seconds(timeout)
 		}))
-		if r.Total.Completed != 1 || r.Total.Failed != 5 || r.Opened != 1 || r.Failures[0].Phase != Timeout {
+		if r.Total.Completed != 1 || r.Total.Failed != 5 || r.Opened != 1 || r.Failures[0].Phase != loadresult.Timeout {
 			return fmt.Errorf("%d completed, %d failed on %d connections: %v", r.Total.Completed,
 				r.Total.Failed, r.Opened, r.Failures)
 		}
@@ -375,7 +377,7 @@ func TestHTTP3EarlyAnswer(t *testing.T) {
 	port, _ := serveHTTP3(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	}, nil)
-	r := measure(t, http3Plan(port, func(p *Plan) {
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
 		p.Requested, p.Requests[0].Method = 20, "POST"
 		p.Requests[0].Body = make([]byte, 8<<20)
 	}))
@@ -397,18 +399,18 @@ func TestHTTP3Window(t *testing.T) {
 		}
 		echo(w, r)
 	}, nil)
-	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Requests[0].Path, p.Expect = "/404", []Statuses{{200, 299}}
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+		p.Requests[0].Path, p.Expect = "/404", []loadplan.Statuses{{From: 200, To: 299}}
 	}))
-	if r.Total.Failed != 200 || len(r.Failures) != 1 || r.Failures[0].Phase != Expect {
+	if r.Total.Failed != 200 || len(r.Failures) != 1 || r.Failures[0].Phase != loadresult.Expect {
 		t.Errorf("%d failed: %v", r.Total.Failed, r.Failures)
 	}
 	patiently(t, 100*time.Millisecond, func(window time.Duration) error {
 		n.Store(0)
-		r := measure(t, http3Plan(port, func(p *Plan) {
-			p.Warmup, p.Duration, p.Requested = Seconds(window), Seconds(window), 0
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+			p.Warmup, p.Duration, p.Requested = loadplan.Seconds(window), loadplan.Seconds(window), 0
 		}))
-		if r.Ended != ByDuration || r.Total.Completed == 0 || r.Total.Sent >= n.Load() ||
+		if r.Ended != loadresult.ByDuration || r.Total.Completed == 0 || r.Total.Sent >= n.Load() ||
 			r.Total.Received < 20*r.Total.Completed {
 			return fmt.Errorf("ended %s: %d sent of %d, %d bytes", r.Ended, r.Total.Sent, n.Load(),
 				r.Total.Received)
@@ -416,8 +418,8 @@ func TestHTTP3Window(t *testing.T) {
 		return nil
 	})
 	most.Store(n.Load() + 100) // of which some have been answered by then
-	r, err := Run(ctx, http3Plan(port, func(p *Plan) { p.Requested, p.Duration = 0, Seconds(time.Minute) }), nil)
-	if err != nil || r.Ended != Interrupted || r.Total.Completed == 0 {
+	r, err := Run(ctx, http3Plan(port, func(p *loadplan.Plan) { p.Requested, p.Duration = 0, loadplan.Seconds(time.Minute) }), nil)
+	if err != nil || r.Ended != loadresult.Interrupted || r.Total.Completed == 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
 	checkAccounts(t, r)
@@ -431,23 +433,23 @@ func TestHTTP3TLS(t *testing.T) {
 	logFile := filepath.Join(t.TempDir(), "keys")
 	for name, tc := range map[string]struct {
 		server func(c *tls.Config)
-		client TLS
-		phase  Phase // "": it goes well
+		client loadplan.TLS
+		phase  loadresult.Phase // "": it goes well
 		kind   string
 	}{
-		"not trusted":  {ours, TLS{}, TLSPhase, proto.FaultCertificate},
-		"trusted":      {ours, TLS{CAFile: ca}, "", ""},
-		"another name": {ours, TLS{CAFile: ca, ServerName: "example.org"}, TLSPhase, proto.FaultCertificate},
-		"logged":       {ours, TLS{Insecure: true, KeyLogFile: logFile}, "", ""},
+		"not trusted":  {ours, loadplan.TLS{}, loadresult.TLSPhase, proto.FaultCertificate},
+		"trusted":      {ours, loadplan.TLS{CAFile: ca}, "", ""},
+		"another name": {ours, loadplan.TLS{CAFile: ca, ServerName: "example.org"}, loadresult.TLSPhase, proto.FaultCertificate},
+		"logged":       {ours, loadplan.TLS{Insecure: true, KeyLogFile: logFile}, "", ""},
 		"it wants a certificate": {func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert },
-			TLS{Insecure: true}, Protocol, proto.FaultAlert},
+			loadplan.TLS{Insecure: true}, loadresult.Protocol, proto.FaultAlert},
 		"it gets one": {func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert },
-			TLS{Insecure: true, CertFile: cert, KeyFile: key}, "", ""},
+			loadplan.TLS{Insecure: true, CertFile: cert, KeyFile: key}, "", ""},
 	} {
 		port, _ := serveHTTP3(t, echo, tc.server)
 		patiently(t, 300*time.Millisecond, func(window time.Duration) error {
-			r := measure(t, http3Plan(port, func(p *Plan) {
-				p.TLS, p.Requested, p.Duration = tc.client, 0, Seconds(window)
+			r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+				p.TLS, p.Requested, p.Duration = tc.client, 0, loadplan.Seconds(window)
 			}))
 			if tc.phase == "" && (r.Total.Completed == 0 || len(r.Failures) > 0) ||
 				tc.phase != "" && (len(r.Failures) == 0 || r.Failures[0].Phase != tc.phase ||
@@ -476,8 +478,8 @@ func TestHTTP3Source(t *testing.T) {
 		seen[host] = true
 		mu.Unlock()
 	}, nil)
-	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Connections, p.Source = 2, []Source{{Range: netip.MustParsePrefix("127.0.0.2/31")}}
+	r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+		p.Connections, p.Source = 2, []loadplan.Source{{Range: netip.MustParsePrefix("127.0.0.2/31")}}
 	}))
 	mu.Lock() // an answer may be here before its handler has ended
 	defer mu.Unlock()
@@ -488,14 +490,14 @@ func TestHTTP3Source(t *testing.T) {
 
 // With HTTP/3 most of what is about threads and sockets is another's, and refused.
 func TestHTTP3Flaws(t *testing.T) {
-	for setting, change := range map[string]func(p *Plan){
-		"--http":     func(p *Plan) { p.Target.TLS, p.Target.URL = false, "http://sim/"; p.TLS = TLS{} },
-		"--pipeline": func(p *Plan) { p.Pipeline = 2 },
-		"--ring":     func(p *Plan) { p.Ring = "portable" },
-		"--spin":     func(p *Plan) { p.Spin = true },
-		"--cpus":     func(p *Plan) { p.CPUs = []int{0} },
-		"--tls-max":  func(p *Plan) { p.TLS.MaxVersion = "1.2" },
-		"--alpn":     func(p *Plan) { p.TLS.ALPN = NoALPN },
+	for setting, change := range map[string]func(p *loadplan.Plan){
+		"--http":     func(p *loadplan.Plan) { p.Target.TLS, p.Target.URL = false, "http://sim/"; p.TLS = loadplan.TLS{} },
+		"--pipeline": func(p *loadplan.Plan) { p.Pipeline = 2 },
+		"--ring":     func(p *loadplan.Plan) { p.Ring = "portable" },
+		"--spin":     func(p *loadplan.Plan) { p.Spin = true },
+		"--cpus":     func(p *loadplan.Plan) { p.CPUs = []int{0} },
+		"--tls-max":  func(p *loadplan.Plan) { p.TLS.MaxVersion = "1.2" },
+		"--alpn":     func(p *loadplan.Plan) { p.TLS.ALPN = loadplan.NoALPN },
 	} {
 		p := http3Plan(1, change)
 		err := p.Check()
@@ -503,15 +505,15 @@ func TestHTTP3Flaws(t *testing.T) {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}
-	good := http3Plan(1, func(p *Plan) { p.TLS.ALPN, p.TLS.MinVersion = HTTP3, "1.3" })
+	good := http3Plan(1, func(p *loadplan.Plan) { p.TLS.ALPN, p.TLS.MinVersion = loadplan.HTTP3, "1.3" })
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
-	auto := http3Plan(1, func(p *Plan) { p.HTTP = Auto })
-	if names, _ := auto.offeredProtocols(); slices.Contains(names, HTTP3) {
+	auto := http3Plan(1, func(p *loadplan.Plan) { p.HTTP = loadplan.Auto })
+	if names, _ := auto.OfferedProtocols(); slices.Contains(names, loadplan.HTTP3) {
 		t.Errorf("nobody asked for HTTP/3: %v", names)
 	}
-	p := http3Plan(1, func(p *Plan) { p.Requests[0].Header = []proto.Field{{Name: "Upgrade", Value: "x"}} })
+	p := http3Plan(1, func(p *loadplan.Plan) { p.Requests[0].Header = []proto.Field{{Name: "Upgrade", Value: "x"}} })
 	if _, err := Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "request 1: HTTP/3") {
 		t.Errorf("a header of HTTP/1.1: %v", err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
@@ -50,7 +52,7 @@ func serveQUIC(t *testing.T, config *tls.Config, answer func(p *quicPeer)) *quic
 	t.Helper()
 	if config == nil {
 		pair, _ := selfSigned(t)
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{HTTP3}}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{loadplan.HTTP3}}
 	}
 	socket, port := udp(t)
 	s := &quicServer{port: port, answer: answer}
@@ -125,39 +127,39 @@ func TestHTTP3BadServers(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		second func(p *quicPeer)
-		phase  Phase // "": nothing fails
+		phase  loadresult.Phase // "": nothing fails
 		kind   string
 		each   bool // it happens on each of several connections
 	}{
-		"reset": {func(p *quicPeer) { p.CancelWrite(0x102) }, Protocol, "rst-internal-error", false},
-		"reset, without a name": {func(p *quicPeer) { p.CancelWrite(0x4711) }, Protocol,
+		"reset": {func(p *quicPeer) { p.CancelWrite(0x102) }, loadresult.Protocol, "rst-internal-error", false},
+		"reset, without a name": {func(p *quicPeer) { p.CancelWrite(0x4711) }, loadresult.Protocol,
 			"rst-unknown", false},
 		"reset inside the response": {func(p *quicPeer) { p.Write(h3Status); p.CancelWrite(0x10c) },
-			Protocol, "rst-request-cancelled", false},
-		"no response": {func(p *quicPeer) { p.Close() }, Protocol, proto.FaultMalformed, false},
-		"a short response": {func(p *quicPeer) { p.say(h3Nine, []byte{0, 2, 'a', 'b'}) }, Protocol,
+			loadresult.Protocol, "rst-request-cancelled", false},
+		"no response": {func(p *quicPeer) { p.Close() }, loadresult.Protocol, proto.FaultMalformed, false},
+		"a short response": {func(p *quicPeer) { p.say(h3Nine, []byte{0, 2, 'a', 'b'}) }, loadresult.Protocol,
 			proto.FaultMalformed, false},
 		"a long response": {func(p *quicPeer) { p.say(h3Nine, []byte{0, 11}, []byte("abcdefghijk")) },
-			Protocol, proto.FaultMalformed, false},
-		"no status":    {func(p *quicPeer) { p.say([]byte{1, 2, 0, 0}) }, Protocol, proto.FaultMalformed, false},
-		"status 1000":  {func(p *quicPeer) { p.say(literal("1000")) }, Protocol, proto.FaultMalformed, false},
-		"status -200":  {func(p *quicPeer) { p.say(literal("-200")) }, Protocol, proto.FaultMalformed, false},
-		"status 99":    {func(p *quicPeer) { p.say(literal("099")) }, Protocol, proto.FaultMalformed, false},
-		"bad QPACK":    {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, Protocol, proto.FaultMalformed, false},
-		"only interim": {func(p *quicPeer) { p.say([]byte(strings.Repeat(string(h3Continue), 99))) }, Protocol, proto.FaultMalformed, false},
+			loadresult.Protocol, proto.FaultMalformed, false},
+		"no status":    {func(p *quicPeer) { p.say([]byte{1, 2, 0, 0}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status 1000":  {func(p *quicPeer) { p.say(literal("1000")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status -200":  {func(p *quicPeer) { p.say(literal("-200")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status 99":    {func(p *quicPeer) { p.say(literal("099")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"bad QPACK":    {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"only interim": {func(p *quicPeer) { p.say([]byte(strings.Repeat(string(h3Continue), 99))) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"interim":      {func(p *quicPeer) { p.say(h3Continue, h3Continue, h3Status) }, "", "", false},
 		"an unknown frame": {func(p *quicPeer) { p.say([]byte{0x21, 2, 1, 2}, h3Status, []byte{0x21, 0}) },
 			"", "", false},
 		"a trailer": {func(p *quicPeer) { p.say(h3Nine, []byte{0, 9}, []byte("123456789"), []byte{1, 2, 0, 0}) },
 			"", "", false},
 		"rejected once": {func(p *quicPeer) { p.CancelWrite(h3Rejected) }, "", "", false},
-		"DATA first": {func(p *quicPeer) { p.say([]byte{0, 1, 'x'}) }, Protocol,
+		"DATA first": {func(p *quicPeer) { p.say([]byte{0, 1, 'x'}) }, loadresult.Protocol,
 			proto.FaultViolation, true},
-		"SETTINGS on a request": {func(p *quicPeer) { p.say([]byte{4, 0}) }, Protocol,
+		"SETTINGS on a request": {func(p *quicPeer) { p.say([]byte{4, 0}) }, loadresult.Protocol,
 			proto.FaultViolation, true},
-		"the control stream ends": {func(p *quicPeer) { p.control.Close() }, Protocol,
+		"the control stream ends": {func(p *quicPeer) { p.control.Close() }, loadresult.Protocol,
 			proto.FaultViolation, true},
-		"the connection is closed for a reason": {closed(http3.ErrCodeInternalError), Protocol,
+		"the connection is closed for a reason": {closed(http3.ErrCodeInternalError), loadresult.Protocol,
 			"close-internal-error", true},
 		"the connection is closed":    {closed(http3.ErrCodeNoError), "", "", true},
 		"the connection is closed, 0": {closed(0), "", "", true},
@@ -174,7 +176,7 @@ func TestHTTP3BadServers(t *testing.T) {
 					p.say(h3Status)
 				}
 			})
-			r := measure(t, http3Plan(s.port, func(p *Plan) { p.Requested, p.Streams = 10, 1 }))
+			r := measure(t, http3Plan(s.port, func(p *loadplan.Plan) { p.Requested, p.Streams = 10, 1 }))
 			failed := int64(0)
 			for _, f := range r.Failures {
 				failed += f.Count
@@ -183,7 +185,7 @@ func TestHTTP3BadServers(t *testing.T) {
 				}
 			}
 			if r.Total.Completed+failed != 10 || (failed > 0) != (tc.phase != "") ||
-				(r.Opened > 1) != tc.each || r.Ended != ByRequests {
+				(r.Opened > 1) != tc.each || r.Ended != loadresult.ByRequests {
 				t.Errorf("%d completed and %d failed on %d connections: %v", r.Total.Completed, failed,
 					r.Opened, r.Failures)
 			}
@@ -205,7 +207,7 @@ func TestHTTP3Leaves(t *testing.T) {
 		p.say(h3Status)
 	})
 	for _, body := range []string{"", "a body"} {
-		r := measure(t, http3Plan(s.port, func(p *Plan) {
+		r := measure(t, http3Plan(s.port, func(p *loadplan.Plan) {
 			p.Requested, p.Connections, p.Streams = 200, 2, 8
 			p.Requests[0].Body = []byte(body)
 		}))
@@ -223,16 +225,16 @@ func TestHTTP3Silence(t *testing.T) {
 		hush, port := udp(t)
 		s := serveQUIC(t, nil, func(p *quicPeer) { n.Add(1); p.say(h3Status) })
 		relay := newRelay(t, hush, s.port, func() bool { return n.Load() < answers })
-		r := measure(t, http3Plan(port, func(p *Plan) {
-			p.Requested, p.Duration = 0, Seconds(time.Minute)
-			p.Timeout, p.Connecting, p.Streams = Seconds(300*time.Millisecond), Seconds(time.Second), 1
+		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+			p.Requested, p.Duration = 0, loadplan.Seconds(time.Minute)
+			p.Timeout, p.Connecting, p.Streams = loadplan.Seconds(300*time.Millisecond), loadplan.Seconds(time.Second), 1
 		}))
 		relay()
-		want := map[bool]Phase{true: Connect, false: Timeout}[answers == 0]
-		if !slices.ContainsFunc(r.Failures, func(f Failure) bool { return f.Phase == want }) {
+		want := map[bool]loadresult.Phase{true: loadresult.Connect, false: loadresult.Timeout}[answers == 0]
+		if !slices.ContainsFunc(r.Failures, func(f loadresult.Failure) bool { return f.Phase == want }) {
 			t.Errorf("%s: %v; want %s", name, r.Failures, want)
 		}
-		ended := map[bool]Ending{true: Unreachable, false: Gone}[answers == 0]
+		ended := map[bool]loadresult.Ending{true: loadresult.Unreachable, false: loadresult.Gone}[answers == 0]
 		if r.Ended != ended {
 			t.Errorf("%s: ended %s after %d answers; want %s", name, r.Ended, r.Total.Completed, ended)
 		}
@@ -285,7 +287,7 @@ func TestHTTP3Dead(t *testing.T) {
 	socket, port := udp(t)
 	socket.Close()
 	r := measure(t, http3Plan(port, nil))
-	if r.Ended != Unreachable || len(r.Failures) != 1 || r.Failures[0].Phase != Connect ||
+	if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 || r.Failures[0].Phase != loadresult.Connect ||
 		r.Failures[0].Kind != "refused" ||
 		!slices.ContainsFunc(r.Notices, func(s string) bool { return strings.Contains(s, "over UDP") }) {
 		t.Errorf("ended %s: %v, %q", r.Ended, r.Failures, r.Notices)
@@ -302,8 +304,8 @@ func TestHTTP3Dead(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { s.Serve(socket) })
 	defer func() { s.Close(); group.Wait() }()
-	r = measure(t, http3Plan(port, func(p *Plan) { p.Connecting = Seconds(time.Second) }))
-	if r.Ended != Gone || r.Failures[0].Kind != "refused" || r.Total.Completed == 0 ||
+	r = measure(t, http3Plan(port, func(p *loadplan.Plan) { p.Connecting = loadplan.Seconds(time.Second) }))
+	if r.Ended != loadresult.Gone || r.Failures[0].Kind != "refused" || r.Total.Completed == 0 ||
 		r.Total.Completed > 50 {
 		t.Errorf("ended %s after %d: %v", r.Ended, r.Total.Completed, r.Failures)
 	}
@@ -313,8 +315,8 @@ func TestHTTP3Dead(t *testing.T) {
 func TestHTTP3ALPN(t *testing.T) {
 	pair, _ := selfSigned(t)
 	s := serveQUIC(t, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"doq"}}, nil)
-	r := measure(t, http3Plan(s.port, func(p *Plan) { p.Requested = 1 }))
-	if r.Ended != Unreachable || r.Failures[0].Phase != TLSPhase || r.Failures[0].Kind != proto.FaultALPN {
+	r := measure(t, http3Plan(s.port, func(p *loadplan.Plan) { p.Requested = 1 }))
+	if r.Ended != loadresult.Unreachable || r.Failures[0].Phase != loadresult.TLSPhase || r.Failures[0].Kind != proto.FaultALPN {
 		t.Errorf("ended %s: %v", r.Ended, r.Failures)
 	}
 }

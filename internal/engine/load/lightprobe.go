@@ -2,50 +2,24 @@ package load
 
 import (
 	"context"
-	"math"
 	"sync"
 	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 )
-
-// probeConnectionsMost is how many connections a probe has at most. Up to that number it has one
-// for each request of a second. With fewer, a request could wait for a connection of the probe, and
-// latency would not be the server's alone.
-const probeConnectionsMost = 100
-
-// probeMost is the highest rate of a probe: one thread sends it beside the load.
-const probeMost = 10_000
-
-// ProbeConnections is how many connections the probe has, in addition to those of the plan.
-func (p *Plan) ProbeConnections() int {
-	return int(math.Ceil(min(p.Probe.PerSecond(), probeConnectionsMost)))
-}
-
-// probePlan is the plan of the light open load that runs together with p. It sends the same
-// requests at random instants, because random arrivals see the average state of the server.
-func (p *Plan) probePlan() Plan {
-	q := *p
-	q.Ceiling = min(2*p.Probe, p.Ceiling) // so high that the probe never waits for it: see runProbed
-	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
-	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
-	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
-	q.SaveErrors = false
-	if q.Duration == 0 {
-		q.Duration = Seconds(MaxTime) // until the main load ends
-	}
-	return q
-}
 
 // runProbed runs p and its probe: two loads that begin at the same instant and share nothing. The
 // probe ends when the main load ends, if not before.
-func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
-	each func(Interval)) (*Result, error) {
+func runProbed(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	both := &rendezvous{missing: 2, barrier: meet, open: make(chan struct{})}
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	var probe *Result
+	var probe *loadresult.Result
 	var failed error
 	var group sync.WaitGroup
-	light := p.probePlan()
+	light := p.ProbePlan()
 	if p.Ceiling > 0 { // the main load gets what the probe does not need
 		p.Ceiling = max(p.Ceiling-p.Probe, 1)
 	}
@@ -58,8 +32,9 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	party := &rendezvousParty{rendezvous: both}
 	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.execute(ctx, party.awaitOthers)
-	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
-		end(ErrAborted)
+	if err != nil ||
+		main.Ended != loadresult.ByDuration { // else the probe ends by itself, in its drain
+		end(loadresult.ErrAborted)
 	}
 	party.leaveMissing()
 	group.Wait()

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
 // answering is a plan of requests to a server that answers all, and counts them and
 // its connections.
-func answering(t *testing.T) (p Plan, requests, conns *atomic.Int64) {
+func answering(t *testing.T) (p loadplan.Plan, requests, conns *atomic.Int64) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -33,10 +35,10 @@ func answering(t *testing.T) (p Plan, requests, conns *atomic.Int64) {
 			}()
 		}
 	}()
-	p = DefaultPlan()
+	p = loadplan.DefaultPlan()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
-	p.Target = Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
+	p.Target = loadplan.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
 	p.Connections, p.Threads = 2, 1
 	return p, requests, conns
 }
@@ -44,7 +46,7 @@ func answering(t *testing.T) (p Plan, requests, conns *atomic.Int64) {
 // A probe and the load beside it begin together, end together, and count each its own.
 func TestProbe(t *testing.T) {
 	p, requests, conns := answering(t)
-	p.Duration, p.Probe = Seconds(500*time.Millisecond), RatePerSecond(50)
+	p.Duration, p.Probe = loadplan.Seconds(500*time.Millisecond), loadplan.RatePerSecond(50)
 	r, err := Run(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("%d connections, %d and %d", conns.Load(), r.Opened, side.Opened)
 	}
 	// Poisson with a mean of 25: five standard deviations.
-	if n := side.Total.Sent; n == 0 || n > 50 || r.Ended != ByDuration || side.Ended != ByDuration {
+	if n := side.Total.Sent; n == 0 || n > 50 || r.Ended != loadresult.ByDuration || side.Ended != loadresult.ByDuration {
 		t.Errorf("%d sent by the probe; ended by %s and %s", n, r.Ended, side.Ended)
 	}
 	if apart := r.Started.Sub(side.Started).Abs(); apart > time.Duration(p.Duration)/2 {
@@ -73,9 +75,9 @@ func TestProbe(t *testing.T) {
 // A load that ends first takes its probe with it, and one that nobody answers does too.
 func TestProbeEndsWithTheLoad(t *testing.T) {
 	p, _, _ := answering(t)
-	p.Duration, p.Requested, p.Probe = 0, 100, RatePerSecond(20)
+	p.Duration, p.Requested, p.Probe = 0, 100, loadplan.RatePerSecond(20)
 	r, err := Run(t.Context(), p, nil)
-	if err != nil || r.Ended != ByRequests || r.Total.Completed != 100 || r.Probe.Ended != Aborted {
+	if err != nil || r.Ended != loadresult.ByRequests || r.Total.Completed != 100 || r.Probe.Ended != loadresult.Aborted {
 		t.Fatalf("%+v %v", r, err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,7 +87,7 @@ func TestProbeEndsWithTheLoad(t *testing.T) {
 	p.Target.Port = l.Addr().(*net.TCPAddr).AddrPort().Port()
 	l.Close()
 	r, err = Run(t.Context(), p, nil)
-	if err != nil || r.Ended != Unreachable || r.Probe.Total.Sent != 0 {
+	if err != nil || r.Ended != loadresult.Unreachable || r.Probe.Total.Sent != 0 {
 		t.Fatalf("%+v %v", r, err)
 	}
 	p.Ring = "none"
@@ -97,9 +99,9 @@ func TestProbeEndsWithTheLoad(t *testing.T) {
 // What ends a run for what it measured is told from an interruption.
 func TestAborted(t *testing.T) {
 	p, _, _ := answering(t)
-	for cause, want := range map[error]Ending{ErrAborted: Aborted, context.Canceled: Interrupted} {
+	for cause, want := range map[error]loadresult.Ending{loadresult.ErrAborted: loadresult.Aborted, context.Canceled: loadresult.Interrupted} {
 		ctx, end := context.WithCancelCause(t.Context())
-		r, err := Run(ctx, p, func(iv Interval) {
+		r, err := Run(ctx, p, func(iv loadresult.Interval) {
 			if iv.Service.Count != 0 {
 				t.Error("service time in a closed loop")
 			}

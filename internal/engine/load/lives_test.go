@@ -6,22 +6,25 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // A server that resets every connection in the TLS handshake ends the run, with
 // the cause: no connection is ready, and none may be dialed for ever.
 func TestHandshakeReset(t *testing.T) {
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Target.TLS, p.TLS.Insecure, p.Connections = true, true, 3
 	})
 	sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }}
 	r := simulate(t, p, sim)
-	if r.Ended != Unreachable || len(r.Failures) != 1 {
+	if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 {
 		t.Fatalf("ended by %s: %+v", r.Ended, r.Failures)
 	}
-	if f := r.Failures[0]; f.Phase != TLSPhase || f.Kind != "reset" || f.Count != 3 {
+	if f := r.Failures[0]; f.Phase != loadresult.TLSPhase || f.Kind != "reset" || f.Count != 3 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -54,7 +57,7 @@ func TestConnectFails(t *testing.T) {
 		return ms, nil
 	}
 	l := ledger{sim, map[int]bool{}}
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 2, Seconds(10*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 2, loadplan.Seconds(10*s) })
 	r := simulate(t, p, l)
 	if r.Opened != 2 || r.Reconnects != 0 || r.Served != 2 {
 		t.Errorf("%d opened, %d reconnects, %d served", r.Opened, r.Reconnects, r.Served)
@@ -83,8 +86,8 @@ func (c clog) Send(fd int, b []byte) bool {
 // rest, leaves the connection without an exchange and without room. It is given
 // up after the timeout, or -n would never end.
 func TestUnreadBody(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Requested, p.Duration, p.Timeout = 3, 0, Seconds(2*s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Requested, p.Duration, p.Timeout = 3, 0, loadplan.Seconds(2*s)
 		p.Requests[0].Method, p.Requests[0].Body = "POST", bytes.Repeat([]byte("x"), 1<<20)
 	})
 	sim := steady(ms)
@@ -93,7 +96,7 @@ func TestUnreadBody(t *testing.T) {
 		t.Errorf("%d completed on %d connections in %v", r.Total.Completed, r.Opened,
 			time.Duration(sim.Now()))
 	}
-	if len(r.Failures) != 1 || r.Failures[0].Phase != Timeout || r.Failures[0].Count != 2 {
+	if len(r.Failures) != 1 || r.Failures[0].Phase != loadresult.Timeout || r.Failures[0].Count != 2 {
 		t.Errorf("%+v", r.Failures)
 	}
 }
@@ -114,7 +117,7 @@ func TestPipelineOfBodies(t *testing.T) {
 		}
 		p.Reply(ms, hello)
 	}
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Requested, p.Pipeline, p.Requests[0].Method, p.Requests[0].Body = 40, 4, "POST", body
 	})
 	r := simulate(t, p, sim)
@@ -125,8 +128,8 @@ func TestPipelineOfBodies(t *testing.T) {
 
 // What waits at the end is never more than was asked for.
 func TestWaitingIsOfThoseAskedFor(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Rate, p.Requested, p.Duration = RatePerSecond(1000), 20, Seconds(1*s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Requested, p.Duration = loadplan.RatePerSecond(1000), 20, loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, &ring.Sim{Server: func(*ring.Peer, []byte) {}})
 	if r.Total.Sent != 1 || r.Waiting != 19 {
@@ -138,9 +141,9 @@ func TestWaitingIsOfThoseAskedFor(t *testing.T) {
 // ended holds none of them back.
 func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	plan := simPlan(nil)
-	r := &run{plan: plan, threads: 2, result: &Result{}, gate: newGate(2),
+	r := &run{plan: plan, threads: 2, result: &loadresult.Result{}, gate: newGate(2),
 		reports: make(chan workerReport), emptyCounters: make(chan *metric.Counters, 4)}
-	r.intervals = make(chan Interval, 10)
+	r.intervals = make(chan loadresult.Interval, 10)
 	ended := make(chan error)
 	go func() { ended <- r.collectIntervals() }()
 	hand := func(from, interval int) {
@@ -148,7 +151,7 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 		s.Interval, s.Sent, s.To = interval, 1, int64(interval+1)*int64(time.Second)
 		r.reports <- workerReport{from: from, counters: s}
 	}
-	tally := newTotals()
+	tally := loadresult.NewTotals()
 	hand(0, 0)
 	hand(1, 0)
 	r.reports <- workerReport{from: 0, worker: &worker{account: account{totals: &tally}}}
@@ -171,12 +174,12 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 
 // Who looks at the intervals may take any time for it: no worker waits.
 func TestNobodyWaitsForTheTerminal(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Duration = RatePerSecond(10), Seconds(100*s) })
-	protocol, err := newProtocolSet(&p)
+	p := simPlan(func(p *loadplan.Plan) { p.Rate, p.Duration = loadplan.RatePerSecond(10), loadplan.Seconds(100*s) })
+	protocol, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{plan: p, threads: 1, result: &Result{Plan: p}, gate: newGate(1),
+	r := &run{plan: p, threads: 1, result: &loadresult.Result{Plan: p}, gate: newGate(1),
 		reports: make(chan workerReport, 1), emptyCounters: make(chan *metric.Counters, 1)}
 	w, err := newWorker(&p, steady(ms), []ring.Addr{{Unix: "simulated"}}, protocol, r.gate, 0, 1)
 	if err != nil {
@@ -188,7 +191,7 @@ func TestNobodyWaitsForTheTerminal(t *testing.T) {
 	}
 	over := make(chan bool)
 	seen := 0
-	r.each = func(Interval) { <-over; seen++ }
+	r.each = func(loadresult.Interval) { <-over; seen++ }
 	wait := r.startShowing()
 	go func() {
 		err := w.runLoop()

@@ -3,6 +3,7 @@ package load
 import (
 	"time"
 
+	"dyno/internal/engine/machine"
 	"dyno/internal/engine/ring"
 )
 
@@ -17,11 +18,11 @@ type meter struct {
 
 	askedAt, askedIdle int64 // at the last call of busySince
 
-	queued      time.Duration // what the thread had waited for a CPU at the window's start
-	runs        int64         // how often it had got one
-	unscheduled float64       // share of the window in which it waited
-	cpuWait     time.Duration // mean wait until it ran
-	pauses      runtimePauses // of the whole process; the first worker reads them
+	queued      time.Duration         // what the thread had waited for a CPU at the window's start
+	runs        int64                 // how often it had got one
+	unscheduled float64               // share of the window in which it waited
+	cpuWait     time.Duration         // mean wait until it ran
+	pauses      machine.RuntimePauses // of the whole process; the first worker reads them
 	wait, stop  time.Duration
 
 	quic, quicEnd quicBytes // HTTP/3: at the last count of an interval, and at the window's end
@@ -32,37 +33,37 @@ type meter struct {
 // change, so its waits for a CPU are not measured.
 func (m *meter) readOnce(first, roaming bool) {
 	m.ofProcess, m.roaming = first, roaming
-	threadQueued()
+	machine.ThreadQueued()
 	if first {
-		readRuntimePauses()
+		machine.ReadRuntimePauses()
 	}
 }
 
 // beginWindow is called in the window's first turn.
 func (m *meter) beginWindow(now, idle int64, g ring.Ring) {
-	m.begun, m.at, m.idle, m.cpuFrom = true, now, idle, processCPU()
+	m.begun, m.at, m.idle, m.cpuFrom = true, now, idle, machine.ProcessCPU()
 	m.askedAt, m.askedIdle = m.at, m.idle
-	m.queued, m.runs = threadQueued()
+	m.queued, m.runs = machine.ThreadQueued()
 	m.quic, _ = quicBytesOf(g)
 	if m.ofProcess {
-		m.pauses = readRuntimePauses()
+		m.pauses = machine.ReadRuntimePauses()
 	}
 }
 
 // endWindow is called once, in the first turn after the window.
 func (m *meter) endWindow(now, idle int64, g ring.Ring) {
-	m.ended, m.cpuTo = true, processCPU()
+	m.ended, m.cpuTo = true, machine.ProcessCPU()
 	m.quicEnd, _ = quicBytesOf(g)
 	if took := now - m.at; took > 0 {
 		m.busy = 1 - fraction(idle-m.idle, took)
 	}
 	if took := now - m.at; took > 0 && !m.roaming {
-		queued, runs := threadQueued()
+		queued, runs := machine.ThreadQueued()
 		m.unscheduled = fraction(int64(queued-m.queued), took)
 		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))
 	}
 	if m.ofProcess {
-		m.wait, m.stop = readRuntimePauses().growthSince(m.pauses)
+		m.wait, m.stop = machine.ReadRuntimePauses().GrowthSince(m.pauses)
 	}
 }
 

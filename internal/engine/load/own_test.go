@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
@@ -42,7 +44,7 @@ func TestOwnRequests(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(rw, "%s %s %s", r.Method, r.URL.Path, body)
 	}
-	plan := func(change func(s *httptest.Server, p *Plan)) Plan {
+	plan := func(change func(s *httptest.Server, p *loadplan.Plan)) loadplan.Plan {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(say))
 		server.EnableHTTP2 = true
 		t.Cleanup(server.Close)
@@ -53,21 +55,21 @@ func TestOwnRequests(t *testing.T) {
 		p.Target.Host, p.Target.Port, p.Target.URL = "127.0.0.1", uint16(n), server.URL
 		return p
 	}
-	secure := func(s *httptest.Server, p *Plan) {
+	secure := func(s *httptest.Server, p *loadplan.Plan) {
 		s.StartTLS()
 		p.Target.TLS, p.TLS.Insecure = true, true
 	}
 	port, _ := serveHTTP3(t, say, nil)
-	for name, p := range map[string]Plan{
-		HTTP11:          plan(func(s *httptest.Server, p *Plan) { s.Start(); p.Pipeline = 2 }),
+	for name, p := range map[string]loadplan.Plan{
+		loadplan.HTTP11: plan(func(s *httptest.Server, p *loadplan.Plan) { s.Start(); p.Pipeline = 2 }),
 		"what it likes": plan(secure),
-		HTTP2:           plan(func(s *httptest.Server, p *Plan) { secure(s, p); p.HTTP, p.Streams = "2", 3 }),
-		HTTP3:           http3Plan(port, func(p *Plan) { p.Streams = 3 }),
+		loadplan.HTTP2:  plan(func(s *httptest.Server, p *loadplan.Plan) { secure(s, p); p.HTTP, p.Streams = "2", 3 }),
+		loadplan.HTTP3:  http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
-		checkOwn(t, name, p, func(p Plan) *Result { return measure(t, p) })
+		checkOwn(t, name, p, func(p loadplan.Plan) *loadresult.Result { return measure(t, p) })
 	}
-	checkOwn(t, FastCGI, simPlan(func(p *Plan) { p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/" }),
-		func(p Plan) *Result {
+	checkOwn(t, loadplan.FastCGI, simPlan(func(p *loadplan.Plan) { p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/" }),
+		func(p loadplan.Plan) *loadresult.Result {
 			return simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
 				p.Reply(ms, records("\r\n"+heardFastCGI(b), 0))
 			}})
@@ -95,11 +97,11 @@ func heardFastCGI(b []byte) string {
 	return fmt.Sprintf("%s %s %s", value("REQUEST_METHOD"), value("REQUEST_URI"), body)
 }
 
-func checkOwn(t *testing.T, name string, p Plan, run func(Plan) *Result) {
+func checkOwn(t *testing.T, name string, p loadplan.Plan, run func(loadplan.Plan) *loadresult.Result) {
 	t.Helper()
 	p.Requests, p.Scenario = nil, writing{authority: "sim"}
 	p.Steps, p.Checks = []string{"get", "post"}, []string{"is what was sent"}
-	p.Users, p.Connections, p.Requested, p.Duration, p.Timeout = 4, 2, 40, 0, Seconds(60*s)
+	p.Users, p.Connections, p.Requested, p.Duration, p.Timeout = 4, 2, 40, 0, loadplan.Seconds(60*s)
 	r := run(p)
 	if r.Scenario.Completed != 40 || r.Total.Completed != 80 || r.Scenario.Checks[0].Passed != 80 {
 		t.Errorf("%s: %+v, %d requests: %+v", name, r.Scenario.Checks, r.Total.Completed, r.Failures)
@@ -111,7 +113,7 @@ func checkOwn(t *testing.T, name string, p Plan, run func(Plan) *Result) {
 
 // A plan that has neither requests nor a scenario sends nothing.
 func TestNoRequests(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Requests = nil })
+	p := simPlan(func(p *loadplan.Plan) { p.Requests = nil })
 	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "has no request") {
 		t.Error(err)
 	}

@@ -3,6 +3,8 @@ package load
 import (
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -22,7 +24,7 @@ func TestRampSurvivesTheBacklog(t *testing.T) {
 		}
 		return 100 * s, nil
 	}
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Connections, p.Requested, p.Duration = connections, connections, 0
 	})
 	r := simulate(t, p, sim)
@@ -38,9 +40,9 @@ func TestRampSurvivesTheBacklog(t *testing.T) {
 // after the other, and yet it is known soon.
 func TestRampToNowhere(t *testing.T) {
 	sim := &ring.Sim{Accept: func(int) (int64, error) { return 1000 * s, nil }}
-	p := simPlan(func(p *Plan) { p.Connections = 20_000 })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections = 20_000 })
 	r := simulate(t, p, sim)
-	if r.Ended != Unreachable || r.Opened > 0 {
+	if r.Ended != loadresult.Unreachable || r.Opened > 0 {
 		t.Errorf("ended by %s, %d opened", r.Ended, r.Opened)
 	}
 	if took := sim.Now(); took > 15*s {
@@ -78,9 +80,9 @@ func TestBurst(t *testing.T) {
 		arrived[p.N] = p.Now()
 		p.Reply(100*s-p.Now(), hello) // all at one instant
 	}
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Connections, p.Requested, p.Duration = connections, connections, 0
-		p.Timeout = Seconds(200 * s)
+		p.Timeout = loadplan.Seconds(200 * s)
 	})
 	slow := &slowRing{Sim: sim}
 	r := simulate(t, p, slow)

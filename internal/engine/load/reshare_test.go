@@ -2,60 +2,17 @@ package load
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
-
-// drawn is what schedules yield until the plan's end.
-func drawn(p *Plan, all ...Schedule) (instants []int64) {
-	for _, s := range all {
-		for due, ok := s.Next(); ok && due < int64(p.Warmup+p.Duration); due, ok = s.Next() {
-			instants = append(instants, due)
-		}
-	}
-	slices.Sort(instants)
-	return instants
-}
-
-// When a part ends, the others have its arrivals from an instant on, each once, and of
-// those before it the ended one had its own.
-func TestSharesChange(t *testing.T) {
-	const s = time.Second
-	for name, p := range map[string]*Plan{
-		"steady": stagesPlan(333.333, s, stageOf(3*s, 333.333)),
-		"ramp":   stagesPlan(100, s, stageOf(3*s, 2000), stageOf(0, 10), stageOf(2*s, 0), stageOf(s, 10)),
-	} {
-		whole := arrivalsOf(p, 1)
-		for _, at := range []int64{0, 1, 999_999_999, 1_300_000_000, 2_500_000_123, 1 << 40} {
-			before, after := p.SplitBy([]int{2, 3, 1}), p.SplitBy([]int{2, 1})
-			var all []int64
-			for i, part := range before {
-				n := 1 + i
-				for w := range n {
-					old := part.newSchedule(w, n)
-					if i == 1 { // it ends
-						all = append(all, slices.DeleteFunc(drawn(p, old), func(due int64) bool { return due >= at })...)
-						continue
-					}
-					then := after[i/2].scheduleFrom(w, n, at)
-					all = append(all, drawn(p, &changing{old, then, at})...)
-				}
-			}
-			if slices.Sort(all); !slices.Equal(all, whole) {
-				t.Errorf("%s from %d ns on: %d arrivals, not the %d of the whole", name, at, len(all), len(whole))
-			}
-		}
-	}
-}
 
 // A told ring is one whose worker is told something while it waits.
 type told struct {
@@ -72,7 +29,9 @@ func (r told) Wait(until int64) error {
 // A worker that has nothing left of its old share takes what is due of the new one, and one
 // that was told of it too late to leave the rest of the old to others says so.
 func TestShareAfterTheLast(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Connections, p.Duration = RatePerSecond(1), 10, Seconds(10*s) })
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Connections, p.Duration = loadplan.RatePerSecond(1), 10, loadplan.Seconds(10*s)
+	})
 	for _, c := range []struct {
 		weights       []int
 		heard         int64
@@ -99,68 +58,16 @@ func TestShareAfterTheLast(t *testing.T) {
 	}
 }
 
-// Poisson arrivals are as many as before after a change, whoever makes them.
-func TestPoissonSharesChange(t *testing.T) {
-	const rounds = 40
-	p := stagesPlan(500, 0, stageOf(10*time.Second, 1500))
-	p.Arrival = Poisson
-	var first, second float64
-	for seed := range uint64(rounds) {
-		p.Seed = seed + 1
-		for i, part := range p.SplitBy([]int{2, 1, 1})[:2] {
-			after := p.SplitBy([]int{2, 1})[i]
-			for _, due := range drawn(p, &changing{part.newSchedule(0, 1), after.scheduleFrom(0, 1, 6e9), 6e9}) {
-				if due < 6e9 {
-					first += 1.0 / rounds
-				} else {
-					second += 1.0 / rounds
-				}
-			}
-		}
-	}
-	// 500 + 100 t a second: 4,800 in 6 s, of which three quarters, and 5,200 in the rest.
-	if math.Abs(first-3600) > 4*math.Sqrt(3600.0/rounds) || math.Abs(second-5200) > 4*math.Sqrt(5200.0/rounds) {
-		t.Errorf("%.0f and %.0f arrivals, want 3600 and 5200", first, second)
-	}
-}
-
-// What a profile adds up to by an instant is what is due by then.
-func TestReached(t *testing.T) {
-	const s = time.Second
-	p := stagesPlan(100, s, stageOf(3*s, 2000), stageOf(0, 10), stageOf(2*s, 0), stageOf(s, 10)).rateProfile()
-	for at := int64(0); at < 7e9; at += 123_456_789 {
-		got := p.countBy(at).toFloat() / perArrival
-		sum, step := 0.0, 1e5
-		for x := 0.0; x < float64(at); x += step {
-			i := 0
-			for i+1 < len(p) && int64(x) >= p[i+1].begin {
-				i++
-			}
-			rate := float64(p[i].from)
-			if p[i].length > 0 {
-				rate += (float64(p[i].to) - rate) * (x - float64(p[i].begin)) / float64(p[i].length)
-			}
-			sum += rate / 1000 * min(step, float64(at)-x) / 1e9
-		}
-		if math.Abs(got-sum) > 0.5 {
-			t.Errorf("by %d ns: %.2f, want %.2f", at, got, sum)
-		}
-	}
-	if c := countFromFloat(1.5 * (1 << 64)); c.hi != 1 || c.lo != 1<<63 {
-		t.Error(c)
-	}
-}
-
 // A load that is told of another share has it from that instant on, exactly.
 func TestRunShared(t *testing.T) {
 	var served atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
 	defer server.Close()
 	to := netip.MustParseAddrPort(server.Listener.Addr().String())
-	p := DefaultPlan()
-	p.Target = Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
-	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: to.String(), Path: "/"}}}
-	p.Connections, p.Threads, p.Rate, p.Duration = 8, 4, RatePerSecond(400), Seconds(2*time.Second)
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
+	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: to.String(), Path: "/"}}}
+	p.Connections, p.Threads, p.Rate, p.Duration = 8, 4, loadplan.RatePerSecond(400), loadplan.Seconds(2*time.Second)
 	p = p.SplitBy([]int{1, 3})[0]
 	p.Threads = 2
 	shares := make(chan Share, 1)

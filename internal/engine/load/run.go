@@ -1,4 +1,4 @@
-// Package load is the generator: a Plan goes in, a Result comes out.
+// Package load is the generator: a loadplan.Plan goes in, a loadresult.Result comes out.
 //
 // run.go prepares a run, starts a worker per thread and collects what they count (collect.go). A
 // worker (worker.go; read it first) is a loop between four parts with one job each: the window
@@ -7,10 +7,13 @@
 // events of a connection's lives, exchange.go those of a request in flight. Of a plan with a
 // scenario, users.go has who sends requests, and steps.go what they go through.
 //
-// schedule.go has the intended start times, sequence.go which request is sent when, dialing.go how
-// connections are opened and dialed again, batching.go the wait for several answers at once,
-// part.go and reshare.go the share of one generator of several. plan.go is what goes in, result.go
-// what comes out.
+// dialing.go has how connections are opened and dialed again, batching.go the wait for several
+// answers at once, reshare.go a share of the load that changes, spread.go local addresses, http3.go
+// what differs with HTTP/3, lightprobe.go the load beside the main one. health.go and meter.go
+// observe the generator itself.
+//
+// What goes in is in package loadplan, and what comes out in package loadresult. Package transport
+// makes the codecs of a plan, and package machine prepares threads and reads the system.
 //
 // What is done about the Go runtime, and how it was measured, is in ../RUNTIME.md.
 package load
@@ -26,16 +29,20 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/machine"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // Run makes the plan's load. Once a second it calls each with what was measured meanwhile, in order
 // and from one goroutine. A plan that cannot be carried out is an error that joins Flaws, and
 // nothing was sent. A target that cannot be reached is a result, and so is all that happens later.
 // When ctx ends, the load ends too, and the result has what was measured until then.
-func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
+func Run(ctx context.Context, p loadplan.Plan,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	return RunTogether(ctx, p, nil, each)
 }
 
@@ -45,18 +52,19 @@ type Barrier func(ctx context.Context) time.Time
 
 // RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A
 // load that cannot open any connection does not call the barrier.
-func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
+func RunTogether(ctx context.Context, p loadplan.Plan, meet Barrier,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	return runTogether(ctx, p, meet, nil, each)
 }
 
 // runTogether is RunTogether of a load whose share of the arrivals may change.
-func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
-	each func(Interval)) (*Result, error) {
+func runTogether(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if p.isRandom() && p.Seed == 0 {
-		p.Seed = drawSeed()
+	if p.IsRandom() && p.Seed == 0 {
+		p.Seed = loadplan.DrawSeed()
 	}
 	if p.Probe > 0 {
 		return runProbed(ctx, p, meet, shares, each)
@@ -66,13 +74,13 @@ func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 }
 
 // execute is RunTogether of a plan that has been checked.
-func (r *run) execute(ctx context.Context, meet Barrier) (*Result, error) {
-	r.result = &Result{Plan: r.plan, Started: time.Now()}
-	defer func() { r.protocols.closeKeyLog() }() // a failed write to it is reported when it happens
+func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, error) {
+	r.result = &loadresult.Result{Plan: r.plan, Started: time.Now()}
+	defer func() { r.protocols.CloseKeyLog() }() // a failed write to it is reported when it happens
 	if err := r.prepareRun(); err != nil {
 		return nil, err
 	}
-	addrs, took, err := resolveTarget(ctx, &r.plan)
+	addrs, took, err := transport.ResolveTarget(ctx, &r.plan)
 	if err != nil {
 		return r.unresolvedResult(ctx, err), nil
 	}
@@ -87,18 +95,19 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*Result, error) {
 		return nil, err
 	}
 	r.addNotice(r.http3Unanswered())
-	if r.result.Ended == Interrupted && errors.Is(context.Cause(ctx), ErrAborted) {
-		r.result.Ended = Aborted
+	if r.result.Ended == loadresult.Interrupted && errors.Is(context.Cause(ctx),
+		loadresult.ErrAborted) {
+		r.result.Ended = loadresult.Aborted
 	}
 	return r.result, nil
 }
 
 // A run is a Run in progress.
 type run struct {
-	plan          Plan
-	each          func(Interval)
+	plan          loadplan.Plan
+	each          func(loadresult.Interval)
 	shares        <-chan Share // nil: the share stays as it is
-	protocols     *protocolSet
+	protocols     *transport.Protocols
 	addrs         []ring.Addr
 	threads       int
 	cpus          []int
@@ -107,8 +116,8 @@ type run struct {
 	gate          *gate
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
-	intervals     chan Interval
-	result        *Result
+	intervals     chan loadresult.Interval
+	result        *loadresult.Result
 
 	failures failures // of all intervals so far
 }
@@ -117,21 +126,21 @@ type run struct {
 // the limit of open files.
 func (r *run) prepareRun() error {
 	var err, more error
-	if r.protocols, err = newProtocolSet(&r.plan); err == nil {
-		for _, notice := range r.protocols.notices {
+	if r.protocols, err = transport.NewProtocols(&r.plan); err == nil {
+		for _, notice := range r.protocols.Notices {
 			r.addNotice(notice)
 		}
-		if _, err = r.protocols.Protocol(r.plan.protoRequests(), r.plan.want()); err != nil {
-			err = Flaw{"requests", err.Error()}
+		if _, err = r.protocols.Protocol(r.plan.ProtoRequests(), r.plan.Want()); err != nil {
+			err = loadplan.Flaw{Setting: "requests", Problem: err.Error()}
 		}
 	}
 	if kind := r.plan.Ring; kind != "auto" && !slices.Contains(ring.Kinds, kind) {
-		err = errors.Join(err, Flaw{"--ring",
-			fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
+		err = errors.Join(err, loadplan.Flaw{Setting: "--ring",
+			Problem: fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
 	}
-	r.cpus, more = usableCPUs(r.plan.CPUs)
-	err = errors.Join(err, more)
-	notice, more := ensureFiles(r.plan.Connections+r.plan.ProbeConnections(),
+	r.cpus, more = machine.UsableCPUs(r.plan.CPUs)
+	err = errors.Join(err, flawOfLimit("--cpus", more))
+	notice, more := machine.EnsureFiles(r.plan.Connections+r.plan.ProbeConnections(),
 		min(r.plan.Threads, r.plan.Connections))
 	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
@@ -139,7 +148,16 @@ func (r *run) prepareRun() error {
 		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
 			r.threads, r.plan.Threads))
 	}
-	return errors.Join(err, more)
+	return errors.Join(err, flawOfLimit("--connections", more))
+}
+
+// flawOfLimit is a limit of this machine as a Flaw of the setting that exceeds it. Other errors
+// stay as they are.
+func flawOfLimit(setting string, err error) error {
+	if limit, is := err.(machine.Limit); is {
+		return loadplan.Flaw{Setting: setting, Problem: limit.Error()}
+	}
+	return err
 }
 
 // isLocal reports whether the server runs on this machine and shares its CPUs.
@@ -161,19 +179,19 @@ func (r *run) addNotice(s string) {
 
 // checkPorts refuses more connections than there are ports to open them from.
 func (r *run) checkPorts() error {
-	ports := localPorts()
+	ports := machine.LocalPorts()
 	r.result.Ports = ports
 	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
 		return nil
 	}
-	return Flaw{"--connections", fmt.Sprintf(
+	return loadplan.Flaw{Setting: "--connections", Problem: fmt.Sprintf(
 		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
 			"give more addresses with --source, widen net.ipv4.ip_local_port_range or lower --connections",
 		r.plan.Connections, len(r.addrs), ports)}
 }
 
 // unresolvedResult is the result of a run whose target has no address.
-func (r *run) unresolvedResult(ctx context.Context, err error) *Result {
+func (r *run) unresolvedResult(ctx context.Context, err error) *loadresult.Result {
 	detail := err.Error()
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
@@ -183,21 +201,22 @@ func (r *run) unresolvedResult(ctx context.Context, err error) *Result {
 	if dns != nil && dns.IsTimeout {
 		kind = "timeout"
 	}
-	r.result.Ended = Unreachable
+	r.result.Ended = loadresult.Unreachable
 	if ctx.Err() != nil {
-		r.result.Ended = Interrupted
+		r.result.Ended = loadresult.Interrupted
 	}
-	r.result.Totals = newTotals()
+	r.result.Totals = loadresult.NewTotals()
 	r.result.Total = metric.NewCounters()
-	f := Failure{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}
-	r.result.Failures = []Failure{f}
-	r.result.Cause = f.causeText()
+	f := loadresult.Failure{Phase: loadresult.DNS, Kind: kind, Address: r.plan.Target.Host,
+		Detail: detail, Count: 1}
+	r.result.Failures = []loadresult.Failure{f}
+	r.result.Cause = f.CauseText()
 	return r.result
 }
 
 // runWorkers runs the workers and collects what they report.
 func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
-	defer keepProcs(r.threads)()
+	defer machine.KeepProcs(r.threads)()
 	r.promptStart = r.plan.Open() || meet != nil
 	r.gate = newGate(r.threads)
 	r.reports = make(chan workerReport, 4*r.threads)
@@ -229,7 +248,7 @@ func (r *run) startShowing() (wait func()) {
 	if r.each == nil {
 		return func() {}
 	}
-	r.intervals = make(chan Interval, shownMost)
+	r.intervals = make(chan loadresult.Interval, shownMost)
 	var group sync.WaitGroup
 	group.Go(func() {
 		for iv := range r.intervals {
@@ -265,12 +284,12 @@ func (r *run) runWorker(i int) {
 		done.from = i
 		r.reports <- done
 	}()
-	if r.protocols.http3 == nil {
+	if r.protocols.HTTP3 == nil {
 		runtime.LockOSThread()
 		cpus, shared := r.workerCPUs()
-		pinThread(cpus, i, r.threads, shared)
+		machine.PinThread(cpus, i, r.threads, shared)
 		if r.promptStart {
-			shortenTimeSlice()
+			machine.ShortenTimeSlice()
 		}
 	}
 	w, free, err := r.openWorker(i)
@@ -309,82 +328,42 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 }
 
 // newWorker makes worker i of n, with its share of the plan.
-func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, gate *gate,
+func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *transport.Protocols,
+	gate *gate,
 	i, n int) (*worker, error) {
 	users, err := newUsers(p, i, n)
 	if err != nil {
 		return nil, err
 	}
-	newCodec, err := protocols.Protocol(p.protoRequests(), p.want())
+	newCodec, err := protocols.Protocol(p.ProtoRequests(), p.Want())
 	if err != nil {
 		return nil, err
 	}
-	connections := int(evenShare(int64(p.Connections), i, n))
-	tally := newTotals()
+	connections := int(loadplan.EvenShare(int64(p.Connections), i, n))
+	tally := loadresult.NewTotals()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
 		id: i, of: n, users: users, samples: newSampler(p),
-		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.framed(p.Target),
+		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
-		flow: flow{schedule: closedSchedule{}, retries: newFIFO[arrival](1), left: -1},
+		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failures{},
 			ended: failures{}, notices: map[string]bool{}},
 	}
-	w.sequence, w.warmup = p.newSequences(i, n)
+	w.sequence, w.warmup = p.NewSequences(i, n)
 	if p.Open() {
-		w.schedule = w.withCeiling(p.newSchedule(i, n))
-		w.pacing = newPacing(p, &tally.Law, n)
+		w.schedule = w.withCeiling(p.NewSchedule(i, n))
+		w.pacing = loadresult.NewPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newEven(constantProfile(p.ConnectRate), p.workerSlots(i, n))
+		w.dialing.pace = p.ConnectSchedule(i, n)
 	}
 	if p.Requested > 0 {
-		w.left = requestQuota(p, i, n)
+		w.left = loadplan.RequestQuota(p, i, n)
 	}
-	if w.routes, w.route = newRoutes(p.Requests); users != nil {
-		w.routes, users.routes = newRoutes(p.stepRoutes())
-		w.route, w.totals.Scenario = nil, newScenarioTotals(p.Checks)
+	if w.routes, w.route = loadresult.NewRoutes(p.Requests); users != nil {
+		w.routes, users.routes = loadresult.NewRoutes(p.StepRoutes())
+		w.route, w.totals.Scenario = nil, loadresult.NewScenarioTotals(p.Checks)
 	}
 	return w, nil
-}
-
-func newTotals() Totals {
-	return Totals{
-		ConnectionTotals: ConnectionTotals{Protocols: map[string]int64{},
-			Connect: metric.NewHistogram(metric.Coarse)},
-		TLSTotals: TLSTotals{Terms: map[tls.Terms]int64{},
-			FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
-		FirstByte: metric.NewHistogram(metric.Coarse),
-		Lag:       metric.NewHistogram(metric.Fine),
-		Law:       newLaw(),
-	}
-}
-
-// RoutesMax is how many routes are counted apart; all others count as one.
-const RoutesMax = 1000
-
-// OtherRoutes is the name of the route that all others count as.
-const OtherRoutes = "(others)"
-
-// newRoutes makes a route for each name, and finds the route of each request. With one request
-// there are no routes: the only one would equal the total.
-func newRoutes(reqs []Request) (routes []Route, route []int) {
-	if len(reqs) < 2 {
-		return nil, nil
-	}
-	places := map[string]int{}
-	for i := range reqs {
-		name := reqs[i].Name
-		if _, known := places[name]; !known && len(routes) >= RoutesMax-1 {
-			name = OtherRoutes
-		}
-		place, known := places[name]
-		if !known {
-			place = len(routes)
-			places[name] = place
-			routes = append(routes, Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)})
-		}
-		route = append(route, place)
-	}
-	return routes, route
 }

@@ -1,14 +1,13 @@
 package load
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 )
@@ -16,66 +15,35 @@ import (
 // This file keeps samples of errors: what was sent, and what the server said. A worker keeps them
 // in memory that it allocates when such an error happens, and gives them away with its totals.
 
-// Limits of samples. With all of them reached a thread keeps 80 MiB of bodies. Headers have the
-// limits of their codecs.
-const (
-	SamplesMost  = 20       // of each kind of error, with Plan.SaveErrors; else 1
-	SampledBody  = 64 << 10 // bytes of a request's body, and of a response's
-	sampledKinds = 32       // kinds of errors that a worker has samples of: the first it meets
-)
-
-// A Sample is a request of the window that failed, and what there was of its response. Without
-// Plan.SaveErrors it has no Request, of the response only what the scenario wants, and there are
-// samples of the phases Expect and Check only.
-type Sample struct {
-	Phase   Phase
-	Kind    string // as in Failure
-	Address string
-	Detail  string // as in Failure, but of this error
-
-	Due, Sent, Ended time.Duration // after the window's start
-
-	Thread     int    // from 0
-	Connection int    // of those of the thread, from 0
-	Life       uint32 // which of its sockets, from 1
-	Protocol   string // of it, such as HTTP11; "": not known any more
-
-	Step            string // of a scenario, and whose it was; "": there is none
-	User, Iteration int64
-
-	Request      proto.Request // as it was sent, without holes; of Body the first SampledBody bytes
-	RequestBytes int64         // of its body
-
-	Status    uint16        // 0: no response arrived
-	Fields    []proto.Field // of its header, with names in lower case
-	Trailers  []proto.Field
-	Body      []byte // SampledBody bytes at most
-	BodyBytes int64  // -1: not all of it arrived
-}
+// sampledKinds is how many kinds of errors a worker has samples of: the first it meets. With all
+// limits of samples reached a thread keeps 80 MiB of bodies.
+const sampledKinds = 32
 
 // A sampleKind is what samples are counted by.
 type sampleKind struct {
-	phase  Phase
+	phase  loadresult.Phase
 	kind   string
 	status uint16 // of Expect; each is told apart
 }
 
-func kindOfStatus(status uint16) sampleKind { return sampleKind{Expect, badStatus, status} }
+func kindOfStatus(status uint16) sampleKind {
+	return sampleKind{loadresult.Expect, badStatus, status}
+}
 
 // A sampler holds a worker's samples.
 type sampler struct {
 	most   int  // of each kind; 0: none is kept
 	whole  bool // Plan.SaveErrors
-	kept   []Sample
+	kept   []loadresult.Sample
 	count  map[sampleKind]int
 	judged messageCopy
 }
 
-func newSampler(p *Plan) sampler {
+func newSampler(p *loadplan.Plan) sampler {
 	s := sampler{whole: p.SaveErrors, count: map[sampleKind]int{}}
 	switch {
 	case p.SaveErrors:
-		s.most = SamplesMost
+		s.most = loadplan.SamplesMost
 	case p.Scenario != nil:
 		s.most = 1
 	}
@@ -129,8 +97,8 @@ func (w *worker) sampleAnswer(c *conn, tag uint32, body int64) {
 	if k := kindOfStatus(x.status); w.samples.wants(k) {
 		p := w.placeOf(c, tag)
 		s := w.addSample(k, x, w.now, p)
-		s.setRequest(w.plan, proto.Message{Request: int(x.request)})
-		s.setResponse(p.whole, x.status, body)
+		s.SetRequest(w.plan, proto.Message{Request: int(x.request)})
+		s.SetResponse(p.whole, x.status, body)
 	}
 }
 
@@ -141,16 +109,16 @@ func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place
 	}
 	s := w.addSample(k, x, at, p)
 	if body := r.BodyBytes; w.samples.whole {
-		s.setRequest(w.plan, w.samples.judged.message)
+		s.SetRequest(w.plan, w.samples.judged.message)
 		s.RequestBytes = max(s.RequestBytes, w.samples.judged.bytes)
-		s.setResponse(p.whole, x.status, body)
+		s.SetResponse(p.whole, x.status, body)
 	} else {
-		s.setResponse(r, x.status, body)
+		s.SetResponse(r, x.status, body)
 	}
 }
 
 // sampleFailure keeps a sample of a request that failed before its response was complete.
-func (w *worker) sampleFailure(c *conn, tag uint32, phase Phase, err error) {
+func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	if !w.samples.whole {
 		return
 	}
@@ -165,22 +133,22 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase Phase, err error) {
 	if w.users != nil {
 		m = w.users.all[x.request].step.Message
 	}
-	s.setRequest(w.plan, m)
+	s.SetRequest(w.plan, m)
 	if x.status != cutShort {
-		s.setResponse(p.whole, x.status, -1)
+		s.SetResponse(p.whole, x.status, -1)
 	}
 }
 
 // addSample adds a sample of an exchange that was over at an instant.
-func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *Sample {
+func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *loadresult.Sample {
 	w.samples.count[k]++
-	s := Sample{Phase: k.phase, Kind: k.kind, Address: w.addrs[p.addr].String(),
+	s := loadresult.Sample{Phase: k.phase, Kind: k.kind, Address: w.addrs[p.addr].String(),
 		Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
 		Ended: time.Duration(at - w.from), Thread: w.id, Life: p.life}
 	switch k.phase {
-	case Expect:
+	case loadresult.Expect:
 		s.Detail = statusDetail(k.status)
-	case Check:
+	case loadresult.Check:
 		s.Detail = failedCheck
 	}
 	for i := range w.conns {
@@ -199,79 +167,6 @@ func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *Sample
 	return &w.samples.kept[len(w.samples.kept)-1]
 }
 
-// setRequest sets what was sent: the message without holes, and with the fields that dyno adds.
-func (s *Sample) setRequest(p *Plan, m proto.Message) {
-	r := p.filledRequest(m)
-	s.RequestBytes = int64(len(r.Body))
-	r.Body = bytes.Clone(r.Body[:min(len(r.Body), SampledBody)])
-	s.Request = r
-}
-
-// filledRequest is the request without holes that a message is.
-func (p *Plan) filledRequest(m proto.Message) proto.Request {
-	if m.Fill != nil && m.Fill.Own != nil {
-		r := *m.Fill.Own
-		r.Header = slices.Clone(r.Header)
-		return r
-	}
-	r := p.Requests[m.Request].Request
-	holes := r
-	r.Holes, r.Header = nil, slices.Clone(r.Header)
-	if m.Fill == nil {
-		return r
-	}
-	r.Path = string(proto.AppendFilled(nil, r.Path, holes.PathHoles(), m.Fill.Values))
-	for i := range r.Header {
-		f := &r.Header[i]
-		f.Value = string(proto.AppendFilled(nil, f.Value, holes.FieldHoles(i), m.Fill.Values))
-	}
-	if m.Fill.Body != nil {
-		r.Body = m.Fill.Body
-	}
-	return r
-}
-
-// SentFields are the fields of the header as it was sent: those of the request, and those that dyno
-// adds. HTTP/2 and HTTP/3 send Host as :authority, and FastCGI all of them as parameters.
-func (s *Sample) SentFields() (all []proto.Field) {
-	r := &s.Request
-	given := func(name string) bool {
-		return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
-			return strings.EqualFold(f.Name, name)
-		})
-	}
-	if !given("Host") {
-		all = append(all, proto.Field{Name: "Host", Value: r.Authority})
-	}
-	if !given("User-Agent") {
-		all = append(all, proto.Field{Name: "User-Agent", Value: agent})
-	}
-	all = append(all, r.Header...)
-	sized := s.RequestBytes > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
-	if sized && !given("Content-Length") && !given("Transfer-Encoding") {
-		length := strconv.FormatInt(s.RequestBytes, 10)
-		all = append(all, proto.Field{Name: "Content-Length", Value: length})
-	}
-	return all
-}
-
-// setResponse sets what there is of the response; r may be nil.
-func (s *Sample) setResponse(r *scenario.Response, status uint16, body int64) {
-	s.Status, s.BodyBytes = status, body
-	if r == nil {
-		return
-	}
-	for i := range r.Fields() {
-		name, value, trailer := r.FieldAt(i)
-		to := &s.Fields
-		if trailer {
-			to = &s.Trailers
-		}
-		*to = append(*to, proto.Field{Name: string(name), Value: string(value)})
-	}
-	s.Body = bytes.Clone(r.Body[:min(len(r.Body), SampledBody)])
-}
-
 // statusDetail is the Detail of an answer with a status that is not expected.
 func statusDetail(status uint16) string { return fmt.Sprintf("%03d", status) }
 
@@ -279,7 +174,7 @@ func statusDetail(status uint16) string { return fmt.Sprintf("%03d", status) }
 const failedCheck = "the answer did not pass the check"
 
 // sumSamples are the samples of all workers: of each kind those that were over first.
-func sumSamples(workers []*worker) (all []Sample) {
+func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	if len(workers) == 0 {
 		return nil
 	}
@@ -287,10 +182,12 @@ func sumSamples(workers []*worker) (all []Sample) {
 	for _, w := range workers {
 		all = append(all, w.samples.kept...)
 	}
-	slices.SortStableFunc(all, func(a, b Sample) int { return cmp.Compare(a.Ended, b.Ended) })
-	return slices.DeleteFunc(all, func(s Sample) bool {
+	slices.SortStableFunc(all, func(a, b loadresult.Sample) int {
+		return cmp.Compare(a.Ended, b.Ended)
+	})
+	return slices.DeleteFunc(all, func(s loadresult.Sample) bool {
 		k := sampleKind{phase: s.Phase, kind: s.Kind}
-		if s.Phase == Expect {
+		if s.Phase == loadresult.Expect {
 			k.status = s.Status
 		}
 		if !sum.wants(k) {
@@ -338,7 +235,7 @@ func (k *messageCopy) copyBody(b []byte) []byte {
 		return nil
 	}
 	k.bytes = int64(len(b))
-	k.body = append(k.body[:0], b[:min(len(b), SampledBody)]...)
+	k.body = append(k.body[:0], b[:min(len(b), loadplan.SampledBody)]...)
 	return k.body
 }
 
@@ -374,7 +271,7 @@ func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
 // Body keeps a piece of a body.
 func (a *wholeResponses) Body(tag uint32, b []byte) {
 	r := &a.of[tag]
-	r.AddBody(b[:min(len(b), SampledBody-len(r.Body))])
+	r.AddBody(b[:min(len(b), loadplan.SampledBody-len(r.Body))])
 	if a.part == nil {
 		return
 	}

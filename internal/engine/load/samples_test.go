@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -26,7 +28,7 @@ func answer(status int, body string) []byte {
 
 // Of each kind of error the first 20 are kept, with what was sent, what the server said, and when.
 func TestSamples(t *testing.T) {
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.SaveErrors, p.Requested, p.Duration = true, 100, 0
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("what")
 	})
@@ -50,7 +52,7 @@ func TestSamples(t *testing.T) {
 		number := int(s.Due/(10*time.Millisecond)) + 1
 		body := fmt.Sprint("error ", number)
 		if s.Ended <= at || s.Ended-s.Due != 10*time.Millisecond || s.Sent != s.Due || string(s.Body) != body ||
-			s.BodyBytes != int64(len(body)) || s.Phase != Expect || s.Detail != strconv.Itoa(int(s.Status)) {
+			s.BodyBytes != int64(len(body)) || s.Phase != loadresult.Expect || s.Detail != strconv.Itoa(int(s.Status)) {
 			t.Errorf("after %v: %+v", at, s)
 		}
 		at = s.Ended
@@ -58,22 +60,24 @@ func TestSamples(t *testing.T) {
 		if !slices.Equal(s.Fields, want) || s.Trailers != nil {
 			t.Errorf("fields %v %v", s.Fields, s.Trailers)
 		}
-		sent := []proto.Field{{Name: "Host", Value: "sim"}, {Name: "User-Agent", Value: agent}, {Name: "Content-Length", Value: "4"}}
+		sent := []proto.Field{{Name: "Host", Value: "sim"}, {Name: "User-Agent", Value: loadplan.UserAgent}, {Name: "Content-Length", Value: "4"}}
 		if q := s.Request; q.Method != "POST" || q.Path != "/" || string(q.Body) != "what" ||
 			!slices.Equal(s.SentFields(), sent) || s.RequestBytes != 4 {
 			t.Errorf("sent %+v %v", q, s.SentFields())
 		}
 	}
-	if statuses[404] != 20 || statuses[500] != 20 || r.Samples[0].Protocol != HTTP11 || r.Samples[0].Life != 1 {
+	if statuses[404] != 20 || statuses[500] != 20 || r.Samples[0].Protocol != loadplan.HTTP11 || r.Samples[0].Life != 1 {
 		t.Errorf("%v, the first %+v", statuses, r.Samples[0])
 	}
 }
 
 // Without the setting, or where nothing fails, nothing is kept. What fails in the warm-up is no error.
 func TestNoSamples(t *testing.T) {
-	for name, change := range map[string]func(p *Plan){
-		"not wanted": func(p *Plan) { p.Requested = 100 },
-		"warm-up":    func(p *Plan) { p.SaveErrors, p.Warmup, p.Duration = true, Seconds(s), Seconds(s) },
+	for name, change := range map[string]func(p *loadplan.Plan){
+		"not wanted": func(p *loadplan.Plan) { p.Requested = 100 },
+		"warm-up": func(p *loadplan.Plan) {
+			p.SaveErrors, p.Warmup, p.Duration = true, loadplan.Seconds(s), loadplan.Seconds(s)
+		},
 	} {
 		r := simulate(t, simPlan(change), &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 			if name == "not wanted" || p.Now() < s/2 {
@@ -91,7 +95,7 @@ func TestNoSamples(t *testing.T) {
 // A request without a whole response has what there was of it, and the reason.
 func TestSamplesOfFailures(t *testing.T) {
 	type want struct {
-		phase  Phase
+		phase  loadresult.Phase
 		kind   string
 		status uint16
 		body   string
@@ -100,20 +104,20 @@ func TestSamplesOfFailures(t *testing.T) {
 		server func(p *ring.Peer, b []byte)
 		want   want
 	}{
-		"silent":    {func(*ring.Peer, []byte) {}, want{Timeout, "timeout", 0, ""}},
-		"closes":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, want{Read, "closed", 0, ""}},
-		"in a head": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello[:20]); p.Hangup(2*ms, io.EOF) }, want{Read, "truncated", 0, ""}},
+		"silent":    {func(*ring.Peer, []byte) {}, want{loadresult.Timeout, "timeout", 0, ""}},
+		"closes":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, want{loadresult.Read, "closed", 0, ""}},
+		"in a head": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello[:20]); p.Hangup(2*ms, io.EOF) }, want{loadresult.Read, "truncated", 0, ""}},
 		"in a body": {func(p *ring.Peer, _ []byte) {
 			p.Reply(ms, answer(500, "hello")[:len(answer(500, "hello"))-2])
 			p.Hangup(2*ms, syscall.ECONNRESET)
-		}, want{Read, "reset", 500, "hel"}},
-		"garbage": {func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte("SSH-2.0-OpenSSH\r\n\r\n")) }, want{Protocol, "garbage", 0, ""}},
+		}, want{loadresult.Read, "reset", 500, "hel"}},
+		"garbage": {func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte("SSH-2.0-OpenSSH\r\n\r\n")) }, want{loadresult.Protocol, "garbage", 0, ""}},
 	} {
-		p := simPlan(func(p *Plan) {
-			p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, Seconds(50*ms)
+		p := simPlan(func(p *loadplan.Plan) {
+			p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, loadplan.Seconds(50*ms)
 		})
 		r := simulate(t, p, &ring.Sim{Server: tc.server})
-		if len(r.Samples) != SamplesMost || r.Total.Failed != 30 {
+		if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 30 {
 			t.Errorf("%s: %d samples of %d", name, len(r.Samples), r.Total.Failed)
 			continue
 		}
@@ -129,7 +133,7 @@ func TestSamplesOfFailures(t *testing.T) {
 // A body that is longer than what is kept of it.
 func TestSampleOfALongBody(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.SaveErrors, p.Requested, p.Duration = true, 1, 0
 		p.Requests[0].Method, p.Requests[0].Body = "PUT", []byte(long)
 	})
@@ -139,18 +143,18 @@ func TestSampleOfALongBody(t *testing.T) {
 		}
 	}})
 	x := r.Samples[0]
-	if string(x.Body) != long[:SampledBody] || x.BodyBytes != 500_000 ||
-		string(x.Request.Body) != long[:SampledBody] || x.RequestBytes != 500_000 {
+	if string(x.Body) != long[:loadplan.SampledBody] || x.BodyBytes != 500_000 ||
+		string(x.Request.Body) != long[:loadplan.SampledBody] || x.RequestBytes != 500_000 {
 		t.Errorf("%d of %d, %d of %d", len(x.Body), x.BodyBytes, len(x.Request.Body), x.RequestBytes)
 	}
 }
 
 // Samples of several threads: of each kind those that were over first.
 func TestSamplesOfThreads(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 90, 0 })
+	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 90, 0 })
 	r := simulateThreads(t, p, 3, func() ring.Ring { return answers(503) })
-	ended := func(a, b Sample) int { return int(a.Ended - b.Ended) }
-	if len(r.Samples) != SamplesMost || !slices.IsSortedFunc(r.Samples, ended) {
+	ended := func(a, b loadresult.Sample) int { return int(a.Ended - b.Ended) }
+	if len(r.Samples) != loadplan.SamplesMost || !slices.IsSortedFunc(r.Samples, ended) {
 		t.Errorf("%d samples", len(r.Samples))
 	}
 	threads := map[int]int{}
@@ -164,7 +168,7 @@ func TestSamplesOfThreads(t *testing.T) {
 
 // What a worker keeps has a limit, though a server may make up statuses without end.
 func TestSampledKinds(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.SaveErrors, p.Requested, p.Duration = true, 400, 0 })
+	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Requested, p.Duration = true, 400, 0 })
 	n := 400
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(ms, answer(n, "")); n++ }})
 	if len(r.Samples) != sampledKinds {
@@ -177,7 +181,7 @@ func TestSampledKinds(t *testing.T) {
 func TestSamplesOfChecks(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		m := &reusing{own: own}
-		p := scenarioPlan(m, 1, func(p *Plan) {
+		p := scenarioPlan(m, 1, func(p *loadplan.Plan) {
 			p.Requests[0].Path, p.Requests[0].Holes = "/?id=", []proto.Hole{{In: proto.InPath, At: 5}}
 			p.SaveErrors, p.Requested, p.Duration, p.Checks = true, 30, 0, []string{"is even"}
 		})
@@ -191,7 +195,7 @@ func TestSamplesOfChecks(t *testing.T) {
 		}
 		for i, s := range r.Samples { // of iterations 1, 3, 5 …
 			id := strconv.Itoa(int(s.Iteration))
-			if s.Phase != Check || s.Kind != "is even" || s.Step != "step 1" || s.Request.Path != "/?id="+id ||
+			if s.Phase != loadresult.Check || s.Kind != "is even" || s.Step != "step 1" || s.Request.Path != "/?id="+id ||
 				string(s.Body) != "id "+id+"......"[:6-len(id)] || len(s.Fields) != 3 || s.Fields[0].Value != id || s.Request.Holes != nil {
 				t.Errorf("own %v: sample %d: %+v", own, i, s)
 			}
@@ -234,7 +238,7 @@ func TestSampleOfACheck(t *testing.T) {
 	m := thinking(0)
 	m.want = proto.Want{Body: 3}
 	m.check = func(_ int, r *scenario.Response) { r.Check(0, false) }
-	p := scenarioPlan(m, 1, func(p *Plan) { p.Requested, p.Duration, p.Checks = 30, 0, []string{"never"} })
+	p := scenarioPlan(m, 1, func(p *loadplan.Plan) { p.Requested, p.Duration, p.Checks = 30, 0, []string{"never"} })
 	r := simulate(t, p, timed(1))
 	if len(r.Samples) != 1 || string(r.Samples[0].Body) != "hel" || r.Samples[0].BodyBytes != 5 ||
 		r.Samples[0].Request.Method != "" || r.Samples[0].Fields != nil {
@@ -245,8 +249,10 @@ func TestSampleOfACheck(t *testing.T) {
 // Responses that are kept whole cost no memory once there is some, and errors none once there are
 // enough samples.
 func TestSamplesAllocateNothing(t *testing.T) {
-	for name, change := range map[string]func() Plan{
-		"requests": func() Plan { return simPlan(func(p *Plan) { p.Connections, p.Duration = 4, Seconds(1000*s) }) },
+	for name, change := range map[string]func() loadplan.Plan{
+		"requests": func() loadplan.Plan {
+			return simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
+		},
 		"scenario": fillingPlan,
 	} {
 		for _, reply := range [][]byte{hello, unavailable} {
@@ -263,7 +269,7 @@ func TestSamplesAllocateNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, turn); n != 0 {
 				t.Errorf("%s, %.12s: %v allocations a turn", name, reply, n)
 			}
-			if failed := len(w.samples.kept) == SamplesMost; failed != (&reply[0] == &unavailable[0]) {
+			if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
 				t.Errorf("%s, %.12s: %d samples", name, reply, len(w.samples.kept))
 			}
 		}
@@ -273,7 +279,7 @@ func TestSamplesAllocateNothing(t *testing.T) {
 // An answer to an upload that is still being sent is kept until the step is over.
 func TestSampleOfAHeldStep(t *testing.T) {
 	x := &uploading{body: make([]byte, 200<<10), next: func(r *scenario.Response) { r.Check(0, false) }}
-	p := scenarioPlan(x, 1, func(p *Plan) {
+	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
 		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
 		p.Requested, p.Duration, p.SaveErrors, p.Checks = 3, 0, true, []string{"never"}
@@ -288,7 +294,7 @@ func TestSampleOfAHeldStep(t *testing.T) {
 	for i, s := range r.Samples {
 		took := min(10*int64(i), 10)*ms + ms // the last piece before it is still being sent
 		if want := fmt.Sprint("early ", i+1); string(s.Body) != want || int64(s.Ended-s.Sent) != took ||
-			s.RequestBytes != 200<<10 || s.Request.Body[0] != byte('a'+i) || len(s.Request.Body) != SampledBody {
+			s.RequestBytes != 200<<10 || s.Request.Body[0] != byte('a'+i) || len(s.Request.Body) != loadplan.SampledBody {
 			t.Errorf("%d: %q, want %q, after %v; %d bytes sent", i, s.Body, want, s.Ended-s.Sent, s.RequestBytes)
 		}
 	}
@@ -306,7 +312,7 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 		rw.WriteHeader(http.StatusTeapot)
 		io.WriteString(rw, "no tea for "+string(body))
 	}
-	plain := func(change func(s *httptest.Server, p *Plan)) Plan {
+	plain := func(change func(s *httptest.Server, p *loadplan.Plan)) loadplan.Plan {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(refuse))
 		server.EnableHTTP2 = true
 		t.Cleanup(server.Close)
@@ -318,18 +324,18 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 		return p
 	}
 	port, _ := serveHTTP3(t, refuse, nil)
-	for name, p := range map[string]Plan{
-		HTTP11: plain(func(s *httptest.Server, p *Plan) { s.Start() }),
-		HTTP2: plain(func(s *httptest.Server, p *Plan) {
+	for name, p := range map[string]loadplan.Plan{
+		loadplan.HTTP11: plain(func(s *httptest.Server, p *loadplan.Plan) { s.Start() }),
+		loadplan.HTTP2: plain(func(s *httptest.Server, p *loadplan.Plan) {
 			s.StartTLS()
 			p.Target.TLS, p.TLS.Insecure, p.HTTP, p.Streams = true, true, "2", 3
 		}),
-		HTTP3: http3Plan(port, func(p *Plan) { p.Streams = 3 }),
+		loadplan.HTTP3: http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
-		checkTeapots(t, name, p, func(p Plan) *Result { return measure(t, p) })
+		checkTeapots(t, name, p, func(p loadplan.Plan) *loadresult.Result { return measure(t, p) })
 	}
-	checkTeapots(t, FastCGI, simPlan(func(p *Plan) { p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/" }),
-		func(p Plan) *Result {
+	checkTeapots(t, loadplan.FastCGI, simPlan(func(p *loadplan.Plan) { p.Target.FastCGI, p.Target.URL = true, "fcgi://sim/" }),
+		func(p loadplan.Plan) *loadresult.Result {
 			return simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 				p.Reply(ms, records("Status: 418\r\nX-Why: it is me\r\n\r\nno tea for me", 0))
 			}})
@@ -337,12 +343,12 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 }
 
 // checkTeapots runs a plan whose server refuses everything, with the reason.
-func checkTeapots(t *testing.T, name string, p Plan, run func(Plan) *Result) {
+func checkTeapots(t *testing.T, name string, p loadplan.Plan, run func(loadplan.Plan) *loadresult.Result) {
 	t.Helper()
-	p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, Seconds(60*s)
+	p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, loadplan.Seconds(60*s)
 	p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("me")
 	r := run(p)
-	if len(r.Samples) != SamplesMost || r.Total.Failed != 30 {
+	if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 30 {
 		t.Errorf("%s: %d samples of %d errors: %+v", name, len(r.Samples), r.Total.Failed, r.Failures)
 		return
 	}

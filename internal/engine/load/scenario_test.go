@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/transport"
 )
 
 // A script is a scenario whose steps follow one another: step i sends request i of the plan.
@@ -54,12 +58,12 @@ func thinking(times ...int64) *script {
 }
 
 // scenarioPlan is a plan for a simulated server, on one connection, whose step i is GET /i.
-func scenarioPlan(m scenario.Maker, steps int, change func(p *Plan)) Plan {
-	return simPlan(func(p *Plan) {
+func scenarioPlan(m scenario.Maker, steps int, change func(p *loadplan.Plan)) loadplan.Plan {
+	return simPlan(func(p *loadplan.Plan) {
 		p.Scenario, p.Requests = m, nil
 		for i := range steps {
 			p.Steps = append(p.Steps, fmt.Sprint("step ", i+1))
-			p.Requests = append(p.Requests, Request{Request: proto.Request{Method: "GET", Authority: "sim",
+			p.Requests = append(p.Requests, loadplan.Request{Request: proto.Request{Method: "GET", Authority: "sim",
 				Path: fmt.Sprint("/", i)}})
 		}
 		change(p)
@@ -80,7 +84,7 @@ type iterations struct {
 	time, failedTime                       int64 // sums
 }
 
-func checkIterations(t *testing.T, r *Result, want iterations) {
+func checkIterations(t *testing.T, r *loadresult.Result, want iterations) {
 	t.Helper()
 	x := r.Scenario
 	got := iterations{x.Started, x.Completed, x.Failed, x.Unfinished, sumOf(x.Time), sumOf(x.FailedTime)}
@@ -93,7 +97,7 @@ func checkIterations(t *testing.T, r *Result, want iterations) {
 func sumOf(h *metric.Histogram) int64 { return int64(h.Sum.Float64()) / ms }
 
 // checkRoutes compares the sums of each step's latencies, in ms.
-func checkRoutes(t *testing.T, r *Result, want ...int64) {
+func checkRoutes(t *testing.T, r *loadresult.Result, want ...int64) {
 	t.Helper()
 	var got []int64
 	for _, route := range r.Routes {
@@ -106,15 +110,15 @@ func checkRoutes(t *testing.T, r *Result, want ...int64) {
 
 // Five users, each on a connection of its own: an iteration is 10, 100+20 and 200+30 ms.
 func TestIterations(t *testing.T) {
-	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *Plan) {
-		p.Connections, p.Duration = 5, Seconds(3600*ms)
+	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) {
+		p.Connections, p.Duration = 5, loadplan.Seconds(3600*ms)
 	})
 	r := simulate(t, p, timed(10, 20, 30))
 	checkIterations(t, r, iterations{started: 50, completed: 50, time: 50 * 360})
 	if x := r.Scenario; x.Time.Min != 360*ms || x.Time.Max != 360*ms || x.Users != 5 {
 		t.Errorf("%d users, iterations of %d to %d ns", x.Users, x.Time.Min, x.Time.Max)
 	}
-	if r.Total.Sent != 150 || r.Total.Completed != 150 || r.Ended != ByDuration || r.SentAfter != 0 {
+	if r.Total.Sent != 150 || r.Total.Completed != 150 || r.Ended != loadresult.ByDuration || r.SentAfter != 0 {
 		t.Errorf("%d sent, %d completed, %d after the window, ended by %s", r.Total.Sent,
 			r.Total.Completed, r.SentAfter, r.Ended)
 	}
@@ -129,7 +133,7 @@ func TestIterations(t *testing.T) {
 // Four users on one connection: who thinks leaves it to the others, and who waits for it has
 // latency from when the step was due.
 func TestUsersShareAConnection(t *testing.T) {
-	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *Plan) { p.Users, p.Requested, p.Duration = 4, 4, 0 })
+	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) { p.Users, p.Requested, p.Duration = 4, 4, 0 })
 	r := simulate(t, p, timed(10, 20, 30))
 	// The first steps are due at 0 and done at 10, 20, 30 and 40 ms; the second ones at 110, 120,
 	// 130 and 140, done at 130, 150, 170 and 190; the third at 330, 350, 370 and 390, done at 360,
@@ -144,7 +148,7 @@ func TestUsersShareAConnection(t *testing.T) {
 			t.Errorf("p%v of iterations %d ns, want %d ms", q*100, got, want)
 		}
 	}
-	if r.Ended != ByRequests || r.Measured != 450*time.Millisecond || r.Opened != 1 {
+	if r.Ended != loadresult.ByRequests || r.Measured != 450*time.Millisecond || r.Opened != 1 {
 		t.Errorf("ended by %s after %v on %d connections", r.Ended, r.Measured, r.Opened)
 	}
 }
@@ -152,8 +156,8 @@ func TestUsersShareAConnection(t *testing.T) {
 // The stall of TestStall in a scenario: 100 iterations/s, the second step is due 500 ms after the
 // answer to the first, and the server answers nothing from 5 to 6 s.
 func TestScenarioStall(t *testing.T) {
-	p := scenarioPlan(thinking(0, 500, 0), 3, func(p *Plan) {
-		p.Rate, p.Connections, p.Users, p.Duration = RatePerSecond(100), 250, 250, Seconds(10*s)
+	p := scenarioPlan(thinking(0, 500, 0), 3, func(p *loadplan.Plan) {
+		p.Rate, p.Connections, p.Users, p.Duration = loadplan.RatePerSecond(100), 250, 250, loadplan.Seconds(10*s)
 	})
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 		wait := int64(0)
@@ -190,7 +194,7 @@ func TestScenarioStall(t *testing.T) {
 // and a step that may be repeated is sent again.
 func TestScenarioLosesConnections(t *testing.T) {
 	for kind, hangup := range map[string]error{"closed": io.EOF, "reset": syscall.ECONNRESET} {
-		p := scenarioPlan(thinking(0, 0), 2, func(p *Plan) {
+		p := scenarioPlan(thinking(0, 0), 2, func(p *loadplan.Plan) {
 			p.Requests[1].Method, p.Requested, p.Duration = "POST", 4, 0
 		})
 		n := 0
@@ -209,7 +213,7 @@ func TestScenarioLosesConnections(t *testing.T) {
 			t.Errorf("%d sent, %d failed, %d retried, %d reconnects, %d arrived", r.Total.Sent, r.Total.Failed,
 				r.Retried, r.Reconnects, n)
 		}
-		if f := r.Failures; len(f) != 1 || f[0].Phase != Read || f[0].Kind != kind || f[0].Count != 1 {
+		if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Read || f[0].Kind != kind || f[0].Count != 1 {
 			t.Errorf("%s: %+v", kind, f)
 		}
 		if r.Routes[0].Failed != 0 || r.Routes[1].Failed != 1 {
@@ -230,7 +234,7 @@ func TestScenarioChecks(t *testing.T) {
 				r.Check(1, string(r.Body) == "hello")
 			}
 		}
-		p := scenarioPlan(m, 3, func(p *Plan) {
+		p := scenarioPlan(m, 3, func(p *loadplan.Plan) {
 			p.Checks = []string{"is right", "says hello"}
 			p.Requested, p.Duration = 9, 0
 		})
@@ -253,11 +257,11 @@ func TestScenarioChecks(t *testing.T) {
 			t.Errorf("%d sent, %d failed, %d completed, %d error latencies", x.Sent, x.Failed, x.Completed,
 				x.ErrorLatency.Count)
 		}
-		checks := []CheckTotals{{"is right", sent, 0}, {"says hello", 6, 3}}
+		checks := []loadresult.CheckTotals{{Name: "is right", Passed: sent}, {Name: "says hello", Passed: 6, Failed: 3}}
 		if !slices.Equal(r.Scenario.Checks, checks) {
 			t.Errorf("checks %+v, want %+v", r.Scenario.Checks, checks)
 		}
-		if f := r.Failures; len(f) != 1 || f[0].Phase != Check || f[0].Kind != "says hello" || f[0].Count != 3 {
+		if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Check || f[0].Kind != "says hello" || f[0].Count != 3 {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -283,7 +287,7 @@ func TestScenarioStatuses(t *testing.T) {
 				told = append(told, fmt.Sprint(r.Status, r.Failed))
 			}
 		}
-		p := scenarioPlan(m, 2, func(p *Plan) { p.Requested, p.Duration = 3, 0 })
+		p := scenarioPlan(m, 2, func(p *loadplan.Plan) { p.Requested, p.Duration = 3, 0 })
 		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
 			p.Reply(10*ms, map[int][]byte{0: unavailable, 1: hello}[stepOf(b)])
 		}})
@@ -307,7 +311,7 @@ func TestScenarioIsToldOfFailures(t *testing.T) {
 	m.steps[0].KeepGoing = true
 	var told []string
 	m.check = func(step int, r *scenario.Response) { told = append(told, fmt.Sprint(step, r.Status, r.Failed)) }
-	p := scenarioPlan(m, 2, func(p *Plan) { p.Requested, p.Duration, p.Timeout = 2, 0, Seconds(50*ms) })
+	p := scenarioPlan(m, 2, func(p *loadplan.Plan) { p.Requested, p.Duration, p.Timeout = 2, 0, loadplan.Seconds(50*ms) })
 	n := 0
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 		if n++; n > 1 { // or it is never answered
@@ -323,9 +327,9 @@ func TestScenarioIsToldOfFailures(t *testing.T) {
 // One user for 100 iterations/s that take 40 ms: what is due waits for the user, although there are
 // connections, and that is latency.
 func TestMoreDueThanUsers(t *testing.T) {
-	p := scenarioPlan(thinking(0, 20), 2, func(p *Plan) {
-		p.Rate, p.Users, p.Connections = RatePerSecond(100), 1, 10
-		p.Duration, p.Drain = Seconds(1*s), Seconds(1*s)
+	p := scenarioPlan(thinking(0, 20), 2, func(p *loadplan.Plan) {
+		p.Rate, p.Users, p.Connections = loadplan.RatePerSecond(100), 1, 10
+		p.Duration, p.Drain = loadplan.Seconds(1*s), loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, timed(10, 10))
 	// Iteration k is due at 10k ms and begins at 40k; 50 end until the drain does.
@@ -355,8 +359,8 @@ func (r sleepy) Wait(deadline int64) error {
 
 // A step that the generator sends late has send lag, also the first of a user.
 func TestScenarioLag(t *testing.T) {
-	p := scenarioPlan(thinking(0, 5), 2, func(p *Plan) {
-		p.Rate, p.Connections, p.Duration = RatePerSecond(25), 100, Seconds(1*s)
+	p := scenarioPlan(thinking(0, 5), 2, func(p *loadplan.Plan) {
+		p.Rate, p.Connections, p.Duration = loadplan.RatePerSecond(25), 100, loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, sleepy{timed(10, 10)})
 	// The very first is due when the load begins.
@@ -367,8 +371,8 @@ func TestScenarioLag(t *testing.T) {
 
 // In a closed workload there is as much under way as there are users, however many connections.
 func TestFewUsers(t *testing.T) {
-	p := scenarioPlan(thinking(0, 30), 2, func(p *Plan) {
-		p.Users, p.Connections, p.Duration = 2, 5, Seconds(1*s)
+	p := scenarioPlan(thinking(0, 30), 2, func(p *loadplan.Plan) {
+		p.Users, p.Connections, p.Duration = 2, 5, loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, timed(10, 10))
 	checkIterations(t, r, iterations{started: 40, completed: 40, time: 40 * 50})
@@ -386,8 +390,8 @@ func TestScenarioEndsInTheMiddle(t *testing.T) {
 		{200, iterations{2, 1, 0, 1, 360, 0}, 6, 1, 1, 700},  // it waits for its third answer
 		{2000, iterations{2, 2, 0, 0, 720, 0}, 6, 1, 0, 720}, // it has ended
 	} {
-		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *Plan) {
-			p.Duration, p.Drain = Seconds(500*ms), Seconds(c.drain*ms)
+		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) {
+			p.Duration, p.Drain = loadplan.Seconds(500*ms), loadplan.Seconds(c.drain*ms)
 		})
 		sim := timed(10, 20, 30)
 		r := simulate(t, p, sim)
@@ -401,7 +405,7 @@ func TestScenarioEndsInTheMiddle(t *testing.T) {
 
 // An interruption ends iterations where they are.
 func TestScenarioIsInterrupted(t *testing.T) {
-	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *Plan) { p.Duration = Seconds(5 * s) })
+	p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(5 * s) })
 	r := simulateWith(t, p, func(g *gate) ring.Ring {
 		sim := timed(10, 20, 30)
 		answer := sim.Server
@@ -414,7 +418,7 @@ func TestScenarioIsInterrupted(t *testing.T) {
 		return sim
 	})
 	checkIterations(t, r, iterations{2, 1, 0, 1, 360, 0})
-	if r.Ended != Interrupted || r.Total.Sent != 5 || r.Unfinished != 0 {
+	if r.Ended != loadresult.Interrupted || r.Total.Sent != 5 || r.Unfinished != 0 {
 		t.Errorf("ended by %s, %d sent, %d unanswered", r.Ended, r.Total.Sent, r.Unfinished)
 	}
 }
@@ -422,10 +426,10 @@ func TestScenarioIsInterrupted(t *testing.T) {
 // An iteration due before the window is of the warm-up to its end.
 func TestScenarioWarmup(t *testing.T) {
 	for _, open := range []bool{false, true} {
-		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *Plan) {
-			p.Warmup, p.Duration = Seconds(400*ms), Seconds(1*s)
+		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) {
+			p.Warmup, p.Duration = loadplan.Seconds(400*ms), loadplan.Seconds(1*s)
 			if open {
-				p.Connections, p.Rate = 10, RatePerSecond(2.5)
+				p.Connections, p.Rate = 10, loadplan.RatePerSecond(2.5)
 			}
 		})
 		r := simulate(t, p, timed(10, 20, 30))
@@ -452,10 +456,10 @@ func TestScenarioWithoutSteps(t *testing.T) {
 			return scenario.End()
 		}), nil
 	}}
-	p := scenarioPlan(none, 1, func(p *Plan) { p.Requested, p.Duration = 5001, 0 })
+	p := scenarioPlan(none, 1, func(p *loadplan.Plan) { p.Requested, p.Duration = 5001, 0 })
 	r := simulate(t, p, timed(0))
 	checkIterations(t, r, iterations{started: 5001, completed: 2501, failed: 2500})
-	if r.Total.Sent != 0 || r.Ended != ByRequests {
+	if r.Total.Sent != 0 || r.Ended != loadresult.ByRequests {
 		t.Errorf("%d sent, ended by %s", r.Total.Sent, r.Ended)
 	}
 }
@@ -464,9 +468,9 @@ func TestScenarioWithoutSteps(t *testing.T) {
 // 20 requests/s.
 func TestScenarioCeiling(t *testing.T) {
 	for ceiling, most := range map[int64]int64{20: 20*21 + ceilingLeast, 31: 600} {
-		p := scenarioPlan(thinking(0, 0, 0), 3, func(p *Plan) {
-			p.Rate, p.Users, p.Connections, p.Ceiling = RatePerSecond(10), 50, 50, RatePerSecond(float64(ceiling))
-			p.Duration, p.Drain = Seconds(20*s), 0
+		p := scenarioPlan(thinking(0, 0, 0), 3, func(p *loadplan.Plan) {
+			p.Rate, p.Users, p.Connections, p.Ceiling = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(float64(ceiling))
+			p.Duration, p.Drain = loadplan.Seconds(20*s), 0
 		})
 		r := simulate(t, p, timed(0, 0, 0))
 		if r.Total.Sent > most || r.Total.Sent < most*95/100 {
@@ -501,11 +505,11 @@ func (m *seen) Make(s scenario.Share) (scenario.Scenario, error) {
 }
 
 // simulateThreads is simulate of a plan on so many threads, each with a server of its own.
-func simulateThreads(t *testing.T, p Plan, n int, sim func() ring.Ring) *Result {
+func simulateThreads(t *testing.T, p loadplan.Plan, n int, sim func() ring.Ring) *loadresult.Result {
 	t.Helper()
-	r := &run{plan: p, threads: n, result: &Result{Plan: p},
+	r := &run{plan: p, threads: n, result: &loadresult.Result{Plan: p},
 		reports: make(chan workerReport, 1000), emptyCounters: make(chan *metric.Counters, 4), gate: newGate(1)}
-	protocol, err := newProtocolSet(&p)
+	protocol, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -534,11 +538,11 @@ func simulateThreads(t *testing.T, p Plan, n int, sim func() ring.Ring) *Result 
 // As many iterations as users: each has one, however many threads there are. Its random stream is
 // that of its number.
 func TestEachUserOnce(t *testing.T) {
-	for name, rate := range map[string]Rate{"closed": 0, "open": RatePerSecond(1000)} {
+	for name, rate := range map[string]loadplan.Rate{"closed": 0, "open": loadplan.RatePerSecond(1000)} {
 		draws := map[int64]uint64{}
 		for _, threads := range []int{1, 3} {
 			m := &seen{users: map[int64]int{}, draws: map[int64]uint64{}}
-			p := scenarioPlan(m, 1, func(p *Plan) {
+			p := scenarioPlan(m, 1, func(p *loadplan.Plan) {
 				p.Connections, p.Users, p.Requested, p.Duration, p.Seed, p.Rate = 10, 100, 100, 0, 7, rate
 			})
 			r := simulateThreads(t, p, threads, func() ring.Ring { return timed(10) })
@@ -565,16 +569,16 @@ func TestEachUserOnce(t *testing.T) {
 // The shares of all threads of all generators are blocks of users, and of iterations, that follow
 // one another.
 func TestScenarioShares(t *testing.T) {
-	for _, rate := range []Rate{0, RatePerSecond(100)} {
+	for _, rate := range []loadplan.Rate{0, loadplan.RatePerSecond(100)} {
 		for _, weights := range [][]int{{1}, {1, 1}, {2, 1, 4}} {
 			for _, users := range []int{0, 97} {
-				whole := scenarioPlan(thinking(0), 1, func(p *Plan) {
+				whole := scenarioPlan(thinking(0), 1, func(p *loadplan.Plan) {
 					p.Rate, p.Connections, p.Threads, p.Users, p.Requested, p.Duration = rate, 23, 7, users, 1234, 0
 				})
 				var user, iteration int64
 				for _, p := range whole.SplitBy(weights) {
 					for i := range p.Threads {
-						s := p.scenarioShare(i, p.Threads)
+						s := p.ScenarioShare(i, p.Threads)
 						if s.FirstUser != user || s.FirstIteration != iteration || s.Users < 1 {
 							t.Errorf("rate %v, weights %v, thread %d of part %d: %+v after %d users, %d iterations",
 								rate, weights, i, p.Part, s, user, iteration)
@@ -582,7 +586,7 @@ func TestScenarioShares(t *testing.T) {
 						user, iteration = user+s.Users, iteration+s.Iterations
 					}
 				}
-				if want := int64(whole.userCount()); user != want || iteration != 1234 {
+				if want := int64(cmp.Or(users, 23)); user != want || iteration != 1234 {
 					t.Errorf("rate %v, weights %v: %d of %d users, %d iterations", rate, weights, user, want, iteration)
 				}
 			}
@@ -592,7 +596,7 @@ func TestScenarioShares(t *testing.T) {
 
 // What is sent again after its connection was lost: what is safe to repeat.
 func TestMayResend(t *testing.T) {
-	p := Plan{Requests: []Request{{Request: proto.Request{Method: "GET"}}, {Request: proto.Request{Method: "POST"}}}}
+	p := loadplan.Plan{Requests: []loadplan.Request{{Request: proto.Request{Method: "GET"}}, {Request: proto.Request{Method: "POST"}}}}
 	own := func(method string) *proto.Fill { return &proto.Fill{Own: &proto.Request{Method: method}} }
 	for _, c := range []struct {
 		m    proto.Message
@@ -614,21 +618,21 @@ func TestMayResend(t *testing.T) {
 }
 
 func TestScenarioFlaws(t *testing.T) {
-	for want, change := range map[string]func(p *Plan){
-		"scenario: the plan has steps": func(p *Plan) { p.Scenario = nil },
-		"scenario: has no step":        func(p *Plan) { p.Steps = nil },
-		"--users: 4194305 is not":      func(p *Plan) { p.Users = MaxUsers + 1 },
-		"--users: 2 cannot be shared":  func(p *Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
-		"--users: there are too few":   func(p *Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
-		"--probe: sends the same":      func(p *Plan) { p.Probe = RatePerSecond(1) },
-		"users before: -1 is below 0":  func(p *Plan) { p.UsersBefore = -1 },
+	for want, change := range map[string]func(p *loadplan.Plan){
+		"scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },
+		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps = nil },
+		"--users: 4194305 is not":      func(p *loadplan.Plan) { p.Users = loadplan.MaxUsers + 1 },
+		"--users: 2 cannot be shared":  func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
+		"--users: there are too few":   func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
+		"--probe: sends the same":      func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(1) },
+		"users before: -1 is below 0":  func(p *loadplan.Plan) { p.UsersBefore = -1 },
 	} {
 		p := scenarioPlan(thinking(0), 1, change)
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	p := scenarioPlan(thinking(0), 1, func(*Plan) {})
+	p := scenarioPlan(thinking(0), 1, func(*loadplan.Plan) {})
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -636,8 +640,8 @@ func TestScenarioFlaws(t *testing.T) {
 
 // A scenario that is Go code does not go to another process, and nothing is sent in its place.
 func TestPackOfAScenario(t *testing.T) {
-	p := scenarioPlan(thinking(0), 1, func(*Plan) {})
-	if _, err := Pack(p); err == nil {
+	p := scenarioPlan(thinking(0), 1, func(*loadplan.Plan) {})
+	if _, err := loadplan.Pack(p); err == nil {
 		t.Error("it is packed")
 	}
 }
@@ -647,8 +651,8 @@ func TestScenarioThatCannotBeMade(t *testing.T) {
 	broken := scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
 		return nil, errors.New("no such file")
 	}}
-	p := scenarioPlan(broken, 1, func(*Plan) {})
-	protocol, err := newProtocolSet(&p)
+	p := scenarioPlan(broken, 1, func(*loadplan.Plan) {})
+	protocol, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -665,7 +669,7 @@ func TestScenarioOverStreams(t *testing.T) {
 	m.check = func(_ int, r *scenario.Response) {
 		r.Check(0, len(r.Body) == 8 && strings.Count(string(r.Body), string(r.Body[:1])) == 8)
 	}
-	p := h2Plan(func(p *Plan) {
+	p := h2Plan(func(p *loadplan.Plan) {
 		p.Scenario, p.Steps, p.Checks = m, []string{"step"}, []string{"one letter"}
 	})
 	s := &h2Server{}
@@ -680,14 +684,14 @@ func TestScenarioOverStreams(t *testing.T) {
 	if r.Measured != 10*3*time.Millisecond || r.Scenario.Users != 10 {
 		t.Errorf("measured %v with %d users", r.Measured, r.Scenario.Users)
 	}
-	if want := []CheckTotals{{"one letter", 100, 0}}; !slices.Equal(r.Scenario.Checks, want) {
+	if want := []loadresult.CheckTotals{{Name: "one letter", Passed: 100}}; !slices.Equal(r.Scenario.Checks, want) {
 		t.Errorf("checks %+v", r.Scenario.Checks)
 	}
 }
 
 // A step that the server says it did not process is sent again, whatever it asks for.
 func TestScenarioIsRefused(t *testing.T) {
-	p := h2Plan(func(p *Plan) {
+	p := h2Plan(func(p *loadplan.Plan) {
 		p.Scenario, p.Steps, p.Requested, p.Streams = thinking(0), []string{"step"}, 3, 1
 		p.Requests[0].Method = "POST"
 	})

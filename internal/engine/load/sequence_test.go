@@ -10,15 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // numbered are n requests, of paths that are their places, with weights in turn.
-func numbered(n int, weights ...int) []Request {
-	all := make([]Request, n)
+func numbered(n int, weights ...int) []loadplan.Request {
+	all := make([]loadplan.Request, n)
 	for i := range all {
-		all[i] = Request{Weight: weights[i%len(weights)], Request: proto.Request{Method: "GET",
+		all[i] = loadplan.Request{Weight: weights[i%len(weights)], Request: proto.Request{Method: "GET",
 			Authority: "sim", Path: "/" + strconv.Itoa(i)}}
 	}
 	return all
@@ -26,14 +28,14 @@ func numbered(n int, weights ...int) []Request {
 
 // takenBy is how often each request is the turn of a worker of the plan's parts, with the
 // threads that each is given.
-func takenBy(t *testing.T, parts []Plan, threads func(part int) int) []int {
+func takenBy(t *testing.T, parts []loadplan.Plan, threads func(part int) int) []int {
 	t.Helper()
 	counts := make([]int, len(parts[0].Requests))
 	for k := range parts {
 		p := &parts[k]
 		n := min(threads(k), p.Connections)
 		for i := range n {
-			protocol, err := newProtocolSet(p)
+			protocol, err := transport.NewProtocols(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,14 +55,14 @@ func takenBy(t *testing.T, parts []Plan, threads func(part int) int) []int {
 // With a number of requests each is sent as often as if one thread of one machine had sent
 // them, whatever the threads, connections, weights, clients and agents are.
 func TestRequestsInTurn(t *testing.T) {
-	for _, requests := range [][]Request{numbered(1000, 1), numbered(7, 1), numbered(60, 1, 6, 2, 3),
+	for _, requests := range [][]loadplan.Request{numbered(1000, 1), numbered(7, 1), numbered(60, 1, 6, 2, 3),
 		numbered(13, 5, 1)} {
 		for _, requested := range []int64{1000, 997, 2501} {
 			for _, connections := range []int{1, 4, 5, 10, 33} {
-				p := simPlan(func(p *Plan) {
+				p := simPlan(func(p *loadplan.Plan) {
 					p.Requests, p.Requested, p.Connections, p.Duration = requests, requested, connections, 0
 				})
-				for _, rate := range []Rate{0, RatePerSecond(1000)} {
+				for _, rate := range []loadplan.Rate{0, loadplan.RatePerSecond(1000)} {
 					p.Rate = rate
 					inTurn(t, p)
 				}
@@ -70,9 +72,9 @@ func TestRequestsInTurn(t *testing.T) {
 }
 
 // inTurn holds against a single thread what others send of a plan.
-func inTurn(t *testing.T, p Plan) {
+func inTurn(t *testing.T, p loadplan.Plan) {
 	t.Helper()
-	want := takenBy(t, []Plan{p}, func(int) int { return 1 })
+	want := takenBy(t, []loadplan.Plan{p}, func(int) int { return 1 })
 	for _, weights := range [][]int{{1}, {1, 1}, {1, 1, 1}, {4, 2, 2}, {7, 3}} {
 		parts := p.SplitBy(weights)
 		if len(parts) > p.Connections || p.Connections < 10 && len(parts) > 1 && weights[0] > 1 {
@@ -96,8 +98,8 @@ func inTurn(t *testing.T, p Plan) {
 // What one thread sends is what the weights say, and of alike ones each as often as any other
 // or once more.
 func TestRequestsAreEven(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Requests, p.Requested, p.Connections = numbered(60, 1), 1234, 5 })
-	for i, n := range takenBy(t, []Plan{p}, func(int) int { return 1 }) {
+	p := simPlan(func(p *loadplan.Plan) { p.Requests, p.Requested, p.Connections = numbered(60, 1), 1234, 5 })
+	for i, n := range takenBy(t, []loadplan.Plan{p}, func(int) int { return 1 }) {
 		if n != 1234/60 && n != 1234/60+1 {
 			t.Errorf("request %d was sent %d times", i, n)
 		}
@@ -106,9 +108,9 @@ func TestRequestsAreEven(t *testing.T) {
 
 // The warm-up takes nothing of what the window is to send.
 func TestWarmupTakesNoTurn(t *testing.T) {
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Requests, p.Requested, p.Connections = numbered(10, 1), 14, 2
-		p.Warmup, p.Duration = Seconds(105*ms), 0
+		p.Warmup, p.Duration = loadplan.Seconds(105*ms), 0
 	})
 	counts := map[string]int{}
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
@@ -143,14 +145,14 @@ func TestRequestsInTurnAtAServer(t *testing.T) {
 	}))
 	defer server.Close()
 	to := netip.MustParseAddrPort(server.Listener.Addr().String())
-	p := DefaultPlan()
-	p.Target = Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
 	p.Requests = numbered(1000, 1)
 	for i := range p.Requests {
 		p.Requests[i].Authority = to.String()
 	}
 	p.Connections, p.Threads, p.Requested, p.Duration = 5, 2, 1000, 0
-	p.Warmup = Seconds(20 * time.Millisecond)
+	p.Warmup = loadplan.Seconds(20 * time.Millisecond)
 	r, err := Run(t.Context(), p, nil)
 	if err != nil || r.Total.Completed != 1000 {
 		t.Fatalf("%+v %v", r, err)

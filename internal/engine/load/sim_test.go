@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // Everything here happens in virtual time: what is expected is computed, and
@@ -24,10 +27,10 @@ const (
 var hello = []byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 
 // simPlan is a plan for a simulated server.
-func simPlan(change func(p *Plan)) Plan {
-	p := DefaultPlan()
-	p.Target = Target{URL: "http://sim/", Host: "127.0.0.1", Port: 80}
-	p.Requests = []Request{{Request: proto.Request{Method: "GET", Authority: "sim", Path: "/"}}}
+func simPlan(change func(p *loadplan.Plan)) loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://sim/", Host: "127.0.0.1", Port: 80}
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Authority: "sim", Path: "/"}}}
 	p.Connections, p.Threads = 1, 1
 	if change != nil {
 		change(&p)
@@ -36,20 +39,20 @@ func simPlan(change func(p *Plan)) Plan {
 }
 
 // simulate runs a plan on a simulated server.
-func simulate(t testing.TB, p Plan, sim ring.Ring) *Result {
+func simulate(t testing.TB, p loadplan.Plan, sim ring.Ring) *loadresult.Result {
 	t.Helper()
 	return simulateWith(t, p, func(*gate) ring.Ring { return sim })
 }
 
 // simulateWith is simulate of a ring that has to do with the gate.
-func simulateWith(t testing.TB, p Plan, sim func(*gate) ring.Ring) *Result {
+func simulateWith(t testing.TB, p loadplan.Plan, sim func(*gate) ring.Ring) *loadresult.Result {
 	t.Helper()
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
-	r := &run{plan: p, threads: 1, result: &Result{Plan: p},
+	r := &run{plan: p, threads: 1, result: &loadresult.Result{Plan: p},
 		reports: make(chan workerReport, 1000), emptyCounters: make(chan *metric.Counters, 4), gate: newGate(1)}
-	protocol, err := newProtocolSet(&p)
+	protocol, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +77,7 @@ func simulateWith(t testing.TB, p Plan, sim func(*gate) ring.Ring) *Result {
 }
 
 // checkAccounts is what must be true of every result.
-func checkAccounts(t testing.TB, r *Result) {
+func checkAccounts(t testing.TB, r *loadresult.Result) {
 	t.Helper()
 	x := r.Total
 	if x.Sent != x.Completed+x.Failed+r.Unfinished {
@@ -122,9 +125,9 @@ func near(got, want int64) bool {
 // nothing for 1 s in every 10 s, and tools report a p99 of 10 ms. In truth a
 // tenth of the requests wait from 0 to 1 s.
 func TestStall(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Rate, p.Connections = RatePerSecond(1000), 100
-		p.Duration = Seconds(20 * s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Connections = loadplan.RatePerSecond(1000), 100
+		p.Duration = loadplan.Seconds(20 * s)
 	})
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 		at := p.Now() % (10 * s)
@@ -160,9 +163,9 @@ func TestStall(t *testing.T) {
 }
 
 func TestClosedLoop(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 7, Seconds(3*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 7, loadplan.Seconds(3*s) })
 	r := simulate(t, p, steady(10*ms))
-	if r.Total.Completed != 7*300 || r.Ended != ByDuration || r.Unfinished != 0 {
+	if r.Total.Completed != 7*300 || r.Ended != loadresult.ByDuration || r.Unfinished != 0 {
 		t.Errorf("%d completed, ended by %s, %d unfinished", r.Total.Completed, r.Ended, r.Unfinished)
 	}
 	if l := r.Total.Latency; l.Min != 10*ms || l.Max != 10*ms {
@@ -177,13 +180,13 @@ func TestClosedLoop(t *testing.T) {
 }
 
 func TestExactCount(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Requested, p.Duration = 7, 12345, 0 })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Requested, p.Duration = 7, 12345, 0 })
 	sim := steady(ms)
 	arrived := int64(0)
 	answer := sim.Server
 	sim.Server = func(p *ring.Peer, b []byte) { arrived++; answer(p, b) }
 	r := simulate(t, p, sim)
-	if arrived != 12345 || r.Total.Completed != 12345 || r.Ended != ByRequests {
+	if arrived != 12345 || r.Total.Completed != 12345 || r.Ended != loadresult.ByRequests {
 		t.Errorf("%d arrived, %d completed, ended by %s", arrived, r.Total.Completed, r.Ended)
 	}
 	if want := time.Duration((12345 + 6) / 7 * ms); r.Measured != want {
@@ -194,7 +197,9 @@ func TestExactCount(t *testing.T) {
 // All that the server answered is what was sent in the window and before it, each once.
 func TestAllThatIsSent(t *testing.T) {
 	answered, answers := int64(0), map[int]int{}
-	p := simPlan(func(p *Plan) { p.Connections, p.Warmup, p.Duration = 3, Seconds(1*s), Seconds(1*s) })
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Connections, p.Warmup, p.Duration = 3, loadplan.Seconds(1*s), loadplan.Seconds(1*s)
+	})
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 		if answers[p.N]++; answers[p.N] > 10 {
 			p.Hangup(ms/2, io.EOF)
@@ -210,9 +215,9 @@ func TestAllThatIsSent(t *testing.T) {
 
 // What fails in the warm-up is known, too.
 func TestWarmupLost(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Connections, p.Warmup, p.Duration, p.Drain = 2, Seconds(1*s), Seconds(1*s), Seconds(1*s)
-		p.Timeout = Seconds(5 * s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Connections, p.Warmup, p.Duration, p.Drain = 2, loadplan.Seconds(1*s), loadplan.Seconds(1*s), loadplan.Seconds(1*s)
+		p.Timeout = loadplan.Seconds(5 * s)
 	})
 	answered := int64(0)
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
@@ -232,7 +237,7 @@ func TestWarmupLost(t *testing.T) {
 
 // Warm-up is loaded, and in none of the numbers of the window.
 func TestWarmup(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Warmup, p.Duration = Seconds(2*s), Seconds(1*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Warmup, p.Duration = loadplan.Seconds(2*s), loadplan.Seconds(1*s) })
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
 		wait := 10 * ms
 		if p.Now() < 2*s {
@@ -252,8 +257,8 @@ func TestWarmup(t *testing.T) {
 
 // A rate that the server cannot follow: what is due waits, and is said to.
 func TestOverload(t *testing.T) {
-	p := simPlan(func(p *Plan) {
-		p.Rate, p.Duration, p.Drain = RatePerSecond(1000), Seconds(1*s), Seconds(1*s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Duration, p.Drain = loadplan.RatePerSecond(1000), loadplan.Seconds(1*s), loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, steady(4*ms)) // 250 a second
 	if r.Total.Completed != 500 || r.Waiting != 500 || r.Unfinished != 0 {
@@ -283,7 +288,7 @@ func TestServerCloses(t *testing.T) {
 				}
 				p.Reply(ms, hello)
 			}}
-			p := simPlan(func(p *Plan) { p.Connections, p.Requested = 3, 300 })
+			p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Requested = 3, 300 })
 			r := simulate(t, p, sim)
 			if r.Total.Completed != 300 || r.Total.Failed != 0 || len(r.Failures) != 0 {
 				t.Errorf("%d completed, %d failed: %v", r.Total.Completed, r.Total.Failed, r.Failures)
@@ -298,7 +303,7 @@ func TestServerCloses(t *testing.T) {
 // A rate so low that the last request is answered long before the window's end:
 // the window is still as long as was asked.
 func TestLowRate(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Rate, p.Duration = RatePerSecond(0.5), Seconds(3*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Rate, p.Duration = loadplan.RatePerSecond(0.5), loadplan.Seconds(3*s) })
 	sim := steady(ms)
 	r := simulate(t, p, sim)
 	if sim.Now() != 3*s || r.Total.Completed != 2 || r.Measured != 3*time.Second {
@@ -323,12 +328,12 @@ func TestOutage(t *testing.T) {
 		}
 		return 0, nil
 	}
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 2, Seconds(6*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 2, loadplan.Seconds(6*s) })
 	r := simulate(t, p, sim)
 	if out := time.Duration(r.Outage); out < 1900*time.Millisecond || out > 2500*time.Millisecond {
 		t.Errorf("outage %v, want 2 s and at most the pause before a redial more", out)
 	}
-	if r.Ended != ByDuration || r.Total.Failed != 0 {
+	if r.Ended != loadresult.ByDuration || r.Total.Failed != 0 {
 		t.Errorf("ended by %s, %d failed", r.Ended, r.Total.Failed)
 	}
 }
@@ -336,7 +341,7 @@ func TestOutage(t *testing.T) {
 // Failures that are failures, by phase and kind.
 func TestFailures(t *testing.T) {
 	type want struct {
-		phase             Phase
+		phase             loadresult.Phase
 		kind              string
 		completed, failed int64
 	}
@@ -345,18 +350,18 @@ func TestFailures(t *testing.T) {
 		server func(p *ring.Peer, b []byte)
 		want   want
 	}{
-		"silent":    {nothing, want{Timeout, "timeout", 0, 10}},
-		"garbage":   {func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte("SSH-2.0-OpenSSH\r\n\r\n")) }, want{Protocol, "garbage", 0, 10}},
-		"closes":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, want{Read, "closed", 0, 10}},
-		"resets":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, want{Read, "reset", 0, 10}},
-		"truncates": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello[:40]); p.Hangup(2*ms, io.EOF) }, want{Read, "truncated", 0, 10}},
+		"silent":    {nothing, want{loadresult.Timeout, "timeout", 0, 10}},
+		"garbage":   {func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte("SSH-2.0-OpenSSH\r\n\r\n")) }, want{loadresult.Protocol, "garbage", 0, 10}},
+		"closes":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, want{loadresult.Read, "closed", 0, 10}},
+		"resets":    {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, want{loadresult.Read, "reset", 0, 10}},
+		"truncates": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello[:40]); p.Hangup(2*ms, io.EOF) }, want{loadresult.Read, "truncated", 0, 10}},
 		"resets in the body": {func(p *ring.Peer, _ []byte) {
 			p.Reply(ms, hello[:len(hello)-2])
 			p.Hangup(2*ms, syscall.ECONNRESET)
-		}, want{Read, "reset", 0, 10}},
+		}, want{loadresult.Read, "reset", 0, 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := simPlan(func(p *Plan) { p.Requested, p.Duration, p.Timeout = 10, 0, Seconds(50*ms) })
+			p := simPlan(func(p *loadplan.Plan) { p.Requested, p.Duration, p.Timeout = 10, 0, loadplan.Seconds(50*ms) })
 			r := simulate(t, p, &ring.Sim{Server: tc.server})
 			got := want{completed: r.Total.Completed, failed: r.Total.Failed}
 			if len(r.Failures) > 0 {
@@ -371,9 +376,9 @@ func TestFailures(t *testing.T) {
 
 // A server that refuses every connection ends the run at once, with the cause.
 func TestUnreachable(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connections = 20 })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections = 20 })
 	r := simulate(t, p, &ring.Sim{Accept: func(int) (int64, error) { return ms, syscall.ECONNREFUSED }})
-	if r.Ended != Unreachable || len(r.Failures) != 1 || r.Failures[0].Kind != "refused" {
+	if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 || r.Failures[0].Kind != "refused" {
 		t.Errorf("ended by %s: %+v", r.Ended, r.Failures)
 	}
 	if want := "connect simulated: connection refused"; r.Cause != want {
@@ -383,17 +388,19 @@ func TestUnreachable(t *testing.T) {
 
 // A connect that is never answered is given up after the connect timeout.
 func TestConnectTimeout(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connecting = Seconds(2 * s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connecting = loadplan.Seconds(2 * s) })
 	sim := &ring.Sim{Accept: func(int) (int64, error) { return 1000 * s, nil }}
 	r := simulate(t, p, sim)
-	if r.Ended != Unreachable || sim.Now() != 2*s {
+	if r.Ended != loadresult.Unreachable || sim.Now() != 2*s {
 		t.Errorf("ended by %s after %d ns", r.Ended, sim.Now())
 	}
 }
 
 // The server dies in the middle of the run: it ends, with what was measured.
 func TestServerDies(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration, p.Connecting = 5, Seconds(100*s), Seconds(1*s) })
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Connections, p.Duration, p.Connecting = 5, loadplan.Seconds(100*s), loadplan.Seconds(1*s)
+	})
 	sim := &ring.Sim{}
 	sim.Server = func(p *ring.Peer, _ []byte) {
 		if p.Now() < 2*s {
@@ -409,7 +416,7 @@ func TestServerDies(t *testing.T) {
 		return 0, syscall.ECONNREFUSED
 	}
 	r := simulate(t, p, sim)
-	if r.Ended != Gone || r.Total.Completed != 1000 || r.Unfinished != 5 {
+	if r.Ended != loadresult.Gone || r.Total.Completed != 1000 || r.Unfinished != 5 {
 		t.Errorf("ended by %s, %d completed, %d unfinished", r.Ended, r.Total.Completed, r.Unfinished)
 	}
 	if at := sim.Now(); at < 3*s || at > 4*s {
@@ -421,7 +428,7 @@ func TestReconnect(t *testing.T) {
 	// With 4 a connection 24 lives make 96 requests; both connections begin one more.
 	for n, want := range map[int]int64{1: 100, 4: 26} {
 		sim := steady(ms)
-		p := simPlan(func(p *Plan) { p.Requested, p.Connections, p.Reconnect = 100, 2, n })
+		p := simPlan(func(p *loadplan.Plan) { p.Requested, p.Connections, p.Reconnect = 100, 2, n })
 		r := simulate(t, p, sim)
 		if r.Opened != want || r.Total.Completed != 100 || r.Retried != 0 {
 			t.Errorf("reconnect %d: %d opened, want %d; %d completed", n, r.Opened, want, r.Total.Completed)
@@ -440,7 +447,7 @@ func TestPipeline(t *testing.T) {
 			waiting--
 		}
 	}}
-	p := simPlan(func(p *Plan) { p.Requested, p.Pipeline = 1000, 16 })
+	p := simPlan(func(p *loadplan.Plan) { p.Requested, p.Pipeline = 1000, 16 })
 	r := simulate(t, p, sim)
 	if r.Total.Completed != 1000 || deepest < 16 {
 		t.Errorf("%d completed, at most %d at once", r.Total.Completed, deepest)
@@ -448,7 +455,7 @@ func TestPipeline(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	p := simPlan(func(p *Plan) {
+	p := simPlan(func(p *loadplan.Plan) {
 		p.Requested = 400
 		p.Requests = append(p.Requests, p.Requests[0], p.Requests[0])
 		p.Requests[0].Name, p.Requests[0].Weight = "a", 2
@@ -465,8 +472,8 @@ func TestConnectRate(t *testing.T) {
 	var opened []int64
 	sim := steady(ms)
 	sim.Accept = func(int) (int64, error) { opened = append(opened, sim.Now()); return 0, nil }
-	p := simPlan(func(p *Plan) {
-		p.Connections, p.ConnectRate, p.Duration = 20, RatePerSecond(100), Seconds(1*s)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Connections, p.ConnectRate, p.Duration = 20, loadplan.RatePerSecond(100), loadplan.Seconds(1*s)
 	})
 	r := simulate(t, p, sim)
 	for i, at := range opened {
@@ -487,8 +494,8 @@ func TestTurnAllocatesNothing(t *testing.T) {
 }
 
 func allocatesNothing(t *testing.T, reply []byte) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 4, Seconds(1000*s) })
-	protocol, err := newProtocolSet(&p)
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
+	protocol, err := transport.NewProtocols(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,8 +563,8 @@ func BenchmarkExchange(b *testing.B) {
 }
 
 func benchmarkExchange(b *testing.B, reply []byte) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 4, Seconds(1000*s) })
-	protocol, _ := newProtocolSet(&p)
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
+	protocol, _ := transport.NewProtocols(&p)
 	l := &loop{reply: reply}
 	w, _ := newWorker(&p, l, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
 	total := metric.NewCounters()

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -27,8 +28,8 @@ func TestConnectingIsLatency(t *testing.T) {
 		reconnect int
 		server    func(*ring.Peer, []byte)
 	}{"--reconnect always": {1, nil}, "a server that closes": {0, closes}} {
-		p := simPlan(func(p *Plan) {
-			p.Connections, p.Duration, p.Reconnect = 3, Seconds(3*s), c.reconnect
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Connections, p.Duration, p.Reconnect = 3, loadplan.Seconds(3*s), c.reconnect
 		})
 		r := simulate(t, p, slow(50*ms, 10*ms, c.server))
 		l, v := r.Total.Latency, r.Total.Service
@@ -51,7 +52,7 @@ func TestConnectingIsLatency(t *testing.T) {
 
 // Nothing changes for connections that are kept: service time is latency, and not counted.
 func TestKeptConnections(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 3, Seconds(1*s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 3, loadplan.Seconds(1*s) })
 	r := simulate(t, p, slow(50*ms, 10*ms, nil))
 	if l := r.Total.Latency; l.Count != 300 || l.Max != 10*ms || r.Total.Service.Count != 0 {
 		t.Errorf("%d, %d ns at most; %d of service time", l.Count, l.Max, r.Total.Service.Count)
@@ -61,7 +62,7 @@ func TestKeptConnections(t *testing.T) {
 // From some second on connections are new ones: service time is that of all requests, also of
 // those before.
 func TestServiceTimeIsOfAll(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Duration = Seconds(2500 * ms) })
+	p := simPlan(func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(2500 * ms) })
 	sim := slow(90*ms, 10*ms, nil)
 	kept := 0
 	sim.Server = func(p *ring.Peer, _ []byte) {
@@ -84,7 +85,7 @@ func TestServiceTimeIsOfAll(t *testing.T) {
 // longest sends first.
 func TestPipelinedSlots(t *testing.T) {
 	for _, streams := range []int{1, 2} {
-		p := simPlan(func(p *Plan) { p.Pipeline, p.Reconnect, p.Requested, p.Duration = 2, 2, 10, 0 })
+		p := simPlan(func(p *loadplan.Plan) { p.Pipeline, p.Reconnect, p.Requested, p.Duration = 2, 2, 10, 0 })
 		if streams == 1 {
 			p.Pipeline = 1
 			p.Reconnect = 1
@@ -110,7 +111,7 @@ func TestPipelinedSlots(t *testing.T) {
 // After an exchange that failed its slot is free, and the next request of it due; what became
 // due in the warm-up is of the warm-up.
 func TestSlotsAfterFailures(t *testing.T) {
-	p := simPlan(func(p *Plan) { p.Duration = Seconds(1 * s) })
+	p := simPlan(func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(1 * s) })
 	n := 0
 	r := simulate(t, p, slow(100*ms, 0, func(p *ring.Peer, _ []byte) {
 		if n++; n == 1 {
@@ -122,7 +123,9 @@ func TestSlotsAfterFailures(t *testing.T) {
 	if l := r.Total.Latency; r.Total.Failed != 1 || l.Max != 110*ms || l.Count != 88 {
 		t.Errorf("%d failed; %d others, latency %d ns at most", r.Total.Failed, l.Count, l.Max)
 	}
-	p = simPlan(func(p *Plan) { p.Warmup, p.Duration, p.Reconnect = Seconds(100*ms), Seconds(1*s), 1 })
+	p = simPlan(func(p *loadplan.Plan) {
+		p.Warmup, p.Duration, p.Reconnect = loadplan.Seconds(100*ms), loadplan.Seconds(1*s), 1
+	})
 	r = simulate(t, p, slow(200*ms, 10*ms, nil))
 	// Sent at 0, 210, 420, 630, 840 and 1050 ms; the second was due at 10 ms.
 	if r.Warmup != 2 || r.Total.Completed != 4 || r.Total.Latency.Min != 210*ms {

@@ -3,6 +3,7 @@ package load
 import (
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
 )
 
@@ -21,7 +22,7 @@ func (r spinRing) Send(fd int, b []byte) bool {
 
 // A thread that spins is busy while it sends, and not while it finds nothing.
 func TestSpinIsIdle(t *testing.T) {
-	r := simulate(t, simPlan(func(p *Plan) { p.Spin, p.Duration = true, Seconds(100*ms) }),
+	r := simulate(t, simPlan(func(p *loadplan.Plan) { p.Spin, p.Duration = true, loadplan.Seconds(100*ms) }),
 		spinRing{steady(10 * us)})
 	if r.Total.Completed != 10_000 {
 		t.Errorf("%d completed", r.Total.Completed)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
@@ -42,15 +44,15 @@ func simulatedShop(t testing.TB, x *shop) *ring.Sim {
 }
 
 // stallingPlan is 500 iterations/s of the shop's users for 20 s.
-func stallingPlan(authority string) Plan {
+func stallingPlan(authority string) loadplan.Plan {
 	p := shopPlan(simPlan(nil), authority)
-	p.Rate, p.Duration = RatePerSecond(500), Seconds(20*s)
+	p.Rate, p.Duration = loadplan.RatePerSecond(500), loadplan.Seconds(20*s)
 	p.Connections, p.Users, p.Threads = 600, 1000, 1
 	return p
 }
 
 // runStalling loads a real server that stalls as the simulated one does, from the run's start on.
-func runStalling(b *testing.B) *Result {
+func runStalling(b *testing.B) *loadresult.Result {
 	x, start := newShop(), time.Time{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(time.Duration(stallLeft(int64(time.Since(start)))))
@@ -59,7 +61,7 @@ func runStalling(b *testing.B) *Result {
 	defer server.Close()
 	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
 	p := stallingPlan(at.String())
-	p.Target = Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
 	start = time.Now()
 	r, err := Run(b.Context(), p, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 )
@@ -104,7 +105,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 	u := &w.users.all[a.request]
 	lag := w.countLag(w.now, a.due, max(possible, u.freed))
 	if u.sent == 1 && u.step.Think <= 0 {
-		w.pacing.recordSpan(a.due, a.due+lag)
+		w.pacing.RecordSpan(a.due, a.due+lag)
 	}
 }
 
@@ -126,7 +127,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	w.samples.keepMessage(step.Message)
 	expected := step.AnyStatus || w.plan.Expects(x.status)
 	if !expected {
-		r.Failed = string(Expect)
+		r.Failed = string(loadresult.Expect)
 	}
 	next := scenario.Fail()
 	if expected || step.KeepGoing {
@@ -140,14 +141,14 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	w.countAnswer(x, at, &w.window, right, w.isClosed())
 	if x.counted {
 		w.countStep(step.Route, right, at-x.due)
-		w.totals.Scenario.countChecks(r)
+		w.totals.Scenario.CountChecks(r)
 		switch {
 		case !expected:
 			w.errors.countStatus(x.status, w.addrs[p.addr])
 			w.sampleStep(x, r, at, p, kindOfStatus(x.status))
 		case check >= 0:
 			w.errors.countCheck(w.plan.Checks[check], w.addrs[p.addr])
-			w.sampleStep(x, r, at, p, sampleKind{phase: Check, kind: w.plan.Checks[check]})
+			w.sampleStep(x, r, at, p, sampleKind{phase: loadresult.Check, kind: w.plan.Checks[check]})
 		}
 	}
 	w.takeStep(x.request, &next, at)
@@ -177,7 +178,7 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 }
 
 // failStep has the user go on whose step has failed and was counted.
-func (w *worker) failStep(c *conn, tag uint32, phase Phase) {
+func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
 	x := &c.exchanges[tag]
 	if x.counted {
 		w.countStep(w.users.all[x.request].step.Route, false, 0)
@@ -198,7 +199,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 	if w.users.all[x.request].step.KeepGoing {
 		next = w.callNext(x.request, r)
 		if x.counted {
-			w.totals.Scenario.countChecks(r)
+			w.totals.Scenario.CountChecks(r)
 		}
 	}
 	w.takeStep(x.request, &next, at)
@@ -208,7 +209,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.countEnd(at-u.due, failed)
+		w.totals.Scenario.CountEnd(at-u.due, failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++

@@ -13,10 +13,12 @@ import (
 	"sync"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/transport"
 )
 
 // filling is a scenario that has a value of its own in each request and looks at each response,
@@ -58,17 +60,17 @@ func (f filling) next(u *scenario.User, x *filled) scenario.Step {
 }
 
 // fillingPlan is a plan of that scenario, against a ring that answers at once.
-func fillingPlan() Plan {
-	return scenarioPlan(filling{3}, 3, func(p *Plan) {
+func fillingPlan() loadplan.Plan {
+	return scenarioPlan(filling{3}, 3, func(p *loadplan.Plan) {
 		p.Requests[0].Path, p.Requests[0].Holes = "/?id=", []proto.Hole{{In: proto.InPath, At: 5}}
 		p.Checks = []string{"is right"}
-		p.Connections, p.Duration, p.Seed = 4, Seconds(1000*s), 1
+		p.Connections, p.Duration, p.Seed = 4, loadplan.Seconds(1000*s), 1
 	})
 }
 
 // loopWorker is a worker of the plan on a ring that answers at once.
-func loopWorker(t testing.TB, p *Plan, reply []byte, publish func(*metric.Counters)) *worker {
-	protocol, err := newProtocolSet(p)
+func loopWorker(t testing.TB, p *loadplan.Plan, reply []byte, publish func(*metric.Counters)) *worker {
+	protocol, err := transport.NewProtocols(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestHeldStep(t *testing.T) {
 	const size = 200 << 10
 	arrived, iteration := []byte(nil), 0
 	x := &uploading{body: make([]byte, size)}
-	p := scenarioPlan(x, 1, func(p *Plan) {
+	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
 		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
 		p.Requested, p.Duration = 3, 0
@@ -228,7 +230,7 @@ func TestHeldStep(t *testing.T) {
 // another one.
 func TestHeldStepOfALostConnection(t *testing.T) {
 	x := &uploading{body: make([]byte, 200<<10), next: func(*scenario.Response) {}}
-	p := scenarioPlan(x, 1, func(p *Plan) {
+	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
 		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
 		p.Requested, p.Duration = 3, 0
@@ -262,7 +264,7 @@ func TestScenarioMemory(t *testing.T) {
 				return scenario.Step{}
 			}), nil
 		}}
-		p := scenarioPlan(keep, 1, func(p *Plan) { p.Connections, p.Users = 100, users })
+		p := scenarioPlan(keep, 1, func(p *loadplan.Plan) { p.Connections, p.Users = 100, users })
 		before := heapInUse()
 		w := loopWorker(t, &p, hello, func(*metric.Counters) {})
 		for states < users {
@@ -378,8 +380,8 @@ func TestLoginListBuy(t *testing.T) {
 	server := httptest.NewServer(x)
 	defer server.Close()
 	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	p := DefaultPlan()
-	p.Target = Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
 	p.Threads, p.Connections = 3, 60
 	shopAll(t, x, p, at.String(), 10_000)
 }
@@ -389,7 +391,7 @@ func TestLoginListBuyHTTP3(t *testing.T) {
 	t.Parallel()
 	x := newShop()
 	port, _ := serveHTTP3(t, x.ServeHTTP, nil)
-	p := http3Plan(port, func(p *Plan) { p.Threads, p.Connections, p.Streams = 2, 6, 5 })
+	p := http3Plan(port, func(p *loadplan.Plan) { p.Threads, p.Connections, p.Streams = 2, 6, 5 })
 	shopAll(t, x, p, p.Requests[0].Authority, 300)
 }
 
@@ -399,20 +401,20 @@ func newShop() *shop {
 }
 
 // shopPlan is a plan whose users log in, list and buy.
-func shopPlan(p Plan, authority string) Plan {
-	request := func(method, path string, body []byte, holes ...proto.Hole) Request {
-		return Request{Request: proto.Request{Method: method, Authority: authority, Path: path, Body: body,
+func shopPlan(p loadplan.Plan, authority string) loadplan.Plan {
+	request := func(method, path string, body []byte, holes ...proto.Hole) loadplan.Request {
+		return loadplan.Request{Request: proto.Request{Method: method, Authority: authority, Path: path, Body: body,
 			Header: []proto.Field{{Name: "Cookie", Value: "session="}}, Holes: holes}}
 	}
 	cookie := proto.Hole{In: proto.InHeader, At: len("session=")}
-	p.Requests = []Request{
+	p.Requests = []loadplan.Request{
 		request("POST", "/login?user=", nil, proto.Hole{In: proto.InPath, At: len("/login?user=")}),
 		request("GET", "/list", nil, cookie),
 		request("POST", "/buy", []byte{}, cookie, proto.Hole{In: proto.InBody, Value: 1}),
 	}
 	p.Requests[0].Header = nil
 	p.Steps, p.Checks = []string{"login", "list", "buy"}, []string{"has a session", "is its own"}
-	p.Drain, p.Timeout, p.Connecting = Seconds(60*s), Seconds(120*s), Seconds(60*s)
+	p.Drain, p.Timeout, p.Connecting = loadplan.Seconds(60*s), loadplan.Seconds(120*s), loadplan.Seconds(60*s)
 	p.Scenario = scenario.Program{
 		Wants: proto.Want{Fields: []string{"set-cookie"}, Body: 64},
 		New:   func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(buy), nil }}
@@ -420,7 +422,7 @@ func shopPlan(p Plan, authority string) Plan {
 }
 
 // shopAll has each of so many users log in, list and buy, once.
-func shopAll(t *testing.T, x *shop, p Plan, authority string, users int) {
+func shopAll(t *testing.T, x *shop, p loadplan.Plan, authority string, users int) {
 	p = shopPlan(p, authority)
 	p.Users, p.Requested, p.Duration = users, int64(users), 0
 	r, err := Run(t.Context(), p, nil)

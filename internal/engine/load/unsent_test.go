@@ -6,13 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 )
 
 // postPlan is a plan of two users on one connection, who send a POST each. The second one thinks
 // before it, so many ms.
-func postPlan(think int64, change func(p *Plan)) Plan {
+func postPlan(think int64, change func(p *loadplan.Plan)) loadplan.Plan {
 	post := scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
 		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
 			if r != nil {
@@ -21,7 +23,7 @@ func postPlan(think int64, change func(p *Plan)) Plan {
 			return scenario.Step{Think: time.Duration(think * ms * u.Number)}
 		}), nil
 	}}
-	return scenarioPlan(post, 1, func(p *Plan) {
+	return scenarioPlan(post, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Users, p.Requested, p.Duration = "POST", 2, 2, 0
 		change(p)
 	})
@@ -30,7 +32,7 @@ func postPlan(think int64, change func(p *Plan)) Plan {
 // A connection is lost while the ring still sends what came before a POST: nothing of that was
 // handed to the ring, and it is sent again. The one that was handed to it fails.
 func TestUnsentStep(t *testing.T) {
-	p := postPlan(1, func(p *Plan) { p.Pipeline = 2 })
+	p := postPlan(1, func(p *loadplan.Plan) { p.Pipeline = 2 })
 	arrived := []int{}
 	r := simulate(t, p, &slowSends{takes: 10 * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
 		arrived = append(arrived, p.N*10+bytes.Count(b, []byte("POST ")))
@@ -45,14 +47,14 @@ func TestUnsentStep(t *testing.T) {
 	if len(arrived) != 2 || arrived[0] != 1 || arrived[1] != 11 || r.Retried != 1 || r.Reconnects != 1 {
 		t.Errorf("arrived %v, %d sent again, %d reconnects", arrived, r.Retried, r.Reconnects)
 	}
-	if f := r.Failures; len(f) != 1 || f[0].Phase != Read || f[0].Count != 1 {
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Read || f[0].Count != 1 {
 		t.Errorf("%+v", f)
 	}
 }
 
 // It is sent again once: a server that ends every connection does not have it for ever.
 func TestUnsentStepIsSentAgainOnce(t *testing.T) {
-	p := postPlan(1, func(p *Plan) { p.Pipeline = 2 })
+	p := postPlan(1, func(p *loadplan.Plan) { p.Pipeline = 2 })
 	r := simulate(t, p, &slowSends{takes: 10 * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
 		p.Hangup(5*ms, io.EOF)
 	}}})
@@ -75,7 +77,7 @@ func TestUnsentStreams(t *testing.T) {
 			p.Hangup(5*ms, io.EOF)
 		}
 	}
-	p := postPlan(0, func(p *Plan) { p.Target.H2C, p.Target.URL, p.Streams = true, "h2c://sim/", 10 })
+	p := postPlan(0, func(p *loadplan.Plan) { p.Target.H2C, p.Target.URL, p.Streams = true, "h2c://sim/", 10 })
 	r := simulate(t, p, &slowSends{takes: 10 * ms, Sim: sim})
 	// The new connection's preface is sent until 15 ms, and both are answered 20 ms later.
 	checkIterations(t, r, iterations{started: 2, completed: 2, time: 35 + 35})
@@ -88,7 +90,7 @@ func TestUnsentStreams(t *testing.T) {
 // over another one.
 func TestClosedWhileThinking(t *testing.T) {
 	m := thinking(0, 20, 20)
-	p := scenarioPlan(m, 3, func(p *Plan) {
+	p := scenarioPlan(m, 3, func(p *loadplan.Plan) {
 		for i := range p.Requests {
 			p.Requests[i].Method = "POST"
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
@@ -43,18 +44,18 @@ type user struct {
 }
 
 // newUsers makes the users of worker i of n; nil if the plan has no scenario.
-func newUsers(p *Plan, i, n int) (*users, error) {
+func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 	if p.Scenario == nil {
 		return nil, nil
 	}
-	share := p.scenarioShare(i, n)
+	share := p.ScenarioShare(i, n)
 	does, err := p.Scenario.Make(share)
 	if err != nil {
 		return nil, fmt.Errorf("making the scenario of thread %d: %w", i+1, err)
 	}
 	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
 		free: newFIFO[uint32](int(share.Users))}
-	slots := evenShare(int64(p.Connections), i, n) * int64(max(p.Pipeline, p.Streams))
+	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(max(p.Pipeline, p.Streams))
 	for k := range u.all {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)
@@ -97,7 +98,7 @@ func (u *users) nextWakeUp(now int64) int64 {
 }
 
 // mayResend reports whether a step may be sent again although the server may have processed it.
-func (u *users) mayResend(n uint32, p *Plan) bool {
+func (u *users) mayResend(n uint32, p *loadplan.Plan) bool {
 	if u == nil {
 		return true
 	}

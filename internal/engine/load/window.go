@@ -1,6 +1,9 @@
 package load
 
-import "dyno/internal/engine/ring"
+import (
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/ring"
+)
 
 // A window is when a worker's load begins, is measured and ends, on the ring's clock. Its
 // predicates take an instant and change nothing.
@@ -24,7 +27,7 @@ func unopenedWindow() window {
 }
 
 // openAt fixes all instants of the plan's window from the start of the load.
-func (v *window) openAt(start int64, p *Plan) {
+func (v *window) openAt(start int64, p *loadplan.Plan) {
 	v.start = start
 	v.from = start + int64(p.Warmup)
 	if p.Duration > 0 {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -22,11 +24,11 @@ func TestWindowOfRequestsAtARate(t *testing.T) {
 		"slow answer": {2, 100, 50 * ms, 60 * time.Millisecond},
 	} {
 		sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(test.takes, hello) }}
-		r := simulate(t, simPlan(func(p *Plan) {
-			p.Connections, p.Rate, p.Arrival = int(min(test.requested, 4)), RatePerSecond(test.rate), Even
+		r := simulate(t, simPlan(func(p *loadplan.Plan) {
+			p.Connections, p.Rate, p.Arrival = int(min(test.requested, 4)), loadplan.RatePerSecond(test.rate), loadplan.Even
 			p.Duration, p.Requested = 0, test.requested
 		}), sim)
-		if got := r.Measured.Round(time.Millisecond); r.Ended != ByRequests || got != test.want {
+		if got := r.Measured.Round(time.Millisecond); r.Ended != loadresult.ByRequests || got != test.want {
 			t.Errorf("%s: %v, ended %s, want %v", name, got, r.Ended, test.want)
 		}
 	}
@@ -38,7 +40,7 @@ func TestWindowOfAScheduleThatEnds(t *testing.T) {
 	if f.advanceArrival(); !f.over || f.firstUnrequested(v) != 107 {
 		t.Errorf("over %v, %d", f.over, f.firstUnrequested(v))
 	}
-	if f.next = AtOnce; f.firstUnrequested(v) != notYet {
+	if f.next = loadplan.AtOnce; f.firstUnrequested(v) != notYet {
 		t.Error("a closed loop has a next arrival")
 	}
 	if f.next, f.left = 7, 1; f.firstUnrequested(v) != notYet {

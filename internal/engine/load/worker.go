@@ -3,10 +3,13 @@ package load
 import (
 	"bytes"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/fcgi"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // A worker drives its connections from one thread, and shares nothing with other workers under
@@ -16,11 +19,11 @@ import (
 // are embedded by value, because their fields are read with each request. With a scenario there are
 // users too (users.go, steps.go), who send their steps in its place.
 type worker struct {
-	plan      *Plan
+	plan      *loadplan.Plan
 	ring      ring.Ring
 	kind      string // of the ring
 	addrs     []ring.Addr
-	protocols *protocolSet
+	protocols *transport.Protocols
 	newCodec  func(proto.Sink) proto.Codec
 	deep      bool // a connection can have several requests in flight
 	framed    bool // bytes can arrive that belong to no response
@@ -37,10 +40,10 @@ type worker struct {
 	samples sampler
 
 	batching  batching
-	rampingIn bool   // see rampIn
-	spun      int64  // ns waited without sleeping (--spin)
-	idleTurn  bool   // the last turn found nothing to do
-	ending    Ending // "" while there is load
+	rampingIn bool              // see rampIn
+	spun      int64             // ns waited without sleeping (--spin)
+	idleTurn  bool              // the last turn found nothing to do
+	ending    loadresult.Ending // "" while there is load
 }
 
 // sleepMost is how long a worker sleeps at most, so that it notices an interruption.
@@ -89,7 +92,7 @@ func (w *worker) runTurn() {
 
 // beginRun sets what must be set before the first turn, and dials the first connections.
 func (w *worker) beginRun() {
-	w.meter.readOnce(w.id == 0, w.protocols.http3 != nil)
+	w.meter.readOnce(w.id == 0, w.protocols.HTTP3 != nil)
 	w.now = w.ring.Now()
 	w.window, w.rotate = unopenedWindow(), notYet
 	w.downSince, w.outage = w.now, notYet
@@ -168,26 +171,26 @@ func (w *worker) nextWakeUp() int64 {
 }
 
 // endOfRun is why the run is over for this worker, or "" if it is not.
-func (w *worker) endOfRun() Ending {
+func (w *worker) endOfRun() loadresult.Ending {
 	switch {
 	case w.interrupted:
 		if w.now >= w.from && w.inFlight > 0 && w.now < w.limit {
 			return ""
 		}
-		return Interrupted
+		return loadresult.Interrupted
 	case w.start == notYet:
 		if w.gate.start.Load() == unreachable {
-			return Unreachable
+			return loadresult.Unreachable
 		}
 	case w.inFlight == 0 && !w.hasPending() && (w.now >= w.end || w.left == 0):
 		if w.left == 0 {
-			return ByRequests
+			return loadresult.ByRequests
 		}
-		return ByDuration
+		return loadresult.ByDuration
 	case w.now >= w.limit:
-		return ByDuration
+		return loadresult.ByDuration
 	case w.goneFor(w.now, w.start) > int64(w.plan.Connecting):
-		return Gone
+		return loadresult.Gone
 	}
 	return ""
 }

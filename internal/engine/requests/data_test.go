@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 )
 
@@ -34,7 +34,7 @@ func TestDataIsReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := load.Plan{Target: base.Target, Requests: all}
+		p := loadplan.Plan{Target: base.Target, Requests: all}
 		var first, second bytes.Buffer
 		if err := p.WriteRequests(&first); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 )
 
@@ -28,7 +28,7 @@ import (
 //	name     a string, of its route in the result; the method and path
 //
 // Other keys are faults. Empty lines say nothing.
-func Read(file string, r io.Reader, d Defaults) ([]load.Request, error) {
+func Read(file string, r io.Reader, d Defaults) ([]loadplan.Request, error) {
 	b := builder{Defaults: d, header: d.mergedHeader(nil, d.URL.Basic)}
 	err := eachLine(file, r, func(line []byte) error {
 		line = bytes.TrimRight(line, " \t\r")

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
@@ -86,7 +86,7 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 
 // Pair combines URL i and body i into request i. Each list starts again at its end, until both end
 // together: three URLs and two bodies are six requests.
-func Pair(d Defaults, urls []URL, bodies [][]byte) ([]load.Request, error) {
+func Pair(d Defaults, urls []URL, bodies [][]byte) ([]loadplan.Request, error) {
 	n := len(urls) / greatestDivisor(len(urls), len(bodies)) * len(bodies)
 	if n > MaxRequests {
 		return nil, fmt.Errorf("%d URLs and %d bodies pair to %d requests; at most %d are possible: "+
@@ -113,7 +113,7 @@ func greatestDivisor(a, b int) int {
 type builder struct {
 	Defaults
 	header []proto.Field // of every request without headers and credentials of its own
-	done   []load.Request
+	done   []loadplan.Request
 	bytes  int64
 }
 
@@ -129,7 +129,7 @@ type entry struct {
 
 // addRequest appends the request of e, completed with the defaults.
 func (b *builder) addRequest(e entry) error {
-	r := load.Request{Name: e.name, Weight: e.weight}
+	r := loadplan.Request{Name: e.name, Weight: e.weight}
 	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
 	if r.Method == "" {
 		r.Method = b.defaultMethod(e.body)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 )
@@ -23,7 +23,7 @@ func base(t testing.TB) Defaults {
 }
 
 // show is a request in a line.
-func show(r load.Request) string {
+func show(r loadplan.Request) string {
 	s := fmt.Sprintf("%s %s%s", r.Method, r.Authority, r.Path)
 	for _, f := range r.Header {
 		s += fmt.Sprintf(" [%s: %s]", f.Name, f.Value)
@@ -34,7 +34,7 @@ func show(r load.Request) string {
 	return s + fmt.Sprintf(" ×%d %q", r.Weight, r.Name)
 }
 
-func compareLines(t *testing.T, got []load.Request, want ...string) {
+func compareLines(t *testing.T, got []loadplan.Request, want ...string) {
 	t.Helper()
 	var lines []string
 	for _, r := range got {

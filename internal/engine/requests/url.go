@@ -17,14 +17,14 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 
 	"golang.org/x/net/idna"
 )
 
 // A URL is where to send and what to ask for there.
 type URL struct {
-	Target    load.Target
+	Target    loadplan.Target
 	Authority string // what Host says
 	Path      string // with the query, as it goes on the wire
 	Basic     string // value of Authorization, when the URL has credentials
@@ -60,8 +60,8 @@ func Parse(s string) (URL, error) {
 const noPort = 0
 
 // loadTarget is what a URL says, but for where to connect.
-func loadTarget(scheme, rest string) load.Target {
-	return load.Target{URL: scheme + "://" + rest, TLS: scheme == "https", H2C: scheme == "h2c",
+func loadTarget(scheme, rest string) loadplan.Target {
+	return loadplan.Target{URL: scheme + "://" + rest, TLS: scheme == "https", H2C: scheme == "h2c",
 		FastCGI: strings.HasPrefix(scheme, "fcgi")}
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 )
@@ -12,52 +12,52 @@ import (
 func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		in              string
-		target          load.Target
+		target          loadplan.Target
 		authority, path string
 		basic           string
 	}{
 		{in: "http://localhost",
-			target:    load.Target{URL: "http://localhost", Host: "localhost", Port: 80},
+			target:    loadplan.Target{URL: "http://localhost", Host: "localhost", Port: 80},
 			authority: "localhost", path: "/"},
 		{in: "HTTP://localhost:8080/a/b?c=d&e#f",
-			target:    load.Target{URL: "http://localhost:8080/a/b?c=d&e", Host: "localhost", Port: 8080},
+			target:    loadplan.Target{URL: "http://localhost:8080/a/b?c=d&e", Host: "localhost", Port: 8080},
 			authority: "localhost:8080", path: "/a/b?c=d&e"},
 		{in: "https://a.example:443?q",
-			target:    load.Target{URL: "https://a.example:443?q", TLS: true, Host: "a.example", Port: 443},
+			target:    loadplan.Target{URL: "https://a.example:443?q", TLS: true, Host: "a.example", Port: 443},
 			authority: "a.example", path: "/?q"},
 		{in: "https://example.com:80/",
-			target:    load.Target{URL: "https://example.com:80/", TLS: true, Host: "example.com", Port: 80},
+			target:    loadplan.Target{URL: "https://example.com:80/", TLS: true, Host: "example.com", Port: 80},
 			authority: "example.com:80", path: "/"},
 		{in: "http://[::1]:8080/",
-			target:    load.Target{URL: "http://[::1]:8080/", Host: "::1", Port: 8080},
+			target:    loadplan.Target{URL: "http://[::1]:8080/", Host: "::1", Port: 8080},
 			authority: "[::1]:8080", path: "/"},
 		{in: "http://[fe80::1%25eth0]/",
-			target:    load.Target{URL: "http://[fe80::1%25eth0]/", Host: "fe80::1%eth0", Port: 80},
+			target:    loadplan.Target{URL: "http://[fe80::1%25eth0]/", Host: "fe80::1%eth0", Port: 80},
 			authority: "[fe80::1]", path: "/"},
 		{in: "http://me:se%40cret@localhost/x",
-			target:    load.Target{URL: "http://localhost/x", Host: "localhost", Port: 80},
+			target:    loadplan.Target{URL: "http://localhost/x", Host: "localhost", Port: 80},
 			authority: "localhost", path: "/x", basic: "Basic bWU6c2VAY3JldA=="},
 		{in: "http://me@localhost/",
-			target:    load.Target{URL: "http://localhost/", Host: "localhost", Port: 80},
+			target:    loadplan.Target{URL: "http://localhost/", Host: "localhost", Port: 80},
 			authority: "localhost", path: "/", basic: "Basic bWU6"},
 		{in: "http://bücher.test/ä",
-			target:    load.Target{URL: "http://bücher.test/ä", Host: "xn--bcher-kva.test", Port: 80},
+			target:    loadplan.Target{URL: "http://bücher.test/ä", Host: "xn--bcher-kva.test", Port: 80},
 			authority: "xn--bcher-kva.test", path: "/%C3%A4"},
 		{in: "http+unix:///run/app.sock:/a?b=http://c",
-			target:    load.Target{URL: "http+unix:///run/app.sock:/a?b=http://c", Unix: "/run/app.sock"},
+			target:    loadplan.Target{URL: "http+unix:///run/app.sock:/a?b=http://c", Unix: "/run/app.sock"},
 			authority: "localhost", path: "/a?b=http://c"},
 		{in: "http+unix:///run/app.sock",
-			target:    load.Target{URL: "http+unix:///run/app.sock", Unix: "/run/app.sock"},
+			target:    loadplan.Target{URL: "http+unix:///run/app.sock", Unix: "/run/app.sock"},
 			authority: "localhost", path: "/"},
 		{in: "H2C://localhost/x",
-			target:    load.Target{URL: "h2c://localhost/x", H2C: true, Host: "localhost", Port: 80},
+			target:    loadplan.Target{URL: "h2c://localhost/x", H2C: true, Host: "localhost", Port: 80},
 			authority: "localhost", path: "/x"},
 		{in: "fcgi://localhost:9000/a.php?b",
-			target: load.Target{URL: "fcgi://localhost:9000/a.php?b", FastCGI: true, Host: "localhost",
+			target: loadplan.Target{URL: "fcgi://localhost:9000/a.php?b", FastCGI: true, Host: "localhost",
 				Port: 9000},
 			authority: "localhost:9000", path: "/a.php?b"},
 		{in: "fcgi+unix:///run/php.sock:/a.php",
-			target: load.Target{URL: "fcgi+unix:///run/php.sock:/a.php", FastCGI: true,
+			target: loadplan.Target{URL: "fcgi+unix:///run/php.sock:/a.php", FastCGI: true,
 				Unix: "/run/php.sock"},
 			authority: "localhost", path: "/a.php"},
 	} {

@@ -296,7 +296,7 @@ func (r *epoll) waitForEvents(timeout int64) error {
 // epollWait is epoll_pwait2, or epoll_wait before Linux 5.11. The Go scheduler is not told.
 // Otherwise it would check every 20 µs whether to take the processor from a thread that waits so
 // often, and do so: that costs more CPU, and delays the next send. The worker keeps its processor
-// (load.keepProcs). A signal of the scheduler ends the wait.
+// (machine.KeepProcs). A signal of the scheduler ends the wait.
 func (r *epoll) epollWait(timeout int64) (int, syscall.Errno) {
 	events := uintptr(unsafe.Pointer(&r.events[0]))
 	const pwait2 = 441

@@ -243,7 +243,7 @@ func (q *Queues) Submit(complete bool) error {
 // Wait has the kernel take all entries, and waits for a completion for at most timeout ns. From
 // Forever on it waits without limit, which is cheaper, and the Go scheduler is told. The scheduler
 // is not told of a limited wait, because that costs more than the wait itself. The thread then
-// keeps its processor, so the caller must leave one to other goroutines (load.keepProcs, and the
+// keeps its processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the
 // loops of target). A signal ends the wait early.
 func (q *Queues) Wait(timeout int64) error {
 	q.pieces.publishReturned()

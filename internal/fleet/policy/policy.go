@@ -23,7 +23,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // A Policy is what an agent may do. What is not allowed is forbidden; if one rule allows and
@@ -231,7 +231,7 @@ type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error
 // returns has the judged addresses, to which alone the load connects, and MaxRate as its ceiling,
 // which holds for late requests and retries too. The error has every objection. lookup nil is the
 // system's.
-func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan,
+func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Lookup) (loadplan.Plan,
 	error) {
 	var objections []error
 	objectIf := func(bad bool, format string, args ...any) {
@@ -244,7 +244,7 @@ func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup)
 		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
 	policy.checkAmounts(p, objectIf)
-	p.Ceiling = load.RatePerSecond(min(policy.MaxRate, load.MaxRate))
+	p.Ceiling = loadplan.RatePerSecond(min(policy.MaxRate, loadplan.MaxRate))
 	if p.Target.Unix != "" {
 		return p, errors.Join(objections...)
 	}
@@ -274,7 +274,7 @@ func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup)
 }
 
 // lookUpTarget returns the addresses of the plan's target.
-func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, error) {
+func lookUpTarget(ctx context.Context, p loadplan.Plan, lookup Lookup) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(p.Target.Host); err == nil {
 		return []netip.Addr{a}, nil
 	}
@@ -294,14 +294,14 @@ func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr
 }
 
 // checkAmounts checks rate, connections and duration.
-func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...any)) {
+func (policy *Policy) checkAmounts(p loadplan.Plan, objectIf func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
 	objectIf(policy.MaxRate > 0 && !p.Open(),
 		"its policy allows %v requests a second, and a closed loop has no "+
-			"rate; give -R", load.RatePerSecond(policy.MaxRate))
+			"rate; give -R", loadplan.RatePerSecond(policy.MaxRate))
 	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate,
 		"its share is %v requests a second at most, and its policy "+
-			"allows %v", load.RatePerSecond(rate), load.RatePerSecond(policy.MaxRate))
+			"allows %v", loadplan.RatePerSecond(rate), loadplan.RatePerSecond(policy.MaxRate))
 	connections := p.Connections + p.ProbeConnections()
 	objectIf(policy.MaxConnections > 0 && connections > policy.MaxConnections,
 		"its share is %d connections, and its policy allows %d", connections, policy.MaxConnections)
@@ -315,7 +315,7 @@ func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...a
 
 // plannedDuration returns how long p measures. With a number of requests and a rate that is until
 // the last request is due; with a number and no rate it is unknown, and p.Duration.
-func plannedDuration(p load.Plan) time.Duration {
+func plannedDuration(p loadplan.Plan) time.Duration {
 	d, rate := time.Duration(p.Duration), p.Offered().PerSecond()
 	if p.Requested == 0 || rate == 0 {
 		return d
@@ -392,7 +392,7 @@ func (p *Policy) String() string {
 		all = append(all, "ports "+joinStrings(p.Ports))
 	}
 	if p.MaxRate > 0 {
-		all = append(all, fmt.Sprintf("%v/s at most", load.RatePerSecond(p.MaxRate)))
+		all = append(all, fmt.Sprintf("%v/s at most", loadplan.RatePerSecond(p.MaxRate)))
 	}
 	if p.MaxConnections > 0 {
 		all = append(all, fmt.Sprintf("%d connections at most", p.MaxConnections))

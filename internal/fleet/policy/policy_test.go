@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // to is a plan for a host.
-func to(host string, port uint16) load.Plan {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://" + host + "/", Host: host, Port: port}
-	p.Requests = []load.Request{{Weight: 1}}
+func to(host string, port uint16) loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://" + host + "/", Host: host, Port: port}
+	p.Requests = []loadplan.Request{{Weight: 1}}
 	return p
 }
 
@@ -148,7 +148,7 @@ func TestLoopback(t *testing.T) {
 	} {
 		p := read(t, c.text).WithLocalBus(c.bus)
 		plan := to("127.0.0.1", 80)
-		plan.Rate = load.RatePerSecond(1)
+		plan.Rate = loadplan.RatePerSecond(1)
 		_, err := p.Authorize(t.Context(), plan, nil)
 		if (err == nil) != c.allowed {
 			t.Errorf("%q with the bus at %q: %v; %v", c.text, c.bus, err, p)
@@ -163,9 +163,9 @@ func TestLoopback(t *testing.T) {
 // What an owner allows in requests a second goes with the plan, whatever the plan says of it.
 func TestMaxRateIsTheCeiling(t *testing.T) {
 	p := to("10.0.0.1", 80)
-	p.Rate, p.Ceiling = load.RatePerSecond(10), load.RatePerSecond(1e6)
-	for text, want := range map[string]load.Rate{"": 0, "max_rate: 20": load.RatePerSecond(20),
-		"max_rate: 1e300": load.RatePerSecond(load.MaxRate)} {
+	p.Rate, p.Ceiling = loadplan.RatePerSecond(10), loadplan.RatePerSecond(1e6)
+	for text, want := range map[string]loadplan.Rate{"": 0, "max_rate: 20": loadplan.RatePerSecond(20),
+		"max_rate: 1e300": loadplan.RatePerSecond(loadplan.MaxRate)} {
 		judged, err := read(t, text).Authorize(t.Context(), p, nil)
 		if err != nil || judged.Ceiling != want {
 			t.Errorf("%q: %v, want %v; %v", text, judged.Ceiling, want, err)
@@ -184,45 +184,45 @@ max_duration: 1m
 `)
 	lookup := names(map[string]string{"a.test": "10.0.0.1", "WEB1.example.": "10.0.0.1",
 		"db.test": "10.0.0.1", "other": "10.0.0.1"})
-	plan := func(change func(*load.Plan)) load.Plan {
+	plan := func(change func(*loadplan.Plan)) loadplan.Plan {
 		p := to("a.test", 8080)
-		p.Rate, p.Connections = load.RatePerSecond(500), 100
+		p.Rate, p.Connections = loadplan.RatePerSecond(500), 100
 		change(&p)
 		return p
 	}
-	for against, p := range map[string]load.Plan{
-		"":                              plan(func(p *load.Plan) {}),
-		"port 443 is not among":         plan(func(p *load.Plan) { p.Target.Port = 443 }),
-		"matches none of the hosts":     plan(func(p *load.Plan) { p.Target.Host = "other" }),
-		"forbids db.test":               plan(func(p *load.Plan) { p.Target.Host = "db.test" }),
-		"is 1000.001 requests a second": plan(func(p *load.Plan) { p.Rate = load.RatePerSecond(1000.001) }),
-		"is 2000 requests a second": plan(func(p *load.Plan) {
-			p.Stages = []load.Stage{{Duration: load.Seconds(time.Second), Rate: load.RatePerSecond(2000)}}
+	for against, p := range map[string]loadplan.Plan{
+		"":                              plan(func(p *loadplan.Plan) {}),
+		"port 443 is not among":         plan(func(p *loadplan.Plan) { p.Target.Port = 443 }),
+		"matches none of the hosts":     plan(func(p *loadplan.Plan) { p.Target.Host = "other" }),
+		"forbids db.test":               plan(func(p *loadplan.Plan) { p.Target.Host = "db.test" }),
+		"is 1000.001 requests a second": plan(func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(1000.001) }),
+		"is 2000 requests a second": plan(func(p *loadplan.Plan) {
+			p.Stages = []loadplan.Stage{{Duration: loadplan.Seconds(time.Second), Rate: loadplan.RatePerSecond(2000)}}
 		}),
-		"is 1100 requests a second": plan(func(p *load.Plan) { p.Probe, p.Rate = load.RatePerSecond(100), load.RatePerSecond(1000) }),
-		"a closed loop has no rate": plan(func(p *load.Plan) { p.Rate = 0 }),
-		"is 101 connections":        plan(func(p *load.Plan) { p.Connections = 101 }),
-		"the run takes 1m2s (warm-up 0s, load 1m0s, and up to 2s of drain)": plan(func(p *load.Plan) {
-			p.Duration = load.Seconds(time.Minute)
+		"is 1100 requests a second": plan(func(p *loadplan.Plan) { p.Probe, p.Rate = loadplan.RatePerSecond(100), loadplan.RatePerSecond(1000) }),
+		"a closed loop has no rate": plan(func(p *loadplan.Plan) { p.Rate = 0 }),
+		"is 101 connections":        plan(func(p *loadplan.Plan) { p.Connections = 101 }),
+		"the run takes 1m2s (warm-up 0s, load 1m0s, and up to 2s of drain)": plan(func(p *loadplan.Plan) {
+			p.Duration = loadplan.Seconds(time.Minute)
 		}),
-		"load 2m0s": plan(func(p *load.Plan) { p.Duration, p.Requested = 0, 60000 }),
-		"load 640511h56m": plan(func(p *load.Plan) {
-			p.Duration, p.Requested, p.Rate = 0, load.MaxRequested, 1
+		"load 2m0s": plan(func(p *loadplan.Plan) { p.Duration, p.Requested = 0, 60000 }),
+		"load 640511h56m": plan(func(p *loadplan.Plan) {
+			p.Duration, p.Requested, p.Rate = 0, loadplan.MaxRequested, 1
 		}),
-		"unix socket":         plan(func(p *load.Plan) { p.Target = load.Target{Unix: "/run/docker.sock"} }),
-		"names files for TLS": plan(func(p *load.Plan) { p.TLS.KeyLogFile = "/etc/cron.d/x" }),
-		"files for TLS":       plan(func(p *load.Plan) { p.TLS.KeyFile = "/etc/ssl/private/key.pem" }),
+		"unix socket":         plan(func(p *loadplan.Plan) { p.Target = loadplan.Target{Unix: "/run/docker.sock"} }),
+		"names files for TLS": plan(func(p *loadplan.Plan) { p.TLS.KeyLogFile = "/etc/cron.d/x" }),
+		"files for TLS":       plan(func(p *loadplan.Plan) { p.TLS.KeyFile = "/etc/ssl/private/key.pem" }),
 	} {
 		_, err := policy.Authorize(t.Context(), p, lookup)
 		if (err == nil) != (against == "") || err != nil && !strings.Contains(err.Error(), against) {
 			t.Errorf("%v, want %q", err, against)
 		}
 	}
-	if _, err := policy.Authorize(t.Context(), plan(func(p *load.Plan) { p.Target.Host = "WEB1.example." }), lookup); err != nil {
+	if _, err := policy.Authorize(t.Context(), plan(func(p *loadplan.Plan) { p.Target.Host = "WEB1.example." }), lookup); err != nil {
 		t.Errorf("names have no case, and a last dot says nothing: %v", err)
 	}
 	// A share of more than is allowed is what counts, not the whole.
-	whole := plan(func(p *load.Plan) { p.Rate, p.Connections = load.RatePerSecond(3000), 300 })
+	whole := plan(func(p *loadplan.Plan) { p.Rate, p.Connections = loadplan.RatePerSecond(3000), 300 })
 	for i, part := range whole.SplitBy([]int{1, 1, 1}) {
 		if _, err := policy.Authorize(t.Context(), part, lookup); err != nil {
 			t.Errorf("a third, part %d: %v", i, err)

@@ -8,7 +8,7 @@ import (
 	"io"
 	"iter"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -50,7 +50,7 @@ func (f Final) PackParts() iter.Seq[[]byte] {
 				}
 				series = series[n:]
 			}
-			whole.Plan, whole.Series = load.Plan{}, []result.Point{}
+			whole.Plan, whole.Series = loadplan.Plan{}, []result.Point{}
 			f.Result = &whole
 		}
 		last := f.compress()

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
 // measured is a result of so many seconds, each with what a busy one has.
 func measured(t *testing.T, seconds int) *result.Result {
 	t.Helper()
-	r, err := result.From(&load.Result{Plan: plan(), Ended: load.Interrupted}, "v")
+	r, err := result.From(&loadresult.Result{Plan: plan(), Ended: loadresult.Interrupted}, "v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 )
 
@@ -20,7 +20,7 @@ type Order struct {
 	HelloHeardAt int64  `json:"heard"` // when that came, in ns of the controller's monotonic clock
 	Version      string `json:"version"`
 	Geometry     string `json:"geometry"`
-	Plan         []byte `json:"plan"`    // as load.Pack packs it
+	Plan         []byte `json:"plan"`    // as loadplan.Pack packs it
 	Threads      bool   `json:"threads"` // use the plan's threads; else one for each core
 	MayReshard   bool   `json:"reshare"` // its shard may become larger, up to the whole
 }
@@ -65,23 +65,23 @@ func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte
 // OpenOrder decrypts what Seal made with the private curve key. It fails unless verify accepts
 // the signature, and decodes nothing that is not signed.
 func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
-	verify func(order, signature []byte) error) (Order, load.Plan, error) {
+	verify func(order, signature []byte) error) (Order, loadplan.Plan, error) {
 	var o Order
 	b, err := key.Open(sealed, from)
 	if err != nil {
-		return o, load.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
+		return o, loadplan.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
 	}
 	var s signed
 	if err := decodeStrict(b, &s, messageValuesMax); err != nil {
-		return o, load.Plan{}, err
+		return o, loadplan.Plan{}, err
 	}
 	if err := verify(s.Text, s.Signature); err != nil {
-		return o, load.Plan{}, err
+		return o, loadplan.Plan{}, err
 	}
 	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
-		return o, load.Plan{}, err
+		return o, loadplan.Plan{}, err
 	}
-	plan, err := load.Unpack(o.Plan)
+	plan, err := loadplan.Unpack(o.Plan)
 	if err != nil {
 		return o, plan, fmt.Errorf("reading the plan: %w", err)
 	}

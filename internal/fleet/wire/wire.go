@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -183,10 +183,10 @@ type Stop struct {
 // counted.
 type Report struct {
 	RunRef
-	Seq  int64          `json:"seq"`
-	Tick *load.Interval `json:"tick,omitempty"`
-	Data []byte         `json:"data,omitempty"` // a piece of a part of the Final
-	Last bool           `json:"last,omitempty"` // the last piece of that part
+	Seq  int64                `json:"seq"`
+	Tick *loadresult.Interval `json:"tick,omitempty"`
+	Data []byte               `json:"data,omitempty"` // a piece of a part of the Final
+	Last bool                 `json:"last,omitempty"` // the last piece of that part
 }
 
 // Sizes in bytes. MessageMax is the largest message, which is NATS' default. PieceMax of it are

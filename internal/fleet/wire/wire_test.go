@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 func TestSubjects(t *testing.T) {
@@ -85,10 +85,10 @@ func curve(t *testing.T) (nkeys.KeyPair, string) {
 	return key, public
 }
 
-func plan() load.Plan {
-	p := load.DefaultPlan()
+func plan() loadplan.Plan {
+	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Connections = "10.0.0.1", 7
-	p.Requests = []load.Request{{Weight: 1}}
+	p.Requests = []loadplan.Request{{Weight: 1}}
 	p.Requests[0].Body = bytes.Repeat([]byte{0xff, 0}, 100_000)
 	return p
 }
@@ -103,7 +103,7 @@ func TestOrders(t *testing.T) {
 	stranger, _ := nkeys.CreateUser()
 	mine, public := curve(t)
 	others, _ := curve(t)
-	packed, err := load.Pack(plan())
+	packed, err := loadplan.Pack(plan())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,14 +214,14 @@ func FuzzReadInstruction(f *testing.F) {
 
 // FuzzOpen has signed whatever comes: what is in an order is read with as little trust.
 func FuzzOpen(f *testing.F) {
-	packed, err := load.Pack(load.DefaultPlan())
+	packed, err := loadplan.Pack(loadplan.DefaultPlan())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(packed)
 	f.Add([]byte("x"))
 	f.Fuzz(func(t *testing.T, packed []byte) {
-		if p, err := load.Unpack(packed); err == nil {
+		if p, err := loadplan.Unpack(packed); err == nil {
 			_ = p.Check()
 		}
 	})

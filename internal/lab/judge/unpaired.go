@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )
@@ -190,7 +190,7 @@ func (g Group) counterpart(s Sample) (Sample, bool) {
 // important ones. margin is the share that a difference has to reach to matter. It is an error if
 // nothing can be compared.
 func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired, error) {
-	u := &Unpaired{Format: UnpairedFormat, Dyno: load.Version, Groups: groups, Margin: margin,
+	u := &Unpaired{Format: UnpairedFormat, Dyno: loadplan.Version, Groups: groups, Margin: margin,
 		Verdicts: []lab.Comparison{}, Cells: []lab.Cell{}, Cautions: []string{}}
 	if len(by) == 0 {
 		by = usualMeasures(groups)

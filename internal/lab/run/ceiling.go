@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 )
 
@@ -73,8 +74,8 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	if err != nil {
 		return 0, false
 	}
-	p.Duration = load.Seconds(ceilingTime)
-	result, err := r.runnerFor(stand)(ctx, p, func(load.Interval) {})
+	p.Duration = loadplan.Seconds(ceilingTime)
+	result, err := r.runnerFor(stand)(ctx, p, func(loadresult.Interval) {})
 	if err != nil || result.Requests.Completed == 0 {
 		return 0, false
 	}

@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,7 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -157,7 +158,7 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 }
 
 // firstQuestion is the first request of a plan, as a question for the check.
-func firstQuestion(p load.Plan, version string) fairness.Question {
+func firstQuestion(p loadplan.Plan, version string) fairness.Question {
 	req := p.Requests[0]
 	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
 		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
@@ -170,7 +171,7 @@ func firstQuestion(p load.Plan, version string) fairness.Question {
 }
 
 // protocolOf is the protocol of a plan's connections, for the check; "" for HTTP/1.
-func protocolOf(p *load.Plan) string {
+func protocolOf(p *loadplan.Plan) string {
 	switch {
 	case p.Target.FastCGI:
 		return fairness.FastCGI

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/result"
 	"dyno/internal/server"
@@ -55,7 +56,7 @@ func TestNothingLeft(t *testing.T) {
 		b := newTestBench(t)
 		b.rates = map[string]float64{"base": 100, "same": 100, "other": 100, "slow": 100}
 		l := b.lab(filepath.Join(t.TempDir(), "out"), c.text)
-		l.Load = func(context.Context, load.Plan, func(load.Interval)) (*result.Result, error) {
+		l.Load = func(context.Context, loadplan.Plan, func(loadresult.Interval)) (*result.Result, error) {
 			t.Errorf("%s: a load was made", name)
 			return nil, errors.New("no")
 		}

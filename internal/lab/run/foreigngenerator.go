@@ -11,7 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
 	"dyno/internal/remote"
@@ -79,8 +80,8 @@ type countAt struct {
 
 // runLoad is a result.Runner. It starts the program before the window begins, and interrupts it
 // when the window ends.
-func (f *foreignGenerator) runLoad(ctx context.Context, p load.Plan,
-	each func(load.Interval)) (*result.Result, error) {
+func (f *foreignGenerator) runLoad(ctx context.Context, p loadplan.Plan,
+	each func(loadresult.Interval)) (*result.Result, error) {
 	first, err := f.countServed(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,8 @@ func (f *foreignGenerator) runLoad(ctx context.Context, p load.Plan,
 	if err != nil {
 		return nil, err
 	}
-	r := &result.Result{Format: result.Format, Dyno: load.Version, Plan: p, Model: result.ClosedLoop,
+	r := &result.Result{Format: result.Format, Dyno: loadplan.Version, Plan: p,
+		Model: result.ClosedLoop,
 		Ended: "duration", Host: result.ThisHost(),
 		Traffic: result.Traffic{Status: map[string]int64{}, Errors: []result.Error{}},
 		Series:  []result.Point{}}
@@ -149,7 +151,7 @@ func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) 
 
 // measureWindow counts requests in the window, second by second.
 func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
-	each func(load.Interval)) error {
+	each func(loadresult.Interval)) error {
 	warmup, length := time.Duration(r.Plan.Warmup), time.Duration(r.Plan.Duration)
 	if err := g.waitFor(ctx, warmup); err != nil {
 		return err
@@ -168,7 +170,7 @@ func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
 		if err != nil {
 			return err
 		}
-		iv := load.Interval{Index: i, From: last.at.Sub(from.at), To: now.at.Sub(from.at),
+		iv := loadresult.Interval{Index: i, From: last.at.Sub(from.at), To: now.at.Sub(from.at),
 			Completed: now.served - last.served}
 		iv.Sent = iv.Completed
 		r.Series = append(r.Series, result.Point{T: iv.To.Seconds(), Sent: iv.Sent,

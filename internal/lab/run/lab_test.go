@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -73,7 +74,7 @@ func (b *bench) ask(_ context.Context, q fairness.Question) (*fairness.Answer, e
 		Date: fairness.DateAbsent}, nil
 }
 
-func (b *bench) load(ctx context.Context, p load.Plan, _ func(load.Interval)) (*result.Result,
+func (b *bench) load(ctx context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result,
 	error) {
 	name := strings.TrimSuffix(p.Target.Host, ".invalid")
 	rate := b.rates[name] * (1 + b.noise*b.coin.NormFloat64())
@@ -321,7 +322,7 @@ func TestGateOfWhatDoesNotWork(t *testing.T) {
 		},
 		"fails now and then": func(b *bench, l *Lab) {
 			n := 0
-			l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+			l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 				if n++; strings.HasPrefix(p.Target.Host, "slow") && n%3 == 0 {
 					return nil, errors.New("crashed")
 				}
@@ -368,9 +369,9 @@ func TestStalledServer(t *testing.T) {
 	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
 	text := strings.Replace(three, "warmup: {min: 0, max: 0}", "warmup: {min: 0, max: 6s}", 1)
 	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
-	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		for i := range 6 {
-			each(load.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second})
+			each(loadresult.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second})
 		}
 		return b.load(ctx, p, each)
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 	"dyno/internal/lab/experiment"
@@ -23,15 +23,15 @@ func settlingTime(e *experiment.Experiment) time.Duration {
 
 // plan is the measured load of a level on a server.
 func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, url string,
-	cpus []int) (load.Plan, error) {
+	cpus []int) (loadplan.Plan, error) {
 	u, err := requests.Parse(url)
 	if err != nil {
-		return load.Plan{}, err
+		return loadplan.Plan{}, err
 	}
-	p := load.DefaultPlan()
+	p := loadplan.DefaultPlan()
 	p.Target, p.CPUs = u.Target, cpus
 	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
-	p.Reconnect, p.Timeout = int(l.Reconnect), load.Seconds(l.Timeout)
+	p.Reconnect, p.Timeout = int(l.Reconnect), loadplan.Seconds(l.Timeout)
 	p.HTTP = l.HTTP
 	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
@@ -41,20 +41,20 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	}
 	p.Threads = generatorThreads(l, cpus)
 	if l.IsOpen() {
-		p.Rate, p.Arrival = load.RatePerSecond(float64(l.Rate)), l.Arrival
+		p.Rate, p.Arrival = loadplan.RatePerSecond(float64(l.Rate)), l.Arrival
 	}
-	p.Duration = load.Seconds(e.Design.Measure)
+	p.Duration = loadplan.Seconds(e.Design.Measure)
 	if p.Reconnect != 1 { // otherwise connections are always new
-		p.Warmup = load.Seconds(settlingTime(e))
+		p.Warmup = loadplan.Seconds(settlingTime(e))
 	}
 	if p.Requested = int64(l.Requests); p.Requested > 0 {
 		p.Duration, p.Warmup = 0, 0 // all requests are counted
 	}
 	for _, s := range w.Expect.Status {
-		p.Expect = append(p.Expect, load.Statuses{From: uint16(s.From), To: uint16(s.To)})
+		p.Expect = append(p.Expect, loadplan.Statuses{From: uint16(s.From), To: uint16(s.To)})
 	}
 	if p.Requests, err = buildRequests(e, w, u); err != nil {
-		return load.Plan{}, err
+		return loadplan.Plan{}, err
 	}
 	return p, p.Check()
 }
@@ -69,16 +69,17 @@ func generatorThreads(l experiment.Level, cpus []int) int {
 }
 
 // buildRequests returns the requests, which are sent in turn.
-func buildRequests(e *experiment.Experiment, w experiment.Workload, u requests.URL) ([]load.Request,
+func buildRequests(e *experiment.Experiment, w experiment.Workload,
+	u requests.URL) ([]loadplan.Request,
 	error) {
 	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request)}
 	if w.RequestsFile != "" {
-		return readRequests(e, w.RequestsFile, func(f *os.File) ([]load.Request, error) {
+		return readRequests(e, w.RequestsFile, func(f *os.File) ([]loadplan.Request, error) {
 			return requests.Read(w.RequestsFile, f, d)
 		})
 	}
 	if w.URLs != "" {
-		return readRequests(e, w.URLs, func(f *os.File) ([]load.Request, error) {
+		return readRequests(e, w.URLs, func(f *os.File) ([]loadplan.Request, error) {
 			urls, err := requests.URLs(w.URLs, f, u)
 			if err != nil {
 				return nil, err
@@ -123,7 +124,7 @@ func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error)
 }
 
 func readRequests(e *experiment.Experiment, name string,
-	read func(*os.File) ([]load.Request, error)) ([]load.Request, error) {
+	read func(*os.File) ([]loadplan.Request, error)) ([]loadplan.Request, error) {
 	f, err := os.Open(filepath.Join(e.Here, name))
 	if err != nil {
 		return nil, err

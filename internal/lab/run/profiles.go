@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -127,7 +128,7 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	if err != nil {
 		return nil, 0, by, err
 	}
-	plan.Duration = load.Seconds(time.Duration(want.CPU) + 2*profileLead + profileWait)
+	plan.Duration = loadplan.Seconds(time.Duration(want.CPU) + 2*profileLead + profileWait)
 	run := r.runnerFor(stand)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -137,7 +138,7 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	}
 	ended := make(chan loaded, 1)
 	go func() {
-		res, err := run(ctx, plan, func(load.Interval) {})
+		res, err := run(ctx, plan, func(loadresult.Interval) {})
 		ended <- loaded{res, err}
 	}()
 	sleepFor(ctx, time.Duration(plan.Warmup)+profileLead)

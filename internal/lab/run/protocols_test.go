@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -43,7 +44,7 @@ func answering(t *testing.T, scheme, body string) string {
 
 // checked is an experiment of servers that run already, up to the end of its check. It returns the
 // plans of its loads by the URL's scheme.
-func checked(t *testing.T, more string, urls ...string) (*lab.Record, map[string]load.Plan, error) {
+func checked(t *testing.T, more string, urls ...string) (*lab.Record, map[string]loadplan.Plan, error) {
 	t.Helper()
 	b := newTestBench(t)
 	b.rates["127.0.0.1"] = 100
@@ -55,8 +56,8 @@ func checked(t *testing.T, more string, urls ...string) (*lab.Record, map[string
 	}
 	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
 	l.Start, l.Ask = (&Stage{Clients: experiment.Clients{Count: 1}}).Start, fairness.Ask
-	plans := map[string]load.Plan{}
-	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	plans := map[string]loadplan.Plan{}
+	l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		scheme, _, _ := strings.Cut(p.Target.URL, "://")
 		plans[scheme] = p
 		return b.load(ctx, p, each)

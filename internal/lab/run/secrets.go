@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
@@ -65,7 +65,7 @@ func (c *concealer) learn(values, public []string) {
 
 // learnLoad has c conceal the values of the load of a level on an arm's server. They are the same
 // in each trial, and may be thousands, so it looks at them in the first.
-func (c *concealer) learnLoad(of lab.CellKey, p load.Plan) {
+func (c *concealer) learnLoad(of lab.CellKey, p loadplan.Plan) {
 	if !c.loads[of] {
 		c.learn(result.Secrets(p), result.Destination(p))
 		c.loads[of] = true
@@ -201,7 +201,8 @@ func (c concealer) within(v reflect.Value) {
 }
 
 // plans are the load of a level on an arm's server, as it is made, and as it is kept.
-func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (made, kept load.Plan,
+func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (made,
+	kept loadplan.Plan,
 	err error) {
 	w := r.workload(a)
 	real := w
@@ -252,7 +253,7 @@ func HasSecrets(e *experiment.Experiment) bool {
 			continue // it names a variable that is not set, and so is not available
 		}
 		all, err := buildRequests(e, w, somewhere)
-		if result.Redacted(load.Plan{Requests: all}, note); err != nil || has {
+		if result.Redacted(loadplan.Plan{Requests: all}, note); err != nil || has {
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -129,7 +130,7 @@ variants:
   same: {url: http://same.invalid/}
 `)
 	l.Keep = redact.PlainMark
-	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		r, err := b.load(ctx, p, each)
 		r.Generator.Verdict = result.Suspect
 		r.Generator.Reasons = []string{"most failures were: bad line " + secret}

@@ -5,7 +5,8 @@ import (
 	"dyno/internal/lab"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/remote"
 	"dyno/internal/result"
 )
@@ -38,16 +39,16 @@ func settledCount(ctx context.Context, count remote.Counter) (remote.Count, erro
 }
 
 // loadCounted runs the load between two queries of the server's count, if it has one.
-func loadCounted(ctx context.Context, t *lab.Trial, count remote.Counter, p load.Plan,
+func loadCounted(ctx context.Context, t *lab.Trial, count remote.Counter, p loadplan.Plan,
 	run result.Runner) (*result.Result, error) {
 	if count == nil {
-		return run(ctx, p, func(load.Interval) {})
+		return run(ctx, p, func(loadresult.Interval) {})
 	}
 	before, err := settledCount(ctx, count)
 	if err != nil {
 		return nil, err
 	}
-	r, err := run(ctx, p, func(load.Interval) {})
+	r, err := run(ctx, p, func(loadresult.Interval) {})
 	if err != nil {
 		return nil, err
 	}

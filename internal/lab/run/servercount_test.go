@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/remote"
 	"dyno/internal/result"
 )
@@ -31,7 +32,7 @@ func TestServed(t *testing.T) {
 	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 9_000}
 	served := map[string]int64{}
 	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Replace(three, "rounds: 8", "rounds: 1", 1))
-	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		r, err := b.load(ctx, p, each)
 		if err != nil {
 			return nil, err

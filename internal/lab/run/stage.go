@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
 	"dyno/internal/remote"
@@ -29,7 +29,7 @@ type Stage struct {
 	Clients    experiment.Clients
 	Address    string // where servers listen; "": their usual address
 
-	Ring func(load.Plan) string // for Workers
+	Ring func(loadplan.Plan) string // for Workers
 }
 
 // portTries is how often other ports are tried if another program has taken one.

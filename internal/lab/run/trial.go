@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -161,7 +161,7 @@ func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness
 }
 
 // warmAndMeasure warms the server up and measures with p. The result stores the plan kept.
-func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan,
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept loadplan.Plan,
 	stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
@@ -206,7 +206,7 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 }
 
 // verifyAnswer sends the first request of the load a few times, and checks the answer.
-func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule,
+func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experiment.BodyRule,
 	ask Asker) (*fairness.Answer, error) {
 	q := firstQuestion(p, r.Version)
 	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()

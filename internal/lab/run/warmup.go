@@ -6,7 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -18,17 +19,17 @@ const steadyOver = 5
 
 // warmUp loads until throughput is steady, at least for the rule's Min and at most for its Max. The
 // result covers only the warm-up. It shows whether the server answered at all.
-func warmUp(ctx context.Context, run result.Runner, p load.Plan,
+func warmUp(ctx context.Context, run result.Runner, p loadplan.Plan,
 	rule experiment.Warmup) (*lab.Warmup, *result.Result, error) {
 	if rule.Max <= 0 {
 		return nil, nil, nil
 	}
-	p.Duration, p.Warmup, p.Requested = load.Seconds(rule.Max), 0, 0
-	p.Drain = min(p.Drain, load.Seconds(time.Second))
+	p.Duration, p.Warmup, p.Requested = loadplan.Seconds(rule.Max), 0, 0
+	p.Drain = min(p.Drain, loadplan.Seconds(time.Second))
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w := &lab.Warmup{}
-	r, err := run(ctx, p, func(iv load.Interval) {
+	r, err := run(ctx, p, func(iv loadresult.Interval) {
 		if iv.To-iv.From < 900*time.Millisecond || iv.From >= time.Duration(p.Duration) {
 			return // after the window
 		}

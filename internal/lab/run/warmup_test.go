@@ -7,20 +7,21 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 )
 
 // seconds runs a load whose seconds have the given rates, without taking any.
 func seconds(rates []float64) result.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		n := 0
 		for i, rate := range rates {
 			if ctx.Err() != nil || time.Duration(i)*time.Second >= time.Duration(p.Duration) {
 				break
 			}
-			each(load.Interval{From: time.Duration(i) * time.Second,
+			each(loadresult.Interval{From: time.Duration(i) * time.Second,
 				To: time.Duration(i+1) * time.Second, Completed: int64(rate)})
 			n++
 		}
@@ -54,13 +55,13 @@ func TestWarm(t *testing.T) {
 		{"too short to tell", flat, rule(0, 2*s), 2, lab.Unknown},
 		{"short", flat, rule(0, 4*s), 4, lab.Yes},
 	} {
-		w, _, err := warmUp(t.Context(), seconds(c.rates), load.Plan{}, c.rule)
+		w, _, err := warmUp(t.Context(), seconds(c.rates), loadplan.Plan{}, c.rule)
 		if err != nil || math.Abs(w.TookS-c.took) > 2*float64(map[string]int{"when it is": 1}[c.name]) ||
 			w.Steady != c.steady {
 			t.Errorf("%s: %+v, %v", c.name, w, err)
 		}
 	}
-	if w, _, err := warmUp(t.Context(), nil, load.Plan{}, rule(0, 0)); w != nil || err != nil {
+	if w, _, err := warmUp(t.Context(), nil, loadplan.Plan{}, rule(0, 0)); w != nil || err != nil {
 		t.Errorf("no warm-up took %+v, %v", w, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/page/pagetest"
 	"dyno/internal/view/report"
@@ -22,7 +22,7 @@ func probed(purpose capacity.Purpose, rate, p99 float64, o capacity.Outcome, why
 
 func found() *capacity.Search {
 	p := plan()
-	p.Arrival, p.Duration = load.Poisson, 0
+	p.Arrival, p.Duration = loadplan.Poisson, 0
 	return &capacity.Search{Format: capacity.Format, Dyno: "0.1.0", Plan: p, Objectives: []string{"p99<10ms", "errors<0.1%"},
 		Certified: set(727.8), Low: set(727.8), High: set(766.1), Closed: set(987.6), End: capacity.Found,
 		Reason: "met at 727.8/s, and not at 766.1/s", Probes: []capacity.Probe{

@@ -14,7 +14,7 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
@@ -204,7 +204,7 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 	if open {
 		rate = size
 	}
-	plan := load.DefaultPlan()
+	plan := loadplan.DefaultPlan()
 	plan.Target.URL, plan.Target.Port = "http://127.0.0.1:8080/", uint16(20000+f.random.IntN(9999))
 	plan.Connections = 100
 	if !open {

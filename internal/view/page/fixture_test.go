@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/observe/probe"
@@ -95,11 +95,11 @@ func few(s *sampler, n int) *metric.Histogram {
 	return h
 }
 
-func plan() load.Plan {
-	p := load.DefaultPlan()
+func plan() loadplan.Plan {
+	p := loadplan.DefaultPlan()
 	p.Threads, p.Connections = 2, 100
-	p.Target = load.Target{URL: "http://127.0.0.1:8080/", Host: "127.0.0.1", Port: 8080}
-	p.Requests = []load.Request{{Name: "GET /", Weight: 1,
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:8080/", Host: "127.0.0.1", Port: 8080}
+	p.Requests = []loadplan.Request{{Name: "GET /", Weight: 1,
 		Request: proto.Request{Method: "GET", Authority: "127.0.0.1:8080", Path: "/"}}}
 	return p
 }
@@ -163,9 +163,9 @@ func agents(s *sampler) *result.Result {
 // open is an open loop with stages, somewhat late.
 func open(s *sampler) *result.Result {
 	r := s.run(30, 1500)
-	r.Model, r.Plan.Rate, r.Plan.Arrival, r.Plan.Seed = result.OpenLoop, load.RatePerSecond(1000), load.Poisson, 7
-	r.Plan.Stages = []load.Stage{{Duration: load.Seconds(10 * time.Second), Rate: load.RatePerSecond(2000)},
-		{Duration: load.Seconds(20 * time.Second), Rate: load.RatePerSecond(1500)}}
+	r.Model, r.Plan.Rate, r.Plan.Arrival, r.Plan.Seed = result.OpenLoop, loadplan.RatePerSecond(1000), loadplan.Poisson, 7
+	r.Plan.Stages = []loadplan.Stage{{Duration: loadplan.Seconds(10 * time.Second), Rate: loadplan.RatePerSecond(2000)},
+		{Duration: loadplan.Seconds(20 * time.Second), Rate: loadplan.RatePerSecond(1500)}}
 	r.Requests.Waiting, r.Requests.Late, r.Requests.SentAfter = set(int64(0)), set(int64(37)), set(int64(2))
 	r.Requests.LateMax, r.Rate.Offered = set(4100.0), set(1500.0)
 	r.Service = s.distribution(few(s, 9000))
@@ -174,7 +174,7 @@ func open(s *sampler) *result.Result {
 	g.Reasons = []string{"the generator sent late by its own fault, 1 % by more than 1.15ms: give it CPUs of its own"}
 	g.Arrivals, g.SendLagP50 = &result.Arrivals{Spans: 1200, A2: set(1.7)}, set(12.5)
 	g.StopMax, g.SchedulingP99, g.Unscheduled, g.LocalPorts = 120, 8.2, 0.4, 28232
-	r.Plan.Probe = load.RatePerSecond(10)
+	r.Plan.Probe = loadplan.RatePerSecond(10)
 	r.Probe = &result.Probe{Connections: result.Connections{Asked: 2, Opened: 2, Served: 2}, Requests: result.Requests{Sent: 300, Completed: 300},
 		Rate: result.Rate{Offered: set(10.0), Sent: 10, Completed: 10}, Latency: s.distribution(few(s, 300)), Service: s.distribution(few(s, 300)),
 		Status: map[string]int64{"200": 300}, Errors: []result.Error{}, SendLagP99: set(11.0)}
@@ -199,7 +199,7 @@ func failing(s *sampler) *result.Result {
 	r.Plan.Requests = nil
 	for i := range 12 {
 		name := []string{"GET /", "POST /a/rather/long/path/that/does/not/fit/anywhere?with=a&query=too", hostile, "GET /日本語"}[i%4]
-		r.Plan.Requests = append(r.Plan.Requests, load.Request{Name: name, Weight: i + 1,
+		r.Plan.Requests = append(r.Plan.Requests, loadplan.Request{Name: name, Weight: i + 1,
 			Request: proto.Request{Method: "GET", Authority: "a", Path: "/", Header: []proto.Field{{Name: "X-A", Value: hostile}}, Body: []byte(hostile)}})
 		us := 300 * math.Pow(1.4, float64(i))
 		r.Routes = append(r.Routes, result.Route{Name: name, Completed: int64(8000 / (i + 1)), Errors: int64(i), Mean: us * 1.1, P50: us,
@@ -212,7 +212,7 @@ func failing(s *sampler) *result.Result {
 	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"the generator had something to do 98 % of the time", hostile}
 	r.Generator.BusyPercent, r.FCGIStderr = 98.2, &result.Stderr{Text: "PHP Warning: " + hostile, Bytes: 400}
 	r.Connections.TLSFull, r.Connections.TLSResumed = set(int64(5)), set(int64(0))
-	r.Connections.Protocols = map[string]int64{load.HTTP11: 2, load.HTTP2: 3}
+	r.Connections.Protocols = map[string]int64{loadplan.HTTP11: 2, loadplan.HTTP2: 3}
 	return r
 }
 

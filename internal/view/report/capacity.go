@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -56,7 +56,7 @@ const tooShort = "probes of less than 8 s: their bounds take requests as indepen
 func searchText(s *capacity.Search) string {
 	law := s.Plan.Arrival
 	if law == "" {
-		law = load.Even
+		law = loadplan.Even
 	}
 	return fmt.Sprintf("%s, %s arrivals, %s", format.Clip(format.PlainLine(s.Plan.Target.URL),
 		longestURL), law, format.Plural(int64(s.Plan.Connections), "connection"))

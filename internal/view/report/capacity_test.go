@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
@@ -27,7 +27,7 @@ func probed(purpose capacity.Purpose, rate, p99 float64, o capacity.Outcome, why
 
 func found() *capacity.Search {
 	p := reporttest.Plan("http://127.0.0.1:8080/")
-	p.Arrival = load.Poisson
+	p.Arrival = loadplan.Poisson
 	aborted := probed(capacity.Trial, 1600, 812_000, capacity.Failed, "given up after 3 s, when more than a "+
 		"second of arrivals waited: all 50 connections were busy")
 	aborted.Measured = 3

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
 	"dyno/internal/view/format"
 )
@@ -29,7 +29,7 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 // repeatCommand is the command that runs a plan again, beginning with these words, and what of the
 // plan it leaves out because a result does not hold it: secrets, long bodies, files of requests.
 // Settings at their default are left out.
-func repeatCommand(p load.Plan, words ...string) (line, lost string) {
+func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
@@ -37,8 +37,8 @@ func repeatCommand(p load.Plan, words ...string) (line, lost string) {
 }
 
 // addPlan is all of a plan but its URL.
-func (c *commandLine) addPlan(p load.Plan) {
-	d := load.DefaultPlan()
+func (c *commandLine) addPlan(p loadplan.Plan) {
+	d := loadplan.DefaultPlan()
 	whole := func(n int) string { return strconv.Itoa(n) }
 	c.addFlag(p.Connections != d.Connections, "-c", whole(p.Connections))
 	c.addFlag(p.Threads > 0, "-t", whole(p.Threads)) // a default that depends on the machine
@@ -61,7 +61,7 @@ func (c *commandLine) addPlan(p load.Plan) {
 		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
 	c.addFlag(p.ConnectRate > 0, "--connect-rate", rateFlag(p.ConnectRate))
 	c.addFlag(p.Probe > 0, "--probe", rateFlag(p.Probe))
-	c.addFlag(len(p.Source) > 0, "--source", joinComma(p.Source, load.Source.String))
+	c.addFlag(len(p.Source) > 0, "--source", joinComma(p.Source, loadplan.Source.String))
 	c.addFlag(p.Ring != d.Ring, "--ring", p.Ring)
 	c.addSwitch(p.Spin, "--spin")
 	c.addFlag(len(p.CPUs) > 0, "--cpus", joinComma(p.CPUs, whole))
@@ -71,7 +71,7 @@ func (c *commandLine) addPlan(p load.Plan) {
 }
 
 // connectsElsewhere reports whether connections go elsewhere than the URL says.
-func connectsElsewhere(t load.Target) bool {
+func connectsElsewhere(t loadplan.Target) bool {
 	u, err := url.Parse(t.URL)
 	if err != nil || t.Unix != "" {
 		return false
@@ -87,16 +87,16 @@ func (c *commandLine) addSwitch(wanted bool, name string) {
 	}
 }
 
-func (c *commandLine) addArrivals(p load.Plan) {
+func (c *commandLine) addArrivals(p loadplan.Plan) {
 	c.addFlag(p.Rate > 0, "-R", rateFlag(p.Rate))
-	c.addFlag(p.Arrival != "" && p.Arrival != load.Even, "--arrival", p.Arrival)
+	c.addFlag(p.Arrival != "" && p.Arrival != loadplan.Even, "--arrival", p.Arrival)
 	for _, s := range p.Stages {
 		c.addFlag(true, "--stage", s.Duration.String()+":"+rateFlag(s.Rate))
 	}
 	c.addFlag(p.Seed > 0, "--seed", strconv.FormatUint(p.Seed, 10))
 }
 
-func (c *commandLine) addTLS(t load.TLS) {
+func (c *commandLine) addTLS(t loadplan.TLS) {
 	c.addSwitch(t.Insecure, "--insecure")
 	c.addFlag(t.CAFile != "", "--cacert", t.CAFile)
 	c.addFlag(t.CertFile != "", "--cert", t.CertFile)
@@ -109,7 +109,7 @@ func (c *commandLine) addTLS(t load.TLS) {
 }
 
 // addRequests adds the request if there is one. The result has a table of several.
-func (c *commandLine) addRequests(p load.Plan) {
+func (c *commandLine) addRequests(p loadplan.Plan) {
 	if p.Data != nil && p.Data.File != "" {
 		c.addFlag(true, "--requests-file", p.Data.File)
 		c.noteSecrets(p)
@@ -134,7 +134,7 @@ func (c *commandLine) addRequests(p load.Plan) {
 }
 
 // noteSecrets notes each secret once as not kept.
-func (c *commandLine) noteSecrets(p load.Plan) {
+func (c *commandLine) noteSecrets(p loadplan.Plan) {
 	lost := func(value, said string) {
 		if redact.HasMark(value) && !slices.Contains(c.lost, said) {
 			c.lost = append(c.lost, said)
@@ -153,10 +153,10 @@ func (c *commandLine) noteSecrets(p load.Plan) {
 }
 
 // rateFlag is a rate, to the thousandth.
-func rateFlag(r load.Rate) string { return r.String() }
+func rateFlag(r loadplan.Rate) string { return r.String() }
 
-func expectedStatuses(s load.Statuses) string {
-	if s == load.AnyStatus() {
+func expectedStatuses(s loadplan.Statuses) string {
+	if s == loadplan.AnyStatus() {
 		return "any"
 	}
 	if s.From%100 == 0 && s.To == s.From+99 {

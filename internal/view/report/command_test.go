@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -15,19 +15,19 @@ import (
 // not say.
 func TestRepeatingConnects(t *testing.T) {
 	for _, test := range []struct {
-		target load.Target
+		target loadplan.Target
 		want   string // before the URL; "": nothing
 	}{
-		{load.Target{URL: "http://Host/a", Host: "host", Port: 80}, ""},
-		{load.Target{URL: "https://host", TLS: true, Host: "host", Port: 443}, ""},
-		{load.Target{URL: "fcgi://[::1]:9000/", FastCGI: true, Host: "::1", Port: 9000}, ""},
-		{load.Target{URL: "http+unix:///run/a.sock:/", Unix: "/run/a.sock"}, ""},
-		{load.Target{URL: "http://host/", Host: "127.0.0.1", Port: 8080}, "--connect-to 127.0.0.1:8080 "},
-		{load.Target{URL: "https://host/", TLS: true, Host: "host", Port: 8443}, "--connect-to host:8443 "},
-		{load.Target{URL: "http://host/", Host: "::1", Port: 80}, "--connect-to '[::1]:80' "},
+		{loadplan.Target{URL: "http://Host/a", Host: "host", Port: 80}, ""},
+		{loadplan.Target{URL: "https://host", TLS: true, Host: "host", Port: 443}, ""},
+		{loadplan.Target{URL: "fcgi://[::1]:9000/", FastCGI: true, Host: "::1", Port: 9000}, ""},
+		{loadplan.Target{URL: "http+unix:///run/a.sock:/", Unix: "/run/a.sock"}, ""},
+		{loadplan.Target{URL: "http://host/", Host: "127.0.0.1", Port: 8080}, "--connect-to 127.0.0.1:8080 "},
+		{loadplan.Target{URL: "https://host/", TLS: true, Host: "host", Port: 8443}, "--connect-to host:8443 "},
+		{loadplan.Target{URL: "http://host/", Host: "::1", Port: 80}, "--connect-to '[::1]:80' "},
 	} {
-		p := load.DefaultPlan()
-		p.Target, p.Requests = test.target, []load.Request{{}}
+		p := loadplan.DefaultPlan()
+		p.Target, p.Requests = test.target, []loadplan.Request{{}}
 		line, _ := repeatCommand(p, "dyno", "run")
 		if !strings.Contains(line, test.want) || (test.want == "") == strings.Contains(line, "--connect-to") {
 			t.Errorf("%s at %s:%d: %s", test.target.URL, test.target.Host, test.target.Port, line)
@@ -62,11 +62,11 @@ func TestRepeatingWatches(t *testing.T) {
 
 // Requests that are stored apart are named by their file, and secrets of all of them are missing.
 func TestRepeatingFromData(t *testing.T) {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://host/", Host: "host", Port: 80}
-	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/",
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://host/", Host: "host", Port: 80}
+	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Path: "/",
 		Header: []proto.Field{{Name: "Authorization", Value: redact.Plain}}}}}
-	p.Data = &load.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
+	p.Data = &loadplan.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
 	line, lost := repeatCommand(p, "dyno", "run")
 	if !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") {
 		t.Errorf("%s\n%s", line, lost)

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 )
 
 // ErrorFileName is a name for the file of the nth sample of a run, from 1, with the error's kind:
 // 0001-expect-status-500.txt. It has letters, digits and hyphens only, whatever a check is called.
-func ErrorFileName(n int, s load.Sample) string {
+func ErrorFileName(n int, s loadresult.Sample) string {
 	const most = 60
 	words := string(s.Phase) + "-" + s.Kind
-	if s.Phase == load.Expect {
+	if s.Phase == loadresult.Expect {
 		words += "-" + s.Detail
 	}
 	name := strings.Map(func(c rune) rune {
@@ -34,7 +34,7 @@ func ErrorFileName(n int, s load.Sample) string {
 // ErrorFile writes a sample of an error as text for people: when it happened and where, the
 // request, and the response as far as there was one, both as HTTP/1.1 would write them. Control
 // characters, and bytes that are no UTF-8, are written as \u001b and \x9b.
-func ErrorFile(w io.Writer, s load.Sample) error {
+func ErrorFile(w io.Writer, s loadresult.Sample) error {
 	var b bytes.Buffer
 	line := func(name, form string, args ...any) {
 		fmt.Fprintf(&b, "%-12s%s\n", name, format.PlainLine(fmt.Sprintf(form, args...)))
@@ -61,7 +61,7 @@ func ErrorFile(w io.Writer, s load.Sample) error {
 
 func exactSeconds(d time.Duration) string { return fmt.Sprintf("%.6f s", d.Seconds()) }
 
-func writeSentRequest(b *bytes.Buffer, s *load.Sample) {
+func writeSentRequest(b *bytes.Buffer, s *loadresult.Sample) {
 	r := &s.Request
 	if r.Method == "" {
 		return
@@ -74,7 +74,7 @@ func writeSentRequest(b *bytes.Buffer, s *load.Sample) {
 	writeBody(b, r.Body)
 }
 
-func writeResponse(b *bytes.Buffer, s *load.Sample) {
+func writeResponse(b *bytes.Buffer, s *loadresult.Sample) {
 	if s.Status == 0 && len(s.Fields) == 0 {
 		b.WriteString("\n--- no response ---\n")
 		return

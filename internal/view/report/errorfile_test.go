@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/result"
 	"dyno/internal/view/reporttest"
@@ -14,9 +15,9 @@ import (
 
 // What a file has of a sample is text that can be read, whatever a server sent.
 func TestErrorFile(t *testing.T) {
-	s := load.Sample{Phase: load.Check, Kind: "is right", Detail: "the answer did not pass the check",
+	s := loadresult.Sample{Phase: loadresult.Check, Kind: "is right", Detail: "the answer did not pass the check",
 		Due: 1500 * time.Millisecond, Sent: 1600 * time.Millisecond, Ended: 2 * time.Second,
-		Thread: 1, Connection: 2, Life: 3, Protocol: load.HTTP2, Address: "127.0.0.1:80",
+		Thread: 1, Connection: 2, Life: 3, Protocol: loadplan.HTTP2, Address: "127.0.0.1:80",
 		Step: "log in", User: 17, Iteration: 4,
 		Request: proto.Request{Method: "POST", Authority: "h", Path: "/login", Body: []byte("me=1"),
 			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4,
@@ -36,7 +37,7 @@ step        log in, in iteration 4 of user 17 (both from 0)
 --- request, 4 bytes of body ---
 POST /login
 Host: h
-User-Agent: dyno/` + load.Version + `
+User-Agent: dyno/` + loadplan.Version + `
 Accept: x
 Content-Length: 4
 
@@ -60,7 +61,7 @@ x-sum: 7
 
 // A request without a response has the reason, and what there was of one says that it is not all.
 func TestErrorFileOfAFailure(t *testing.T) {
-	s := load.Sample{Phase: load.Timeout, Kind: "timeout", Detail: "no answer in time",
+	s := loadresult.Sample{Phase: loadresult.Timeout, Kind: "timeout", Detail: "no answer in time",
 		Request: proto.Request{Method: "GET", Authority: "h", Path: "/"}, BodyBytes: -1}
 	for want, change := range map[string]func(){
 		"timeout timeout: no answer in time\n": func() {},
@@ -80,12 +81,12 @@ func TestErrorFileOfAFailure(t *testing.T) {
 
 // Names of files are numbered and safe, whatever a check is called.
 func TestErrorFileName(t *testing.T) {
-	for want, s := range map[string]load.Sample{
-		"0007-expect-status-500.txt":                     {Phase: load.Expect, Kind: "status", Detail: "500"},
-		"0007-timeout-timeout.txt":                       {Phase: load.Timeout, Kind: "timeout", Detail: "x"},
-		"0007-check-etc-passwd.txt":                      {Phase: load.Check, Kind: "../../etc/passwd"},
-		"0007-check.txt":                                 {Phase: load.Check, Kind: "ä\x00\n"},
-		"0007-check-" + strings.Repeat("a", 54) + ".txt": {Phase: load.Check, Kind: strings.Repeat("A", 300)},
+	for want, s := range map[string]loadresult.Sample{
+		"0007-expect-status-500.txt":                     {Phase: loadresult.Expect, Kind: "status", Detail: "500"},
+		"0007-timeout-timeout.txt":                       {Phase: loadresult.Timeout, Kind: "timeout", Detail: "x"},
+		"0007-check-etc-passwd.txt":                      {Phase: loadresult.Check, Kind: "../../etc/passwd"},
+		"0007-check.txt":                                 {Phase: loadresult.Check, Kind: "ä\x00\n"},
+		"0007-check-" + strings.Repeat("a", 54) + ".txt": {Phase: loadresult.Check, Kind: strings.Repeat("A", 300)},
 	} {
 		if got := ErrorFileName(7, s); got != want {
 			t.Errorf("%q, want %q", got, want)

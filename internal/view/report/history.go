@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 )
@@ -190,8 +190,8 @@ func distinguishingFlags(t store.Series) string {
 
 // flagsOf are a plan's flags, sorted and as far as they are shown, but for those in which results
 // of one series may differ.
-func flagsOf(p load.Plan) []string {
-	d := load.DefaultPlan()
+func flagsOf(p loadplan.Plan) []string {
+	d := loadplan.DefaultPlan()
 	p.Seed, p.Requested, p.Duration = 0, 0, 0
 	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
 	c := new(commandLine)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
@@ -12,42 +12,42 @@ import (
 
 // Series of one URL and load are told apart by the least that does it.
 func TestSeriesLoad(t *testing.T) {
-	plan := func(change func(p *load.Plan)) *load.Plan {
-		p := load.DefaultPlan()
-		p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/"}}}
+	plan := func(change func(p *loadplan.Plan)) *loadplan.Plan {
+		p := loadplan.DefaultPlan()
+		p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/"}}}
 		change(&p)
 		return &p
 	}
-	header := func(values ...string) func(p *load.Plan) {
-		return func(p *load.Plan) {
+	header := func(values ...string) func(p *loadplan.Plan) {
+		return func(p *loadplan.Plan) {
 			for _, v := range values {
 				p.Requests[0].Header = append(p.Requests[0].Header, proto.Field{Name: "X", Value: v})
 			}
 		}
 	}
-	plain := plan(func(*load.Plan) {})
-	longer := plan(func(p *load.Plan) { p.Duration, p.Seed, p.Timeout = 7e9, 5, 1e9 })
+	plain := plan(func(*loadplan.Plan) {})
+	longer := plan(func(p *loadplan.Plan) { p.Duration, p.Seed, p.Timeout = 7e9, 5, 1e9 })
 	x, xy := plan(header("1")), plan(header("1", "2"))
-	x10 := plan(func(p *load.Plan) { header("1")(p); p.HTTP = "1.0" })
-	body := plan(func(p *load.Plan) { header("1")(p); p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("b") })
+	x10 := plan(func(p *loadplan.Plan) { header("1")(p); p.HTTP = "1.0" })
+	body := plan(func(p *loadplan.Plan) { header("1")(p); p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("b") })
 	alike := strings.Repeat("a", noteWidest)
 	long, other := plan(header(alike+"1")), plan(header(alike+"2"))
 	for _, test := range []struct {
-		asked  *load.Plan
-		others []*load.Plan
+		asked  *loadplan.Plan
+		others []*loadplan.Plan
 		want   string
 	}{
 		{nil, nil, ""},
 		{plain, nil, ""},
-		{plain, []*load.Plan{x}, ""},
-		{x, []*load.Plan{plain}, ", -H 'X: 1'"},
-		{xy, []*load.Plan{x}, ", -H 'X: 2'"},
-		{xy, []*load.Plan{x, plain}, ", -H 'X: 2'"},
-		{x, []*load.Plan{xy, plain}, ", -H 'X: 1'"},
-		{x10, []*load.Plan{plain, xy}, ", --http 1.0"},
-		{body, []*load.Plan{plain, x}, ", -b b"},
-		{long, []*load.Plan{other}, ", plan abcdef"},      // they differ in what is not shown
-		{longer, []*load.Plan{x, plain}, ", plan abcdef"}, // files, or a body that is not kept
+		{plain, []*loadplan.Plan{x}, ""},
+		{x, []*loadplan.Plan{plain}, ", -H 'X: 1'"},
+		{xy, []*loadplan.Plan{x}, ", -H 'X: 2'"},
+		{xy, []*loadplan.Plan{x, plain}, ", -H 'X: 2'"},
+		{x, []*loadplan.Plan{xy, plain}, ", -H 'X: 1'"},
+		{x10, []*loadplan.Plan{plain, xy}, ", --http 1.0"},
+		{body, []*loadplan.Plan{plain, x}, ", -b b"},
+		{long, []*loadplan.Plan{other}, ", plan abcdef"},      // they differ in what is not shown
+		{longer, []*loadplan.Plan{x, plain}, ", plan abcdef"}, // files, or a body that is not kept
 	} {
 		series := store.Series{Plan: "abcdef", Asked: test.asked, Others: test.others,
 			Newest: store.Entry{Model: "open", Connections: 2, Offered: 100}}

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -41,7 +41,7 @@ func modelMethod(r *result.Result) string {
 			"had to be opened first: that wait is latency. A slow server is asked less."
 	}
 	law := "at even intervals"
-	if r.Plan.Arrival == load.Poisson {
+	if r.Plan.Arrival == loadplan.Poisson {
 		law = fmt.Sprintf("independent of one another (Poisson, seed %d)", r.Plan.Seed)
 	}
 	return "Open loop: requests are due " + law + ", whatever the server does. Latency is from the " +

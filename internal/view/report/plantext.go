@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -32,10 +32,10 @@ func ModelText(r *result.Result) string {
 }
 
 // arrivalsText are those of an open loop, whose mean rate is given.
-func arrivalsText(p load.Plan, rate float64) string {
+func arrivalsText(p loadplan.Plan, rate float64) string {
 	law := p.Arrival
 	if law == "" {
-		law = load.Even
+		law = loadplan.Even
 	}
 	if len(p.Stages) == 0 {
 		return format.Exact3(rate) + "/s " + law
@@ -61,7 +61,7 @@ func offeredRate(r *result.Result) float64 {
 }
 
 // PlanText is what a run is about to do: where to send, and how much.
-func PlanText(p load.Plan) string {
+func PlanText(p loadplan.Plan) string {
 	s := format.Clip(format.PlainLine(p.Target.URL), longestURL) + ", " +
 		format.Plural(int64(p.Connections), "connection")
 	if p.Open() {
@@ -132,20 +132,20 @@ func protocolsText(r *result.Result) string {
 	case len(all) > 0:
 		return strings.Join(all, " and ")
 	case r.Plan.Target.FastCGI:
-		return protocolName(load.FastCGI)
+		return protocolName(loadplan.FastCGI)
 	case r.Plan.OnlyHTTP2():
-		return protocolName(load.HTTP2)
-	case r.Plan.HTTP == load.Auto && r.Plan.Target.TLS:
+		return protocolName(loadplan.HTTP2)
+	case r.Plan.HTTP == loadplan.Auto && r.Plan.Target.TLS:
 		return "HTTP"
-	case r.Plan.HTTP == load.Auto:
-		return protocolName(load.HTTP11)
+	case r.Plan.HTTP == loadplan.Auto:
+		return protocolName(loadplan.HTTP11)
 	}
 	return "HTTP/" + format.PlainLine(r.Plan.HTTP)
 }
 
 func protocolName(name string) string {
-	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
-		load.HTTP2: "HTTP/2", load.HTTP3: "HTTP/3", load.FastCGI: "FastCGI"}[name]
+	known, ok := map[string]string{loadplan.HTTP10: "HTTP/1.0", loadplan.HTTP11: "HTTP/1.1",
+		loadplan.HTTP2: "HTTP/2", loadplan.HTTP3: "HTTP/3", loadplan.FastCGI: "FastCGI"}[name]
 	if !ok {
 		return format.PlainLine(name)
 	}
@@ -260,7 +260,7 @@ func connectionsText(r *result.Result) string {
 		s += fmt.Sprintf("; TLS: %s full, %s resumed", format.Count(*c.TLSFull),
 			format.Count(*c.TLSResumed))
 	}
-	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == load.Auto {
+	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == loadplan.Auto {
 		sep := "; "
 		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
 			s += fmt.Sprintf("%s%s of %s", sep, format.Count(c.Protocols[name]), protocolName(name))
@@ -298,7 +298,7 @@ func rateText(r *result.Result) string {
 	if r.Model == result.OpenLoop {
 		s += fmt.Sprintf(" of %s offered", format.Exact3(offeredRate(r)))
 	}
-	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == load.Poisson &&
+	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == loadplan.Poisson &&
 		due != nil && span > 0 {
 		s += fmt.Sprintf(" on average, %s drawn", format.Digits3(float64(*due)/span))
 	}

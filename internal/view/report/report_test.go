@@ -10,7 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -45,7 +46,7 @@ func unix() *result.Result {
 	r.Plan.Reconnect, r.Plan.Connections = 1, 1
 	r.Connections = result.Connections{Asked: 1, Opened: 5, Served: 1, Reconnects: 4,
 		TLSFull: reporttest.Set(int64(5)), TLSResumed: reporttest.Set(int64(0)),
-		Protocols: map[string]int64{load.HTTP11: 2, load.HTTP2: 3}}
+		Protocols: map[string]int64{loadplan.HTTP11: 2, loadplan.HTTP2: 3}}
 	r.Ended, r.Window.WarmupS, r.Window.DrainedS = "requests", 0, 0
 	r.Requests = result.Requests{Sent: 5, Completed: 5}
 	r.Window.MeasuredS, r.Rate = 0.0123, result.Rate{Sent: 406.504, Completed: 406.504}
@@ -87,7 +88,7 @@ func dark() *result.Result {
 // accompanied has a light load beside the main one.
 func accompanied() *result.Result {
 	r := reporttest.Closed()
-	r.Plan.Probe = load.RatePerSecond(100)
+	r.Plan.Probe = loadplan.RatePerSecond(100)
 	r.Probe = &result.Probe{Connections: result.Connections{Asked: 100, Opened: 100, Served: 98},
 		Requests: result.Requests{Sent: 1013, Completed: 1012, Errors: 1, Late: reporttest.Set(int64(3))},
 		Rate:     result.Rate{Offered: reporttest.Set(100.0), Sent: 101.3, Completed: 101.2},
@@ -181,10 +182,10 @@ func TestNothingReachesTheTerminalUnseen(t *testing.T) {
 }
 
 func TestSecondsAndLive(t *testing.T) {
-	full := load.Interval{From: time.Second, To: 2 * time.Second, Completed: 332_014, Failed: 3,
+	full := loadresult.Interval{From: time.Second, To: 2 * time.Second, Completed: 332_014, Failed: 3,
 		Received: 50_800_000, Written: 14_600_000, InFlight: 100, Mean: 318_500,
 		P50: 289 * time.Microsecond, P99: 4620 * time.Microsecond}
-	idle := load.Interval{From: 10 * time.Second, To: 10*time.Second + 250*time.Millisecond}
+	idle := loadresult.Interval{From: 10 * time.Second, To: 10*time.Second + 250*time.Millisecond}
 	for _, test := range []struct{ got, want string }{
 		{SecondHeader(),
 			"Second         Total      Req/s       Avg       p50       p99      In/s     Out/s   Errors"},
@@ -192,10 +193,10 @@ func TestSecondsAndLive(t *testing.T) {
 			"2       664,028    332,014    318 µs    289 µs   4.62 ms   50.8 MB   14.6 MB        3"},
 		{SecondLine(idle, 1),
 			"10.3             1       0.00         –         –         –       0 B       0 B        0"},
-		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
+		{SecondLine(loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
-		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
+		{SecondLine(loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
 			Completed: 20}, 20),
 			"2            20      1,000       0 s       0 s       0 s       0 B       0 B        0"},
 	} {
@@ -227,12 +228,12 @@ func TestTextWidth(t *testing.T) {
 }
 
 // planned are plans that differ in what is said of them.
-func planned() map[string]load.Plan {
+func planned() map[string]loadplan.Plan {
 	few := reporttest.Plan("http://127.0.0.1:8080/")
-	few.Connections, few.Requested, few.Rate, few.Duration = 1, 1, load.RatePerSecond(10_000_000), 0
+	few.Connections, few.Requested, few.Rate, few.Duration = 1, 1, loadplan.RatePerSecond(10_000_000), 0
 	warmed := reporttest.Plan("http://x/")
-	warmed.Warmup = load.Seconds(time.Second)
-	return map[string]load.Plan{"few": few, "warmed": warmed}
+	warmed.Warmup = loadplan.Seconds(time.Second)
+	return map[string]loadplan.Plan{"few": few, "warmed": warmed}
 }
 
 func TestPlannedURLIsBounded(t *testing.T) {
@@ -260,7 +261,7 @@ func poisson(drawn bool) *result.Result {
 	r := &result.Result{Model: result.OpenLoop, Window: result.Window{MeasuredS: 10},
 		Rate: result.Rate{Offered: &offered, Sent: 1962, Completed: 1962}, Requests: result.Requests{Due: &due}}
 	if drawn {
-		r.Plan.Arrival = load.Poisson
+		r.Plan.Arrival = loadplan.Poisson
 	}
 	return r
 }

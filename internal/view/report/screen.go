@@ -9,7 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/view/format"
 )
@@ -18,19 +19,19 @@ import (
 // size. It does no I/O and reads no clock: instants are those of the caller, after
 // an origin of the caller's.
 type Screen struct {
-	plan     load.Plan
-	began    time.Duration   // the window did; known from the first interval on
-	minute   []load.Interval // the last, of whole seconds
+	plan     loadplan.Plan
+	began    time.Duration         // the window did; known from the first interval on
+	minute   []loadresult.Interval // the last, of whole seconds
 	last     *metric.Histogram
 	all      *metric.Histogram
 	wrong    *metric.Histogram // of answers that were errors, all
 	status   map[uint16]int64
-	errors   load.Interval // only what failed, of the whole run
+	errors   loadresult.Interval // only what failed, of the whole run
 	stopping bool
 }
 
 // NewScreen is the screen of a run that has yet to begin.
-func NewScreen(p load.Plan) *Screen {
+func NewScreen(p loadplan.Plan) *Screen {
 	return &Screen{plan: p, last: metric.NewHistogram(metric.Fine),
 		all: metric.NewHistogram(metric.Fine), wrong: metric.NewHistogram(metric.Fine),
 		status: map[uint16]int64{}}
@@ -41,11 +42,11 @@ const minute = 60
 
 // Add takes an interval, which has come at that instant. What comes after the
 // window is counted, and is no second of it.
-func (s *Screen) Add(iv load.Interval, at time.Duration) {
+func (s *Screen) Add(iv loadresult.Interval, at time.Duration) {
 	for code, n := range iv.Status {
 		s.status[code] += n
 	}
-	s.errors.Add(load.Interval{Sent: iv.Sent, Completed: iv.Completed, Failed: iv.Failed,
+	s.errors.Add(loadresult.Interval{Sent: iv.Sent, Completed: iv.Completed, Failed: iv.Failed,
 		Failures: iv.Failures})
 	s.all.MergeSparse(iv.Latency)
 	s.wrong.MergeSparse(iv.ErrorLatency)
@@ -133,8 +134,8 @@ func (s *Screen) allRows(at time.Duration, width, height int) []row {
 	gap()
 	add(s.rateRows(width, l.rate)...)
 	gap()
-	p99 := func(iv load.Interval) time.Duration { return iv.P99 }
-	p50 := func(iv load.Interval) time.Duration { return iv.P50 }
+	p99 := func(iv loadresult.Interval) time.Duration { return iv.P99 }
+	p50 := func(iv loadresult.Interval) time.Duration { return iv.P50 }
 	add(s.latencyRows("p99", p99, width, l.p99)...)
 	add(s.latencyRows("p50", p50, width, l.p50)...)
 	gap()
@@ -188,7 +189,7 @@ func (s *Screen) rateRows(width, lines int) []row {
 }
 
 // latencyRows is the last minute's of a percentile of latency.
-func (s *Screen) latencyRows(name string, of func(load.Interval) time.Duration,
+func (s *Screen) latencyRows(name string, of func(loadresult.Interval) time.Duration,
 	width, lines int) []row {
 	c := curve{name: name, show: format.Micros}
 	for _, iv := range s.minute {

@@ -7,7 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
@@ -15,7 +16,7 @@ import (
 
 // aSecond is number i of a run: about 20,000 answers whose latency swings, and whatever
 // else a test wants to be in it.
-func aSecond(i int, change func(*load.Interval)) load.Interval {
+func aSecond(i int, change func(*loadresult.Interval)) loadresult.Interval {
 	h := metric.NewHistogram(metric.Fine)
 	swing := 1 + math.Sin(float64(i)/6)/2
 	n := int(20_000 / swing)
@@ -23,7 +24,7 @@ func aSecond(i int, change func(*load.Interval)) load.Interval {
 		h.Record(int64(80e3 * swing * (1 + float64(k*k)/float64(n*n)*10)))
 	}
 	v := h.View()
-	iv := load.Interval{Index: i, From: time.Duration(i) * time.Second,
+	iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
 		To: time.Duration(i+1) * time.Second, Sent: int64(n), Completed: int64(n), InFlight: 100,
 		Received: int64(n) * 141, Written: int64(n) * 64, Mean: time.Duration(h.Mean()),
 		P50: time.Duration(v.Quantile(0.5)), P99: time.Duration(v.Quantile(0.99)),
@@ -36,7 +37,7 @@ func aSecond(i int, change func(*load.Interval)) load.Interval {
 }
 
 // troubled has answers and failures of several kinds.
-func troubled(iv *load.Interval) {
+func troubled(iv *loadresult.Interval) {
 	iv.Failed, iv.Busy = 33, 0.97
 	iv.Status[503] = 12
 	wrong := metric.NewHistogram(metric.Fine)
@@ -44,29 +45,29 @@ func troubled(iv *load.Interval) {
 		wrong.Record((i + 1) * 10_000)
 	}
 	iv.ErrorLatency = wrong.ToSparse()
-	iv.Failures = []load.Failure{
-		{Phase: load.Expect, Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 12},
-		{Phase: load.Timeout, Kind: "timeout", Address: "127.0.0.1:8080", Detail: "no answer in time", Count: 12},
-		{Phase: load.Read, Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset\x1b[2J", Count: 8},
-		{Phase: load.Connect, Kind: "refused", Address: "[::1]:8080", Detail: "connection refused", Count: 1},
+	iv.Failures = []loadresult.Failure{
+		{Phase: loadresult.Expect, Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 12},
+		{Phase: loadresult.Timeout, Kind: "timeout", Address: "127.0.0.1:8080", Detail: "no answer in time", Count: 12},
+		{Phase: loadresult.Read, Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset\x1b[2J", Count: 8},
+		{Phase: loadresult.Connect, Kind: "refused", Address: "[::1]:8080", Detail: "connection refused", Count: 1},
 	}
 }
 
 // What is drawn of a series of intervals, in terminals of several sizes.
 func TestScreen(t *testing.T) {
 	p := reporttest.Plan("http://127.0.0.1:8080/")
-	p.Duration = load.Seconds(90 * time.Second)
+	p.Duration = loadplan.Seconds(90 * time.Second)
 	open := p
-	open.Rate = load.RatePerSecond(20_000)
+	open.Rate = loadplan.RatePerSecond(20_000)
 	counted := p
 	counted.Duration, counted.Requested = 0, 2_000_000
 	warmed := p
-	warmed.Warmup = load.Seconds(2 * time.Second)
+	warmed.Warmup = loadplan.Seconds(2 * time.Second)
 	for _, tc := range []struct {
 		name          string
-		plan          load.Plan
+		plan          loadplan.Plan
 		seconds       int
-		change        func(*load.Interval)
+		change        func(*loadresult.Interval)
 		at            time.Duration // after the last interval
 		width, height int
 		style         format.Style
@@ -108,14 +109,14 @@ func TestScreen(t *testing.T) {
 // is drawn, however long the run.
 func TestScreenForgets(t *testing.T) {
 	p := reporttest.Plan("http://127.0.0.1:8080/")
-	p.Duration = load.Seconds(time.Hour)
+	p.Duration = loadplan.Seconds(time.Hour)
 	s := NewScreen(p)
 	for i := range 3600 {
-		iv := load.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
+		iv := loadresult.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
 			Completed: 7, Status: map[uint16]int64{204: 7}}
 		s.Add(iv, iv.To)
 	}
-	s.Add(load.Interval{From: time.Hour, To: time.Hour + time.Second, Completed: 5}, time.Hour)
+	s.Add(loadresult.Interval{From: time.Hour, To: time.Hour + time.Second, Completed: 5}, time.Hour)
 	if len(s.minute) != minute || s.errors.Completed != 3600*7+5 || s.status[204] != 3600*7 {
 		t.Errorf("%d seconds, %d completed, %v", len(s.minute), s.errors.Completed, s.status)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 )
 
@@ -20,7 +20,7 @@ func SecondHeader() string {
 
 // SecondLine is the line of one interval: when it ended, the total of requests
 // completed so far, as the caller counts, and its own rates and latency.
-func SecondLine(iv load.Interval, total int64) string {
+func SecondLine(iv loadresult.Interval, total int64) string {
 	when := strconv.FormatFloat(math.Round(iv.To.Seconds()*10)/10, 'f', -1, 64)
 	avg, p50, p99 := format.TooFew, format.TooFew, format.TooFew
 	if iv.Completed > 0 {
@@ -33,7 +33,7 @@ func SecondLine(iv load.Interval, total int64) string {
 }
 
 // LiveLine is one interval in a line that replaces the one before it.
-func LiveLine(iv load.Interval) string {
+func LiveLine(iv loadresult.Interval) string {
 	s := fmt.Sprintf("%s s  %s requests/s", format.Digits3(iv.To.Seconds()),
 		perSecondText(iv, format.Digits3, iv.Completed))
 	if iv.Completed > 0 {
@@ -50,7 +50,7 @@ func nanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) 
 const shortest = time.Millisecond
 
 // perSecondText is the rate of n in an interval, as show writes it.
-func perSecondText(iv load.Interval, show func(float64) string, n int64) string {
+func perSecondText(iv loadresult.Interval, show func(float64) string, n int64) string {
 	if iv.To-iv.From < shortest {
 		return format.TooFew
 	}

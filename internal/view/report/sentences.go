@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -133,8 +133,9 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)
 	}
-	levels := joinComma(c.Levels, func(v float64) string { return rateFlag(load.RatePerSecond(v)) })
-	p, d := c.Plan, load.DefaultPlan()
+	levels := joinComma(c.Levels,
+		func(v float64) string { return rateFlag(loadplan.RatePerSecond(v)) })
+	p, d := c.Plan, loadplan.DefaultPlan()
 	words := []string{"dyno", "find", "--rates", levels}
 	if c.Axis == capacity.Connections {
 		words[2], words[3], p.Connections = "--levels", "c="+levels, d.Connections

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
@@ -23,11 +23,11 @@ func Spread(n int64, us float64) *result.Distribution {
 }
 
 // Plan is the plan of 100 connections to a URL.
-func Plan(url string) load.Plan {
-	p := load.DefaultPlan()
+func Plan(url string) loadplan.Plan {
+	p := loadplan.DefaultPlan()
 	p.Threads, p.Connections = 2, 100
-	p.Target = load.Target{URL: url, Host: "127.0.0.1", Port: 8080}
-	p.Requests = []load.Request{{Name: "GET /", Weight: 1,
+	p.Target = loadplan.Target{URL: url, Host: "127.0.0.1", Port: 8080}
+	p.Requests = []loadplan.Request{{Name: "GET /", Weight: 1,
 		Request: proto.Request{Method: "GET", Authority: "127.0.0.1:8080", Path: "/"}}}
 	return p
 }
@@ -65,7 +65,7 @@ func Closed() *result.Result {
 // Late is a run of an open workload, whose generator sent late.
 func Late() *result.Result {
 	r := Closed()
-	r.Model, r.Plan.Rate = result.OpenLoop, load.RatePerSecond(20_000)
+	r.Model, r.Plan.Rate = result.OpenLoop, loadplan.RatePerSecond(20_000)
 	r.Requests = result.Requests{Sent: 200_000, Completed: 200_000, Waiting: Set(int64(0)),
 		Late: Set(int64(37)), LateMax: Set(4100.0)}
 	r.Rate = result.Rate{Offered: Set(20_000.0), Sent: 20_000, Completed: 20_000}

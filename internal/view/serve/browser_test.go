@@ -24,7 +24,8 @@ import (
 
 	"dyno/internal/cli"
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
@@ -541,8 +542,8 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
 	show, err := s.Show(p, func() {})
 	if err != nil {
 		t.Fatal(err)
@@ -553,7 +554,7 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	play := func(seconds int) {
 		for range seconds {
 			at := time.Duration(n) * time.Second
-			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: int64(1000 + n)})
+			show.Interval(loadresult.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: int64(1000 + n)})
 			n++
 		}
 		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
@@ -753,10 +754,10 @@ func TestNamesAreText(t *testing.T) {
 	evil := `http://127.0.0.1/<img src=x onerror=document.title=1>`
 	var ids []string
 	for i := range 2 {
-		p := load.DefaultPlan()
-		p.Target = load.Target{URL: evil, Host: "127.0.0.1", Port: 80}
-		r, err := result.From(&load.Result{Plan: p, Started: time.Now().Add(time.Duration(i) * time.Second),
-			Ended: load.ByDuration, Measured: time.Second, Total: metric.NewCounters()}, "<b>test</b>")
+		p := loadplan.DefaultPlan()
+		p.Target = loadplan.Target{URL: evil, Host: "127.0.0.1", Port: 80}
+		r, err := result.From(&loadresult.Result{Plan: p, Started: time.Now().Add(time.Duration(i) * time.Second),
+			Ended: loadresult.ByDuration, Measured: time.Second, Total: metric.NewCounters()}, "<b>test</b>")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -808,9 +809,9 @@ func TestPageIsBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
-	p := load.DefaultPlan()
-	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.RatePerSecond(1000)
-	p.Duration = load.Seconds(3 * time.Hour)
+	p := loadplan.DefaultPlan()
+	p.Target, p.Rate = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, loadplan.RatePerSecond(1000)
+	p.Duration = loadplan.Seconds(3 * time.Hour)
 	show, err := s.Show(p, func() {})
 	if err != nil {
 		t.Fatal(err)
@@ -821,7 +822,7 @@ func TestPageIsBounded(t *testing.T) {
 	play := func(seconds int) (heap float64, nodes int) {
 		for range seconds {
 			at := time.Duration(n) * time.Second
-			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: 1000,
+			show.Interval(loadresult.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: 1000,
 				P50: time.Millisecond, P99: time.Duration(2+n%7) * time.Millisecond, Max: time.Second, Busy: 0.1})
 			n++
 		}

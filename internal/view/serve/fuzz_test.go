@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -21,7 +22,7 @@ func FuzzRequest(f *testing.F) {
 	begun := 0
 	s, err := New(Config{Listen: "127.0.0.1:0", Home: f.TempDir(), Read: func(Form) (Job, []error) {
 		begun++
-		return Job{Plan: load.DefaultPlan(), Run: func(context.Context, load.Plan, func(load.Interval)) (*result.Result,
+		return Job{Plan: loadplan.DefaultPlan(), Run: func(context.Context, loadplan.Plan, func(loadresult.Interval)) (*result.Result,
 			error) {
 			return nil, context.Canceled
 		}}, nil

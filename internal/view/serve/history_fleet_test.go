@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -16,9 +17,9 @@ import (
 func TestHistoryOfFleets(t *testing.T) {
 	s := &Server{Config: Config{Home: t.TempDir()}}
 	for i, names := range [][]string{nil, {"a", "b"}} {
-		p := load.DefaultPlan()
-		p.Target = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
-		r, err := result.From(&load.Result{Plan: p, Started: time.Unix(int64(1e9+i), 0), Ended: load.ByDuration,
+		p := loadplan.DefaultPlan()
+		p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+		r, err := result.From(&loadresult.Result{Plan: p, Started: time.Unix(int64(1e9+i), 0), Ended: loadresult.ByDuration,
 			Measured: time.Second, Total: metric.NewCounters()}, "test")
 		if err != nil {
 			t.Fatal(err)

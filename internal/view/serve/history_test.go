@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
 	"dyno/internal/result"
@@ -24,10 +25,10 @@ import (
 // keep stores a result of this machine, by its number, and returns its ID.
 func keep(t testing.TB, home, url string, number int, rate float64) string {
 	t.Helper()
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: url, Host: "127.0.0.1", Port: 80}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: url, Host: "127.0.0.1", Port: 80}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC).Add(time.Duration(number*number) * time.Hour)
-	r, err := result.From(&load.Result{Plan: p, Started: at, Ended: load.ByDuration, Measured: time.Second,
+	r, err := result.From(&loadresult.Result{Plan: p, Started: at, Ended: loadresult.ByDuration, Measured: time.Second,
 		Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)

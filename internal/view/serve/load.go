@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
@@ -38,7 +39,7 @@ type Field struct {
 // A Job is a load that a form asks for: a plan without flaws, and what carries it out in
 // another process, stores what it measured, and returns that.
 type Job struct {
-	Plan load.Plan
+	Plan loadplan.Plan
 	Run  result.Runner
 }
 
@@ -68,7 +69,7 @@ type loads struct {
 // A Show is a running load that the dashboard shows.
 type Show struct {
 	of                *loads
-	plan              load.Plan
+	plan              loadplan.Plan
 	known             *redact.Known // the secrets of the plan
 	completed, failed int64         // so far
 }
@@ -99,7 +100,7 @@ func (l *loads) release() {
 // Show shows a load that the caller begins now; stop, called at most once and from any
 // goroutine, is what the stop button does. The caller must call End. While one load is
 // shown, another is an error.
-func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
+func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 	p.Target.URL = redact.Replacer(redact.PlainMark).URL(p.Target.URL)
 	known := result.Known(p, redact.PlainMark) // now, for the load is to have the CPU
 	l := &s.loads
@@ -156,7 +157,7 @@ type failure struct {
 const mostFailures = 10
 
 // Interval shows a second of the load. It is called by one goroutine at a time.
-func (v *Show) Interval(iv load.Interval) {
+func (v *Show) Interval(iv loadresult.Interval) {
 	v.completed += iv.Completed
 	v.failed += iv.Failed
 	s := second{Point: result.PointOf(iv), From: iv.From.Seconds(), Status: iv.Status,
@@ -315,7 +316,7 @@ type formFaults struct {
 func faultsOf(errs []error, form Form) (all []Fault) {
 	for _, err := range errs {
 		f := Fault{Problem: err.Error()}
-		if flaw, is := errors.AsType[load.Flaw](err); is {
+		if flaw, is := errors.AsType[loadplan.Flaw](err); is {
 			f = Fault{Field: fieldOf(flaw.Setting, form), Problem: flaw.Problem}
 		}
 		all = append(all, f)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 )
 
 // A Policy is where a form may send a load: always to this machine's own addresses, and
@@ -75,11 +75,12 @@ const lookupTime = 5 * time.Second
 // checkPlan reports why a plan may not be carried out. What it looks up it gives to the plan,
 // so that the load goes to the addresses that were judged, whatever the name means a
 // moment later.
-func (p Policy) checkPlan(ctx context.Context, plan *load.Plan) error {
+func (p Policy) checkPlan(ctx context.Context, plan *loadplan.Plan) error {
 	t := plan.Target
 	refusal := func(what string) error {
-		return load.Flaw{Setting: "URL", Problem: fmt.Sprintf("%s is not among what this dashboard may "+
-			"load: %s; dyno serve --allow-target adds to it, and dyno run has no such limit", what, p)}
+		return loadplan.Flaw{Setting: "URL",
+			Problem: fmt.Sprintf("%s is not among what this dashboard may "+
+				"load: %s; dyno serve --allow-target adds to it, and dyno run has no such limit", what, p)}
 	}
 	if t.Unix != "" {
 		if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.socket, t.Unix) }) {
@@ -89,7 +90,7 @@ func (p Policy) checkPlan(ctx context.Context, plan *load.Plan) error {
 	}
 	found, err := resolveHost(ctx, t.Host)
 	if err != nil {
-		return load.Flaw{Setting: "URL", Problem: fmt.Sprintf("looking up %q: %v", t.Host, err)}
+		return loadplan.Flaw{Setting: "URL", Problem: fmt.Sprintf("looking up %q: %v", t.Host, err)}
 	}
 	name := strings.TrimSuffix(strings.ToLower(t.Host), ".")
 	if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.host, name) }) {

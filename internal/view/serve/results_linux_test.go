@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -53,9 +54,9 @@ func opens(t *testing.T, dir, name string) (asked func() int) {
 // storedAt stores a result, as another process does: nothing but files tells of it.
 func storedAt(t *testing.T, home string, minute int) string {
 	t.Helper()
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:1/", Host: "127.0.0.1", Port: 1}
-	r, err := result.From(&load.Result{Plan: p, Ended: load.ByDuration, Measured: time.Second,
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:1/", Host: "127.0.0.1", Port: 1}
+	r, err := result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByDuration, Measured: time.Second,
 		Started: time.Date(2026, 3, 4, 5, minute, 7, 0, time.UTC), Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ type Config struct {
 	Folders []string // of experiments, besides those in Home
 
 	Form []Group                   // the fields of the form; none: there is no form
-	Read func(Form) (Job, []error) // what a form asks for; a load.Flaw names its field
+	Read func(Form) (Job, []error) // what a form asks for; a loadplan.Flaw names its field
 
 	Offers  func() []Offer                                    // experiments that the page may begin
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be

@@ -17,7 +17,8 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/result"
@@ -26,16 +27,16 @@ import (
 // A stage is a dashboard at work, and a generator whose seconds the test lets pass.
 type stage struct {
 	*Server
-	seconds chan load.Interval // what the next interval is
-	faults  []error            // of every form
-	forms   []Form             // that were read
+	seconds chan loadresult.Interval // what the next interval is
+	faults  []error                  // of every form
+	forms   []Form                   // that were read
 	end     func()
 }
 
 // begin serves a dashboard until the test ends.
 func begin(t *testing.T, c Config) *stage {
 	t.Helper()
-	g := &stage{seconds: make(chan load.Interval)}
+	g := &stage{seconds: make(chan loadresult.Interval)}
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 	}
@@ -64,28 +65,28 @@ func begin(t *testing.T, c Config) *stage {
 	return g
 }
 
-func planFor(t *testing.T, f Form) load.Plan {
-	p := load.DefaultPlan()
-	p.Target = load.Target{URL: "http://127.0.0.1:1/", Host: "127.0.0.1", Port: 1}
+func planFor(t *testing.T, f Form) loadplan.Plan {
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "http://127.0.0.1:1/", Host: "127.0.0.1", Port: 1}
 	if len(f["url"]) == 1 {
-		p.Target = load.Target{URL: f["url"][0], Host: "127.0.0.1", Port: 1}
+		p.Target = loadplan.Target{URL: f["url"][0], Host: "127.0.0.1", Port: 1}
 		if host, is := strings.CutPrefix(f["url"][0], "host:"); is {
 			p.Target.Host = host
 		}
 	}
-	p.Requests = []load.Request{{Weight: 1}}
+	p.Requests = []loadplan.Request{{Weight: 1}}
 	return p
 }
 
 // run is a generator that measures what the test says until it is stopped.
-func (g *stage) run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+func (g *stage) run(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result,
 	error) {
 	for {
 		select {
 		case iv := <-g.seconds:
 			each(iv)
 		case <-ctx.Done():
-			counted := &load.Result{Plan: p, Ended: load.Interrupted, Started: time.Now(),
+			counted := &loadresult.Result{Plan: p, Ended: loadresult.Interrupted, Started: time.Now(),
 				Measured: time.Second, Total: metric.NewCounters()}
 			return result.From(counted, "test")
 		}
@@ -309,9 +310,9 @@ func TestPolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		plan := load.Plan{Target: load.Target{Host: c.host, Unix: c.unix, Port: 80}}
+		plan := loadplan.Plan{Target: loadplan.Target{Host: c.host, Unix: c.unix, Port: 80}}
 		err := p.checkPlan(t.Context(), &plan)
-		if _, flaw := errors.AsType[load.Flaw](err); (err == nil) != c.want || err != nil && !flaw {
+		if _, flaw := errors.AsType[loadplan.Flaw](err); (err == nil) != c.want || err != nil && !flaw {
 			t.Errorf("%q allowed, to %s%s: %v", c.allow, c.host, c.unix, err)
 		}
 		for _, a := range plan.Addresses {
@@ -333,8 +334,8 @@ func TestPolicy(t *testing.T) {
 // What is wrong with a form comes back at its fields, and nothing is begun.
 func TestFaults(t *testing.T) {
 	g := begin(t, Config{})
-	g.faults = []error{load.Flaw{Setting: "--rate", Problem: "no rate"},
-		load.Flaw{Setting: "--cert, --key", Problem: "a pair"}, load.Flaw{Setting: "URL", Problem: "none"},
+	g.faults = []error{loadplan.Flaw{Setting: "--rate", Problem: "no rate"},
+		loadplan.Flaw{Setting: "--cert, --key", Problem: "a pair"}, loadplan.Flaw{Setting: "URL", Problem: "none"},
 		errors.New("all is wrong")}
 	r := g.ask(t, "POST", "/api/load", `{"rate":"x","key":["a","b"],"connections":7,"insecure":true,
 		"sni":"","watch":[],"spin":false,"body":null}`)
@@ -371,7 +372,7 @@ func TestFaults(t *testing.T) {
 // A note is kept with its result, and one that cannot be is refused with the reason.
 func TestNote(t *testing.T) {
 	g := begin(t, Config{})
-	r, err := result.From(&load.Result{Plan: planFor(t, nil), Ended: load.ByDuration, Started: time.Now(),
+	r, err := result.From(&loadresult.Result{Plan: planFor(t, nil), Ended: loadresult.ByDuration, Started: time.Now(),
 		Measured: time.Second, Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -494,7 +495,7 @@ func TestLoad(t *testing.T) {
 		var seen []received
 		sum := 0
 		for i := range 5 {
-			g.seconds <- load.Interval{Index: i, From: time.Duration(i) * time.Second,
+			g.seconds <- loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
 				To: time.Duration(i+1) * time.Second, Completed: int64(1000 + i), Busy: 0.25}
 			seen = append(seen, first())
 			sum += 1000 + i
@@ -627,7 +628,7 @@ func TestShowConceals(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := `not a status line: "HTTP/1.1 Zq1HeaderSec"`
-	show.Interval(load.Interval{Failures: []load.Failure{{Phase: load.Protocol, Detail: said, Count: 1}}})
+	show.Interval(loadresult.Interval{Failures: []loadresult.Failure{{Phase: loadresult.Protocol, Detail: said, Count: 1}}})
 	show.End(nil, errors.New("it said Zq1HeaderSecret9x"))
 	news, _, _ := s.loads.journal.eventsAfter("")
 	if strings.Contains(string(news), "Zq1") || strings.Count(string(news), "(redacted)") != 2 {
@@ -688,7 +689,7 @@ func FuzzAllow(f *testing.F) {
 		if p.Allow(s) != nil {
 			return
 		}
-		socket := load.Plan{Target: load.Target{Unix: "/run/x.sock"}}
+		socket := loadplan.Plan{Target: loadplan.Target{Unix: "/run/x.sock"}}
 		if p.checkPlan(t.Context(), &socket) == nil && !strings.HasPrefix(s, "unix:") {
 			t.Errorf("%q allows a socket", s)
 		}

@@ -1,0 +1,94 @@
+package load
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/machine"
+	"dyno/internal/engine/ring"
+)
+
+// portsUsed is the share of an address's local ports that is counted on. Linux gives out every
+// second port first: once these are used up, each connect looks at all of them in vain, which
+// takes longer than to connect. Measured: 19,000 connections took 9.9 s of system time from one
+// address, and 1.4 s from two.
+const portsUsed = 0.45
+
+// spreadOverSources has each of the target's addresses from each source, in turn. A pair of the two
+// is an address like others, so neither dialing nor the rings know of sources. The sources are
+// those of the plan; without any, those of loopback where one alone has too few ports.
+func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
+	sources := r.plan.SourceAddrs()
+	if len(r.plan.Source) > 0 {
+		var err error
+		if sources, err = r.presentSources(sources); err != nil {
+			return nil, err
+		}
+	} else if sources = r.loopbackSources(addrs); len(sources) == 0 {
+		return addrs, nil
+	}
+	var all []ring.Addr
+	for _, from := range sources {
+		for _, to := range addrs {
+			if to.TCP.Addr().Unmap().Is4() == from.Is4() {
+				all = append(all, ring.Addr{TCP: to.TCP, From: from})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, loadplan.Flaw{Setting: "--source",
+			Problem: fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
+				"IPv6", r.plan.Source[0], addrs[0])}
+	}
+	return all, nil
+}
+
+// presentSources are the addresses that this machine has. An address that was given by itself must
+// be present; of a range, absent ones are left out.
+func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
+	for _, a := range asked {
+		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+		if err == nil {
+			c.Close()
+			all = append(all, a)
+		}
+	}
+	for _, s := range r.plan.Source {
+		a := s.Range.Addr().WithZone(s.Zone)
+		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
+			return nil, loadplan.Flaw{Setting: "--source",
+				Problem: fmt.Sprintf("%v is no address of this machine", a)}
+		}
+	}
+	if len(all) == 0 {
+		return nil, loadplan.Flaw{Setting: "--source",
+			Problem: fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
+	}
+	return all, nil
+}
+
+// loopbackSources are as many addresses of 127.0.0.0/8 as the connections to a loopback target
+// need; Linux has them all. None if one is enough.
+func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
+	for _, a := range addrs {
+		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
+			return nil
+		}
+	}
+	each := portsUsed * float64(machine.LocalPorts()*len(addrs))
+	connections := float64(r.plan.Connections * max(r.plan.Parts, 1)) // all use the same ports
+	if each == 0 || connections <= each {
+		return nil
+	}
+	a := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	for n := int(connections/each) + 1; n > 0; n-- {
+		all = append(all, a)
+		a = a.Next()
+	}
+	r.addNotice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
+		"connections, or for connecting quickly", all[0], all[len(all)-1], connections))
+	return all
+}

@@ -1,0 +1,130 @@
+package loadplan
+
+import (
+	"crypto/tls"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/h3"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proto/h2"
+)
+
+// Version is dyno's own, as User-Agent and results name it.
+const Version = "0.1.0"
+
+// UserAgent is the User-Agent of requests that have none.
+const UserAgent = "dyno/" + Version
+
+// Auto is the HTTP version of a plan that names none. With TLS the server chooses HTTP/2 or
+// HTTP/1.1 for each connection (ALPN), unless only one of them can do what was asked: several
+// Streams need HTTP/2; pipelining, and headers such as Connection, need HTTP/1.1. Without TLS it is
+// HTTP/1.1, except for h2c URLs. It is never HTTP/3.
+const Auto = "auto"
+
+// The protocols of connections, by their ALPN name if they have one.
+const (
+	HTTP10  = "http/1.0"
+	HTTP11  = "http/1.1"
+	HTTP2   = "h2"
+	HTTP3   = h3.Name
+	FastCGI = "fastcgi"
+)
+
+// OfferedProtocols are the names of the protocols that connections may speak; if there are two, the
+// server chooses. The notice says why HTTP/2 is not offered where a user would expect it.
+func (p *Plan) OfferedProtocols() (names []string, notice string) {
+	switch {
+	case p.Target.FastCGI:
+		return []string{FastCGI}, ""
+	case p.HTTP == "1.0":
+		return []string{HTTP10}, ""
+	case p.OnlyHTTP2():
+		return []string{HTTP2}, ""
+	case p.OnlyHTTP3():
+		return []string{HTTP3}, ""
+	case p.HTTP == "1.1" || !p.Target.TLS:
+		return []string{HTTP11}, ""
+	case p.Pipeline > 1:
+		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
+			"see --streams and --http"
+	case p.TLS.isBelowHTTP2():
+		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which needs TLS 1.2: see --tls-max"
+	}
+	for i := range p.Requests {
+		r := p.Requests[i].Request
+		if err := h2.Check(r); err != nil && h1.Check(r) == nil {
+			return []string{HTTP11}, fmt.Sprintf("HTTP/1.1 and not HTTP/2, for request %d: %v",
+				i+1, strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
+	return []string{HTTP2, HTTP11}, ""
+}
+
+// OnlyHTTP2 reports whether connections use nothing but HTTP/2.
+func (p *Plan) OnlyHTTP2() bool {
+	t := p.Target
+	return !t.FastCGI && (t.H2C || p.HTTP == "2" || p.HTTP == Auto && t.TLS && p.Streams > 1)
+}
+
+// checkProtocol checks the settings of the protocols.
+func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
+	known := slices.Contains([]string{Auto, "1.0", "1.1", "2", "3"}, p.HTTP)
+	t := p.Target
+	flaw(!known, "--http", "%q is not auto, 1.0, 1.1, 2 or 3", p.HTTP)
+	flaw(known && t.FastCGI && p.HTTP != Auto, "--http", "%s is FastCGI and not HTTP/%s",
+		t.URL, p.HTTP)
+	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2" && p.HTTP != "3", "--http",
+		"%s is HTTP/2 and not HTTP/%s; write http://", t.URL, p.HTTP)
+	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
+	flaw(t.FastCGI && p.Pipeline > 1, "--pipeline", "FastCGI has no pipelining")
+	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "--pipeline",
+		"HTTP/2 has no pipelining, but streams; give only --streams")
+	flaw(t.FastCGI && p.Streams > 1, "--streams",
+		"a FastCGI connection carries one request at a time; give more --connections")
+	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "--streams",
+		"HTTP/1 has none; give --http 2, or --pipeline instead")
+	p.checkHTTP3(flaw)
+	flaw(!t.FastCGI && len(p.Params) > 0, "--fcgi-param", "%s is not FastCGI; write fcgi://", t.URL)
+	for _, many := range []struct {
+		setting string
+		n       int
+	}{{"--pipeline", p.Pipeline}, {"--streams", p.Streams}} {
+		flaw(p.Reconnect > 0 && many.n > p.Reconnect, many.setting,
+			"%d exchanges cannot be under way on a connection that carries %d", many.n, p.Reconnect)
+	}
+}
+
+// ProtoRequests are the plan's requests as protocols take them.
+func (p *Plan) ProtoRequests() []proto.Request {
+	all := make([]proto.Request, len(p.Requests))
+	for i := range p.Requests {
+		all[i] = p.Requests[i].Request
+	}
+	return all
+}
+
+// HTTP3Ring is the kind of ring that does HTTP/3: the library's name.
+const HTTP3Ring = "quic-go"
+
+// OnlyHTTP3 reports whether connections use HTTP/3, which must be asked for by name.
+func (p *Plan) OnlyHTTP3() bool { return p.HTTP == "3" }
+
+// checkHTTP3 checks for what HTTP/3 cannot do, or dyno cannot do with it.
+func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
+	t := p.Target
+	if !p.OnlyHTTP3() || t.FastCGI { // FastCGI with --http is a flaw of its own
+		return
+	}
+	flaw(!t.TLS, "--http", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
+	flaw(p.Pipeline > 1, "--pipeline", "HTTP/3 has no pipelining, but streams; give only --streams")
+	flaw(p.Ring != "auto", "--ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
+	flaw(p.Spin, "--spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
+	flaw(len(p.CPUs) > 0, "--cpus", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+
+		"that the process may use: start dyno under taskset instead")
+	_, high := p.TLS.versionRange()
+	flaw(high != 0 && high < tls.VersionTLS13, "--tls-max", "HTTP/3 has TLS 1.3 and no other")
+	flaw(p.TLS.ALPN == NoALPN, "--alpn", "without %q there is no HTTP/3", HTTP3)
+}

@@ -1,0 +1,341 @@
+// Package loadplan says what is to be done, before any of it is: a Plan, and what follows from it
+// alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
+// and the files that TLS needs.
+//
+// plan.go has the settings, their limits and Check. schedule.go has the intended start times,
+// profile.go a rate that changes, sequence.go the order of requests, schedulechange.go two
+// schedules one after the other. part.go cuts a plan into those of several generators, and
+// scenario.go its users into those of threads. offered.go says which protocols connections may
+// speak, tls.go how TLS is done, source.go where they connect from, probe.go what --probe sends.
+// requestdata.go, requestjson.go and pack.go write plans and requests.
+//
+// An intended start time is in ns after the start of the load, warm-up included.
+package loadplan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"dyno/internal/engine/machine"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/scenario"
+)
+
+// A Plan is all that decides a run: flags set its fields, files decode into
+// it, results store it. Run changes nothing in it.
+type Plan struct {
+	Target Target `json:"target"`
+	// Addresses are those that somebody has resolved Target.Host to and approved. Run connects to no
+	// others, whatever Target.Host resolves to now. None: Run resolves it.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
+	Requests  []Request    `json:"requests"`
+	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
+
+	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
+	// nil: they are sent in turn. With a scenario,
+	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
+	Scenario scenario.Maker `json:"-"`
+	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
+	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
+	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
+
+	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
+	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
+	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
+	Reconnect int     `json:"reconnect"`         // requests that a connection carries; 0: no limit
+	Params    []Param `json:"fcgi_params,omitempty"`
+	TLS       TLS     `json:"tls,omitzero"`
+
+	Connections int     `json:"connections"` // in all threads together
+	Threads     int     `json:"threads"`
+	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second; 0: closed loop
+	Stages      []Stage `json:"stages,omitempty"`       // how the rate changes in the window
+	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
+	Seed        uint64  `json:"seed,omitempty"`         // of what is random; 0: one is drawn
+	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
+	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
+	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
+
+	// Ceiling is what the owner of this machine allows, in requests a second of an open workload.
+	// Requests sent late and retries count too. 0: no ceiling.
+	Ceiling Rate `json:"-"`
+
+	Duration   Seconds `json:"duration_s,omitempty"` // of the measured window; 0: until Requested
+	Warmup     Seconds `json:"warmup_s"`             // load before the window, not counted
+	Drain      Seconds `json:"drain_s"`              // after the window, for what was due in it
+	Timeout    Seconds `json:"timeout_s"`            // of a request, from when it was sent
+	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
+
+	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
+
+	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
+	// costs the threads a copy of each response.
+	SaveErrors bool `json:"-"`
+
+	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
+	CPUs []int  `json:"cpus,omitempty"`
+	Spin bool   `json:"spin,omitempty"` // threads never sleep
+
+	// Source are the local addresses to connect from, in turn; of a range, those that the machine has.
+	// None: the system's choice, or several of loopback where one has too few ports.
+	Source []Source `json:"source,omitempty"`
+
+	// Part is the number of this generator, from 0, of Parts generators that load at once. It sends
+	// its share of the arrivals of Rate and Stages, and of ConnectRate. Connections, Users and
+	// Requested are its own. 0 or 1 Parts: the whole load.
+	Part    int   `json:"part,omitempty"`
+	Parts   int   `json:"parts,omitempty"`
+	Weights []int `json:"weights,omitempty"` // of the parts; none: all are equal
+	// Before is how many of the whole load's Requested belong to the parts before, and UsersBefore
+	// how many of its Users.
+	Before      int64 `json:"requests_before,omitempty"`
+	UsersBefore int64 `json:"users_before,omitempty"`
+}
+
+// A Target is where requests go.
+type Target struct {
+	URL     string `json:"url"` // as the user wrote it, without credentials
+	TLS     bool   `json:"tls"`
+	H2C     bool   `json:"h2c,omitempty"`     // HTTP/2 without TLS, from the first byte
+	FastCGI bool   `json:"fastcgi,omitempty"` // and not HTTP at all
+	Host    string `json:"host,omitempty"`    // host name or address to dial
+	Port    uint16 `json:"port,omitempty"`
+	Unix    string `json:"unix,omitempty"` // path of a socket to dial instead
+}
+
+// A Param is a parameter of every FastCGI request. It replaces dyno's own of that name, or is
+// added.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A Request is one of those a run sends, and how often it does.
+type Request struct {
+	proto.Request
+	Name   string // of its route in the result
+	Weight int    // of 1 or more: its share of what is sent
+
+	digest digest // of a Body that JSON did not hold
+}
+
+// TLS is how the server is authenticated, and we to it. Files are PEM.
+type TLS struct {
+	Insecure   bool   `json:"insecure,omitempty"` // accept any certificate
+	CAFile     string `json:"cacert,omitempty"`   // trusted instead of the system's
+	CertFile   string `json:"cert,omitempty"`     // ours, for servers that ask
+	KeyFile    string `json:"key,omitempty"`
+	ServerName string `json:"sni,omitempty"` // asked for and verified; "": the URL's host
+
+	MinVersion string `json:"tls_min,omitempty"` // "1.0" to "1.3"; "": 1.2, or a lower MaxVersion
+	MaxVersion string `json:"tls_max,omitempty"` // likewise; "": 1.3
+	Resume     bool   `json:"resume,omitempty"`  // sessions of earlier connections of the thread
+	ALPN       string `json:"alpn,omitempty"`    // what to offer, comma-separated, or NoALPN; "": all
+	KeyLogFile string `json:"keylog,omitempty"`  // to which the secrets of all sessions are added
+
+	// What the files hold, in place of their names: see Enclose.
+	CA, Cert, Key string `json:"-"`
+}
+
+// Seconds is a duration that JSON shows in seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(s).Seconds())
+}
+
+// UnmarshalJSON reads seconds.
+func (s *Seconds) UnmarshalJSON(b []byte) error {
+	var f float64
+	err := json.Unmarshal(b, &f)
+	*s = Seconds(math.Round(f * 1e9))
+	return err
+}
+
+// String is the duration as Go writes it.
+func (s Seconds) String() string { return time.Duration(s).String() }
+
+// A Rate is a number of events a second, in thousandths so that schedules can
+// be exact. JSON shows events a second.
+type Rate int64
+
+// RatePerSecond is a rate of f events a second, to the nearest thousandth.
+func RatePerSecond(f float64) Rate { return Rate(math.Round(f * 1000)) }
+
+// PerSecond is the rate in events a second.
+func (r Rate) PerSecond() float64 { return float64(r) / 1000 }
+
+// String is how many events a second, as a decimal number without an exponent: 2500000, 0.5.
+func (r Rate) String() string { return strconv.FormatFloat(r.PerSecond(), 'f', -1, 64) }
+
+// MarshalJSON writes events a second.
+func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.PerSecond()) }
+
+// UnmarshalJSON reads events a second.
+func (r *Rate) UnmarshalJSON(b []byte) error {
+	var f float64
+	err := json.Unmarshal(b, &f)
+	*r = RatePerSecond(f)
+	return err
+}
+
+// Statuses is a range of status codes.
+type Statuses struct {
+	From uint16 `json:"from"`
+	To   uint16 `json:"to"` // included
+}
+
+// AnyStatus has every status code that an answer can have.
+func AnyStatus() Statuses { return Statuses{From: 100, To: 999} }
+
+// leastError is the lowest status that is an error unless the plan says otherwise: 4xx
+// and 5xx are.
+const leastError = 400
+
+// DefaultPlan is a plan of which only Target and Requests are missing.
+func DefaultPlan() Plan {
+	return Plan{
+		HTTP: Auto, Pipeline: 1, Streams: 1, Connections: 50, Threads: machine.Threads(), Ring: "auto",
+		Duration: Seconds(10 * time.Second), Drain: Seconds(2 * time.Second),
+		Timeout: Seconds(10 * time.Second), Connecting: Seconds(5 * time.Second),
+	}
+}
+
+// The arrivals of an open loop.
+const (
+	Even    = "constant" // as evenly spaced as can be
+	Poisson = "poisson"  // independent of one another
+)
+
+// Limits of a plan, each far above what one machine can do.
+const (
+	MaxConnections = 1 << 20
+	MaxThreads     = 1 << 10
+	MaxPipeline    = 1 << 10
+	MaxStreams     = h2.MaxStreams
+	MaxRate        = 100_000_000 // a second
+	MaxRequested   = 1 << 50
+	MaxTime        = 366 * 24 * time.Hour
+	MaxStages      = 10_000
+	MaxUsers       = 1 << 22
+)
+
+// A Flaw is one thing wrong with a plan: which setting, as the command line
+// names it, what it was, and what is allowed.
+type Flaw struct{ Setting, Problem string }
+
+// Error names the setting first.
+func (f Flaw) Error() string { return f.Setting + ": " + f.Problem }
+
+// Check reports every Flaw of the plan, joined, and changes nothing. It looks
+// at nothing outside the plan: Limits does.
+func (p *Plan) Check() error {
+	var all []error
+	flaw := func(bad bool, setting, format string, args ...any) {
+		if bad {
+			all = append(all, Flaw{setting, fmt.Sprintf(format, args...)})
+		}
+	}
+	within := func(n, low, high int64, setting string) {
+		flaw(n < low || n > high, setting, "%d is not within %d to %d", n, low, high)
+	}
+	period := func(d Seconds, low time.Duration, setting string) {
+		t := time.Duration(d)
+		flaw(t < low || t > MaxTime, setting, "%v is not within %v to %v", t, low, MaxTime)
+	}
+	within(int64(p.Connections), 1, MaxConnections, "--connections")
+	within(int64(p.Threads), 1, MaxThreads, "--threads")
+	within(int64(p.Pipeline), 1, MaxPipeline, "--pipeline")
+	within(int64(p.Streams), 1, MaxStreams, "--streams")
+	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
+	within(p.Requested, 0, MaxRequested, "--requests")
+	p.checkArrivals(flaw)
+	p.checkPart(flaw)
+	checkRate(p.ConnectRate, "--connect-rate", flaw)
+	checkRate(p.Probe, "--probe", flaw)
+	flaw(p.Probe > RatePerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
+		p.Probe, probeMost)
+	period(p.Warmup, 0, "--warmup")
+	period(p.Drain, 0, "--drain")
+	period(p.Timeout, time.Millisecond, "--timeout")
+	period(p.Connecting, time.Millisecond, "--connect-timeout")
+	if p.Requested == 0 || p.Duration != 0 {
+		period(p.Duration, time.Millisecond, "--duration")
+	}
+	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "--requests",
+		"%d requests cannot use %d connections; lower --connections or raise --requests",
+		p.Requested, p.Connections)
+	p.checkProtocol(flaw)
+	p.checkSource(flaw)
+	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
+	flaw(len(p.Requests) == 0 && p.Scenario == nil, "--requests-file", "has no request")
+	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
+		len(p.Requests))
+	p.checkScenario(flaw)
+	p.checkTLS(flaw)
+	for _, s := range p.Expect {
+		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",
+			"%d-%d is not a range of status codes", s.From, s.To)
+	}
+	return errors.Join(all...)
+}
+
+// checkArrivals is Check of what makes an open loop.
+func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
+	checkRate(p.Rate, "--rate", flaw)
+	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible",
+		len(p.Stages), MaxStages)
+	top := p.Rate
+	for _, s := range p.Stages {
+		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
+			"%v is not within 0s to %v", s.Duration, MaxTime)
+		checkRate(s.Rate, "--stage", flaw)
+		top = max(top, s.Rate)
+	}
+	if len(p.Stages) > 0 {
+		flaw(top == 0, "--stage", "no stage has a rate above 0")
+		flaw(stagesLength(p.Stages) != time.Duration(p.Duration), "--duration",
+			"%v is not the length of all stages, %v", p.Duration, stagesLength(p.Stages))
+		flaw(p.Rate == 0 && p.Warmup > 0, "--warmup",
+			"needs -R, which is the rate before the first stage")
+	}
+	flaw(p.Arrival != "" && p.Arrival != Even && p.Arrival != Poisson, "--arrival",
+		"%q is not %s or %s", p.Arrival, Even, Poisson)
+	flaw(p.Arrival == Poisson && !p.Open(), "--arrival",
+		"%s arrivals need a rate; give -R or --stage", Poisson)
+}
+
+func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
+	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s", r,
+		MaxRate)
+}
+
+// Open reports whether arrivals follow a schedule of their own (an open loop)
+// and not the answers (a closed loop).
+func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
+
+// LiteralAddress is the target's address; ok is false if a name has to be looked up.
+func (t Target) LiteralAddress() (at netip.AddrPort, ok bool) {
+	a, err := netip.ParseAddr(t.Host)
+	return netip.AddrPortFrom(a, t.Port), err == nil
+}
+
+// Expects reports whether an answer of that status is right. Any other is an error.
+func (p *Plan) Expects(status uint16) bool {
+	if len(p.Expect) == 0 {
+		return status < leastError
+	}
+	for _, s := range p.Expect {
+		if s.From <= status && status <= s.To {
+			return true
+		}
+	}
+	return false
+}

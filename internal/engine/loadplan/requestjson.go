@@ -1,0 +1,78 @@
+package loadplan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"unicode/utf8"
+
+	"dyno/internal/engine/proto"
+)
+
+// longestBody is how long a body may be for JSON to hold it, in bytes. Of a longer body, or one
+// that is not text, JSON holds the length and the SHA-256.
+const longestBody = 4 << 10
+
+// A digest stands for a body that JSON does not hold.
+type digest struct {
+	Bytes  int64  `json:"body_bytes,omitempty"`
+	SHA256 string `json:"body_sha256,omitempty"`
+}
+
+type requestJSON struct {
+	Name      string      `json:"name,omitempty"`
+	Method    string      `json:"method"`
+	Authority string      `json:"authority"`
+	Path      string      `json:"path"`
+	Headers   []fieldJSON `json:"headers,omitempty"`
+	Body      string      `json:"body,omitempty"`
+	digest
+	Weight int `json:"weight"`
+}
+
+type fieldJSON struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// MarshalJSON writes the request, with its body if that is UTF-8 of at most 4 KiB.
+func (r Request) MarshalJSON() ([]byte, error) {
+	j := requestJSON{Name: r.Name, Method: r.Method, Authority: r.Authority, Path: r.Path,
+		digest: r.digest, Weight: r.Weight}
+	for _, f := range r.Header {
+		j.Headers = append(j.Headers, fieldJSON(f))
+	}
+	switch {
+	case len(r.Body) == 0:
+	case len(r.Body) <= longestBody && utf8.Valid(r.Body):
+		j.Body, j.digest = string(r.Body), digest{}
+	default:
+		sum := sha256.Sum256(r.Body)
+		j.digest = digest{int64(len(r.Body)), hex.EncodeToString(sum[:])}
+	}
+	// Not json.Marshal: it would write the & of every query as \u0026.
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(j)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. A request whose body was not written has none
+// afterwards, but MarshalJSON writes it as it was read.
+func (r *Request) UnmarshalJSON(b []byte) error {
+	var j requestJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*r = Request{Name: j.Name, Weight: j.Weight, digest: j.digest}
+	r.Method, r.Authority, r.Path = j.Method, j.Authority, j.Path
+	for _, f := range j.Headers {
+		r.Header = append(r.Header, proto.Field(f))
+	}
+	if j.Body != "" {
+		r.Body = []byte(j.Body)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package loadplan
+
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+)
+
+// This file is what a scenario is to the plan and to the result. What its users do while there is
+// load is in users.go and steps.go.
+
+// checkScenario is Check of what users do.
+func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
+	if p.Scenario == nil {
+		flaw(len(p.Steps)+len(p.Checks)+p.Users > 0, "scenario",
+			"the plan has steps, checks or users, and no scenario that says what users do")
+		return
+	}
+	flaw(len(p.Steps) == 0, "scenario", "has no step")
+	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
+	threads := min(p.Threads, p.Connections)
+	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
+		"lower --threads", p.Users, threads)
+	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
+		p.Part+1, p.Parts)
+	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
+	flaw(p.Probe > 0, "--probe", "sends the same request again and again, and a scenario does not")
+}
+
+// Want is what the plan wants of each response.
+func (p *Plan) Want() (w proto.Want) {
+	if p.Scenario != nil {
+		w = p.Scenario.Want()
+	}
+	if p.SaveErrors {
+		w.AllFields, w.Body = true, max(w.Body, SampledBody)
+	}
+	return w
+}
+
+// StepRoutes are the steps, by number, as requests of which only the Name is set: a route for each.
+func (p *Plan) StepRoutes() []Request {
+	all := make([]Request, len(p.Steps))
+	for i := range all {
+		all[i].Name = p.Steps[i]
+	}
+	return all
+}
+
+// IsRandom reports whether the plan needs a Seed: something in it is drawn at random.
+func (p *Plan) IsRandom() bool {
+	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
+}
+
+// userCount is how many users a plan with a scenario has.
+func (p *Plan) userCount() int {
+	if p.Users > 0 {
+		return p.Users
+	}
+	return p.Connections * max(p.Pipeline, p.Streams)
+}
+
+// ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,
+// so that with as many iterations as users each user has one.
+func (p *Plan) ScenarioShare(i, n int) scenario.Share {
+	users := int64(p.userCount())
+	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before}
+	for k := range i {
+		s.FirstUser += p.quotaOf(users, k, n)
+		s.FirstIteration += RequestQuota(p, k, n)
+	}
+	s.Users, s.Iterations = p.quotaOf(users, i, n), RequestQuota(p, i, n)
+	return s
+}

@@ -1,0 +1,168 @@
+package loadplan
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	ptls "dyno/internal/engine/proto/tls"
+)
+
+// NoALPN is the ALPN of a plan that offers no protocol.
+const NoALPN = "none"
+
+// OfferedInOrder are the protocols that ALPN offers, in its order.
+func (t TLS) OfferedInOrder(protocols []string) (offered []string) {
+	for name := range strings.SplitSeq(t.ALPN, ",") {
+		for _, p := range protocols {
+			if ALPNName(p) == name {
+				offered = append(offered, p)
+			}
+		}
+	}
+	return offered
+}
+
+// ALPNName is what ALPN calls a protocol: HTTP/1.0 is a way to speak HTTP/1.1.
+func ALPNName(protocol string) string {
+	if protocol == HTTP10 {
+		return HTTP11
+	}
+	return protocol
+}
+
+// versionRange returns the lowest and the highest version of TLS. Go offers no version below 1.2
+// unless the lowest is set, so a highest version below 1.2 sets the lowest too.
+func (t TLS) versionRange() (low, high uint16) {
+	low, high = ptls.Version(t.MinVersion), ptls.Version(t.MaxVersion)
+	if low == 0 && high != 0 && high < tls.VersionTLS12 {
+		low = high
+	}
+	return low, high
+}
+
+// isBelowHTTP2 reports whether no version is left that HTTP/2 allows (RFC 9113, 9.2).
+func (t TLS) isBelowHTTP2() bool {
+	_, high := t.versionRange()
+	return high != 0 && high < tls.VersionTLS12
+}
+
+// checkTLS checks the settings of TLS.
+func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
+	t := p.TLS
+	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "--cert",
+		"needs --key, and --key needs --cert")
+	flaw(!p.Target.TLS && t != TLS{}, "--insecure, --cacert, --cert, --key, --sni, --alpn, "+
+		"--tls-min, --tls-max, --tls-resume", "say how TLS is done, and %s is without TLS",
+		p.Target.URL)
+	for _, v := range []struct{ setting, version string }{
+		{"--tls-min", t.MinVersion}, {"--tls-max", t.MaxVersion},
+	} {
+		flaw(v.version != "" && ptls.Version(v.version) == 0, v.setting,
+			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
+	}
+	low, high := t.versionRange()
+	flaw(low > high && high != 0, "--tls-min", "%s is above --tls-max, %s", t.MinVersion, t.MaxVersion)
+	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "--tls-max",
+		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
+	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
+		return
+	}
+	names, _ := p.OfferedProtocols()
+	for i, name := range names {
+		names[i] = ALPNName(name)
+	}
+	offered := strings.Split(t.ALPN, ",")
+	for i, name := range offered {
+		flaw(!slices.Contains(names, name), "--alpn", "%q is not what these connections can speak: "+
+			"%s, or %s to offer nothing", name, strings.Join(names, " and "), NoALPN)
+		flaw(slices.Contains(offered[:i], name), "--alpn", "%q is there twice", name)
+	}
+}
+
+// TLSConfig is the configuration of TLS, without the protocols that ALPN offers. It reads the
+// files; its errors are Flaws of their settings.
+func (p *Plan) TLSConfig() (*tls.Config, error) {
+	c := &tls.Config{
+		InsecureSkipVerify: p.TLS.Insecure,
+		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
+	}
+	c.MinVersion, c.MaxVersion = p.TLS.versionRange()
+	t, err := p.TLS.withFileContents()
+	if err != nil {
+		return nil, err
+	}
+	if t.CA != "" {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM([]byte(t.CA)) {
+			return nil, Flaw{"--cacert", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
+		}
+	}
+	if t.Cert != "" {
+		pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
+		if err != nil {
+			return nil, Flaw{"--cert, --key", err.Error()}
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// withFileContents is t with the contents of its files in place of their names.
+func (t TLS) withFileContents() (TLS, error) {
+	for _, f := range []struct {
+		setting    string
+		name, text *string
+	}{
+		{"--cacert", &t.CAFile, &t.CA}, {"--cert", &t.CertFile, &t.Cert}, {"--key", &t.KeyFile, &t.Key},
+	} {
+		if *f.name == "" {
+			continue
+		}
+		b, err := readPEM(*f.name)
+		if err != nil {
+			return t, Flaw{f.setting, err.Error()}
+		}
+		*f.name, *f.text = "", string(b)
+	}
+	return t, nil
+}
+
+// longestPEM is the largest PEM file that is read, in bytes: more than all certificates of a
+// system.
+const longestPEM = 16 << 20
+
+// readPEM reads a file of certificates or of a key.
+func readPEM(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, longestPEM+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) == 0:
+		return nil, errors.New(name + " is empty")
+	case len(b) > longestPEM:
+		return nil, fmt.Errorf("%s has more than %d bytes", name, longestPEM)
+	}
+	return b, nil
+}
+
+// Enclose is p with the contents of its TLS files in place of their names, for a generator that
+// does not have the files. It reports their faults. JSON holds neither names nor contents.
+func (p Plan) Enclose() (Plan, error) {
+	_, err := p.TLSConfig()
+	if err == nil {
+		p.TLS, err = p.TLS.withFileContents()
+	}
+	return p, err
+}

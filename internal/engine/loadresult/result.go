@@ -1,0 +1,183 @@
+// Package loadresult has what a load measured: a Result, its Intervals and Totals, and how those of
+// several workers or generators add up. It measures nothing itself.
+//
+// result.go has the types, totals.go the sum of what workers count, routes.go the requests of one
+// name, scenariototals.go iterations and checks. together.go adds up the intervals of several
+// generators, failurelist.go their failures. arrivallaw.go compares the instants at which requests
+// could leave with the law that was asked for. Package result turns a Result into what is stored.
+package loadresult
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto/tls"
+)
+
+// A Result is what one run of a plan measured, as it was counted. Package result converts it to the
+// form that is stored and read.
+type Result struct {
+	Plan    loadplan.Plan
+	Ring    string    // of the ring that was used
+	Started time.Time // when the load began, warm-up included, on the monotonic clock
+	Ended   Ending
+	Cause   string // of Gone and Unreachable: the most frequent failure
+
+	DNS       time.Duration // of the look-up; 0 when there was none
+	Warmed    time.Duration // before the window: the planned warm-up, or until it was interrupted
+	Measured  time.Duration // length of the window
+	Drained   time.Duration // spent after it
+	StartLate time.Duration // from the start until the last thread was running
+
+	Total     *metric.Counters // of the window
+	Probe     *Result          // of the probe; nil: there was none
+	Intervals []Interval
+	Totals
+
+	Routes     []Route       // in the plan's order; one for each name
+	Samples    []Sample      // of Failures, in the order in which they happened
+	CPU        time.Duration // of this process, in the window
+	Busy       float64       // share of the window in which the busiest worker had something to do
+	GCPauseMax time.Duration // in the window
+
+	// What else may have delayed the generator in the window; 0 where unknown.
+	Unscheduled   float64       // share of it in which the worst worker was runnable without a CPU
+	CPUWait       time.Duration // of the worst worker: mean wait until it ran
+	GoroutineWait time.Duration // p99 of the waits of runnable goroutines
+	StopMax       time.Duration // longest stop of all goroutines by the runtime
+	Ports         int           // local ports that connections to one address can have
+
+	Notices []string // what was done differently from what was asked, and why
+}
+
+// An Ending is why a run ended.
+type Ending string
+
+// The endings of a run.
+const (
+	ByDuration  Ending = "duration"
+	ByRequests  Ending = "requests"
+	Interrupted Ending = "interrupted"
+	Aborted     Ending = "aborted"     // by ErrAborted
+	Gone        Ending = "gone"        // no connection could be opened any more
+	Unreachable Ending = "unreachable" // none could ever be opened
+	Lost        Ending = "lost"        // a machine that made a part of the load stopped answering
+)
+
+// ErrAborted is the cause of a context that ends a run because of what it measured.
+var ErrAborted = errors.New("what was measured ends the run")
+
+// An Interval is a second of the run, of all workers together. The last one may be shorter; it
+// covers the time after the window.
+type Interval struct {
+	Index                   int
+	From, To                time.Duration // after the window's start
+	Sent, Completed, Failed int64
+	InFlight                int64
+	Received, Written       int64
+	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
+	Latency                 metric.Sparse // of completed requests; not in a Result
+	Heat                    metric.Heat   // of Latency; kept in a Result too
+	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
+	ErrorLatency            metric.Sparse // likewise, of answers that were errors
+
+	Status   map[uint16]int64 // answers by status code; nil when there were none
+	Failures []Failure        // of connections and requests, the most frequent first
+	Busy     float64          // share of the time in which the busiest worker had something to do
+	LagMax   time.Duration    // open workload: the longest send lag
+}
+
+// A Failure is a way in which connections or requests failed, and how often.
+type Failure struct {
+	Phase   Phase
+	Kind    string // from a fixed small set, such as "refused" or "timeout"
+	Address string
+	Detail  string // of the first
+	Count   int64
+}
+
+// CauseText describes the failure as the reason of an ending.
+func (f Failure) CauseText() string {
+	return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
+}
+
+// A Phase is the part of the life of a connection or request in which it failed.
+type Phase string
+
+// The phases, in the order in which they happen.
+const (
+	DNS      Phase = "dns"
+	Connect  Phase = "connect"
+	TLSPhase Phase = "tls"
+	Write    Phase = "write"
+	Read     Phase = "read"
+	Protocol Phase = "protocol"
+	Timeout  Phase = "timeout"
+	Expect   Phase = "expect"
+	Check    Phase = "check" // of a scenario
+)
+
+// Phases are all of them.
+var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect, Check}
+
+// A Route is the requests of one name.
+type Route struct {
+	Name              string
+	Completed, Failed int64
+	Latency           *metric.Histogram
+}
+
+// A Totals is what a worker counts over the whole run and reports at its end. Totals add up.
+type Totals struct {
+	ConnectionTotals
+	TLSTotals
+	OutageTotals
+
+	Retried        int64  // requests retried
+	Warmup         int64  // requests due before the window and sent, each once
+	WarmupLost     int64  // of those: failed, or without an answer at the end
+	Unfinished     int64  // requests of the window without an answer at the end
+	Late           int64  // open workload: sent more than lateAfter after they were due
+	SentAfter      int64  // open workload: due in the window and sent after it
+	CompletedAfter int64  // of those
+	ErrorsAfter    int64  // of those, answered with an error
+	LateMax        int64  // ns after due, of all that were sent
+	Waiting        int64  // open workload: due in the window and never sent
+	Stderr         []byte // FastCGI: what applications wrote to stderr, up to 4 KiB a worker
+	StderrBytes    int64  // FastCGI: all that they wrote to stderr
+
+	FirstByte *metric.Histogram // Coarse
+	Lag       *metric.Histogram // Fine; open workload: send lag
+	Law       Law               // open workload
+	Failures  []Failure
+
+	Scenario *ScenarioTotals // nil: the plan has none
+}
+
+// ConnectionTotals are counts of connections of the whole run.
+type ConnectionTotals struct {
+	Opened, Reconnects int64
+	Served             int               // connections that completed a request
+	Protocols          map[string]int64  // of Opened, what each spoke: HTTP11 and the like
+	Room               int               // requests that a connection could have in flight at most
+	Connect            *metric.Histogram // Coarse; ns until connected, but for the warm-up's
+}
+
+// TLSTotals are counts of TLS handshakes.
+type TLSTotals struct {
+	TLSFull, TLSResumed int64 // whole run
+	Handshakes          int64 // of them in the window
+	Terms               map[tls.Terms]int64
+	FullTLS, ResumedTLS *metric.Histogram // Coarse; ns, but for the warm-up's
+}
+
+// OutageTotals are times of the window in which connections were not available, in ns.
+type OutageTotals struct {
+	Outage           int64 // in which no connection could be opened
+	Unavailable      int64 // sum of the times in which each connection was unavailable
+	UnavailableMost  int64 // the longest time of one connection
+	UnavailableSince int64 // after the window's start, when the longest began
+}

@@ -1,0 +1,91 @@
+package loadresult
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+)
+
+// A Sample is a request of the window that failed, and what there was of its response. Without
+// the plan's SaveErrors it has no Request, of the response only what the scenario wants, and there
+// are samples of the phases Expect and Check only.
+type Sample struct {
+	Phase   Phase
+	Kind    string // as in Failure
+	Address string
+	Detail  string // as in Failure, but of this error
+
+	Due, Sent, Ended time.Duration // after the window's start
+
+	Thread     int    // from 0
+	Connection int    // of those of the thread, from 0
+	Life       uint32 // which of its sockets, from 1
+	Protocol   string // of it, such as HTTP11; "": not known any more
+
+	Step            string // of a scenario, and whose it was; "": there is none
+	User, Iteration int64
+
+	Request      proto.Request // as it was sent, without holes; of Body the first SampledBody bytes
+	RequestBytes int64         // of its body
+
+	Status    uint16        // 0: no response arrived
+	Fields    []proto.Field // of its header, with names in lower case
+	Trailers  []proto.Field
+	Body      []byte // SampledBody bytes at most
+	BodyBytes int64  // -1: not all of it arrived
+}
+
+// SetRequest sets what was sent: the message without holes, and with the fields that dyno adds.
+func (s *Sample) SetRequest(p *loadplan.Plan, m proto.Message) {
+	r := p.FilledRequest(m)
+	s.RequestBytes = int64(len(r.Body))
+	r.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
+	s.Request = r
+}
+
+// SentFields are the fields of the header as it was sent: those of the request, and those that dyno
+// adds. HTTP/2 and HTTP/3 send Host as :authority, and FastCGI all of them as parameters.
+func (s *Sample) SentFields() (all []proto.Field) {
+	r := &s.Request
+	given := func(name string) bool {
+		return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
+			return strings.EqualFold(f.Name, name)
+		})
+	}
+	if !given("Host") {
+		all = append(all, proto.Field{Name: "Host", Value: r.Authority})
+	}
+	if !given("User-Agent") {
+		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
+	}
+	all = append(all, r.Header...)
+	sized := s.RequestBytes > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
+	if sized && !given("Content-Length") && !given("Transfer-Encoding") {
+		length := strconv.FormatInt(s.RequestBytes, 10)
+		all = append(all, proto.Field{Name: "Content-Length", Value: length})
+	}
+	return all
+}
+
+// SetResponse sets what there is of the response; r may be nil.
+func (s *Sample) SetResponse(r *scenario.Response, status uint16, body int64) {
+	s.Status, s.BodyBytes = status, body
+	if r == nil {
+		return
+	}
+	for i := range r.Fields() {
+		name, value, trailer := r.FieldAt(i)
+		to := &s.Fields
+		if trailer {
+			to = &s.Trailers
+		}
+		*to = append(*to, proto.Field{Name: string(name), Value: string(value)})
+	}
+	s.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
+}

@@ -1,0 +1,91 @@
+package loadresult
+
+import (
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
+)
+
+// ScenarioTotals are what users did. An iteration belongs to the window if it was due in it; of it
+// are its steps and their checks.
+type ScenarioTotals struct {
+	Users  int
+	Warmup int64 // iterations begun before the window
+
+	Started    int64 // iterations of the window that were begun
+	Completed  int64 // of them
+	Failed     int64 // of them: a step failed, or the scenario said so
+	Unfinished int64 // of them: not over at the end of the run
+
+	Time       *metric.Histogram // Fine; ns from due to the end, of completed iterations
+	FailedTime *metric.Histogram // likewise, of those that failed
+	Checks     []CheckTotals     // as the plan names them
+
+	Took     int64 // ns in the window that the scenario itself took, of all threads; estimated
+	TookMost int64 // of the thread in which that was longest
+}
+
+// CheckTotals are the outcomes of one check of a scenario.
+type CheckTotals struct {
+	Name           string
+	Passed, Failed int64
+}
+
+// NewScenarioTotals returns totals of nothing, with a count for each check of that name.
+func NewScenarioTotals(checks []string) *ScenarioTotals {
+	t := &ScenarioTotals{Time: metric.NewHistogram(metric.Fine),
+		FailedTime: metric.NewHistogram(metric.Fine)}
+	for _, name := range checks {
+		t.Checks = append(t.Checks, CheckTotals{Name: name})
+	}
+	return t
+}
+
+// addScenario adds what another worker's users did; nil if there is no scenario.
+func (t *Totals) addScenario(from *ScenarioTotals) {
+	if from == nil {
+		return
+	}
+	if t.Scenario == nil {
+		t.Scenario = NewScenarioTotals(nil)
+		for _, c := range from.Checks {
+			t.Scenario.Checks = append(t.Scenario.Checks, CheckTotals{Name: c.Name})
+		}
+	}
+	to := t.Scenario
+	to.Users += from.Users
+	to.Warmup += from.Warmup
+	to.Started += from.Started
+	to.Completed += from.Completed
+	to.Failed += from.Failed
+	to.Unfinished += from.Unfinished
+	to.Time.Merge(from.Time)
+	to.FailedTime.Merge(from.FailedTime)
+	for i, c := range from.Checks {
+		to.Checks[i].Passed += c.Passed
+		to.Checks[i].Failed += c.Failed
+	}
+	to.Took += from.Took
+	to.TookMost = max(to.TookMost, from.TookMost)
+}
+
+// CountEnd counts an iteration of the window that took so many ns.
+func (t *ScenarioTotals) CountEnd(took int64, failed bool) {
+	if failed {
+		t.Failed++
+		t.FailedTime.Record(took)
+		return
+	}
+	t.Completed++
+	t.Time.Record(took)
+}
+
+// CountChecks counts the outcomes of the checks of a step of the window.
+func (t *ScenarioTotals) CountChecks(r *scenario.Response) {
+	for _, c := range r.Checks() {
+		if c.OK {
+			t.Checks[c.Check].Passed++
+		} else {
+			t.Checks[c.Check].Failed++
+		}
+	}
+}

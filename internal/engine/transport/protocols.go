@@ -1,0 +1,145 @@
+// Package transport turns a plan into what its connections need: codecs and addresses.
+//
+// protocols.go chooses the protocols and makes their codecs, with TLS and HTTP/3. resolve.go looks
+// the target up. What a plan may ask of protocols is in package loadplan, and their codecs are
+// below engine/proto.
+package transport
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"time"
+
+	"dyno/internal/engine/h3"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fcgi"
+	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proto/h2"
+	ptls "dyno/internal/engine/proto/tls"
+)
+
+// A Protocols is the protocols that a plan's connections may use, and what makes their codecs.
+type Protocols struct {
+	proto.Protocol
+	names   []string    // in the order in which they are offered
+	unasked string      // used when the server chose none
+	Notices []string    // why it is not what a user would expect, and other notices
+	keyLog  *os.File    // of TLS; nil: none
+	HTTP3   *h3.Options // nil: no connection uses HTTP/3
+}
+
+// CloseKeyLog closes the file of TLS secrets, if there is one.
+func (s *Protocols) CloseKeyLog() error {
+	if s == nil || s.keyLog == nil {
+		return nil
+	}
+	return s.keyLog.Close()
+}
+
+// addNotice adds a notice, unless it is empty.
+func (s *Protocols) addNotice(text string) {
+	if text != "" {
+		s.Notices = append(s.Notices, text)
+	}
+}
+
+// ChosenName is the name of the protocol that the server chose: the number of a Shaken event.
+func (s *Protocols) ChosenName(chosen uint32) string {
+	if chosen == 0 {
+		return s.unasked
+	}
+	return s.names[chosen-1]
+}
+
+// Framed reports whether bytes can arrive that belong to no response.
+func (s *Protocols) Framed(t loadplan.Target) bool { return t.TLS || s.names[0] == loadplan.HTTP2 }
+
+// NewProtocols makes the set of a plan. It reads the files of TLS, so that their faults are found
+// before anything is sent: they are errors of type loadplan.Flaw.
+func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
+	s := &Protocols{}
+	names, why := p.OfferedProtocols()
+	s.names, s.unasked = names, names[len(names)-1]
+	s.addNotice(why)
+	if p.OnlyHTTP3() {
+		return s, s.setHTTP3(p)
+	}
+	if !p.Target.TLS {
+		s.Protocol = protocolOf(p, s.names[0])
+		return s, nil
+	}
+	config, err := p.TLSConfig()
+	if err == nil {
+		err = s.logKeys(p.TLS.KeyLogFile, config)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.TLS.ALPN != "" {
+		s.names = p.TLS.OfferedInOrder(names)
+	}
+	inner := map[string]proto.Protocol{"": protocolOf(p, s.unasked)}
+	for _, name := range s.names {
+		inner[loadplan.ALPNName(name)] = protocolOf(p, name)
+		config.NextProtos = append(config.NextProtos, loadplan.ALPNName(name))
+	}
+	s.Protocol = ptls.Around(inner, config, p.TLS.Resume)
+	return s, nil
+}
+
+// protocolOf is the protocol of that name, configured by the plan.
+func protocolOf(p *loadplan.Plan, name string) proto.Protocol {
+	switch name {
+	case loadplan.FastCGI:
+		params := make([]proto.Field, len(p.Params))
+		for i, param := range p.Params {
+			params[i] = proto.Field(param)
+		}
+		return fcgi.Protocol(fcgi.Options{Params: params, CloseAfter: p.Reconnect,
+			UserAgent: loadplan.UserAgent})
+	case loadplan.HTTP2:
+		o := h2.Options{Scheme: "http", Streams: p.Streams, CloseAfter: p.Reconnect,
+			UserAgent: loadplan.UserAgent}
+		if p.Target.TLS {
+			o.Scheme = "https"
+		}
+		return h2.Protocol(o)
+	}
+	return h1.Protocol(h1.Options{Version10: name == loadplan.HTTP10, Depth: p.Pipeline,
+		CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent})
+}
+
+// setHTTP3 has the plan's connections use HTTP/3.
+func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
+	config, err := p.TLSConfig()
+	if err == nil {
+		err = s.logKeys(p.TLS.KeyLogFile, config)
+	}
+	if err != nil {
+		return err
+	}
+	s.HTTP3 = &h3.Options{TLS: config, Resume: p.TLS.Resume,
+		Connecting: time.Duration(p.Connecting), Streams: p.Streams, CloseAfter: p.Reconnect,
+		UserAgent: loadplan.UserAgent}
+	s.Protocol = h3.Protocol(*s.HTTP3)
+	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
+		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
+	return nil
+}
+
+// logKeys has the secrets of every TLS session written to a file, and adds a notice.
+func (s *Protocols) logKeys(name string, c *tls.Config) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return loadplan.Flaw{Setting: "SSLKEYLOGFILE", Problem: err.Error()}
+	}
+	s.keyLog, c.KeyLogWriter = f, f
+	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
+		"whoever has them can read the traffic", name))
+	return nil
+}
