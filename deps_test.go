@@ -20,7 +20,7 @@ internal/capacity internal/remote
 internal/server internal/fairness internal/target internal/notices
 internal/result
 internal/engine internal/observe
-internal/stats internal/nearest internal/redact internal/atomicfile
+internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
 `
 
 // What each package may import from this module and from others, and nothing
@@ -38,6 +38,8 @@ engine/proto/fcgi: engine/proto engine/proto/h1 /
 engine/proto/tls: engine/proto /
 engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
+fault: /
+engine/template: fault nearest /
 redact: /
 atomicfile: /
 engine/uring: / golang.org/x/sys
