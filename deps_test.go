@@ -40,6 +40,8 @@ engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
+engine/jsonscan: /
+engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
 engine/uring: / golang.org/x/sys
