@@ -41,6 +41,7 @@ engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
 engine/jsonscan: /
+engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /

@@ -81,8 +81,8 @@ func (p *parser) addCSVFault(err error, raw []byte) {
 		p.faults.Add(e.Line, e.Column, `a quote stands in a value that does not begin with one; write `+
 			`"say ""hi"""`)
 	case errors.Is(e, csv.ErrQuote):
-		p.faults.Add(e.Line, e.Column, `after a value in quotes comes no comma; a quote in it is doubled, `+
-			`as in "say ""hi"""`)
+		p.faults.Add(e.Line, e.Column, `after a value in quotes comes no comma; a quote in it is `+
+			`doubled, as in "say ""hi"""`)
 	default:
 		p.faults.Add(e.Line, e.Column, "%v", e.Err)
 	}

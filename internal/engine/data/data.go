@@ -108,7 +108,8 @@ func (p *parser) addColumn(name string, line, column int) {
 	case template.IsFunction(name):
 		p.faults.Add(line, column, "column %s has the name of a function; rename it", name)
 	case strings.Contains(name, "{{") || strings.Contains(name, "}}"):
-		p.faults.Add(line, column, "column %.60q has a brace, so no template can name it; rename it", name)
+		p.faults.Add(line, column, "column %.60q has braces, so no template can name it; rename it",
+			name)
 	case slices.Contains(p.columns, name):
 		p.faults.Add(line, column, "column %s is there twice", name)
 	}

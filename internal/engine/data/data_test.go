@@ -60,7 +60,7 @@ func TestFaults(t *testing.T) {
 			"d.csv:4:5: the row has 3 values"}},
 		{"a,a,,uuid,env,x{{y\n1,2,3,4,5,6\n", []string{"d.csv:1:3: column a is there twice",
 			"d.csv:1:5: column 3 has no name", "d.csv:1:6: column uuid has the name of a function",
-			"d.csv:1:11: column env has", "d.csv:1:15: column \"x{{y\" has a brace"}},
+			"d.csv:1:11: column env has", "d.csv:1:15: column \"x{{y\" has braces"}},
 		{"a,b\n1,\"x\n2,3\n4,5\n", []string{"d.csv:2:3: the quote never closes"}},
 		{"a,b\n\n\n\"x\"\"\ny\",\"z", []string{"d.csv:5:4: the quote never closes"}},
 		{"a,b\n1,x\"y\n1\n\"x\"y,2\n1,2\n", []string{"d.csv:2:4: a quote stands in a value",

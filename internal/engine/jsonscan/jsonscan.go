@@ -1,5 +1,5 @@
-// Package jsonscan walks through JSON text (RFC 8259) where it lies, without decoding it. So to look
-// for one value in an answer allocates nothing. It accepts what encoding/json accepts.
+// Package jsonscan walks through JSON text (RFC 8259) where it lies, without decoding it. So to
+// look for one value in an answer allocates nothing. It accepts what encoding/json accepts.
 package jsonscan
 
 import (
