@@ -42,6 +42,7 @@ fault: /
 engine/template: fault nearest /
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
+engine/check: engine/jsonpath engine/jsonscan engine/scenario /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
