@@ -86,8 +86,8 @@ func ParseBody(s string) (*Check, error) {
 	return c, nil
 }
 
-// ParseHeader parses what --expect-header takes: "Name: value", which one of the fields of that name
-// has to have, or "Name", of which there has to be one.
+// ParseHeader parses what --expect-header takes: "Name: value", which one of the fields of that
+// name has to have, or "Name", of which there has to be one.
 func ParseHeader(s string) (*Check, error) {
 	name, v, found := strings.Cut(s, ":")
 	name = strings.TrimSpace(name)
