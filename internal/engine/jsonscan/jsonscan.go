@@ -3,20 +3,14 @@
 package jsonscan
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"unicode/utf8"
 )
 
 // deepest is how deep values can be nested, as for encoding/json.
 const deepest = 10_000
-
-// plain are the bytes that stand for themselves in a string.
-var plain = func() (t [256]bool) {
-	for c := 0x20; c < 256; c++ {
-		t[c] = c != '"' && c != '\\'
-	}
-	return t
-}()
 
 // Space is the first place from i on that is no white space, or len(b).
 func Space(b []byte, i int) int {
@@ -131,11 +125,11 @@ func SkipString(b []byte, i int) (end int, ok bool) {
 	if i >= len(b) || b[i] != '"' {
 		return i, false
 	}
-	for i++; i < len(b); i++ {
-		if plain[b[i]] {
-			continue
-		}
+	for i++; ; i++ {
+		i = skipPlain(b, i)
 		switch {
+		case i >= len(b):
+			return i, false
 		case b[i] == '"':
 			return i + 1, true
 		case b[i] != '\\' || i+1 >= len(b):
@@ -155,7 +149,25 @@ func SkipString(b []byte, i int) (end int, ok bool) {
 			return i, false
 		}
 	}
-	return i, false
+}
+
+// skipPlain is the first place from i on of a quote, a backslash or a control character. It looks
+// at eight bytes at once: what is subtracted from a byte below it sets the byte's highest bit. That
+// may carry into higher bytes, of which none is then the first.
+func skipPlain(b []byte, i int) int {
+	const each = 0x0101_0101_0101_0101
+	for ; i+8 <= len(b); i += 8 {
+		v := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := v^'"'*each, v^'\\'*each
+		is := (v-' '*each)&^v | (quote-each)&^quote | (slash-each)&^slash
+		if is &= 0x80 * each; is != 0 {
+			return i + bits.TrailingZeros64(is)/8
+		}
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 func isHex(c byte) bool {
