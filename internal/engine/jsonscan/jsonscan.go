@@ -52,17 +52,40 @@ func skipWord(b []byte, i int, word string) (end int, ok bool) {
 	return i + len(word), true
 }
 
+// skipContainer does what Walk does, in registers.
 func skipContainer(b []byte, i, depth int) (end int, ok bool) {
 	if depth > deepest {
 		return i, false
 	}
-	w := Walk{Text: b, Object: b[i] == '{', At: i + 1}
-	for w.Next() {
-		if w.At, ok = skip(b, w.At, depth); !ok {
-			return w.At, false
-		}
+	object := b[i] == '{'
+	closing := b[i] + 2 // of both brackets
+	if i = Space(b, i+1); i < len(b) && b[i] == closing {
+		return i + 1, true
 	}
-	return w.At, w.Ended
+	for {
+		if object {
+			if i, ok = SkipString(b, i); !ok {
+				return i, false
+			}
+			if i = Space(b, i); i >= len(b) || b[i] != ':' {
+				return i, false
+			}
+			i = Space(b, i+1)
+		}
+		if i, ok = skip(b, i, depth); !ok {
+			return i, false
+		}
+		i = Space(b, i)
+		switch {
+		case i >= len(b):
+			return i, false
+		case b[i] == closing:
+			return i + 1, true
+		case b[i] != ',':
+			return i, false
+		}
+		i = Space(b, i+1)
+	}
 }
 
 // A Walk goes through the members of an object or the elements of an array. Set Text, Object, and
