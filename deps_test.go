@@ -20,7 +20,7 @@ internal/capacity internal/remote
 internal/server internal/fairness internal/target internal/notices internal/dynohome
 internal/result
 internal/engine internal/observe
-internal/stats internal/nearest internal/redact internal/atomicfile
+internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
 `
 
 // What each package may import from this module and from others, and nothing
@@ -38,13 +38,21 @@ engine/proto/fcgi: engine/proto engine/proto/h1 /
 engine/proto/tls: engine/proto /
 engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
+fault: /
+engine/template: fault nearest /
+engine/jsonscan: /
+engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
+engine/check: engine/jsonpath engine/jsonscan engine/scenario /
+engine/sequence: /
+engine/onestep: engine/check engine/data engine/proto engine/scenario engine/sequence engine/template /
+engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
 engine/machine: / golang.org/x/sys
-engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario /
+engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
 engine/transport: engine/h3 engine/loadplan engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls redact engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /

@@ -36,7 +36,7 @@ type sampler struct {
 	whole  bool // Plan.SaveErrors
 	kept   []loadresult.Sample
 	count  map[sampleKind]int
-	judged messageCopy
+	judged proto.MessageCopy
 }
 
 func newSampler(p *loadplan.Plan) sampler {
@@ -60,7 +60,7 @@ func (s *sampler) wants(k sampleKind) bool {
 // use its memory for the next.
 func (s *sampler) keepMessage(m proto.Message) {
 	if s.whole {
-		s.judged.copyMessage(m)
+		s.judged.Copy(m, loadplan.SampledBody)
 	}
 }
 
@@ -109,8 +109,8 @@ func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place
 	}
 	s := w.addSample(k, x, at, p)
 	if body := r.BodyBytes; w.samples.whole {
-		s.SetRequest(w.plan, w.samples.judged.message)
-		s.RequestBytes = max(s.RequestBytes, w.samples.judged.bytes)
+		s.SetRequest(w.plan, w.samples.judged.Message)
+		s.RequestBytes = max(s.RequestBytes, w.samples.judged.BodyBytes)
 		s.SetResponse(p.whole, x.status, body)
 	} else {
 		s.SetResponse(r, x.status, body)
@@ -196,47 +196,6 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 		sum.count[k]++
 		return false
 	})
-}
-
-// A messageCopy is a copy of a message, in memory that is used again for the next.
-type messageCopy struct {
-	message proto.Message
-	bytes   int64 // of its body, of which SampledBody bytes at most are copied; 0: it is the set's
-	fill    proto.Fill
-	own     proto.Request
-	text    []byte // of the values
-	body    []byte
-}
-
-func (k *messageCopy) copyMessage(m proto.Message) {
-	k.message, k.bytes = m, 0
-	if m.Fill == nil {
-		return
-	}
-	k.message.Fill = &k.fill
-	k.text, k.fill.Values = k.text[:0], k.fill.Values[:0]
-	for _, v := range m.Fill.Values {
-		from := len(k.text)
-		k.text = append(k.text, v...)
-		k.fill.Values = append(k.fill.Values, k.text[from:])
-	}
-	if m.Fill.Own == nil {
-		k.fill.Own, k.fill.Body = nil, k.copyBody(m.Fill.Body)
-		return
-	}
-	header := append(k.own.Header[:0], m.Fill.Own.Header...)
-	k.own, k.fill.Own = *m.Fill.Own, &k.own
-	k.own.Header, k.own.Body = header, k.copyBody(k.own.Body)
-}
-
-// copyBody is a copy of a body's beginning; nil of no body.
-func (k *messageCopy) copyBody(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	k.bytes = int64(len(b))
-	k.body = append(k.body[:0], b[:min(len(b), loadplan.SampledBody)]...)
-	return k.body
 }
 
 // wholeResponses is the sink of one connection of a plan with SaveErrors: all there is of its

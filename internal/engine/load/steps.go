@@ -3,6 +3,7 @@ package load
 import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 )
 
@@ -40,6 +41,7 @@ func (w *worker) beginIteration() {
 	u.freed = u.freedBy(w.now, w.start)
 	a := w.nextRequest(u.freed, &w.window)
 	u.due, u.counted, u.Warmup = a.due, a.counted, !a.counted
+	u.Due = ring.TimeAt(u.due).UnixNano()
 	u.sent, u.active = 0, true
 	w.iterations++
 	if u.counted {

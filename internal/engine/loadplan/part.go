@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"dyno/internal/engine/sequence"
 )
 
 // Limits of the parts of a load: how many there are, and the sum of their weights.
@@ -184,7 +186,7 @@ func (p *Plan) arrivalSlots() (mine []int64, all int64) {
 		weights[i] = int64(w)
 		all += weights[i]
 	}
-	for k, part := range spreadByWeight(weights, all) {
+	for k, part := range sequence.Spread(weights, all) {
 		if int(part) == p.Part {
 			mine = append(mine, int64(k))
 		}
@@ -250,3 +252,10 @@ func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 
 // DrawSeed draws a seed that JSON can represent exactly.
 func DrawSeed() uint64 { return rand.Uint64()>>11 | 1 }
+
+func greatestDivisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

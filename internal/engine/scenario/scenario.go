@@ -48,6 +48,7 @@ type User struct {
 	Number    int64      // of all users of the run, from 0
 	Iteration int64      // how many it has had before this one
 	Warmup    bool       // this iteration is before the measured window
+	Due       int64      // when this iteration was due, in ns since the Unix epoch
 	Rand      *rand.Rand // of its own, from the plan's seed and Number
 	State     any        // the scenario's
 }

@@ -1,0 +1,161 @@
+package check
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/scenario"
+)
+
+// response is one with a body, of which there were more bytes, and a header.
+func response(body string, more int64) *scenario.Response {
+	r := &scenario.Response{Status: 200, BodyBytes: int64(len(body)) + more}
+	r.AddBody([]byte(body))
+	r.AddField([]byte("x-id"), []byte("7"), false)
+	r.AddField([]byte("x-id"), []byte("8"), false)
+	r.AddField([]byte("x-empty"), nil, false)
+	return r
+}
+
+func TestBody(t *testing.T) {
+	const answer = `{"id": 1.0, "name": "a \"b\"", "ok": true, "n": "1", "list": [{"id":2},{"id":3}], "o": {}}`
+	sum := sha256.Sum256([]byte(answer))
+	for text, want := range map[string]bool{
+		"contains:name": true, "contains:Name": false, `regex:"id": \d`: true, "regex:^$": false,
+		"sha256:" + hex.EncodeToString(sum[:]): true,
+		"sha256:" + strings.Repeat("0", 64):    false,
+		"json:$.id":                            true,
+		"json:$.none":                          false,
+		"json:$.id==1":                         true,
+		"json:$.id==1.0":                       true,
+		"json:$.id == 10e-1":                   true,
+		"json:$.id==2":                         false,
+		`json:$.id=="1.0"`:                     false,
+		"json:$.n==1":                          true,
+		`json:$.n=="1"`:                        true,
+		`json:$.name==a "b"`:                   true,
+		`json:$.name=="a \"b\""`:               true,
+		"json:$.ok==true":                      true,
+		"json:$.ok==false":                     false,
+		"json:$.list[1].id==3":                 true,
+		"json:$.list[*].id==3":                 true,
+		"json:$.list[*].id==4":                 false,
+		"json:$.list[?@.id==3]":                true,
+		"json:$.list[?@.id==3].id==3":          true,
+		`json:$["list"][0]=={ "id" : 2 }`:      true,
+		`json:$.list==[{"id":2},{"id":4}]`:     false,
+		"json:$.o=={}":                         true,
+		"json:$.name==":                        false,
+	} {
+		c, err := ParseBody(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if passes, sure := c.Passes(response(answer, 0), &Scratch{}); passes != want || !sure ||
+			c.Name() != text || c.Field() != "" {
+			t.Errorf("%s: %v, sure %v", text, passes, sure)
+		}
+	}
+	c, _ := ParseBody("json:$.a")
+	for _, body := range []string{"", "<html>", `{"a":1}}`, `{"a":`} {
+		if passes, _ := c.Passes(response(body, 0), &Scratch{}); passes {
+			t.Errorf("%q has $.a", body)
+		}
+	}
+}
+
+// Of a body that is longer than what was kept, a check says so if it cannot tell.
+func TestTruncated(t *testing.T) {
+	for text, want := range map[string][2]bool{"contains:ab": {true, true}, "contains:x": {false, false},
+		"regex:b": {true, true}, "regex:x": {false, false}, "json:$": {false, false},
+		"sha256:" + strings.Repeat("0", 64): {false, false}} {
+		c, err := ParseBody(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if passes, sure := c.Passes(response("ab", 1), &Scratch{}); passes != want[0] || sure != want[1] {
+			t.Errorf("%s: %v, sure %v", text, passes, sure)
+		}
+	}
+}
+
+func TestHeader(t *testing.T) {
+	for text, want := range map[string]bool{"X-Id: 7": true, "x-id:8": true, "X-Id: 9": false, "X-Id": true,
+		"X-None": false, "X-Empty:": true, "X-Id:": false} {
+		c, err := ParseHeader(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if passes, sure := c.Passes(response("", 5), &Scratch{}); passes != want || !sure {
+			t.Errorf("%s: %v, sure %v", text, passes, sure)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for text, want := range map[string]string{"": "is not contains:TEXT", "ok": "is not contains:TEXT",
+		"contains:": "is not contains:TEXT", "contain:x": `"contain" is not contains, regex`,
+		"regex:(": "missing closing", "sha256:12": "is not 64", "sha256:" + strings.Repeat("z", 64): "is not 64",
+		"json:id": "is no JSON path", "json:$[": "is no JSON path", "json:==1": "is no JSON path"} {
+		if _, err := ParseBody(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for _, text := range []string{"", ": 1", "a b: c"} {
+		if _, err := ParseHeader(text); err == nil {
+			t.Errorf("%q is a header", text)
+		}
+	}
+}
+
+// kilobyte is a body of 1 KiB with a word at its end.
+func kilobyte() string {
+	return `{"text":"` + strings.Repeat("lorem ipsum ", 82) + `","id":"needle"}`
+}
+
+func TestPassesAllocatesNothing(t *testing.T) {
+	r, s := response(kilobyte(), 0), &Scratch{}
+	for _, text := range []string{"contains:needle", "regex:needle", "json:$.id==needle", "json:$.id",
+		"sha256:" + strings.Repeat("0", 64)} {
+		c, err := ParseBody(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Passes(r, s)
+		if n := testing.AllocsPerRun(100, func() { c.Passes(r, s) }); n != 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}
+
+func BenchmarkPasses(b *testing.B) {
+	r, s := response(kilobyte(), 0), &Scratch{}
+	for _, text := range []string{"contains:needle", "regex:needle", "json:$.id==needle"} {
+		c, err := ParseBody(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(text, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Passes(r, s)
+			}
+		})
+	}
+}
+
+func FuzzParseBody(f *testing.F) {
+	for _, s := range []string{"contains:x", "regex:a|b", "json:$.a==1", `json:$[?@.a=="x"].b=={"c":[]}`, "sha256:00",
+		"json:$['a]==']==\"\\u00e9\""} {
+		f.Add(s, `{"a":1}`)
+	}
+	f.Fuzz(func(t *testing.T, text, body string) {
+		if c, err := ParseBody(text); err == nil {
+			c.Passes(response(body, 0), &Scratch{})
+		}
+	})
+}

@@ -1,0 +1,225 @@
+// Package onestep is the scenario of a run whose iterations are one request each: templates are
+// filled, rows of data are dealt out, and responses are checked.
+//
+// A value that may not stand where its hole is, such as one with a line end in a header, is never
+// sent: its iteration fails, and is counted. What is checked once, before the load, is the text
+// around the holes.
+package onestep
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"dyno/internal/engine/check"
+	"dyno/internal/engine/data"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/sequence"
+	"dyno/internal/engine/template"
+)
+
+// DefaultBody is how many bytes of a body checks see unless Config says otherwise.
+const DefaultBody = 1 << 20
+
+// Config is what a run sends and wants.
+type Config struct {
+	Requests []Request
+	Checks   []*check.Check
+	Data     *data.Table // nil: no request has a column
+	Order    data.Order
+	MaxBody  int64 // bytes of a body that checks see; 0: DefaultBody
+}
+
+// A Maker is the scenario of a run. The plan's Requests are its requests, the plan's Steps their
+// names, and the plan's Checks its Checks.
+type Maker struct {
+	requests []compiled
+	order    []uint32 // of the requests
+	checks   []*check.Check
+	table    *data.Table
+	rows     data.Order
+	want     proto.Want
+	values   int // of the request that has most
+	longest  int // bytes of what is generated for one request, at most
+	refused  atomic.Int64
+	first    atomic.Pointer[error]
+}
+
+// compiled is a request with what would have to be computed for each message.
+type compiled struct {
+	Request
+	bodyHoles []proto.Hole
+	inserted  []insertion
+}
+
+// An insertion is a place where a value of the data stands that could be wrong there.
+type insertion struct {
+	value int
+	in    proto.Part
+}
+
+// New makes the scenario.
+func New(c Config) (*Maker, error) {
+	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order}
+	var faults []error
+	var weights []int
+	for i, r := range c.Requests {
+		weights = append(weights, r.Weight)
+		one := compiled{Request: r, bodyHoles: r.BodyHoles()}
+		longest := 0
+		for k, s := range r.Sources {
+			longest += s.Longest()
+			if s.Kind == template.Capture || s.Kind == template.Column && c.Data == nil {
+				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
+			}
+		}
+		for _, h := range r.Holes {
+			if r.Sources[h.Value].Kind == template.Column && h.In != proto.InBody {
+				one.inserted = append(one.inserted, insertion{h.Value, h.In})
+			}
+		}
+		for _, k := range r.Checks {
+			if k < 0 || k >= len(c.Checks) {
+				faults = append(faults, fmt.Errorf("request %d: there is no check %d", i+1, k))
+			}
+		}
+		m.values, m.longest = max(m.values, len(r.Sources)), max(m.longest, longest)
+		m.requests = append(m.requests, one)
+	}
+	if len(c.Requests) == 0 {
+		faults = append(faults, errors.New("there is no request"))
+	}
+	for _, k := range c.Checks {
+		if f := k.Field(); f == "" {
+			m.want.Body = c.MaxBody
+			if c.MaxBody <= 0 {
+				m.want.Body = DefaultBody
+			}
+		} else if !slices.Contains(m.want.Fields, f) {
+			m.want.Fields = append(m.want.Fields, f)
+		}
+	}
+	m.order = sequence.Order(weights)
+	return m, errors.Join(faults...)
+}
+
+// Want is what the checks need.
+func (m *Maker) Want() proto.Want { return m.want }
+
+// CheckNames are the checks, as the plan's Checks. Behind those of Config there is one more if a
+// check needs the body: it fails if a body is longer than what another check, which did not pass,
+// could see.
+func (m *Maker) CheckNames() []string {
+	var all []string
+	for _, c := range m.checks {
+		all = append(all, c.Name())
+	}
+	if m.want.Body > 0 {
+		all = append(all, fmt.Sprintf("body within %d bytes", m.want.Body))
+	}
+	return all
+}
+
+// Refused is how many messages were not sent because of a value, or because rows were used up, and
+// the reason of one of them; nil if there is none. The iterations failed.
+func (m *Maker) Refused() (n int64, reason error) {
+	if e := m.first.Load(); e != nil {
+		reason = *e
+	}
+	return m.refused.Load(), reason
+}
+
+func (m *Maker) refuse(err error) scenario.Step {
+	m.refused.Add(1)
+	m.first.CompareAndSwap(nil, &err)
+	return scenario.Fail()
+}
+
+// Make makes the scenario of a worker.
+func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
+	if m.table != nil {
+		if err := m.rows.Check(s, m.table.Rows()); err != nil {
+			return nil, fmt.Errorf("--data-order %v: %w", m.rows, err)
+		}
+	}
+	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
+}
+
+// A worker is the scenario of one worker.
+type worker struct {
+	*Maker
+	numbering scenario.Numbering
+	facts     template.Facts
+	scratch   check.Scratch
+}
+
+// A message is what a user sends. Its memory is used again for the user's next one.
+type message struct {
+	request   int
+	fill      proto.Fill
+	values    [][]byte
+	generated []byte // as long as can be from the start: values point into it
+	body      []byte
+}
+
+var errUsedUp = errors.New("all rows of the data are used up")
+
+// Start makes the request of an iteration.
+func (w *worker) Start(u *scenario.User) scenario.Step {
+	x, is := u.State.(*message)
+	if !is {
+		x = &message{values: make([][]byte, w.values), generated: make([]byte, 0, w.longest)}
+		u.State = x
+	}
+	place, number := w.numbering.Next(u.Warmup)
+	row := 0
+	if w.table != nil {
+		if row, is = w.rows.Row(u, place, w.table.Rows()); !is {
+			return w.refuse(errUsedUp)
+		}
+	}
+	x.request = int(w.order[place%int64(len(w.order))])
+	r := &w.requests[x.request]
+	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
+	if len(r.Sources) == 0 {
+		return step
+	}
+	w.facts.Rand, w.facts.Seq, w.facts.Due = u.Rand, number, u.Due
+	x.generated = x.generated[:0]
+	for i, s := range r.Sources {
+		if s.Kind == template.Column {
+			x.values[i] = w.table.Value(row, s.Index)
+			continue
+		}
+		from := len(x.generated)
+		x.generated = s.Append(x.generated, &w.facts)
+		x.values[i] = x.generated[from:]
+	}
+	for _, h := range r.inserted {
+		if err := proto.CheckValue(h.in, x.values[h.value]); err != nil {
+			column := w.table.Columns()[r.Sources[h.value].Index]
+			return w.refuse(fmt.Errorf("column %s, row %d: %w", column, row+1, err))
+		}
+	}
+	x.fill = proto.Fill{Values: x.values[:len(r.Sources)]}
+	if len(r.bodyHoles) > 0 {
+		x.body = proto.AppendFilled(x.body[:0], r.Body, r.bodyHoles, x.values)
+		x.fill.Body = x.body
+	}
+	step.Message.Fill = &x.fill
+	return step
+}
+
+// Next checks the response.
+func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	for _, i := range w.requests[u.State.(*message).request].Checks {
+		passes, sure := w.checks[i].Passes(r, &w.scratch)
+		if !sure {
+			r.Check(len(w.checks), false)
+		}
+		r.Check(i, passes)
+	}
+	return scenario.End()
+}

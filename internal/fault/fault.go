@@ -1,0 +1,52 @@
+// Package fault has mistakes in what a user wrote: which file, line and column, and what is wrong.
+// A reader of a file collects all of them, up to a limit, so that one try shows each.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// most is how many faults of one text are shown.
+const most = 10
+
+// A Fault is a mistake at a place in a file, or in the value of a flag, which File then names.
+type Fault struct {
+	File         string
+	Line, Column int // from 1, in bytes; 0 where it does not apply
+	Problem      string
+}
+
+// Error begins as a compiler's messages do: file:line:column.
+func (f Fault) Error() string {
+	switch {
+	case f.Line == 0:
+		return f.File + ": " + f.Problem
+	case f.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Problem)
+}
+
+// A List collects the faults of one text. It is usable as it is, with File set.
+type List struct {
+	File  string
+	all   []error
+	count int
+}
+
+// Add adds a fault. Beyond the first ten they are only counted.
+func (l *List) Add(line, column int, format string, args ...any) {
+	if l.count++; l.count <= most {
+		l.all = append(l.all, Fault{l.File, line, column, fmt.Sprintf(format, args...)})
+	}
+}
+
+// Err is all faults, joined; nil if there is none.
+func (l *List) Err() error {
+	if l.count <= most {
+		return errors.Join(l.all...)
+	}
+	more := Fault{File: l.File, Problem: fmt.Sprintf("and %d more", l.count-most)}
+	return errors.Join(append(l.all[:most:most], more)...)
+}
