@@ -54,10 +54,12 @@ ALONE = ./internal/stats ./internal/lab/experiment ./internal/engine/requests ./
 TEST = $(GO) test -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
-	npm --prefix internal/view/page/web test
-	@$(MAKE) --no-print-directory -j 2 test-race test-alone
+	@$(MAKE) --no-print-directory -j 3 test-web test-race test-alone
 
-.PHONY: test-race test-alone
+.PHONY: test-web test-race test-alone
+test-web:
+	npm --prefix internal/view/page/web test
+
 test-race:
 	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
 

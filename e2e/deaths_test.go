@@ -113,7 +113,7 @@ type mortals struct {
 // TestDeaths has connections that end at random under load. On no ring may anything accumulate
 // meanwhile, or be left at the end. DYNO_SOAK sets how long it takes.
 func TestDeaths(t *testing.T) {
-	long := 10 * time.Second
+	long := 6 * time.Second
 	if s := os.Getenv("DYNO_SOAK"); s != "" {
 		var err error
 		if long, err = time.ParseDuration(s); err != nil {

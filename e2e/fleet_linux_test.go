@@ -306,7 +306,7 @@ func (h *hosts) testClosedLoad(t *testing.T, url string) {
 	for i := range 10 {
 		length := "500ms"
 		if i == 0 {
-			length = "4s"
+			length = "2s"
 		}
 		served := h.answeredCounter()
 		r := h.runFleet("-c", "1500", "-d", length, url).waitForExit().expectExit(t, 0).result
@@ -327,11 +327,11 @@ func (h *hosts) testClosedLoad(t *testing.T, url string) {
 // testWeights are exact in a constant rate.
 func (h *hosts) testWeights(t *testing.T, url string) {
 	served := h.answeredCounter()
-	r := h.runFleet("-c", "60", "-R", "4000", "-d", "5s", "--drain", "1m", url).waitForExit().expectExit(t, 0).result
+	r := h.runFleet("-c", "60", "-R", "4000", "-d", "3s", "--drain", "1m", url).waitForExit().expectExit(t, 0).result
 	checkTogether(t, r, served())
-	for i, want := range []int64{10_000, 5000, 5000} {
+	for i, want := range []int64{6000, 3000, 3000} {
 		if a := r.Fleet.Agents[i]; a.Requests.Sent != want {
-			t.Errorf("%s sent %d of 20,000, want %d", a.Name, a.Requests.Sent, want)
+			t.Errorf("%s sent %d of 12,000, want %d", a.Name, a.Requests.Sent, want)
 		}
 	}
 }

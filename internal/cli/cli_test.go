@@ -257,7 +257,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"before.json", "after.json", "base/1.json", "head/1.json"} {
-		if out, err := shell(t, dir, "dyno -d 500ms --json "+name+" "+url).CombinedOutput(); err != nil {
+		if out, err := shell(t, dir, "dyno -d 500ms -R 1000 --json "+name+" "+url).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -277,7 +277,7 @@ func TestExamples(t *testing.T) {
 					"fleet deploy":
 					tryFleet(t, v.name, line)
 				case "run":
-					try(t, dir, line+" -d 700ms --warmup 50ms", url)
+					try(t, dir, line+" -d 300ms --warmup 50ms", url)
 				case "find":
 					tryFind(t, dir, line)
 				case "calibrate":

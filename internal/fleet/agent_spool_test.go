@@ -117,7 +117,7 @@ func (l *line) runSeconds(n, bytes int) {
 // The final of a run of days comes over a slow line, and over one that loses some of it: nobody takes
 // its agent for lost, and not much is said twice.
 func TestSlowLine(t *testing.T) {
-	const pieces, seconds = 200, 1000
+	const pieces, seconds = 80, 400
 	for name, c := range map[string]struct {
 		rate  int
 		lose  func(n int) bool

@@ -36,13 +36,13 @@ func simPlan(change func(p *Plan)) Plan {
 }
 
 // simulate runs a plan on a simulated server.
-func simulate(t *testing.T, p Plan, sim ring.Ring) *Result {
+func simulate(t testing.TB, p Plan, sim ring.Ring) *Result {
 	t.Helper()
 	return simulateWith(t, p, func(*gate) ring.Ring { return sim })
 }
 
 // simulateWith is simulate of a ring that has to do with the gate.
-func simulateWith(t *testing.T, p Plan, sim func(*gate) ring.Ring) *Result {
+func simulateWith(t testing.TB, p Plan, sim func(*gate) ring.Ring) *Result {
 	t.Helper()
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func simulateWith(t *testing.T, p Plan, sim func(*gate) ring.Ring) *Result {
 }
 
 // checkAccounts is what must be true of every result.
-func checkAccounts(t *testing.T, r *Result) {
+func checkAccounts(t testing.TB, r *Result) {
 	t.Helper()
 	x := r.Total
 	if x.Sent != x.Completed+x.Failed+r.Unfinished {

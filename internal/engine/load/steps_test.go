@@ -398,8 +398,8 @@ func newShop() *shop {
 		bought: map[string]int{}}
 }
 
-// shopAll has each of so many users log in, list and buy, once.
-func shopAll(t *testing.T, x *shop, p Plan, authority string, users int) {
+// shopPlan is a plan whose users log in, list and buy.
+func shopPlan(p Plan, authority string) Plan {
 	request := func(method, path string, body []byte, holes ...proto.Hole) Request {
 		return Request{Request: proto.Request{Method: method, Authority: authority, Path: path, Body: body,
 			Header: []proto.Field{{Name: "Cookie", Value: "session="}}, Holes: holes}}
@@ -412,11 +412,17 @@ func shopAll(t *testing.T, x *shop, p Plan, authority string, users int) {
 	}
 	p.Requests[0].Header = nil
 	p.Steps, p.Checks = []string{"login", "list", "buy"}, []string{"has a session", "is its own"}
-	p.Users, p.Requested, p.Duration = users, int64(users), 0
 	p.Drain, p.Timeout, p.Connecting = Seconds(60*s), Seconds(120*s), Seconds(60*s)
 	p.Scenario = scenario.Program{
 		Wants: proto.Want{Fields: []string{"set-cookie"}, Body: 64},
 		New:   func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(buy), nil }}
+	return p
+}
+
+// shopAll has each of so many users log in, list and buy, once.
+func shopAll(t *testing.T, x *shop, p Plan, authority string, users int) {
+	p = shopPlan(p, authority)
+	p.Users, p.Requested, p.Duration = users, int64(users), 0
 	r, err := Run(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
