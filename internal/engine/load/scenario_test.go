@@ -336,6 +336,9 @@ func TestMoreDueThanUsers(t *testing.T) {
 		t.Errorf("%d waiting, %d sent and %d completed after the window, service time %d ns at most",
 			r.Waiting, r.SentAfter, r.CompletedAfter, r.Total.Service.Max)
 	}
+	if x := r.Scenario; x.StartedAfter != 25 || x.CompletedAfter != 25 {
+		t.Errorf("%d begun and %d completed after the window", x.StartedAfter, x.CompletedAfter)
+	}
 	if r.Lag.Max != 0 || r.Late != 49 || r.LateMax != 30*49*ms {
 		t.Errorf("lag %d ns, %d late, by %d ns at most", r.Lag.Max, r.Late, r.LateMax)
 	}

@@ -42,8 +42,8 @@ func (w *worker) beginIteration() {
 	u.due, u.counted, u.Warmup = a.due, a.counted, !a.counted
 	u.sent, u.active = 0, true
 	w.iterations++
-	if u.counted {
-		w.totals.Scenario.Started++
+	if u.after = w.now >= w.window.end; u.counted {
+		w.totals.Scenario.countStart(u.after)
 	} else {
 		w.totals.Scenario.Warmup++
 	}
@@ -205,7 +205,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.countEnd(at-u.due, failed)
+		w.totals.Scenario.countEnd(at-u.due, u.after, failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
