@@ -80,15 +80,14 @@ func checkOutage(r *Result) (string, string) {
 }
 
 func checkNeverSent(r *Result) (string, string) {
-	if r.Requests.Waiting == nil {
-		return OK, ""
-	}
-	waiting, due := float64(*r.Requests.Waiting), float64(*r.Requests.Waiting+r.Requests.Sent)
+	never, _, begun := r.backlog()
+	waiting, due := float64(never), float64(never+begun)
 	if waiting <= neverSentSuspect*due {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("%.3g %% of the requests due were never sent, and the latencies "+
-		"leave them out: they are those of a lower rate", 100*waiting/due)
+	what, done, _ := r.Counted()
+	return Suspect, fmt.Sprintf("%.3g %% of the %s due were never %s, and the latencies "+
+		"leave them out: they are those of a lower rate", 100*waiting/due, what, done)
 }
 
 func checkBusy(r *Result) (string, string) {
@@ -148,10 +147,10 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 // Unused is how many of the requested connections took no part in the load, and what they never
 // did: "completed an exchange" or "could be opened". A load of few requests needs no more
 // connections than requests. An open workload does not need all its connections, however many
-// requests there are, so there it counts those that were never opened.
+// requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
-	if r.Model == OpenLoop {
+	if r.Model == OpenLoop || len(r.Plan.Steps) > 0 {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup

@@ -252,14 +252,17 @@ func serverCPUPerRequest(r *Result) (float64, bool) {
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests is how many requests of the window failed or were not answered.
+// failedRequests is how many requests of the window failed, were not answered, or were due and never
+// sent. Of an iteration that was never begun it is the first.
 func failedRequests(r *Result) int64 {
-	return r.Requests.Errors + r.Requests.Unfinished + countOrZero(r.Requests.Waiting)
+	waiting, _, _ := r.backlog()
+	return r.Requests.Errors + r.Requests.Unfinished + waiting
 }
 
 // failedShare is their share of all requests that were due, in percent.
 func failedShare(r *Result) (float64, bool) {
-	due := r.Requests.Sent + countOrZero(r.Requests.Waiting)
+	waiting, _, _ := r.backlog()
+	due := r.Requests.Sent + waiting
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 

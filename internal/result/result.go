@@ -4,7 +4,7 @@
 //
 //	the keys       result.go (all but server.go, fleet.go, probe.go, profile.go), schema.json
 //	from a load    from.go; merge.go (several generators), quantile.go, available.go (time
-//	               without a server), answered.go
+//	               without a server), answered.go, iterations.go (what users of a scenario did)
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
 //	objectives     objective.go; objectiveguard.go ends a run that will miss one
 //	secrets        redact.go (the plan), conceal.go (what others wrote)
@@ -56,15 +56,16 @@ type Result struct {
 	Latency  *Distribution `json:"latency,omitempty"` // of completed requests
 	Service  *Distribution `json:"service,omitempty"`
 
-	// ErrorLatency is the latency of answers that were errors by their status. Each is one of
-	// Requests.Errors. None is in Latency or Service.
+	// ErrorLatency is the latency of answers that were errors by their status or a scenario's check.
+	// Each is one of Requests.Errors. None is in Latency or Service.
 	ErrorLatency *Distribution `json:"error_latency,omitempty"`
 
 	Probe  *Probe `json:"probe,omitempty"`
 	Phases Phases `json:"phases"`
 	Traffic
-	Series    []Point   `json:"series"`
-	Routes    []Route   `json:"routes,omitempty"`
+	Series []Point `json:"series"`
+	Routes []Route `json:"routes,omitempty"`
+	Scenario
 	Generator Generator `json:"generator"`
 	Observed
 	Objectives []Outcome `json:"objectives,omitempty"`
@@ -116,7 +117,8 @@ type Window struct {
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed
 // are those with an expected answer (see load.Plan.Expect). A request that was retried because its
-// connection closed counts once in Sent and once in Retried.
+// connection closed counts once in Sent and once in Retried. With a scenario they are its steps, and
+// Iterations has what was due by the schedule: Due and Waiting.
 type Requests struct {
 	Sent       int64  `json:"sent"`
 	Completed  int64  `json:"completed"`

@@ -49,8 +49,8 @@ func (p *Plan) isRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
-// userCount is how many users a plan with a scenario has.
-func (p *Plan) userCount() int {
+// UserCount is how many users a plan with a scenario has.
+func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
@@ -60,7 +60,7 @@ func (p *Plan) userCount() int {
 // scenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,
 // so that with as many iterations as users each user has one.
 func (p *Plan) scenarioShare(i, n int) scenario.Share {
-	users := int64(p.userCount())
+	users := int64(p.UserCount())
 	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before}
 	for k := range i {
 		s.FirstUser += p.quotaOf(users, k, n)

@@ -585,7 +585,7 @@ func TestScenarioShares(t *testing.T) {
 						user, iteration = user+s.Users, iteration+s.Iterations
 					}
 				}
-				if want := int64(whole.userCount()); user != want || iteration != 1234 {
+				if want := int64(whole.UserCount()); user != want || iteration != 1234 {
 					t.Errorf("rate %v, weights %v: %d of %d users, %d iterations", rate, weights, user, want, iteration)
 				}
 			}
