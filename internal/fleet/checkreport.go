@@ -64,7 +64,7 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 // the failed requests.
 func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 	no := errors.New
-	switch wrong := countFailures(iv.Failures, load.Expect); {
+	switch wrong := countFailures(iv.Failures, load.Expect, load.Check); {
 	case iv.Index < t.nextIndex || iv.Index > int(max(m.elapsed, 0)/time.Second):
 		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.received,
 			max(m.elapsed, 0).Round(time.Second))
@@ -137,10 +137,10 @@ func checkFailures(iv *load.Interval) error {
 	return nil
 }
 
-// countFailures returns how many requests failed in a phase; below 0 if that overflows.
-func countFailures(all []load.Failure, phase load.Phase) (n int64) {
+// countFailures returns how many requests failed in some phases; below 0 if that overflows.
+func countFailures(all []load.Failure, phases ...load.Phase) (n int64) {
 	for _, f := range all {
-		if f.Phase != phase {
+		if !slices.Contains(phases, f.Phase) {
 			continue
 		}
 		if f.Count < 0 || f.Count > math.MaxInt64-n {

@@ -66,7 +66,7 @@ func (r *Result) setOpen(from *load.Result) {
 	late, after := from.Late, from.SentAfter
 	worst := toMicroseconds(float64(from.LateMax))
 	r.Model, r.Requests.Late, r.Requests.LateMax = OpenLoop, &late, &worst
-	if r.Requests.SentAfter = &after; !countsIterations(&from.Plan) { // else Iterations has them
+	if r.Requests.SentAfter = &after; !from.Plan.CountsIterations() { // else Iterations has them
 		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
 		due := r.Requests.Sent + waiting
 		r.Rate.Offered, r.Requests.Waiting, r.Requests.Due = &offered, &waiting, &due

@@ -13,7 +13,7 @@ import (
 
 // A Scenario is what the users of a scenario did. Its keys are the result's own in JSON.
 type Scenario struct {
-	Iterations *Iterations  `json:"iterations,omitempty"` // see countsIterations
+	Iterations *Iterations  `json:"iterations,omitempty"` // see load.Plan.CountsIterations
 	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
 }
 
@@ -52,14 +52,10 @@ type CheckCount struct {
 	Failed int64  `json:"failed"`
 }
 
-// countsIterations reports whether iterations of p are told apart from requests. With a scenario of
-// one step, which has no checks, an iteration is a request.
-func countsIterations(p *load.Plan) bool { return len(p.Steps) > 1 || len(p.Checks) > 0 }
-
 // setScenario sets what users did.
 func (r *Result) setScenario(from *load.Result) error {
 	t := from.Scenario
-	if t == nil || !countsIterations(&from.Plan) {
+	if t == nil || !from.Plan.CountsIterations() {
 		return nil
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
@@ -128,7 +124,7 @@ func (r *Result) backlog() (waiting, after, sent int64) {
 	if i := r.Iterations; i != nil {
 		return countOrZero(i.Waiting), countOrZero(i.StartedAfter), i.Started
 	}
-	if countsIterations(&r.Plan) { // of a lost agent
+	if r.Plan.CountsIterations() { // of a lost agent
 		return 0, 0, r.Requests.Sent
 	}
 	q := r.Requests
@@ -138,7 +134,7 @@ func (r *Result) backlog() (waiting, after, sent int64) {
 // Counted is what -n and -R count, and the word for its beginning: requests that are sent, or
 // iterations that are begun. busy is what had no room for more of them.
 func (r *Result) Counted() (what, begun, busy string) {
-	if countsIterations(&r.Plan) {
+	if r.Plan.CountsIterations() {
 		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
 			r.userCount(), r.Plan.Connections)
 	}
@@ -160,7 +156,7 @@ func checkScenario(r *Result) (all []error) {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	apart := countsIterations(&r.Plan)
+	apart := r.Plan.CountsIterations()
 	wrong(len(r.Checks) > 0 && len(r.Checks) != len(r.Plan.Checks),
 		"there are %d checks, and the plan has %d", len(r.Checks), len(r.Plan.Checks))
 	for _, c := range r.Checks {
@@ -184,8 +180,8 @@ func checkScenario(r *Result) (all []error) {
 	if i.Rate.Offered != nil {
 		rates = append(rates, *i.Rate.Offered)
 	}
-	wrong(slices.Min(rates) < 0 || slices.Max(rates) > r.mostRate(), "iterations.rate is not within 0 "+
-		"and %.6g a second", r.mostRate())
+	wrong(slices.Min(rates) < 0 || slices.Max(rates) > r.mostRate(), "iterations.rate is not within "+
+		"0 and %.6g a second", r.mostRate())
 	for name, d := range map[string]*Distribution{"time": i.Time, "failed_time": i.FailedTime} {
 		if d != nil {
 			all = append(all, checkDistribution("iterations."+name, d))
@@ -301,15 +297,15 @@ func noteUnknownIterations(m *Result, all []*Result) (said []string) {
 			unknown++
 		}
 	}
-	if countsIterations(&m.Plan) && unknown > 0 {
+	if m.Plan.CountsIterations() && unknown > 0 {
 		said = append(said, fmt.Sprintf("%d of %d generators did not say what became of their "+
 			"iterations and checks: both are those of the others", unknown, len(all)))
 	}
 	return said
 }
 
-// nameChecks puts what is kept of the names of checks in the place of the plan's. A name is also the
-// kind of the errors of its check.
+// nameChecks puts what is kept of the names of checks in the place of the plan's. A name is also
+// the kind of the errors of its check.
 func (r *Result) nameChecks(plan, kept []string, keep redact.Replacer) {
 	name := func(s string) string {
 		if i := slices.Index(plan, s); i >= 0 {

@@ -130,10 +130,10 @@ func TestIterationsAreNotRequests(t *testing.T) {
 			false}, // 5 of 505 are below 1 %
 		"some are never begun": {func(*load.Result) {}, "6 iterations were due and never begun, and 5 begun " +
 			"only after the window, for all 10 users had one", true},
-		"that is a doubt": {func(*load.Result) {}, "1.17 % of the iterations due were never begun", true},
+		"that is a doubt":                      {func(*load.Result) {}, "1.17 % of the iterations due were never begun", true},
 		"users who think need few connections": {closed(1, 3), "connections never", false},
-		"those that were never opened": {closed(1, 2), "1 of 2 connections never could be opened", true},
-		"failed checks are named": {func(*load.Result) {}, "(404, check price)", true},
+		"those that were never opened":         {closed(1, 2), "1 of 2 connections never could be opened", true},
+		"failed checks are named":              {func(*load.Result) {}, "(404, check price)", true},
 	} {
 		run := scenarioRun(true)
 		run.Total.Sent, run.Total.Failed = run.Total.Sent+20, run.Total.Failed+20 // above a hundredth

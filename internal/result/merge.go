@@ -48,7 +48,7 @@ func Merge(all []*Result) (*Result, error) {
 	}
 	m.mergeGenerators(all)
 	if plan.Open() {
-		if !countsIterations(&plan) {
+		if !plan.CountsIterations() {
 			offered := plan.Offered().PerSecond()
 			m.Rate.Offered = &offered
 		}

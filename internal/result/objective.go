@@ -252,8 +252,8 @@ func serverCPUPerRequest(r *Result) (float64, bool) {
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests is how many requests of the window failed, were not answered, or were due and never
-// sent. Of an iteration that was never begun it is the first.
+// failedRequests is how many requests of the window failed, were not answered, or were due and
+// never sent. Of an iteration that was never begun it is the first.
 func failedRequests(r *Result) int64 {
 	waiting, _, _ := r.backlog()
 	return r.Requests.Errors + r.Requests.Unfinished + waiting

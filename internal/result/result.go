@@ -117,8 +117,8 @@ type Window struct {
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed
 // are those with an expected answer (see load.Plan.Expect). A request that was retried because its
-// connection closed counts once in Sent and once in Retried. With a scenario they are its steps, and
-// Iterations has what was due by the schedule: Due and Waiting.
+// connection closed counts once in Sent and once in Retried. With a scenario they are its steps,
+// and Iterations has what was due by the schedule: Due and Waiting.
 type Requests struct {
 	Sent       int64  `json:"sent"`
 	Completed  int64  `json:"completed"`

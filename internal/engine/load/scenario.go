@@ -49,6 +49,10 @@ func (p *Plan) isRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
+// CountsIterations reports whether results tell iterations from requests. With a scenario of one
+// step, which has no checks, an iteration is a request.
+func (p *Plan) CountsIterations() bool { return len(p.Steps) > 1 || len(p.Checks) > 0 }
+
 // UserCount is how many users a plan with a scenario has.
 func (p *Plan) UserCount() int {
 	if p.Users > 0 {

@@ -51,8 +51,8 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 			sent = benchName(reqs[0].Method + "_" + reqs[0].Path)
 		}
 		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", sent, r.Model, r.Plan.Connections)
-		if r.Rate.Offered != nil {
-			name += "/rate=" + strconv.FormatFloat(*r.Rate.Offered, 'f', -1, 64)
+		if offered := r.Offered(); offered != nil {
+			name += "/rate=" + strconv.FormatFloat(*offered, 'f', -1, 64)
 		}
 		writeBenchLine(d, name, r.Requests.Completed, values)
 	}
