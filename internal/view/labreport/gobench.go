@@ -23,6 +23,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return m.Name + "-ns/op", 1e3
 	case m.Unit == "MB":
 		return m.Name + "-B", 1e6
+	case m.Unit == "%":
+		return m.Name + "-percent", 1
 	case m.Unit == "bytes/req":
 		return "B/op", 1
 	}
