@@ -167,7 +167,9 @@ func (v *Show) Interval(iv load.Interval) {
 		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
 		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
 	s.Heat = nil // for the report: it is large
-	if v.plan.Open() && !v.plan.CountsIterations() { // requests, as what is sent
+
+	// What is offered in iterations cannot be held against requests.
+	if v.plan.Open() && !v.plan.CountsIterations() {
 		offered := v.plan.OfferedBetween(iv.From, iv.To).PerSecond()
 		s.Offered = &offered
 	}
