@@ -102,6 +102,8 @@ func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
 		{"sent", iv.Sent, s.Sent, countPerSecondMax},
 		{"completed", iv.Completed, s.Completed, countPerSecondMax},
 		{"failed", iv.Failed, s.Failed, countPerSecondMax},
+		{"iterations completed", iv.Iterations, s.Iterations, countPerSecondMax},
+		{"iterations failed", iv.IterationsFailed, s.IterationsFailed, countPerSecondMax},
 		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
 		{"bytes received", iv.Received, s.Received, bytesPerSecondMax},
 		{"bytes sent", iv.Written, s.Written, bytesPerSecondMax},

@@ -50,6 +50,9 @@ func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
 			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []load.Failure{{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}}}
+		if len(p.Steps) > 0 && i == 0 {
+			iv.Iterations, iv.IterationsFailed = 15, 3
+		}
 		iv.Measure()
 		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
 			t.Fatal(err)
@@ -185,7 +188,7 @@ func TestPossible(t *testing.T) {
 			}
 		}, "ways to fail"},
 		{users, func(*result.Result) {}, ""}, {openUsers, func(*result.Result) {}, ""}, {someUsers, func(*result.Result) {}, ""},
-		{users, func(r *result.Result) { r.Iterations, r.Checks = nil, nil }, "has no iterations"},
+		{users, func(r *result.Result) { r.Iterations, r.Checks = nil, nil }, "does not add up to its reports"},
 		{users, func(r *result.Result) { r.Iterations.Due = n(20) }, "iterations are of another model"},
 		{openUsers, func(r *result.Result) { r.Iterations.Waiting = nil }, "iterations are of another model"},
 		{openUsers, func(r *result.Result) { r.Iterations.StartedAfter = nil }, "iterations are of another model"},
@@ -194,7 +197,7 @@ func TestPossible(t *testing.T) {
 		{users, func(r *result.Result) { r.Checks[0].Failed = 1 }, "4 errors of checks, and 1 failed"},
 		{users, func(r *result.Result) { r.Checks[0].Passed = 1 << 50 }, "checks passed"},
 		{users, func(r *result.Result) { r.Iterations.Users = 9 }, "9 users, and possible are 0 to 8"},
-		{users, func(r *result.Result) { r.Iterations.Completed++ }, "does not add up"},
+		{users, func(r *result.Result) { r.Iterations.Completed++ }, "does not add up to its reports"},
 		{users, func(r *result.Result) { r.Iterations.Started, r.Iterations.Unfinished = 27, 9 }, "9 iterations at once"},
 		{users, func(r *result.Result) { r.Iterations.Warmup = 1 }, "1 iterations before the window"},
 		{users, func(r *result.Result) { r.Iterations.Rate.Started = 1e6 }, "iterations begun in the window"},

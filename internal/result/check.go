@@ -127,7 +127,7 @@ func checkCounts(r *Result) (all []error) {
 	}
 	for i, p := range r.Series {
 		below(fmt.Sprintf("series[%d]", i), p.Sent, p.Completed, p.Errors, p.InFlight, p.Received,
-			p.Written)
+			p.Written, p.Iterations, p.IterationsFailed)
 	}
 	for _, route := range r.Routes {
 		below("route "+route.Name, route.Completed, route.Errors)

@@ -295,7 +295,8 @@ func PointOf(i load.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
-		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat}
+		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat,
+		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.

@@ -122,7 +122,7 @@ func TestFromClosed(t *testing.T) {
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
-			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil}},
+			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil, 0, 0}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},

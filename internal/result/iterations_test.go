@@ -48,6 +48,8 @@ func scenarioRun(open bool) *load.Result {
 		s.StartedAfter, s.CompletedAfter = 5, 4
 	}
 	r.Scenario = s
+	r.Intervals[0].Iterations, r.Intervals[0].IterationsFailed = 300, 3
+	r.Intervals[1].Iterations = 200
 	return r
 }
 
@@ -193,6 +195,9 @@ func TestMergeIterations(t *testing.T) {
 	got.Iterations.Time.Mean = want.Iterations.Time.Mean // is kept to the ns
 	if !reflect.DeepEqual(got.Scenario, want.Scenario) {
 		t.Errorf("%+v of %+v\nwant %+v of %+v", *got.Iterations, got.Checks, *want.Iterations, want.Checks)
+	}
+	if p := got.Series; p[0].Iterations != 900 || p[0].IterationsFailed != 9 || p[1].Iterations != 600 {
+		t.Errorf("seconds %+v", p)
 	}
 	all[1].Scenario = Scenario{} // its generator was lost
 	if m := merged(t, all...); m.Iterations.Started != 505+705 || m.Iterations.Users != 20 ||

@@ -292,6 +292,8 @@ func (p *Point) addPart(part Point) {
 	p.Completed += part.Completed
 	p.Errors += part.Errors
 	p.InFlight += part.InFlight
+	p.Iterations += part.Iterations
+	p.IterationsFailed += part.IterationsFailed
 	p.Received += part.Received
 	p.Written += part.Written
 	p.Heat = p.Heat.Plus(part.Heat)

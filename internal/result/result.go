@@ -266,6 +266,9 @@ type Point struct {
 	// ByPart divides Completed by the generators that loaded at once, in the order of their parts of
 	// the plan; nil for one that reported nothing of this time.
 	ByPart []*int64 `json:"completed_by_part,omitempty"`
+
+	Iterations       int64 `json:"iterations,omitempty"` // completed, of those due in the window
+	IterationsFailed int64 `json:"iterations_failed,omitempty"`
 }
 
 // A Route is one of several requests, or all requests of one name.

@@ -118,6 +118,13 @@ func TestIterations(t *testing.T) {
 		t.Errorf("%d sent, %d completed, %d after the window, ended by %s", r.Total.Sent,
 			r.Total.Completed, r.SentAfter, r.Ended)
 	}
+	var each []int64
+	for _, iv := range r.Intervals {
+		each = append(each, iv.Iterations)
+	}
+	if !slices.Equal(each, []int64{10, 15, 15, 10}) { // they end each 360 ms, and the last at 3.6 s
+		t.Errorf("iterations in each second: %v", each)
+	}
 	for i, want := range []int64{10, 20, 30} {
 		x := r.Routes[i]
 		if x.Name != p.Steps[i] || x.Completed != 50 || x.Latency.Min != want*ms || x.Latency.Max != want*ms {

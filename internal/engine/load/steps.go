@@ -206,11 +206,23 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
 		w.totals.Scenario.countEnd(at-u.due, u.after, failed)
+		w.countIteration(failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
 	w.iterations--
 	w.users.free.pushBack(n)
+}
+
+// countIteration counts in the interval an iteration of the window that is over.
+func (w *worker) countIteration(failed bool) {
+	switch {
+	case !w.plan.CountsIterations(): // it is a request
+	case failed:
+		w.counters.IterationsFailed++
+	default:
+		w.counters.Iterations++
+	}
 }
 
 // A heldStep is a step that is over while its codec may still read messages: the server answered

@@ -155,9 +155,10 @@ func TestGolden(t *testing.T) {
 	}
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{
-		"closed.csv":  func() error { return CSV(&b, reporttest.Closed()) },
-		"closed.json": func() error { return JSON(&b, reporttest.Closed()) },
-		"color.text":  func() error { return Text(&b, reporttest.Failing(), format.Style{Color: paint}) },
+		"closed.csv":   func() error { return CSV(&b, reporttest.Closed()) },
+		"shopping.csv": func() error { return CSV(&b, reporttest.Shopping()) },
+		"closed.json":  func() error { return JSON(&b, reporttest.Closed()) },
+		"color.text":   func() error { return Text(&b, reporttest.Failing(), format.Style{Color: paint}) },
 	} {
 		b.Reset()
 		if err := write(); err != nil {
