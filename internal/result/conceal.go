@@ -113,7 +113,10 @@ func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
 	return func(iv loadresult.Interval) {
 		iv.Failures = slices.Clone(iv.Failures)
 		for i := range iv.Failures {
-			iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
+			f := &iv.Failures[i]
+			if f.Detail = known.Cut(f.Detail); f.Phase == loadresult.Check { // its kind is the check's name
+				f.Kind = known.Cut(f.Kind)
+			}
 		}
 		each(iv)
 	}

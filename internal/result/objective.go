@@ -43,20 +43,24 @@ type Outcome struct {
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
 	Met   bool     `json:"met"`
-	Note  string   `json:"note,omitempty"` // which part of the load the value does not cover
+	Note  string   `json:"note,omitempty"` // what the value does not cover, or lacks
 
 	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
 }
 
-var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
+// The name of a check may have blanks.
+var expression = regexp.MustCompile(`^\s*(checks\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
+	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
 // ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
 // max, stdev or a percentile such as p99 or p99.95), the same of another
 // distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
-// tls_resumed, first_byte and probe), of a route as route.login.p99, or one of errors, rps
-// and cpu, which is the watched server's time for a request. OP is <, <=, > or >=. LIMIT is
-// a duration with its unit, for errors a number or a percentage of what was sent, for rps a
-// number. An error says at which column, from 1, it went wrong.
+// tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
+// failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
+// watched server's time for a request; or checks, the share of a scenario's checks that passed, and
+// checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a
+// number or a percentage of what was sent, for checks a percentage, for rps a number. An error says
+// at which column, from 1, it went wrong.
 func ParseObjective(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)
@@ -90,7 +94,7 @@ func ParseObjective(s string) (Objective, error) {
 
 // parseLimit parses a limit of this kind.
 func (k kind) parseLimit(s string) (float64, error) {
-	number, wanted := s, "a number is wanted, as 10000"
+	number, wanted, whole := s, "a number is wanted, as 10000", true
 	switch k {
 	case durations:
 		d, err := time.ParseDuration(s)
@@ -99,7 +103,8 @@ func (k kind) parseLimit(s string) (float64, error) {
 		}
 		return float64(d) / 1e3, nil
 	case shares:
-		number, wanted = strings.TrimSuffix(s, "%"), "a percentage is wanted, as 0.1%"
+		wanted = "a percentage is wanted, as 0.1%"
+		number, whole = strings.CutSuffix(s, "%")
 	case counts:
 		wanted = "a number or a percentage is wanted, as 0 or 0.1%"
 	case rates:
@@ -110,7 +115,7 @@ func (k kind) parseLimit(s string) (float64, error) {
 		number, factor = digits, 1000
 	}
 	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
+	if err != nil || !whole || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
 		return 0, fmt.Errorf("%s, not %q", wanted, s)
 	}
 	if k == shares && f > 100 {
@@ -132,6 +137,9 @@ func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
 	if rest, is := strings.CutPrefix(name, "route."); is {
 		return parseRouted(rest)
 	}
+	if of, err := parseChecks(name); of != nil || err != nil {
+		return of, shares, err
+	}
 	of := func(r *Result) *Distribution { return r.Latency }
 	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
@@ -147,11 +155,14 @@ func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
 			"first_byte":  func(r *Result) *Distribution { return r.Phases.FirstByte },
 			"probe":       probeLatency,
 
-			"error_latency": func(r *Result) *Distribution { return r.ErrorLatency },
+			"error_latency":    func(r *Result) *Distribution { return r.ErrorLatency },
+			"iteration":        iterationTime,
+			"failed_iteration": failedIterationTime,
 		}[whose]
 		if of == nil {
 			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
-				"connect, tls, tls_full, tls_resumed, first_byte, probe and route", whose)
+				"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
+				"checks and route", whose)
 		}
 	}
 	value, err := parseStatistic(statistic)
@@ -174,7 +185,8 @@ func isPercentile(name string) bool {
 // isLive reports whether the quantity of that name is known each second.
 func isLive(name string) bool {
 	whose, _, dotted := strings.Cut(name, ".")
-	return name != "cpu" && (!dotted || isPercentile(name) || whose == "latency" || whose == "service")
+	ofAll := !dotted || isPercentile(name) || whose == "latency" || whose == "service"
+	return name != "cpu" && whose != "checks" && ofAll
 }
 
 // parseStatistic finds the statistic of a distribution that a name means.
@@ -192,8 +204,8 @@ func parseStatistic(name string) (func(*Distribution) (float64, bool), error) {
 	percent, err := strconv.ParseFloat(digits, 64)
 	plain := strings.Trim(digits, "0123456789.") == ""
 	if !is || !plain || err != nil || percent <= 0 || percent >= 100 {
-		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps and percentiles "+
-			"such as p99 and p99.9", name)
+		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
+			"percentiles such as p99 and p99.9", name)
 	}
 	return func(d *Distribution) (float64, bool) { return d.percentileValue(percent) }, nil
 }
@@ -252,19 +264,22 @@ func serverCPUPerRequest(r *Result) (float64, bool) {
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests is how many requests of the window failed or were not answered.
+// failedRequests is how many requests of the window failed, were not answered, or were due and
+// never sent. Of an iteration that was never begun it is the first.
 func failedRequests(r *Result) int64 {
-	return r.Requests.Errors + r.Requests.Unfinished + countOrZero(r.Requests.Waiting)
+	waiting, _, _ := r.backlog()
+	return r.Requests.Errors + r.Requests.Unfinished + waiting
 }
 
 // failedShare is their share of all requests that were due, in percent.
 func failedShare(r *Result) (float64, bool) {
-	due := r.Requests.Sent + countOrZero(r.Requests.Waiting)
+	waiting, _, _ := r.backlog()
+	due := r.Requests.Sent + waiting
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 
-// Judge evaluates the objective for r. An objective of errors or rps is missed if a closed workload
-// had no server for more than 1 % of the window, whatever was counted in the rest of it.
+// Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
+// workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
 func (o Objective) Judge(r *Result) Outcome {
 	value, ok := o.of(r)
 	out := Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
@@ -272,8 +287,11 @@ func (o Objective) Judge(r *Result) Outcome {
 		return out
 	}
 	out.Value, out.Met, out.Note = &value, o.Meets(value), r.noteNoServer()
-	if out.Note != "" && (o.OfErrors() || o.kind == rates) {
+	if out.Note != "" && (o.kind != durations) {
 		out.Met = false
+	}
+	if out.Note == "" {
+		out.Note = o.noteFewIterations(r)
 	}
 	return out
 }

@@ -18,6 +18,10 @@ func TestObjectivesAreRead(t *testing.T) {
 		{"dns.p99<5ms", "dns.p99<5ms"}, {"tls_full.p50<5ms", "tls_full.p50<5ms"},
 		{"tls_resumed.max<5ms", "tls_resumed.max<5ms"},
 		{"p97.25<1h", "p97.25<1h"}, {"rps>10/s", "rps>10/s"},
+		{"iteration.p95<2s", "iteration.p95<2s"}, {"iteration.max<1m", "iteration.max<1m"},
+		{"failed_iteration.mean<2s", "failed_iteration.mean<2s"}, {"checks>99.9%", "checks>99.9%"},
+		{" checks.the price is right >= 99% ", "checks.the price is right>=99%"},
+		{"checks.a.b>=100%", "checks.a.b>=100%"},
 	} {
 		if o, err := ParseObjective(c.in); err != nil || o.Expr != c.expr {
 			t.Errorf("%q: %q, %v", c.in, o.Expr, err)
@@ -43,6 +47,15 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"route.p99<1s", "column 1: of a route there are"},
 		{"route.a.p95<1s", "column 1: of a route there are"},
 		{"  p99<x", "column 7:"},
+		{"iteration<2s", `column 1: "iteration" is not one of min, mean, stdev, max, errors, rps, checks`},
+		{"iteration.<2s", `column 1: "" is not one of min`},
+		{"iteration.p95<2", "column 15: a duration with its unit is wanted"},
+		{"iteration.p95<5%", "column 15: a duration"}, {"iteration.rps<5", `column 1: "rps" is not one`},
+		{"checks>0.999", `column 8: a percentage is wanted, as 0.1%, not "0.999"`},
+		{"checks>2s", "column 8: a percentage"}, {"checks>101%", "column 8: 101% is more than all"},
+		{"checks.>99%", "column 1: of one check: write checks.NAME"}, {"check>99%", `column 1: "check" is not one`},
+		{"check.a>99%", `column 1: "check" is not one of latency`},
+		{"the price>99%", "column 4: <, <=, > or >= is wanted"},
 	} {
 		if _, err := ParseObjective(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.in, err, c.want)
@@ -99,6 +112,7 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 		{"service.p99<1ms", 0, 1000, true, false}, {"mean<1ms", 0, 1000, true, false},
 		{"errors<0.1%", 0, 0.1, true, true}, {"rps>=10k", 0, 10_000, false, false},
 		{"route.p50.p99<1s", 0, 1e6, true, false},
+		{"iteration.p95<2s", 0, 2e6, true, false}, {"checks>99.9%", 0, 99.9, false, false},
 	} {
 		o, err := ParseObjective(c.expr)
 		if err != nil {
@@ -114,7 +128,8 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 }
 
 func FuzzParseObjective(f *testing.F) {
-	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<"} {
+	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<",
+		"checks.a b>9%", "checks. >1%", "iteration.p95<2s"} {
 		f.Add(s)
 	}
 	r := &Result{Latency: &Distribution{Count: 1, P50: 1}}
@@ -128,4 +143,64 @@ func FuzzParseObjective(f *testing.F) {
 			t.Errorf("%q is read as %q, and that as %q: %v", s, o.Expr, again.Expr, err)
 		}
 	})
+}
+
+// Objectives of users are judged by their iterations and checks, in µs and percent; a run without a
+// scenario has none.
+func TestObjectivesOfUsers(t *testing.T) {
+	r := from(t, scenarioRun(false))
+	plain := from(t, closedRun())
+	for _, c := range []struct {
+		expr, unit string
+		value      float64
+		met        bool
+		note       string
+	}{
+		{"iteration.mean<=501ms", "us", 501e3, true, ""},
+		{"iteration.p95<960ms", "us", 950e3, true, ""},
+		{"iteration.p95<940ms", "us", 950e3, false, ""},
+		{"iteration.max<1s", "us", 1e6, false, ""},
+		{"iteration.p97.5<980ms", "us", 976e3, true, ""},
+		{"iteration.p99.9<2s", "us", 1e6, true, "of 500 iterations, which are too few for p99.9: it is their " +
+			"longest"},
+		{"failed_iteration.max<6ms", "us", 5e3, true, ""},
+		{"failed_iteration.p50<6ms", "us", 5e3, true, ""},
+		{"failed_iteration.p99<6ms", "us", 5e3, true, "of 3 iterations, which are too few for p99: it is their " +
+			"longest"},
+		{"checks>99.8%", "percent", 100 * 1498.0 / 1500, true, ""},
+		{"checks>99.9%", "percent", 100 * 1498.0 / 1500, false, ""},
+		{"checks.body>=100%", "percent", 100, true, ""},
+		{"checks.price>=99.7%", "percent", 100 * 498.0 / 500, false, ""},
+		{"errors<0.7%", "percent", 100 * 5.0 / 1005, true, ""},
+	} {
+		o, err := ParseObjective(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := o.Judge(r)
+		if got.Value == nil || math.Abs(*got.Value/c.value-1) > 0.004 || got.Met != c.met || got.Unit != c.unit ||
+			got.Note != c.note {
+			t.Errorf("%s: %+v, value %v; want %v, %v", c.expr, got, got.Value, c.value, c.met)
+		}
+		if got := o.Judge(plain); !o.OfErrors() && (got.Value != nil || got.Met) {
+			t.Errorf("%s without a scenario: %+v", c.expr, got)
+		}
+		if o.Live() != o.OfErrors() {
+			t.Errorf("%s: judged each second: %v", c.expr, o.Live())
+		}
+	}
+	if o, _ := ParseObjective("checks.colour>0%"); o.Judge(r).Value != nil {
+		t.Errorf("of a check that there is not: %+v", o.Judge(r))
+	}
+	gone := scenarioRun(false)
+	gone.Unavailable = 1e9
+	for expr, met := range map[string]bool{"checks>=1%": false, "iteration.p95<1s": true} {
+		if o, _ := ParseObjective(expr); o.Judge(from(t, gone)).Met != met {
+			t.Errorf("%s, and there was no server for a quarter of the window", expr)
+		}
+	}
+	// An iteration that was never begun is a request that was not sent.
+	if o, _ := ParseObjective("errors<=10"); *o.Judge(from(t, scenarioRun(true))).Value != 4+1+6 {
+		t.Errorf("%v failed", *o.Judge(from(t, scenarioRun(true))).Value)
+	}
 }

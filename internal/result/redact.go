@@ -29,11 +29,21 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			r.Path = keep.URL(r.Path)
 		}
 	}
+	p.Steps, p.Checks = keptNames(p.Steps, keep), keptNames(p.Checks, keep)
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)
 	}
 	return p
+}
+
+// keptNames is what is kept of names, which may be methods and paths.
+func keptNames(all []string, keep redact.Replacer) []string {
+	kept := slices.Clone(all)
+	for i, name := range kept {
+		kept[i] = keep.Route(name)
+	}
+	return kept
 }
 
 func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
@@ -73,6 +83,9 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	for i := range p.Requests {
 		names[p.Requests[i].Name] = kept.Requests[i].Name
 	}
+	for i, name := range p.Steps {
+		names[name] = kept.Steps[i]
+	}
 	for i, route := range r.Routes {
 		if name, known := names[route.Name]; known {
 			r.Routes[i].Name = name
@@ -80,6 +93,8 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 			r.Routes[i].Name = keep.Route(route.Name)
 		}
 	}
+	r.nameChecks(p.Checks, kept.Checks, keep)
+	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	r.redactSamples(p, keep)

@@ -44,8 +44,8 @@ func (w *worker) beginIteration() {
 	u.Due = ring.TimeAt(u.due).UnixNano()
 	u.sent, u.active = 0, true
 	w.iterations++
-	if u.counted {
-		w.totals.Scenario.Started++
+	if u.after = w.now >= w.window.end; u.counted {
+		w.totals.Scenario.CountStart(u.after)
 	} else {
 		w.totals.Scenario.Warmup++
 	}
@@ -211,12 +211,24 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.CountEnd(at-u.due, failed)
+		w.totals.Scenario.CountEnd(at-u.due, u.after, failed)
+		w.countIteration(failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
 	w.iterations--
 	w.users.free.pushBack(n)
+}
+
+// countIteration counts in the interval an iteration of the window that is over.
+func (w *worker) countIteration(failed bool) {
+	switch {
+	case !w.plan.CountsIterations(): // it is a request
+	case failed:
+		w.counters.IterationsFailed++
+	default:
+		w.counters.Iterations++
+	}
 }
 
 // A heldStep is a step that is over while its codec may still read messages: the server answered

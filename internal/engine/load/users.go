@@ -40,6 +40,7 @@ type user struct {
 	freed   int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
 	sent    uint32 // steps of the iteration that were sent
 	counted bool   // the iteration was due in the window
+	after   bool   // it was begun after the window
 	active  bool   // it has an iteration
 }
 

@@ -51,8 +51,12 @@ func (p *Plan) IsRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
-// userCount is how many users a plan with a scenario has.
-func (p *Plan) userCount() int {
+// CountsIterations reports whether results tell iterations from requests. With a scenario of one
+// step, which has no checks, an iteration is a request.
+func (p *Plan) CountsIterations() bool { return len(p.Steps) > 1 || len(p.Checks) > 0 }
+
+// UserCount is how many users a plan with a scenario has.
+func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
@@ -62,7 +66,7 @@ func (p *Plan) userCount() int {
 // ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,
 // so that with as many iterations as users each user has one.
 func (p *Plan) ScenarioShare(i, n int) scenario.Share {
-	users := int64(p.userCount())
+	users := int64(p.UserCount())
 	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before}
 	for k := range i {
 		s.FirstUser += p.quotaOf(users, k, n)

@@ -49,7 +49,9 @@ func durationTable(r *result.Result) format.Table {
 	if r.SentLater() {
 		all = append(all, column{"service", r.Service})
 	}
-	all = append(all, column{"error latency", r.ErrorLatency})
+	completed, failed := iterationTimes(r)
+	all = append(all, column{"error latency", r.ErrorLatency}, column{"iteration", completed},
+		column{"failed iteration", failed})
 	if r.Probe != nil {
 		all = append(all, column{"probe", r.Probe.Latency})
 	}

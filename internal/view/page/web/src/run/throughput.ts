@@ -20,7 +20,7 @@ interface Curve {
 /** offered is the rate that the plan asks for over the window: corners of straight lines. */
 function offered(r: Result): { t: number; y: number }[] {
   const rate = r.plan.rate ?? 0;
-  if (r.model !== "open") return [];
+  if (r.model !== "open" || r.iterations) return []; // of a scenario it is iterations
   if (!r.plan.stages?.length) {
     const y = r.rate.offered ?? rate;
     return [{ t: 0, y }, { t: r.window.measured_s, y }];
