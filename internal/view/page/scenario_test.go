@@ -22,15 +22,17 @@ func TestScenarioPage(t *testing.T) {
 	if text := tab.ElementText("#verdict .tiles"); !strings.Contains(text, "iteration p99") || !strings.Contains(text, "190/s") {
 		t.Errorf("the tiles are %q", text)
 	}
-	for id, want := range map[string]bool{"spectrum": true, "throughput": false} {
-		legend := pagetest.Evaluate[string](tab, `document.querySelector("#`+id+`").textContent`)
-		word := map[bool]string{true: "failed iteration", false: "offered"}[want]
-		if strings.Contains(legend, word) != want {
-			t.Errorf("%s says %q", id, legend)
+	for _, c := range []struct {
+		id, word string
+		want     bool
+	}{{"spectrum", "failed iteration", true}, {"throughput", "offered", false}, {"iterations", "offered", true}} {
+		text := pagetest.Evaluate[string](tab, `document.querySelector("#`+c.id+`").textContent`)
+		if strings.Contains(text, c.word) != c.want {
+			t.Errorf("%s says %q", c.id, text)
 		}
 	}
 	tab = chromium.OpenPage(t, runPage(t, open(newSampler(t))))
-	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#iterations-all, [aria-label="Checks"]').length`); n != 0 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#iterations-all, #iterations, [aria-label="Checks"]').length`); n != 0 {
 		t.Error("a run without a scenario has iterations")
 	}
 	if text := tab.ElementText("#throughput"); !strings.Contains(text, "offered") {

@@ -17,6 +17,8 @@ export interface Point {
   max_us?: number;
   status?: Record<string, number>;
   heat?: [bucket: number, count: number][];
+  iterations?: number; // of a scenario, that completed
+  iterations_failed?: number;
   in_flight: number;
   bytes_received: number;
   bytes_sent: number;
