@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
@@ -29,7 +30,7 @@ const (
 type prober struct {
 	run        result.Runner
 	plan       loadplan.Plan
-	objectives []result.Objective
+	objectives []objective.Objective
 	settings   Settings
 	made       int
 	last       *result.Result

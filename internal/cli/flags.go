@@ -10,9 +10,9 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
-	"dyno/internal/result"
 )
 
 // runFlags is the command line of dyno run.
@@ -32,7 +32,7 @@ type runFlags struct {
 	pprof   string
 	fleet   fleetFlags
 
-	objectives     []result.Objective
+	objectives     []objective.Objective
 	abortOnSLO     bool
 	json           string
 	save, noSave   bool
@@ -200,7 +200,7 @@ func (f *runFlags) setBody(s string) error {
 
 // addObjective adds the objective of a --slo.
 func (f *runFlags) addObjective(s string) error {
-	o, err := result.ParseObjective(s)
+	o, err := objective.Parse(s)
 	if err == nil {
 		f.objectives = append(f.objectives, o)
 	}

@@ -142,7 +142,7 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 		if a.AddsUp != nil && !*a.AddsUp {
 			return false
 		}
-		all.addPart(a.Requests)
+		all.Add(a.Requests)
 	}
 	latencies := int64(0)
 	if r.Latency != nil {

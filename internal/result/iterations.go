@@ -118,9 +118,9 @@ func (r *Result) Offered() *float64 {
 	return r.Rate.Offered
 }
 
-// backlog is how much of what was due in an open workload was never sent, or only after the window,
+// Backlog is how much of what was due in an open workload was never sent, or only after the window,
 // and how much of it was sent in all.
-func (r *Result) backlog() (waiting, after, sent int64) {
+func (r *Result) Backlog() (waiting, after, sent int64) {
 	if i := r.Iterations; i != nil {
 		return countOrZero(i.Waiting), countOrZero(i.StartedAfter), i.Started
 	}
@@ -321,4 +321,20 @@ func (r *Result) nameChecks(plan, kept []string, keep redact.Replacer) {
 			e.Kind = name(e.Kind)
 		}
 	}
+}
+
+// IterationTime is the time of the iterations that completed; nil if there were none.
+func (r *Result) IterationTime() *Distribution {
+	if r.Iterations == nil {
+		return nil
+	}
+	return r.Iterations.Time
+}
+
+// FailedIterationTime is the time of the iterations that failed; nil if there were none.
+func (r *Result) FailedIterationTime() *Distribution {
+	if r.Iterations == nil {
+		return nil
+	}
+	return r.Iterations.FailedTime
 }

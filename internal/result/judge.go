@@ -82,7 +82,7 @@ func checkOutage(r *Result) (string, string) {
 }
 
 func checkNeverSent(r *Result) (string, string) {
-	never, _, begun := r.backlog()
+	never, _, begun := r.Backlog()
 	waiting, due := float64(never), float64(never+begun)
 	if waiting <= neverSentSuspect*due {
 		return OK, ""

@@ -140,7 +140,7 @@ func (m *Result) addCounts(all []*Result) {
 			shaken += r.requestsInWindow(*r.Rate.Handshakes)
 			handshakes = new(float64)
 		}
-		m.Requests.addPart(r.Requests)
+		m.Requests.Add(r.Requests)
 		for code, n := range r.Status {
 			m.Status[code] += n
 		}
@@ -165,7 +165,8 @@ func (m *Result) addCounts(all []*Result) {
 		ErrorAnswers: errors}
 }
 
-func (q *Requests) addPart(part Requests) {
+// Add adds the counts of part. LateMax is that of the later one.
+func (q *Requests) Add(part Requests) {
 	q.Sent += part.Sent
 	q.Completed += part.Completed
 	q.Errors += part.Errors

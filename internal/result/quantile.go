@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"dyno/internal/engine/metric"
 )
 
@@ -57,4 +59,19 @@ func maxPresent(a, b *float64) *float64 {
 		return b
 	}
 	return a
+}
+
+// Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has none.
+func (d *Distribution) Percentile(percent float64) (float64, bool) {
+	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
+		99.9: d.P999, 99.99: d.P9999} {
+		if p == percent {
+			return v, true
+		}
+	}
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil {
+		return 0, false
+	}
+	return min(max(toMicroseconds(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
 }

@@ -6,7 +6,7 @@
 //	from a load    from.go; merge.go (several generators), quantile.go, available.go (time
 //	               without a server), answered.go, iterations.go (what users of a scenario did)
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
-//	objectives     objective.go; objectiveguard.go ends a run that will miss one
+//	objectives     outcome.go; package objective judges them
 //	secrets        redact.go (the plan), conceal.go (what others wrote), samples.go (of errors)
 //	bytes          encode.go, decode.go, check.go (may it be believed?), hdr.go
 //

@@ -32,7 +32,7 @@ func warnings(r *Result) []string {
 // warnBacklog says that an open loop was asked for more than came of it. One or
 // two requests that were due just before the window's end do not make that so.
 func warnBacklog(r *Result, say func(string, ...any)) {
-	waiting, after, sent := r.backlog()
+	waiting, after, sent := r.Backlog()
 	if waiting == 0 && float64(after) <= lossShare*float64(sent) {
 		return
 	}

@@ -1,4 +1,4 @@
-package result
+package objective
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/result"
 )
 
 func TestObjectivesAreRead(t *testing.T) {
@@ -23,7 +24,7 @@ func TestObjectivesAreRead(t *testing.T) {
 		{" checks.the price is right >= 99% ", "checks.the price is right>=99%"},
 		{"checks.a.b>=100%", "checks.a.b>=100%"},
 	} {
-		if o, err := ParseObjective(c.in); err != nil || o.Expr != c.expr {
+		if o, err := Parse(c.in); err != nil || o.Expr != c.expr {
 			t.Errorf("%q: %q, %v", c.in, o.Expr, err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"check.a>99%", `column 1: "check" is not one of latency`},
 		{"the price>99%", "column 4: <, <=, > or >= is wanted"},
 	} {
-		if _, err := ParseObjective(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.in, err, c.want)
 		}
 	}
@@ -69,12 +70,12 @@ func TestObjectivesAreJudged(t *testing.T) {
 	for i := range ms {
 		ms[i] = time.Duration(i+1) * time.Millisecond
 	}
-	h, err := newDistribution(histogram(metric.Fine, ms...))
+	q := result.Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2}
+	r, err := result.Provisional(q, histogram(ms...), histogram(), 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{Latency: h, Requests: Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2},
-		Rate: Rate{Completed: 100}, Routes: []Route{{Name: "a.b", Completed: 1, P99: 3000}}}
+	r.Service, r.Routes = nil, []result.Route{{Name: "a.b", Completed: 1, P99: 3000}}
 	for _, c := range []struct {
 		expr  string
 		value float64
@@ -85,7 +86,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 		{"errors<=7", 7, true}, {"errors<1%", 100 * 7.0 / 1007, true}, {"errors<0.5%", 100 * 7.0 / 1007, false},
 		{"rps>=100", 100, true}, {"rps>0.1k", 100, false}, {"route.a.b.p99<=3ms", 3000, true},
 	} {
-		o, err := ParseObjective(c.expr)
+		o, err := Parse(c.expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 		}
 	}
 	for _, expr := range []string{"service.p99<1s", "route.x.p99<1s", "tls.max<1s"} {
-		o, _ := ParseObjective(expr)
+		o, _ := Parse(expr)
 		if got := o.Judge(r); got.Value != nil || got.Met {
 			t.Errorf("%s of nothing: %+v", expr, got)
 		}
@@ -114,7 +115,7 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 		{"route.p50.p99<1s", 0, 1e6, true, false},
 		{"iteration.p95<2s", 0, 2e6, true, false}, {"checks>99.9%", 0, 99.9, false, false},
 	} {
-		o, err := ParseObjective(c.expr)
+		o, err := Parse(c.expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,75 +133,23 @@ func FuzzParseObjective(f *testing.F) {
 		"checks.a b>9%", "checks. >1%", "iteration.p95<2s"} {
 		f.Add(s)
 	}
-	r := &Result{Latency: &Distribution{Count: 1, P50: 1}}
+	r := &result.Result{Latency: &result.Distribution{Count: 1, P50: 1}}
 	f.Fuzz(func(t *testing.T, s string) {
-		o, err := ParseObjective(s)
+		o, err := Parse(s)
 		if err != nil {
 			return
 		}
 		o.Judge(r)
-		if again, err := ParseObjective(o.Expr); err != nil || again.Expr != o.Expr {
+		if again, err := Parse(o.Expr); err != nil || again.Expr != o.Expr {
 			t.Errorf("%q is read as %q, and that as %q: %v", s, o.Expr, again.Expr, err)
 		}
 	})
 }
 
-// Objectives of users are judged by their iterations and checks, in µs and percent; a run without a
-// scenario has none.
-func TestObjectivesOfUsers(t *testing.T) {
-	r := from(t, scenarioRun(false))
-	plain := from(t, closedRun())
-	for _, c := range []struct {
-		expr, unit string
-		value      float64
-		met        bool
-		note       string
-	}{
-		{"iteration.mean<=501ms", "us", 501e3, true, ""},
-		{"iteration.p95<960ms", "us", 950e3, true, ""},
-		{"iteration.p95<940ms", "us", 950e3, false, ""},
-		{"iteration.max<1s", "us", 1e6, false, ""},
-		{"iteration.p97.5<980ms", "us", 976e3, true, ""},
-		{"iteration.p99.9<2s", "us", 1e6, true, "of 500 iterations, which are too few for p99.9: it is their " +
-			"longest"},
-		{"failed_iteration.max<6ms", "us", 5e3, true, ""},
-		{"failed_iteration.p50<6ms", "us", 5e3, true, ""},
-		{"failed_iteration.p99<6ms", "us", 5e3, true, "of 3 iterations, which are too few for p99: it is their " +
-			"longest"},
-		{"checks>99.8%", "percent", 100 * 1498.0 / 1500, true, ""},
-		{"checks>99.9%", "percent", 100 * 1498.0 / 1500, false, ""},
-		{"checks.body>=100%", "percent", 100, true, ""},
-		{"checks.price>=99.7%", "percent", 100 * 498.0 / 500, false, ""},
-		{"errors<0.7%", "percent", 100 * 5.0 / 1005, true, ""},
-	} {
-		o, err := ParseObjective(c.expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := o.Judge(r)
-		if got.Value == nil || math.Abs(*got.Value/c.value-1) > 0.004 || got.Met != c.met || got.Unit != c.unit ||
-			got.Note != c.note {
-			t.Errorf("%s: %+v, value %v; want %v, %v", c.expr, got, got.Value, c.value, c.met)
-		}
-		if got := o.Judge(plain); !o.OfErrors() && (got.Value != nil || got.Met) {
-			t.Errorf("%s without a scenario: %+v", c.expr, got)
-		}
-		if o.Live() != o.OfErrors() {
-			t.Errorf("%s: judged each second: %v", c.expr, o.Live())
-		}
+func histogram(all ...time.Duration) *metric.Histogram {
+	h := metric.NewHistogram(metric.Fine)
+	for _, d := range all {
+		h.Record(int64(d))
 	}
-	if o, _ := ParseObjective("checks.colour>0%"); o.Judge(r).Value != nil {
-		t.Errorf("of a check that there is not: %+v", o.Judge(r))
-	}
-	gone := scenarioRun(false)
-	gone.Unavailable = 1e9
-	for expr, met := range map[string]bool{"checks>=1%": false, "iteration.p95<1s": true} {
-		if o, _ := ParseObjective(expr); o.Judge(from(t, gone)).Met != met {
-			t.Errorf("%s, and there was no server for a quarter of the window", expr)
-		}
-	}
-	// An iteration that was never begun is a request that was not sent.
-	if o, _ := ParseObjective("errors<=10"); *o.Judge(from(t, scenarioRun(true))).Value != 4+1+6 {
-		t.Errorf("%v failed", *o.Judge(from(t, scenarioRun(true))).Value)
-	}
+	return h
 }
