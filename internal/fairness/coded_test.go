@@ -244,9 +244,12 @@ func TestCodedAnswer(t *testing.T) {
 				t.Errorf("the body has %v bytes: %.100q, want %q", a.BodyBytes, a.BodyStart, start)
 			}
 			if v, _ := valueOf(a.Header, "content-type"); a.Status != 200 || v != "a/b" ||
-				a.Exchanges < 9 || a.Varies != nil || *a.Kept != (Kept{5, 5, EndAsked}) ||
-				a.Date != DateAdvances || a.BodyCut {
-				t.Errorf("%+v %+v", a, a.Kept)
+				a.Exchanges < 4+a.Kept.Served-1 || a.Varies != nil || a.Date != DateAdvances || a.BodyCut {
+				t.Errorf("%.1000s", fmt.Sprintf("%+v", a))
+			}
+			// A busy machine may not have the time for all of them.
+			if k := *a.Kept; k != (Kept{5, 5, EndAsked}) && (k.End != EndTime || k.Asked != 5 || k.Served < 1) {
+				t.Errorf("kept %+v", k)
 			}
 			if (q.TLS != nil) != (a.TLS != nil) || a.TLS != nil &&
 				(a.TLS.ALPN != q.Protocol || a.TLS.Key != "RSA 2048") {
