@@ -68,6 +68,9 @@ func TestSamplesAreRedacted(t *testing.T) {
 func TestErrorsHaveSamples(t *testing.T) {
 	from := sampledRun()
 	r, err := From(from, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err = r.RestorePlan(from.Plan, redact.PlainMark); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +95,9 @@ func TestErrorsHaveSamples(t *testing.T) {
 func TestSamplesAreShown(t *testing.T) {
 	from := sampledRun()
 	r, err := From(from, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err = r.RestorePlan(from.Plan, nil); err != nil {
 		t.Fatal(err)
 	}
