@@ -274,9 +274,11 @@ func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
 	return d
 }
 
-// giveField gives the sink a field, if it is one of a final response or its trailer, and wanted.
+// giveField gives the sink a field, if it is one of a final response or its trailer, and wanted. It
+// gives none of a list that is longer than maxHead: a byte of the block can stand for 4 KiB of it.
 func (d *decoder) giveField(h *header, name, value []byte) {
-	if (h.status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' && d.want.WantsField(name) {
+	if h.size <= maxHead && (h.status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' &&
+		d.want.WantsField(name) {
 		d.sink.Field(d.tag, name, value, d.trailer)
 	}
 }
