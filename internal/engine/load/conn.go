@@ -271,9 +271,9 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // byte of answer, on a connection that has completed others, is retried once: the peer closed while
 // it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
 // the peer had announced the close with an earlier answer (errClosed), that does not count as the
-// one retry. A scenario's step that is not safe to repeat is retried only in these two cases, for
-// else the server may have processed it. All others have failed; those pipelined behind the oldest,
-// because of it.
+// one retry. A scenario's step that is not safe to repeat is retried only if nothing of it was
+// handed to the ring, for else the server may have processed it, whatever it announced. All others
+// have failed; those pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -289,8 +289,8 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
 		unsent := x.handed == c.handed
-		again := err == errClosed ||
-			x.past < wasLost && (unsent || w.users.mayResend(x.request, w.plan))
+		again := (err == errClosed || x.past < wasLost) &&
+			(unsent || w.users.mayResend(x.request, w.plan))
 		switch {
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
