@@ -2,6 +2,8 @@ package load
 
 import (
 	"bytes"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,41 @@ func earlyRing(get int64, hangup error) *slowSends {
 			}
 		}
 	}}}
+}
+
+// The scenario is asked for a user's next step when the codec does not need the user's body any
+// more, whatever else it sends.
+func TestUsersOfHeldSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		acts   []act
+		change func(p *loadplan.Plan)
+		hangup error
+		want   [][]int64 // when each user's scenario was asked, in ms
+	}{
+		"a connection each": {[]act{{upload: 200}, {upload: 100}, {gets: 1}},
+			func(p *loadplan.Plan) { p.Connections = 3 }, nil, [][]int64{{30}, {10}, {5}}},
+		"the upload is pipelined behind another's request": {[]act{{gets: 1}, {upload: 200, think: 1}},
+			func(p *loadplan.Plan) { p.Pipeline = 2 }, nil, [][]int64{{5}, {40}}},
+		"one upload after the other": {[]act{{upload: 200}, {upload: 200}},
+			func(p *loadplan.Plan) {}, nil, [][]int64{{30}, {70}}},
+		"one upload after the other, in a pipeline": {[]act{{upload: 200}, {upload: 200}},
+			func(p *loadplan.Plan) { p.Pipeline = 2 }, nil, [][]int64{{30}, {70}}},
+		"a request after the upload": {[]act{{upload: 200}, {gets: 1}},
+			func(p *loadplan.Plan) { p.Pipeline = 2 }, nil, [][]int64{{30}, {45}}},
+		"another step over another connection": {[]act{{upload: 200, gets: 1}, {upload: 100, gets: 1}},
+			func(p *loadplan.Plan) { p.Connections = 2 }, nil, [][]int64{{30, 35}, {10, 25}}},
+		"the connection is lost": {[]act{{upload: 200}, {upload: 200}},
+			func(p *loadplan.Plan) { p.Connections = 2 }, io.EOF, [][]int64{{5}, {5}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			took := make([][]int64, len(c.acts))
+			sim := earlyRing(5, c.hangup)
+			r := simulate(t, earlyPlan(c.acts, took, sim.Now, c.change), sim)
+			if !slices.EqualFunc(took, c.want, slices.Equal) || r.Total.Failed != 0 {
+				t.Errorf("asked after %v ms, want %v; %d failed", took, c.want, r.Total.Failed)
+			}
+		})
+	}
 }
 
 // A step that is held is counted after others that were answered later. The measured time ends with

@@ -115,7 +115,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
-	if c.holdsMessages() {
+	if c.holdsMessage(tag) {
 		w.holdStep(c, tag, r)
 		return
 	}
@@ -188,7 +188,7 @@ func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
 	r := &w.users.failed
 	r.Reset()
 	r.Failed = string(phase)
-	if c.holdsMessages() {
+	if c.holdsMessage(tag) {
 		w.holdStep(c, tag, r)
 		return
 	}
@@ -231,30 +231,34 @@ func (w *worker) countIteration(failed bool) {
 	}
 }
 
-// A heldStep is a step that is over while its codec may still read messages: the server answered
-// before it had all of a request. Until the codec is done with them, the scenario is not asked for
+// A heldStep is a step that is over while its codec may still read its message: the server answered
+// before it had all of the request. Until the codec is done with it, the scenario is not asked for
 // the user's next step, for which it may need the memory.
 type heldStep struct {
 	place  place
+	tag    uint32
 	x      exchange
 	answer scenario.Response // with the memory that the exchange's response had
 	at     int64             // when it was over
 }
 
-// holdsMessages reports whether the codec may still read messages of exchanges that are over.
-func (c *conn) holdsMessages() bool {
+// holdsMessage reports whether the codec may still read the message of an exchange that is over.
+func (c *conn) holdsMessage(tag uint32) bool {
 	codec, can := c.codec.(proto.Holder)
-	return can && codec.Holds()
+	return can && codec.Holds(tag)
 }
 
-// isHeld reports whether the codec may still read the message.
+// isHeld reports whether the codec may still read the message. Once another exchange has the tag it
+// does not: there was no room for that one before all of the message was handed to the ring.
 func (h *heldStep) isHeld() bool {
-	return h.place.conn.life == h.place.life && h.place.conn.holdsMessages()
+	c := h.place.conn
+	again := c.exchanges[h.tag].handed != h.x.handed
+	return c.life == h.place.life && !again && c.holdsMessage(h.tag)
 }
 
 // holdStep keeps a step for releaseHeld.
 func (w *worker) holdStep(c *conn, tag uint32, r *scenario.Response) {
-	h := heldStep{place: w.placeOf(c, tag), x: c.exchanges[tag], answer: *r, at: w.now}
+	h := heldStep{place: w.placeOf(c, tag), tag: tag, x: c.exchanges[tag], answer: *r, at: w.now}
 	*r = scenario.Response{}
 	h.place.takeWhole()
 	w.users.held = append(w.users.held, h)

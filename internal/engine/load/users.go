@@ -91,7 +91,7 @@ func (u *users) canBegin() bool { return u == nil || u.free.len > 0 }
 // nextWakeUp is when a user has something to do even if nothing completes, or notYet.
 func (u *users) nextWakeUp(now int64) int64 {
 	for i := range u.held {
-		if h := &u.held[i]; !h.isHeld() {
+		if !u.held[i].isHeld() {
 			return now
 		}
 	}

@@ -143,9 +143,9 @@ func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]
 }
 
 // A Holder is a Codec that may still read a message after its exchange is over, because a response
-// came before all of the request was sent.
+// came before all of the request was sent. Until that is sent it has no Room.
 type Holder interface {
-	// Holds reports whether the codec has still to send parts of messages whose exchanges are
-	// over. Once it reports false, none of them is read again.
-	Holds() bool
+	// Holds reports whether the codec has still to send a part of the message that the last
+	// Encode with that tag was given. Once it reports false, the message is not read again.
+	Holds(tag uint32) bool
 }

@@ -99,19 +99,19 @@ func TestHolds(t *testing.T) {
 		"of its own": {Fill: &proto.Fill{Own: &own}}} {
 		c := newCodec(t, Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/",
 			Holes: []proto.Hole{{In: proto.InBody}}})
-		c.Encode(nil, m, 0)
+		c.Encode(nil, m, 3)
 		for in, k := []byte(hello), 0; len(in) > 0; in = in[k:] {
 			k, _ = c.Decode(in, false)
 		}
 		for sent := 2; sent >= 0; sent-- {
-			if c.Holds() != (sent > 0) || c.Room() > 0 == c.Holds() {
-				t.Errorf("%s: %d pieces left: holds %v, room %d", name, sent, c.Holds(), c.Room())
+			if c.Holds(3) != (sent > 0) || c.Room() > 0 == c.Holds(3) || c.Holds(0) {
+				t.Errorf("%s: %d pieces left: holds %v, room %d", name, sent, c.Holds(3), c.Room())
 			}
 			c.Flush(nil)
 		}
-		c.Encode(nil, m, 0)
-		if _, ev := c.Decode(nil, true); ev.Kind != proto.Broken || c.Holds() {
-			t.Errorf("%s: the end is %v, and holds the body: %v", name, ev, c.Holds())
+		c.Encode(nil, m, 3)
+		if _, ev := c.Decode(nil, true); ev.Kind != proto.Broken || c.Holds(3) {
+			t.Errorf("%s: the end is %v, and holds the body: %v", name, ev, c.Holds(3))
 		}
 	}
 }

@@ -211,13 +211,13 @@ func (c *codec) Cancel(tag uint32) bool {
 	return can && inner.Cancel(tag)
 }
 
-// Dismissed is Dismissed of the inner protocol, if it has one.
-func (c *codec) Holds() bool {
+// Holds is Holds of the inner protocol, if it has one.
+func (c *codec) Holds(tag uint32) bool {
 	inner, can := c.inner.(proto.Holder)
-	return can && inner.Holds()
+	return can && inner.Holds(tag)
 }
 
-// Dismissed is that of the protocol inside, if it has one.
+// Dismissed is Dismissed of the inner protocol, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
 	if inner, can := c.inner.(proto.Dismisser); can {
 		return inner.Dismissed()
