@@ -123,3 +123,24 @@ func TestMeasuredWithHeldStep(t *testing.T) {
 		t.Errorf("%d completed, measured %v", r.Total.Completed, r.Measured)
 	}
 }
+
+// The time in which a step is held is not the generator's own delay: neither of the next step, nor
+// of the user's next iteration, though another connection had room.
+func TestLagOfHeldSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		acts []act
+		rate float64 // iterations/s
+		late int64   // how many ms after its due instant the latest request was sent
+	}{
+		"the next step":      {[]act{{upload: 200, gets: 1}, {gets: 1}}, 10, 29},
+		"the next iteration": {[]act{{upload: 200}}, 100, 20},
+	} {
+		p := earlyPlan(c.acts, nil, nil, func(p *loadplan.Plan) {
+			p.Connections, p.Requested, p.Rate = 2, 2, loadplan.RatePerSecond(c.rate)
+		})
+		r := simulate(t, p, earlyRing(5, nil))
+		if r.Lag.Max != 0 || r.LateMax != c.late*ms || r.Total.Failed != 0 || r.Scenario.Completed != 2 {
+			t.Errorf("%s: a lag of %d ns, late by %d ns; %+v", name, r.Lag.Max, r.LateMax, r.Scenario)
+		}
+	}
+}

@@ -101,11 +101,11 @@ func (w *worker) stepMessage(c *conn, tag uint32, a arrival) proto.Message {
 	return u.step.Message
 }
 
-// countStepLag is countLag of a step. It could not be sent before its user was free, and of an
-// iteration only the beginning follows the law of arrivals.
+// countStepLag is countLag of a step. It could not be sent before its user was free, nor while a
+// codec held the message before it. Of an iteration only the beginning follows the law of arrivals.
 func (w *worker) countStepLag(a arrival, possible int64) {
 	u := &w.users.all[a.request]
-	lag := w.countLag(w.now, a.due, max(possible, u.freed))
+	lag := w.countLag(w.now, a.due, max(possible, u.freed, u.usable))
 	if u.sent == 1 && u.step.Think <= 0 {
 		w.pacing.RecordSpan(a.due, a.due+lag)
 	}
@@ -270,12 +270,14 @@ func (w *worker) releaseHeld() {
 	w.users.held = all[:0]
 	for i := range all {
 		h := all[i]
-		switch {
-		case h.isHeld():
+		if h.isHeld() {
 			w.users.held = append(w.users.held, h)
-		case h.answer.Failed != "":
+			continue
+		}
+		w.users.all[h.x.request].usable = w.now
+		if h.answer.Failed != "" {
 			w.settleFailure(&h.x, &h.answer, h.at)
-		default:
+		} else {
 			w.settleStep(&h.x, &h.answer, h.at, h.place)
 		}
 	}

@@ -38,6 +38,7 @@ type user struct {
 	step    scenario.Step
 	due     int64  // when its iteration was due
 	freed   int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
+	usable  int64  // since when the memory of its messages is the scenario's, if a codec held it; or 0
 	sent    uint32 // steps of the iteration that were sent
 	counted bool   // the iteration was due in the window
 	after   bool   // it was begun after the window
