@@ -243,10 +243,7 @@ type heldStep struct {
 }
 
 // holdsMessage reports whether the codec may still read the message of an exchange that is over.
-func (c *conn) holdsMessage(tag uint32) bool {
-	codec, can := c.codec.(proto.Holder)
-	return can && codec.Holds(tag)
-}
+func (c *conn) holdsMessage(tag uint32) bool { return c.holder != nil && c.holder.Holds(tag) }
 
 // isHeld reports whether the codec may still read the message. Once another exchange has the tag it
 // does not: there was no room for that one before all of the message was handed to the ring.

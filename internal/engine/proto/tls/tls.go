@@ -124,6 +124,7 @@ type codec struct {
 	conn  *tls.Conn
 	sink  proto.Sink              // of inner
 	inner proto.Codec             // nil until the handshake is over
+	holds proto.Holder            // inner, if it is one
 	shake func() (struct{}, bool) // continues the handshake: false when it has ended
 	err   error                   // how the handshake ended
 	plain []byte                  // decrypted; plain[used:] is not yet decoded. Lent
@@ -212,10 +213,7 @@ func (c *codec) Cancel(tag uint32) bool {
 }
 
 // Holds is Holds of the inner protocol, if it has one.
-func (c *codec) Holds(tag uint32) bool {
-	inner, can := c.inner.(proto.Holder)
-	return can && inner.Holds(tag)
-}
+func (c *codec) Holds(tag uint32) bool { return c.holds != nil && c.holds.Holds(tag) }
 
 // Dismissed is Dismissed of the inner protocol, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
@@ -303,6 +301,7 @@ func (c *codec) stepHandshake() proto.Event {
 		return c.brokenEvent(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
 	c.phase, c.inner = shaken, mk(c.sink)
+	c.holds, _ = c.inner.(proto.Holder)
 	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
 	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
 	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}
