@@ -1,10 +1,6 @@
 package loadplan
 
-import (
-	"slices"
-
-	"dyno/internal/engine/proto"
-)
+import "dyno/internal/engine/proto"
 
 // Limits of the samples of errors that a run keeps. Headers have the limits of their codecs.
 const (
@@ -26,23 +22,7 @@ func (p *Plan) SampledShare() int {
 // FilledRequest is the request without holes that a message is.
 func (p *Plan) FilledRequest(m proto.Message) proto.Request {
 	if m.Fill != nil && m.Fill.Own != nil {
-		r := *m.Fill.Own
-		r.Header = slices.Clone(r.Header)
-		return r
+		return m.Fill.Own.Filled(nil)
 	}
-	r := p.Requests[m.Request].Request
-	holes := r
-	r.Holes, r.Header = nil, slices.Clone(r.Header)
-	if m.Fill == nil {
-		return r
-	}
-	r.Path = string(proto.AppendFilled(nil, r.Path, holes.PathHoles(), m.Fill.Values))
-	for i := range r.Header {
-		f := &r.Header[i]
-		f.Value = string(proto.AppendFilled(nil, f.Value, holes.FieldHoles(i), m.Fill.Values))
-	}
-	if m.Fill.Body != nil {
-		r.Body = m.Fill.Body
-	}
-	return r
+	return p.Requests[m.Request].Filled(m.Fill)
 }

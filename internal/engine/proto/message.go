@@ -132,6 +132,31 @@ func CheckValue(in Part, value []byte) error {
 	return nil
 }
 
+// Filled is the request without holes that a message of r with that Fill is; nil fills nothing.
+// Own is not looked at. The header is a copy; the body is Fill.Body, or that of r.
+func (r *Request) Filled(fill *Fill) Request {
+	plain := *r
+	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
+	if fill == nil {
+		return plain
+	}
+	text := func(s string, holes []Hole) string {
+		if len(holes) == 0 {
+			return s
+		}
+		return string(AppendFilled(nil, s, holes, fill.Values))
+	}
+	plain.Path = text(r.Path, r.PathHoles())
+	for i := range plain.Header {
+		f := &plain.Header[i]
+		f.Value = text(f.Value, r.FieldHoles(i))
+	}
+	if fill.Body != nil {
+		plain.Body = fill.Body
+	}
+	return plain
+}
+
 // AppendFilled appends text with values in its holes.
 func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]byte) []byte {
 	from := 0
