@@ -151,7 +151,7 @@ func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (
 		if err := s.decode(asked); err != nil {
 			return nil, err
 		}
-		if len(s.got.body) > maxBody || s.got.done && (s.ended || !s.busy && !s.holds()) {
+		if len(s.got.body) > maxBody || s.got.done && (s.ended || !s.busy && !s.borrows()) {
 			return s.response(q), nil
 		}
 		if !asked && !s.busy && s.codec.Room() > 0 { // what is being sent may not change
@@ -187,10 +187,10 @@ func (s *codedSession) begun() int64 {
 	return s.wire
 }
 
-// holds reports whether parts of a request that was answered are still to be sent.
-func (s *codedSession) holds() bool {
-	h, can := s.codec.(proto.Holder)
-	return can && h.Holds(onlyTag)
+// borrows reports whether parts of a request that was answered are still to be sent.
+func (s *codedSession) borrows() bool {
+	b, can := s.codec.(proto.Borrower)
+	return can && b.Borrows(onlyTag)
 }
 
 // flush begins to send what there is to send, unless something is being sent.

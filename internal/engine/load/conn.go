@@ -45,11 +45,11 @@ type conn struct {
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
 type slots struct {
-	holder    proto.Holder // the codec, if it may read the message of an exchange that is over
-	exchanges []exchange   // by tag
-	tags      []uint32     // those not in use
-	live      int          // in flight
-	waiting   int          // slots that have been free since an earlier life
+	borrower  proto.Borrower // the codec, if it may read the message of an exchange that is over
+	exchanges []exchange     // by tag
+	tags      []uint32       // those not in use
+	live      int            // in flight
+	waiting   int            // slots that have been free since an earlier life
 }
 
 // An attempts is the history of a connection's lives.
@@ -91,7 +91,7 @@ func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
-	c.holder, _ = c.codec.(proto.Holder)
+	c.borrower, _ = c.codec.(proto.Borrower)
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
 		c.protocol = w.protocols.ChosenName(0)

@@ -81,7 +81,7 @@ func earlyRing(get int64, hangup error) *slowSends {
 
 // The scenario is asked for a user's next step when the codec does not need the user's body any
 // more, whatever else it sends.
-func TestUsersOfHeldSteps(t *testing.T) {
+func TestUsersOfLentSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		acts   []act
 		change func(p *loadplan.Plan)
@@ -114,9 +114,9 @@ func TestUsersOfHeldSteps(t *testing.T) {
 	}
 }
 
-// A step that is held is counted after others that were answered later. The measured time ends with
+// A step whose message is lent is counted after others that were answered later. The measured time ends with
 // the last answer.
-func TestMeasuredWithHeldStep(t *testing.T) {
+func TestMeasuredWithLentStep(t *testing.T) {
 	p := earlyPlan([]act{{upload: 200}, {gets: 1}}, nil, nil, func(p *loadplan.Plan) { p.Connections = 2 })
 	r := simulate(t, p, earlyRing(20, nil))
 	if r.Total.Completed != 2 || r.Measured != 20*time.Millisecond {
@@ -124,9 +124,9 @@ func TestMeasuredWithHeldStep(t *testing.T) {
 	}
 }
 
-// The time in which a step is held is not the generator's own delay: neither of the next step, nor
+// The time in which a message is lent is not the generator's own delay: neither of the next step, nor
 // of the user's next iteration, though another connection had room.
-func TestLagOfHeldSteps(t *testing.T) {
+func TestLagOfLentSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		acts []act
 		rate float64 // iterations/s

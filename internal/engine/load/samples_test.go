@@ -324,7 +324,7 @@ func TestSamplesAllocateNothing(t *testing.T) {
 }
 
 // An answer to an upload that is still being sent is kept until the step is over.
-func TestSampleOfAHeldStep(t *testing.T) {
+func TestSampleOfALentStep(t *testing.T) {
 	x := &uploading{body: make([]byte, 200<<10), next: func(r *scenario.Response) { r.Check(0, false) }}
 	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}

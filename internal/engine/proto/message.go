@@ -15,7 +15,7 @@ type Message struct {
 }
 
 // A Fill is what a message has of its own. Its bytes may not change until the exchange is over and
-// all of the request is sent: see Holder.
+// all of the request is sent: see Borrower.
 type Fill struct {
 	Values [][]byte // what stands in the holes, by Hole.Value; each passed CheckValue
 	Body   []byte   // the whole body, if a hole is in it
@@ -167,10 +167,10 @@ func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]
 	return append(b, text[from:]...)
 }
 
-// A Holder is a Codec that may still read a message after its exchange is over, because a response
-// came before all of the request was sent. Until that is sent it has no Room.
-type Holder interface {
-	// Holds reports whether the codec has still to send a part of the message that the last
+// A Borrower is a Codec that may still read a message after its exchange is over, because a
+// response came before all of the request was sent. Until that is sent it has no Room.
+type Borrower interface {
+	// Borrows reports whether the codec has still to send a part of the message that the last
 	// Encode with that tag was given. Once it reports false, the message is not read again.
-	Holds(tag uint32) bool
+	Borrows(tag uint32) bool
 }

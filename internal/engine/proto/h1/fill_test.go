@@ -63,9 +63,9 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
-// The rest of a body is held until it is sent, though its response has come. It is of the exchange
+// The rest of a body is borrowed until it is sent, though its response has come. It is of the exchange
 // that was begun last.
-func TestHolds(t *testing.T) {
+func TestBorrows(t *testing.T) {
 	mk, err := Protocol(Options{Depth: 2})([]proto.Request{get, {Method: "POST", Authority: "x", Path: "/",
 		Body: make([]byte, 3*piece)}}, proto.Want{})
 	if err != nil {
@@ -73,21 +73,21 @@ func TestHolds(t *testing.T) {
 	}
 	c := mk(nil).(*codec)
 	c.Encode(nil, proto.Message{}, 7)
-	if c.Holds(7) {
-		t.Error("it holds a request that is sent")
+	if c.Borrows(7) {
+		t.Error("it borrows a request that is sent")
 	}
 	c.Encode(nil, proto.Message{Request: 1}, 8)
 	const early = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 	for tag := uint32(7); tag < 9; tag++ {
 		head, _ := c.Decode([]byte(early), false)
-		if _, ev := c.Decode([]byte(early[head:]), false); ev.Kind != proto.Done || ev.Tag != tag || c.Holds(7) ||
-			!c.Holds(8) {
-			t.Errorf("%+v, and holds the bodies: %v, %v", ev, c.Holds(7), c.Holds(8))
+		if _, ev := c.Decode([]byte(early[head:]), false); ev.Kind != proto.Done || ev.Tag != tag || c.Borrows(7) ||
+			!c.Borrows(8) {
+			t.Errorf("%+v, and borrows the bodies: %v, %v", ev, c.Borrows(7), c.Borrows(8))
 		}
 	}
 	for sent := 2; sent > 0; sent-- {
-		if c.Flush(nil); c.Holds(8) != (sent > 1) || c.Room() > 0 == c.Holds(8) || c.Holds(7) {
-			t.Errorf("%d pieces left: holds %v, room %d", sent-1, c.Holds(8), c.Room())
+		if c.Flush(nil); c.Borrows(8) != (sent > 1) || c.Room() > 0 == c.Borrows(8) || c.Borrows(7) {
+			t.Errorf("%d pieces left: borrows %v, room %d", sent-1, c.Borrows(8), c.Room())
 		}
 	}
 }

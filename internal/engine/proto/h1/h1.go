@@ -169,9 +169,9 @@ func (c *codec) beginExchange(x begun) {
 	c.full = x.ends
 }
 
-// Holds reports whether the rest of the exchange's body is still to be sent. It can only be the
+// Borrows reports whether the rest of the exchange's body is still to be sent. It can only be the
 // exchange that was begun last.
-func (c *codec) Holds(tag uint32) bool {
+func (c *codec) Borrows(tag uint32) bool {
 	return len(c.rest) > 0 && c.requestSlot(c.next-1).tag == tag
 }
 
