@@ -77,7 +77,7 @@ func (w *worker) releaseCodec(c *conn) {
 	if err := c.dismissalOr(nil); err != nil {
 		w.account.ended.countFailure(loadresult.Protocol, ring.Addr{}, err)
 	}
-	c.codec = nil
+	c.codec, c.borrower = nil, nil
 }
 
 // dismissalNotices reports how many connections the peer ended for each reason.

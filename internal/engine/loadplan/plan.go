@@ -75,7 +75,7 @@ type Plan struct {
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
 
 	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
-	// costs the threads a copy of each response.
+	// costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"

@@ -37,6 +37,7 @@ type Sample struct {
 	Status    uint16        // 0: no response arrived
 	Fields    []proto.Field // of its header, with names in lower case
 	Trailers  []proto.Field
+	LeftOut   int    // fields of header and trailer that were not kept: see Plan.SampledShare
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
 }
@@ -79,6 +80,7 @@ func (s *Sample) SetResponse(r *scenario.Response, status uint16, body int64) {
 	if r == nil {
 		return
 	}
+	s.LeftOut = r.FieldsLeftOut()
 	for i := range r.Fields() {
 		name, value, trailer := r.FieldAt(i)
 		to := &s.Fields

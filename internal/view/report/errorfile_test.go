@@ -69,13 +69,16 @@ func TestErrorFileOfAFailure(t *testing.T) {
 		"\n--- response, incomplete ---\n500\nx-a: 1\n\nhel\n": func() {
 			s.Status, s.Fields, s.Body = 500, []proto.Field{{Name: "x-a", Value: "1"}}, []byte("hel")
 		},
+		"\n--- response, incomplete ---\n500\nx-a: 1\n(2 fields left out)\n": func() {
+			s.Status, s.Fields, s.LeftOut = 500, []proto.Field{{Name: "x-a", Value: "1"}}, 2
+		},
 	} {
 		change()
 		var b bytes.Buffer
 		if err := ErrorFile(&b, s); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%v: %s\nwant %s", err, b.String(), want)
 		}
-		s.Status, s.Fields, s.Body = 0, nil, nil
+		s.Status, s.Fields, s.Body, s.LeftOut = 0, nil, nil, 0
 	}
 }
 
