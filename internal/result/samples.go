@@ -15,15 +15,21 @@ import (
 const sampleLongest = 200
 
 // redactSamples has the samples of r keep what keep leaves of them, and sets those of its errors. p
-// is the plan with its secrets, for servers repeat them. A nil keep leaves all.
-func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer) {
+// is the plan with its secrets, for servers repeat them; checkName renames checks as the kinds of
+// errors are renamed. A nil keep leaves all.
+func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer,
+	checkName func(string) string) {
 	if len(r.Samples) == 0 {
 		return
 	}
 	r.Samples = slices.Clone(r.Samples)
 	known := Known(p, keep)
 	for i := range r.Samples {
-		redactSample(&r.Samples[i], keep, known)
+		s := &r.Samples[i]
+		if s.Phase == loadresult.Check {
+			s.Kind = checkName(s.Kind)
+		}
+		redactSample(s, keep, known)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Sample = sampleOf(&r.Errors[i], r.Samples)

@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,5 +98,66 @@ func TestSamplesAreShown(t *testing.T) {
 	}
 	if s := r.Samples[0]; fmt.Sprint(s) != fmt.Sprint(from.Samples[0]) || !strings.Contains(r.Errors[0].Sample, "own-secret") {
 		t.Errorf("%+v %+v", s, r.Errors)
+	}
+}
+
+// A check whose name has a secret is named alike in the plan, its error and its sample, which stays
+// the error's.
+func TestSamplesOfASecretCheck(t *testing.T) {
+	from := scenarioRun(false)
+	check := "GET /b?password=header-secret"
+	from.Plan.Checks[1], from.Scenario.Checks[1].Name, from.Failures[2].Kind = check, check, check
+	sample := sampledRun().Samples[0]
+	sample.Phase, sample.Kind, sample.Address, sample.Body = loadresult.Check, check, from.Failures[2].Address, []byte("no")
+	from.Samples = []loadresult.Sample{sample}
+	r, err := From(from, "test")
+	if err = errors.Join(err, r.RestorePlan(from.Plan, redact.PlainMark)); err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(r.Errors, func(e Error) bool { return e.Phase == string(loadresult.Check) })
+	if e := r.Errors[at]; r.Samples[0].Kind != "GET /b?password=(redacted)" || e.Kind != r.Samples[0].Kind ||
+		e.Kind != r.Plan.Checks[1] || e.Sample != "no" {
+		t.Errorf("sample %q, error %+v, plan %q", r.Samples[0].Kind, e, r.Plan.Checks)
+	}
+}
+
+// What --expect-header wants of a secret's field is a secret, short ones too.
+func TestHeaderChecksAreRedacted(t *testing.T) {
+	run := scenarioRun(true)
+	run.Total.Sent, run.Total.Failed = run.Total.Sent+20, run.Total.Failed+20 // above a hundredth: a warning
+	for range 20 {
+		run.Total.ErrorLatency.Record(1)
+	}
+	run.Failures[0].Count += 20
+	check := "X-Api-Key: a~b"
+	run.Plan.Checks[1], run.Scenario.Checks[1].Name, run.Failures[2].Kind = check, check, check
+	r := from(t, run)
+	if !strings.Contains(strings.Join(r.Warnings, " "), check) {
+		t.Fatalf("no warning has the check: %q", r.Warnings)
+	}
+	live := ConcealIntervals(run.Plan, redact.PlainMark, func(iv loadresult.Interval) {
+		if iv.Failures[2].Kind != "X-Api-Key: (redacted)" {
+			t.Errorf("the interval has %q", iv.Failures[2].Kind)
+		}
+	})
+	live(loadresult.Interval{Failures: run.Failures})
+	if err := r.RestorePlan(run.Plan, redact.PlainMark); err != nil {
+		t.Fatal(err)
+	}
+	all, err := json.Marshal(r)
+	if err != nil || strings.Contains(string(all), "a~b") || r.Checks[1].Name != "X-Api-Key: (redacted)" ||
+		!strings.Contains(strings.Join(r.Warnings, " "), "check X-Api-Key: (redacted)") {
+		t.Errorf("%v: %s", err, all)
+	}
+	for name, want := range map[string]string{"X-Cache: HIT": "X-Cache: HIT", "Set-Cookie:a=b": "Set-Cookie:(redacted)",
+		"x-api-key": "x-api-key", "Location: /a?token=b": "Location: /a?token=(redacted)",
+		"contains:token": "contains:token", "GET /a:b?token=c": "GET /a:b?token=(redacted)", "body within 9 bytes": "body within 9 bytes",
+		"X-Token:": "X-Token:"} {
+		if got := keepCheck(redact.PlainMark, name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+		if got := keepCheck(nil, name); got != name {
+			t.Errorf("%q: %q is not shown", name, got)
+		}
 	}
 }
