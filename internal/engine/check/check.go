@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/jsonscan"
@@ -25,6 +28,7 @@ type Check struct {
 	text   []byte // contained in the body, or the value of the field
 	any    bool   // of the field: whatever its value
 	regex  *regexp.Regexp
+	within *regexp.Regexp // of a text's beginning: matches if regex matches whatever follows
 	sum    *[sha256.Size]byte
 	path   *jsonpath.Path
 	equals *value // what a value at path is; nil: there is one
@@ -65,7 +69,7 @@ func ParseBody(s string) (*Check, error) {
 	case kind == "contains":
 		c.text = []byte(rest)
 	case kind == "regex":
-		if c.regex, err = regexp.Compile(rest); err != nil {
+		if err = c.parseRegex(rest); err != nil {
 			err = fmt.Errorf("regex:%.60s: %w", rest, err)
 		}
 	case kind == "sha256":
@@ -96,6 +100,32 @@ func ParseHeader(s string) (*Check, error) {
 	}
 	return &Check{name: s, field: strings.ToLower(name), text: []byte(strings.TrimSpace(v)),
 		any: !found}, nil
+}
+
+// parseRegex sets regex and within. A match of most expressions stays one whatever follows. One
+// that looks at what follows it, as $ and \b do, has to end before a character that is there.
+func (c *Check) parseRegex(s string) (err error) {
+	if c.regex, err = regexp.Compile(s); err != nil {
+		return err
+	}
+	c.within = c.regex
+	tree, err := syntax.Parse(s, syntax.Perl)
+	if err != nil || !looksAhead(tree) {
+		return err
+	}
+	before := &syntax.Regexp{Op: syntax.OpConcat,
+		Sub: []*syntax.Regexp{tree, {Op: syntax.OpAnyChar}}}
+	c.within, err = regexp.Compile(before.String())
+	return err
+}
+
+// looksAhead reports whether an expression depends on what follows a match.
+func looksAhead(e *syntax.Regexp) bool {
+	switch e.Op {
+	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(e.Sub, looksAhead)
 }
 
 func (c *Check) parseJSON(s string) (err error) {
@@ -157,14 +187,16 @@ func (c *Check) Name() string { return c.name }
 func (c *Check) Field() string { return c.field }
 
 // Passes reports whether the response is as expected. It is sure, too, unless what there is of a
-// truncated body does not tell.
+// truncated body does not tell; then it does not pass. The end of what there is is not the body's.
 func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
 	switch {
 	case c.field != "":
 		return c.passesField(r), true
+	case c.regex != nil && r.Truncated():
+		passes = c.within.Match(wholeCharacters(r.Body))
+		return passes, passes
 	case c.regex != nil:
-		passes = c.regex.Match(r.Body)
-		return passes, passes || !r.Truncated()
+		return c.regex.Match(r.Body), true
 	case c.path == nil && c.sum == nil:
 		passes = bytes.Contains(r.Body, c.text)
 		return passes, passes || !r.Truncated()
@@ -174,6 +206,19 @@ func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
 		return sha256.Sum256(r.Body) == *c.sum, true
 	}
 	return c.passesJSON(r.Body, s), true
+}
+
+// wholeCharacters is a text that was cut, without the bytes of a character that it has in part.
+func wholeCharacters(b []byte) []byte {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
 }
 
 func (c *Check) passesField(r *scenario.Response) bool {

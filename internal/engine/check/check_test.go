@@ -72,13 +72,37 @@ func TestTruncated(t *testing.T) {
 	for text, want := range map[string][2]bool{"contains:ab": {true, true}, "contains:x": {false, false},
 		"regex:b": {true, true}, "regex:x": {false, false}, "json:$": {false, false},
 		"sha256:" + strings.Repeat("0", 64): {false, false}} {
-		c, err := ParseBody(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if passes, sure := c.Passes(response("ab", 1), &Scratch{}); passes != want[0] || sure != want[1] {
-			t.Errorf("%s: %v, sure %v", text, passes, sure)
-		}
+		checkTruncated(t, "ab", text, want)
+	}
+}
+
+func checkTruncated(t *testing.T, body, text string, want [2]bool) {
+	t.Helper()
+	c, err := ParseBody(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if passes, sure := c.Passes(response(body, 1), &Scratch{}); passes != want[0] || sure != want[1] {
+		t.Errorf("%q, %s: %v, sure %v", body, text, passes, sure)
+	}
+}
+
+// Where a body was cut is not its end, and no word ends there: who knows what follows.
+func TestRegexOfATruncatedBody(t *testing.T) {
+	sure, unsure := [2]bool{true, true}, [2]bool{false, false}
+	for _, tc := range []struct {
+		body, regex string
+		want        [2]bool
+	}{
+		{"aaaa", "^a+$", unsure}, {"aaaa", `^a+\z`, unsure}, {"aaaa", "a|b$", sure}, {"aaaa", "^a+", sure},
+		{"aaaa", `a\b`, unsure}, {"aaaa", `a\B`, sure}, {"a aa", `a\b`, sure}, {"aaaa", "^$|a", sure},
+		{"a\naa", "(?m)^a$", sure}, {"a\naa", "(?m)^aa$", unsure}, {"a\naa", "^a$", unsure},
+		{"it is ok", `(?s)\bis\b.*`, sure}, {"it is ok", `(?s)\bok\b.*`, unsure}, {"ab", `\Qab`, sure},
+		{"a.b$", `\Qb$`, sure}, {"a.b", `(?i)B\b|\QX`, unsure}, {"A.b", `(?i)a\b`, sure},
+		{"a\xe2\x82", "a[^€]", unsure}, {"a\xe2\x82", "^a", sure},
+		{"\xff\x80\x80\x80\x80", "(?s)^.....$", unsure}, {"", "^$", unsure}, {"", "^", sure},
+	} {
+		checkTruncated(t, tc.body, "regex:"+tc.regex, tc.want)
 	}
 }
 
@@ -156,6 +180,7 @@ func FuzzParseBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, body string) {
 		if c, err := ParseBody(text); err == nil {
 			c.Passes(response(body, 0), &Scratch{})
+			c.Passes(response(body, 1), &Scratch{})
 		}
 	})
 }
