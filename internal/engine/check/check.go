@@ -7,11 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +36,7 @@ type Check struct {
 type value struct {
 	text    []byte // as written, without the quotes of a string
 	quoted  bool   // it had some: only a string is equal
-	number  float64
+	number  number
 	numeric bool
 	decoded any // of an object or a list
 }
@@ -57,8 +55,10 @@ type Scratch struct {
 //	json:PATH          the body is JSON, and PATH (RFC 9535) selects something in it
 //	json:PATH==VALUE   the body is JSON, and one of the values that PATH selects is VALUE
 //
-// VALUE is JSON, or a string without its quotes. Numbers are equal if their values are: 1.0 is 1. A
-// string is equal to VALUE as it is written, too: the string "1" is 1, but the number 1 is not "1".
+// VALUE is JSON, or a string without its quotes. Numbers are equal if all their digits are, however
+// they are written: 1.0 and 1e0 are 1, and 9007199254740992 is not 9007199254740993, as it would be
+// in JavaScript. A string is equal to VALUE as it is written, too: the string "1" is 1, but the
+// number 1 is not "1".
 func ParseBody(s string) (*Check, error) {
 	kind, rest, found := strings.Cut(s, ":")
 	c := &Check{name: s}
@@ -171,11 +171,10 @@ func parseValue(s string) *value {
 	case '"':
 		v.text, v.quoted = jsonscan.AppendUnquoted(nil, v.text), true
 	case '{', '[':
-		_ = json.Unmarshal(v.text, &v.decoded) // it is valid
+		v.decoded = decode(v.text)
 	case 't', 'f', 'n':
 	default:
-		n, err := strconv.ParseFloat(s, 64)
-		v.number, v.numeric = n, err == nil
+		v.number, v.numeric = parseNumber(v.text)
 	}
 	return v
 }
@@ -254,8 +253,7 @@ func (v *value) is(text []byte, s *Scratch) bool {
 		s.text = jsonscan.AppendUnquoted(s.text[:0], text)
 		return bytes.Equal(s.text, v.text)
 	case '{', '[':
-		var is any
-		return v.decoded != nil && json.Unmarshal(text, &is) == nil && reflect.DeepEqual(is, v.decoded)
+		return v.decoded != nil && same(decode(text), v.decoded)
 	}
 	if v.quoted {
 		return false
@@ -266,6 +264,6 @@ func (v *value) is(text []byte, s *Scratch) bool {
 	if !v.numeric || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false
 	}
-	n, err := strconv.ParseFloat(string(text), 64)
-	return err == nil && n == v.number
+	n, ok := parseNumber(text)
+	return ok && n.equals(v.number)
 }
