@@ -169,13 +169,13 @@ func TestFaults(t *testing.T) {
 
 // kilobyte is a body of 1 KiB with a word at its end.
 func kilobyte() string {
-	return `{"text":"` + strings.Repeat("lorem ipsum ", 82) + `","id":"needle","n":-125.0e-1}`
+	return `{"text":"` + strings.Repeat("lorem ipsum ", 82) + `","id":"needle","n":-125.0e-1,"who":"José"}`
 }
 
 func TestPassesAllocatesNothing(t *testing.T) {
 	r, s := response(kilobyte(), 0), &Scratch{}
 	for _, text := range []string{"contains:needle", "regex:needle", "json:$.id==needle", "json:$.id",
-		"json:$.n==-1.25e1", "sha256:" + strings.Repeat("0", 64)} {
+		"json:$.n==-1.25e1", "json:$.who==José", "sha256:" + strings.Repeat("0", 64)} {
 		c, err := ParseBody(text)
 		if err != nil {
 			t.Fatal(err)
