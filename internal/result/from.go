@@ -42,7 +42,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
 	marked := Result{Traffic: out.Traffic} // whose errors are out's
-	marked.redactSamples(r.Plan, redact.PlainMark)
+	marked.redactSamples(r.Plan, redact.PlainMark, unchanged)
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {
 		return nil, err

@@ -304,15 +304,19 @@ func noteUnknownIterations(m *Result, all []*Result) (said []string) {
 	return said
 }
 
-// nameChecks puts what is kept of the names of checks in the place of the plan's. A name is also
-// the kind of the errors of its check.
-func (r *Result) nameChecks(plan, kept []string, keep redact.Replacer) {
-	name := func(s string) string {
+// keptCheckName returns what is kept of the name of a check, by those of a plan and what is kept of
+// these.
+func keptCheckName(plan, kept []string, keep redact.Replacer) func(string) string {
+	return func(s string) string {
 		if i := slices.Index(plan, s); i >= 0 {
 			return kept[i]
 		}
-		return keep.Route(s)
+		return keepCheck(keep, s)
 	}
+}
+
+// nameChecks renames checks. A name is also the kind of the errors of its check.
+func (r *Result) nameChecks(name func(string) string) {
 	for i := range r.Checks {
 		r.Checks[i].Name = name(r.Checks[i].Name)
 	}

@@ -29,7 +29,8 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			r.Path = keep.URL(r.Path)
 		}
 	}
-	p.Steps, p.Checks = keptNames(p.Steps, keep), keptNames(p.Checks, keep)
+	p.Steps = keptNames(p.Steps, keep.Route)
+	p.Checks = keptNames(p.Checks, func(name string) string { return keepCheck(keep, name) })
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)
@@ -37,13 +38,25 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	return p
 }
 
-// keptNames is what is kept of names, which may be methods and paths.
-func keptNames(all []string, keep redact.Replacer) []string {
+// keptNames are all names, each as keep leaves it.
+func keptNames(all []string, keep func(string) string) []string {
 	kept := slices.Clone(all)
 	for i, name := range kept {
-		kept[i] = keep.Route(name)
+		kept[i] = keep(name)
 	}
 	return kept
+}
+
+// keepCheck is what is kept of the name of a check. That of a header is "Name: value", and its
+// value is kept as that of a response's field is.
+func keepCheck(keep redact.Replacer, check string) string {
+	name, value, found := strings.Cut(check, ":")
+	ofBody := slices.Contains([]string{"contains", "regex", "sha256", "json"}, name)
+	if !found || ofBody || strings.ContainsAny(name, " /") {
+		return keep.Route(check) // may be a method and a path, too
+	}
+	value = strings.TrimLeft(value, " \t")
+	return check[:len(check)-len(value)] + keep.AnswerField(name, value)
 }
 
 func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
@@ -93,11 +106,12 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 			r.Routes[i].Name = keep.Route(route.Name)
 		}
 	}
-	r.nameChecks(p.Checks, kept.Checks, keep)
+	checkName := keptCheckName(p.Checks, kept.Checks, keep)
+	r.restate(func() { r.nameChecks(checkName) }, unchanged)
 	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	r.redactSamples(p, keep)
+	r.redactSamples(p, keep, checkName)
 	if keep != nil && r.repeatsOthers() {
 		r.Conceal(Known(p, keep))
 	}

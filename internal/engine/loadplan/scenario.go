@@ -67,7 +67,7 @@ func (p *Plan) UserCount() int {
 // so that with as many iterations as users each user has one.
 func (p *Plan) ScenarioShare(i, n int) scenario.Share {
 	users := int64(p.UserCount())
-	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before}
+	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before, Warmup: p.Warmup > 0}
 	for k := range i {
 		s.FirstUser += p.quotaOf(users, k, n)
 		s.FirstIteration += RequestQuota(p, k, n)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"dyno/internal/engine/check"
@@ -43,8 +44,8 @@ type Maker struct {
 	want     proto.Want
 	values   int // of the request that has most
 	longest  int // bytes of what is generated for one request, at most
-	refused  atomic.Int64
-	first    atomic.Pointer[error]
+	mu       sync.Mutex
+	workers  []*worker
 }
 
 // compiled is a request with what would have to be computed for each message.
@@ -54,11 +55,30 @@ type compiled struct {
 	inserted  []insertion
 }
 
-// An insertion is a place where a value of the data stands that could be wrong there.
+// An insertion is a place where values of the data stand of which some may not stand there.
 type insertion struct {
-	value int
-	in    proto.Part
+	column int
+	in     proto.Part
+	wrong  []uint64 // a bit for each row: its value may not
 }
+
+// newInsertion is the insertion of a column; has is false if all of its values may stand there.
+// They are checked before the load, once, and not for each message.
+func newInsertion(t *data.Table, column int, in proto.Part) (i insertion, has bool) {
+	i = insertion{column: column, in: in}
+	for row := range t.Rows() {
+		if proto.CheckValue(in, t.Value(row, column)) != nil {
+			if !has {
+				i.wrong, has = make([]uint64, t.Rows()/64+1), true
+			}
+			i.wrong[row/64] |= 1 << (row % 64)
+		}
+	}
+	return i, has
+}
+
+// isWrong reports whether the value of a row may not stand there.
+func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
 
 // New makes the scenario.
 func New(c Config) (*Maker, error) {
@@ -76,8 +96,12 @@ func New(c Config) (*Maker, error) {
 			}
 		}
 		for _, h := range r.Holes {
-			if r.Sources[h.Value].Kind == template.Column && h.In != proto.InBody {
-				one.inserted = append(one.inserted, insertion{h.Value, h.In})
+			s := r.Sources[h.Value]
+			if s.Kind != template.Column || h.In == proto.InBody || c.Data == nil {
+				continue
+			}
+			if in, has := newInsertion(c.Data, s.Index, h.In); has {
+				one.inserted = append(one.inserted, in)
 			}
 		}
 		for _, k := range r.Checks {
@@ -122,19 +146,18 @@ func (m *Maker) CheckNames() []string {
 	return all
 }
 
-// Refused is how many messages were not sent because of a value, or because rows were used up, and
-// the reason of one of them; nil if there is none. The iterations failed.
+// Refused is how many messages of the window were not sent because of a value, or because rows were
+// used up, and the reason of one of them; nil if there is none. The iterations failed.
 func (m *Maker) Refused() (n int64, reason error) {
-	if e := m.first.Load(); e != nil {
-		reason = *e
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.workers {
+		n += w.refused.Load()
+		if first := w.first.Load(); first != nil && reason == nil {
+			reason = *first
+		}
 	}
-	return m.refused.Load(), reason
-}
-
-func (m *Maker) refuse(err error) scenario.Step {
-	m.refused.Add(1)
-	m.first.CompareAndSwap(nil, &err)
-	return scenario.Fail()
+	return n, reason
 }
 
 // Make makes the scenario of a worker.
@@ -144,7 +167,11 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 			return nil, fmt.Errorf("--data-order %v: %w", m.rows, err)
 		}
 	}
-	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
+	w := &worker{Maker: m, numbering: scenario.NewNumbering(s)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.workers = append(m.workers, w)
+	return w, nil
 }
 
 // A worker is the scenario of one worker.
@@ -153,6 +180,8 @@ type worker struct {
 	numbering scenario.Numbering
 	facts     template.Facts
 	scratch   check.Scratch
+	refused   atomic.Int64 // which Refused reads while there is load; no other worker writes it
+	first     atomic.Pointer[error]
 }
 
 // A message is what a user sends. Its memory is used again for the user's next one.
@@ -177,11 +206,16 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	row := 0
 	if w.table != nil {
 		if row, is = w.rows.Row(u, place, w.table.Rows()); !is {
-			return w.refuse(errUsedUp)
+			return w.refuse(u, nil, row)
 		}
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
 	r := &w.requests[x.request]
+	for k := range r.inserted {
+		if i := &r.inserted[k]; i.isWrong(row) {
+			return w.refuse(u, i, row)
+		}
+	}
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
 	if len(r.Sources) == 0 {
 		return step
@@ -197,12 +231,6 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 		x.generated = s.Append(x.generated, &w.facts)
 		x.values[i] = x.generated[from:]
 	}
-	for _, h := range r.inserted {
-		if err := proto.CheckValue(h.in, x.values[h.value]); err != nil {
-			column := w.table.Columns()[r.Sources[h.value].Index]
-			return w.refuse(fmt.Errorf("column %s, row %d: %w", column, row+1, err))
-		}
-	}
 	x.fill = proto.Fill{Values: x.values[:len(r.Sources)]}
 	if len(r.bodyHoles) > 0 {
 		x.body = proto.AppendFilled(x.body[:0], r.Body, r.bodyHoles, x.values)
@@ -210,6 +238,23 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	step.Message.Fill = &x.fill
 	return step
+}
+
+// refuse ends an iteration that cannot be sent: because of the value of a row at i or, if that is
+// nil, because rows are used up. It says why once.
+func (w *worker) refuse(u *scenario.User, i *insertion, row int) scenario.Step {
+	if u.Warmup {
+		return scenario.Fail()
+	}
+	if w.refused.Add(1) == 1 {
+		err := errUsedUp
+		if i != nil {
+			err = fmt.Errorf("column %s, row %d: %w", w.table.Columns()[i.column], row+1,
+				proto.CheckValue(i.in, w.table.Value(row, i.column)))
+		}
+		w.first.Store(&err)
+	}
+	return scenario.Fail()
 }
 
 // Next checks the response.

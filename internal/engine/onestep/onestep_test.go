@@ -176,6 +176,49 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Of a warm-up nothing is counted, and once, which has no row for it, is refused.
+func TestRefusedInTheWarmup(t *testing.T) {
+	d := table(t, "email\na b\n")
+	m := maker(t, Config{Data: d, Requests: []Request{request(t, d, "/{{email}}", "", "")}})
+	w, u := worker1(t, m, scenario.Share{Users: 1, Warmup: true}), user(0)
+	u.Warmup = true
+	s := w.Start(u)
+	if n, err := m.Refused(); !s.Failed || n != 0 || err != nil {
+		t.Errorf("warm-up: %+v; %d: %v", s, n, err)
+	}
+	u.Warmup = false
+	w.Start(u)
+	other := worker1(t, m, scenario.Share{FirstUser: 1, Users: 1, Warmup: true})
+	other.Start(u)
+	if n, err := m.Refused(); n != 2 || err == nil {
+		t.Errorf("two workers: %d: %v", n, err)
+	}
+	m = maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
+	if _, err := m.Make(scenario.Share{Users: 1, Iterations: 1, Warmup: true}); err == nil ||
+		!strings.Contains(err.Error(), "leave out --warmup") {
+		t.Errorf("once with a warm-up: %v", err)
+	}
+}
+
+// To refuse an iteration allocates nothing: where all are refused, as many are begun as can be.
+func TestRefusalsAllocateNothing(t *testing.T) {
+	d := table(t, "email\na b\n")
+	path, body := request(t, d, "/{{email}}", "", ""), request(t, d, "/", "", "{{email}}")
+	for what, c := range map[string]Config{"a value": {Data: d, Requests: []Request{path}},
+		"rows": {Data: d, Order: data.Once, Requests: []Request{body}}} {
+		m := maker(t, c)
+		w, u := worker1(t, m, scenario.Share{Users: 1, Iterations: 1}), user(0)
+		w.Start(u)
+		w.Start(u)
+		if n := testing.AllocsPerRun(1000, func() { w.Start(u) }); n != 0 {
+			t.Errorf("%s: %v allocations", what, n)
+		}
+		if n, err := m.Refused(); n < 1000 || err == nil {
+			t.Errorf("%s: %d refused: %v", what, n, err)
+		}
+	}
+}
+
 func TestCompileFaults(t *testing.T) {
 	hole := template.Hole{Source: template.Source{Kind: template.Seq}}
 	for want, x := range map[string]Texts{
