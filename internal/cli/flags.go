@@ -260,6 +260,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
+	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
 	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
@@ -301,6 +302,18 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
 	}
+}
+
+// setReplay has requests with times be sent then, each once.
+func (f *runFlags) setReplay(given map[string]bool) {
+	p := &f.plan
+	if !p.SetReplay() {
+		return
+	}
+	if !given["requests"] {
+		p.Requested = int64(len(p.Requests))
+	}
+	f.setDefaults(given)
 }
 
 // requiredURL is the URL that the command line must have.

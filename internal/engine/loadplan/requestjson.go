@@ -28,7 +28,8 @@ type requestJSON struct {
 	Headers   []fieldJSON `json:"headers,omitempty"`
 	Body      string      `json:"body,omitempty"`
 	digest
-	Weight int `json:"weight"`
+	Weight int     `json:"weight"`
+	At     Seconds `json:"at_s,omitempty"` // of a replay; absent: 0
 }
 
 type fieldJSON struct {
@@ -39,7 +40,7 @@ type fieldJSON struct {
 // MarshalJSON writes the request, with its body if that is UTF-8 of at most 4 KiB.
 func (r Request) MarshalJSON() ([]byte, error) {
 	j := requestJSON{Name: r.Name, Method: r.Method, Authority: r.Authority, Path: r.Path,
-		digest: r.digest, Weight: r.Weight}
+		digest: r.digest, Weight: r.Weight, At: r.At}
 	for _, f := range r.Header {
 		j.Headers = append(j.Headers, fieldJSON(f))
 	}
@@ -66,7 +67,7 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*r = Request{Name: j.Name, Weight: j.Weight, digest: j.digest}
+	*r = Request{Name: j.Name, Weight: j.Weight, At: j.At, digest: j.digest}
 	r.Method, r.Authority, r.Path = j.Method, j.Authority, j.Path
 	for _, f := range j.Headers {
 		r.Header = append(r.Header, proto.Field(f))

@@ -114,6 +114,7 @@ type builder struct {
 	Defaults
 	header []proto.Field // of every request without headers and credentials of its own
 	done   []loadplan.Request
+	timed  bool // they have times
 	bytes  int64
 }
 
@@ -125,11 +126,13 @@ type entry struct {
 	body   []byte // nil: none, which is not an empty one
 	weight int
 	name   string
+	at     loadplan.Seconds // when it is due, if it is timed
+	timed  bool
 }
 
 // addRequest appends the request of e, completed with the defaults.
 func (b *builder) addRequest(e entry) error {
-	r := loadplan.Request{Name: e.name, Weight: e.weight}
+	r := loadplan.Request{Name: e.name, Weight: e.weight, At: e.at}
 	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
 	if r.Method == "" {
 		r.Method = b.defaultMethod(e.body)
