@@ -17,7 +17,7 @@ internal/view
 internal/store
 internal/lab internal/fleet
 internal/capacity internal/remote
-internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective
+internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
 internal/engine internal/observe
 internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
@@ -61,6 +61,11 @@ engine/requests: engine/proto engine/proto/h1 engine/proto/h2 redact engine/load
 result: engine/metric observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
 objective: engine/loadplan engine/loadresult engine/metric result / github.com/HdrHistogram/hdrhistogram-go
+imports: engine/proto fault redact /
+imports/accesslog: imports /
+imports/curl: engine/proto fault imports / mvdan.cc/sh
+imports/har: engine/proto fault imports /
+imports/vegeta: engine/proto fault imports /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -91,7 +96,7 @@ notices/generate: /
 fleet/wire: engine/metric result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

@@ -58,7 +58,7 @@ func helpVerb(s streams, args []string) int {
 	if _, found := findVerb(name); found {
 		return s.printHelp(name)
 	}
-	if args[0] == "lab" || args[0] == "fleet" {
+	if isFamily(args[0]) {
 		return s.printVerbs(args[0], []string{"--help"})
 	}
 	if _, found := findVerb(args[0]); found {
