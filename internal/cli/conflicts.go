@@ -64,10 +64,10 @@ func (f *runFlags) conflictFaults() (faults []error) {
 
 // seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
-	if f.plan.Seed != 0 && f.plan.Arrival != loadplan.Poisson && f.plan.Probe == 0 {
+	if f.plan.Seed != 0 && !f.plan.IsRandom() {
 		faults = append(faults, loadplan.Flaw{Setting: "--seed",
-			Problem: "only random arrivals are drawn " +
-				"from one; add --arrival poisson"})
+			Problem: "only random arrivals and " +
+				"values are drawn from one; add --arrival poisson, or {{uuid}} or the like"})
 	}
 	return faults
 }

@@ -31,11 +31,11 @@ func (f *runFlags) readRequests(stdin io.Reader) ([]loadplan.Request, []error) {
 	})
 	urls, bodies := []requests.URL{f.defaults.URL}, [][]byte{nil}
 	read("--urls", f.urls, func(name string, r io.Reader) (err error) {
-		urls, err = requests.URLs(name, r, f.defaults.URL)
+		urls, err = requests.URLs(name, r, f.defaults.URL, f.defaults.Names)
 		return err
 	})
 	read("--bodies", f.bodies, func(name string, r io.Reader) (err error) {
-		bodies, err = requests.Bodies(name, r)
+		bodies, err = requests.Bodies(name, r, f.defaults.Names)
 		return err
 	})
 	if file, isFile := strings.CutPrefix(f.body, "@"); isFile {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/observe/probe"
@@ -19,6 +20,7 @@ import (
 type runFlags struct {
 	plan     loadplan.Plan
 	defaults requests.Defaults
+	filling  filling
 
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
 	stages                           string // likewise
@@ -103,6 +105,16 @@ func (f *runFlags) requestGroup() group {
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
 			"method, url, headers, body, weight, name", setText(&f.requestsFile)},
+		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
+			f.filling.addVariable},
+		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
+			setText(&f.filling.file)},
+		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
+			"whole run), or per-user (a user has the same in all) (in-order)",
+			storeParsed(&f.filling.order, data.ParseOrder)},
+		{"users", "", "N", "users who send in turn, each with a row and random values of its own\n" +
+			"(one for each request under way at once)",
+			storeParsed(&f.plan.Users, parsePositive(parseInt))},
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
 			"(default: all below 400)",
 			storeParsed(&f.plan.Expect, parseExpect)},
@@ -252,13 +264,18 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
+	faults = append(faults, f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
 		f.setTarget(p)...)
+	faults = append(faults, f.textFaults(p)...)
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
+	}
+	if len(wrong) == 0 {
+		wrong = f.setScenario(p.given)
 	}
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)

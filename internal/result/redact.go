@@ -1,6 +1,7 @@
 package result
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,15 +12,27 @@ import (
 
 // Redacted is what is kept of a plan: what keep leaves of its headers, parameters, URLs and bodies.
 // A nil keep leaves all. Credentials of the target's URL have become a header before they got here.
+//
+// Steps that are the requests are left out: their names are those of the requests.
 func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
+	if p.StepsAreRequests() {
+		p.Steps = nil
+	}
 	if keep == nil {
 		return p
+	}
+	secret := map[string]bool{} // variables that stand where secrets do
+	if len(p.Variables) > 0 || p.HasTemplates() {
+		keep = keepHoles(keep, secret)
 	}
 	p.Target.URL = keep.URL(p.Target.URL)
 	p.Requests = slices.Clone(p.Requests)
 	var given, kept []proto.Field // of the request before: most have the same
 	for i := range p.Requests {
 		r := &p.Requests[i]
+		if r.Template != nil {
+			r.Request, r.Sources = *r.Template, nil
+		}
 		if len(r.Header) == 0 || len(given) != len(r.Header) || &given[0] != &r.Header[0] {
 			given, kept = r.Header, redactHeaders(r.Header, keep)
 		}
@@ -28,12 +41,47 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 		if r.Name = keep.Route(r.Name); r.Path != "*" {
 			r.Path = keep.URL(r.Path)
 		}
+		if r.Template != nil {
+			kept := r.Request
+			r.Template = &kept
+		}
+	}
+	p.Variables = slices.Clone(p.Variables)
+	for i, v := range p.Variables {
+		if secret[v.Name] {
+			p.Variables[i].Value = keep(v.Name, v.Value)
+		} else {
+			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
+		}
 	}
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)
 	}
 	return p
+}
+
+// hole is a hole that names what fills it, and says nothing else.
+var hole = regexp.MustCompile(`\{\{\s*(\w[\w.-]*|env\s+"\w+")\s*\}\}`)
+
+// onlyHole is a secret of which all is filled in, perhaps behind the kind of credentials it is.
+var onlyHole = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?` + hole.String() + `$`)
+
+// keepHoles is keep, which leaves holes that stand in the place of a secret. It adds their names to
+// secret.
+func keepHoles(keep redact.Replacer, secret map[string]bool) redact.Replacer {
+	return func(name, value string) string {
+		if !strings.Contains(value, "{{") {
+			return keep(name, value)
+		}
+		for _, m := range hole.FindAllStringSubmatch(value, -1) {
+			secret[m[1]] = true
+		}
+		if onlyHole.MatchString(value) {
+			return value
+		}
+		return keep(name, value)
+	}
 }
 
 func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {

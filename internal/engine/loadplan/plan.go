@@ -25,6 +25,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/template"
 )
 
 // A Plan is all that decides a run: flags set its fields, files decode into
@@ -36,6 +37,11 @@ type Plan struct {
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
+
+	// What the holes of Requests are filled from, besides functions. A variable's value is in the
+	// Requests already.
+	Variables []Param `json:"variables,omitempty"`
+	Rows      *Rows   `json:"rows,omitempty"` // nil: no data
 
 	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
 	// nil: they are sent in turn. With a scenario,
@@ -122,7 +128,21 @@ type Request struct {
 	Name   string // of its route in the result
 	Weight int    // of 1 or more: its share of what is sent
 
+	// Template is the request as it was written, if it has {{: with its holes and the names of
+	// variables. The Request above then has the values of the variables, and Holes, which Sources
+	// fill. nil: the Request is as it was written.
+	Template *proto.Request
+	Sources  []template.Source
+
 	digest digest // of a Body that JSON did not hold
+}
+
+// Written is the request as the user wrote it.
+func (r *Request) Written() *proto.Request {
+	if r.Template != nil {
+		return r.Template
+	}
+	return &r.Request
 }
 
 // TLS is how the server is authenticated, and we to it. Files are PEM.

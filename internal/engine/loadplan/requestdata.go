@@ -142,17 +142,18 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range p.Requests {
-		r := &p.Requests[i]
-		line := lineJSON{Method: r.Method, URL: r.Path, digest: r.digest}
+		asked := &p.Requests[i]
+		r := asked.Written()
+		line := lineJSON{Method: r.Method, URL: r.Path, digest: asked.digest}
 		if r.Authority != authority && r.Path != "*" {
 			scheme, _, _ := strings.Cut(origin, "://")
 			line.URL = scheme + "://" + r.Authority + r.Path
 		}
-		if r.Name != r.Method+" "+r.Path {
-			line.Name = r.Name
+		if asked.Name != r.Method+" "+r.Path {
+			line.Name = asked.Name
 		}
-		if r.Weight != 1 {
-			line.Weight = r.Weight
+		if asked.Weight != 1 {
+			line.Weight = asked.Weight
 		}
 		for _, f := range r.Header {
 			if redact.FirstMark(f.Value) == "" {

@@ -1,6 +1,8 @@
 package loadplan
 
 import (
+	"slices"
+
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 )
@@ -44,6 +46,29 @@ func (p *Plan) StepRoutes() []Request {
 		all[i].Name = p.Steps[i]
 	}
 	return all
+}
+
+// StepsAreRequests reports whether each step of the scenario is one of the Requests, of that name.
+func (p *Plan) StepsAreRequests() bool {
+	if len(p.Steps) != len(p.Requests) {
+		return false
+	}
+	for i, name := range p.Steps {
+		if p.Requests[i].Name != name {
+			return false
+		}
+	}
+	return true
+}
+
+// HasHoles reports whether a request has a hole, so that it needs a scenario.
+func (p *Plan) HasHoles() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return len(r.Holes) > 0 })
+}
+
+// HasTemplates reports whether a request was written with {{.
+func (p *Plan) HasTemplates() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.Template != nil })
 }
 
 // IsRandom reports whether the plan needs a Seed: something in it is drawn at random.

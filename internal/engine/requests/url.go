@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/template"
 
 	"golang.org/x/net/idna"
 )
@@ -245,7 +246,12 @@ func wirePath(s string) (string, error) {
 		s = "/" + s // http://host?query
 	}
 	var b strings.Builder
-	for i := range len(s) {
+	for i := 0; i < len(s); i++ {
+		if n := template.HoleLength(s[i:]); n > 0 {
+			b.WriteString(s[i : i+n])
+			i += n - 1
+			continue
+		}
 		switch c := s[i]; {
 		case c == ' ':
 			return "", fmt.Errorf("%q has a space; write %%20", s)

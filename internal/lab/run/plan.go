@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,10 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if p.Requests, err = buildRequests(e, w, u); err != nil {
 		return loadplan.Plan{}, err
 	}
+	if p.HasHoles() {
+		return loadplan.Plan{}, errors.New("the laboratory cannot fill {{holes}} in requests yet, as " +
+			`dyno run does; write what is sent, or \{{ for {{`)
+	}
 	return p, p.Check()
 }
 
@@ -80,7 +85,7 @@ func buildRequests(e *experiment.Experiment, w experiment.Workload,
 	}
 	if w.URLs != "" {
 		return readRequests(e, w.URLs, func(f *os.File) ([]loadplan.Request, error) {
-			urls, err := requests.URLs(w.URLs, f, u)
+			urls, err := requests.URLs(w.URLs, f, u, nil)
 			if err != nil {
 				return nil, err
 			}
