@@ -58,6 +58,18 @@ func (f failures) countCheck(name string, addr ring.Addr) {
 	known.Count++
 }
 
+// countRefusal counts a request that was not sent because the scenario could not make it.
+func (f failures) countRefusal(reason error) {
+	key := failure{phase: loadresult.Check, kind: loadresult.Refused}
+	known := f[key]
+	if known == nil {
+		known = &loadresult.Failure{Phase: loadresult.Check, Kind: loadresult.Refused,
+			Detail: reason.Error()}
+		f[key] = known
+	}
+	known.Count++
+}
+
 // badStatus is the kind of an answer that is an error by its status, which is its Detail.
 const badStatus = "status"
 

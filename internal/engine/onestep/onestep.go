@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
@@ -43,8 +42,6 @@ type Maker struct {
 	want     proto.Want
 	values   int // of the request that has most
 	longest  int // bytes of what is generated for one request, at most
-	refused  atomic.Int64
-	first    atomic.Pointer[error]
 }
 
 // compiled is a request with what would have to be computed for each message.
@@ -122,21 +119,6 @@ func (m *Maker) CheckNames() []string {
 	return all
 }
 
-// Refused is how many messages were not sent because of a value, or because rows were used up, and
-// the reason of one of them; nil if there is none. The iterations failed.
-func (m *Maker) Refused() (n int64, reason error) {
-	if e := m.first.Load(); e != nil {
-		reason = *e
-	}
-	return m.refused.Load(), reason
-}
-
-func (m *Maker) refuse(err error) scenario.Step {
-	m.refused.Add(1)
-	m.first.CompareAndSwap(nil, &err)
-	return scenario.Fail()
-}
-
 // Make makes the scenario of a worker.
 func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	if m.table != nil {
@@ -177,7 +159,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	row := 0
 	if w.table != nil {
 		if row, is = w.rows.Row(u, place, w.table.Rows()); !is {
-			return w.refuse(errUsedUp)
+			return scenario.Refuse(errUsedUp)
 		}
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
@@ -198,9 +180,9 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 		x.values[i] = x.generated[from:]
 	}
 	for _, h := range r.inserted {
-		if err := proto.CheckValue(h.in, x.values[h.value]); err != nil {
+		if problem := proto.ValueProblem(h.in, x.values[h.value]); problem != "" {
 			column := w.table.Columns()[r.Sources[h.value].Index]
-			return w.refuse(fmt.Errorf("column %s, row %d: %w", column, row+1, err))
+			return scenario.Refuse(fmt.Errorf("column %s, row %d: the value %s", column, row+1, problem))
 		}
 	}
 	x.fill = proto.Fill{Values: x.values[:len(r.Sources)]}

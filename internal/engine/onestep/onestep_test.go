@@ -150,17 +150,16 @@ func TestWeights(t *testing.T) {
 func TestRefused(t *testing.T) {
 	d := table(t, "email,token,secret\na b,\"x\ny\",\"1\n2\"\na,x,1\n")
 	for _, tc := range []struct{ path, header, body, want string }{
-		{"/{{email}}", "", "", `column email, row 1: "a b" contains a space`},
-		{"/", "{{token}}", "", `column token, row 1: "x\ny" contains CR, LF`},
+		{"/{{email}}", "", "", `column email, row 1: the value contains a space`},
+		{"/", "{{token}}", "", `column token, row 1: the value contains CR, LF`},
 		{"/", "{{email}}", "{{secret}}{{email}}{{token}}", ""},
 	} {
 		m := maker(t, Config{Data: d, Requests: []Request{request(t, d, tc.path, tc.header, tc.body)}})
 		w := worker1(t, m, scenario.Share{Users: 1})
 		first, second := w.Start(user(0)), w.Start(user(0))
-		n, err := m.Refused()
-		if second.End || first.End != (tc.want != "") || first.Failed != first.End ||
-			(n == 1) != first.End || !strings.HasPrefix(fmt.Sprint(err), tc.want) && tc.want != "" {
-			t.Errorf("%+v: %+v; %d: %v", tc, first, n, err)
+		if err := first.Refused; second.End || first.End != (tc.want != "") || first.Failed != first.End ||
+			(err != nil) != first.End || !strings.HasPrefix(fmt.Sprint(err), tc.want) && tc.want != "" {
+			t.Errorf("%+v: %+v: %v", tc, first, err)
 		}
 	}
 	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
@@ -168,8 +167,8 @@ func TestRefused(t *testing.T) {
 	w.Start(user(0))
 	w.Start(user(0))
 	s := w.Start(user(0))
-	if n, err := m.Refused(); !s.Failed || n != 1 || err != errUsedUp {
-		t.Errorf("%+v; %d: %v", s, n, err)
+	if !s.Failed || s.Refused != errUsedUp {
+		t.Errorf("%+v: %v", s, s.Refused)
 	}
 	if _, err := m.Make(scenario.Share{Users: 1}); err == nil || !strings.Contains(err.Error(), "-n 2") {
 		t.Errorf("once without a number of requests: %v", err)
