@@ -20,6 +20,13 @@ var exclusive = []struct{ one, other, because string }{
 	{"save-errors", "fleet", "agents keep neither requests nor responses"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
 	{"body", "bodies", "both say what to send"},
+	{"body", "json-body", "both say what to send"},
+	{"body", "form", "both say what to send"},
+	{"bodies", "json-body", "both say what to send"},
+	{"bodies", "form", "both say what to send"},
+	{"form", "json-body", "both say what to send"},
+	{"requests-file", "form", "the file says what to send"},
+	{"requests-file", "json-body", "the file says what to send"},
 	{"requests-file", "urls", "the file says what to ask for"},
 	{"requests-file", "bodies", "the file says what to send"},
 	{"requests-file", "body", "the file says what to send"},
@@ -53,6 +60,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 	}
 	for _, in := range []struct{ flag, file string }{
 		{"--urls", f.urls}, {"--bodies", f.bodies}, {"--requests-file", f.requestsFile}, {"--body", body},
+		{"--json-body", f.jsonBody}, {"--data", f.filling.file},
 	} {
 		if sameFile(f.json, in.file) {
 			faults = append(faults, loadplan.Flaw{Setting: "--json",
@@ -64,7 +72,8 @@ func (f *runFlags) conflictFaults() (faults []error) {
 
 // seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
-	if f.plan.Seed != 0 && !f.plan.IsRandom() {
+	if f.plan.Seed != 0 && !f.plan.IsRandom() && !f.plan.HasHoles() &&
+		f.filling.file == "" {
 		faults = append(faults, loadplan.Flaw{Setting: "--seed",
 			Problem: "only random arrivals and " +
 				"values are drawn from one; add --arrival poisson, or {{uuid}} or the like"})

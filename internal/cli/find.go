@@ -71,7 +71,8 @@ func (f *findFlags) groups() []group {
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
 		storeParsed(&f.plan.Rate, parseRate)})
-	requests := withoutOptions(f.requestGroup(), "variable", "data", "data-order", "users")
+	requests := withoutOptions(f.requestGroup(), "variable", "data", "data-order", "users",
+		"expect-body", "expect-header")
 	return []group{own, load, requests, f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
@@ -140,9 +141,9 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	wrong := f.textFaults(p)
 	var more []error
 	f.plan.Requests, more = f.readRequests(stdin)
-	if wrong = append(wrong, more...); len(wrong) == 0 && f.plan.HasHoles() {
+	if wrong = append(wrong, more...); len(wrong) == 0 && (f.plan.HasHoles() || f.plan.HasChecks()) {
 		wrong = []error{loadplan.Flaw{Setting: "find", Problem: "its probes cannot fill {{holes}} " +
-			`yet, as dyno run does; write what is sent, or \{{ for {{`}}
+			"or check responses yet, as dyno run does; write what is sent, or \\{{ for {{"}}
 	}
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}

@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	wanted "dyno/internal/engine/check"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/onestep"
@@ -24,7 +26,6 @@ type filling struct {
 	order     data.Order
 	table     *data.Table // nil: there is no file, or it is at fault
 	names     template.Names
-	sent      *onestep.Maker // nil: the run has no scenario
 }
 
 // addVariable adds the variable of a --variable.
@@ -59,7 +60,7 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--data-order",
 			Problem: "says which row a request has; add --data FILE"})
 	}
-	v.names.Variables = v.variables
+	v.names.Variables, v.names.Unread = v.variables, given["data"] && v.table == nil
 	if f.purpose == "" { // a browser is not to read our environment
 		v.names.Env = os.LookupEnv
 	}
@@ -109,22 +110,36 @@ func (f *runFlags) dealOnce() (faults []error) {
 	return faults
 }
 
-// textFaults are those of holes in the flags' own texts.
+// textFaults are those of holes in the flags' own texts. The texts that have one are removed, so
+// that it is reported once.
 func (f *runFlags) textFaults(p parsed) (faults []error) {
-	check := func(flag, text string, before int) {
-		if template.HasHoles(text) {
-			_, err := f.filling.names.Parse(text, template.Position{File: flag, Line: 1, Column: before + 1})
-			faults = append(faults, joinedErrors(err)...)
+	check := func(text string, at template.Position) (ok bool) {
+		if !template.HasHoles(text) {
+			return true
+		}
+		_, err := f.filling.names.Parse(text, at)
+		faults = append(faults, joinedErrors(err)...)
+		return err == nil
+	}
+	if n := len(p.words); n > 0 && f.defaults.URL != (requests.URL{}) &&
+		!check(p.words[n-1], template.Position{File: "URL", Line: 1, Column: 1}) {
+		f.defaults.URL.Path = "/"
+	}
+	for i := range f.defaults.Header {
+		if h := &f.defaults.Header[i]; !check(h.Value, f.headerAt[i]) {
+			h.Value = ""
 		}
 	}
-	if len(p.words) > 0 {
-		check("URL", p.words[len(p.words)-1], 0)
+	for i := range f.form.fields {
+		field := &f.form.fields[i]
+		at := template.Position{File: "--form " + field.name, Line: 1, Column: len(field.name) + 2}
+		if !check(field.value, at) {
+			field.value = ""
+		}
 	}
-	for _, h := range f.defaults.Header {
-		check("--header "+h.Name, h.Value, 0)
-	}
-	if !strings.HasPrefix(f.body, "@") {
-		check("--body", f.body, 0)
+	if !strings.HasPrefix(f.body, "@") && !check(f.body, template.Position{File: "--body", Line: 1,
+		Column: 1}) {
+		f.body = ""
 	}
 	return faults
 }
@@ -133,23 +148,79 @@ func (f *runFlags) textFaults(p parsed) (faults []error) {
 // or checks are wanted.
 func (f *runFlags) setScenario(given map[string]bool) []error {
 	v, p := &f.filling, &f.plan
-	if v.table == nil && !given["users"] && !p.HasHoles() {
+	if v.table == nil && !given["users"] && !p.HasHoles() && !p.HasChecks() {
 		return nil
 	}
 	c := onestep.Config{Data: v.table, Order: v.order}
-	p.Steps = make([]string, 0, len(p.Requests))
+	var steps []string
+	var checks checkList
 	for i := range p.Requests {
 		r := &p.Requests[i]
 		c.Requests = append(c.Requests, onestep.Request{Request: r.Request, Sources: r.Sources,
-			Weight: r.Weight})
-		p.Steps = append(p.Steps, r.Name)
+			Weight: r.Weight, Checks: checks.numbers(p.Expected(r))})
+		steps = append(steps, r.Name)
 	}
-	var err error
-	if v.sent, err = onestep.New(c); err != nil {
+	c.Checks = checks.all
+	if n := len(c.Checks); n > mostChecks {
+		return []error{loadplan.Flaw{Setting: "--requests-file", Problem: fmt.Sprintf(
+			"its requests have %d different checks; %d are possible", n, mostChecks)}}
+	}
+	made, err := onestep.New(c)
+	if err != nil {
 		return joinedErrors(err)
 	}
-	p.Scenario, p.Checks = v.sent, v.sent.CheckNames()
+	p.Scenario, p.Steps, p.Checks = made, steps, made.CheckNames()
 	return f.scenarioFaults()
+}
+
+// mostChecks is how many different checks a run can have: each is a row of the report.
+const mostChecks = 1000
+
+// A checkList has each check once.
+type checkList struct {
+	all    []*wanted.Check
+	number map[string]int // of a check by its kind and text
+	last   loadplan.Expectations
+	of     []int // those of last
+}
+
+// numbers are the numbers of the checks that are expected. Requests one after the other most often
+// expect the same.
+func (l *checkList) numbers(e loadplan.Expectations) []int {
+	if l.number == nil {
+		l.number = map[string]int{}
+	} else if slices.Equal(e.Body, l.last.Body) && slices.Equal(e.Header, l.last.Header) {
+		return l.of
+	}
+	l.last, l.of = e, nil
+	add := func(kind string, texts []string, parse func(string) (*wanted.Check, error)) {
+		for _, s := range texts {
+			n, known := l.number[kind+s]
+			if !known {
+				one, err := parse(s)
+				if err != nil {
+					continue // it was reported where it was read
+				}
+				n = len(l.all)
+				l.all, l.number[kind+s] = append(l.all, one), n
+			}
+			l.of = append(l.of, n)
+		}
+	}
+	add("header:", e.Header, requests.ExpectHeader)
+	add("body:", e.Body, requests.ExpectBody)
+	return l.of
+}
+
+// addChecked returns what adds an expectation that parse takes.
+func addChecked(to *[]string, parse func(string) (*wanted.Check, error)) func(string) error {
+	return func(s string) error {
+		_, err := parse(s)
+		if err == nil {
+			*to = append(*to, s)
+		}
+		return err
+	}
 }
 
 // scenarioFaults are what cannot be done yet with requests that differ.

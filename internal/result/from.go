@@ -38,6 +38,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			Connections: newConnections(r), Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
 		Routes:    newRoutes(r.Routes),
+		Checks:    newChecks(r.Scenario),
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
@@ -225,6 +226,9 @@ func newErrors(from []loadresult.Failure) []Error {
 	for i, f := range from {
 		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
 			Count: f.Count}
+		if f.Phase == loadresult.Check {
+			all[i].Kind = keepCheck(redact.PlainMark, f.Kind)
+		}
 	}
 	sortErrors(all)
 	return all

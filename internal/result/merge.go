@@ -44,6 +44,7 @@ func Merge(all []*Result) (*Result, error) {
 	m.addCounts(all)
 	m.mergeSeries(all)
 	m.mergeRoutes(all)
+	m.mergeChecks(all)
 	if err := m.mergeDistributions(all); err != nil {
 		return nil, fmt.Errorf("merging results: %w", err)
 	}

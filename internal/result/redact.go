@@ -45,7 +45,12 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			kept := r.Request
 			r.Template = &kept
 		}
+		if r.Expect != nil {
+			kept := keepExpectations(keep, *r.Expect)
+			r.Expect = &kept
+		}
 	}
+	p.Checks, p.Expectations = keepChecks(keep, p.Checks), keepExpectations(keep, p.Expectations)
 	p.Variables = slices.Clone(p.Variables)
 	for i, v := range p.Variables {
 		if secret[v.Name] {
@@ -66,6 +71,14 @@ var hole = regexp.MustCompile(`\{\{\s*(\w[\w.-]*|env\s+"\w+")\s*\}\}`)
 
 // onlyHole is a secret of which all is filled in, perhaps behind the kind of credentials it is.
 var onlyHole = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?` + hole.String() + `$`)
+
+// KeepHoles is keep, which leaves holes that stand in the place of a secret.
+func KeepHoles(keep redact.Replacer) redact.Replacer {
+	if keep == nil {
+		return nil
+	}
+	return keepHoles(keep, map[string]bool{})
+}
 
 // keepHoles is keep, which leaves holes that stand in the place of a secret. It adds their names to
 // secret.
@@ -130,6 +143,9 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	}
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
+	r.Plan.Variables = kept.Variables
+	r.Plan.Checks, r.Plan.Expectations = kept.Checks, kept.Expectations
+	r.restoreChecks(p, keep)
 	r.redactSamples(p, keep)
 	if keep != nil && r.repeatsOthers() {
 		r.Conceal(Known(p, keep))

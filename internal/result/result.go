@@ -64,9 +64,10 @@ type Result struct {
 	Probe  *Probe `json:"probe,omitempty"`
 	Phases Phases `json:"phases"`
 	Traffic
-	Series    []Point   `json:"series"`
-	Routes    []Route   `json:"routes,omitempty"`
-	Generator Generator `json:"generator"`
+	Series    []Point      `json:"series"`
+	Routes    []Route      `json:"routes,omitempty"`
+	Checks    []CheckCount `json:"checks,omitempty"`
+	Generator Generator    `json:"generator"`
 	Observed
 	Objectives []Outcome `json:"objectives,omitempty"`
 	Warnings   []string  `json:"warnings,omitempty"` // what else a reader must know

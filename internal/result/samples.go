@@ -42,6 +42,9 @@ func redactSample(s *loadresult.Sample, keep redact.Replacer, known *redact.Know
 		s.Request.Path = keep.URL(s.Request.Path)
 	}
 	s.Step, s.Detail = keep.Route(s.Step), known.Cut(s.Detail)
+	if s.Phase == loadresult.Check {
+		s.Kind = keepCheck(keep, s.Kind)
+	}
 	s.Body = []byte(known.Cut(string(keep.AnswerBody(contentType(s.Fields), s.Body))))
 	s.Fields, s.Trailers = answerFields(s.Fields, keep, known), answerFields(s.Trailers, keep, known)
 }

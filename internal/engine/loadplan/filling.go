@@ -5,6 +5,33 @@ import (
 	"strings"
 )
 
+// Expectations are what responses must be besides their status: see package check. The Scenario
+// checks it. Of a Request, nil ones are those of the plan.
+type Expectations struct {
+	Body   []string `json:"expect_body,omitzero"`
+	Header []string `json:"expect_header,omitzero"`
+}
+
+// Expected are what the responses to a request must be.
+func (p *Plan) Expected(r *Request) Expectations {
+	all := p.Expectations
+	if own := r.Expect; own != nil && own.Body != nil {
+		all.Body = own.Body
+	}
+	if own := r.Expect; own != nil && own.Header != nil {
+		all.Header = own.Header
+	}
+	return all
+}
+
+// HasChecks reports whether the responses to a request must be more than their status says.
+func (p *Plan) HasChecks() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool {
+		e := p.Expected(&r)
+		return len(e.Body)+len(e.Header) > 0
+	})
+}
+
 // Rows says what data the Requests have values from.
 type Rows struct {
 	File   string `json:"file"`   // its name, without the folder

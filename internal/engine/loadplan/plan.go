@@ -79,6 +79,7 @@ type Plan struct {
 	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
+	Expectations
 
 	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
 	// costs the threads a copy of each response.
@@ -133,6 +134,9 @@ type Request struct {
 	// fill. nil: the Request is as it was written.
 	Template *proto.Request
 	Sources  []template.Source
+	Raw      bool // Body has {{, which is no hole
+
+	Expect *Expectations // of its responses, in place of the plan's; nil: those of the plan
 
 	digest digest // of a Body that JSON did not hold
 }

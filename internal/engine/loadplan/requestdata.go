@@ -124,6 +124,7 @@ type lineJSON struct {
 	Base64  []byte   `json:"body_base64,omitempty"` // of a body that is not UTF-8
 	digest           // of a body that is not known any more: such a line cannot be read again
 	Weight  int      `json:"weight,omitempty"`
+	Expectations
 }
 
 // WriteRequests writes all requests of the plan, a line each, in the format of --requests-file. It
@@ -152,6 +153,9 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 		if asked.Name != r.Method+" "+r.Path {
 			line.Name = asked.Name
 		}
+		if asked.Expect != nil {
+			line.Expectations = *asked.Expect
+		}
 		if asked.Weight != 1 {
 			line.Weight = asked.Weight
 		}
@@ -162,7 +166,7 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 				leave(i, f)
 			}
 		}
-		if r.Body != nil && !utf8.Valid(r.Body) {
+		if r.Body != nil && (asked.Raw || !utf8.Valid(r.Body)) {
 			line.Base64 = r.Body
 		} else if r.Body != nil {
 			body := string(r.Body)

@@ -30,6 +30,7 @@ type requestJSON struct {
 	digest
 	Weight   int  `json:"weight"`
 	Template bool `json:"template,omitempty"` // its texts have holes
+	Expectations
 }
 
 type fieldJSON struct {
@@ -43,6 +44,9 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	w := r.Written()
 	j := requestJSON{Name: r.Name, Method: w.Method, Authority: w.Authority, Path: w.Path,
 		digest: r.digest, Weight: r.Weight, Template: r.Template != nil}
+	if r.Expect != nil {
+		j.Expectations = *r.Expect
+	}
 	for _, f := range w.Header {
 		j.Headers = append(j.Headers, fieldJSON(f))
 	}
@@ -77,6 +81,9 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	}
 	if j.Body != "" {
 		r.Body = []byte(j.Body)
+	}
+	if own := j.Expectations; own.Body != nil || own.Header != nil {
+		r.Expect = &own
 	}
 	if j.Template {
 		written := r.Request

@@ -25,7 +25,8 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
 		p.Part+1, p.Parts)
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
-	flaw(p.Probe > 0, "--probe", "sends the same request again and again, and a scenario does not")
+	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
+		"leave it out where requests have {{holes}}, data, users or checks")
 }
 
 // Want is what the plan wants of each response.

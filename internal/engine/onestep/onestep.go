@@ -114,7 +114,7 @@ func (m *Maker) CheckNames() []string {
 		all = append(all, c.Name())
 	}
 	if m.want.Body > 0 {
-		all = append(all, fmt.Sprintf("body within %d bytes", m.want.Body))
+		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	return all
 }

@@ -23,9 +23,12 @@ import (
 //	headers  {"Name": "value"}, a value being a list for a header sent twice,
 //	         or ["Name: value"]; those of the defaults with other names follow
 //	body     a string, or an object or a list, which is sent as it is written; none
-//	body_base64  instead of it, a string in base64: a body that is not text
+//	body_base64  instead of it, a string in base64: a body that is not text, and has no holes
 //	weight   an integer from 1 to MaxWeight, its share of what is sent; 1
 //	name     a string, of its route in the result; the method and path
+//	expect_body    a check of its responses, or a list of them, as --expect-body takes it, in place
+//	               of those of the whole run
+//	expect_header  likewise, as --expect-header takes it
 //
 // Other keys are faults. Empty lines say nothing. The url, values of headers and the body can have
 // holes: see Defaults.Names.
@@ -187,6 +190,7 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 	"body_base64": func(e *entry, v json.RawMessage) error {
 		s, err := parseText("body_base64", v)
 		if err == nil {
+			e.raw = true
 			e.body, err = base64.StdEncoding.DecodeString(s)
 		}
 		if err != nil {
@@ -203,6 +207,14 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {
 		e.name, err = parseText("name", v)
+		return err
+	},
+	"expect_body": func(e *entry, v json.RawMessage) (err error) {
+		e.expect.Body, err = parseExpectations("expect_body", v, ExpectBody)
+		return err
+	},
+	"expect_header": func(e *entry, v json.RawMessage) (err error) {
+		e.expect.Header, err = parseExpectations("expect_header", v, ExpectHeader)
 		return err
 	},
 }

@@ -25,7 +25,8 @@ type Defaults struct {
 	Header []proto.Field // sent unless a request has one of the same name
 	HTTP2  bool          // requests must be valid for HTTP/2
 
-	Names *template.Names // what {{name}} can mean in a URL, a header and a body
+	Names   *template.Names // what {{name}} can mean in a URL, a header and a body
+	RawBody bool            // bodies of Pair have no holes
 }
 
 // URLs reads one URL a line: a path, or an absolute URL of base's origin. It ignores empty lines
@@ -131,8 +132,10 @@ type entry struct {
 	url    URL
 	header []proto.Field
 	body   []byte // nil: none, which is not an empty one
+	raw    bool   // the body has no holes, whatever looks like one
 	weight int
 	name   string
+	expect loadplan.Expectations
 
 	names  *template.Names // what holes can be
 	column int             // where the value begins that is being read
@@ -150,9 +153,14 @@ func (b *builder) addRequest(e entry) error {
 	if e.header != nil || e.url.Basic != b.URL.Basic {
 		r.Header = b.mergedHeader(e.header, e.url.Basic)
 	}
+	if e.expect.Body != nil || e.expect.Header != nil {
+		r.Expect = &e.expect
+	}
 	r.Name = cmp.Or(r.Name, r.Method+" "+r.Path)
-	if isTemplate(r.Request) {
-		if err := b.compile(&r); err != nil {
+	body := e.hasHoles(b.RawBody)
+	r.Raw = !body && template.HasHoles(string(e.body))
+	if isTemplate(r.Request, body) {
+		if err := b.compile(&r, body); err != nil {
 			return err
 		}
 	}

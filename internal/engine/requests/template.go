@@ -21,7 +21,7 @@ import (
 // checkHoles reports every fault of a text's holes. column maps the bytes before a fault to its
 // column in the line.
 func checkHoles(names *template.Names, text string, column func(before int) int) error {
-	if !template.HasHoles(text) {
+	if !template.HasHoles(text) || !utf8.ValidString(text) {
 		return nil
 	}
 	_, err := parsed(names, text)
@@ -109,9 +109,14 @@ func utf16Rune(code rune) rune {
 	return code
 }
 
-// isTemplate reports whether a text of r has {{.
-func isTemplate(r proto.Request) bool {
-	if template.HasHoles(r.Path) || template.HasHoles(string(r.Body)) {
+// hasHoles reports whether the body has {{. One that is not UTF-8 has none, for it is no text.
+func (e *entry) hasHoles(raw bool) bool {
+	return !raw && !e.raw && template.HasHoles(string(e.body)) && utf8.Valid(e.body)
+}
+
+// isTemplate reports whether a text of r has {{; body says whether that of the body has.
+func isTemplate(r proto.Request, body bool) bool {
+	if body || template.HasHoles(r.Path) {
 		return true
 	}
 	for _, f := range r.Header {
@@ -122,20 +127,25 @@ func isTemplate(r proto.Request) bool {
 	return false
 }
 
-// compile makes holes of those that r's texts have. The faults of these were reported where the
-// texts were read.
-func (d Defaults) compile(r *loadplan.Request) error {
-	text := func(s, instead string) template.Text {
-		if t, err := parsed(d.Names, s); err == nil {
-			return t
-		}
-		return template.Text{Literal: instead}
+// compile makes holes of those that r's texts have; body says whether the body is one of these.
+func (d Defaults) compile(r *loadplan.Request, body bool) error {
+	var faults []error
+	text := func(s string) template.Text {
+		t, err := parsed(d.Names, s)
+		faults = append(faults, err)
+		return t
 	}
 	written := r.Request
-	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path, "/"),
-		Body: text(string(r.Body), "")}
+	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path),
+		Body: template.Text{Literal: string(r.Body)}}
 	for _, f := range r.Header {
-		texts.Header = append(texts.Header, onestep.Field{Name: f.Name, Value: text(f.Value, "")})
+		texts.Header = append(texts.Header, onestep.Field{Name: f.Name, Value: text(f.Value)})
+	}
+	if body {
+		texts.Body = text(string(r.Body))
+	}
+	if err := errors.Join(faults...); err != nil { // most were reported where the texts were read
+		return err
 	}
 	one, err := onestep.Compile(texts)
 	if one.Body == nil && r.Body != nil {

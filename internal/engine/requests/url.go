@@ -145,6 +145,11 @@ func parseUnix(scheme, rest string) (URL, error) {
 	return u, nil
 }
 
+// BasicAuth is the value of Authorization for USER:PASSWORD.
+func BasicAuth(credentials string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
+}
+
 // basicAuth is the value of Authorization for user:password as URLs write it.
 func basicAuth(userinfo string) (string, error) {
 	plain, err := url.PathUnescape(userinfo)
@@ -154,7 +159,7 @@ func basicAuth(userinfo string) (string, error) {
 	if !strings.Contains(userinfo, ":") {
 		plain += ":"
 	}
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(plain)), nil
+	return BasicAuth(plain), nil
 }
 
 // HostPort reads host, host:port, address:port and [address]:port. The port is

@@ -20,6 +20,11 @@ type field struct {
 	trailer     bool
 }
 
+// BodyWithin begins the name of a check that a scenario has besides those that somebody wrote: that
+// a body is not longer than what another check, which did not pass, could see of it. It is counted
+// only where it fails.
+const BodyWithin = "body within "
+
 // A Checked is the outcome of one of the plan's checks.
 type Checked struct {
 	Check int

@@ -134,6 +134,9 @@ func (p *parser) hole(inside string) (problem string) {
 	switch {
 	case inside == "":
 		return `{{}} names nothing; write \{{ to send it as it is`
+	case i < 0 && n.Unread:
+		p.add(Source{Kind: Column})
+		return ""
 	case i < 0:
 		return n.problem(inside)
 	}

@@ -57,9 +57,10 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if p.Requests, err = buildRequests(e, w, u); err != nil {
 		return loadplan.Plan{}, err
 	}
-	if p.HasHoles() {
-		return loadplan.Plan{}, errors.New("the laboratory cannot fill {{holes}} in requests yet, as " +
-			`dyno run does; write what is sent, or \{{ for {{`)
+	if p.HasHoles() || p.HasChecks() {
+		return loadplan.Plan{}, errors.New("the laboratory cannot fill {{holes}} in requests, or check " +
+			"what expect_body and expect_header say, yet, as dyno run does; write what is sent, or " +
+			`\{{ for {{`)
 	}
 	return p, p.Check()
 }

@@ -95,6 +95,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 	}{
 		{"Durations", "lr", durationTable(r)},
 		{"Errors", "rl", errorTable(r)},
+		{"Checks", "lr", checkTable(r)},
 		{"Routes", "lr", routeTable(r)},
 		{"Agents", "lr", agentTable(r.Fleet)},
 		{"Server", "lr", processTable(r)},

@@ -18,7 +18,7 @@ func ModelText(r *result.Result) string {
 		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
 			s += fmt.Sprintf(", %s requests under way on each", format.Count(int64(n)))
 		}
-		return s
+		return s + usersText(r.Plan)
 	}
 	late := "none"
 	if n := r.Requests.Late; n != nil && *n > 0 {
@@ -28,7 +28,21 @@ func ModelText(r *result.Result) string {
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
 		s += ", worst " + format.Micros(*worst)
 	}
-	return s
+	return s + usersText(r.Plan)
+}
+
+// usersText are the users that were asked for; "" if none were.
+func usersText(p loadplan.Plan) string {
+	if p.Users == 0 {
+		return ""
+	}
+	return ", " + format.Plural(int64(p.Users), "user")
+}
+
+// rowsText is what data requests had values from.
+func rowsText(d *loadplan.Rows) string {
+	return fmt.Sprintf("%s, %s, %s", format.PlainLine(d.File), format.Plural(int64(d.Rows), "row"),
+		format.PlainLine(d.Order))
 }
 
 // arrivalsText are those of an open loop, whose mean rate is given.

@@ -100,6 +100,22 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
+// checkTable has a row for each check of the responses.
+func checkTable(r *result.Result) format.Table {
+	if len(r.Checks) == 0 {
+		return nil
+	}
+	t := format.Table{{"check", "passed", "failed"}}
+	for _, c := range r.Checks {
+		name := format.Clip(format.PlainLine(c.Name), longestCheck)
+		t = append(t, []string{name, format.Count(c.Passed), format.Count(c.Failed)})
+	}
+	return t
+}
+
+// longestCheck is how many characters of a check's name are shown.
+const longestCheck = 60
+
 func routeTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil

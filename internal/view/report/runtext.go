@@ -40,6 +40,9 @@ func reportFacts(r *result.Result) []Fact {
 		{"bytes", trafficText(r)},
 		{"connections", connectionsText(r)},
 	}
+	if rows := r.Plan.Rows; rows != nil {
+		all = append(all, Fact{"data", rowsText(rows)})
+	}
 	if s := tlsText(r); s != "" {
 		all = append(all, Fact{"TLS", s})
 	}
@@ -120,7 +123,8 @@ func writeTables(d *format.Document, s format.Style, r *result.Result) {
 		t.FirstRows().WriteText(d, "  ", "rl")
 		t.WriteRowsLeft(d)
 	}
-	for _, t := range []format.Table{routeTable(r), agentTable(r.Fleet), processTable(r)} {
+	for _, t := range []format.Table{checkTable(r), routeTable(r), agentTable(r.Fleet),
+		processTable(r)} {
 		if t != nil {
 			fmt.Fprintln(d)
 			t.FirstRows().WriteText(d, "  ", "lr")
