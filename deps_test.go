@@ -70,7 +70,7 @@ lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: lab lab/experiment observe/probe result stats engine/loadplan /
-lab/run: lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/run: fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
 capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult /
 store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /

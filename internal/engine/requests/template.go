@@ -24,7 +24,7 @@ func checkHoles(names *template.Names, text string, column func(before int) int)
 	if !template.HasHoles(text) || !utf8.ValidString(text) {
 		return nil
 	}
-	_, err := parsed(names, text)
+	_, err := parse(names, text, "")
 	var all []error
 	for _, one := range joined(err) {
 		f, is := errors.AsType[fault.Fault](one)
@@ -40,12 +40,12 @@ func checkHoles(names *template.Names, text string, column func(before int) int)
 	return errors.Join(all...)
 }
 
-// parsed is Names.Parse; nil names are none but the functions.
-func parsed(names *template.Names, text string) (template.Text, error) {
+// parse is Names.Parse of a text that is all of something; nil names are none but the functions.
+func parse(names *template.Names, text, of string) (template.Text, error) {
 	if names == nil {
 		names = &template.Names{}
 	}
-	return names.Parse(text, template.Position{Line: 1, Column: 1})
+	return names.Parse(text, template.Position{File: of, Line: 1, Column: 1})
 }
 
 // joined are the errors that errors.Join joined, or err alone.
@@ -130,19 +130,20 @@ func isTemplate(r proto.Request, body bool) bool {
 // compile makes holes of those that r's texts have; body says whether the body is one of these.
 func (d Defaults) compile(r *loadplan.Request, body bool) error {
 	var faults []error
-	text := func(s string) template.Text {
-		t, err := parsed(d.Names, s)
+	text := func(s, of string) template.Text {
+		t, err := parse(d.Names, s, of)
 		faults = append(faults, err)
 		return t
 	}
 	written := r.Request
-	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path),
+	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path, "path"),
 		Body: template.Text{Literal: string(r.Body)}}
 	for _, f := range r.Header {
-		texts.Header = append(texts.Header, onestep.Field{Name: f.Name, Value: text(f.Value)})
+		value := text(f.Value, "header "+f.Name)
+		texts.Header = append(texts.Header, onestep.Field{Name: f.Name, Value: value})
 	}
 	if body {
-		texts.Body = text(string(r.Body))
+		texts.Body = text(string(r.Body), "body")
 	}
 	if err := errors.Join(faults...); err != nil { // most were reported where the texts were read
 		return err

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,9 +57,7 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 		return loadplan.Plan{}, err
 	}
 	if p.HasHoles() || p.HasChecks() {
-		return loadplan.Plan{}, errors.New("the laboratory cannot fill {{holes}} in requests, or check " +
-			"what expect_body and expect_header say, yet, as dyno run does; write what is sent, or " +
-			`\{{ for {{`)
+		return loadplan.Plan{}, errUnfilled
 	}
 	return p, p.Check()
 }
