@@ -118,6 +118,7 @@ func TestMalformedValues(t *testing.T) {
 		{"-u|me", "/", "--user: has no colon; write USER:PASSWORD, and USER: without a password"},
 		{"-u|me:{{pw}}", "/", "--user: is encoded as a whole, so that it can have no {{holes}}; write what the " +
 			"server gets, as -H 'Authorization: Basic {{credentials}}'"},
+		{"-u|me:x|-H|authorization: y", "/", "--user and --header Authorization: both say who asks; give one of them"},
 		{"--form|a", "/", `--form: "a" is not a field; write NAME=VALUE, or NAME=@FILE`},
 		{"--form|a=1|-b|x", "/", "--body and --form: both say what to send; give one of them"},
 		// More than one at once, of all kinds, and no fault that follows from another.

@@ -177,7 +177,7 @@ func addUpload(w *multipart.Writer, f formField, holes bool) error {
 	if err != nil {
 		return err
 	}
-	if holes && (template.HasHoles(string(content)) || !utf8.Valid(content)) {
+	if holes && (bytes.Contains(content, []byte("{{")) || !utf8.Valid(content)) {
 		return fmt.Errorf("%s is no text or has {{, and other fields have {{holes}}; a form has one of "+
 			"the two", f.file)
 	}
@@ -281,7 +281,7 @@ func (f *runFlags) formBody() ([]byte, []error) {
 // checkText reports the faults of the holes of a file that is a body. One that is not UTF-8 has
 // none.
 func (f *runFlags) checkText(name string, text []byte) error {
-	if !template.HasHoles(string(text)) || !utf8.Valid(text) {
+	if !bytes.Contains(text, []byte("{{")) || !utf8.Valid(text) {
 		return nil
 	}
 	_, err := f.filling.names.Parse(string(text), template.Position{File: name, Line: 1, Column: 1})

@@ -3,7 +3,6 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -235,7 +234,8 @@ func (f *runFlags) scenarioFaults() (faults []error) {
 			" yet; --tui does"})
 	}
 	if f.purpose != "" {
-		faults = append(faults, errors.New("the form cannot send "+what+" yet; dyno run does"))
+		faults = append(faults, loadplan.Flaw{Setting: "form", Problem: "it cannot send " + what +
+			" yet; dyno run does"})
 	}
 	return faults
 }

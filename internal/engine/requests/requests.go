@@ -158,7 +158,7 @@ func (b *builder) addRequest(e entry) error {
 	}
 	r.Name = cmp.Or(r.Name, r.Method+" "+r.Path)
 	body := e.hasHoles(b.RawBody)
-	r.Raw = !body && template.HasHoles(string(e.body))
+	r.Raw = !body && hasBraces(e.body)
 	if isTemplate(r.Request, body) {
 		if err := b.compile(&r, body); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -109,9 +110,12 @@ func utf16Rune(code rune) rune {
 	return code
 }
 
+// hasBraces is template.HasHoles without a copy of what may be large.
+func hasBraces(b []byte) bool { return bytes.Contains(b, []byte("{{")) }
+
 // hasHoles reports whether the body has {{. One that is not UTF-8 has none, for it is no text.
 func (e *entry) hasHoles(raw bool) bool {
-	return !raw && !e.raw && template.HasHoles(string(e.body)) && utf8.Valid(e.body)
+	return !raw && !e.raw && hasBraces(e.body) && utf8.Valid(e.body)
 }
 
 // isTemplate reports whether a text of r has {{; body says whether that of the body has.
