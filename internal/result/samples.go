@@ -21,9 +21,17 @@ func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer) {
 		return
 	}
 	r.Samples = slices.Clone(r.Samples)
-	known := Known(p, keep)
+	known, columns := Known(p, keep), fillsSecrets(p)
 	for i := range r.Samples {
-		redactSample(&r.Samples[i], keep, known)
+		s := &r.Samples[i]
+		if keep != nil && columns && s.Request.Method == "" {
+			s.Body = nil // it may repeat a value that nobody knows any more
+		}
+		if keep != nil && p.HasHoles() { // what filled them is secret in this sample only
+			all := append(requestSecrets(&s.Request), Secrets(p)...)
+			known = redact.NewKnown(keep, all, Destination(p)...)
+		}
+		redactSample(s, keep, known)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Sample = sampleOf(&r.Errors[i], r.Samples)
@@ -41,12 +49,43 @@ func redactSample(s *loadresult.Sample, keep redact.Replacer, known *redact.Know
 	if s.Request.Path != "*" {
 		s.Request.Path = keep.URL(s.Request.Path)
 	}
-	s.Step, s.Detail = keep.Route(s.Step), known.Cut(s.Detail)
+	s.Step, s.Detail = KeepHoles(keep).Route(s.Step), known.Cut(s.Detail)
 	if s.Phase == loadresult.Check {
 		s.Kind = keepCheck(keep, s.Kind)
 	}
 	s.Body = []byte(known.Cut(string(keep.AnswerBody(contentType(s.Fields), s.Body))))
 	s.Fields, s.Trailers = answerFields(s.Fields, keep, known), answerFields(s.Trailers, keep, known)
+}
+
+// fillsSecrets reports whether data fill holes of p that stand where secrets do.
+func fillsSecrets(p loadplan.Plan) bool {
+	holes := map[string]bool{}
+	note := keepHoles(func(_, value string) string { return value }, holes)
+	for i := range p.Requests {
+		if r := p.Requests[i].Template; r != nil && len(p.Requests[i].Holes) > 0 {
+			redactHeaders(r.Header, note)
+			note.Body(contentType(r.Header), r.Body)
+			note.URL(r.Path)
+		}
+	}
+	for _, v := range p.Variables { // whose values are known
+		delete(holes, v.Name)
+	}
+	return p.Rows != nil && len(holes) > 0
+}
+
+// requestSecrets are the values that redactSample takes out of a request.
+func requestSecrets(r *proto.Request) (all []string) {
+	note := redact.Replacer(func(_, value string) string {
+		all = append(all, value)
+		return value
+	})
+	for _, f := range r.Header {
+		note.Header(f.Name, f.Value)
+	}
+	note.Body(contentType(r.Header), r.Body)
+	note.URL(r.Path)
+	return all
 }
 
 // answerFields are what keep leaves of fields of a response.
