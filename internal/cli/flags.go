@@ -337,6 +337,9 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
+		if p.Users > 0 {
+			p.Threads = min(p.Threads, p.Users)
+		}
 	}
 }
 
