@@ -17,7 +17,7 @@ internal/view
 internal/store
 internal/lab internal/fleet
 internal/capacity internal/remote
-internal/server internal/fairness internal/target internal/notices internal/dynohome
+internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective
 internal/result
 internal/engine internal/observe
 internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
@@ -60,24 +60,25 @@ target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/template fault / golang.org/x/net
 result: engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
+objective: engine/loadplan engine/loadresult engine/metric result / github.com/HdrHistogram/hdrhistogram-go
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment: nearest redact result / go.yaml.in/yaml
+lab/experiment: nearest redact result objective / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: lab lab/experiment observe/probe result stats engine/loadplan /
 lab/run: fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
-capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult /
+capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/format engine/loadplan engine/loadresult /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
-view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store /
+view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
 view/serve: atomicfile dynohome lab lab/judge lab/run view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
@@ -90,7 +91,7 @@ notices/generate: /
 fleet/wire: engine/metric result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

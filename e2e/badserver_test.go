@@ -180,17 +180,19 @@ func endlessLine(c net.Conn) {
 	}
 }
 
-// dyingServer answers n requests in all. Then it closes its listener and its connections.
+// dyingServer answers n requests in all. Then it closes its listener, and then its connections: none
+// is accepted any more by the kernel when the first of them is lost.
 func dyingServer(t *testing.T, n int64) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var answered atomic.Int64
+	var dead sync.Once
 	serveListener(t, l, func(c net.Conn) {
 		for readRequest(c) {
 			if answered.Add(1) > n {
-				l.Close()
+				dead.Do(func() { l.Close() })
 				return
 			}
 			io.WriteString(c, answer)

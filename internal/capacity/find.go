@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
@@ -31,8 +32,8 @@ const defaultErrors = "errors<0.1%"
 // connections and the rest are as it says. each is called with every probe when it
 // is over. When ctx ends, so does the search, with what was found until then. An
 // error is the runner's, of a plan that cannot be carried out.
-func Find(ctx context.Context, run result.Runner, plan loadplan.Plan, objectives []result.Objective,
-	settings Settings, each func(Probe)) (*Search, error) {
+func Find(ctx context.Context, run result.Runner, plan loadplan.Plan,
+	objectives []objective.Objective, settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
 	if plan.Warmup == 0 {
 		plan.Warmup = loadplan.Seconds(settings.Warmup)
@@ -55,14 +56,14 @@ func Find(ctx context.Context, run result.Runner, plan loadplan.Plan, objectives
 }
 
 // withErrorObjective is objectives and, unless they have one of errors, ours.
-func withErrorObjective(objectives []result.Objective) []result.Objective {
-	all := append([]result.Objective{}, objectives...)
+func withErrorObjective(objectives []objective.Objective) []objective.Objective {
+	all := append([]objective.Objective{}, objectives...)
 	for _, o := range all {
 		if o.OfErrors() {
 			return all
 		}
 	}
-	o, err := result.ParseObjective(defaultErrors)
+	o, err := objective.Parse(defaultErrors)
 	if err != nil {
 		panic(err) // it is a constant
 	}

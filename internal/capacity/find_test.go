@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
@@ -22,10 +23,10 @@ func plan() loadplan.Plan {
 	return p
 }
 
-func objectives(t *testing.T, exprs ...string) (all []result.Objective) {
+func objectives(t *testing.T, exprs ...string) (all []objective.Objective) {
 	t.Helper()
 	for _, e := range exprs {
-		o, err := result.ParseObjective(e)
+		o, err := objective.Parse(e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
@@ -29,7 +30,7 @@ const (
 type prober struct {
 	run        result.Runner
 	plan       loadplan.Plan
-	objectives []result.Objective
+	objectives []objective.Objective
 	settings   Settings
 	made       int
 	last       *result.Result
@@ -111,6 +112,7 @@ func (p *prober) measureTime(rate loadplan.Rate, measure time.Duration) time.Dur
 func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted bool) (Outcome,
 	string) {
 	share, late := sentShare(r)
+	what, begun, busy := r.Counted()
 	switch {
 	case ctx.Err() != nil:
 		return Cut, "interrupted"
@@ -119,14 +121,14 @@ func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted b
 	case r.Generator.Verdict == result.ClientBound:
 		return OurLimit, strings.Join(r.Generator.Reasons, "; ")
 	case share < sentLeast && late:
-		return OurLimit, fmt.Sprintf("only %.1f %% of the requests were sent in time, and it was "+
-			"not for want of a free connection", 100*share)
+		return OurLimit, fmt.Sprintf("only %.1f %% of the %s were %s in time, and it was "+
+			"not for want of a free connection", 100*share, what, begun)
 	case aborted:
 		return Failed, fmt.Sprintf("given up after %.0f s, when more than a second of arrivals "+
-			"waited: all %d connections were busy", r.Window.MeasuredS, r.Plan.Connections)
+			"waited: %s were busy", r.Window.MeasuredS, busy)
 	case share < sentLeast:
-		return Failed, fmt.Sprintf("only %.1f %% of the requests could be sent in time: all %d "+
-			"connections were busy", 100*share, r.Plan.Connections)
+		return Failed, fmt.Sprintf("only %.1f %% of the %s could be %s in time: %s were busy",
+			100*share, what, begun, busy)
 	}
 	return "", ""
 }
@@ -134,7 +136,7 @@ func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted b
 // sentShare is the share of what was due in the window that was sent in it, and
 // whether the generator is to blame for the rest.
 func sentShare(r *result.Result) (share float64, ours bool) {
-	share, ok := r.Requests.InTime()
+	share, ok := r.InTime()
 	if !ok {
 		return 1, false
 	}

@@ -6,12 +6,13 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
 // A guard ends a run with --abort-on-slo. The zero value never ends one.
 type guard struct {
-	*result.Guard
+	*objective.Guard
 	broken *result.Outcome // what ended it
 	err    error
 }
@@ -21,7 +22,7 @@ func newGuard(f *runFlags) *guard {
 	if !f.abortOnSLO {
 		return &guard{}
 	}
-	return &guard{Guard: result.NewGuard(f.plan, f.objectives)}
+	return &guard{Guard: objective.NewGuard(f.plan, f.objectives)}
 }
 
 // watchIntervals wraps each, and calls abort when an objective is broken.
@@ -42,7 +43,7 @@ func (g *guard) watchIntervals(each func(loadresult.Interval),
 
 // judgeObjectives judges r by all objectives. The objective that ended the run keeps its value from
 // then, because the requests that the abort cut off would have counted.
-func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
+func (g *guard) judgeObjectives(r *result.Result, all []objective.Objective) {
 	for _, o := range all {
 		out := o.Judge(r)
 		if g.broken != nil && g.broken.Expr == out.Expr && r.Ended == string(loadresult.Aborted) {
@@ -54,7 +55,7 @@ func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
 
 // abortable returns the faults of --abort-on-slo.
 func (f *runFlags) abortable() []error {
-	if !f.abortOnSLO || slices.ContainsFunc(f.objectives, result.Objective.Live) {
+	if !f.abortOnSLO || slices.ContainsFunc(f.objectives, objective.Objective.Live) {
 		return nil
 	}
 	return []error{loadplan.Flaw{Setting: "--abort-on-slo", Problem: "needs an --slo of latency, " +

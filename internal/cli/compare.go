@@ -26,7 +26,8 @@ const compareNotes = `Each of A, B, C is a result, repeated runs of one thing, o
 All are compared with A. Experiments are compared arm by arm and level by level.
 Single results are set side by side; nothing can be concluded from them.
 A measure is one of throughput, cpu and host_cpu (a request's, of the server and
-of its machine), mean, p50, p75, p90, p95, p99, p99.9, max, memory and bytes.
+of its machine), mean, p50, p75, p90, p95, p99, p99.9, max, memory and bytes; of
+a scenario iterations (a second), iteration_p50, iteration_p99 and checks (%).
 Exit codes: 0 done, 2 bad usage or a bad file; with --gate also 1 something is
 different and worse, after Holm's correction, 3 inconclusive, single results, or
 runs that cannot be relied on. Only an experiment can run again what is worse to
@@ -48,7 +49,8 @@ func newCompareFlags() *compareFlags { return &compareFlags{margin: 0.02} }
 
 func (f *compareFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"metrics", "", "LIST", "what is compared (throughput,p50,p99, and cpu where it is known)",
+		{"metrics", "", "LIST", "what is compared (throughput,p50,p99, and where they are known cpu,\n" +
+			"iterations,iteration_p50,iteration_p99,checks)",
 			storeParsed(&f.metrics, parseMetrics)},
 		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setMargin},
 		{"gate", "", "", "exit 1 if something is worse, 3 if that cannot be said", setSwitch(&f.gate)},

@@ -13,9 +13,9 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/template"
+	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
-	"dyno/internal/result"
 )
 
 // runFlags is the command line of dyno run.
@@ -41,7 +41,7 @@ type runFlags struct {
 	pprof   string
 	fleet   fleetFlags
 
-	objectives     []result.Objective
+	objectives     []objective.Objective
 	abortOnSLO     bool
 	json           string
 	save, noSave   bool
@@ -224,7 +224,7 @@ func (f *runFlags) setBody(s string) error {
 
 // addObjective adds the objective of a --slo.
 func (f *runFlags) addObjective(s string) error {
-	o, err := result.ParseObjective(s)
+	o, err := objective.Parse(s)
 	if err == nil {
 		f.objectives = append(f.objectives, o)
 	}
@@ -311,7 +311,7 @@ func (f *runFlags) setTarget(p parsed) []error {
 	}
 	u.Basic = cmp.Or(f.user, u.Basic)
 	f.plan.Target, f.defaults.URL = u.Target, u
-	keep := result.KeepHoles(f.planReplacer())
+	keep := f.planReplacer().KeepHoles(nil)
 	f.plan.Target.URL = keep.URL(u.Target.URL)                  // for display and logs
 	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // both have the same rules
 	if u.Target.TLS {                                           // as browsers and curl do

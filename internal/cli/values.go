@@ -151,13 +151,11 @@ func (f *runFlags) setScenario(given map[string]bool) []error {
 		return nil
 	}
 	c := onestep.Config{Data: v.table, Order: v.order}
-	var steps []string
 	var checks checkList
 	for i := range p.Requests {
 		r := &p.Requests[i]
 		c.Requests = append(c.Requests, onestep.Request{Request: r.Request, Sources: r.Sources,
 			Weight: r.Weight, Checks: checks.numbers(p.Expected(r))})
-		steps = append(steps, r.Name)
 	}
 	c.Checks = checks.all
 	if n := len(c.Checks); n > mostChecks {
@@ -168,7 +166,7 @@ func (f *runFlags) setScenario(given map[string]bool) []error {
 	if err != nil {
 		return joinedErrors(err)
 	}
-	p.Scenario, p.Steps, p.Checks = made, steps, made.CheckNames()
+	p.Scenario, p.Checks = made, made.CheckNames()
 	return f.scenarioFaults()
 }
 

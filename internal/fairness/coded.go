@@ -151,12 +151,12 @@ func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (
 		if err := s.decode(asked); err != nil {
 			return nil, err
 		}
-		if len(s.got.body) > maxBody || s.got.done && (s.ended || !s.busy && !s.holds()) {
+		if len(s.got.body) > maxBody || s.got.done && (s.ended || !s.busy && !s.borrows()) {
 			return s.response(q), nil
 		}
 		if !asked && !s.busy && s.codec.Room() > 0 { // what is being sent may not change
 			fill := &proto.Fill{Own: &request}
-			s.out, asked = s.codec.Encode(s.out, proto.Message{Fill: fill}, 0), true
+			s.out, asked = s.codec.Encode(s.out, proto.Message{Fill: fill}, onlyTag), true
 		}
 		s.flush()
 		arrived, err := s.line.wait(ctx, until)
@@ -176,6 +176,9 @@ func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (
 	}
 }
 
+// onlyTag is the tag of every exchange, for there is one at a time.
+const onlyTag = 0
+
 // begun is how many bytes came of a response that has begun; 0 of one that has not.
 func (s *codedSession) begun() int64 {
 	if s.got.status == 0 {
@@ -184,10 +187,10 @@ func (s *codedSession) begun() int64 {
 	return s.wire
 }
 
-// holds reports whether parts of a request that was answered are still to be sent.
-func (s *codedSession) holds() bool {
-	h, can := s.codec.(proto.Holder)
-	return can && h.Holds()
+// borrows reports whether parts of a request that was answered are still to be sent.
+func (s *codedSession) borrows() bool {
+	b, can := s.codec.(proto.Borrower)
+	return can && b.Borrows(onlyTag)
 }
 
 // flush begins to send what there is to send, unless something is being sent.

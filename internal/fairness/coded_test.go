@@ -244,9 +244,12 @@ func TestCodedAnswer(t *testing.T) {
 				t.Errorf("the body has %v bytes: %.100q, want %q", a.BodyBytes, a.BodyStart, start)
 			}
 			if v, _ := valueOf(a.Header, "content-type"); a.Status != 200 || v != "a/b" ||
-				a.Exchanges < 9 || a.Varies != nil || *a.Kept != (Kept{5, 5, EndAsked}) ||
-				a.Date != DateAdvances || a.BodyCut {
-				t.Errorf("%+v %+v", a, a.Kept)
+				a.Exchanges < 4+a.Kept.Served-1 || a.Varies != nil || a.Date != DateAdvances || a.BodyCut {
+				t.Errorf("%.1000s", fmt.Sprintf("%+v", a))
+			}
+			// A busy machine may not have the time for all of them.
+			if k := *a.Kept; k != (Kept{5, 5, EndAsked}) && (k.End != EndTime || k.Asked != 5 || k.Served < 1) {
+				t.Errorf("kept %+v", k)
 			}
 			if (q.TLS != nil) != (a.TLS != nil) || a.TLS != nil &&
 				(a.TLS.ALPN != q.Protocol || a.TLS.Key != "RSA 2048") {
@@ -409,6 +412,21 @@ func replying(s string) life {
 	}
 }
 
+// tryTimeouts tries longer and longer timeouts, up to a minute, until one is right: on a busy machine
+// a short one is over before the server got so far.
+func tryTimeouts(t *testing.T, right func(timeout time.Duration) error) {
+	t.Helper()
+	timeout := 300 * time.Millisecond
+	err := right(timeout)
+	for ; err != nil && timeout < time.Minute; err = right(timeout) {
+		t.Logf("with a timeout of %v: %v", timeout, err)
+		timeout = min(6*timeout, time.Minute)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Servers that speak a protocol badly, or not at all: the error names it, and what was wrong.
 func TestCodedBad(t *testing.T) {
 	headers := frame(1, 4, 1, "\x88") // status 200
@@ -440,10 +458,18 @@ func TestCodedBad(t *testing.T) {
 		t.Run(c.scheme+" "+c.name, func(t *testing.T) {
 			t.Parallel()
 			url := strings.Replace(serve(t, c.live), "http", c.scheme, 1)
-			_, err := Ask(context.Background(), Question{URL: url, Timeout: 500 * time.Millisecond})
-			if err == nil || !strings.Contains(err.Error(), c.want) ||
-				!strings.Contains(err.Error(), url+" over ") {
-				t.Errorf("error %v, want %q", err, c.want)
+			ask := func(timeout time.Duration) error {
+				_, err := Ask(context.Background(), Question{URL: url, Timeout: timeout})
+				if err == nil || !strings.Contains(err.Error(), c.want) ||
+					!strings.Contains(err.Error(), url+" over ") {
+					return fmt.Errorf("error %v, want %q", err, c.want)
+				}
+				return nil
+			}
+			if c.name == "silent" || strings.HasPrefix(c.name, "slow") { // nothing but a timeout ends it
+				tryTimeouts(t, ask)
+			} else if err := ask(time.Minute); err != nil {
+				t.Error(err)
 			}
 		})
 	}
@@ -466,17 +492,23 @@ func TestCodedAborts(t *testing.T) {
 	for _, p := range spokens {
 		over := make(chan struct{})
 		q := p.start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
-		q.Timeout = 300 * time.Millisecond
-		if _, err := Ask(context.Background(), q); err == nil ||
-			!strings.Contains(err.Error(), "no answer within 300ms") {
-			t.Errorf("%s, slow: %v", p.name, err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-		q.Timeout = time.Minute
-		if _, err := Ask(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s, slow: %v", p.name, err)
-		}
-		cancel()
+		tryTimeouts(t, func(timeout time.Duration) error {
+			q.Timeout = timeout
+			if _, err := Ask(context.Background(), q); err == nil ||
+				!strings.Contains(err.Error(), fmt.Sprintf("no answer within %v", timeout)) {
+				return fmt.Errorf("%s, slow: %v", p.name, err)
+			}
+			return nil
+		})
+		q.Timeout = 2 * time.Minute
+		tryTimeouts(t, func(timeout time.Duration) error {
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
+			defer cancel()
+			if _, err := Ask(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("%s, slow: %v", p.name, err)
+			}
+			return nil
+		})
 		close(over)
 	}
 }

@@ -65,7 +65,7 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 // the failed requests.
 func (t *reportedSeconds) checkSecond(iv *loadresult.Interval, m plausibleMax) error {
 	no := errors.New
-	switch wrong := countFailures(iv.Failures, loadresult.Expect); {
+	switch wrong := countFailures(iv.Failures, loadresult.Expect, loadresult.Check); {
 	case iv.Index < t.nextIndex || iv.Index > int(max(m.elapsed, 0)/time.Second):
 		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.received,
 			max(m.elapsed, 0).Round(time.Second))
@@ -103,6 +103,8 @@ func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) e
 		{"sent", iv.Sent, s.Sent, countPerSecondMax},
 		{"completed", iv.Completed, s.Completed, countPerSecondMax},
 		{"failed", iv.Failed, s.Failed, countPerSecondMax},
+		{"iterations completed", iv.Iterations, s.Iterations, countPerSecondMax},
+		{"iterations failed", iv.IterationsFailed, s.IterationsFailed, countPerSecondMax},
 		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
 		{"bytes received", iv.Received, s.Received, bytesPerSecondMax},
 		{"bytes sent", iv.Written, s.Written, bytesPerSecondMax},
@@ -138,10 +140,10 @@ func checkFailures(iv *loadresult.Interval) error {
 	return nil
 }
 
-// countFailures returns how many requests failed in a phase; below 0 if that overflows.
-func countFailures(all []loadresult.Failure, phase loadresult.Phase) (n int64) {
+// countFailures returns how many requests failed in some phases; below 0 if that overflows.
+func countFailures(all []loadresult.Failure, phases ...loadresult.Phase) (n int64) {
 	for _, f := range all {
-		if f.Phase != phase {
+		if !slices.Contains(phases, f.Phase) {
 			continue
 		}
 		if f.Count < 0 || f.Count > math.MaxInt64-n {

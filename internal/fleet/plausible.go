@@ -46,13 +46,18 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 	default:
 		return errors.New("its load ended in a way that there is not")
 	}
-	if told := []bool{q.Due != nil, q.Waiting != nil, q.Late != nil, q.SentAfter != nil,
-		q.LateMax != nil}; slices.Contains(told, !open) {
+	told := []bool{q.Late != nil, q.SentAfter != nil, q.LateMax != nil}
+	if !r.plan.CountsIterations() { // else they are those of iterations
+		told = append(told, q.Due != nil, q.Waiting != nil)
+	}
+	if slices.Contains(told, !open) {
 		return errors.New("its result is of another model of load")
 	}
+	if err := r.checkScenario(part); err != nil {
+		return err
+	}
 	for _, c := range slices.Concat(m.timeClaims(part, all), r.countClaims(m, part, all),
-		m.costClaims(part, all),
-		probeClaims(m.part, part, all)) {
+		m.costClaims(part, all), probeClaims(m.part, part, all), r.scenarioClaims(m, part, all)) {
 		if c.value < 0 || c.value > c.max {
 			return fmt.Errorf("its result cannot be true: %.6g %s, and possible are 0 to %.6g", c.value,
 				c.what, c.max)
@@ -125,17 +130,17 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	sent, dialed := float64(q.Sent), float64(c.Asked)+countPerSecondMax*all
 	warm := countPerSecondMax * w.WarmupS
 	if r.plan.Open() {
-		peak := m.part.Peak().PerSecond()
-		if r.onLoss == Rebalance {
-			peak = r.plan.Peak().PerSecond()
-		}
-		warm = arrivalsMax(peak, w.WarmupS)
-		claims = append(claims, claim{"requests due", float64(*q.Due), arrivalsMax(peak, w.MeasuredS)},
-			claim{"requests never sent", float64(*q.Waiting), float64(*q.Due)},
-			claim{"requests sent late", float64(*q.Late), sent},
+		claims = append(claims, claim{"requests sent late", float64(*q.Late), sent},
 			claim{"requests sent after the window", float64(*q.SentAfter), sent})
 	}
-	if m.part.Requested > 0 {
+	steps := len(m.part.Steps) // as many as the scenario likes
+	if r.plan.Open() && steps == 0 {
+		peak := r.peakOf(m)
+		warm = arrivalsMax(peak, w.WarmupS)
+		claims = append(claims, claim{"requests due", float64(*q.Due), arrivalsMax(peak, w.MeasuredS)},
+			claim{"requests never sent", float64(*q.Waiting), float64(*q.Due)})
+	}
+	if m.part.Requested > 0 && steps == 0 {
 		claims = append(claims, claim{"requests", sent, float64(m.part.Requested)})
 	}
 	handshakes := countOrZero(c.TLSFull) + countOrZero(c.TLSResumed)
@@ -147,7 +152,8 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 		claim{"connections opened", float64(c.Opened), dialed},
 		claim{"connections opened again", float64(c.Reconnects), float64(c.Opened)},
 		claim{"handshakes", handshakes, dialed},
-		claim{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), loadresult.RoutesMax))})
+		claim{"routes", float64(len(part.Routes)),
+			float64(min(max(m.part.Asks(), steps), loadresult.RoutesMax))})
 	for _, n := range c.Protocols {
 		claims = append(claims, claim{"connections of a protocol", float64(n), float64(c.Opened)})
 	}
@@ -178,6 +184,9 @@ func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64
 	after := countOrZero(q.SentAfter)
 	if !r.plan.Open() {
 		after = float64(m.part.Connections * max(m.part.Pipeline, m.part.Streams))
+	}
+	if len(m.part.Steps) > 0 { // the last iterations of users may have any number of steps
+		after = float64(q.Sent)
 	}
 	if in == 0 {
 		return nil // all rates are 0, or of nothing

@@ -51,6 +51,9 @@ func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) 
 		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
 			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}}}
+		if len(p.Steps) > 0 && i == 0 {
+			iv.Iterations, iv.IterationsFailed = 15, 3
+		}
 		iv.Measure()
 		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
 			t.Fatal(err)
@@ -63,12 +66,43 @@ func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) 
 	s := m.reported.sum
 	out.Total.Sent, out.Total.Completed, out.Total.Failed = s.Sent, s.Completed, s.Failed
 	out.Total.Status[200], out.Total.Status[503], out.Failures = 36, 4, s.Failures
+	if len(p.Steps) > 0 {
+		addUsers(out)
+	}
 	part, err := result.From(out, loadplan.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.final = &wire.Final{Result: part}
 	return r, m
+}
+
+// addUsers makes the run that of 8 users, who did two steps in each of 20 iterations: 15 completed, 3
+// failed and 2 were not over. Its errors are those of a check.
+func addUsers(out *loadresult.Result) {
+	s := &loadresult.ScenarioTotals{Users: 8, Started: 20, Completed: 15, Failed: 3, Unfinished: 2, Time: metric.NewHistogram(metric.Fine),
+		FailedTime: metric.NewHistogram(metric.Fine), Checks: []loadresult.CheckTotals{{Name: "body", Passed: 32, Failed: 4}}}
+	for range 15 {
+		s.Time.Record(2e8)
+	}
+	for range 3 {
+		s.FailedTime.Record(1e8)
+	}
+	out.Scenario, out.Failures = s, []loadresult.Failure{{Phase: loadresult.Check, Kind: "body", Count: 4}}
+}
+
+// longTimes are so many times of 1,000 s.
+func longTimes(t *testing.T, n int) *result.Distribution {
+	h := metric.NewHistogram(metric.Fine)
+	for range n {
+		h.Record(1e12)
+	}
+	out, err := result.From(&loadresult.Result{Plan: loadplan.DefaultPlan(), Total: &metric.Counters{Latency: h,
+		Service: h, ErrorLatency: metric.NewHistogram(metric.Fine)}}, "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Latency
 }
 
 // What is only in an agent's final is held against what can have been.
@@ -78,6 +112,9 @@ func TestPossible(t *testing.T) {
 	open := func(p *loadplan.Plan) { p.Rate, p.Warmup = loadplan.RatePerSecond(10), loadplan.Seconds(time.Second) }
 	some := func(p *loadplan.Plan) { p.Duration, p.Requested = 0, 40 }
 	few := func(p *loadplan.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, loadplan.RatePerSecond(0.1) }
+	users := func(p *loadplan.Plan) { p.Steps, p.Checks, p.Users = []string{"a", "b"}, []string{"body"}, 8 }
+	openUsers := func(p *loadplan.Plan) { open(p); users(p) }
+	someUsers := func(p *loadplan.Plan) { users(p); p.Duration, p.Requested = 0, 20 }
 	light := func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(5) }
 	for _, c := range []struct {
 		plan func(*loadplan.Plan)
@@ -151,6 +188,25 @@ func TestPossible(t *testing.T) {
 				r.Errors = append(r.Errors, result.Error{Phase: "connect", Address: fmt.Sprint(i)})
 			}
 		}, "ways to fail"},
+		{users, func(*result.Result) {}, ""}, {openUsers, func(*result.Result) {}, ""}, {someUsers, func(*result.Result) {}, ""},
+		{users, func(r *result.Result) { r.Iterations, r.Checks = nil, nil }, "does not add up to its reports"},
+		{users, func(r *result.Result) { r.Iterations.Due = n(20) }, "iterations are of another model"},
+		{openUsers, func(r *result.Result) { r.Iterations.Waiting = nil }, "iterations are of another model"},
+		{openUsers, func(r *result.Result) { r.Iterations.StartedAfter = nil }, "iterations are of another model"},
+		{users, func(r *result.Result) { r.Checks = nil }, "has 0 checks, and the plan has 1"},
+		{users, func(r *result.Result) { r.Checks[0].Name = "other" }, "a check that the plan does not have"},
+		{users, func(r *result.Result) { r.Checks[0].Failed = 1 }, "4 errors of checks, and 1 failed"},
+		{users, func(r *result.Result) { r.Checks[0].Passed = 1 << 50 }, "checks passed"},
+		{users, func(r *result.Result) { r.Iterations.Users = 9 }, "9 users, and possible are 0 to 8"},
+		{users, func(r *result.Result) { r.Iterations.Completed++ }, "does not add up to its reports"},
+		{users, func(r *result.Result) { r.Iterations.Started, r.Iterations.Unfinished = 27, 9 }, "9 iterations at once"},
+		{users, func(r *result.Result) { r.Iterations.Warmup = 1 }, "1 iterations before the window"},
+		{users, func(r *result.Result) { r.Iterations.Rate.Started = 1e6 }, "iterations begun in the window"},
+		{users, func(r *result.Result) { r.Iterations.Rate.Completed = 0 }, "fewer iterations completed"},
+		{users, func(r *result.Result) { r.Iterations.FailedTime = longTimes(t, 3) }, "µs of an iteration"},
+		{openUsers, func(r *result.Result) { r.Iterations.Waiting, r.Iterations.Due = n(1e9), n(1e9+20) }, "1e+09 iterations due"},
+		{someUsers, func(r *result.Result) { r.Iterations.Started, r.Iterations.Unfinished = 21, 3 }, "21 iterations, and possible are 0 to 20"},
+		{closed, func(r *result.Result) { r.Iterations = &result.Iterations{} }, "the plan has no scenario"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Requests: result.Requests{Sent: 20, Completed: 20}} }, ""},
 		{light, func(r *result.Result) { // its connections were lost 2 ms after the beginning
 			r.Probe = &result.Probe{Requests: result.Requests{Sent: 3, Completed: 1, Errors: 2},
@@ -180,10 +236,13 @@ func TestPossible(t *testing.T) {
 // Each number that a final can have has a limit far below what can be written, or is not believed but
 // computed again: these are listed.
 func TestEveryNumberHasALimit(t *testing.T) {
-	again := []string{"Window.Started", "Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
+	again := []string{"Window.Started", "Rate.Offered", "Scenario.Iterations.Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
 	tried := 0
-	for _, change := range []func(*loadplan.Plan){func(*loadplan.Plan) {}, func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(10) }} {
+	for _, change := range []func(*loadplan.Plan){func(*loadplan.Plan) {}, func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(10) },
+		func(p *loadplan.Plan) {
+			p.Rate, p.Steps, p.Checks = loadplan.RatePerSecond(10), []string{"a", "b"}, []string{"body"}
+		}} {
 		_, m := plannedRun(t, change)
 		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
 			r, m := plannedRun(t, change)
@@ -233,4 +292,18 @@ func numberLeaves(v reflect.Value, name string) (all []leaf) {
 		}
 	}
 	return all
+}
+
+// An answer that fails a check is an error with a latency, as one of a wrong status is.
+func TestSecondWithFailedChecks(t *testing.T) {
+	for count, told := range map[int64]bool{1: true, 2: false} {
+		iv := loadresult.Interval{To: time.Second, Sent: 12, Completed: 10, Failed: 2, Latency: sparseOf(t, 10),
+			ErrorLatency: sparseOf(t, 2), Status: map[uint16]int64{200: 11, 503: 1}, Failures: []loadresult.Failure{
+				{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: loadresult.Check, Kind: "body", Count: count}}}
+		var all reportedSeconds
+		err := all.checkSecond(&iv, plausibleMax{sum: 1 << 50, elapsed: 10 * time.Second})
+		if (err == nil) != told {
+			t.Errorf("%d failed checks: %v", count, err)
+		}
+	}
 }

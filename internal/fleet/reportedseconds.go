@@ -114,6 +114,13 @@ func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
 		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
 		return false
 	}
+	var i result.Iterations
+	if r.Iterations != nil {
+		i = *r.Iterations
+	}
+	if s.Iterations != i.Completed || s.IterationsFailed != i.Failed {
+		return false
+	}
 	status := map[string]int64{}
 	for code, n := range s.Status {
 		status[fmt.Sprintf("%03d", code)] = n

@@ -45,6 +45,15 @@ var Measures = []Measure{
 		return d.P999
 	}))},
 	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
+	{"iterations", "iter/s", 1, func(t *Trial) float64 { return iterationsOf(t).Rate.Completed }},
+	{"iteration_p50", "µs", -1, func(t *Trial) float64 { return iterationTimes(t).P50 }},
+	{"iteration_p99", "µs", -1, func(t *Trial) float64 {
+		return percentileBy(99, func(d *result.Distribution) float64 { return d.P99 })(iterationTimes(t))
+	}},
+	{"checks", "%", 1, func(t *Trial) float64 {
+		share, _ := t.Result.Passed("")
+		return 100 * share
+	}},
 	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.serverUse().Memory) / 1e6 }},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
 		n, received := t.CountInWindow()
@@ -78,6 +87,22 @@ func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
 		}
 		return of(t.Result.Latency)
 	}
+}
+
+// iterationsOf is what the users of a scenario did, and iterationTimes how long their iterations
+// took; both are empty without one.
+func iterationsOf(t *Trial) result.Iterations {
+	if t.Result.Iterations == nil {
+		return result.Iterations{}
+	}
+	return *t.Result.Iterations
+}
+
+func iterationTimes(t *Trial) *result.Distribution {
+	if d := iterationsOf(t).Time; d != nil {
+		return d
+	}
+	return new(result.Distribution)
 }
 
 // percentileBy is 0 if there are too few requests for a two-sided 95 % interval of the percentile.

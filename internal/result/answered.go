@@ -11,12 +11,18 @@ import (
 func (r *Result) Answers() int64 { return r.Requests.Completed + r.ErrorAnswers() }
 
 // ErrorAnswers is how many of Requests.Errors were answered completely, with a status that is an
-// error.
+// error, or without passing a scenario's check.
 func (r *Result) ErrorAnswers() int64 {
 	if r.ErrorLatency == nil {
 		return 0
 	}
 	return r.ErrorLatency.Count
+}
+
+// wrongAnswers is how many errors were complete answers: of a status that was not expected, or that
+// did not pass a check.
+func (r *Result) wrongAnswers() int64 {
+	return r.errorsInPhase(loadresult.Expect) + r.errorsInPhase(loadresult.Check)
 }
 
 // errorsInPhase is how many errors there were in a phase.
@@ -59,14 +65,17 @@ func (r *Result) checkSums() error {
 	if r.Latency != nil {
 		latencies = r.Latency.Count
 	}
-	if wrong := r.ErrorAnswers(); wrong != r.errorsInPhase(loadresult.Expect) {
+	if wrong, n := r.ErrorAnswers(), r.wrongAnswers(); wrong != n {
 		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
-			r.Plan.Part+1, r.errorsInPhase(loadresult.Expect), wrong)
+			r.Plan.Part+1, n, wrong)
 	}
 	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
 		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+
 			"%d unfinished, or have not %d latencies", r.Plan.Part+1, q.Sent, q.Completed, q.Errors,
 			q.Unfinished, latencies)
+	}
+	if err := r.Iterations.checkSums(); err != nil {
+		return fmt.Errorf("part %d does not add up: %w", r.Plan.Part+1, err)
 	}
 	return nil
 }

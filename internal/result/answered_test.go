@@ -39,8 +39,8 @@ func failingRun(right int64) *loadresult.Result {
 	return r
 }
 
-// A server that only fails is measured: nothing of it is in latency or the rate, its
-// objectives are judged, and what it cost is known.
+// A server that only fails is measured: nothing of it is in latency or the rate, and
+// what it cost is known.
 func TestOnlyErrors(t *testing.T) {
 	r := from(t, failingRun(0))
 	if !r.OnlyErrors() || r.Answers() != 20_000 || r.Latency != nil || r.Service != nil ||
@@ -53,16 +53,6 @@ func TestOnlyErrors(t *testing.T) {
 	}
 	if r.Generator.Verdict != OK {
 		t.Errorf("the generator is %s: %v", r.Generator.Verdict, r.Generator.Reasons)
-	}
-	for expr, met := range map[string]bool{"errors<1%": false, "errors<=100%": true, "p99<1s": false,
-		"rps>1": false, "error_latency.p99<2ms": true, "error_latency.mean<1us": false} {
-		o, err := ParseObjective(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out := o.Judge(r); out.Met != met {
-			t.Errorf("%s: %+v", expr, out)
-		}
 	}
 	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "EVERY answer was an error (500, 503)") {
 		t.Errorf("warnings: %s", all)

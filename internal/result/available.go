@@ -23,7 +23,8 @@ func (r *Result) Unavailable() (share float64) {
 	if planned := r.Plan.Duration; loadresult.Ending(r.Ended) == loadresult.Gone {
 		switch length := float64(planned) / 1e9; {
 		case r.Plan.Requested > 0:
-			lost, of = float64(r.Plan.Requested-r.Requests.Sent), float64(r.Plan.Requested)
+			_, _, begun := r.Backlog()
+			lost, of = float64(r.Plan.Requested-begun), float64(r.Plan.Requested)
 		case length > of:
 			lost, of = lost+length-of, length
 		}
@@ -60,9 +61,9 @@ func (r *Result) firstCause() string {
 	return " (" + r.Errors[0].Detail + ")"
 }
 
-// noteNoServer is the note of an objective that was judged without the time in which there was no
+// NoteNoServer is the note of an objective that was judged without the time in which there was no
 // server.
-func (r *Result) noteNoServer() string {
+func (r *Result) NoteNoServer() string {
 	switch {
 	case r.Applied():
 		return ""

@@ -55,7 +55,7 @@ func Check(r *Result) error {
 		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent,
 		countOrZero(q.Waiting))
 	wrong(min(r.Window.MeasuredS, r.Window.WarmupS) < 0, "a time is below 0")
-	all = append(append(all, checkRates(r)...), checkCounts(r)...)
+	all = append(append(append(all, checkRates(r)...), checkCounts(r)...), checkScenario(r)...)
 	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
 		r.ErrorAnswers(), q.Errors)
 	for _, x := range []struct {
@@ -75,12 +75,17 @@ func Check(r *Result) error {
 // of a fleet.
 const ratePerMachine = 10 * loadplan.MaxRate
 
+// mostRate is more requests a second than r's machines can send.
+func (r *Result) mostRate() float64 {
+	if r.Fleet == nil {
+		return ratePerMachine
+	}
+	return float64(ratePerMachine * max(len(r.Fleet.Agents), 1))
+}
+
 // checkRates finds rates that cannot be.
 func checkRates(r *Result) (all []error) {
-	most := float64(ratePerMachine)
-	if r.Fleet != nil {
-		most *= float64(max(len(r.Fleet.Agents), 1))
-	}
+	most := r.mostRate()
 	for _, x := range []struct {
 		name  string
 		value *float64
@@ -122,7 +127,7 @@ func checkCounts(r *Result) (all []error) {
 	}
 	for i, p := range r.Series {
 		below(fmt.Sprintf("series[%d]", i), p.Sent, p.Completed, p.Errors, p.InFlight, p.Received,
-			p.Written)
+			p.Written, p.Iterations, p.IterationsFailed)
 	}
 	for _, route := range r.Routes {
 		below("route "+route.Name, route.Completed, route.Errors)

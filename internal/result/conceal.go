@@ -63,21 +63,32 @@ func Destination(p loadplan.Plan) []string {
 // those errors in reasons. What dyno says itself of r is said anew, and not searched: a secret may
 // be a word of it by chance.
 func (r *Result) Conceal(k *redact.Known) {
+	r.restate(func() {
+		for _, text := range r.foreignTexts() {
+			*text = k.Cut(*text)
+		}
+	}, k.Cut)
+}
+
+// restate changes r, and has dyno say anew what it says of r. What it did not say itself, as of a
+// fleet or of the load before it was judged, is what other leaves of it.
+func (r *Result) restate(change func(), other func(string) string) {
 	before := r.sentences()
-	for _, text := range r.foreignTexts() {
-		*text = k.Cut(*text)
-	}
+	change()
 	after := r.sentences()
 	for _, list := range [][]string{r.Warnings, r.Generator.Reasons} {
 		for i, s := range list {
 			if at := slices.Index(before, s); at >= 0 && len(before) == len(after) {
 				list[i] = after[at]
-			} else { // of a fleet, or of the load before it was judged
-				list[i] = k.Cut(s)
+			} else {
+				list[i] = other(s)
 			}
 		}
 	}
 }
+
+// unchanged is s.
+func unchanged(s string) string { return s }
 
 // sentences are what dyno says of what r keeps, in an order that is the same whatever others said.
 func (r *Result) sentences() []string {
@@ -127,7 +138,10 @@ func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
 	return func(iv loadresult.Interval) {
 		iv.Failures = slices.Clone(iv.Failures)
 		for i := range iv.Failures {
-			iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
+			f := &iv.Failures[i]
+			if f.Detail = known.Cut(f.Detail); f.Phase == loadresult.Check { // its kind is the check's name
+				f.Kind = known.Cut(keepCheck(keep, f.Kind))
+			}
 		}
 		each(iv)
 	}

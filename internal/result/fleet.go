@@ -142,7 +142,7 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 		if a.AddsUp != nil && !*a.AddsUp {
 			return false
 		}
-		all.addPart(a.Requests)
+		all.Add(a.Requests)
 	}
 	latencies := int64(0)
 	if r.Latency != nil {
@@ -151,7 +151,7 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 	q := r.Requests
 	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
 		all.Unfinished == q.Unfinished && latencies == q.Completed &&
-		r.ErrorAnswers() == r.errorsInPhase(loadresult.Expect)
+		r.ErrorAnswers() == r.wrongAnswers()
 }
 
 // SetIntervalPercentiles sets the percentiles in the series from intervals that were added up with

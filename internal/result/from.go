@@ -38,14 +38,13 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			Connections: newConnections(r), Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
 		Routes:    newRoutes(r.Routes),
-		Checks:    newChecks(r.Scenario),
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
 	marked := Result{Traffic: out.Traffic} // whose errors are out's
-	marked.redactSamples(r.Plan, redact.PlainMark)
+	marked.redactSamples(r.Plan, redact.PlainMark, unchanged)
 	err := out.Plan.SetData()
-	if err = cmp.Or(err, out.setDistributions(r, total)); err != nil {
+	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {
 		return nil, err
 	}
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
@@ -67,12 +66,14 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 
 // setOpen sets what only an open workload has.
 func (r *Result) setOpen(from *loadresult.Result) {
-	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
-	after, due := from.SentAfter, r.Requests.Sent+waiting
+	late, after := from.Late, from.SentAfter
 	worst := toMicroseconds(float64(from.LateMax))
-	r.Model, r.Rate.Offered = OpenLoop, &offered
-	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
-	r.Requests.SentAfter, r.Requests.Due = &after, &due
+	r.Model, r.Requests.Late, r.Requests.LateMax = OpenLoop, &late, &worst
+	if r.Requests.SentAfter = &after; !from.Plan.CountsIterations() { // else Iterations has them
+		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
+		due := r.Requests.Sent + waiting
+		r.Rate.Offered, r.Requests.Waiting, r.Requests.Due = &offered, &waiting, &due
+	}
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		v := lag.View()
 		p50, p99 := toMicroseconds(float64(v.Quantile(0.5))), toMicroseconds(float64(v.Quantile(0.99)))
@@ -102,7 +103,7 @@ func (r *Result) setClosed() {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
 	}
-	if r.Answers() == 0 {
+	if r.Answers() == 0 || r.Plan.MayIdle() {
 		return
 	}
 	busy := 0.0 // mean number of busy connections
@@ -226,9 +227,6 @@ func newErrors(from []loadresult.Failure) []Error {
 	for i, f := range from {
 		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
 			Count: f.Count}
-		if f.Phase == loadresult.Check {
-			all[i].Kind = keepCheck(redact.PlainMark, f.Kind)
-		}
 	}
 	sortErrors(all)
 	return all
@@ -301,7 +299,8 @@ func PointOf(i loadresult.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
-		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat}
+		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat,
+		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.

@@ -123,7 +123,7 @@ func TestFromClosed(t *testing.T) {
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
-			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil}},
+			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil, 0, 0}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
@@ -311,11 +311,11 @@ func TestScenarioPercent(t *testing.T) {
 	has := func(r *Result, cause Cause) bool {
 		return slices.ContainsFunc(r.Generator.Doubts, func(d Doubt) bool { return d.Cause == cause && d.Verdict == ClientBound })
 	}
-	if !has(r, Scenario) || has(r, Busy) {
+	if !has(r, ScenarioTime) || has(r, Busy) {
 		t.Errorf("%q", r.Generator.Reasons)
 	}
 	run.Scenario.TookMost = int64(100 * time.Millisecond)
-	if r, err = From(run, "test"); err != nil || *r.Generator.ScenarioPercent != 5 || has(r, Scenario) || !has(r, Busy) {
+	if r, err = From(run, "test"); err != nil || *r.Generator.ScenarioPercent != 5 || has(r, ScenarioTime) || !has(r, Busy) {
 		t.Errorf("%v %q", err, r.Generator.Reasons)
 	}
 }

@@ -48,6 +48,8 @@ func EncodeHLog(w io.Writer, r *Result) error {
 		tag string
 		of  *Distribution
 	}{{"", r.Latency}, {"service", r.serviceApart()}, {"error_latency", r.ErrorLatency},
+		{"iteration", r.IterationTime()},
+		{"failed_iteration", r.FailedIterationTime()},
 		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS},
 		{"dns", r.Phases.DNS}} {
 		if d.of == nil {

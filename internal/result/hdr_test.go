@@ -93,3 +93,22 @@ func TestNoHistogramToWrite(t *testing.T) {
 		t.Errorf("quantiles %v, %v", got, err)
 	}
 }
+
+// Times of iterations are in the log, too.
+func TestHLogOfUsers(t *testing.T) {
+	var b bytes.Buffer
+	if err := EncodeHLog(&b, from(t, scenarioRun(false))); err != nil {
+		t.Fatal(err)
+	}
+	reader := hdrhistogram.NewHistogramLogReader(&b)
+	counts := map[string]int64{}
+	for h, err := reader.NextIntervalHistogram(); h != nil; h, err = reader.NextIntervalHistogram() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[h.Tag()] = h.TotalCount()
+	}
+	if counts["iteration"] != 500 || counts["failed_iteration"] != 3 {
+		t.Errorf("%v", counts)
+	}
+}

@@ -82,15 +82,14 @@ func checkOutage(r *Result) (string, string) {
 }
 
 func checkNeverSent(r *Result) (string, string) {
-	if r.Requests.Waiting == nil {
-		return OK, ""
-	}
-	waiting, due := float64(*r.Requests.Waiting), float64(*r.Requests.Waiting+r.Requests.Sent)
+	never, _, begun := r.Backlog()
+	waiting, due := float64(never), float64(never+begun)
 	if waiting <= neverSentSuspect*due {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("%.3g %% of the requests due were never sent, and the latencies "+
-		"leave them out: they are those of a lower rate", 100*waiting/due)
+	what, done, _ := r.Counted()
+	return Suspect, fmt.Sprintf("%.3g %% of the %s due were never %s, and the latencies "+
+		"leave them out: they are those of a lower rate", 100*waiting/due, what, done)
 }
 
 func checkBusy(r *Result) (string, string) {
@@ -98,7 +97,7 @@ func checkBusy(r *Result) (string, string) {
 	case r.Answers() == 0:
 		return OK, "" // Ended reports it
 	case r.scenarioTakesMost():
-		return OK, "" // checkScenario reports it
+		return OK, "" // checkScenarioTime reports it
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
 			"this is its limit, not (only) the server's", b)
@@ -116,8 +115,8 @@ func (r *Result) scenarioTakesMost() bool {
 	return took != nil && *took > scenarioMost*r.Generator.BusyPercent
 }
 
-// checkScenario is checkBusy of a generator that is busy with what its users do.
-func checkScenario(r *Result) (string, string) {
+// checkScenarioTime is checkBusy of a generator that is busy with what its users do.
+func checkScenarioTime(r *Result) (string, string) {
 	b := r.Generator.BusyPercent
 	if r.Answers() == 0 || !r.scenarioTakesMost() || b < busySuspect {
 		return OK, ""
@@ -173,10 +172,10 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 // Unused is how many of the requested connections took no part in the load, and what they never
 // did: "completed an exchange" or "could be opened". A load of few requests needs no more
 // connections than requests. An open workload does not need all its connections, however many
-// requests there are, so there it counts those that were never opened.
+// requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
-	if r.Model == OpenLoop {
+	if r.Model == OpenLoop || r.Plan.MayIdle() {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup

@@ -44,14 +44,15 @@ func Merge(all []*Result) (*Result, error) {
 	m.addCounts(all)
 	m.mergeSeries(all)
 	m.mergeRoutes(all)
-	m.mergeChecks(all)
-	if err := m.mergeDistributions(all); err != nil {
+	if err := cmp.Or(m.mergeDistributions(all), m.mergeScenario(all)); err != nil {
 		return nil, fmt.Errorf("merging results: %w", err)
 	}
 	m.mergeGenerators(all)
 	if plan.Open() {
-		offered := plan.Offered().PerSecond()
-		m.Rate.Offered = &offered
+		if !plan.CountsIterations() {
+			offered := plan.Offered().PerSecond()
+			m.Rate.Offered = &offered
+		}
 	} else {
 		m.setClosed()
 		if m.Connections.Asked < plan.Connections { // a part did not report its connections
@@ -59,7 +60,7 @@ func Merge(all []*Result) (*Result, error) {
 		}
 	}
 	m.judgeGenerators(all)
-	m.Warnings = append(mergedNotices(all), warnings(m)...)
+	m.Warnings = slices.Concat(mergedNotices(all), noteUnknownIterations(m, all), warnings(m))
 	return m, nil
 }
 
@@ -139,7 +140,7 @@ func (m *Result) addCounts(all []*Result) {
 			shaken += r.requestsInWindow(*r.Rate.Handshakes)
 			handshakes = new(float64)
 		}
-		m.Requests.addPart(r.Requests)
+		m.Requests.Add(r.Requests)
 		for code, n := range r.Status {
 			m.Status[code] += n
 		}
@@ -164,7 +165,8 @@ func (m *Result) addCounts(all []*Result) {
 		ErrorAnswers: errors}
 }
 
-func (q *Requests) addPart(part Requests) {
+// Add adds the counts of part. LateMax is that of the later one.
+func (q *Requests) Add(part Requests) {
 	q.Sent += part.Sent
 	q.Completed += part.Completed
 	q.Errors += part.Errors
@@ -286,6 +288,8 @@ func (p *Point) addPart(part Point) {
 	p.Completed += part.Completed
 	p.Errors += part.Errors
 	p.InFlight += part.InFlight
+	p.Iterations += part.Iterations
+	p.IterationsFailed += part.IterationsFailed
 	p.Received += part.Received
 	p.Written += part.Written
 	p.Heat = p.Heat.Plus(part.Heat)
@@ -355,19 +359,11 @@ func (r *Result) Mergeable() error {
 		return err
 	}
 	for _, d := range distributions {
-		x := *d.at(r)
-		if x == nil || x.Count == 0 {
-			continue
-		}
-		_, err := x.decodeHistogram()
-		if err == nil && (x.Mean < x.Min-toMicroseconds(1) || x.Mean > x.Max+toMicroseconds(1)) {
-			err = fmt.Errorf("its mean is %v, of values from %v to %v µs", x.Mean, x.Min, x.Max)
-		}
-		if err != nil {
-			return fmt.Errorf("the %s histogram: %w", d.of, err)
+		if err := (*d.at(r)).mergeable(d.of); err != nil {
+			return err
 		}
 	}
-	return nil
+	return r.Scenario.mergeable()
 }
 
 func (m *Result) mergeDistributions(all []*Result) (err error) {
@@ -403,20 +399,6 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 		return nil, nil
 	}
 	return newDistribution(total)
-}
-
-// decodeHistogram is the histogram of d.
-func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
-	h, err := metric.DecodeHDR(d.HDR)
-	if err != nil {
-		return nil, err
-	}
-	if h.Count != d.Count {
-		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
-	}
-	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	err = h.SetExactValues(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
-	return h, err
 }
 
 // mergeGenerators adds up what the generators used.

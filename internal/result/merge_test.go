@@ -43,7 +43,8 @@ func merged(t *testing.T, all ...*Result) *Result {
 // new and forgotten shows here.
 func TestMergeOfOne(t *testing.T) {
 	for name, run := range map[string]*loadresult.Result{"closed": closedRun(), "open": openRun(),
-		"protocols":   protocolRun(),
+		"protocols": protocolRun(),
+		"users":     scenarioRun(false), "open users": scenarioRun(true),
 		"unreachable": {Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "refused"}} {
 		r := written(t, from(t, run))
 		m := merged(t, r)

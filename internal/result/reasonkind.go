@@ -31,29 +31,29 @@ type Cause string
 
 // The causes.
 const (
-	Ended       Cause = "ended"
-	NoServer    Cause = "no-server"
-	Outage      Cause = "outage"
-	NeverSent   Cause = "never-sent"
-	Busy        Cause = "busy"
-	Scenario    Cause = "scenario"
-	SendLag     Cause = "send-lag"
-	Unscheduled Cause = "unscheduled"
-	Scheduling  Cause = "scheduling"
-	Steal       Cause = "steal"
-	Spacing     Cause = "arrivals"
-	Ports       Cause = "ports"
-	Files       Cause = "files"
-	TimeWait    Cause = "time-wait"
-	Dropped     Cause = "dropped"
-	Resent      Cause = "resent"
-	Unserved    Cause = "unserved"
-	Little      Cause = "little"
-	Pauses      Cause = "gc-pause"
-	Stops       Cause = "stop"
-	ProbeLag    Cause = "probe-lag"
-	TooShort    Cause = "too-short"
-	FleetWide   Cause = "fleet"
+	Ended        Cause = "ended"
+	NoServer     Cause = "no-server"
+	Outage       Cause = "outage"
+	NeverSent    Cause = "never-sent"
+	Busy         Cause = "busy"
+	ScenarioTime Cause = "scenario"
+	SendLag      Cause = "send-lag"
+	Unscheduled  Cause = "unscheduled"
+	Scheduling   Cause = "scheduling"
+	Steal        Cause = "steal"
+	Spacing      Cause = "arrivals"
+	Ports        Cause = "ports"
+	Files        Cause = "files"
+	TimeWait     Cause = "time-wait"
+	Dropped      Cause = "dropped"
+	Resent       Cause = "resent"
+	Unserved     Cause = "unserved"
+	Little       Cause = "little"
+	Pauses       Cause = "gc-pause"
+	Stops        Cause = "stop"
+	ProbeLag     Cause = "probe-lag"
+	TooShort     Cause = "too-short"
+	FleetWide    Cause = "fleet"
 )
 
 // A check looks for one doubt about the generator.
@@ -112,7 +112,7 @@ var checks = []check{
 	{Outage, constantKind(OtherLoad), checkOutage, false, certain},
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain},
 	{Busy, constantKind(Limit), checkBusy, false, ofWindow},
-	{Scenario, constantKind(Limit), checkScenario, false, ofWindow},
+	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow},
 	{SendLag, lateKind, checkSendLag, false, ofAnswers},
 	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow},
 	{Scheduling, lateKind, checkScheduling, false, ofAnswers},

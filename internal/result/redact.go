@@ -1,7 +1,6 @@
 package result
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,18 +11,13 @@ import (
 
 // Redacted is what is kept of a plan: what keep leaves of its headers, parameters, URLs and bodies.
 // A nil keep leaves all. Credentials of the target's URL have become a header before they got here.
-//
-// Steps that are the requests are left out: their names are those of the requests.
 func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
-	if p.StepsAreRequests() {
-		p.Steps = nil
-	}
 	if keep == nil {
 		return p
 	}
 	secret := map[string]bool{} // variables that stand where secrets do
 	if len(p.Variables) > 0 || p.HasTemplates() {
-		keep = keepHoles(keep, secret)
+		keep = keep.KeepHoles(secret)
 	}
 	p.Target.URL = keep.URL(p.Target.URL)
 	p.Requests = slices.Clone(p.Requests)
@@ -50,7 +44,7 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			r.Expect = &kept
 		}
 	}
-	p.Checks, p.Expectations = keepChecks(keep, p.Checks), keepExpectations(keep, p.Expectations)
+	p.Expectations = keepExpectations(keep, p.Expectations)
 	p.Variables = slices.Clone(p.Variables)
 	for i, v := range p.Variables {
 		if secret[v.Name] {
@@ -59,6 +53,8 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
 		}
 	}
+	p.Steps = keptNames(p.Steps, keep.Route)
+	p.Checks = keptNames(p.Checks, func(name string) string { return keepCheck(keep, name) })
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)
@@ -66,35 +62,13 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	return p
 }
 
-// hole is a hole that names what fills it, and says nothing else.
-var hole = regexp.MustCompile(`\{\{\s*(\w[\w.-]*|env\s+"\w+")\s*\}\}`)
-
-// onlyHole is a secret of which all is filled in, perhaps behind the kind of credentials it is.
-var onlyHole = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?` + hole.String() + `$`)
-
-// KeepHoles is keep, which leaves holes that stand in the place of a secret.
-func KeepHoles(keep redact.Replacer) redact.Replacer {
-	if keep == nil {
-		return nil
+// keptNames are all names, each as keep leaves it.
+func keptNames(all []string, keep func(string) string) []string {
+	kept := slices.Clone(all)
+	for i, name := range kept {
+		kept[i] = keep(name)
 	}
-	return keepHoles(keep, map[string]bool{})
-}
-
-// keepHoles is keep, which leaves holes that stand in the place of a secret. It adds their names to
-// secret.
-func keepHoles(keep redact.Replacer, secret map[string]bool) redact.Replacer {
-	return func(name, value string) string {
-		if !strings.Contains(value, "{{") {
-			return keep(name, value)
-		}
-		for _, m := range hole.FindAllStringSubmatch(value, -1) {
-			secret[m[1]] = true
-		}
-		if onlyHole.MatchString(value) {
-			return value
-		}
-		return keep(name, value)
-	}
+	return kept
 }
 
 func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
@@ -134,6 +108,9 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	for i := range p.Requests {
 		names[p.Requests[i].Name] = kept.Requests[i].Name
 	}
+	for i, name := range p.Steps {
+		names[name] = kept.Steps[i]
+	}
 	for i, route := range r.Routes {
 		if name, known := names[route.Name]; known {
 			r.Routes[i].Name = name
@@ -141,12 +118,13 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 			r.Routes[i].Name = keep.Route(route.Name)
 		}
 	}
+	checkName := keptCheckName(p.Checks, kept.Checks, keep)
+	r.restate(func() { r.nameChecks(checkName) }, unchanged)
+	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	r.Plan.Variables = kept.Variables
-	r.Plan.Checks, r.Plan.Expectations = kept.Checks, kept.Expectations
-	r.restoreChecks(p, keep)
-	r.redactSamples(p, keep)
+	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
+	r.redactSamples(p, keep, checkName)
 	if keep != nil && r.repeatsOthers() {
 		r.Conceal(Known(p, keep))
 	}

@@ -4,9 +4,9 @@
 //
 //	the keys       result.go (all but server.go, fleet.go, probe.go, profile.go), schema.json
 //	from a load    from.go; merge.go (several generators), quantile.go, available.go (time
-//	               without a server), answered.go
+//	               without a server), answered.go, iterations.go (what users of a scenario did)
 //	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
-//	objectives     objective.go; objectiveguard.go ends a run that will miss one
+//	objectives     outcome.go; package objective judges them
 //	secrets        redact.go (the plan), conceal.go (what others wrote), samples.go (of errors)
 //	bytes          encode.go, decode.go, check.go (may it be believed?), hdr.go
 //
@@ -57,17 +57,17 @@ type Result struct {
 	Latency  *Distribution `json:"latency,omitempty"` // of completed requests
 	Service  *Distribution `json:"service,omitempty"`
 
-	// ErrorLatency is the latency of answers that were errors by their status. Each is one of
-	// Requests.Errors. None is in Latency or Service.
+	// ErrorLatency is the latency of answers that were errors by their status or a scenario's check.
+	// Each is one of Requests.Errors. None is in Latency or Service.
 	ErrorLatency *Distribution `json:"error_latency,omitempty"`
 
 	Probe  *Probe `json:"probe,omitempty"`
 	Phases Phases `json:"phases"`
 	Traffic
-	Series    []Point      `json:"series"`
-	Routes    []Route      `json:"routes,omitempty"`
-	Checks    []CheckCount `json:"checks,omitempty"`
-	Generator Generator    `json:"generator"`
+	Series []Point `json:"series"`
+	Routes []Route `json:"routes,omitempty"`
+	Scenario
+	Generator Generator `json:"generator"`
 	Observed
 	Objectives []Outcome `json:"objectives,omitempty"`
 	Warnings   []string  `json:"warnings,omitempty"` // what else a reader must know
@@ -121,7 +121,8 @@ type Window struct {
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed
 // are those with an expected answer (see loadplan.Plan.Expect). A request that was retried because
-// its connection closed counts once in Sent and once in Retried.
+// its connection closed counts once in Sent and once in Retried. With a scenario they are its
+// steps, and Iterations has what was due by the schedule: Due and Waiting.
 type Requests struct {
 	Sent       int64  `json:"sent"`
 	Completed  int64  `json:"completed"`
@@ -273,6 +274,9 @@ type Point struct {
 	// ByPart divides Completed by the generators that loaded at once, in the order of their parts of
 	// the plan; nil for one that reported nothing of this time.
 	ByPart []*int64 `json:"completed_by_part,omitempty"`
+
+	Iterations       int64 `json:"iterations,omitempty"` // completed, of those due in the window
+	IterationsFailed int64 `json:"iterations_failed,omitempty"`
 }
 
 // A Route is one of several requests, or all requests of one name.

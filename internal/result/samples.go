@@ -15,84 +15,127 @@ import (
 const sampleLongest = 200
 
 // redactSamples has the samples of r keep what keep leaves of them, and sets those of its errors. p
-// is the plan with its secrets, for servers repeat them. A nil keep leaves all.
-func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer) {
+// is the plan with its secrets, for servers repeat them; checkName renames checks as the kinds of
+// errors are renamed. A nil keep leaves all.
+func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer,
+	checkName func(string) string) {
 	if len(r.Samples) == 0 {
 		return
 	}
 	r.Samples = slices.Clone(r.Samples)
-	known, columns := Known(p, keep), fillsSecrets(p)
+	c := newAnswers(p, keep)
 	for i := range r.Samples {
 		s := &r.Samples[i]
-		if keep != nil && columns && s.Request.Method == "" {
-			s.Body = nil // it may repeat a value that nobody knows any more
+		if s.Phase == loadresult.Check {
+			s.Kind = checkName(s.Kind)
 		}
-		if keep != nil && p.HasHoles() { // what filled them is secret in this sample only
-			all := append(requestSecrets(&s.Request), Secrets(p)...)
-			known = redact.NewKnown(keep, all, Destination(p)...)
-		}
-		redactSample(s, keep, known)
+		c.redactSample(s)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Sample = sampleOf(&r.Errors[i], r.Samples)
 	}
 }
 
-// redactSample has s keep what keep leaves of it, without what is known.
-func redactSample(s *loadresult.Sample, keep redact.Replacer, known *redact.Known) {
+// answers redacts what servers answered, who may repeat what they were sent: secrets of the plan,
+// and those that only the request itself has, from data or from an answer before it.
+type answers struct {
+	plan    *loadplan.Plan
+	keep    redact.Replacer
+	secrets []string      // of the plan
+	known   *redact.Known // secrets
+	unknown bool          // where requests have secrets, values stand that the plan does not have
+}
+
+func newAnswers(p loadplan.Plan, keep redact.Replacer) answers {
 	if keep == nil {
+		return answers{}
+	}
+	secrets := Secrets(p)
+	known := redact.NewKnown(keep, secrets, Destination(p)...)
+	return answers{&p, keep, secrets, known, hasSecretHoles(&p)}
+}
+
+// redactSample has s keep what is left of it. If its request was not kept and may have had secrets,
+// nothing of the answer is.
+func (a *answers) redactSample(s *loadresult.Sample) {
+	if a.keep == nil {
 		return
 	}
-	said := contentType(s.Request.Header)
-	s.Request.Header = redactHeaders(s.Request.Header, keep)
-	s.Request.Body = keep.Body(said, s.Request.Body)
-	if s.Request.Path != "*" {
-		s.Request.Path = keep.URL(s.Request.Path)
+	if s.Request.Method == "" && a.unknown {
+		s.Fields, s.Trailers, s.Body = nil, nil, nil
 	}
-	s.Step, s.Detail = KeepHoles(keep).Route(s.Step), known.Cut(s.Detail)
-	if s.Phase == loadresult.Check {
-		s.Kind = keepCheck(keep, s.Kind)
-	}
-	s.Body = []byte(known.Cut(string(keep.AnswerBody(contentType(s.Fields), s.Body))))
-	s.Fields, s.Trailers = answerFields(s.Fields, keep, known), answerFields(s.Trailers, keep, known)
+	own := a.ownSecrets(s)
+	redactRequest(&s.Request, a.keep)
+	cut := func(text string) string { return a.known.Cut(own.Cut(text)) }
+	s.Step, s.Detail = a.keep.KeepHoles(nil).Route(s.Step), cut(s.Detail)
+	s.Body = []byte(cut(string(a.keep.AnswerBody(contentType(s.Fields), s.Body))))
+	whole := func(text string) string { return a.known.Text(own.Text(text)) }
+	s.Fields, s.Trailers = a.answerFields(s.Fields, whole), a.answerFields(s.Trailers, whole)
 }
 
-// fillsSecrets reports whether data fill holes of p that stand where secrets do.
-func fillsSecrets(p loadplan.Plan) bool {
-	holes := map[string]bool{}
-	note := keepHoles(func(_, value string) string { return value }, holes)
-	for i := range p.Requests {
-		if r := p.Requests[i].Template; r != nil && len(p.Requests[i].Holes) > 0 {
-			redactHeaders(r.Header, note)
-			note.Body(contentType(r.Header), r.Body)
-			note.URL(r.Path)
-		}
-	}
-	for _, v := range p.Variables { // whose values are known
-		delete(holes, v.Name)
-	}
-	return p.Rows != nil && len(holes) > 0
-}
-
-// requestSecrets are the values that redactSample takes out of a request.
-func requestSecrets(r *proto.Request) (all []string) {
+// ownSecrets are what keep takes out of a sample's request and not of the plan.
+func (a *answers) ownSecrets(s *loadresult.Sample) *redact.Known {
+	var all []string
 	note := redact.Replacer(func(_, value string) string {
-		all = append(all, value)
+		if !slices.Contains(a.secrets, value) {
+			all = append(all, value)
+		}
 		return value
 	})
-	for _, f := range r.Header {
-		note.Header(f.Name, f.Value)
+	r := s.Request
+	redactRequest(&r, note)
+	if s.RequestBytes > int64(len(r.Body)) { // as it was cut it is one secret, with others in it
+		note.AnswerBody(contentType(r.Header), r.Body)
 	}
-	note.Body(contentType(r.Header), r.Body)
-	note.URL(r.Path)
-	return all
+	if len(all) == 0 {
+		return nil
+	}
+	return redact.NewKnown(a.keep, all, Destination(*a.plan)...)
 }
 
-// answerFields are what keep leaves of fields of a response.
-func answerFields(given []proto.Field, keep redact.Replacer, known *redact.Known) []proto.Field {
+// redactRequest has r keep what keep leaves of it.
+func redactRequest(r *proto.Request, keep redact.Replacer) {
+	said := contentType(r.Header)
+	r.Header = redactHeaders(r.Header, keep)
+	r.Body = keep.Body(said, r.Body)
+	if r.Path != "*" {
+		r.Path = keep.URL(r.Path)
+	}
+}
+
+// hasSecretHoles reports whether a request of p has a hole within what is a secret. It may have if
+// p has no request: its scenario has its own.
+func hasSecretHoles(p *loadplan.Plan) (has bool) {
+	if len(p.Requests) == 0 {
+		return true
+	}
+	const value = "2718281828" // may stand in every hole, also where JSON has a number
+	note := redact.Replacer(func(_, s string) string {
+		has = has || strings.Contains(s, value)
+		return s
+	})
+	for i := range p.Requests {
+		r, last := &p.Requests[i].Request, -1
+		for _, h := range r.Holes {
+			last = max(last, h.Value)
+		}
+		if last < 0 {
+			continue
+		}
+		values := slices.Repeat([][]byte{[]byte(value)}, last+1)
+		fill := proto.Fill{Values: values,
+			Body: proto.AppendFilled(nil, r.Body, r.BodyHoles(), values)}
+		filled := p.FilledRequest(proto.Message{Request: i, Fill: &fill})
+		redactRequest(&filled, note)
+	}
+	return has
+}
+
+// answerFields are what keep leaves of fields of a response, as conceal leaves it.
+func (a *answers) answerFields(given []proto.Field, conceal func(string) string) []proto.Field {
 	kept := slices.Clone(given)
 	for i, f := range kept {
-		kept[i].Value = known.Text(keep.AnswerField(f.Name, f.Value))
+		kept[i].Value = conceal(a.keep.AnswerField(f.Name, f.Value))
 	}
 	return kept
 }

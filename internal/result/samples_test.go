@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,9 @@ func TestSamplesAreRedacted(t *testing.T) {
 func TestErrorsHaveSamples(t *testing.T) {
 	from := sampledRun()
 	r, err := From(from, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err = r.RestorePlan(from.Plan, redact.PlainMark); err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +96,169 @@ func TestErrorsHaveSamples(t *testing.T) {
 func TestSamplesAreShown(t *testing.T) {
 	from := sampledRun()
 	r, err := From(from, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err = r.RestorePlan(from.Plan, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s := r.Samples[0]; fmt.Sprint(s) != fmt.Sprint(from.Samples[0]) || !strings.Contains(r.Errors[0].Sample, "own-secret") {
 		t.Errorf("%+v %+v", s, r.Errors)
+	}
+}
+
+// A check whose name has a secret is named alike in the plan, its error and its sample, which stays
+// the error's.
+func TestSamplesOfASecretCheck(t *testing.T) {
+	from := scenarioRun(false)
+	check := "GET /b?password=header-secret"
+	from.Plan.Checks[1], from.Scenario.Checks[1].Name, from.Failures[2].Kind = check, check, check
+	sample := sampledRun().Samples[0]
+	sample.Phase, sample.Kind, sample.Address, sample.Body = loadresult.Check, check, from.Failures[2].Address, []byte("no")
+	from.Samples = []loadresult.Sample{sample}
+	r, err := From(from, "test")
+	if err = errors.Join(err, r.RestorePlan(from.Plan, redact.PlainMark)); err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(r.Errors, func(e Error) bool { return e.Phase == string(loadresult.Check) })
+	if e := r.Errors[at]; r.Samples[0].Kind != "GET /b?password=(redacted)" || e.Kind != r.Samples[0].Kind ||
+		e.Kind != r.Plan.Checks[1] || e.Sample != "no" {
+		t.Errorf("sample %q, error %+v, plan %q", r.Samples[0].Kind, e, r.Plan.Checks)
+	}
+}
+
+// What --expect-header wants of a secret's field is a secret, short ones too.
+func TestHeaderChecksAreRedacted(t *testing.T) {
+	run := scenarioRun(true)
+	run.Total.Sent, run.Total.Failed = run.Total.Sent+20, run.Total.Failed+20 // above a hundredth: a warning
+	for range 20 {
+		run.Total.ErrorLatency.Record(1)
+	}
+	run.Failures[0].Count += 20
+	check := "X-Api-Key: a~b"
+	run.Plan.Checks[1], run.Scenario.Checks[1].Name, run.Failures[2].Kind = check, check, check
+	r := from(t, run)
+	if !strings.Contains(strings.Join(r.Warnings, " "), check) {
+		t.Fatalf("no warning has the check: %q", r.Warnings)
+	}
+	live := ConcealIntervals(run.Plan, redact.PlainMark, func(iv loadresult.Interval) {
+		if iv.Failures[2].Kind != "X-Api-Key: (redacted)" {
+			t.Errorf("the interval has %q", iv.Failures[2].Kind)
+		}
+	})
+	live(loadresult.Interval{Failures: run.Failures})
+	if err := r.RestorePlan(run.Plan, redact.PlainMark); err != nil {
+		t.Fatal(err)
+	}
+	all, err := json.Marshal(r)
+	if err != nil || strings.Contains(string(all), "a~b") || r.Checks[1].Name != "X-Api-Key: (redacted)" ||
+		!strings.Contains(strings.Join(r.Warnings, " "), "check X-Api-Key: (redacted)") {
+		t.Errorf("%v: %s", err, all)
+	}
+	for name, want := range map[string]string{"X-Cache: HIT": "X-Cache: HIT", "Set-Cookie:a=b": "Set-Cookie:(redacted)",
+		"x-api-key": "x-api-key", "Location: /a?token=b": "Location: /a?token=(redacted)",
+		"contains:token": "contains:token", "GET /a:b?token=c": "GET /a:b?token=(redacted)", "body within 9 bytes": "body within 9 bytes",
+		"X-Token:": "X-Token:"} {
+		if got := keepCheck(redact.PlainMark, name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+		if got := keepCheck(nil, name); got != name {
+			t.Errorf("%q: %q is not shown", name, got)
+		}
+	}
+}
+
+// filledRun is sampledRun of requests with holes, whose values the server repeats.
+func filledRun() *loadresult.Result {
+	from := sampledRun()
+	r := &from.Plan.Requests[0].Request
+	r.Path, r.Body = "/x?user=&sid=", []byte(`{"pin":,"id":""}`)
+	r.Header = []proto.Field{{Name: "Authorization", Value: "Bearer "}}
+	r.Holes = []proto.Hole{{In: proto.InPath, At: 8}, {In: proto.InPath, At: 13, Value: 1},
+		{In: proto.InHeader, At: 7, Value: 2}, {In: proto.InBody, At: 7, Value: 3}, {In: proto.InBody, At: 14, Value: 4}}
+	body := []byte(`{"pin":472913,"id":"id-5"}`)
+	values := [][]byte{[]byte("josephine"), []byte("sid-900913"), []byte("tok-123456"), []byte("472913"), []byte("id-5")}
+	for i := range from.Samples {
+		s := &from.Samples[i]
+		s.SetRequest(&from.Plan, proto.Message{Fill: &proto.Fill{Values: values, Body: body}})
+		s.Fields = []proto.Field{{Name: "x-said", Value: "pin 472913 of josephine"}}
+		s.Trailers = []proto.Field{{Name: "x-sum", Value: "sid-900913"}}
+		s.Body = []byte("tok-123456 of josephine, id-5, has expired: Bearer tok-12345")
+	}
+	return from
+}
+
+// Of an answer, secrets are taken out that only its own request had.
+func TestSamplesConcealTheirOwnSecrets(t *testing.T) {
+	from := filledRun()
+	for what, change := range map[string]func(s *loadresult.Sample){
+		"a request of the plan": func(*loadresult.Sample) {},
+		"one whose body was cut": func(s *loadresult.Sample) {
+			s.RequestBytes, s.Request.Body = 1000, []byte(`{"pin":472913,"id":"id-5","text":"`)
+		},
+	} {
+		from := filledRun()
+		for i := range from.Samples {
+			change(&from.Samples[i])
+		}
+		r, err := From(from, "test")
+		if err = errors.Join(err, r.RestorePlan(from.Plan, redact.PlainMark)); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Samples[0]
+		if string(s.Body) != "(redacted) of josephine, id-5, has expired: (redacted)" ||
+			s.Fields[0].Value != "pin (redacted) of josephine" || s.Trailers[0].Value != "(redacted)" ||
+			s.Request.Path != "/x?user=josephine&sid=(redacted)" || r.Errors[0].Sample != string(s.Body) {
+			t.Errorf("%s: %q %q %q %+v", what, s.Body, s.Fields, s.Trailers, r.Errors[0])
+		}
+	}
+	r, err := From(from, "test")
+	if stored, _ := json.Marshal(r); err != nil || strings.Contains(string(stored), "tok-1") {
+		t.Errorf("%v: before its plan is restored: %s", err, stored)
+	}
+}
+
+// Without the request nothing of an answer is kept that could repeat a secret which is not known.
+func TestSamplesWithoutTheirRequest(t *testing.T) {
+	header := func(value string, holes ...proto.Hole) proto.Request {
+		return proto.Request{Method: "GET", Path: "/x?a=", Holes: holes, Header: []proto.Field{{Name: "If-Match", Value: value},
+			{Name: "X-User", Value: value}}}
+	}
+	inBody := func(body string, at int) proto.Request {
+		return proto.Request{Method: "POST", Path: "/", Body: []byte(body), Holes: []proto.Hole{{In: proto.InBody, At: at}}}
+	}
+	for what, c := range map[string]struct {
+		request proto.Request
+		want    string
+	}{
+		"no hole":                     {header("me"), "no"},
+		"a hole in a harmless header": {header("me", proto.Hole{In: proto.InHeader, At: 2}), "no"},
+		"a hole in another header":    {header("me", proto.Hole{In: proto.InHeader, Field: 1}), ""},
+		"a hole in a query":           {header("me", proto.Hole{In: proto.InPath, At: 5, Value: 3}), "no"},
+		"a hole in a field of JSON":   {inBody(`{"id":}`, 6), "no"},
+		"a hole in a secret field":    {inBody(`{"pin":}`, 7), ""},
+		"a hole in a text":            {inBody("hello ", 6), ""},
+		"requests of the scenario":    {proto.Request{}, ""},
+	} {
+		from := sampledRun()
+		from.Plan.Requests = append(from.Plan.Requests, loadplan.Request{Request: c.request})
+		if c.request.Method == "" {
+			from.Plan.Requests = nil
+		}
+		for i := range from.Samples {
+			s := &from.Samples[i]
+			s.Request, s.RequestBytes, s.Body = proto.Request{}, 0, []byte("no")
+		}
+		r, err := From(from, "test")
+		if err != nil || r.Errors[0].Sample != c.want {
+			t.Errorf("%s: %v, %q before the plan is restored", what, err, r.Errors[0].Sample)
+		}
+		if err := r.RestorePlan(from.Plan, redact.PlainMark); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Samples[0]
+		if string(s.Body) != c.want || r.Errors[0].Sample != c.want || (len(s.Fields) > 0) != (c.want != "") || s.Status != 500 {
+			t.Errorf("%s: %+v, %q", what, s, r.Errors[0].Sample)
+		}
 	}
 }

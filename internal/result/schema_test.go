@@ -107,7 +107,8 @@ func TestSamples(t *testing.T) {
 		return schema.Validate(v)
 	}
 	for name, run := range map[string]*loadresult.Result{"closed": closedRun(), "open": openRun(),
-		"watched": closedRun(), "beside": besideRun(), "fleet": openRun(), "unreachable": {Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "refused"}} {
+		"watched": closedRun(), "beside": besideRun(), "fleet": openRun(), "users": scenarioRun(false),
+		"open users": scenarioRun(true), "unreachable": {Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "refused"}} {
 		r := from(t, run)
 		r.ID = "20260102-150405-4f2a"
 		if name == "fleet" {

@@ -33,8 +33,15 @@ func warnings(r *Result) []string {
 // warnBacklog says that an open loop was asked for more than came of it. One or
 // two requests that were due just before the window's end do not make that so.
 func warnBacklog(r *Result, say func(string, ...any)) {
-	waiting, after := countOrZero(r.Requests.Waiting), countOrZero(r.Requests.SentAfter)
-	if waiting == 0 && float64(after) <= lossShare*float64(r.Requests.Sent) {
+	waiting, after, sent := r.Backlog()
+	if waiting == 0 && float64(after) <= lossShare*float64(sent) {
+		return
+	}
+	if r.Iterations != nil {
+		say("%d iterations were due and never begun, and %d begun only after the window, for all %d "+
+			"users had one, or all %d connections were waiting for answers: the rate of -R was not "+
+			"reached, and latency grows for as long as it is not; give more users, more -c, or a lower "+
+			"-R", waiting, after, r.Iterations.Users, r.Connections.Asked)
 		return
 	}
 	say("%d requests were due and never sent, and %d sent only after the window, for all %d "+
@@ -83,22 +90,20 @@ func warnLosses(r *Result, say func(string, ...any)) {
 // warnErrors says loudly that answers were errors: a server that only fails is often the
 // fastest.
 func warnErrors(r *Result, say func(string, ...any)) {
-	var codes []string
-	checks := ""
+	var codes, checks []string
 	for _, e := range r.Errors {
-		switch is := e.Phase; {
-		case is == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
+		switch check := "check " + e.Kind; {
+		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
-		case is == string(loadresult.Check) && e.Kind != loadresult.Refused:
-			checks = "checks failed"
+		case e.Phase == string(loadresult.Check) && e.Kind != loadresult.Refused &&
+			!slices.Contains(checks, check):
+			checks = append(checks, check)
 		}
 	}
 	slices.Sort(codes)
-	if checks != "" {
-		codes = append(codes, checks)
-	}
-	list, mend := strings.Join(codes, ", "), ""
-	if len(r.Plan.Expect) == 0 && (len(codes) > 1 || checks == "") {
+	slices.Sort(checks)
+	list, mend := strings.Join(slices.Concat(codes, checks), ", "), ""
+	if len(r.Plan.Expect) == 0 && len(codes) > 0 {
 		mend = "; --expect says which statuses are right, --expect any that all are"
 	}
 	switch n := r.ErrorAnswers(); {

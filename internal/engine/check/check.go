@@ -7,10 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"regexp"
-	"strconv"
+	"regexp/syntax"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/jsonscan"
@@ -25,6 +26,7 @@ type Check struct {
 	text   []byte // contained in the body, or the value of the field
 	any    bool   // of the field: whatever its value
 	regex  *regexp.Regexp
+	within *regexp.Regexp // of a text's beginning: matches if regex matches whatever follows
 	sum    *[sha256.Size]byte
 	path   *jsonpath.Path
 	equals *value // what a value at path is; nil: there is one
@@ -34,7 +36,7 @@ type Check struct {
 type value struct {
 	text    []byte // as written, without the quotes of a string
 	quoted  bool   // it had some: only a string is equal
-	number  float64
+	number  number
 	numeric bool
 	decoded any // of an object or a list
 }
@@ -53,8 +55,10 @@ type Scratch struct {
 //	json:PATH          the body is JSON, and PATH (RFC 9535) selects something in it
 //	json:PATH==VALUE   the body is JSON, and one of the values that PATH selects is VALUE
 //
-// VALUE is JSON, or a string without its quotes. Numbers are equal if their values are: 1.0 is 1. A
-// string is equal to VALUE as it is written, too: the string "1" is 1, but the number 1 is not "1".
+// VALUE is JSON, or a string without its quotes. Numbers are equal if all their digits are, however
+// they are written: 1.0 and 1e0 are 1, and 9007199254740992 is not 9007199254740993, as it would be
+// in JavaScript. A string is equal to VALUE as it is written, too: the string "1" is 1, but the
+// number 1 is not "1".
 func ParseBody(s string) (*Check, error) {
 	kind, rest, found := strings.Cut(s, ":")
 	c := &Check{name: s}
@@ -65,7 +69,7 @@ func ParseBody(s string) (*Check, error) {
 	case kind == "contains":
 		c.text = []byte(rest)
 	case kind == "regex":
-		if c.regex, err = regexp.Compile(rest); err != nil {
+		if err = c.parseRegex(rest); err != nil {
 			err = fmt.Errorf("regex:%.60s: %w", rest, err)
 		}
 	case kind == "sha256":
@@ -96,6 +100,32 @@ func ParseHeader(s string) (*Check, error) {
 	}
 	return &Check{name: s, field: strings.ToLower(name), text: []byte(strings.TrimSpace(v)),
 		any: !found}, nil
+}
+
+// parseRegex sets regex and within. A match of most expressions stays one whatever follows. One
+// that looks at what follows it, as $ and \b do, has to end before a character that is there.
+func (c *Check) parseRegex(s string) (err error) {
+	if c.regex, err = regexp.Compile(s); err != nil {
+		return err
+	}
+	c.within = c.regex
+	tree, err := syntax.Parse(s, syntax.Perl)
+	if err != nil || !looksAhead(tree) {
+		return err
+	}
+	before := &syntax.Regexp{Op: syntax.OpConcat,
+		Sub: []*syntax.Regexp{tree, {Op: syntax.OpAnyChar}}}
+	c.within, err = regexp.Compile(before.String())
+	return err
+}
+
+// looksAhead reports whether an expression depends on what follows a match.
+func looksAhead(e *syntax.Regexp) bool {
+	switch e.Op {
+	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(e.Sub, looksAhead)
 }
 
 func (c *Check) parseJSON(s string) (err error) {
@@ -141,11 +171,10 @@ func parseValue(s string) *value {
 	case '"':
 		v.text, v.quoted = jsonscan.AppendUnquoted(nil, v.text), true
 	case '{', '[':
-		_ = json.Unmarshal(v.text, &v.decoded) // it is valid
+		v.decoded = decode(v.text)
 	case 't', 'f', 'n':
 	default:
-		n, err := strconv.ParseFloat(s, 64)
-		v.number, v.numeric = n, err == nil
+		v.number, v.numeric = parseNumber(v.text)
 	}
 	return v
 }
@@ -157,14 +186,16 @@ func (c *Check) Name() string { return c.name }
 func (c *Check) Field() string { return c.field }
 
 // Passes reports whether the response is as expected. It is sure, too, unless what there is of a
-// truncated body does not tell.
+// truncated body does not tell; then it does not pass. The end of what there is is not the body's.
 func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
 	switch {
 	case c.field != "":
 		return c.passesField(r), true
+	case c.regex != nil && r.Truncated():
+		passes = c.within.Match(wholeCharacters(r.Body))
+		return passes, passes
 	case c.regex != nil:
-		passes = c.regex.Match(r.Body)
-		return passes, passes || !r.Truncated()
+		return c.regex.Match(r.Body), true
 	case c.path == nil && c.sum == nil:
 		passes = bytes.Contains(r.Body, c.text)
 		return passes, passes || !r.Truncated()
@@ -174,6 +205,19 @@ func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
 		return sha256.Sum256(r.Body) == *c.sum, true
 	}
 	return c.passesJSON(r.Body, s), true
+}
+
+// wholeCharacters is a text that was cut, without the bytes of a character that it has in part.
+func wholeCharacters(b []byte) []byte {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
 }
 
 func (c *Check) passesField(r *scenario.Response) bool {
@@ -209,8 +253,7 @@ func (v *value) is(text []byte, s *Scratch) bool {
 		s.text = jsonscan.AppendUnquoted(s.text[:0], text)
 		return bytes.Equal(s.text, v.text)
 	case '{', '[':
-		var is any
-		return v.decoded != nil && json.Unmarshal(text, &is) == nil && reflect.DeepEqual(is, v.decoded)
+		return v.decoded != nil && same(decode(text), v.decoded)
 	}
 	if v.quoted {
 		return false
@@ -221,6 +264,6 @@ func (v *value) is(text []byte, s *Scratch) bool {
 	if !v.numeric || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false
 	}
-	n, err := strconv.ParseFloat(string(text), 64)
-	return err == nil && n == v.number
+	n, ok := parseNumber(text)
+	return ok && n.equals(v.number)
 }

@@ -67,18 +67,73 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// Numbers are equal by their value, all digits of it.
+func TestNumbers(t *testing.T) {
+	for _, tc := range []struct {
+		value, body string
+		want        bool
+	}{
+		{"9007199254740993", "9007199254740992", false}, {"9007199254740993", "9007199254740993", true},
+		{"9007199254740993.0", "9007199254740993", true}, {"900719925474099.3e1", "9007199254740993", true},
+		{"1", "1.0", true}, {"1e0", "1", true}, {"1E+2", "100", true}, {"100", "1e2", true}, {"10", "1", false},
+		{"0.05", "5e-2", true}, {"0.05", "0.5", false}, {"0.5", "0.50", true}, {"12.5", "125e-1", true},
+		{"-1", "1", false}, {"-1", "-1.00", true}, {"0", "-0.0e7", true}, {"0", "0.1", false}, {"101", "1001", false},
+		{"1e400", "1e400", true}, {"1e400", "10e399", true}, {"1e400", "1e401", false},
+		{"1e99999999999999999999", "1e99999999999999999999", true},
+		{"1e99999999999999999999", "10e99999999999999999998", false}, {"1e1", "true", false}, {"1", "-", false},
+		{`{"id":9007199254740993}`, `{"id":9007199254740992}`, false},
+		{`{"id":9007199254740993,"a":[1,null]}`, `{"a":[1.0,null],"id":9007199254740993}`, true},
+		{`{"id":1}`, `{"id":"1"}`, false}, {`{"id":1}`, `{"id":1,"a":null}`, false},
+		{`{"id":1,"a":null}`, `{"id":1,"b":null}`, false}, {`{"id":1}`, `[1]`, false}, {`[1]`, `{"id":1}`, false},
+		{"[1]", "[1,2]", false}, {"[1,2]", "[1,2e0]", true}, {"[true]", "[true]", true}, {"[null]", "[1]", false},
+		{"[{}]", "[{}]", true}, {"[{}]", "[null]", false}, {`["a"]`, `["a"]`, true}, {`["1"]`, "[1]", false},
+	} {
+		c, err := ParseBody("json:$.v==" + tc.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if passes, _ := c.Passes(response(`{"v":`+tc.body+"}", 0), &Scratch{}); passes != tc.want {
+			t.Errorf("%s == %s: %v", tc.body, tc.value, passes)
+		}
+	}
+}
+
 // Of a body that is longer than what was kept, a check says so if it cannot tell.
 func TestTruncated(t *testing.T) {
 	for text, want := range map[string][2]bool{"contains:ab": {true, true}, "contains:x": {false, false},
 		"regex:b": {true, true}, "regex:x": {false, false}, "json:$": {false, false},
 		"sha256:" + strings.Repeat("0", 64): {false, false}} {
-		c, err := ParseBody(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if passes, sure := c.Passes(response("ab", 1), &Scratch{}); passes != want[0] || sure != want[1] {
-			t.Errorf("%s: %v, sure %v", text, passes, sure)
-		}
+		checkTruncated(t, "ab", text, want)
+	}
+}
+
+func checkTruncated(t *testing.T, body, text string, want [2]bool) {
+	t.Helper()
+	c, err := ParseBody(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if passes, sure := c.Passes(response(body, 1), &Scratch{}); passes != want[0] || sure != want[1] {
+		t.Errorf("%q, %s: %v, sure %v", body, text, passes, sure)
+	}
+}
+
+// Where a body was cut is not its end, and no word ends there: who knows what follows.
+func TestRegexOfATruncatedBody(t *testing.T) {
+	sure, unsure := [2]bool{true, true}, [2]bool{false, false}
+	for _, tc := range []struct {
+		body, regex string
+		want        [2]bool
+	}{
+		{"aaaa", "^a+$", unsure}, {"aaaa", `^a+\z`, unsure}, {"aaaa", "a|b$", sure}, {"aaaa", "^a+", sure},
+		{"aaaa", `a\b`, unsure}, {"aaaa", `a\B`, sure}, {"a aa", `a\b`, sure}, {"aaaa", "^$|a", sure},
+		{"a\naa", "(?m)^a$", sure}, {"a\naa", "(?m)^aa$", unsure}, {"a\naa", "^a$", unsure},
+		{"it is ok", `(?s)\bis\b.*`, sure}, {"it is ok", `(?s)\bok\b.*`, unsure}, {"ab", `\Qab`, sure},
+		{"a.b$", `\Qb$`, sure}, {"a.b", `(?i)B\b|\QX`, unsure}, {"A.b", `(?i)a\b`, sure},
+		{"a\xe2\x82", "a[^€]", unsure}, {"a\xe2\x82", "^a", sure},
+		{"\xff\x80\x80\x80\x80", "(?s)^.....$", unsure}, {"", "^$", unsure}, {"", "^", sure},
+	} {
+		checkTruncated(t, tc.body, "regex:"+tc.regex, tc.want)
 	}
 }
 
@@ -114,13 +169,13 @@ func TestFaults(t *testing.T) {
 
 // kilobyte is a body of 1 KiB with a word at its end.
 func kilobyte() string {
-	return `{"text":"` + strings.Repeat("lorem ipsum ", 82) + `","id":"needle"}`
+	return `{"text":"` + strings.Repeat("lorem ipsum ", 82) + `","id":"needle","n":-125.0e-1,"who":"José"}`
 }
 
 func TestPassesAllocatesNothing(t *testing.T) {
 	r, s := response(kilobyte(), 0), &Scratch{}
 	for _, text := range []string{"contains:needle", "regex:needle", "json:$.id==needle", "json:$.id",
-		"sha256:" + strings.Repeat("0", 64)} {
+		"json:$.n==-1.25e1", "json:$.who==José", "sha256:" + strings.Repeat("0", 64)} {
 		c, err := ParseBody(text)
 		if err != nil {
 			t.Fatal(err)
@@ -156,6 +211,7 @@ func FuzzParseBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, body string) {
 		if c, err := ParseBody(text); err == nil {
 			c.Passes(response(body, 0), &Scratch{})
+			c.Passes(response(body, 1), &Scratch{})
 		}
 	})
 }

@@ -219,10 +219,11 @@ func TestRandomOrder(t *testing.T) {
 	}
 }
 
-// Once is refused without a number of requests, or with more than there are rows.
+// Once is refused without a number of requests, with more than there are rows, or with a warm-up.
 func TestCheck(t *testing.T) {
 	for want, s := range map[string]scenario.Share{"needs a number of requests: -n 5 or less": {},
-		"6 requests cannot have each row once: there are 5 rows": {FirstIteration: 3, Iterations: 3}} {
+		"6 requests cannot have each row once: there are 5 rows": {FirstIteration: 3, Iterations: 3},
+		"leave out --warmup": {Iterations: 5, Warmup: true}} {
 		if err := Once.Check(s, 5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 
 	"dyno/internal/engine/scenario"
@@ -37,13 +38,17 @@ func ParseOrder(name string) (Order, error) {
 }
 
 // Check reports why the iterations of a share cannot have rows in this order. Once needs the number
-// of iterations, because only then no two workers have the same position.
+// of iterations, because only then no two workers have the same position. It has no row for a
+// warm-up, all of whose iterations would fail, as fast as they can be begun.
 func (o Order) Check(s scenario.Share, rows int) error {
 	if o != Once {
 		return nil
 	}
 	last := s.FirstIteration + s.Iterations
 	switch {
+	case s.Warmup:
+		return errors.New("a warm-up would need rows, and each is for a request of the window: " +
+			"leave out --warmup")
 	case s.Iterations == 0:
 		return fmt.Errorf("each row once needs a number of requests: -n %d or less", rows)
 	case last > int64(rows):

@@ -16,7 +16,7 @@ import (
 // fields, the name and the value of each, and the body. Before each but the body stands its length.
 
 // appendMessage appends what the ring is asked for exchange id. The codec reads the message no
-// more then, so it is no proto.Holder.
+// more then, so it is no proto.Borrower.
 func appendMessage(out []byte, reqs []proto.Request, m proto.Message, id uint64) []byte {
 	r, body := m.Fill.Own, m.Fill.Body
 	order := record{what: askText, id: id}

@@ -3,6 +3,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
@@ -235,12 +236,10 @@ func skipDigits(b []byte, i int) (end int, ok bool) {
 // AppendUnquoted appends what a string, given with its quotes, stands for. It must be valid.
 func AppendUnquoted(to, quoted []byte) []byte {
 	inside := quoted[1 : len(quoted)-1]
-	for i := range inside {
-		if inside[i] == '\\' || inside[i] >= utf8.RuneSelf {
-			var s string
-			_ = json.Unmarshal(quoted, &s) // it is valid
-			return append(to, s...)
-		}
+	if bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
+		return append(to, inside...)
 	}
-	return append(to, inside...)
+	var s string
+	_ = json.Unmarshal(quoted, &s) // it is valid
+	return append(to, s...)
 }

@@ -9,7 +9,8 @@ import (
 
 var seeds = []string{"", "{}", "[]", `{"a": [1, -0.5e+3, "x\u00e9\n", null, true, false]}`, "[1,]",
 	`{"a":1,}`, `{"a" 1}`, "[1 2]", "01", "-", "1.", "1e", "tru", `"\x"`, `"\u12g4"`, `"` + "\n" + `"`, `"a`,
-	"\xff", "\"\xff\"", ` {"a" : {"b": []}, "a": 2} `, "[[[[", "{,}", "[,]", `"\ud83d\ude00"`,
+	"\xff", "\"\xff\"", ` {"a" : {"b": []}, "a": 2} `, "[[[[", "{,}", "[,]", `"\ud83d\ude00"`, `"José 😀"`,
+	"\"\xed\xa0\x80\"", "\"é\xc3\"", `"é\n"`,
 	strings.Repeat("[", deepest) + strings.Repeat("]", deepest),
 	strings.Repeat("[", deepest+1) + strings.Repeat("]", deepest+1)}
 

@@ -86,7 +86,7 @@ func (a *account) countAnswer(x *exchange, now int64, v *window, expected, close
 		}
 		return
 	}
-	a.last = now
+	a.last = max(a.last, now) // a lentStep is counted later than it was answered
 	a.counters.Status[min(x.status, 999)]++
 	after, latency := x.sent >= v.end && x.past == 0, now-x.due
 	if !expected {

@@ -85,7 +85,7 @@ func (r *run) recycleCounters(s *metric.Counters) {
 // distributions, which would take 40 MB for an hour (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.addCounts(s.failures)
-	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
+	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
 	}
@@ -93,6 +93,7 @@ func (r *run) publishInterval(s *intervalSum) {
 		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
 		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
 		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
+		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
 	s.health.writeTo(&iv)
 	latency := s.Latency.ToSparse()

@@ -45,10 +45,11 @@ type conn struct {
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
 type slots struct {
-	exchanges []exchange // by tag
-	tags      []uint32   // those not in use
-	live      int        // in flight
-	waiting   int        // slots that have been free since an earlier life
+	borrower  proto.Borrower // the codec, if it may read the message of an exchange that is over
+	exchanges []exchange     // by tag
+	tags      []uint32       // those not in use
+	live      int            // in flight
+	waiting   int            // slots that have been free since an earlier life
 }
 
 // An attempts is the history of a connection's lives.
@@ -90,6 +91,7 @@ func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
+	c.borrower, _ = c.codec.(proto.Borrower)
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
 		c.protocol = w.protocols.ChosenName(0)
@@ -271,9 +273,9 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // byte of answer, on a connection that has completed others, is retried once: the peer closed while
 // it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
 // the peer had announced the close with an earlier answer (errClosed), that does not count as the
-// one retry. A scenario's step that is not safe to repeat is retried only in these two cases, for
-// else the server may have processed it. All others have failed; those pipelined behind the oldest,
-// because of it.
+// one retry. A scenario's step that is not safe to repeat is retried only if nothing of it was
+// handed to the ring, for else the server may have processed it, whatever it announced. All others
+// have failed; those pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -289,8 +291,8 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
 		unsent := x.handed == c.handed
-		again := err == errClosed ||
-			x.past < wasLost && (unsent || w.users.mayResend(x.request, w.plan))
+		again := (err == errClosed || x.past < wasLost) &&
+			(unsent || w.users.mayResend(x.request, w.plan))
 		switch {
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)

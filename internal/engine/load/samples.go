@@ -161,7 +161,7 @@ func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *loadre
 	}
 	if w.users != nil {
 		u := &w.users.all[x.request]
-		s.Step, s.User, s.Iteration = w.plan.Steps[u.step.Route], u.Number, u.Iteration
+		s.Step, s.User, s.Iteration = w.plan.StepName(u.step.Route), u.Number, u.Iteration
 	}
 	w.samples.kept = append(w.samples.kept, s)
 	return &w.samples.kept[len(w.samples.kept)-1]
@@ -198,10 +198,11 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	})
 }
 
-// wholeResponses is the sink of one connection of a plan with SaveErrors: all there is of its
-// responses, by tag. The scenario is given what it wants of them.
+// wholeResponses is the sink of one connection of a plan with SaveErrors: its responses, by tag, as
+// far as there is memory. The scenario is given what it wants of them.
 type wholeResponses struct {
 	of   []scenario.Response
+	most int        // bytes of a header, and of a body
 	part *responses // nil: there is no scenario
 	want proto.Want // of the scenario
 }
@@ -209,7 +210,7 @@ type wholeResponses struct {
 // wholeSinkOf is the sink of a connection whose responses are kept whole.
 func (w *worker) wholeSinkOf(c *conn) proto.Sink {
 	if c.responses.whole == nil {
-		c.responses.whole = &wholeResponses{}
+		c.responses.whole = &wholeResponses{most: w.plan.SampledShare()}
 		if w.users != nil {
 			c.responses.whole.part, c.responses.whole.want = &c.responses, w.users.want
 		}
@@ -221,7 +222,11 @@ func (a *wholeResponses) beginResponse(tag uint32) { a.of = beginResponse(a.of, 
 
 // Field keeps a field.
 func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
-	a.of[tag].AddField(name, value, trailer)
+	if r := &a.of[tag]; r.FieldBytes()+len(name)+len(value) > a.most {
+		r.LeaveOutField()
+	} else {
+		r.AddField(name, value, trailer)
+	}
 	if a.part != nil && a.want.WantsField(name) {
 		a.part.Field(tag, name, value, trailer)
 	}
@@ -230,7 +235,7 @@ func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
 // Body keeps a piece of a body.
 func (a *wholeResponses) Body(tag uint32, b []byte) {
 	r := &a.of[tag]
-	r.AddBody(b[:min(len(b), loadplan.SampledBody-len(r.Body))])
+	r.AddBody(b[:min(len(b), min(a.most, loadplan.SampledBody)-len(r.Body))])
 	if a.part == nil {
 		return
 	}

@@ -149,6 +149,53 @@ func TestSampleOfALongBody(t *testing.T) {
 	}
 }
 
+// With many requests under way less is kept of each response: of 4,096, 32 KiB of the body and as
+// much of the header. A scenario is given all that it wants.
+func TestSamplesShareMemory(t *testing.T) {
+	const share, fields, body = 32 << 10, 101, 500_000
+	var head strings.Builder
+	for i := range fields - 1 {
+		fmt.Fprintf(&head, "X-Long-%d: %s\r\n", i, strings.Repeat("v", 1000))
+	}
+	long := fmt.Appendf(nil, "HTTP/1.1 500 X\r\n%sContent-Length: %d\r\n\r\n%s", head.String(), body,
+		strings.Repeat("b", body))
+	for name, m := range map[string]*script{"requests": nil, "a scenario": thinking(0)} {
+		change := func(p *loadplan.Plan) {
+			p.SaveErrors, p.Connections, p.Pipeline, p.Requested, p.Duration = true, 4, 1024, 4, 0
+		}
+		p := simPlan(change)
+		asked := 0
+		if m != nil {
+			m.steps[0].KeepGoing, m.want = true, proto.Want{Fields: []string{"x-long-99"}, Body: 2 * share}
+			m.check = func(_ int, r *scenario.Response) {
+				if asked++; len(r.Body) != 2*share || len(r.Field("x-long-99")) != 1000 || r.FieldsLeftOut() != 0 {
+					t.Errorf("%s: the scenario has %d bytes of body, %d fields", name, len(r.Body), r.Fields())
+				}
+			}
+			p = scenarioPlan(m, 1, change)
+		}
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+			for range bytes.Count(b, []byte("GET ")) {
+				p.Reply(ms, long)
+			}
+		}})
+		if len(r.Samples) != 4 || m != nil && asked != 4 {
+			t.Fatalf("%s: %d samples, %d responses given", name, len(r.Samples), asked)
+		}
+		for _, s := range r.Samples {
+			header := 0
+			for _, f := range s.Fields {
+				header += len(f.Name) + len(f.Value)
+			}
+			if header > share || header < share*9/10 || len(s.Fields)+s.LeftOut != fields ||
+				len(s.Body) != share || s.BodyBytes != body {
+				t.Errorf("%s: %d fields of %d bytes and %d left out, %d of %d bytes of body", name, len(s.Fields),
+					header, s.LeftOut, len(s.Body), s.BodyBytes)
+			}
+		}
+	}
+}
+
 // Samples of several threads: of each kind those that were over first.
 func TestSamplesOfThreads(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 90, 0 })
@@ -277,7 +324,7 @@ func TestSamplesAllocateNothing(t *testing.T) {
 }
 
 // An answer to an upload that is still being sent is kept until the step is over.
-func TestSampleOfAHeldStep(t *testing.T) {
+func TestSampleOfALentStep(t *testing.T) {
 	x := &uploading{body: make([]byte, 200<<10), next: func(r *scenario.Response) { r.Check(0, false) }}
 	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}

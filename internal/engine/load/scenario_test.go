@@ -122,6 +122,13 @@ func TestIterations(t *testing.T) {
 		t.Errorf("%d sent, %d completed, %d after the window, ended by %s", r.Total.Sent,
 			r.Total.Completed, r.SentAfter, r.Ended)
 	}
+	var each []int64
+	for _, iv := range r.Intervals {
+		each = append(each, iv.Iterations)
+	}
+	if !slices.Equal(each, []int64{10, 15, 15, 10}) { // they end each 360 ms, and the last at 3.6 s
+		t.Errorf("iterations in each second: %v", each)
+	}
 	for i, want := range []int64{10, 20, 30} {
 		x := r.Routes[i]
 		if x.Name != p.Steps[i] || x.Completed != 50 || x.Latency.Min != want*ms || x.Latency.Max != want*ms {
@@ -339,6 +346,9 @@ func TestMoreDueThanUsers(t *testing.T) {
 	if r.Waiting != 50 || r.SentAfter != 50 || r.CompletedAfter != 50 || r.Total.Service.Max != 10*ms {
 		t.Errorf("%d waiting, %d sent and %d completed after the window, service time %d ns at most",
 			r.Waiting, r.SentAfter, r.CompletedAfter, r.Total.Service.Max)
+	}
+	if x := r.Scenario; x.StartedAfter != 25 || x.CompletedAfter != 25 {
+		t.Errorf("%d begun and %d completed after the window", x.StartedAfter, x.CompletedAfter)
 	}
 	if r.Lag.Max != 0 || r.Late != 49 || r.LateMax != 30*49*ms {
 		t.Errorf("lag %d ns, %d late, by %d ns at most", r.Lag.Max, r.Late, r.LateMax)
@@ -640,7 +650,7 @@ func TestMayResend(t *testing.T) {
 func TestScenarioFlaws(t *testing.T) {
 	for want, change := range map[string]func(p *loadplan.Plan){
 		"scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },
-		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps = nil },
+		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps, p.Requests = nil, nil },
 		"--users: 4194305 is not":      func(p *loadplan.Plan) { p.Users = loadplan.MaxUsers + 1 },
 		"--users: 2 cannot be shared":  func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
 		"--users: there are too few":   func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },

@@ -44,8 +44,8 @@ func (w *worker) beginIteration() {
 	u.Due = ring.TimeAt(u.due).UnixNano()
 	u.sent, u.active = 0, true
 	w.iterations++
-	if u.counted {
-		w.totals.Scenario.Started++
+	if u.after = w.now >= w.window.end; u.counted {
+		w.totals.Scenario.CountStart(u.after)
 	} else {
 		w.totals.Scenario.Warmup++
 	}
@@ -104,11 +104,11 @@ func (w *worker) stepMessage(c *conn, tag uint32, a arrival) proto.Message {
 	return u.step.Message
 }
 
-// countStepLag is countLag of a step. It could not be sent before its user was free, and of an
-// iteration only the beginning follows the law of arrivals.
+// countStepLag is countLag of a step. It could not be sent before its user was free, nor while the
+// message before it was lent. Of an iteration only the beginning follows the law of arrivals.
 func (w *worker) countStepLag(a arrival, possible int64) {
 	u := &w.users.all[a.request]
-	lag := w.countLag(w.now, a.due, max(possible, u.freed))
+	lag := w.countLag(w.now, a.due, max(possible, u.freed, u.returned))
 	if u.sent == 1 && u.step.Think <= 0 {
 		w.pacing.RecordSpan(a.due, a.due+lag)
 	}
@@ -118,8 +118,8 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
-	if c.holdsMessages() {
-		w.holdStep(c, tag, r)
+	if c.borrowsMessage(tag) {
+		w.lendStep(c, tag, r)
 		return
 	}
 	w.settleStep(x, r, w.now, w.placeOf(c, tag))
@@ -191,8 +191,8 @@ func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
 	r := &w.users.failed
 	r.Reset()
 	r.Failed = string(phase)
-	if c.holdsMessages() {
-		w.holdStep(c, tag, r)
+	if c.borrowsMessage(tag) {
+		w.lendStep(c, tag, r)
 		return
 	}
 	w.settleFailure(x, r, w.now)
@@ -214,7 +214,8 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.CountEnd(at-u.due, failed)
+		w.totals.Scenario.CountEnd(at-u.due, u.after, failed)
+		w.countIteration(failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
@@ -222,55 +223,71 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	w.users.free.pushBack(n)
 }
 
-// A heldStep is a step that is over while its codec may still read messages: the server answered
-// before it had all of a request. Until the codec is done with them, the scenario is not asked for
+// countIteration counts in the interval an iteration of the window that is over.
+func (w *worker) countIteration(failed bool) {
+	switch {
+	case !w.plan.CountsIterations(): // it is a request
+	case failed:
+		w.counters.IterationsFailed++
+	default:
+		w.counters.Iterations++
+	}
+}
+
+// A lentStep is a step that is over while its message is lent to the codec: the server answered
+// before it had all of the request. Until the codec is done with it, the scenario is not asked for
 // the user's next step, for which it may need the memory.
-type heldStep struct {
+type lentStep struct {
 	place  place
+	tag    uint32
 	x      exchange
 	answer scenario.Response // with the memory that the exchange's response had
 	at     int64             // when it was over
 }
 
-// holdsMessages reports whether the codec may still read messages of exchanges that are over.
-func (c *conn) holdsMessages() bool {
-	codec, can := c.codec.(proto.Holder)
-	return can && codec.Holds()
+// borrowsMessage reports whether the codec may still read the message of an exchange that is over.
+func (c *conn) borrowsMessage(tag uint32) bool {
+	return c.borrower != nil && c.borrower.Borrows(tag)
 }
 
-// isHeld reports whether the codec may still read the message.
-func (h *heldStep) isHeld() bool {
-	return h.place.conn.life == h.place.life && h.place.conn.holdsMessages()
+// isLent reports whether the codec may still read the message. Once another exchange has the tag it
+// does not: there was no room for that one before all of the message was handed to the ring.
+func (s *lentStep) isLent() bool {
+	c := s.place.conn
+	again := c.exchanges[s.tag].handed != s.x.handed
+	return c.life == s.place.life && !again && c.borrowsMessage(s.tag)
 }
 
-// holdStep keeps a step for releaseHeld.
-func (w *worker) holdStep(c *conn, tag uint32, r *scenario.Response) {
-	h := heldStep{place: w.placeOf(c, tag), x: c.exchanges[tag], answer: *r, at: w.now}
+// lendStep keeps a step for takeBackLent.
+func (w *worker) lendStep(c *conn, tag uint32, r *scenario.Response) {
+	s := lentStep{place: w.placeOf(c, tag), tag: tag, x: c.exchanges[tag], answer: *r, at: w.now}
 	*r = scenario.Response{}
-	h.place.takeWhole()
-	w.users.held = append(w.users.held, h)
+	s.place.takeWhole()
+	w.users.lent = append(w.users.lent, s)
 }
 
-// releaseHeld has the users go on whose messages no codec reads any more.
-func (w *worker) releaseHeld() {
-	all := w.users.held
-	w.users.held = all[:0]
+// takeBackLent has the users go on whose messages no codec reads any more.
+func (w *worker) takeBackLent() {
+	all := w.users.lent
+	w.users.lent = all[:0]
 	for i := range all {
-		h := all[i]
-		switch {
-		case h.isHeld():
-			w.users.held = append(w.users.held, h)
-		case h.answer.Failed != "":
-			w.settleFailure(&h.x, &h.answer, h.at)
-		default:
-			w.settleStep(&h.x, &h.answer, h.at, h.place)
+		s := all[i]
+		if s.isLent() {
+			w.users.lent = append(w.users.lent, s)
+			continue
+		}
+		w.users.all[s.x.request].returned = w.now
+		if s.answer.Failed != "" {
+			w.settleFailure(&s.x, &s.answer, s.at)
+		} else {
+			w.settleStep(&s.x, &s.answer, s.at, s.place)
 		}
 	}
 }
 
 // finishScenario counts what the run's end left unfinished.
 func (w *worker) finishScenario() {
-	w.releaseHeld()
+	w.takeBackLent()
 	t := w.totals.Scenario
 	for i := range w.users.all {
 		if u := &w.users.all[i]; u.active && u.counted {

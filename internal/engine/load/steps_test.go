@@ -194,7 +194,7 @@ func (x *uploading) Next(_ *scenario.User, r *scenario.Response) scenario.Step {
 
 // A server that answers when it has seen the head of an upload gets all of it: the scenario is asked
 // for the next step when the last piece was sent. The step was over with its answer.
-func TestHeldStep(t *testing.T) {
+func TestLentStep(t *testing.T) {
 	const size = 200 << 10
 	arrived, iteration := []byte(nil), 0
 	x := &uploading{body: make([]byte, size)}
@@ -228,7 +228,7 @@ func TestHeldStep(t *testing.T) {
 
 // The connection is lost while the rest of an upload is still to be sent: its user goes on, on
 // another one.
-func TestHeldStepOfALostConnection(t *testing.T) {
+func TestLentStepOfALostConnection(t *testing.T) {
 	x := &uploading{body: make([]byte, 200<<10), next: func(*scenario.Response) {}}
 	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
 		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}

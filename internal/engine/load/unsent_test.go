@@ -64,6 +64,61 @@ func TestUnsentStepIsSentAgainOnce(t *testing.T) {
 	}
 }
 
+// An answer announces that the connection ends, and a step was pipelined behind it. The server may
+// have processed that step: it is sent again only if it is safe to repeat, or if nothing of it was
+// handed to the ring. A load without a scenario sends it again.
+func TestStepBehindAnnouncedClose(t *testing.T) {
+	closing := []byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello")
+	endless := []byte("HTTP/1.1 200 OK\r\n\r\nhello")
+	for name, c := range map[string]struct {
+		answer  []byte
+		method  string
+		takes   int64 // ms of each send
+		alone   bool  // without a scenario
+		arrived int
+		want    iterations
+	}{
+		"a POST":                     {closing, "POST", 0, false, 2, iterations{2, 1, 1, 0, 5, 5}},
+		"a POST, without a length":   {endless, "POST", 0, false, 2, iterations{2, 1, 1, 0, 5, 5}},
+		"a GET":                      {closing, "GET", 0, false, 3, iterations{2, 2, 0, 0, 5 + 10, 0}},
+		"a GET, without a length":    {endless, "GET", 0, false, 3, iterations{2, 2, 0, 0, 5 + 10, 0}},
+		"an unsent POST":             {closing, "POST", 10, false, 2, iterations{2, 2, 0, 0, 5 + 10, 0}},
+		"a POST, without a scenario": {closing, "POST", 0, true, 3, iterations{}},
+		"an endless one, likewise":   {endless, "POST", 0, true, 3, iterations{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := postPlan(1, func(p *loadplan.Plan) {
+				p.Requests[0].Method, p.Pipeline = c.method, 2
+				if c.alone {
+					p.Scenario, p.Steps, p.Users = nil, nil, 0
+				}
+			})
+			arrived := 0
+			r := simulate(t, p, &slowSends{takes: c.takes * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+				n := bytes.Count(b, []byte(c.method+" "))
+				if arrived += n; arrived == n { // the first on the connection, whatever follows it
+					p.Reply(5*ms, c.answer)
+					p.Hangup(5*ms, io.EOF)
+				} else if p.N > 0 {
+					p.Reply(5*ms, hello)
+				}
+			}}})
+			if !c.alone {
+				checkIterations(t, r, c.want)
+			}
+			failed := c.want.failed
+			if arrived != c.arrived || r.Total.Failed != failed || r.Total.Completed != 2-failed ||
+				r.Retried != 1-failed {
+				t.Errorf("%d arrived, %d completed, %d failed, %d sent again", arrived, r.Total.Completed,
+					r.Total.Failed, r.Retried)
+			}
+			if f := r.Failures; failed > 0 && (len(f) != 1 || f[0].Phase != loadresult.Read || f[0].Kind != "closed") {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
 // With HTTP/2 both wait behind the connection's preface, which the server answers too early.
 func TestUnsentStreams(t *testing.T) {
 	s := &h2Server{}

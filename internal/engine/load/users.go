@@ -17,7 +17,7 @@ import (
 //	thinking   until its next step is due
 //	ready      its step is due and waits for a connection, in flow.retries: what has begun goes first
 //	in flight  its step was sent (exchange.request is the user)
-//	held       its step is over, and the codec may still read the message: see heldStep
+//	lent       its step is over, and the codec may still read the message: see lentStep
 //
 // steps.go leads a user from one place to the next.
 type users struct {
@@ -27,20 +27,22 @@ type users struct {
 	all      []user
 	free     fifo[uint32] // the longest first
 	thinking timers
-	held     []heldStep
+	lent     []lentStep
 	failed   scenario.Response // given for a step that failed without a response
 	clock    callClock
 }
 
-// A user is one of them. It has at most one step, which is thought about, due, in flight or held.
+// A user is one of them. It has at most one step, which is thought about, due, in flight or lent.
 type user struct {
 	scenario.User
-	step    scenario.Step
-	due     int64  // when its iteration was due
-	freed   int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
-	sent    uint32 // steps of the iteration that were sent
-	counted bool   // the iteration was due in the window
-	active  bool   // it has an iteration
+	step     scenario.Step
+	due      int64  // when its iteration was due
+	freed    int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
+	returned int64  // when a codec last gave back a message that it was lent; 0: none was
+	sent     uint32 // steps of the iteration that were sent
+	counted  bool   // the iteration was due in the window
+	after    bool   // it was begun after the window
+	active   bool   // it has an iteration
 }
 
 // newUsers makes the users of worker i of n; nil if the plan has no scenario.
@@ -89,8 +91,8 @@ func (u *users) canBegin() bool { return u == nil || u.free.len > 0 }
 
 // nextWakeUp is when a user has something to do even if nothing completes, or notYet.
 func (u *users) nextWakeUp(now int64) int64 {
-	for i := range u.held {
-		if h := &u.held[i]; !h.isHeld() {
+	for i := range u.lent {
+		if !u.lent[i].isLent() {
 			return now
 		}
 	}

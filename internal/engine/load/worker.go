@@ -77,8 +77,8 @@ func (w *worker) runTurn() {
 	for ; ok; c, ok = w.ring.Next() {
 		w.handleCompletion(c)
 	}
-	if w.users != nil && len(w.users.held) > 0 {
-		w.releaseHeld()
+	if w.users != nil && len(w.users.lent) > 0 {
+		w.takeBackLent()
 	}
 	if w.rampingIn {
 		w.rampIn()

@@ -40,7 +40,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 		p.Seed = DrawSeed() // one for all parts: the streams of one seed are independent
 	}
 	if p.Scenario != nil {
-		p.Users = p.userCount()
+		p.Users = p.UserCount()
 	}
 	n := len(weights)
 	weights = reducedWeights(weights)

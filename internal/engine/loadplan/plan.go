@@ -47,7 +47,7 @@ type Plan struct {
 	// nil: they are sent in turn. With a scenario,
 	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
 	Scenario scenario.Maker `json:"-"`
-	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
+	Steps    []string       `json:"steps,omitempty"`  // of an iteration; none: it is a request
 	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
 	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
 
@@ -82,7 +82,7 @@ type Plan struct {
 	Expectations
 
 	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
-	// costs the threads a copy of each response.
+	// costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"

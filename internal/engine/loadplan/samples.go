@@ -1,37 +1,28 @@
 package loadplan
 
-import (
-	"slices"
-
-	"dyno/internal/engine/proto"
-)
+import "dyno/internal/engine/proto"
 
 // Limits of the samples of errors that a run keeps. Headers have the limits of their codecs.
 const (
 	SamplesMost = 20       // of each kind of error, with Plan.SaveErrors; else 1
 	SampledBody = 64 << 10 // bytes of a request's body, and of a response's
+
+	sampledMemory = 256 << 20 // bytes of the responses under way: see SampledShare
+	sampledLeast  = 4 << 10
 )
+
+// SampledShare is how many bytes of a response's header, and how many of its body, a plan with
+// SaveErrors keeps for each request under way, for any of them may become an error. All together
+// keep 256 MiB, or 8 KiB each if there are more than 32,768.
+func (p *Plan) SampledShare() int {
+	requests := max(p.Connections, 1) * max(p.Pipeline, p.Streams, 1)
+	return max(sampledMemory/2/requests, sampledLeast)
+}
 
 // FilledRequest is the request without holes that a message is.
 func (p *Plan) FilledRequest(m proto.Message) proto.Request {
 	if m.Fill != nil && m.Fill.Own != nil {
-		r := *m.Fill.Own
-		r.Header = slices.Clone(r.Header)
-		return r
+		return m.Fill.Own.Filled(nil)
 	}
-	r := p.Requests[m.Request].Request
-	holes := r
-	r.Holes, r.Header = nil, slices.Clone(r.Header)
-	if m.Fill == nil {
-		return r
-	}
-	r.Path = string(proto.AppendFilled(nil, r.Path, holes.PathHoles(), m.Fill.Values))
-	for i := range r.Header {
-		f := &r.Header[i]
-		f.Value = string(proto.AppendFilled(nil, f.Value, holes.FieldHoles(i), m.Fill.Values))
-	}
-	if m.Fill.Body != nil {
-		r.Body = m.Fill.Body
-	}
-	return r
+	return p.Requests[m.Request].Filled(m.Fill)
 }

@@ -17,7 +17,7 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 			"the plan has steps, checks or users, and no scenario that says what users do")
 		return
 	}
-	flaw(len(p.Steps) == 0, "scenario", "has no step")
+	flaw(len(p.Steps)+len(p.Requests) == 0, "scenario", "has no step")
 	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
 	threads := min(p.Threads, p.Connections)
 	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
@@ -40,8 +40,12 @@ func (p *Plan) Want() (w proto.Want) {
 	return w
 }
 
-// StepRoutes are the steps, by number, as requests of which only the Name is set: a route for each.
+// StepRoutes are the steps, by number, as requests: a route for each. If there are Steps, only the
+// Name is set.
 func (p *Plan) StepRoutes() []Request {
+	if len(p.Steps) == 0 {
+		return p.Requests
+	}
 	all := make([]Request, len(p.Steps))
 	for i := range all {
 		all[i].Name = p.Steps[i]
@@ -49,18 +53,17 @@ func (p *Plan) StepRoutes() []Request {
 	return all
 }
 
-// StepsAreRequests reports whether each step of the scenario is one of the Requests, of that name.
-func (p *Plan) StepsAreRequests() bool {
-	if len(p.Steps) != len(p.Requests) {
-		return false
+// StepName is the name of step i.
+func (p *Plan) StepName(i int) string {
+	if len(p.Steps) == 0 {
+		return p.Requests[i].Name
 	}
-	for i, name := range p.Steps {
-		if p.Requests[i].Name != name {
-			return false
-		}
-	}
-	return true
+	return p.Steps[i]
 }
+
+// MayIdle reports whether connections of a closed load may be idle: users think between steps, or
+// are fewer than the requests that can be in flight.
+func (p *Plan) MayIdle() bool { return len(p.Steps) > 0 || p.Users > 0 }
 
 // HasHoles reports whether a request has a hole, so that it needs a scenario.
 func (p *Plan) HasHoles() bool {
@@ -77,8 +80,14 @@ func (p *Plan) IsRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
-// userCount is how many users a plan with a scenario has.
-func (p *Plan) userCount() int {
+// CountsIterations reports whether results tell iterations from requests. An iteration is a request
+// if there are no Steps, and if there is one step, which has no checks.
+func (p *Plan) CountsIterations() bool {
+	return len(p.Steps) > 1 || len(p.Steps) == 1 && len(p.Checks) > 0
+}
+
+// UserCount is how many users a plan with a scenario has.
+func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
@@ -88,8 +97,8 @@ func (p *Plan) userCount() int {
 // ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,
 // so that with as many iterations as users each user has one.
 func (p *Plan) ScenarioShare(i, n int) scenario.Share {
-	users := int64(p.userCount())
-	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before}
+	users := int64(p.UserCount())
+	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before, Warmup: p.Warmup > 0}
 	for k := range i {
 		s.FirstUser += p.quotaOf(users, k, n)
 		s.FirstIteration += RequestQuota(p, k, n)

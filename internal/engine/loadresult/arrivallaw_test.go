@@ -20,8 +20,6 @@ func exactAD(u []float64) float64 {
 	return -n - sum/n
 }
 
-const ms0 = 1
-
 const ms = int64(1e6)
 
 // follow keeps the law of a plan's arrivals that leave late by what delay says.

@@ -77,6 +77,8 @@ type Interval struct {
 	From, To                time.Duration // after the window's start
 	Sent, Completed, Failed int64
 	InFlight                int64
+	Iterations              int64 // of Plan.CountsIterations: completed, due in the window
+	IterationsFailed        int64
 	Received, Written       int64
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
 	Latency                 metric.Sparse // of completed requests; not in a Result

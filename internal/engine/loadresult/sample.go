@@ -33,10 +33,12 @@ type Sample struct {
 
 	Request      proto.Request // as it was sent, without holes; of Body the first SampledBody bytes
 	RequestBytes int64         // of its body
+	BodyHoles    bool          // its body had holes: its length was sent, 0 included
 
 	Status    uint16        // 0: no response arrived
 	Fields    []proto.Field // of its header, with names in lower case
 	Trailers  []proto.Field
+	LeftOut   int    // fields of header and trailer that were not kept: see Plan.SampledShare
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
 }
@@ -45,6 +47,8 @@ type Sample struct {
 func (s *Sample) SetRequest(p *loadplan.Plan, m proto.Message) {
 	r := p.FilledRequest(m)
 	s.RequestBytes = int64(len(r.Body))
+	own := m.Fill != nil && m.Fill.Own != nil
+	s.BodyHoles = !own && p.Requests[m.Request].HasHoles(proto.InBody)
 	r.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
 	s.Request = r
 }
@@ -65,7 +69,8 @@ func (s *Sample) SentFields() (all []proto.Field) {
 		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
 	}
 	all = append(all, r.Header...)
-	sized := s.RequestBytes > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
+	sized := s.RequestBytes > 0 || s.BodyHoles ||
+		slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
 	if sized && !given("Content-Length") && !given("Transfer-Encoding") {
 		length := strconv.FormatInt(s.RequestBytes, 10)
 		all = append(all, proto.Field{Name: "Content-Length", Value: length})
@@ -79,6 +84,7 @@ func (s *Sample) SetResponse(r *scenario.Response, status uint16, body int64) {
 	if r == nil {
 		return
 	}
+	s.LeftOut = r.FieldsLeftOut()
 	for i := range r.Fields() {
 		name, value, trailer := r.FieldAt(i)
 		to := &s.Fields

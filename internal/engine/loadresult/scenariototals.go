@@ -16,6 +16,9 @@ type ScenarioTotals struct {
 	Failed     int64 // of them: a step failed, or the scenario said so
 	Unfinished int64 // of them: not over at the end of the run
 
+	StartedAfter   int64 // of Started: due in the window and begun after it
+	CompletedAfter int64 // of those, completed
+
 	Time       *metric.Histogram // Fine; ns from due to the end, of completed iterations
 	FailedTime *metric.Histogram // likewise, of those that failed
 	Checks     []CheckTotals     // as the plan names them
@@ -58,6 +61,8 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	to.Completed += from.Completed
 	to.Failed += from.Failed
 	to.Unfinished += from.Unfinished
+	to.StartedAfter += from.StartedAfter
+	to.CompletedAfter += from.CompletedAfter
 	to.Time.Merge(from.Time)
 	to.FailedTime.Merge(from.FailedTime)
 	for i, c := range from.Checks {
@@ -68,14 +73,25 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	to.TookMost = max(to.TookMost, from.TookMost)
 }
 
-// CountEnd counts an iteration of the window that took so many ns.
-func (t *ScenarioTotals) CountEnd(took int64, failed bool) {
+// CountStart counts an iteration of the window that begins, maybe after the window's end.
+func (t *ScenarioTotals) CountStart(after bool) {
+	t.Started++
+	if after {
+		t.StartedAfter++
+	}
+}
+
+// CountEnd counts an iteration of the window that took so many ns, and may have begun after it.
+func (t *ScenarioTotals) CountEnd(took int64, after, failed bool) {
 	if failed {
 		t.Failed++
 		t.FailedTime.Record(took)
 		return
 	}
 	t.Completed++
+	if after {
+		t.CompletedAfter++
+	}
 	t.Time.Record(took)
 }
 

@@ -123,6 +123,8 @@ func (iv *Interval) Add(part Interval) {
 	iv.Completed += part.Completed
 	iv.Failed += part.Failed
 	iv.InFlight += part.InFlight
+	iv.Iterations += part.Iterations
+	iv.IterationsFailed += part.IterationsFailed
 	iv.Received += part.Received
 	iv.Written += part.Written
 	iv.addStatuses(part)

@@ -16,6 +16,8 @@ type Counters struct {
 	Failed    int64 // ended without an expected answer
 	InFlight  int64 // begun and not ended when the interval ended
 
+	Iterations, IterationsFailed int64 // of a scenario: completed, and failed
+
 	Received, Written int64 // bytes; Written counts what the socket accepted
 
 	Status  [Statuses]int64
@@ -41,6 +43,8 @@ func (s *Counters) Merge(from *Counters) {
 	s.Completed += from.Completed
 	s.Failed += from.Failed
 	s.InFlight += from.InFlight
+	s.Iterations += from.Iterations
+	s.IterationsFailed += from.IterationsFailed
 	s.Received += from.Received
 	s.Written += from.Written
 	for i, n := range from.Status {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestOnceThroughLoad(t *testing.T) {
 			p := loadplan.DefaultPlan()
 			p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
 			p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
-			p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
+			p.Scenario, p.Checks = m, m.CheckNames()
 			p.Threads, p.Connections, p.Requested, p.Seed = tc.threads, tc.connections, n, 1
 			p.Duration, p.Drain = 0, loadplan.Seconds(time.Minute)
 			passed, failed, errors := runParts(t, p.SplitBy(tc.weights))
@@ -114,4 +115,25 @@ func runParts(t *testing.T, parts []loadplan.Plan) (passed, failed, errors int64
 		errors += r.Total.Failed
 	}
 	return passed, failed, errors
+}
+
+// A load with a warm-up cannot have each row once, and says so before it begins.
+func TestOnceWithAWarmup(t *testing.T) {
+	d := rows(t, 5)
+	r := request(t, d, "/?e={{email}}", "", "")
+	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{r}})
+	s := newServer(t)
+	at := s.Listener.Addr().(*net.TCPAddr).AddrPort()
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
+	p.Scenario, p.Checks = m, m.CheckNames()
+	p.Threads, p.Connections, p.Requested, p.Seed = 1, 1, 5, 1
+	p.Duration, p.Warmup = 0, loadplan.Seconds(time.Second)
+	if _, err := load.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "leave out --warmup") {
+		t.Error(err)
+	}
+	if len(s.emails) > 0 {
+		t.Errorf("%v were sent", s.emails)
+	}
 }

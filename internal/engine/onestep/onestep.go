@@ -51,11 +51,30 @@ type compiled struct {
 	inserted  []insertion
 }
 
-// An insertion is a place where a value of the data stands that could be wrong there.
+// An insertion is a place where values of the data stand of which some may not stand there.
 type insertion struct {
-	value int
-	in    proto.Part
+	column int
+	in     proto.Part
+	wrong  []uint64 // a bit for each row: its value may not
 }
+
+// newInsertion is the insertion of a column; has is false if all of its values may stand there.
+// They are checked before the load, once, and not for each message.
+func newInsertion(t *data.Table, column int, in proto.Part) (i insertion, has bool) {
+	i = insertion{column: column, in: in}
+	for row := range t.Rows() {
+		if proto.ValueProblem(in, t.Value(row, column)) != "" {
+			if !has {
+				i.wrong, has = make([]uint64, t.Rows()/64+1), true
+			}
+			i.wrong[row/64] |= 1 << (row % 64)
+		}
+	}
+	return i, has
+}
+
+// isWrong reports whether the value of a row may not stand there.
+func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
 
 // New makes the scenario.
 func New(c Config) (*Maker, error) {
@@ -73,8 +92,12 @@ func New(c Config) (*Maker, error) {
 			}
 		}
 		for _, h := range r.Holes {
-			if r.Sources[h.Value].Kind == template.Column && h.In != proto.InBody {
-				one.inserted = append(one.inserted, insertion{h.Value, h.In})
+			s := r.Sources[h.Value]
+			if s.Kind != template.Column || h.In == proto.InBody || c.Data == nil {
+				continue
+			}
+			if in, has := newInsertion(c.Data, s.Index, h.In); has {
+				one.inserted = append(one.inserted, in)
 			}
 		}
 		for _, k := range r.Checks {
@@ -135,6 +158,7 @@ type worker struct {
 	numbering scenario.Numbering
 	facts     template.Facts
 	scratch   check.Scratch
+	refused   error // why the first message with a wrong value was not sent
 }
 
 // A message is what a user sends. Its memory is used again for the user's next one.
@@ -164,6 +188,11 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
 	r := &w.requests[x.request]
+	for k := range r.inserted {
+		if i := &r.inserted[k]; i.isWrong(row) {
+			return w.refuse(i, row)
+		}
+	}
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
 	if len(r.Sources) == 0 {
 		return step
@@ -179,12 +208,6 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 		x.generated = s.Append(x.generated, &w.facts)
 		x.values[i] = x.generated[from:]
 	}
-	for _, h := range r.inserted {
-		if problem := proto.ValueProblem(h.in, x.values[h.value]); problem != "" {
-			column := w.table.Columns()[r.Sources[h.value].Index]
-			return scenario.Refuse(fmt.Errorf("column %s, row %d: the value %s", column, row+1, problem))
-		}
-	}
 	x.fill = proto.Fill{Values: x.values[:len(r.Sources)]}
 	if len(r.bodyHoles) > 0 {
 		x.body = proto.AppendFilled(x.body[:0], r.Body, r.bodyHoles, x.values)
@@ -192,6 +215,16 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	step.Message.Fill = &x.fill
 	return step
+}
+
+// refuse ends an iteration that cannot be sent: the value of a row may not stand at i. All refusals
+// of a worker have the reason of its first one, for results show one.
+func (w *worker) refuse(i *insertion, row int) scenario.Step {
+	if w.refused == nil {
+		w.refused = fmt.Errorf("column %s, row %d: the value %s", w.table.Columns()[i.column], row+1,
+			proto.ValueProblem(i.in, w.table.Value(row, i.column)))
+	}
+	return scenario.Refuse(w.refused)
 }
 
 // Next checks the response.

@@ -175,6 +175,34 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A load with a warm-up has no row for it if each is to be sent once.
+func TestOnceHasNoRowsForAWarmup(t *testing.T) {
+	d := table(t, "email\na b\n")
+	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
+	if _, err := m.Make(scenario.Share{Users: 1, Iterations: 1, Warmup: true}); err == nil ||
+		!strings.Contains(err.Error(), "leave out --warmup") {
+		t.Errorf("once with a warm-up: %v", err)
+	}
+}
+
+// To refuse an iteration allocates nothing: where all are refused, as many are begun as can be.
+func TestRefusalsAllocateNothing(t *testing.T) {
+	d := table(t, "email\na b\n")
+	path, body := request(t, d, "/{{email}}", "", ""), request(t, d, "/", "", "{{email}}")
+	for what, c := range map[string]Config{"a value": {Data: d, Requests: []Request{path}},
+		"rows": {Data: d, Order: data.Once, Requests: []Request{body}}} {
+		w, u := worker1(t, maker(t, c), scenario.Share{Users: 1, Iterations: 1}), user(0)
+		w.Start(u)
+		var last scenario.Step
+		if n := testing.AllocsPerRun(1000, func() { last = w.Start(u) }); n != 0 {
+			t.Errorf("%s: %v allocations", what, n)
+		}
+		if last.Refused == nil || !last.Failed {
+			t.Errorf("%s: %+v", what, last)
+		}
+	}
+}
+
 func TestCompileFaults(t *testing.T) {
 	hole := template.Hole{Source: template.Source{Kind: template.Seq}}
 	for want, x := range map[string]Texts{

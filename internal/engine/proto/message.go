@@ -15,7 +15,7 @@ type Message struct {
 }
 
 // A Fill is what a message has of its own. Its bytes may not change until the exchange is over and
-// all of the request is sent: see Holder.
+// all of the request is sent: see Borrower.
 type Fill struct {
 	Values [][]byte // what stands in the holes, by Hole.Value; each passed CheckValue
 	Body   []byte   // the whole body, if a hole is in it
@@ -140,6 +140,31 @@ func ValueProblem(in Part, value []byte) string {
 	return ""
 }
 
+// Filled is the request without holes that a message of r with that Fill is; nil fills nothing.
+// Own is not looked at. The header is a copy; the body is Fill.Body, or that of r.
+func (r *Request) Filled(fill *Fill) Request {
+	plain := *r
+	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
+	if fill == nil {
+		return plain
+	}
+	text := func(s string, holes []Hole) string {
+		if len(holes) == 0 {
+			return s
+		}
+		return string(AppendFilled(nil, s, holes, fill.Values))
+	}
+	plain.Path = text(r.Path, r.PathHoles())
+	for i := range plain.Header {
+		f := &plain.Header[i]
+		f.Value = text(f.Value, r.FieldHoles(i))
+	}
+	if fill.Body != nil {
+		plain.Body = fill.Body
+	}
+	return plain
+}
+
 // AppendFilled appends text with values in its holes.
 func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]byte) []byte {
 	from := 0
@@ -150,10 +175,10 @@ func AppendFilled[T string | []byte](b []byte, text T, holes []Hole, values [][]
 	return append(b, text[from:]...)
 }
 
-// A Holder is a Codec that may still read a message after its exchange is over, because a response
-// came before all of the request was sent.
-type Holder interface {
-	// Holds reports whether the codec has still to send parts of messages whose exchanges are
-	// over. Once it reports false, none of them is read again.
-	Holds() bool
+// A Borrower is a Codec that may still read a message after its exchange is over, because a
+// response came before all of the request was sent. Until that is sent it has no Room.
+type Borrower interface {
+	// Borrows reports whether the codec has still to send a part of the message that the last
+	// Encode with that tag was given. Once it reports false, the message is not read again.
+	Borrows(tag uint32) bool
 }

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,36 @@ func TestCheckValue(t *testing.T) {
 			if err := CheckValue(Part(in), []byte(value)); (err == nil) != want {
 				t.Errorf("%q in part %d: %v", value, in, err)
 			}
+		}
+	}
+}
+
+// A message's values stand where its request has holes, and nowhere else.
+func TestFilled(t *testing.T) {
+	holed := Request{Method: "POST", Authority: "x", Path: "/items/?q=", Body: []byte("abc"),
+		Header: []Field{{"X-Id", "a-z"}, {"Accept", "*/*"}, {"X-Two", "="}},
+		Holes: []Hole{{In: InPath, At: 7}, {In: InPath, At: 10, Value: 1}, {In: InHeader, At: 2},
+			{In: InHeader, Field: 2, At: 0, Value: 1}, {In: InHeader, Field: 2, At: 1}}}
+	header := func(id, two string) []Field { return []Field{{"X-Id", id}, {"Accept", "*/*"}, {"X-Two", two}} }
+	values := [][]byte{[]byte("1"), []byte("two")}
+	for name, c := range map[string]struct {
+		fill   *Fill
+		path   string
+		header []Field
+		body   string
+	}{
+		"values":     {&Fill{Values: values}, "/items/1?q=two", header("a-1z", "two=1"), "abc"},
+		"and a body": {&Fill{Values: values, Body: []byte("d")}, "/items/1?q=two", header("a-1z", "two=1"), "d"},
+		"empty ones": {&Fill{Values: [][]byte{nil, {}}, Body: []byte{}}, "/items/?q=", header("a-z", "="), ""},
+		"none":       {nil, "/items/?q=", header("a-z", "="), "abc"},
+	} {
+		want := Request{Method: "POST", Authority: "x", Path: c.path, Header: c.header, Body: []byte(c.body)}
+		got := holed.Filled(c.fill)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		if got.Header[0].Value = "changed"; holed.Header[0].Value != "a-z" {
+			t.Fatalf("%s: the header is that of the request with holes", name)
 		}
 	}
 }

@@ -21,6 +21,17 @@ func (w *Want) WantsField(name []byte) bool {
 		slices.ContainsFunc(w.Fields, func(f string) bool { return f == string(name) })
 }
 
+// AppendLower appends the name of a field in lower case.
+func AppendLower(b, name []byte) []byte {
+	for _, x := range name {
+		if 'A' <= x && x <= 'Z' {
+			x |= 0x20
+		}
+		b = append(b, x)
+	}
+	return b
+}
+
 // Cut is what is wanted of b, a piece of a body of which got bytes came before it.
 func (w *Want) Cut(got int64, b []byte) []byte {
 	return b[:min(int64(len(b)), max(w.Body-got, 0))]

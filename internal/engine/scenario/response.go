@@ -1,5 +1,7 @@
 package scenario
 
+import "strings"
+
 // A Response is what a scenario is given of the response to a step.
 type Response struct {
 	Status uint16
@@ -9,9 +11,10 @@ type Response struct {
 	Body      []byte // as many bytes of it as are wanted
 	BodyBytes int64  // how many there were
 
-	fields []field
-	text   []byte // of the fields' names and values, one after the other
-	checks []Checked
+	fields  []field
+	text    []byte // of the fields' names and values, one after the other
+	leftOut int    // fields that were not added
+	checks  []Checked
 }
 
 // A field is where the text of one ends: its name, and its value behind it.
@@ -92,5 +95,21 @@ func (r *Response) AddField(name, value []byte, trailer bool) {
 	r.fields = append(r.fields, f)
 }
 
+// FieldBytes is how much memory the fields take, in bytes.
+func (r *Response) FieldBytes() int {
+	const each = 24 // bytes of a field beside its text
+	return len(r.text) + each*len(r.fields)
+}
+
+// LeaveOutField notes a field that is not added, for want of memory.
+func (r *Response) LeaveOutField() { r.leftOut++ }
+
+// FieldsLeftOut is how many fields were left out. A scenario is given all that it wants.
+func (r *Response) FieldsLeftOut() int { return r.leftOut }
+
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
+
+// IsOwnCheck reports whether the name of a check begins with BodyWithin. Such a check is the last
+// of its scenario, and results have it only if it failed.
+func IsOwnCheck(name string) bool { return strings.HasPrefix(name, BodyWithin) }

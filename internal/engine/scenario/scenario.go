@@ -41,6 +41,7 @@ type Share struct {
 	// FirstIteration and Iterations are of a run with a number of iterations, those of the
 	// warm-up apart. 0 Iterations: as many as the time allows.
 	FirstIteration, Iterations int64
+	Warmup                     bool // the run has a warm-up, whose iterations are in none of these
 }
 
 // A User is one virtual user. Load sets all fields but State.

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
 
@@ -189,4 +191,23 @@ func FuzzOpenFinal(f *testing.F) {
 			t.Errorf("%s, read again %s", a, b)
 		}
 	})
+}
+
+// Iterations and checks come through, with their histograms.
+func TestFinalOfUsers(t *testing.T) {
+	p := plan()
+	p.Steps, p.Checks = []string{"list", "buy"}, []string{"price"}
+	s := &loadresult.ScenarioTotals{Users: 2, Started: 3, Completed: 2, Failed: 1, Time: metric.NewHistogram(metric.Fine),
+		FailedTime: metric.NewHistogram(metric.Fine), Checks: []loadresult.CheckTotals{{Name: "price", Passed: 2, Failed: 1}}}
+	s.Time.Record(2e6)
+	s.Time.Record(3e6)
+	s.FailedTime.Record(1e6)
+	r, err := result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByRequests, Totals: loadresult.Totals{Scenario: s}}, "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, _ := together(t, slices.Collect(Final{Result: r}.PackParts()))
+	if last.Result == nil || !reflect.DeepEqual(last.Result.Scenario, r.Scenario) || r.Iterations.Time.HDR == "" {
+		t.Errorf("%s, was %+v", Encode(last), r.Scenario)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dyno/internal/objective"
 	"dyno/internal/result"
 )
 
@@ -42,14 +43,14 @@ type Objective string
 
 // UnmarshalText reads METRIC<LIMIT, or with >, <= or >=.
 func (o *Objective) UnmarshalText(b []byte) error {
-	parsed, err := result.ParseObjective(string(b))
+	parsed, err := objective.Parse(string(b))
 	*o = Objective(parsed.Expr)
 	return err
 }
 
 // Judge evaluates the objective for a result.
 func (o Objective) Judge(r *result.Result) result.Outcome {
-	parsed, err := result.ParseObjective(string(o))
+	parsed, err := objective.Parse(string(o))
 	if r == nil || err != nil {
 		return result.Outcome{Expr: string(o)}
 	}

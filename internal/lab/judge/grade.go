@@ -1,8 +1,9 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
+
+	"dyno/internal/lab"
 
 	"dyno/internal/observe/probe"
 	"dyno/internal/stats"
@@ -168,7 +169,7 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
 	}
-	share, ok := t.Result.Requests.InTime()
+	share, ok := t.Result.InTime()
 	if !ok || share >= sentFail {
 		return nil
 	}
@@ -176,8 +177,9 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result.OwnDelay() {
 		why = "the generator was late, although connections were free"
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the requests due were sent "+
-		"in time: %s", 100*share, why)}}
+	what, begun, _ := t.Result.Counted()
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
+		"in time: %s", 100*share, what, begun, why)}}
 }
 
 func steadinessReasons(t *lab.Trial) (all []lab.Reason) {

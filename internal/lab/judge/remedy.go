@@ -8,17 +8,17 @@ import (
 // remedies are what a user can change in an experiment's file about a reason of the generator's
 // verdict. Package report has the remedies for a command line.
 var remedies = map[result.Cause]string{
-	result.NeverSent:   "lower the level's rate, or give it more connections",
-	result.Busy:        "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
-	result.Scenario:    "have it do less in a step, or give more CPUs (design: {cpus: ...})",
-	result.SendLag:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
-	result.Unscheduled: "give it CPUs of its own (design: {cpus: ...})",
-	result.Spacing:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
-	result.Files:       "raise the limit (ulimit -n), or give the level fewer connections",
-	result.Dropped:     "raise its backlog and net.core.somaxconn",
-	result.Unserved:    "give a longer warmup (design: {warmup: {min: ...}}), or fewer connections",
-	result.Little:      "give the level no requests, so that its window is design.measure",
-	result.TooShort:    "give a longer window (design: {measure: ...}), or the level more requests",
+	result.NeverSent:    "lower the level's rate, or give it more connections",
+	result.Busy:         "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
+	result.ScenarioTime: "have it do less in a step, or give more CPUs (design: {cpus: ...})",
+	result.SendLag:      "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
+	result.Unscheduled:  "give it CPUs of its own (design: {cpus: ...})",
+	result.Spacing:      "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
+	result.Files:        "raise the limit (ulimit -n), or give the level fewer connections",
+	result.Dropped:      "raise its backlog and net.core.somaxconn",
+	result.Unserved:     "give a longer warmup (design: {warmup: {min: ...}}), or fewer connections",
+	result.Little:       "give the level no requests, so that its window is design.measure",
+	result.TooShort:     "give a longer window (design: {measure: ...}), or the level more requests",
 }
 
 // generatorReasons are the reasons of the generator's verdict. If the trial belongs to an

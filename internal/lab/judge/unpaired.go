@@ -1,11 +1,12 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"dyno/internal/lab"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
@@ -213,12 +214,14 @@ func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired,
 }
 
 // usualMeasures are the measures that are compared by default. Few stored results have the server's
-// CPU time.
+// CPU time, or a scenario.
 func usualMeasures(groups []Group) (all []lab.Measure) {
-	for _, name := range []string{"throughput", "cpu", "p50", "p99"} {
+	always := []string{"throughput", "p50", "p99"}
+	for _, name := range []string{"throughput", "cpu", "p50", "p99", "iterations", "iteration_p50",
+		"iteration_p99", "checks"} {
 		m, _ := lab.MeasureNamed(name)
 		known := func(g Group) bool { return slices.ContainsFunc(g.allTrials(), m.Has) }
-		if name != "cpu" || slices.ContainsFunc(groups, known) {
+		if slices.Contains(always, name) || slices.ContainsFunc(groups, known) {
 			all = append(all, m)
 		}
 	}

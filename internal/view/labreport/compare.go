@@ -31,42 +31,36 @@ type measure struct {
 	name string
 	show func(float64) string
 	of   func(r *result.Result) (value float64, ok bool)
+	some bool // there is no row if no result has a value
 }
 
 func comparedMeasures() []measure {
-	all := []measure{{"requests/s", format.Digits3, func(r *result.Result) (float64, bool) {
+	always := func(name string, show func(float64) string,
+		of func(r *result.Result) (float64, bool)) measure {
+		return measure{name, show, of, false}
+	}
+	all := []measure{always("requests/s", format.Digits3, func(r *result.Result) (float64, bool) {
 		return r.Rate.Completed, true
-	}}}
+	})}
 	for _, q := range report.Quantiles {
 		if q.Name == "min" || q.Name == "stdev" {
 			continue
 		}
-		all = append(all, measure{q.Name, format.Micros, func(r *result.Result) (float64, bool) {
-			if r.Latency == nil || q.PercentileCell(r.Latency) == format.TooFew {
-				return 0, false
-			}
-			return q.Of(r.Latency), true
-		}})
+		all = append(all, always(q.Name, format.Micros, quantileOf(q, latencyOf)))
 	}
 	for _, q := range report.Quantiles {
-		if q.Name != "p50" && q.Name != "p99" {
-			continue
+		if q.Name == "p50" || q.Name == "p99" {
+			all = append(all, measure{"error " + q.Name, format.Micros, quantileOf(q, errorLatencyOf), true})
 		}
-		all = append(all, measure{"error " + q.Name, format.Micros,
-			func(r *result.Result) (float64, bool) {
-				if r.ErrorLatency == nil || q.PercentileCell(r.ErrorLatency) == format.TooFew {
-					return 0, false
-				}
-				return q.Of(r.ErrorLatency), true
-			}})
 	}
+	all = append(all, scenarioMeasures()...)
 	return append(all,
-		measure{"CPU a request", format.Micros, func(r *result.Result) (float64, bool) {
+		always("CPU a request", format.Micros, func(r *result.Result) (float64, bool) {
 			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
-		}},
-		measure{"errors", format.Exact3, func(r *result.Result) (float64, bool) {
+		}),
+		always("errors", format.Exact3, func(r *result.Result) (float64, bool) {
 			return float64(r.Requests.Errors), true
-		}})
+		}))
 }
 
 // Compare writes results side by side with their ratios to the first, in what
@@ -166,7 +160,7 @@ func sideBySide(rs []*result.Result) format.Table {
 	t := format.Table{head}
 	for _, m := range comparedMeasures() {
 		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
-		if strings.HasPrefix(m.name, "error ") && !slices.ContainsFunc(rs, has) {
+		if m.some && !slices.ContainsFunc(rs, has) {
 			continue // there were none
 		}
 		row := []string{m.name}

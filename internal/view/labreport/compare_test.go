@@ -19,6 +19,7 @@ func TestCompareGolden(t *testing.T) {
 	book := reporttest.Phrasebook{}
 	for name, rs := range map[string][]*result.Result{
 		"like":   {reporttest.Closed(), other},
+		"users":  {reporttest.Shopping(), reporttest.Late()},
 		"unlike": {reporttest.Closed(), reporttest.Late(), reporttest.Failing(), reporttest.Unreachable()},
 	} {
 		var text, page bytes.Buffer

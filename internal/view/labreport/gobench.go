@@ -23,6 +23,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return m.Name + "-ns/op", 1e3
 	case m.Unit == "MB":
 		return m.Name + "-B", 1e6
+	case m.Unit == "%":
+		return m.Name + "-percent", 1
 	case m.Unit == "bytes/req":
 		return "B/op", 1
 	}
@@ -51,8 +53,8 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 			sent = benchName(reqs[0].Method + "_" + reqs[0].Path)
 		}
 		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", sent, r.Model, r.Plan.Connections)
-		if r.Rate.Offered != nil {
-			name += "/rate=" + strconv.FormatFloat(*r.Rate.Offered, 'f', -1, 64)
+		if offered := r.Offered(); offered != nil {
+			name += "/rate=" + strconv.FormatFloat(*offered, 'f', -1, 64)
 		}
 		writeBenchLine(d, name, r.Requests.Completed, values)
 	}

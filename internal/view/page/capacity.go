@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"dyno/internal/capacity"
-	"dyno/internal/result"
+	"dyno/internal/objective"
 	"dyno/internal/view/report"
 )
 
@@ -29,7 +29,7 @@ func Search(w io.Writer, s *capacity.Search) error {
 	p := capacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s}
 	for i, expr := range s.Objectives {
 		l := limit{}
-		if o, err := result.ParseObjective(expr); err == nil {
+		if o, err := objective.Parse(expr); err == nil {
 			l.Value = o.Limit()
 		}
 		for _, probe := range s.Probes {

@@ -109,7 +109,8 @@ func results(t testing.TB) map[string]*result.Result {
 	s := newSampler(t)
 	closed := s.run(60, 500)
 	return map[string]*result.Result{"closed": closed, "open": open(s), "failing": failing(s), "watched": watched(t, s),
-		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s)}
+		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s),
+		"shopping": shopping(s)}
 }
 
 // fleet is what a fleet of three measured, of which one was killed in the middle.
@@ -182,6 +183,23 @@ func open(s *sampler) *result.Result {
 	r.Phases.TLSFull, r.Rate.Handshakes = s.distribution(few(s, 50)), set(3.5)
 	r.Objectives = []result.Outcome{{Expr: "p99<20ms", Value: set(r.Latency.P99), Unit: "us", Met: true},
 		{Expr: "errors<0.1%", Value: set(0.25), Unit: "percent"}, {Expr: "rps>=10k", Unit: "per_s"}}
+	return r
+}
+
+// shopping is an open loop of iterations, of which some failed, with a check whose name would like to be markup.
+func shopping(s *sampler) *result.Result {
+	r := s.run(10, 600)
+	r.Model, r.Plan.Rate, r.Plan.Steps, r.Plan.Checks = result.OpenLoop, loadplan.RatePerSecond(200), []string{"list", "put", "buy"}, []string{"price", hostile}
+	r.Requests.Late, r.Requests.LateMax, r.Requests.SentAfter = set(int64(0)), set(0.0), set(int64(17))
+	r.Generator.Little = nil
+	for i := range 10 {
+		r.Series[i].Iterations, r.Series[i].IterationsFailed = int64(185+i), int64(i%3)
+	}
+	times, failed := few(s, 1900), few(s, 60)
+	r.Iterations = &result.Iterations{Users: 40, Started: 1970, Completed: times.Count, Failed: failed.Count, Unfinished: 10, Warmup: 200,
+		Due: set(int64(2000)), Waiting: set(int64(30)), StartedAfter: set(int64(4)),
+		Rate: result.IterationRate{Offered: set(200.0), Started: 196.6, Completed: 189.7}, Time: s.distribution(times), FailedTime: s.distribution(failed)}
+	r.Checks = []result.CheckCount{{Name: "price", Passed: 5890, Failed: 2}, {Name: hostile, Passed: 1900, Failed: 58}}
 	return r
 }
 

@@ -32,6 +32,9 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
+	if len(p.Steps) > 0 {
+		c.lost = append(c.lost, "the scenario")
+	}
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }

@@ -86,6 +86,9 @@ func writeResponse(b *bytes.Buffer, s *loadresult.Sample) {
 	for _, f := range s.Fields {
 		writeField(b, f.Name, f.Value)
 	}
+	if s.LeftOut > 0 {
+		fmt.Fprintf(b, "(%s left out)\n", format.Plural(int64(s.LeftOut), "field"))
+	}
 	writeBody(b, s.Body)
 	if len(s.Trailers) > 0 {
 		b.WriteString("\n--- trailer ---\n")

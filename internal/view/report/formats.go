@@ -17,12 +17,15 @@ import (
 func JSON(w io.Writer, r *result.Result) error { return result.Encode(w, r) }
 
 // CSV writes the series, a line for each second of the window, with the keys
-// of the JSON as its head, and a column for each status code that a second had.
-// Times of seconds in which nothing completed are empty.
+// of the JSON as its head, with a scenario its iterations, and a column for each
+// status code that a second had. Times of seconds in which nothing completed are empty.
 func CSV(w io.Writer, r *result.Result) error {
 	c := csv.NewWriter(w)
 	head := []string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
 		"max_us", "in_flight", "bytes_received", "bytes_sent"}
+	if r.Iterations != nil {
+		head = append(head, "iterations", "iterations_failed")
+	}
 	codes := secondsCodes(r.Series)
 	for _, code := range codes {
 		head = append(head, "status."+format.PlainLine(code))
@@ -41,6 +44,9 @@ func CSV(w io.Writer, r *result.Result) error {
 		line := []string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
 			whole(p.Completed), whole(p.Errors), time(p.Mean), time(p.P50), time(p.P99), time(p.Max),
 			whole(p.InFlight), whole(p.Received), whole(p.Written)}
+		if r.Iterations != nil {
+			line = append(line, whole(p.Iterations), whole(p.IterationsFailed))
+		}
 		for _, code := range codes {
 			line = append(line, whole(p.Status[code]))
 		}

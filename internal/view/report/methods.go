@@ -24,6 +24,9 @@ func methods(r *result.Result) []string {
 		"The generator judges itself by how busy its threads were, how late it sent, its pauses, and " +
 			"whether rate, latency and connections fit each other (Little's law). ok says that the " +
 			"numbers are the server's, not that they are good."}
+	if r.Iterations != nil {
+		all = append(all, scenarioMethod)
+	}
 	if r.Fleet != nil {
 		all = append(all, fleetMethod(r.Fleet))
 	}
@@ -33,6 +36,13 @@ func methods(r *result.Result) []string {
 	}
 	return all
 }
+
+const scenarioMethod = "Users go through a scenario; one passage is an iteration, and its " +
+	"requests are steps. The load model is of iterations: one is due, and its first step with it; " +
+	"each further step is due when its user has thought after the answer before. Latency is of " +
+	"steps, each from due to done; the time of an iteration is from due to its end, with all " +
+	"thinking. A step or check that fails ends its iteration, unless the scenario goes on, and " +
+	"failed iterations have a distribution of their own."
 
 func modelMethod(r *result.Result) string {
 	if r.Model != result.OpenLoop {

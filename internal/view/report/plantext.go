@@ -18,7 +18,7 @@ func ModelText(r *result.Result) string {
 		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
 			s += fmt.Sprintf(", %s requests under way on each", format.Count(int64(n)))
 		}
-		return s + usersText(r.Plan)
+		return s + usersText(r)
 	}
 	late := "none"
 	if n := r.Requests.Late; n != nil && *n > 0 {
@@ -28,15 +28,19 @@ func ModelText(r *result.Result) string {
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
 		s += ", worst " + format.Micros(*worst)
 	}
-	return s + usersText(r.Plan)
+	return s + usersText(r)
 }
 
-// usersText are the users that were asked for; "" if none were.
-func usersText(p loadplan.Plan) string {
-	if p.Users == 0 {
+// usersText are the users who had iterations, or who were asked for; "" if there were none.
+func usersText(r *result.Result) string {
+	n := r.Plan.Users
+	if r.Iterations != nil {
+		n = r.Iterations.Users
+	}
+	if n == 0 {
 		return ""
 	}
-	return ", " + format.Plural(int64(p.Users), "user")
+	return ", " + format.Plural(int64(n), "user")
 }
 
 // rowsText is what data requests had values from.
@@ -51,10 +55,15 @@ func arrivalsText(p loadplan.Plan, rate float64) string {
 	if law == "" {
 		law = loadplan.Even
 	}
-	if len(p.Stages) == 0 {
-		return format.Exact3(rate) + "/s " + law
+	each := "/s "
+	if p.CountsIterations() {
+		each = " iterations/s "
 	}
-	s := format.Exact3(rate) + "/s on average, " + law + ", from " + format.Exact3(p.Rate.PerSecond())
+	if len(p.Stages) == 0 {
+		return format.Exact3(rate) + each + law
+	}
+	s := format.Exact3(rate) + each + "on average, " + law + ", from " +
+		format.Exact3(p.Rate.PerSecond())
 	for i, stage := range p.Stages {
 		if i == mostStages {
 			return s + fmt.Sprintf(" and %d stages more", len(p.Stages)-mostStages)
@@ -68,10 +77,10 @@ func arrivalsText(p loadplan.Plan, rate float64) string {
 const mostStages = 4
 
 func offeredRate(r *result.Result) float64 {
-	if r.Rate.Offered == nil {
-		return r.Plan.Offered().PerSecond()
+	if offered := r.Offered(); offered != nil {
+		return *offered
 	}
-	return *r.Rate.Offered
+	return r.Plan.Offered().PerSecond()
 }
 
 // PlanText is what a run is about to do: where to send, and how much.
@@ -82,7 +91,11 @@ func PlanText(p loadplan.Plan) string {
 		s += ", " + arrivalsText(p, p.Offered().PerSecond())
 	}
 	if p.Requested > 0 {
-		s += ", " + format.Plural(p.Requested, "request")
+		what := "request"
+		if p.CountsIterations() {
+			what = "iteration"
+		}
+		s += ", " + format.Plural(p.Requested, what)
 	}
 	if p.Duration > 0 {
 		s += ", " + p.Duration.String()
@@ -99,6 +112,9 @@ const longestURL = 2000
 // MethodAndURL is sent, and where: GET http://host/.
 func MethodAndURL(r *result.Result) string {
 	url := format.Clip(format.PlainLine(r.Plan.Target.URL), longestURL)
+	if n := len(r.Plan.Steps); n > 0 {
+		return fmt.Sprintf("a scenario of %s at %s", format.Plural(int64(n), "step"), url)
+	}
 	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
 		return format.PlainLine(reqs[0].Method) + " " + url
 	}
@@ -308,12 +324,14 @@ func tlsText(r *result.Result) string {
 }
 
 func rateText(r *result.Result) string {
-	s := format.Digits3(r.Rate.Completed) + " requests/s"
+	s, due := format.Digits3(r.Rate.Completed)+" requests/s", r.Requests.Due
+	if i := r.Iterations; i != nil {
+		s, due = s+", "+format.Digits3(i.Rate.Completed)+" iterations/s", i.Due
+	}
 	if r.Model == result.OpenLoop {
 		s += fmt.Sprintf(" of %s offered", format.Exact3(offeredRate(r)))
 	}
-	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == loadplan.Poisson &&
-		due != nil && span > 0 {
+	if span := r.Window.MeasuredS; r.Plan.Arrival == loadplan.Poisson && due != nil && span > 0 {
 		s += fmt.Sprintf(" on average, %s drawn", format.Digits3(float64(*due)/span))
 	}
 	if n := r.Rate.ErrorAnswers; n != nil {

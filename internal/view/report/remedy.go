@@ -8,17 +8,17 @@ import (
 // remedies are what can be done about a reason of the generator's verdict where a load is
 // described by flags. An experiment's file has others: see package lab.
 var remedies = map[result.Cause]string{
-	result.NeverSent:   "lower -R, or give more -c",
-	result.Scenario:    "have it do less in a step, or add threads (-t) where there are CPUs",
-	result.SendLag:     "give it CPUs of its own, or lower -R",
-	result.Unscheduled: "give it CPUs of its own (--cpus, taskset)",
-	result.Spacing:     "give the generator CPUs of its own, or lower -R",
-	result.Files:       "raise the limit (ulimit -n), or lower -c",
-	result.Dropped:     "raise its backlog and net.core.somaxconn, or give --connect-rate",
-	result.Unserved:    "see the errors, give --warmup or a longer -d, or lower -c",
-	result.Little:      "give --warmup, or -d in place of -n",
-	result.ProbeLag:    "lower -t, or give more CPUs",
-	result.TooShort:    "give a longer -d or a larger -n",
+	result.NeverSent:    "lower -R, or give more -c",
+	result.ScenarioTime: "have it do less in a step, or add threads (-t) where there are CPUs",
+	result.SendLag:      "give it CPUs of its own, or lower -R",
+	result.Unscheduled:  "give it CPUs of its own (--cpus, taskset)",
+	result.Spacing:      "give the generator CPUs of its own, or lower -R",
+	result.Files:        "raise the limit (ulimit -n), or lower -c",
+	result.Dropped:      "raise its backlog and net.core.somaxconn, or give --connect-rate",
+	result.Unserved:     "see the errors, give --warmup or a longer -d, or lower -c",
+	result.Little:       "give --warmup, or -d in place of -n",
+	result.ProbeLag:     "lower -t, or give more CPUs",
+	result.TooShort:     "give a longer -d or a larger -n",
 }
 
 // Reasons are those of the generator's verdict on itself, with what can be done about each on the

@@ -113,11 +113,11 @@ func fixtures(t *testing.T) map[string]*result.Result {
 		"wrong": wrong(), "unix": unix(), "interrupted": interrupted(),
 		"unreachable": reporttest.Unreachable(), "watched": reporttest.Watched(), "dark": dark(), "beside": accompanied(),
 		"aborted": aborted(), "tls": negotiated(), "detail": stalled(t), "fleet": distributed(),
-		"drifting": drifting(), "again": repeatable()}
+		"drifting": drifting(), "again": repeatable(), "shopping": reporttest.Shopping()}
 }
 
 // explained are those of fixtures whose methods are looked at: they differ in nothing else.
-var explained = map[string]bool{"closed": true, "open": true, "fleet": true, "watched": true}
+var explained = map[string]bool{"closed": true, "open": true, "fleet": true, "watched": true, "shopping": true}
 
 // What is said of results.
 func TestSentences(t *testing.T) {
@@ -139,7 +139,7 @@ func TestSentences(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"closed", "open", "errors", "wrong", "unix", "interrupted",
-		"unreachable", "watched", "dark", "beside", "aborted", "fleet", "drifting"} {
+		"unreachable", "watched", "dark", "beside", "aborted", "fleet", "drifting", "shopping"} {
 		r := fixtures(t)[name]
 		var b bytes.Buffer
 		for head, render := range map[string]func() error{
@@ -156,9 +156,10 @@ func TestGolden(t *testing.T) {
 	}
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{
-		"closed.csv":  func() error { return CSV(&b, reporttest.Closed()) },
-		"closed.json": func() error { return JSON(&b, reporttest.Closed()) },
-		"color.text":  func() error { return Text(&b, reporttest.Failing(), format.Style{Color: paint}) },
+		"closed.csv":   func() error { return CSV(&b, reporttest.Closed()) },
+		"shopping.csv": func() error { return CSV(&b, reporttest.Shopping()) },
+		"closed.json":  func() error { return JSON(&b, reporttest.Closed()) },
+		"color.text":   func() error { return Text(&b, reporttest.Failing(), format.Style{Color: paint}) },
 	} {
 		b.Reset()
 		if err := write(); err != nil {

@@ -49,7 +49,9 @@ func durationTable(r *result.Result) format.Table {
 	if r.SentLater() {
 		all = append(all, column{"service", r.Service})
 	}
-	all = append(all, column{"error latency", r.ErrorLatency})
+	completed, failed := iterationTimes(r)
+	all = append(all, column{"error latency", r.ErrorLatency}, column{"iteration", completed},
+		column{"failed iteration", failed})
 	if r.Probe != nil {
 		all = append(all, column{"probe", r.Probe.Latency})
 	}
@@ -99,22 +101,6 @@ func errorTable(r *result.Result) format.Table {
 	}
 	return t
 }
-
-// checkTable has a row for each check of the responses.
-func checkTable(r *result.Result) format.Table {
-	if len(r.Checks) == 0 {
-		return nil
-	}
-	t := format.Table{{"check", "passed", "failed"}}
-	for _, c := range r.Checks {
-		name := format.Clip(format.PlainLine(c.Name), longestCheck)
-		t = append(t, []string{name, format.Count(c.Passed), format.Count(c.Failed)})
-	}
-	return t
-}
-
-// longestCheck is how many characters of a check's name are shown.
-const longestCheck = 60
 
 func routeTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {

@@ -10,8 +10,8 @@
 // Where to find what is printed:
 //
 //	a run          runtext.go (facts, verdict), runtables.go (percentiles, errors, routes),
-//	               spectrum.go (-v), server.go, fleet.go, plantext.go (the load in words),
-//	               remedy.go (what to do about a reason)
+//	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
+//	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second), screen.go and curve.go (--tui)
 //	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
 //	history        history.go
@@ -36,13 +36,12 @@ func reportFacts(r *result.Result) []Fact {
 		{"window", windowText(r)},
 		{"rate", rateText(r)},
 		{"requests", requestsText(r.Requests)},
-		{"status", statusText(r)},
-		{"bytes", trafficText(r)},
-		{"connections", connectionsText(r)},
 	}
 	if rows := r.Plan.Rows; rows != nil {
 		all = append(all, Fact{"data", rowsText(rows)})
 	}
+	all = append(append(all, scenarioFacts(r)...), Fact{"status", statusText(r)},
+		Fact{"bytes", trafficText(r)}, Fact{"connections", connectionsText(r)})
 	if s := tlsText(r); s != "" {
 		all = append(all, Fact{"TLS", s})
 	}
@@ -147,7 +146,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if l := r.ErrorLatency; l != nil {
 		all = append(all, "of errors p50 "+format.Micros(l.P50), "p99 "+format.Micros(l.P99))
 	}
-	all = append(all, format.Plural(r.Requests.Errors, "error"))
+	all = append(append(all, quietScenario(r)...), format.Plural(r.Requests.Errors, "error"))
 	if why, early := earlyEndings[r.Ended]; early {
 		all = append(all, why)
 	}

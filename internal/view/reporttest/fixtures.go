@@ -80,6 +80,36 @@ func Late() *result.Result {
 	return r
 }
 
+// Shopping is a run of an open workload of iterations, of three steps each, whose checks did not
+// all pass.
+func Shopping() *result.Result {
+	r := Late()
+	r.Plan.Steps = []string{"login", "list", "buy|now"}
+	r.Plan.Checks = []string{"token", "price", "receipt"}
+	r.Plan.Rate, r.Plan.Users = loadplan.RatePerSecond(500), 200
+	r.Requests = result.Requests{Sent: 14_700, Completed: 14_590, Errors: 90, Unfinished: 20,
+		Late: Set(int64(37)), LateMax: Set(4100.0), SentAfter: Set(int64(9))}
+	r.Rate = result.Rate{Sent: 1_470, Completed: 1_459, ErrorAnswers: Set(9.0)}
+	r.Latency, r.Service, r.ErrorLatency = Spread(14_590, 120), Spread(14_590, 92), Spread(90, 60)
+	r.Status = map[string]int64{"200": 14_680}
+	r.Errors = []result.Error{{Phase: "check", Kind: "receipt", Address: "127.0.0.1:8080",
+		Detail: "the answer did not pass the check", Count: 90}}
+	r.Scenario = result.Scenario{Iterations: &result.Iterations{Users: 200, Started: 4_910,
+		Completed: 4_800, Failed: 90, Unfinished: 20, Warmup: 500, Due: Set(int64(5_000)),
+		Waiting: Set(int64(90)), StartedAfter: Set(int64(3)),
+		Rate: result.IterationRate{Offered: Set(500.0), Started: 490.7, Completed: 479.7},
+		Time: Spread(4_800, 310_000), FailedTime: Spread(90, 205_000)},
+		Checks: []result.CheckCount{{Name: "token", Passed: 4_910}, {Name: "price", Passed: 4_900},
+			{Name: "receipt", Passed: 4_800, Failed: 90}}}
+	for i := range 3 {
+		r.Series[i].Iterations, r.Series[i].IterationsFailed = 480, int64(9*i)
+	}
+	r.Objectives = []result.Outcome{
+		{Expr: "iteration.p95<2s", Value: Set(434_000.0), Unit: "us", Met: true},
+		{Expr: "checks>99.9%", Value: Set(99.387), Unit: "percent"}}
+	return r
+}
+
 // Failing is a run with errors of several kinds, at the generator's limit.
 func Failing() *result.Result {
 	r := Closed()
@@ -176,6 +206,8 @@ func Hostile() *result.Result {
 	r.Errors[0] = result.Error{Phase: bad, Kind: bad, Address: bad, Detail: bad, Count: 1}
 	r.Server, r.Profile = Watched().Server, Watched().Profile
 	r.Server.Processes[1].Name, r.Server.Unavailable = bad, []string{bad}
+	r.Scenario = Shopping().Scenario
+	r.Checks[0].Name, r.Plan.Steps, r.Plan.Checks = bad, []string{bad, bad}, []string{bad, bad, bad}
 	r.Profile.Kind, r.Profile.File, r.Profile.Top[0].Function = bad, bad, bad
 	return r
 }

@@ -110,10 +110,14 @@ func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 		return nil, err
 	}
 	l.last = nil
+	requested := p.Requested
+	if len(p.Steps) > 0 {
+		requested = 0 // iterations, which no second has
+	}
 	l.journal.restart("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
 		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
-		Requested: p.Requested})
+		Requested: requested})
 	return &Show{of: l, plan: p, known: known}, nil
 }
 
@@ -164,13 +168,18 @@ func (v *Show) Interval(iv loadresult.Interval) {
 		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
 		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
 	s.Heat = nil // for the report: it is large
-	if v.plan.Open() {
+
+	// What is offered in iterations cannot be held against requests.
+	if v.plan.Open() && !v.plan.CountsIterations() {
 		offered := v.plan.OfferedBetween(iv.From, iv.To).PerSecond()
 		s.Offered = &offered
 	}
 	for _, f := range iv.Failures[:min(len(iv.Failures), mostFailures)] {
-		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, v.known.Cut(f.Detail),
-			f.Count})
+		kind := f.Kind
+		if f.Phase == loadresult.Check { // the name of the check
+			kind = v.known.Cut(kind)
+		}
+		s.Faults = append(s.Faults, failure{string(f.Phase), kind, v.known.Cut(f.Detail), f.Count})
 	}
 	v.of.journal.appendEvent("second", s)
 }

@@ -165,8 +165,8 @@ func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
 	return c.Flush(out)
 }
 
-// Holds reports whether the rest of a body is still to be sent.
-func (c *codec) Holds() bool { return len(c.rest) > 0 }
+// Borrows reports whether the rest of the exchange's body is still to be sent.
+func (c *codec) Borrows(tag uint32) bool { return len(c.rest) > 0 && c.tag == tag }
 
 func (c *codec) Flush(out []byte) []byte {
 	n := min(len(c.rest), maxRecord)

@@ -91,27 +91,27 @@ func TestFilledParams(t *testing.T) {
 	}
 }
 
-// The rest of a body is held until it is sent, though its response has come; of a connection that
+// The rest of a body is borrowed until it is sent, though its response has come; of a connection that
 // is over none is.
-func TestHolds(t *testing.T) {
+func TestBorrows(t *testing.T) {
 	own := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 3*maxRecord)}
 	for name, m := range map[string]proto.Message{"a filled body": {Fill: &proto.Fill{Body: own.Body}},
 		"of its own": {Fill: &proto.Fill{Own: &own}}} {
 		c := newCodec(t, Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/",
 			Holes: []proto.Hole{{In: proto.InBody}}})
-		c.Encode(nil, m, 0)
+		c.Encode(nil, m, 3)
 		for in, k := []byte(hello), 0; len(in) > 0; in = in[k:] {
 			k, _ = c.Decode(in, false)
 		}
 		for sent := 2; sent >= 0; sent-- {
-			if c.Holds() != (sent > 0) || c.Room() > 0 == c.Holds() {
-				t.Errorf("%s: %d pieces left: holds %v, room %d", name, sent, c.Holds(), c.Room())
+			if c.Borrows(3) != (sent > 0) || c.Room() > 0 == c.Borrows(3) || c.Borrows(0) {
+				t.Errorf("%s: %d pieces left: borrows %v, room %d", name, sent, c.Borrows(3), c.Room())
 			}
 			c.Flush(nil)
 		}
-		c.Encode(nil, m, 0)
-		if _, ev := c.Decode(nil, true); ev.Kind != proto.Broken || c.Holds() {
-			t.Errorf("%s: the end is %v, and holds the body: %v", name, ev, c.Holds())
+		c.Encode(nil, m, 3)
+		if _, ev := c.Decode(nil, true); ev.Kind != proto.Broken || c.Borrows(3) {
+			t.Errorf("%s: the end is %v, and borrows the body: %v", name, ev, c.Borrows(3))
 		}
 	}
 }

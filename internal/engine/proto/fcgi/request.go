@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,29 +51,8 @@ func (r *run) appendFilled(out []byte, msg proto.Message) (_, body []byte, bare 
 	if m.filled == nil {
 		return append(out, m.head...), m.body, m.bare
 	}
-	plain := fillRequest(m.filled, msg.Fill)
+	plain := m.filled.Filled(msg.Fill)
 	return r.appendHead(out, &plain), plain.Body, m.bare
-}
-
-// fillRequest is the request without holes that has the values of one message.
-func fillRequest(r *proto.Request, fill *proto.Fill) proto.Request {
-	text := func(s string, holes []proto.Hole) string {
-		if len(holes) == 0 {
-			return s
-		}
-		return string(proto.AppendFilled(nil, s, holes, fill.Values))
-	}
-	plain := *r
-	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
-	plain.Path = text(r.Path, r.PathHoles())
-	for i := range plain.Header {
-		f := &plain.Header[i]
-		f.Value = text(f.Value, r.FieldHoles(i))
-	}
-	if fill.Body != nil {
-		plain.Body = fill.Body
-	}
-	return plain
 }
 
 // appendHead appends the records that begin r, without its body.

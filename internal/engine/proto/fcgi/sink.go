@@ -1,6 +1,10 @@
 package fcgi
 
-import "bytes"
+import (
+	"bytes"
+
+	"dyno/internal/engine/proto"
+)
 
 // noteText takes a part of a line of the header, and gives the sink the line's field once it is
 // whole. The codec keeps what there is of it until then: maxHead bytes, and one record's.
@@ -25,13 +29,7 @@ func (c *codec) giveField(line []byte) {
 	if colon <= 0 || line[0] == ' ' || line[0] == '\t' || c.answer.size > maxHead {
 		return
 	}
-	name := c.run.name[:0]
-	for _, b := range bytes.TrimRight(line[:colon], blanks) {
-		if 'A' <= b && b <= 'Z' {
-			b |= 0x20
-		}
-		name = append(name, b)
-	}
+	name := proto.AppendLower(c.run.name[:0], bytes.TrimRight(line[:colon], blanks))
 	c.run.name = name
 	if string(name) == "status" || !c.run.want.WantsField(name) {
 		return

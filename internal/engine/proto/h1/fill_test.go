@@ -63,19 +63,31 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
-// The rest of a body is held until it is sent, though its response has come.
-func TestHolds(t *testing.T) {
-	c := newCodec(t, Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/",
-		Body: make([]byte, 3*piece)}).(*codec)
-	c.Encode(nil, proto.Message{}, 0)
+// The rest of a body is borrowed until it is sent, though its response has come. It is of the exchange
+// that was begun last.
+func TestBorrows(t *testing.T) {
+	mk, err := Protocol(Options{Depth: 2})([]proto.Request{get, {Method: "POST", Authority: "x", Path: "/",
+		Body: make([]byte, 3*piece)}}, proto.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mk(nil).(*codec)
+	c.Encode(nil, proto.Message{}, 7)
+	if c.Borrows(7) {
+		t.Error("it borrows a request that is sent")
+	}
+	c.Encode(nil, proto.Message{Request: 1}, 8)
 	const early = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-	head, _ := c.Decode([]byte(early), false)
-	if _, ev := c.Decode([]byte(early[head:]), false); ev.Kind != proto.Done || !c.Holds() {
-		t.Errorf("%+v, and holds the body: %v", ev, c.Holds())
+	for tag := uint32(7); tag < 9; tag++ {
+		head, _ := c.Decode([]byte(early), false)
+		if _, ev := c.Decode([]byte(early[head:]), false); ev.Kind != proto.Done || ev.Tag != tag || c.Borrows(7) ||
+			!c.Borrows(8) {
+			t.Errorf("%+v, and borrows the bodies: %v, %v", ev, c.Borrows(7), c.Borrows(8))
+		}
 	}
 	for sent := 2; sent > 0; sent-- {
-		if c.Flush(nil); c.Holds() != (sent > 1) || c.Room() > 0 == c.Holds() {
-			t.Errorf("%d pieces left: holds %v, room %d", sent-1, c.Holds(), c.Room())
+		if c.Flush(nil); c.Borrows(8) != (sent > 1) || c.Room() > 0 == c.Borrows(8) || c.Borrows(7) {
+			t.Errorf("%d pieces left: borrows %v, room %d", sent-1, c.Borrows(8), c.Room())
 		}
 	}
 }

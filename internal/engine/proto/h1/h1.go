@@ -169,8 +169,11 @@ func (c *codec) beginExchange(x begun) {
 	c.full = x.ends
 }
 
-// Holds reports whether the rest of a body is still to be sent.
-func (c *codec) Holds() bool { return len(c.rest) > 0 }
+// Borrows reports whether the rest of the exchange's body is still to be sent. It can only be the
+// exchange that was begun last.
+func (c *codec) Borrows(tag uint32) bool {
+	return len(c.rest) > 0 && c.requestSlot(c.next-1).tag == tag
+}
 
 func (c *codec) Flush(out []byte) []byte {
 	n := min(len(c.rest), piece)

@@ -1,6 +1,10 @@
 package h1
 
-import "bytes"
+import (
+	"bytes"
+
+	"dyno/internal/engine/proto"
+)
 
 // giveField gives the sink a line of a header or trailer, if its field is wanted. A line of a
 // trailer that is no field is passed over.
@@ -9,13 +13,7 @@ func (c *codec) giveField(line []byte, trailer bool) {
 	if colon <= 0 || !c.run.want.WantsFields() {
 		return
 	}
-	name := c.run.name[:0]
-	for _, b := range trimBlanks(line[:colon]) {
-		if 'A' <= b && b <= 'Z' {
-			b |= 0x20
-		}
-		name = append(name, b)
-	}
+	name := proto.AppendLower(c.run.name[:0], trimBlanks(line[:colon]))
 	c.run.name = name
 	if c.run.want.WantsField(name) {
 		c.sink.Field(c.requestSlot(c.first).tag, name, trimBlanks(line[colon+1:]), trailer)

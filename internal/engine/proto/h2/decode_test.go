@@ -265,6 +265,52 @@ func TestSinkOfCanceled(t *testing.T) {
 	}
 }
 
+// A sizes is a sink that counts bytes of fields.
+type sizes struct{ header, trailer int }
+
+func (s *sizes) Field(_ uint32, name, value []byte, trailer bool) {
+	if n := len(name) + len(value); trailer {
+		s.trailer += n
+	} else {
+		s.header += n
+	}
+}
+func (s *sizes) Body(uint32, []byte) {}
+
+// A byte of a header block can stand for a field of 4 KB in the table. The response fails, and the
+// sink is given no more of it than the longest header that is allowed.
+func TestSinkOfOversized(t *testing.T) {
+	mk, err := Protocol(Options{Scheme: "http", Streams: 3})([]proto.Request{get},
+		proto.Want{Fields: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given sizes
+	c := mk(&given)
+	c.Flush(nil)
+	hear(t, c, settled)
+	for tag := range uint32(3) {
+		c.Encode(nil, proto.Message{}, tag)
+	}
+	const field, each = "a", 4000
+	added := "\x40\x01" + field + string(appendInteger(nil, 0, 0x7f, each)) + strings.Repeat("v", each)
+	hear(t, c, fr(frameHeaders, 5, 1, ok, added))
+	if given != (sizes{header: 1 + each}) {
+		t.Fatalf("given %+v of one field", given)
+	}
+	bomb := strings.Repeat("\xbe", 16_000)
+	most := (1 + each) * (maxHead / (1 + each + overhead))
+	given = sizes{}
+	if got := hear(t, c, fr(frameHeaders, flagEndHeaders, 3, ok, bomb)); got != "1:oversized" || given.header == 0 ||
+		given.header > most {
+		t.Errorf("header: %q, and %d bytes are given, at most %d", got, given.header, most)
+	}
+	got := hear(t, c, head(5, ":status: 200")+fr(frameHeaders, 5, 5, bomb))
+	if got != "2:200 2:oversized" || given.trailer == 0 || given.trailer > most {
+		t.Errorf("trailer: %q, and %d bytes are given, at most %d", got, given.trailer, most)
+	}
+}
+
 // What a fault says is read by people.
 func TestFaults(t *testing.T) {
 	for speech, want := range map[string]string{

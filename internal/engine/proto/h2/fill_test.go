@@ -63,10 +63,10 @@ func FuzzFill(f *testing.F) {
 }
 
 // A message is read no more once its exchange is over, though not all of it was sent: so the codec
-// is no proto.Holder.
-func TestHoldsNothing(t *testing.T) {
-	if _, is := any(&codec{}).(proto.Holder); is {
-		t.Fatal("it holds messages")
+// is no proto.Borrower.
+func TestBorrowsNothing(t *testing.T) {
+	if _, is := any(&codec{}).(proto.Borrower); is {
+		t.Fatal("it borrows messages")
 	}
 	for name, end := range map[string]func(c *codec){
 		"an early answer": func(c *codec) { hear(t, c, reply(1)) },

@@ -274,13 +274,6 @@ func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
 	return d
 }
 
-// giveField gives the sink a field, if it is one of a final response or its trailer, and wanted.
-func (d *decoder) giveField(h *header, name, value []byte) {
-	if (h.status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' && d.want.WantsField(name) {
-		d.sink.Field(d.tag, name, value, d.trailer)
-	}
-}
-
 // scratch is the memory that decoders need while they decode, and the last block that did not
 // depend on the table. Most responses of a server begin with the same bytes until its clock
 // advances. Comparing, and applying the block's changes to the table, takes a tenth of the time.

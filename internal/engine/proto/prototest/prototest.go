@@ -230,23 +230,8 @@ func Filled(r proto.Request, values ...string) (proto.Request, *proto.Fill) {
 	for _, v := range values {
 		fill.Values = append(fill.Values, []byte(v))
 	}
-	plain := r
-	plain.Holes, plain.Header = nil, slices.Clone(r.Header)
-	for i := len(r.Holes) - 1; i >= 0; i-- { // from the back, so that places before stay true
-		h := r.Holes[i]
-		v := values[h.Value]
-		switch h.In {
-		case proto.InPath:
-			plain.Path = plain.Path[:h.At] + v + plain.Path[h.At:]
-		case proto.InHeader:
-			f := &plain.Header[h.Field]
-			f.Value = f.Value[:h.At] + v + f.Value[h.At:]
-		case proto.InBody:
-			plain.Body = slices.Concat(plain.Body[:h.At], []byte(v), plain.Body[h.At:])
-		}
-	}
 	if r.HasHoles(proto.InBody) {
-		fill.Body = plain.Body
+		fill.Body = proto.AppendFilled([]byte{}, r.Body, r.BodyHoles(), fill.Values)
 	}
-	return plain, fill
+	return r.Filled(fill), fill
 }

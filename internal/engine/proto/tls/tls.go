@@ -117,18 +117,19 @@ func (s *shared) returnBuffer(b []byte) {
 // A codec is one connection.
 type codec struct {
 	*shared
-	phase phase
-	ended bool // no more plaintext will come
-	dry   bool // crypto/tls has returned all its plaintext
-	wire  wire
-	conn  *tls.Conn
-	sink  proto.Sink              // of inner
-	inner proto.Codec             // nil until the handshake is over
-	shake func() (struct{}, bool) // continues the handshake: false when it has ended
-	err   error                   // how the handshake ended
-	plain []byte                  // decrypted; plain[used:] is not yet decoded. Lent
-	used  int
-	stage []byte // to be sealed by the next Flush. Lent
+	phase    phase
+	ended    bool // no more plaintext will come
+	dry      bool // crypto/tls has returned all its plaintext
+	wire     wire
+	conn     *tls.Conn
+	sink     proto.Sink              // of inner
+	inner    proto.Codec             // nil until the handshake is over
+	borrower proto.Borrower          // inner, if it is one
+	shake    func() (struct{}, bool) // continues the handshake: false when it has ended
+	err      error                   // how the handshake ended
+	plain    []byte                  // decrypted; plain[used:] is not yet decoded. Lent
+	used     int
+	stage    []byte // to be sealed by the next Flush. Lent
 }
 
 type phase uint8
@@ -211,13 +212,10 @@ func (c *codec) Cancel(tag uint32) bool {
 	return can && inner.Cancel(tag)
 }
 
-// Dismissed is Dismissed of the inner protocol, if it has one.
-func (c *codec) Holds() bool {
-	inner, can := c.inner.(proto.Holder)
-	return can && inner.Holds()
-}
+// Borrows is Borrows of the inner protocol, if it has one.
+func (c *codec) Borrows(tag uint32) bool { return c.borrower != nil && c.borrower.Borrows(tag) }
 
-// Dismissed is that of the protocol inside, if it has one.
+// Dismissed is Dismissed of the inner protocol, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
 	if inner, can := c.inner.(proto.Dismisser); can {
 		return inner.Dismissed()
@@ -303,6 +301,7 @@ func (c *codec) stepHandshake() proto.Event {
 		return c.brokenEvent(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
 	c.phase, c.inner = shaken, mk(c.sink)
+	c.borrower, _ = c.inner.(proto.Borrower)
 	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
 	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
 	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}

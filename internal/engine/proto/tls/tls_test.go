@@ -387,6 +387,37 @@ func TestStageIsBounded(t *testing.T) {
 	c.Decode(nil, true)
 }
 
+// What the inner protocol borrows is borrowed until it is sealed; before the handshake nothing is.
+func TestBorrows(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cert, pool := issue(t, forX)
+	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
+	upload := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 3*piece)}
+	c := maker(t, &tls.Config{ServerName: "x", RootCAs: pool}, upload)(nil)
+	b := c.(proto.Borrower)
+	if b.Borrows(0) {
+		t.Error("it borrows something before the handshake")
+	}
+	if s := drive(t, c, dial(t, addr), 1, 65536); s.dones != 1 || b.Borrows(0) {
+		t.Fatalf("%+v, and borrows what was sent: %v", s, b.Borrows(0))
+	}
+	c.Encode(nil, proto.Message{}, 7)
+	for left := 2; left >= 0; left-- {
+		if b.Borrows(7) != (left > 0) || b.Borrows(0) {
+			t.Errorf("%d pieces left: borrows %v", left, b.Borrows(7))
+		}
+		c.Flush(nil)
+		if left == 2 { // the first Flush only seals what Encode took
+			c.Flush(nil)
+		}
+	}
+	c.Decode(nil, true)
+	if b.Borrows(7) {
+		t.Error("it borrows something after the end")
+	}
+}
+
 func BenchmarkExchange(b *testing.B) {
 	for _, version := range versions {
 		b.Run(fmt.Sprintf("%x", version), func(b *testing.B) {

@@ -17,6 +17,8 @@ export interface Point {
   max_us?: number;
   status?: Record<string, number>;
   heat?: [bucket: number, count: number][];
+  iterations?: number; // of a scenario, that completed
+  iterations_failed?: number;
   in_flight: number;
   bytes_received: number;
   bytes_sent: number;
@@ -59,6 +61,26 @@ export interface Agent {
   lost?: string;
 }
 
+/** Iterations are the passages of users through a scenario. */
+export interface Iterations {
+  users: number;
+  started: number;
+  completed: number;
+  failed: number;
+  unfinished: number;
+  waiting?: number;
+  rate: { offered?: number; started: number; completed: number };
+  time?: Distribution;
+  failed_time?: Distribution;
+  [count: string]: unknown;
+}
+
+export interface Check {
+  name: string;
+  passed: number;
+  failed: number;
+}
+
 export interface Result {
   id?: string;
   dyno: string;
@@ -78,6 +100,8 @@ export interface Result {
   connections: Record<string, unknown>;
   series: Point[] | null;
   routes?: Route[];
+  iterations?: Iterations; // of a scenario of several steps, or with checks
+  checks?: Check[];
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
   fleet?: { agents: Agent[] | null; [reading: string]: unknown };

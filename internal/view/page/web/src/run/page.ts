@@ -12,9 +12,10 @@ import { heat } from "./heat";
 import { environment, methods, unknownParts } from "./methods";
 import { durations, phases } from "./phases";
 import { routes } from "./routes";
+import { scenario } from "./scenario";
 import { processes, profile, serverHost } from "./server";
 import { spectrum } from "./spectrum";
-import { failures, inFlight, throughput, traffic } from "./throughput";
+import { failures, inFlight, iterations, throughput, traffic } from "./throughput";
 import { intervals } from "./time";
 import { facts, tiles, verdict } from "./verdict";
 
@@ -35,8 +36,9 @@ export function sections(run: Run) {
   return [
     { id: "verdict", title: "Verdict", content: [...verdict(r, words), tiles(r), facts(words)] },
     { id: "latencies", title: "Latency", content: [grid(spectrum(run), phases(r)), heat(over, cursors), durations(r)] },
-    { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
+    { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), iterations(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
     { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
+    { id: "iterations-all", title: "Iterations and checks", content: [scenario(r)] },
     { id: "answers", title: "Answers and errors", content: [statuses(r)] },
     { id: "routes-all", title: "Routes", content: [routes(r)] },
     { id: "generator-all", title: "Generator", content: [generator(r, words)] },

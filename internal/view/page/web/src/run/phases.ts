@@ -14,6 +14,7 @@ interface Named {
 }
 
 const names: [key: string, name: string][] = [["latency", "latency"], ["service", "service time"], ["error_latency", "error latency"],
+  ["iterations.time", "iteration"], ["iterations.failed_time", "failed iteration"],
   ["phases.first_byte", "first byte"], ["phases.connect", "connect"], ["phases.tls", "TLS"],
   ["phases.tls_full", "TLS, full"], ["phases.tls_resumed", "TLS, resumed"], ["phases.dns", "DNS"],
   ["probe.latency", "probe latency"], ["probe.service", "probe service"],

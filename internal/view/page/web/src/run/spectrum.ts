@@ -6,9 +6,9 @@ import * as format from "../format";
 import { oneRun } from "../result";
 import type { Run } from "../result";
 
-const shown = ["latency", "service", "error_latency", "phases.first_byte", "probe.latency"];
+const shown = ["latency", "service", "error_latency", "iterations.time", "iterations.failed_time", "phases.first_byte", "probe.latency"];
 
-/** spectrum draws latency, that of errors and, where they differ from it, service time and first byte. */
+/** spectrum draws latency, that of errors, times of iterations and, where they differ from latency, service time and first byte. */
 export function spectrum(run: Run): HTMLElement {
   const all = run.spectra.filter((s) => shown.includes(s.of));
   const drawn = all.filter((s) => s.points.length > 0);

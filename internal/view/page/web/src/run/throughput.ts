@@ -17,12 +17,12 @@ interface Curve {
   style: number; // of its colour and dash
 }
 
-/** offered is the rate that the plan asks for over the window: corners of straight lines. */
+/** offered is the rate that the plan asks for over the window, of requests or of iterations: corners of straight lines. */
 function offered(r: Result): { t: number; y: number }[] {
   const rate = r.plan.rate ?? 0;
   if (r.model !== "open") return [];
   if (!r.plan.stages?.length) {
-    const y = r.rate.offered ?? rate;
+    const y = r.iterations?.rate.offered ?? r.rate.offered ?? rate;
     return [{ t: 0, y }, { t: r.window.measured_s, y }];
   }
   const corners = [{ t: 0, y: rate }];
@@ -68,7 +68,7 @@ function overTime(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
       head: ["t s", ...columns.map(format.keyText)],
       rows: all.map((v) => [
         cell(`series.${v.i}.t_s`, v.to, (n) => String(Number(n.toFixed(3)))),
-        ...columns.map((key) => cell(`series.${v.i}.${key}`, (v.point as any)[key], (n) => format.quantity(key, n))),
+        ...columns.map((key) => key.startsWith("iterations") && !(key in v.point) ? "0" : cell(`series.${v.i}.${key}`, (v.point as any)[key], (n) => format.quantity(key, n))),
       ]),
     }),
     cursor: { group: cursors, times: rated.map((v) => v.to), read: (i) => `${rated[i].to.toFixed(1)} s: ${say(rated[i])}` },
@@ -83,7 +83,7 @@ function overTime(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
   });
 }
 
-function curve(all: Interval[], name: string, key: "sent" | "completed" | "errors" | "bytes_received" | "bytes_sent", style: number): Curve {
+function curve(all: Interval[], name: string, key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed" | "bytes_received" | "bytes_sent", style: number): Curve {
   const at = (v: Interval) => perSecond(v, v.point[key] ?? 0);
   return { name, key, at, y: stepCorners(all, at), style };
 }
@@ -93,7 +93,17 @@ export function throughput(r: Result, all: Interval[], cursors: Cursors): HTMLEl
   return overTime({
     id: "throughput", title: "Throughput", unit: "requests/s over time", axis: "requests/s", show: format.rate,
     curves: [curve(all, "sent", "sent", 1), curve(all, "completed", "completed", 0)],
-    columns: ["sent", "completed", "errors", "in_flight"], planned: offered(r),
+    columns: ["sent", "completed", "errors", "in_flight"], planned: r.iterations ? [] : offered(r),
+  }, all, cursors);
+}
+
+/** iterations is those of a scenario a second: offered, completed, failed; nothing where there is no scenario. */
+export function iterations(r: Result, all: Interval[], cursors: Cursors): HTMLElement | null {
+  if (!r.iterations) return null;
+  return overTime({
+    id: "iterations", title: "Iterations", unit: "iterations/s over time", axis: "iterations/s", show: format.rate,
+    curves: [curve(all, "completed", "iterations", 0), curve(all, "failed", "iterations_failed", 1)], planned: offered(r),
+    none: "No iteration ended in any second of the window.",
   }, all, cursors);
 }
 

@@ -1,4 +1,4 @@
-package result
+package objective
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/result"
 )
 
 // A Guard judges objectives during a run, and ends the run when one will certainly be missed. It is
@@ -19,7 +20,7 @@ type Guard struct {
 	missed     []int // of each objective, consecutive seconds that missed it
 
 	window  time.Duration // 0: until all requests are sent
-	sum     Requests
+	sum     result.Requests
 	latency *metric.Histogram
 	service *metric.Histogram
 }
@@ -47,12 +48,12 @@ func NewGuard(p loadplan.Plan, all []Objective) *Guard {
 // Second evaluates the next interval. It returns the objective that is broken, with its value since
 // the window began and the time; nil if none is. An error means that a histogram could not be
 // encoded, a fault of dyno.
-func (g *Guard) Second(iv loadresult.Interval) (*Outcome, error) {
+func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
 	if g.window > 0 && iv.From >= g.window {
 		return nil, nil // after the window
 	}
-	part := Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
-	g.sum.addPart(part)
+	part := result.Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
+	g.sum.Add(part)
 	g.latency.MergeSparse(iv.Latency)
 	g.service.MergeSparse(iv.Served())
 	if iv.To-iv.From < time.Second/2 {
@@ -61,11 +62,11 @@ func (g *Guard) Second(iv loadresult.Interval) (*Outcome, error) {
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	latency.MergeSparse(iv.Latency)
 	service.MergeSparse(iv.Served())
-	now, err := provisionalResult(part, latency, service, iv.To-iv.From)
+	now, err := result.Provisional(part, latency, service, iv.To-iv.From)
 	if err != nil {
 		return nil, err
 	}
-	var whole *Result
+	var whole *result.Result
 	for i, o := range g.objectives {
 		switch out := o.Judge(now); {
 		case o.kind == counts && o.op[0] == '<': // a number of errors only grows
@@ -80,7 +81,7 @@ func (g *Guard) Second(iv loadresult.Interval) (*Outcome, error) {
 			continue
 		}
 		if whole == nil {
-			if whole, err = provisionalResult(g.sum, g.latency, g.service, iv.To); err != nil {
+			if whole, err = result.Provisional(g.sum, g.latency, g.service, iv.To); err != nil {
 				return nil, err
 			}
 		}
@@ -93,26 +94,12 @@ func (g *Guard) Second(iv loadresult.Interval) (*Outcome, error) {
 	return nil, nil
 }
 
-// provisionalResult is the part of a result that objectives need, for a span of time.
-func provisionalResult(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
-	error) {
-	r := &Result{Requests: q, Rate: Rate{Completed: perSecond(q.Completed, took)}}
-	if latency.Count == 0 {
-		return r, nil
-	}
-	var err error
-	if r.Latency, err = newDistribution(latency); err == nil {
-		r.Service, err = newDistribution(service)
-	}
-	return r, err
-}
-
 // Live reports whether the objective can be judged each second. This holds for latency, service
 // time, errors and rps. All others are known only at the end.
 func (o Objective) Live() bool { return o.live }
 
 // hasEnough reports whether that many requests are enough to judge the objective's value.
-func (o Objective) hasEnough(q Requests) bool {
+func (o Objective) hasEnough(q result.Requests) bool {
 	if o.kind == rates {
 		return true
 	}

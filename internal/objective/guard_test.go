@@ -1,4 +1,4 @@
-package result
+package objective
 
 import (
 	"testing"
@@ -59,11 +59,11 @@ func TestGuard(t *testing.T) {
 		"a pause between":    {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, err := ParseObjective(test.slo)
+			o, err := Parse(test.slo)
 			if err != nil {
 				t.Fatal(err)
 			}
-			other, _ := ParseObjective("p99<10s")
+			other, _ := Parse("p99<10s")
 			g := NewGuard(loadplan.Plan{Duration: loadplan.Seconds(12 * time.Second)}, []Objective{other, o})
 			for _, iv := range test.all {
 				out, err := g.Second(iv)
@@ -92,7 +92,7 @@ func TestGuardIsOfTheWindow(t *testing.T) {
 	for slo, live := range map[string]bool{"p99<1ms": true, "latency.max<1ms": true, "errors<1%": true,
 		"p99.9<1ms": true, "service.p99.9<1ms": true, "rps>9": true, "cpu<1ms": false,
 		"connect.p99<1ms": false, "first_byte.mean<1ms": false, "route.a.p99<1ms": false} {
-		o, err := ParseObjective(slo)
+		o, err := Parse(slo)
 		if err != nil {
 			t.Fatal(err)
 		}

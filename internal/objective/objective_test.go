@@ -1,4 +1,4 @@
-package result
+package objective
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/result"
 )
 
 func TestObjectivesAreRead(t *testing.T) {
@@ -18,8 +19,12 @@ func TestObjectivesAreRead(t *testing.T) {
 		{"dns.p99<5ms", "dns.p99<5ms"}, {"tls_full.p50<5ms", "tls_full.p50<5ms"},
 		{"tls_resumed.max<5ms", "tls_resumed.max<5ms"},
 		{"p97.25<1h", "p97.25<1h"}, {"rps>10/s", "rps>10/s"},
+		{"iteration.p95<2s", "iteration.p95<2s"}, {"iteration.max<1m", "iteration.max<1m"},
+		{"failed_iteration.mean<2s", "failed_iteration.mean<2s"}, {"checks>99.9%", "checks>99.9%"},
+		{" checks.the price is right >= 99% ", "checks.the price is right>=99%"},
+		{"checks.a.b>=100%", "checks.a.b>=100%"},
 	} {
-		if o, err := ParseObjective(c.in); err != nil || o.Expr != c.expr {
+		if o, err := Parse(c.in); err != nil || o.Expr != c.expr {
 			t.Errorf("%q: %q, %v", c.in, o.Expr, err)
 		}
 	}
@@ -43,8 +48,17 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"route.p99<1s", "column 1: of a route there are"},
 		{"route.a.p95<1s", "column 1: of a route there are"},
 		{"  p99<x", "column 7:"},
+		{"iteration<2s", `column 1: "iteration" is not one of min, mean, stdev, max, errors, rps, checks`},
+		{"iteration.<2s", `column 1: "" is not one of min`},
+		{"iteration.p95<2", "column 15: a duration with its unit is wanted"},
+		{"iteration.p95<5%", "column 15: a duration"}, {"iteration.rps<5", `column 1: "rps" is not one`},
+		{"checks>0.999", `column 8: a percentage is wanted, as 0.1%, not "0.999"`},
+		{"checks>2s", "column 8: a percentage"}, {"checks>101%", "column 8: 101% is more than all"},
+		{"checks.>99%", "column 1: of one check: write checks.NAME"}, {"check>99%", `column 1: "check" is not one`},
+		{"check.a>99%", `column 1: "check" is not one of latency`},
+		{"the price>99%", "column 4: <, <=, > or >= is wanted"},
 	} {
-		if _, err := ParseObjective(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.in, err, c.want)
 		}
 	}
@@ -56,12 +70,12 @@ func TestObjectivesAreJudged(t *testing.T) {
 	for i := range ms {
 		ms[i] = time.Duration(i+1) * time.Millisecond
 	}
-	h, err := newDistribution(histogram(metric.Fine, ms...))
+	q := result.Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2}
+	r, err := result.Provisional(q, histogram(ms...), histogram(), 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{Latency: h, Requests: Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2},
-		Rate: Rate{Completed: 100}, Routes: []Route{{Name: "a.b", Completed: 1, P99: 3000}}}
+	r.Service, r.Routes = nil, []result.Route{{Name: "a.b", Completed: 1, P99: 3000}}
 	for _, c := range []struct {
 		expr  string
 		value float64
@@ -72,7 +86,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 		{"errors<=7", 7, true}, {"errors<1%", 100 * 7.0 / 1007, true}, {"errors<0.5%", 100 * 7.0 / 1007, false},
 		{"rps>=100", 100, true}, {"rps>0.1k", 100, false}, {"route.a.b.p99<=3ms", 3000, true},
 	} {
-		o, err := ParseObjective(c.expr)
+		o, err := Parse(c.expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +96,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 		}
 	}
 	for _, expr := range []string{"service.p99<1s", "route.x.p99<1s", "tls.max<1s"} {
-		o, _ := ParseObjective(expr)
+		o, _ := Parse(expr)
 		if got := o.Judge(r); got.Value != nil || got.Met {
 			t.Errorf("%s of nothing: %+v", expr, got)
 		}
@@ -99,8 +113,9 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 		{"service.p99<1ms", 0, 1000, true, false}, {"mean<1ms", 0, 1000, true, false},
 		{"errors<0.1%", 0, 0.1, true, true}, {"rps>=10k", 0, 10_000, false, false},
 		{"route.p50.p99<1s", 0, 1e6, true, false},
+		{"iteration.p95<2s", 0, 2e6, true, false}, {"checks>99.9%", 0, 99.9, false, false},
 	} {
-		o, err := ParseObjective(c.expr)
+		o, err := Parse(c.expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,18 +129,27 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 }
 
 func FuzzParseObjective(f *testing.F) {
-	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<"} {
+	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<",
+		"checks.a b>9%", "checks. >1%", "iteration.p95<2s"} {
 		f.Add(s)
 	}
-	r := &Result{Latency: &Distribution{Count: 1, P50: 1}}
+	r := &result.Result{Latency: &result.Distribution{Count: 1, P50: 1}}
 	f.Fuzz(func(t *testing.T, s string) {
-		o, err := ParseObjective(s)
+		o, err := Parse(s)
 		if err != nil {
 			return
 		}
 		o.Judge(r)
-		if again, err := ParseObjective(o.Expr); err != nil || again.Expr != o.Expr {
+		if again, err := Parse(o.Expr); err != nil || again.Expr != o.Expr {
 			t.Errorf("%q is read as %q, and that as %q: %v", s, o.Expr, again.Expr, err)
 		}
 	})
+}
+
+func histogram(all ...time.Duration) *metric.Histogram {
+	h := metric.NewHistogram(metric.Fine)
+	for _, d := range all {
+		h.Record(int64(d))
+	}
+	return h
 }

@@ -1,4 +1,6 @@
-package result
+// Package objective judges results by conditions such as "p99<20ms", and ends a run that will miss
+// one. Package result has the Outcome, which is stored.
+package objective
 
 import (
 	"cmp"
@@ -9,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"dyno/internal/result"
 )
 
 // An Objective is a condition that a result should meet, such as "p99<20ms".
@@ -17,7 +19,7 @@ type Objective struct {
 	Expr string
 
 	name  string
-	of    func(r *Result) (value float64, ok bool)
+	of    func(r *result.Result) (value float64, ok bool)
 	op    string
 	limit float64
 	kind  kind
@@ -36,28 +38,20 @@ const (
 
 var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
 
-// An Outcome is how a result meets an objective. Value is absent if there is nothing to judge; then
-// the objective is missed.
-type Outcome struct {
-	Expr  string   `json:"expr"`
-	Value *float64 `json:"value,omitempty"`
-	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
-	Met   bool     `json:"met"`
-	Note  string   `json:"note,omitempty"` // which part of the load the value does not cover
+// The name of a check may have blanks.
+var expression = regexp.MustCompile(`^\s*(checks\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
+	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
-	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
-}
-
-var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
-
-// ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
+// Parse reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
 // max, stdev or a percentile such as p99 or p99.95), the same of another
 // distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
-// tls_resumed, first_byte and probe), of a route as route.login.p99, or one of errors, rps
-// and cpu, which is the watched server's time for a request. OP is <, <=, > or >=. LIMIT is
-// a duration with its unit, for errors a number or a percentage of what was sent, for rps a
-// number. An error says at which column, from 1, it went wrong.
-func ParseObjective(s string) (Objective, error) {
+// tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
+// failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
+// watched server's time for a request; or checks, the share of a scenario's checks that passed, and
+// checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a
+// number or a percentage of what was sent, for checks a percentage, for rps a number. An error says
+// at which column, from 1, it went wrong.
+func Parse(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)
 	}
@@ -90,7 +84,7 @@ func ParseObjective(s string) (Objective, error) {
 
 // parseLimit parses a limit of this kind.
 func (k kind) parseLimit(s string) (float64, error) {
-	number, wanted := s, "a number is wanted, as 10000"
+	number, wanted, whole := s, "a number is wanted, as 10000", true
 	switch k {
 	case durations:
 		d, err := time.ParseDuration(s)
@@ -99,7 +93,8 @@ func (k kind) parseLimit(s string) (float64, error) {
 		}
 		return float64(d) / 1e3, nil
 	case shares:
-		number, wanted = strings.TrimSuffix(s, "%"), "a percentage is wanted, as 0.1%"
+		wanted = "a percentage is wanted, as 0.1%"
+		number, whole = strings.CutSuffix(s, "%")
 	case counts:
 		wanted = "a number or a percentage is wanted, as 0 or 0.1%"
 	case rates:
@@ -110,7 +105,7 @@ func (k kind) parseLimit(s string) (float64, error) {
 		number, factor = digits, 1000
 	}
 	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
+	if err != nil || !whole || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
 		return 0, fmt.Errorf("%s, not %q", wanted, s)
 	}
 	if k == shares && f > 100 {
@@ -120,45 +115,53 @@ func (k kind) parseLimit(s string) (float64, error) {
 }
 
 // parseQuantity finds the quantity that a name means.
-func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
+func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, error) {
 	switch name {
 	case "rps":
-		return func(r *Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
+		return func(r *result.Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
 	case "cpu":
 		return serverCPUPerRequest, durations, nil
 	case "errors":
-		return func(r *Result) (float64, bool) { return float64(failedRequests(r)), true }, counts, nil
+		return func(r *result.Result) (float64, bool) {
+			return float64(failedRequests(r)), true
+		}, counts, nil
 	}
 	if rest, is := strings.CutPrefix(name, "route."); is {
 		return parseRouted(rest)
 	}
-	of := func(r *Result) *Distribution { return r.Latency }
+	if of, err := parseChecks(name); of != nil || err != nil {
+		return of, shares, err
+	}
+	of := func(r *result.Result) *result.Distribution { return r.Latency }
 	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
 		statistic = rest
-		of = map[string]func(*Result) *Distribution{
+		of = map[string]func(*result.Result) *result.Distribution{
 			"latency":     of,
-			"service":     func(r *Result) *Distribution { return r.Service },
-			"dns":         func(r *Result) *Distribution { return r.Phases.DNS },
-			"connect":     func(r *Result) *Distribution { return r.Phases.Connect },
-			"tls":         func(r *Result) *Distribution { return r.Phases.TLS },
-			"tls_full":    func(r *Result) *Distribution { return r.Phases.TLSFull },
-			"tls_resumed": func(r *Result) *Distribution { return r.Phases.TLSResumed },
-			"first_byte":  func(r *Result) *Distribution { return r.Phases.FirstByte },
+			"service":     func(r *result.Result) *result.Distribution { return r.Service },
+			"dns":         func(r *result.Result) *result.Distribution { return r.Phases.DNS },
+			"connect":     func(r *result.Result) *result.Distribution { return r.Phases.Connect },
+			"tls":         func(r *result.Result) *result.Distribution { return r.Phases.TLS },
+			"tls_full":    func(r *result.Result) *result.Distribution { return r.Phases.TLSFull },
+			"tls_resumed": func(r *result.Result) *result.Distribution { return r.Phases.TLSResumed },
+			"first_byte":  func(r *result.Result) *result.Distribution { return r.Phases.FirstByte },
 			"probe":       probeLatency,
 
-			"error_latency": func(r *Result) *Distribution { return r.ErrorLatency },
+			"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
+			"iteration":        (*result.Result).IterationTime,
+			"failed_iteration": (*result.Result).FailedIterationTime,
 		}[whose]
 		if of == nil {
 			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
-				"connect, tls, tls_full, tls_resumed, first_byte, probe and route", whose)
+				"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
+				"checks and route", whose)
 		}
 	}
 	value, err := parseStatistic(statistic)
 	if err != nil {
 		return nil, 0, err
 	}
-	return func(r *Result) (float64, bool) {
+	return func(r *result.Result) (float64, bool) {
 		if d := of(r); d != nil && d.Count > 0 {
 			return value(d)
 		}
@@ -174,51 +177,39 @@ func isPercentile(name string) bool {
 // isLive reports whether the quantity of that name is known each second.
 func isLive(name string) bool {
 	whose, _, dotted := strings.Cut(name, ".")
-	return name != "cpu" && (!dotted || isPercentile(name) || whose == "latency" || whose == "service")
+	ofAll := !dotted || isPercentile(name) || whose == "latency" || whose == "service"
+	return name != "cpu" && whose != "checks" && ofAll
 }
 
 // parseStatistic finds the statistic of a distribution that a name means.
-func parseStatistic(name string) (func(*Distribution) (float64, bool), error) {
-	field := map[string]func(*Distribution) float64{
-		"min":   func(d *Distribution) float64 { return d.Min },
-		"mean":  func(d *Distribution) float64 { return d.Mean },
-		"stdev": func(d *Distribution) float64 { return d.Stdev },
-		"max":   func(d *Distribution) float64 { return d.Max },
+func parseStatistic(name string) (func(*result.Distribution) (float64, bool), error) {
+	field := map[string]func(*result.Distribution) float64{
+		"min":   func(d *result.Distribution) float64 { return d.Min },
+		"mean":  func(d *result.Distribution) float64 { return d.Mean },
+		"stdev": func(d *result.Distribution) float64 { return d.Stdev },
+		"max":   func(d *result.Distribution) float64 { return d.Max },
 	}[name]
 	if field != nil {
-		return func(d *Distribution) (float64, bool) { return field(d), true }, nil
+		return func(d *result.Distribution) (float64, bool) { return field(d), true }, nil
 	}
 	digits, is := strings.CutPrefix(name, "p")
 	percent, err := strconv.ParseFloat(digits, 64)
 	plain := strings.Trim(digits, "0123456789.") == ""
 	if !is || !plain || err != nil || percent <= 0 || percent >= 100 {
-		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps and percentiles "+
-			"such as p99 and p99.9", name)
+		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
+			"percentiles such as p99 and p99.9", name)
 	}
-	return func(d *Distribution) (float64, bool) { return d.percentileValue(percent) }, nil
-}
-
-// percentileValue is any percentile, in µs, from the histogram.
-func (d *Distribution) percentileValue(percent float64) (float64, bool) {
-	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
-		99.9: d.P999, 99.99: d.P9999} {
-		if p == percent {
-			return v, true
-		}
-	}
-	h, err := hdrhistogram.Decode([]byte(d.HDR))
-	if err != nil {
-		return 0, false
-	}
-	return min(max(toMicroseconds(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
+	return func(d *result.Distribution) (float64, bool) { return d.Percentile(percent) }, nil
 }
 
 // parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots.
-func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
-	values := map[string]func(Route) float64{
-		"mean": func(r Route) float64 { return r.Mean }, "p50": func(r Route) float64 { return r.P50 },
-		"p90": func(r Route) float64 { return r.P90 }, "p99": func(r Route) float64 { return r.P99 },
-		"max": func(r Route) float64 { return r.Max },
+func parseRouted(name string) (func(*result.Result) (float64, bool), kind, error) {
+	values := map[string]func(result.Route) float64{
+		"mean": func(r result.Route) float64 { return r.Mean },
+		"p50":  func(r result.Route) float64 { return r.P50 },
+		"p90":  func(r result.Route) float64 { return r.P90 },
+		"p99":  func(r result.Route) float64 { return r.P99 },
+		"max":  func(r result.Route) float64 { return r.Max },
 	}
 	dot := strings.LastIndexByte(name, '.')
 	of := values[name[dot+1:]]
@@ -226,7 +217,7 @@ func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
 		return nil, 0, fmt.Errorf("of a route there are mean, p50, p90, p99 and max: write " +
 			"route.NAME.p99")
 	}
-	return func(r *Result) (float64, bool) {
+	return func(r *result.Result) (float64, bool) {
 		for _, route := range r.Routes {
 			if route.Name == name[:dot] && route.Completed > 0 {
 				return of(route), true
@@ -237,7 +228,7 @@ func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
 }
 
 // probeLatency is the latency of the probe.
-func probeLatency(r *Result) *Distribution {
+func probeLatency(r *result.Result) *result.Distribution {
 	if r.Probe == nil {
 		return nil
 	}
@@ -245,35 +236,41 @@ func probeLatency(r *Result) *Distribution {
 }
 
 // serverCPUPerRequest is the server's CPU time per request, in µs, if it was watched.
-func serverCPUPerRequest(r *Result) (float64, bool) {
+func serverCPUPerRequest(r *result.Result) (float64, bool) {
 	if r.Server == nil || len(r.Server.Processes) == 0 || !r.Server.Processes[0].CPU.OK() {
 		return 0, false
 	}
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests is how many requests of the window failed or were not answered.
-func failedRequests(r *Result) int64 {
-	return r.Requests.Errors + r.Requests.Unfinished + countOrZero(r.Requests.Waiting)
+// failedRequests is how many requests of the window failed, were not answered, or were due and
+// never sent. Of an iteration that was never begun it is the first.
+func failedRequests(r *result.Result) int64 {
+	waiting, _, _ := r.Backlog()
+	return r.Requests.Errors + r.Requests.Unfinished + waiting
 }
 
 // failedShare is their share of all requests that were due, in percent.
-func failedShare(r *Result) (float64, bool) {
-	due := r.Requests.Sent + countOrZero(r.Requests.Waiting)
+func failedShare(r *result.Result) (float64, bool) {
+	waiting, _, _ := r.Backlog()
+	due := r.Requests.Sent + waiting
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 
-// Judge evaluates the objective for r. An objective of errors or rps is missed if a closed workload
-// had no server for more than 1 % of the window, whatever was counted in the rest of it.
-func (o Objective) Judge(r *Result) Outcome {
+// Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
+// workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
+func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
-	out := Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
+	out := result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
 	if !ok {
 		return out
 	}
-	out.Value, out.Met, out.Note = &value, o.Meets(value), r.noteNoServer()
-	if out.Note != "" && (o.OfErrors() || o.kind == rates) {
+	out.Value, out.Met, out.Note = &value, o.Meets(value), r.NoteNoServer()
+	if out.Note != "" && (o.kind != durations) {
 		out.Met = false
+	}
+	if out.Note == "" {
+		out.Note = o.noteFewIterations(r)
 	}
 	return out
 }

@@ -1,0 +1,331 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/scenario"
+)
+
+// A Scenario is what users did, and which responses were right. Its keys are the result's own.
+type Scenario struct {
+	Iterations *Iterations  `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
+	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
+}
+
+// Iterations are the passages of users through a scenario that were due in the window. Started is
+// Completed + Failed + Unfinished.
+type Iterations struct {
+	Users      int    `json:"users"`
+	Started    int64  `json:"started"`
+	Completed  int64  `json:"completed"`
+	Failed     int64  `json:"failed"`            // a step or a check failed, or the scenario said so
+	Unfinished int64  `json:"unfinished"`        // not over at the end of the drain
+	Warmup     int64  `json:"warmup,omitempty"`  // begun before the window
+	Due        *int64 `json:"due,omitempty"`     // open: in the window, Started + Waiting
+	Waiting    *int64 `json:"waiting,omitempty"` // open: of Due, never begun
+
+	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
+
+	Rate       IterationRate `json:"rate"`
+	Time       *Distribution `json:"time,omitempty"`        // from due to the end, of Completed
+	FailedTime *Distribution `json:"failed_time,omitempty"` // likewise, of Failed
+}
+
+// An IterationRate is in iterations per second of the window, without those of
+// Iterations.StartedAfter.
+type IterationRate struct {
+	Offered   *float64 `json:"offered,omitempty"` // open: the requested rate
+	Started   float64  `json:"started"`
+	Completed float64  `json:"completed"`
+}
+
+// A CheckCount is how often a check passed and failed: responses to requests, or to steps of
+// iterations, of the window.
+type CheckCount struct {
+	Name   string `json:"name"`
+	Passed int64  `json:"passed"`
+	Failed int64  `json:"failed"`
+}
+
+// setScenario sets what users did.
+func (r *Result) setScenario(from *loadresult.Result) error {
+	t := from.Scenario
+	if t == nil {
+		return nil
+	}
+	for _, c := range t.Checks {
+		if c.Passed+c.Failed > 0 || !scenario.IsOwnCheck(c.Name) {
+			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
+		}
+	}
+	if !from.Plan.CountsIterations() {
+		return nil
+	}
+	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
+		Unfinished: t.Unfinished, Warmup: t.Warmup,
+		Rate: IterationRate{Started: perSecond(t.Started-t.StartedAfter, from.Measured),
+			Completed: perSecond(t.Completed-t.CompletedAfter, from.Measured)}}
+	if from.Plan.Open() {
+		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
+		due, after := t.Started+waiting, t.StartedAfter
+		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
+	}
+	var err error
+	if t.Time.Count > 0 {
+		i.Time, err = newDistribution(t.Time)
+	}
+	if t.FailedTime.Count > 0 && err == nil {
+		i.FailedTime, err = newDistribution(t.FailedTime)
+	}
+	if err != nil {
+		return fmt.Errorf("encoding the histograms of iterations: %w", err)
+	}
+	r.Iterations = i
+	return nil
+}
+
+// Passed is the share of passed checks, from 0 to 1; of one of that name or, with "", of all. ok is
+// false if none was made.
+func (s *Scenario) Passed(name string) (share float64, ok bool) {
+	var passed, all int64
+	for _, c := range s.Checks {
+		if name == "" || c.Name == name {
+			passed, all = passed+c.Passed, all+c.Passed+c.Failed
+		}
+	}
+	return float64(passed) / float64(max(all, 1)), all > 0
+}
+
+// InTime is the share, 0 to 1, of what was due in the window that was sent in it, as
+// Requests.InTime; with a scenario of iterations, that were begun in it.
+func (r *Result) InTime() (share float64, ok bool) {
+	i := r.Iterations
+	if i == nil {
+		return r.Requests.InTime()
+	}
+	if i.Due == nil || i.StartedAfter == nil {
+		return 0, false
+	}
+	return float64(i.Started-*i.StartedAfter) / float64(max(*i.Due, 1)), *i.Due > 0
+}
+
+// Offered is the rate that was asked of an open workload, in what -R counts: requests, or
+// iterations. It is nil of a closed one.
+func (r *Result) Offered() *float64 {
+	if r.Iterations != nil {
+		return r.Iterations.Rate.Offered
+	}
+	return r.Rate.Offered
+}
+
+// Backlog is how much of what was due in an open workload was never sent, or only after the window,
+// and how much of it was sent in all.
+func (r *Result) Backlog() (waiting, after, sent int64) {
+	if i := r.Iterations; i != nil {
+		return countOrZero(i.Waiting), countOrZero(i.StartedAfter), i.Started
+	}
+	if r.Plan.CountsIterations() { // of a lost agent
+		return 0, 0, r.Requests.Sent
+	}
+	q := r.Requests
+	return countOrZero(q.Waiting), countOrZero(q.SentAfter), q.Sent
+}
+
+// Counted is what -n and -R count, and the word for its beginning: requests that are sent, or
+// iterations that are begun. busy is what had no room for more of them.
+func (r *Result) Counted() (what, begun, busy string) {
+	if r.Plan.CountsIterations() {
+		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
+			r.userCount(), r.Plan.Connections)
+	}
+	return "requests", "sent", fmt.Sprintf("all %d connections", r.Plan.Connections)
+}
+
+// userCount is how many users there were.
+func (r *Result) userCount() int {
+	if r.Iterations != nil {
+		return r.Iterations.Users
+	}
+	return r.Plan.UserCount()
+}
+
+// checkScenario finds numbers of iterations and checks that cannot be.
+func checkScenario(r *Result) (all []error) {
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			all = append(all, fmt.Errorf(format, args...))
+		}
+	}
+	apart := r.Plan.CountsIterations()
+	own := len(r.Plan.Checks) > 0 && scenario.IsOwnCheck(r.Plan.Checks[len(r.Plan.Checks)-1])
+	wrong(len(r.Checks) > 0 && len(r.Checks) != len(r.Plan.Checks) &&
+		(!own || len(r.Checks) != len(r.Plan.Checks)-1),
+		"there are %d checks, and the plan has %d", len(r.Checks), len(r.Plan.Checks))
+	for _, c := range r.Checks {
+		wrong(min(c.Passed, c.Failed) < 0, "check %s: %d is below 0", c.Name, min(c.Passed, c.Failed))
+	}
+	i := r.Iterations
+	if i == nil {
+		wrong(apart && len(r.Checks) > 0, "there are checks and no iterations")
+		return all
+	}
+	wrong(!apart, "there are iterations, and the plan has no scenario of several steps or checks")
+	wrong(r.Requests.Due != nil || r.Requests.Waiting != nil || r.Rate.Offered != nil,
+		"requests have what iterations have: due, waiting and offered")
+	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
+		countOrZero(i.Waiting), countOrZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
+	wrong(countOrZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",
+		countOrZero(i.StartedAfter), i.Started)
+	wrong(i.Due != nil && *i.Due != i.Started+countOrZero(i.Waiting), "iterations.due is %d, and %d "+
+		"were begun and %d not", countOrZero(i.Due), i.Started, countOrZero(i.Waiting))
+	rates := []float64{i.Rate.Started, i.Rate.Completed}
+	if i.Rate.Offered != nil {
+		rates = append(rates, *i.Rate.Offered)
+	}
+	wrong(slices.Min(rates) < 0 || slices.Max(rates) > r.mostRate(), "iterations.rate is not within "+
+		"0 and %.6g a second", r.mostRate())
+	for name, d := range map[string]*Distribution{"time": i.Time, "failed_time": i.FailedTime} {
+		if d != nil {
+			all = append(all, checkDistribution("iterations."+name, d))
+		}
+	}
+	return append(all, i.checkSums())
+}
+
+// checkSums checks that the outcomes of iterations add up to their number, and that each that is
+// over has its time.
+func (i *Iterations) checkSums() error {
+	if i == nil {
+		return nil
+	}
+	if i.Completed+i.Failed+i.Unfinished != i.Started || i.Time.count() != i.Completed ||
+		i.FailedTime.count() != i.Failed {
+		return fmt.Errorf("%d iterations are not %d completed, %d failed and %d unfinished, or have "+
+			"not so many times", i.Started, i.Completed, i.Failed, i.Unfinished)
+	}
+	return nil
+}
+
+// count is how many values d has; 0 of nil.
+func (d *Distribution) count() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.Count
+}
+
+// mergeable returns why mergeScenario cannot add s; nil if it can.
+func (s *Scenario) mergeable() error {
+	if s.Iterations == nil {
+		return nil
+	}
+	return errors.Join(s.Iterations.checkSums(), s.Iterations.Time.mergeable("iterations"),
+		s.Iterations.FailedTime.mergeable("failed iterations"))
+}
+
+// mergeScenario adds up what the users of all parts did. A part of which that is not known, because
+// its generator was lost, counts as one that did nothing.
+func (m *Result) mergeScenario(all []*Result) error {
+	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
+	var completed int64 // in the window, as rates count
+	var times, failed []*Distribution
+	for _, r := range all {
+		if err := m.mergeChecks(r); err != nil {
+			return err
+		}
+		part := r.Iterations
+		if part == nil {
+			continue
+		}
+		if m.Iterations == nil {
+			m.Iterations = &Iterations{}
+		}
+		m.Iterations.addPart(part)
+		completed += r.requestsInWindow(part.Rate.Completed)
+		times, failed = append(times, part.Time), append(failed, part.FailedTime)
+	}
+	i := m.Iterations
+	if i == nil {
+		return nil
+	}
+	i.Rate = IterationRate{Started: perSecond(i.Started-countOrZero(i.StartedAfter), length),
+		Completed: perSecond(completed, length)}
+	if m.Plan.Open() {
+		offered := m.Plan.Offered().PerSecond()
+		i.Rate.Offered = &offered
+	}
+	var err, more error
+	i.Time, err = mergeDistribution(times)
+	i.FailedTime, more = mergeDistribution(failed)
+	if err = errors.Join(err, more); err != nil {
+		return fmt.Errorf("the histograms of iterations: %w", err)
+	}
+	return nil
+}
+
+func (i *Iterations) addPart(part *Iterations) {
+	i.Users += part.Users
+	i.Started += part.Started
+	i.Completed += part.Completed
+	i.Failed += part.Failed
+	i.Unfinished += part.Unfinished
+	i.Warmup += part.Warmup
+	i.Due = addPresent(i.Due, part.Due)
+	i.Waiting = addPresent(i.Waiting, part.Waiting)
+	i.StartedAfter = addPresent(i.StartedAfter, part.StartedAfter)
+}
+
+// mergeChecks adds the checks of a part, which are those of one plan.
+func (m *Result) mergeChecks(part *Result) error {
+	if m.Checks == nil {
+		m.Checks = slices.Clone(part.Checks)
+		return nil
+	}
+	for k, c := range part.Checks {
+		if k == len(m.Checks) && scenario.IsOwnCheck(c.Name) {
+			m.Checks = append(m.Checks, CheckCount{Name: c.Name})
+		}
+		if k >= len(m.Checks) || m.Checks[k].Name != c.Name {
+			return fmt.Errorf("part %d has a check %q that others do not have", part.Plan.Part+1, c.Name)
+		}
+		m.Checks[k].Passed += c.Passed
+		m.Checks[k].Failed += c.Failed
+	}
+	return nil
+}
+
+// noteUnknownIterations says that iterations are only those of some parts.
+func noteUnknownIterations(m *Result, all []*Result) (said []string) {
+	unknown := 0
+	for _, r := range all {
+		if r.Iterations == nil {
+			unknown++
+		}
+	}
+	if m.Plan.CountsIterations() && unknown > 0 {
+		said = append(said, fmt.Sprintf("%d of %d generators did not say what became of their "+
+			"iterations and checks: both are those of the others", unknown, len(all)))
+	}
+	return said
+}
+
+// IterationTime is the time of the iterations that completed; nil if there were none.
+func (r *Result) IterationTime() *Distribution {
+	if r.Iterations == nil {
+		return nil
+	}
+	return r.Iterations.Time
+}
+
+// FailedIterationTime is the time of the iterations that failed; nil if there were none.
+func (r *Result) FailedIterationTime() *Distribution {
+	if r.Iterations == nil {
+		return nil
+	}
+	return r.Iterations.FailedTime
+}

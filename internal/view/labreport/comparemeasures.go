@@ -1,0 +1,51 @@
+package labreport
+
+import (
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/report"
+)
+
+// quantileOf is a quantile of a distribution that a result may have. It has no value if too few
+// were measured.
+func quantileOf(q report.Quantile, of func(*result.Result) *result.Distribution) func(
+	*result.Result) (float64, bool) {
+	return func(r *result.Result) (float64, bool) {
+		d := of(r)
+		if d == nil || q.PercentileCell(d) == format.TooFew {
+			return 0, false
+		}
+		return q.Of(d), true
+	}
+}
+
+func latencyOf(r *result.Result) *result.Distribution { return r.Latency }
+
+func errorLatencyOf(r *result.Result) *result.Distribution { return r.ErrorLatency }
+
+func iterationTimeOf(r *result.Result) *result.Distribution {
+	if r.Iterations == nil {
+		return nil
+	}
+	return r.Iterations.Time
+}
+
+// scenarioMeasures are those of results with a scenario.
+func scenarioMeasures() []measure {
+	all := []measure{{"iterations/s", format.Digits3, func(r *result.Result) (float64, bool) {
+		if r.Iterations == nil {
+			return 0, false
+		}
+		return r.Iterations.Rate.Completed, true
+	}, true}}
+	for _, q := range report.Quantiles {
+		if q.Name == "p50" || q.Name == "p99" {
+			all = append(all, measure{"iteration " + q.Name, format.Micros,
+				quantileOf(q, iterationTimeOf), true})
+		}
+	}
+	percent := func(share float64) string { return format.Percentage(share, 4) }
+	return append(all, measure{"checks passed", percent, func(r *result.Result) (float64, bool) {
+		return r.Passed("")
+	}, true})
+}
