@@ -108,12 +108,20 @@ func detect(line string, log *Log) parser {
 		if err != nil {
 			continue
 		}
-		if _, _, err = f.parse(line); err == nil {
+		if _, _, err = f.parse(line); err == nil && !f.hasBlank(line) {
 			log.Format = k.name
 			return f.parse
 		}
 	}
 	return nil
+}
+
+// hasBlank reports whether a line has a blank in its address: it begins with something else.
+func (f Format) hasBlank(line string) (blank bool) {
+	f.match(line, func(name, text string, _ int) {
+		blank = blank || name == "remote_addr" && strings.Contains(text, " ")
+	})
+	return blank
 }
 
 // parse parts a line of the format.
@@ -185,7 +193,7 @@ func (e *entry) setTime(name, text string) error {
 		if err != nil || !(math.Abs(f*unit) < 1<<62) {
 			return fmt.Errorf("its time, %.40q, is not a number since 1970", text)
 		}
-		e.at, e.timed = time.Duration(f*unit/1e3)*1e3, true // float64 has no more digits
+		e.at, e.timed = time.Duration(math.Round(f*unit/1e3))*1e3, true // float64 has no more
 	}
 	return nil
 }
@@ -244,7 +252,7 @@ func parseCaddy(line string) (e entry, column int, err error) {
 			return e, int(s.Offset), fmt.Errorf("is no JSON: %w", err)
 		}
 		if t, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-			return e, int(t.Offset), fmt.Errorf("%s is a %s", t.Field, t.Value)
+			return e, int(t.Offset), fmt.Errorf("%s is a %s", strings.ToLower(t.Field), t.Value)
 		}
 		return e, 1, err
 	}

@@ -37,7 +37,7 @@ func ansiUnquote(s string) string {
 			n++
 		}
 		switch code, err := strconv.ParseUint(s[i+1:i+1+n], base, 32); {
-		case most == 0: // \' \" \\ \?
+		case most == 0 && strings.IndexByte("'\"\\?", s[i]) >= 0:
 			b.WriteByte(s[i])
 		case n == 0 || err != nil:
 			b.WriteString(s[i-1 : i+1])

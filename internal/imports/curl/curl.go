@@ -1,6 +1,8 @@
 // Package curl reads command lines of curl, as people paste them and browsers copy them. What a
 // command sends is the same request that curl sends, byte for byte but for the order of its
 // headers, the boundary of a form and, unless it is given, the User-Agent: dyno says its own name.
+// Nor does dyno send Expect: 100-continue, which curl does with large bodies, and a POST without a
+// body has the length 0.
 //
 // What cannot be sent so is refused: an option that is not known may change the request. Options
 // of how to connect become flags of dyno run.
@@ -80,7 +82,7 @@ type command struct {
 	run      []string
 	notes    []string
 
-	get, head, compressed, pathAsIs, globOff bool
+	get, head, compressed, pathAsIs, globOff, http2 bool
 }
 
 func (c *command) note(text string) {
@@ -141,9 +143,6 @@ func (c *command) request(text string) (r imports.Request, err error) {
 		}
 	}
 	r.Header, err = c.header(u, fields)
-	if err == nil && int64(len(r.Body)) > 1<<20 {
-		c.note("curl sends Expect: 100-continue before a body of more than 1 MiB, and dyno does not")
-	}
 	return r, err
 }
 

@@ -81,7 +81,7 @@ func transportOptions() []option {
 		{"tls-max", "", true, run("--tls-max")},
 		{"http1.0", "0", false, run("--http", "1.0")},
 		{"http1.1", "", false, run("--http", "1.1")},
-		{"http2", "", false, (*command).setHTTP2},
+		{"http2", "", false, mark(func(c *command) *bool { return &c.http2 })},
 		{"http3", "", false, run("--http", "3")},
 		{"http3-only", "", false, run("--http", "3")},
 		{"max-time", "m", true, run("--timeout")},

@@ -25,8 +25,11 @@ func (c *command) parseURL(text string) (t target, err error) {
 	if !found {
 		scheme, rest = "http", text
 	}
-	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
+	switch scheme = strings.ToLower(scheme); {
+	case scheme != "http" && scheme != "https":
 		return t, unsupported{"the scheme", scheme}
+	case c.http2 && scheme == "http": // curl asks for an upgrade
+		return t, unsupported{"--http2", "without TLS"}
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -51,14 +54,27 @@ func (c *command) parseURL(text string) (t target, err error) {
 	if !strings.HasPrefix(p, "/") {
 		p = "/" + p
 	}
-	if t.path = p; !c.pathAsIs {
-		t.path = withoutDots(p)
+	if t.path = escapeBytes(p); !c.pathAsIs {
+		t.path = withoutDots(t.path)
 	}
 	t.origin = scheme + "://" + authority
 	if c.unix != "" {
 		t.origin, t.host = "", withoutUsualPort(scheme, authority)
 	}
 	return t, c.checkResolved(scheme, authority)
+}
+
+// escapeBytes writes the bytes of a path that are not ASCII as curl does.
+func escapeBytes(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			fmt.Fprintf(&b, "%%%02x", s[i])
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
 }
 
 // withoutUsualPort is an authority as the header Host has it.
@@ -134,14 +150,4 @@ func (c *command) checkResolved(scheme, authority string) error {
 		}
 	}
 	return nil
-}
-
-// setHTTP2 asks for HTTP/2 by ALPN. Without TLS curl asks by an upgrade, which dyno does not do.
-func (c *command) setHTTP2(string) error {
-	for _, u := range c.urls {
-		if !strings.HasPrefix(strings.ToLower(u), "https:") {
-			return errors.New("without TLS")
-		}
-	}
-	return run("--http", "auto")(c, "")
 }

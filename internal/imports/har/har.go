@@ -91,7 +91,8 @@ func (p *parser) broken(err error) error {
 		return p.fault(offset, "is no JSON: %v", err)
 	}
 	if t, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		return p.fault(p.at, "%s is a %s, which a HAR file does not have there", t.Field, t.Value)
+		return p.fault(p.at, "%s is a %s, which a HAR file does not have there",
+			strings.ToLower(t.Field), t.Value)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return p.fault(len(p.text), "ends within the JSON; it was cut off")

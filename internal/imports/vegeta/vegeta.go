@@ -144,7 +144,7 @@ func (p *parser) json(line string) error {
 			return p.lines.Fault(int(s.Offset), "is no JSON: %v", err)
 		}
 		if u, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-			return p.lines.Fault(int(u.Offset), "%s is a %s", u.Field, u.Value)
+			return p.lines.Fault(int(u.Offset), "%s is a %s", strings.ToLower(u.Field), u.Value)
 		}
 		return p.lines.Fault(1, "%v", err)
 	}
