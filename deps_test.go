@@ -103,6 +103,7 @@ bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge lab/run /
 bench/known: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
+bench/replay: / golang.org/x/sys
 bench/search: /
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /

@@ -344,7 +344,8 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	}
 }
 
-// setReplay has requests with times be sent then, each once.
+// setReplay has requests with times be sent then, each once. One thread keeps their order, even
+// where the machine is busy; -t asks for more.
 func (f *runFlags) setReplay(given map[string]bool) {
 	p := &f.plan
 	if !p.SetReplay() {
@@ -354,6 +355,9 @@ func (f *runFlags) setReplay(given map[string]bool) {
 		p.Requested = int64(len(p.Requests))
 	}
 	f.setDefaults(given)
+	if !given["threads"] {
+		p.Threads = 1
+	}
 }
 
 // requiredURL is the URL that the command line must have.
