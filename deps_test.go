@@ -82,6 +82,7 @@ store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile r
 view/format: /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/format engine/loadplan engine/loadresult /
+view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
 view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
@@ -96,7 +97,7 @@ notices/generate: /
 fleet/wire: engine/metric result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

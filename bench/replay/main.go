@@ -164,14 +164,17 @@ func (b bench) startNginx() (url string, stop func(), err error) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	config := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/nginx.pid; error_log %[1]s/error.log;
+	config := fmt.Sprintf(`daemon off; worker_processes 1;
+pid %[1]s/nginx.pid; error_log %[1]s/error.log;
 events { worker_connections 1024; }
 http { log_format timed '%[2]s'; access_log %[1]s/access.log timed;
-keepalive_requests 100000000;
-client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s;
-uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
-server { listen %[3]s; location /200/ { return 200 "ok"; }
-location /404/ { return 404; } location /301/ { return 301 /200/; } location /503/ { return 503; } } }`, b.dir, logFormat, address)
+keepalive_requests 100000000; client_body_temp_path %[1]s; proxy_temp_path %[1]s;
+fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
+server { listen %[3]s;
+location /200/ { return 200 "ok"; }
+location /404/ { return 404; }
+location /301/ { return 301 /200/; }
+location /503/ { return 503; } } }`, b.dir, logFormat, address)
 	if err := os.WriteFile(b.file("nginx.conf"), []byte(config), 0o600); err != nil {
 		return "", nil, err
 	}

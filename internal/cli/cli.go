@@ -108,7 +108,7 @@ var hidden = map[string]func(s streams, args []string) int{
 	"complete": completeWord}
 
 func verbs() []verb {
-	return slices.Concat(loadVerbs(), fromVerbs(), fleetVerbs(), resultVerbs())
+	return slices.Concat(loadVerbs(), fromVerbs(), peerVerbs(), fleetVerbs(), resultVerbs())
 }
 
 // isFamily reports whether a word is the first of verbs of two.

@@ -271,11 +271,12 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 
 func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error) {
 	f.stdin = stdin
+	args, old := oldFlags(args, f.groups())
 	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
 	}
-	faults := append(p.faults, contradictions(p.given)...)
+	faults := append(append(old, p.faults...), contradictions(p.given)...)
 	faults = append(faults, f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),

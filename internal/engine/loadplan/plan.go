@@ -66,6 +66,7 @@ type Plan struct {
 	Replay      Seconds `json:"replay_s,omitempty"`     // At of the last request; 0: no replay
 	Seed        uint64  `json:"seed,omitempty"`         // of what is random; 0: one is drawn
 	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
+	Cap         Rate    `json:"cap,omitempty"`          // of a closed workload: at most, a second
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 
@@ -288,6 +289,8 @@ func (p *Plan) Check() error {
 	p.checkPart(flaw)
 	checkRate(p.ConnectRate, "--connect-rate", flaw)
 	checkRate(p.Probe, "--probe", flaw)
+	checkRate(p.Cap, "cap", flaw)
+	flaw(p.Cap > 0 && (p.Open() || p.Ceiling > 0), "cap", "is of a closed workload without a ceiling")
 	flaw(p.Probe > RatePerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
 	period(p.Warmup, 0, "--warmup")
