@@ -141,8 +141,9 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		expected := w.plan.Expects(x.status)
 		w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
 		if x.counted && !expected {
-			w.errors.countStatus(x.status, w.addrs[c.addr])
-			w.sampleAnswer(c, tag, body)
+			k := kindOfStatus(x.status)
+			w.errors.countAnswer(k, w.addrs[c.addr])
+			w.sampleAnswer(c, tag, body, k)
 		}
 	}
 	w.releaseTag(c, tag, w.now)

@@ -147,13 +147,13 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	if x.counted {
 		w.countStep(step.Route, right, at-x.due)
 		w.totals.Scenario.CountChecks(r)
-		switch {
-		case !expected:
-			w.errors.countStatus(x.status, w.addrs[p.addr])
-			w.sampleStep(x, r, at, p, kindOfStatus(x.status))
-		case check >= 0:
-			w.errors.countCheck(w.plan.Checks[check], w.addrs[p.addr])
-			w.sampleStep(x, r, at, p, sampleKind{phase: loadresult.Check, kind: w.plan.Checks[check]})
+		if !right {
+			k := kindOfStatus(x.status)
+			if expected {
+				k = kindOfCheck(w.plan.Checks[check])
+			}
+			w.errors.countAnswer(k, w.addrs[p.addr])
+			w.sampleStep(x, r, at, p, k)
 		}
 	}
 	w.takeStep(x.request, &next, at)
