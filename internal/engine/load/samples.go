@@ -130,12 +130,8 @@ func (w *worker) addSample(k errorKind, detail string, x *exchange, at int64,
 	w.samples.count[k]++
 	s := loadresult.Sample{Phase: k.phase, Kind: k.kind, Address: w.addrs[p.addr].String(),
 		Detail: detail, Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
-		Ended: time.Duration(at - w.from), Thread: w.id, Life: p.life}
-	for i := range w.conns {
-		if &w.conns[i] == p.conn {
-			s.Connection = i
-		}
-	}
+		Ended: time.Duration(at - w.from), Thread: w.id,
+		Connection: int(p.conn.number), Life: p.life}
 	if p.conn.life == p.life {
 		s.Protocol = p.conn.protocol
 	}
