@@ -329,8 +329,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *transport.Protocols,
-	gate *gate,
-	i, n int) (*worker, error) {
+	gate *gate, i, n int) (*worker, error) {
 	users, err := newUsers(p, i, n)
 	if err != nil {
 		return nil, err
@@ -361,9 +360,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	if p.Requested > 0 {
 		w.left = loadplan.RequestQuota(p, i, n)
 	}
-	if w.routes, w.route = loadresult.NewRoutes(p.Requests); users != nil {
-		w.routes, users.routes = loadresult.NewRoutes(p.StepRoutes())
-		w.route, w.totals.Scenario = nil, loadresult.NewScenarioTotals(p.Checks)
+	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
+		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
 	}
 	return w, nil
 }

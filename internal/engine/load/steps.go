@@ -143,9 +143,8 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		next = scenario.Fail()
 	}
 	right := expected && check < 0
-	w.countAnswer(x, at, &w.window, right, w.isClosed())
+	w.countAnswer(x, step.Route, at, &w.window, right, w.isClosed())
 	if x.counted {
-		w.countStep(step.Route, right, at-x.due)
 		w.totals.Scenario.CountChecks(r)
 		if !right {
 			k := kindOfStatus(x.status)
@@ -159,18 +158,13 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	w.takeStep(x.request, &next, at)
 }
 
-// countStep counts a step of the window in its route.
-func (w *worker) countStep(step int, completed bool, latency int64) {
-	if w.users.routes == nil {
-		return
+// numberOf is which of the plan's requests an exchange is of or, with a scenario, which of its
+// steps.
+func (w *worker) numberOf(x *exchange) int {
+	if w.users == nil {
+		return int(x.request)
 	}
-	r := &w.routes[w.users.routes[step]]
-	if completed {
-		r.Completed++
-		r.Latency.Record(latency)
-	} else {
-		r.Failed++
-	}
+	return w.users.all[x.request].step.Route
 }
 
 // callNext asks for the step after a response.
@@ -184,11 +178,7 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 
 // failStep has the user go on whose step has failed and was counted.
 func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
-	x := &c.exchanges[tag]
-	if x.counted {
-		w.countStep(w.users.all[x.request].step.Route, false, 0)
-	}
-	r := &w.users.failed
+	x, r := &c.exchanges[tag], &w.users.failed
 	r.Reset()
 	r.Failed = string(phase)
 	if c.borrowsMessage(tag) {

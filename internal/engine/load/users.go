@@ -23,7 +23,6 @@ import (
 type users struct {
 	scenario scenario.Scenario
 	want     proto.Want
-	routes   []int // by step
 	all      []user
 	free     fifo[uint32] // the longest first
 	thinking timers
