@@ -56,7 +56,7 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 	}
 	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
 		free: newFIFO[uint32](int(share.Users))}
-	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(max(p.Pipeline, p.Streams))
+	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(p.Depth())
 	for k := range u.all {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)

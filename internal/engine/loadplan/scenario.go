@@ -83,7 +83,7 @@ func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
-	return p.Connections * max(p.Pipeline, p.Streams)
+	return p.Connections * p.Depth()
 }
 
 // ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,
