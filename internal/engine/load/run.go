@@ -54,11 +54,12 @@ type Barrier func(ctx context.Context) time.Time
 // load that cannot open any connection does not call the barrier.
 func RunTogether(ctx context.Context, p loadplan.Plan, meet Barrier,
 	each func(loadresult.Interval)) (*loadresult.Result, error) {
-	return runTogether(ctx, p, meet, nil, each)
+	return RunShared(ctx, p, meet, nil, each)
 }
 
-// runTogether is RunTogether of a load whose share of the arrivals may change.
-func runTogether(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+// RunShared is RunTogether of a load whose share of the arrivals can change. A closed workload, and
+// one with a number of requests, ignores shares.
+func RunShared(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
 	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
