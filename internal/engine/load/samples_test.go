@@ -303,22 +303,15 @@ func TestSamplesAllocateNothing(t *testing.T) {
 		"scenario": fillingPlan,
 	} {
 		for _, reply := range [][]byte{hello, unavailable} {
-			p := change()
-			p.SaveErrors = true
-			w := loopWorker(t, &p, reply, func(*metric.Counters) {})
-			turn := func() {
-				w.ring.Wait(w.nextWakeUp())
-				w.runTurn()
-			}
-			for range 100 {
-				turn()
-			}
-			if n := testing.AllocsPerRun(1000, turn); n != 0 {
-				t.Errorf("%s, %.12s: %v allocations a turn", name, reply, n)
-			}
-			if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
-				t.Errorf("%s, %.12s: %d samples", name, reply, len(w.samples.kept))
-			}
+			t.Run(fmt.Sprintf("%s, %.12s", name, reply), func(t *testing.T) {
+				p := change()
+				p.SaveErrors = true
+				w := loopWorker(t, &p, &loop{reply: reply}, func(*metric.Counters) {})
+				checkAllocations(t, w, func() int64 { return w.counters.Completed + w.counters.Failed })
+				if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
+					t.Errorf("%d samples", len(w.samples.kept))
+				}
+			})
 		}
 	}
 }
