@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -352,25 +351,11 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 		rw.WriteHeader(http.StatusTeapot)
 		io.WriteString(rw, "no tea for "+string(body))
 	}
-	plain := func(change func(s *httptest.Server, p *loadplan.Plan)) loadplan.Plan {
-		server := httptest.NewUnstartedServer(http.HandlerFunc(refuse))
-		server.EnableHTTP2 = true
-		t.Cleanup(server.Close)
-		p := simPlan(nil)
-		change(server, &p)
-		_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
-		n, _ := strconv.ParseUint(port, 10, 16)
-		p.Target.Host, p.Target.Port, p.Target.URL = "127.0.0.1", uint16(n), server.URL
-		return p
-	}
 	port, _ := serveHTTP3(t, refuse, nil)
 	for name, p := range map[string]loadplan.Plan{
-		loadplan.HTTP11: plain(func(s *httptest.Server, p *loadplan.Plan) { s.Start() }),
-		loadplan.HTTP2: plain(func(s *httptest.Server, p *loadplan.Plan) {
-			s.StartTLS()
-			p.Target.TLS, p.TLS.Insecure, p.HTTP, p.Streams = true, true, "2", 3
-		}),
-		loadplan.HTTP3: http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
+		loadplan.HTTP11: servedPlan(t, refuse, false, func(*loadplan.Plan) {}),
+		loadplan.HTTP2:  servedPlan(t, refuse, true, func(p *loadplan.Plan) { p.HTTP, p.Streams = "2", 3 }),
+		loadplan.HTTP3:  http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
 		checkTeapots(t, name, p, func(p loadplan.Plan) *loadresult.Result { return measure(t, p) })
 	}
@@ -385,7 +370,8 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 // checkTeapots runs a plan whose server refuses everything, with the reason.
 func checkTeapots(t *testing.T, name string, p loadplan.Plan, run func(loadplan.Plan) *loadresult.Result) {
 	t.Helper()
-	p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, loadplan.Seconds(60*s)
+	p.SaveErrors, p.Requested, p.Duration = true, 30, 0
+	p.Timeout, p.Connecting = loadplan.Seconds(60*s), loadplan.Seconds(60*s)
 	p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("me")
 	r := run(p)
 	if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 30 {
