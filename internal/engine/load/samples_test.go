@@ -195,6 +195,21 @@ func TestSamplesShareMemory(t *testing.T) {
 	}
 }
 
+// A sample says which connection it was.
+func TestSampleConnections(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 30, 0 })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(ms, answer(500, fmt.Sprint(p.N))) }})
+	seen := map[int]bool{}
+	for _, s := range r.Samples {
+		if seen[s.Connection] = true; string(s.Body) != fmt.Sprint(s.Connection) {
+			t.Errorf("connection %d has the answer of %s", s.Connection, s.Body)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d connections", len(seen))
+	}
+}
+
 // Samples of several threads: of each kind those that were over first.
 func TestSamplesOfThreads(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 90, 0 })
