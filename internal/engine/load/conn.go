@@ -276,8 +276,8 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
 // the peer had announced the close with an earlier answer (errClosed), that does not count as the
 // one retry. A scenario's step that is not safe to repeat is retried only if nothing of it was
-// handed to the ring, for else the server may have processed it, whatever it announced. All others
-// have failed; those pipelined behind the oldest, because of it.
+// handed to the ring: otherwise the server may have processed it, even if it announced the close.
+// All others have failed; those pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)

@@ -33,7 +33,7 @@ func (w *worker) beginDue() bool {
 	return w.retries.len > 0 && w.isDue(w.now, &w.window)
 }
 
-// beginIteration has the user who is free the longest begin the iteration that is due.
+// beginIteration begins the iteration that is due, with the user who has been free the longest.
 func (w *worker) beginIteration() {
 	n := w.users.free.first()
 	w.users.free.dropHead()
@@ -74,7 +74,7 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	}
 }
 
-// wakeThinking has the users wait for a connection whose steps have become due.
+// wakeThinking ends the thinking of users whose steps have become due: these wait for a connection.
 func (w *worker) wakeThinking() {
 	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
 		w.retries.pushBack(arrival{due: t.at, request: t.of, counted: w.users.all[t.of].counted})
@@ -114,7 +114,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 	}
 }
 
-// finishStep counts a step that was answered completely, and leads its user on.
+// finishStep counts a step that was answered completely, and continues its user.
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
@@ -125,8 +125,8 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	w.settleStep(x, r, w.now, w.placeOf(c, tag))
 }
 
-// settleStep asks the scenario what it thinks of a response that was complete at an instant, counts
-// the step and has the user go on.
+// settleStep gives the scenario a response that was complete at an instant, counts the step and
+// continues the user.
 func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
 	step := &w.users.all[x.request].step
 	w.samples.keepMessage(step.Message)
@@ -176,7 +176,7 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 	return s
 }
 
-// failStep has the user go on whose step has failed and was counted.
+// failStep continues the user of a step that has failed and was counted.
 func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
 	x, r := &c.exchanges[tag], &w.users.failed
 	r.Reset()
@@ -256,7 +256,8 @@ func (w *worker) lendStep(c *conn, tag uint32, r *scenario.Response) {
 	w.users.lent = append(w.users.lent, s)
 }
 
-// takeBackLent has the users go on whose messages no codec reads any more.
+// takeBackLent continues the users whose messages no codec reads any more. A turn calls it behind
+// all completions and timers: nothing else ends a loan.
 func (w *worker) takeBackLent() {
 	all := w.users.lent
 	w.users.lent = all[:0]
