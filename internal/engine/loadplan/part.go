@@ -223,7 +223,8 @@ type slotCycle struct {
 // workerSlots is the cycle of worker i of n: every n-th of the part's arrivals.
 func (p *Plan) workerSlots(i, n int) slotCycle {
 	mine, all := p.arrivalSlots()
-	rounds := int64(n) / sequence.GreatestDivisor(int64(n), int64(len(mine))) // until a pattern repeats
+	// A pattern repeats after so many rounds.
+	rounds := int64(n) / sequence.GreatestDivisor(int64(n), int64(len(mine)))
 	t := slotCycle{period: uint64(rounds * all)}
 	for j := int64(i); j < rounds*int64(len(mine)); j += int64(n) {
 		round, k := j/int64(len(mine)), j%int64(len(mine))
