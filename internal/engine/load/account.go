@@ -77,12 +77,12 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 	}
 }
 
-// countAnswer measures a request that was answered completely now. If its status is not expected,
-// it is an error whose latency is recorded apart: a server that fails fast must not look fast. of
-// is which of the plan's requests, or steps, it was.
-func (a *account) countAnswer(x *exchange, of int, now int64, v *window, expected, closed bool) {
+// countAnswer measures a request that was answered completely now. If the answer is not right, by
+// its status or by a check, it is an error whose latency is recorded apart: a server that fails
+// fast must not look fast. of is the number of the request, or of the step, in the plan.
+func (a *account) countAnswer(x *exchange, of int, now int64, v *window, right, closed bool) {
 	if !x.counted {
-		if !expected {
+		if !right {
 			a.totals.WarmupLost++
 		}
 		return
@@ -90,7 +90,7 @@ func (a *account) countAnswer(x *exchange, of int, now int64, v *window, expecte
 	a.last = max(a.last, now) // a lentStep is counted later than it was answered
 	a.counters.Status[min(x.status, 999)]++
 	after, latency := x.sent >= v.end && x.past == 0, now-x.due
-	if !expected {
+	if !right {
 		a.counters.ErrorLatency.Record(latency)
 		if after {
 			a.totals.ErrorsAfter++
@@ -124,7 +124,7 @@ func (a *account) countService(x *exchange, now int64, closed bool) {
 	a.counters.Service.Record(now - x.sent)
 }
 
-// countLoss counts a request of the window that failed: that one of the plan's requests, or steps.
+// countLoss counts a request of the window that failed, of that number in the plan.
 func (a *account) countLoss(of int) {
 	a.counters.Failed++
 	if a.route != nil {

@@ -40,6 +40,9 @@ func newSampler(p *loadplan.Plan) sampler {
 
 // wants reports whether a sample of that kind is to be kept.
 func (s *sampler) wants(k errorKind) bool {
+	if s.most == 0 { // the usual case, of each error
+		return false
+	}
 	n, known := s.count[k]
 	return n < s.most && (known || len(s.count) < sampledKinds)
 }

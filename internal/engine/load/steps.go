@@ -158,8 +158,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	w.takeStep(x.request, &next, at)
 }
 
-// numberOf is which of the plan's requests an exchange is of or, with a scenario, which of its
-// steps.
+// numberOf is the number of an exchange's request in the plan or, with a scenario, of its step.
 func (w *worker) numberOf(x *exchange) int {
 	if w.users == nil {
 		return int(x.request)
