@@ -30,7 +30,7 @@ func iterationTimeOf(r *result.Result) *result.Distribution {
 	return r.Iterations.Time
 }
 
-// scenarioMeasures are those of results with a scenario.
+// scenarioMeasures are those of iterations and of checks.
 func scenarioMeasures() []measure {
 	all := []measure{{"iterations/s", format.Digits3, func(r *result.Result) (float64, bool) {
 		if r.Iterations == nil {
@@ -44,8 +44,6 @@ func scenarioMeasures() []measure {
 				quantileOf(q, iterationTimeOf), true})
 		}
 	}
-	percent := func(share float64) string { return format.Percentage(share, 4) }
-	return append(all, measure{"checks passed", percent, func(r *result.Result) (float64, bool) {
-		return r.Passed("")
-	}, true})
+	return append(all, measure{name: "checks passed", show: format.FinePercent, some: true,
+		of: func(r *result.Result) (float64, bool) { return r.Passed("") }})
 }

@@ -33,7 +33,7 @@ func checksText(s *result.Scenario) string {
 		passed, failed = passed+c.Passed, failed+c.Failed
 	}
 	return fmt.Sprintf("%s of %s passed (%s)", format.Count(passed), format.Count(passed+failed),
-		format.Percentage(share, 4))
+		format.FinePercent(share))
 }
 
 // scenarioFacts are the lines of a report about users; none without a scenario.
@@ -66,7 +66,7 @@ func checkTable(r *result.Result) format.Table {
 	for _, c := range all {
 		share := format.TooFew
 		if made := c.Passed + c.Failed; made > 0 {
-			share = format.Percentage(float64(c.Passed)/float64(made), 4)
+			share = format.FinePercent(float64(c.Passed) / float64(made))
 		}
 		name := format.Clip(format.PlainLine(c.Name), longestCheck)
 		t = append(t, []string{name, format.Count(c.Failed), format.Count(c.Passed),
