@@ -84,7 +84,7 @@ func Late() *result.Result {
 // all pass.
 func Shopping() *result.Result {
 	r := Late()
-	r.Plan.Steps = []string{"login", "list", "buy|now"}
+	r.Plan.Requests, r.Plan.Steps = nil, []string{"login", "list", "buy|now"}
 	r.Plan.Checks = []string{"token", "price", "receipt"}
 	r.Plan.Rate, r.Plan.Users = loadplan.RatePerSecond(500), 200
 	r.Requests = result.Requests{Sent: 14_700, Completed: 14_590, Errors: 90, Unfinished: 20,
