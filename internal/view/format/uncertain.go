@@ -171,8 +171,8 @@ func Percentage(share float64, n int) string {
 	return SignificantDigits(100*share, n) + " %"
 }
 
-// FinePercent is a share as a percentage that is held against a limit, or against 100 %: four digits
-// of it, and near 100 % so many that what is missing has two: 99.9988 %.
+// FinePercent is a share as a percentage that is held against a limit, or against 100 %. It has
+// four digits; near 100 % it has more, so that two digits tell what is missing: 99.9988 %.
 func FinePercent(share float64) string {
 	digits := 4
 	if missing := 100 * (1 - share); missing > 0 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -49,7 +48,7 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 				values[m.Name] = v
 			}
 		}
-		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", benchLoad(&r.Plan), r.Model,
+		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", benchLoad(r), r.Model,
 			r.Plan.Connections)
 		if offered := r.Offered(); offered != nil {
 			name += "/rate=" + strconv.FormatFloat(*offered, 'f', -1, 64)
@@ -59,16 +58,16 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 	return d.Err()
 }
 
-// benchLoad is what a plan sends, as a part of a benchmark's name.
-func benchLoad(p *loadplan.Plan) string {
-	switch {
+// benchLoad is what a run sent, as a part of a benchmark's name.
+func benchLoad(r *result.Result) string {
+	switch p := &r.Plan; {
 	case len(p.Steps) > 0:
 		return fmt.Sprintf("scenario_of_%d_steps", len(p.Steps))
 	case p.Asks() == 1:
-		r := p.Requests[0].Written()
-		return benchName(r.Method + "_" + r.Path)
+		one := p.Requests[0].Written()
+		return benchName(one.Method + "_" + one.Path)
 	}
-	return fmt.Sprintf("%d_requests", p.Asks())
+	return fmt.Sprintf("%d_requests", r.Plan.Asks())
 }
 
 // ExperimentBench writes an experiment's trials as Go benchmarks, a line for each

@@ -143,8 +143,8 @@ export function byPercent(f: number): string {
   return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
 }
 
-/** finePercent is a share as a percentage that is held against a limit, or against 100 %: four digits of it, and near
-    100 % so many that what is missing has two: 99.9988 %. */
+/** finePercent is a share as a percentage that is held against a limit, or against 100 %. It has four digits; near 100 % it
+    has more, so that two digits tell what is missing: 99.9988 %. */
 export function finePercent(share: number): string {
   const missing = 100 * (1 - share);
   return percentage(share, missing > 0 ? Math.max(4, 3 - exponent(missing)) : 4);
