@@ -227,11 +227,13 @@ func (w *worker) refuse(i *insertion, row int) scenario.Step {
 	return scenario.Refuse(w.refused)
 }
 
-// Next checks the response.
+// Next checks the response. That its body is too long counts once, for however many checks it is.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	long := false
 	for _, i := range w.requests[u.State.(*message).request].Checks {
 		passes, sure := w.checks[i].Passes(r, &w.scratch)
-		if !sure {
+		if !sure && !long {
+			long = true
 			r.Check(len(w.checks), false)
 		}
 		r.Check(i, passes)

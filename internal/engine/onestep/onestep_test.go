@@ -281,6 +281,21 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// A response whose body is too long for several checks has one body that is too long.
+func TestLongBodyIsCountedOnce(t *testing.T) {
+	a := request(t, nil, "/a", "", "")
+	a.Checks = []int{0, 1}
+	m := maker(t, Config{Requests: []Request{a}, Checks: checks(t, "contains:ok", "json:$.id")})
+	w, u := worker1(t, m, scenario.Share{Users: 1}), user(0)
+	w.Start(u)
+	r := &scenario.Response{Status: 200, BodyBytes: 9}
+	r.AddBody([]byte("no"))
+	w.Next(u, r)
+	if want := []scenario.Checked{{Check: 3}, {Check: 0}, {Check: 1}}; !slices.Equal(r.Checks(), want) {
+		t.Errorf("%+v, want %+v", r.Checks(), want)
+	}
+}
+
 // The same seed sends the same.
 func TestSeed(t *testing.T) {
 	d := rows(t, 100)
