@@ -57,7 +57,7 @@ func (t *Table) Value(row, column int) []byte {
 // value is inserted as it is written, also if it is an object, a list or null; a string without
 // its quotes and escapes.
 func Read(name string, r io.Reader, limit int64) (*Table, error) {
-	p := parser{faults: fault.List{File: name}}
+	p := parser{faults: fault.List{File: name}, index: map[string]int{}}
 	limit = min(limit, math.MaxUint32)
 	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff")) // some editors write it
@@ -87,6 +87,7 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 type parser struct {
 	Table
 	faults fault.List
+	index  map[string]int // of columns, by name
 }
 
 // add appends a value, which begins at a place in the file.
@@ -100,6 +101,7 @@ func (p *parser) add(value []byte, line, column int) {
 
 // addColumn adds a column, whose name stands at a place in the file.
 func (p *parser) addColumn(name string, line, column int) {
+	_, twice := p.index[name]
 	switch {
 	case name == "":
 		p.faults.Add(line, column, "column %d has no name", len(p.columns)+1)
@@ -110,9 +112,10 @@ func (p *parser) addColumn(name string, line, column int) {
 	case strings.Contains(name, "{{") || strings.Contains(name, "}}"):
 		p.faults.Add(line, column, "column %.60q has braces, so no template can name it; rename it",
 			name)
-	case slices.Contains(p.columns, name):
-		p.faults.Add(line, column, "column %s is there twice", name)
+	case twice:
+		p.faults.Add(line, column, "column %.60s is there twice", name)
 	}
+	p.index[name] = len(p.columns)
 	p.columns = append(p.columns, name)
 }
 

@@ -61,12 +61,12 @@ func (p *parser) addObject(line []byte, number int, row []member, scratch *[]byt
 		w.At, _ = jsonscan.Skip(line, value)
 		column := w.KeyAt + 1
 		*scratch = jsonscan.AppendUnquoted((*scratch)[:0], w.Key)
-		i := slices.Index(p.columns, string(*scratch))
+		i, known := p.index[string(*scratch)]
 		switch {
 		case first:
 			p.addColumn(string(*scratch), number, column)
 			row = append(row, member{line[value:w.At], column, true})
-		case i < 0:
+		case !known:
 			p.faults.Add(number, column, "key %.60q is not in the first line, which has %s", *scratch,
 				named(p.columns))
 		case row[i].given:
