@@ -175,6 +175,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A column is checked once for each part in which it stands, and not for each request: a run may have
+// a million of them.
+func TestColumnsAreCheckedOnce(t *testing.T) {
+	d := table(t, "email,fits\na b,x\n")
+	a := request(t, d, "/a{{email}}{{email}}{{fits}}", "{{email}}", "")
+	b := request(t, d, "/b{{email}}", "", "{{email}}")
+	m := maker(t, Config{Data: d, Requests: []Request{a, b}})
+	one, two := m.requests[0].inserted, m.requests[1].inserted
+	if len(one) != 1 || len(two) != 1 || one[0] != two[0] {
+		t.Errorf("%v and %v", one, two)
+	}
+}
+
 // A load with a warm-up has no row for it if each is to be sent once.
 func TestOnceHasNoRowsForAWarmup(t *testing.T) {
 	d := table(t, "email\na b\n")
