@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/http/httpguts"
+
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/jsonscan"
 	"dyno/internal/engine/scenario"
@@ -95,7 +97,7 @@ func ParseBody(s string) (*Check, error) {
 func ParseHeader(s string) (*Check, error) {
 	name, v, found := strings.Cut(s, ":")
 	name = strings.TrimSpace(name)
-	if name == "" || strings.ContainsAny(name, " \t\r\n\x00") {
+	if !httpguts.ValidHeaderFieldName(name) {
 		return nil, fmt.Errorf("%.60q is not 'Name: value' or 'Name'", s)
 	}
 	return &Check{name: s, field: strings.ToLower(name), text: []byte(strings.TrimSpace(v)),
