@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/template"
+	"dyno/internal/fault"
 	"dyno/internal/redact"
 )
 
@@ -48,7 +49,7 @@ func URLs(file string, r io.Reader, base URL, names *template.Names) ([]URL, err
 		}))
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no URL; write one path or URL a line"}
+		err = fault.Fault{File: file, Problem: "has no URL; write one path or URL a line"}
 	}
 	return all, err
 }
@@ -88,7 +89,7 @@ func Bodies(file string, r io.Reader, names *template.Names) ([][]byte, error) {
 		return checkHoles(names, string(line), plainColumn)
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no body; write one a line"}
+		err = fault.Fault{File: file, Problem: "has no body; write one a line"}
 	}
 	return all, err
 }
