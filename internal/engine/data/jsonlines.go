@@ -90,7 +90,7 @@ func (p *parser) addMembers(row []member, line, column int, scratch *[]byte) {
 			p.faults.Add(line, column, "key %.60q is missing, and the first line has it", p.columns[i])
 		case m.value[0] == '"':
 			if !utf8.Valid(m.value) {
-				p.faults.Add(line, m.column, "is not UTF-8; convert the file, as with iconv -t utf-8")
+				p.refuseBytes(line, m.column)
 			}
 			*scratch = jsonscan.AppendUnquoted((*scratch)[:0], m.value)
 			p.add(*scratch, line, m.column)
