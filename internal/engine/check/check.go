@@ -1,4 +1,4 @@
-// Package check has what --expect-body and --expect-header want of a response.
+// Package check has the checks of --expect-body and --expect-header: what they want of a response.
 package check
 
 import (
@@ -28,7 +28,7 @@ type Check struct {
 	text   []byte // contained in the body, or the value of the field
 	any    bool   // of the field: whatever its value
 	regex  *regexp.Regexp
-	within *regexp.Regexp // of a text's beginning: matches if regex matches whatever follows
+	within *regexp.Regexp // for a body that was cut: matches only where regex does, whatever follows
 	sum    *[sha256.Size]byte
 	path   *jsonpath.Path
 	equals *value // what a value at path is; nil: there is one
