@@ -33,14 +33,13 @@ func (e excess) Error() string { return string(e) }
 func tooMany(format string, args ...any) error { return excess(fmt.Sprintf(format, args...)) }
 
 // eachLine calls each with every line of r without its end, LF or CRLF. The line is valid until
-// each returns. Errors become the faults of a fault.List of the file name. After a fault it
-// continues with the next line, unless there is an excess.
+// each returns. Errors become a fault.List of the file name. After a fault it continues with the
+// next line, unless there is an excess.
 func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
 	scan := bufio.NewScanner(limited)
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
-	faults := fault.List{File: name}
-	n := 0
+	faults, n := fault.List{File: name}, 0
 	for scan.Scan() {
 		n++
 		line := scan.Bytes()
@@ -49,11 +48,8 @@ func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 		}
 		if err := each(line); err != nil {
 			for _, one := range joined(err) {
-				column := 0
-				if at, ok := errors.AsType[atColumn](one); ok {
-					column = at.column
-				}
-				faults.Add(n, column, "%v", one)
+				at, _ := errors.AsType[atColumn](one)
+				faults.Add(n, at.column, "%v", one)
 			}
 			if _, over := errors.AsType[excess](err); over {
 				return faults.Err()

@@ -270,7 +270,7 @@ func FuzzRequestsFile(f *testing.F) {
 				return // an empty file
 			}
 			for _, e := range joined.Unwrap() {
-				if one, is := e.(fault.Fault); !is || one.File != "f" || one.Problem == "" {
+				if x, is := e.(fault.Fault); !is || x.File != "f" || x.Problem == "" {
 					t.Fatalf("fault %#v", e)
 				}
 			}
