@@ -42,7 +42,7 @@ fault: /
 engine/template: fault nearest /
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
-engine/check: engine/jsonpath engine/jsonscan engine/scenario /
+engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
 engine/onestep: engine/check engine/data engine/proto engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
