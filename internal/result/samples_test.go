@@ -156,6 +156,7 @@ func TestHeaderChecksAreRedacted(t *testing.T) {
 		t.Errorf("%v: %s", err, all)
 	}
 	for name, want := range map[string]string{"X-Cache: HIT": "X-Cache: HIT", "Set-Cookie:a=b": "Set-Cookie:(redacted)",
+		"X-Token : a b": "X-Token : (redacted)", "  X-Token: a": "  X-Token: (redacted)",
 		"x-api-key": "x-api-key", "Location: /a?token=b": "Location: /a?token=(redacted)",
 		"contains:token": "contains:token", "GET /a:b?token=c": "GET /a:b?token=(redacted)", "body within 9 bytes": "body within 9 bytes",
 		"X-Token:": "X-Token:"} {
