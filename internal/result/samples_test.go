@@ -263,3 +263,36 @@ func TestSamplesWithoutTheirRequest(t *testing.T) {
 		}
 	}
 }
+
+// A request is kept without the value of a secret variable, wherever in it that stands, and an
+// answer without a body that cannot be searched.
+func TestSamplesConcealVariables(t *testing.T) {
+	from := sampledRun()
+	const secret = "tok-90210x"
+	r := &from.Plan.Requests[0]
+	r.Method, r.Path, r.Header, r.Body = "POST", "/x/{{token}}", []proto.Field{{Name: "Accept", Value: "{{token}}"}}, []byte(`{"a":"{{token}}"}`)
+	written := r.Request
+	r.Template = &written
+	r.Path, r.Header, r.Body = "/x/"+secret, []proto.Field{{Name: "Accept", Value: secret}}, []byte(`{"a":"`+secret+`"}`)
+	from.Plan.SetVariables(map[string]string{"token": secret})
+	for i, encoding := range []string{"gzip", "identity", "x, br"} {
+		s := &from.Samples[i]
+		s.SetRequest(&from.Plan, proto.Message{})
+		s.Fields, s.Trailers = []proto.Field{{Name: "content-encoding", Value: encoding}}, nil
+		s.Body = []byte("body")
+	}
+	res, err := From(from, "test")
+	if err = errors.Join(err, res.RestorePlan(from.Plan, redact.PlainMark)); err != nil {
+		t.Fatal(err)
+	}
+	for i, body := range []string{"", "body", ""} {
+		s := res.Samples[i]
+		if s.Request.Path != "/x/(redacted)" || s.Request.Header[0].Value != "(redacted)" ||
+			string(s.Request.Body) != `{"a":"(redacted)"}` || string(s.Body) != body {
+			t.Errorf("%+v, body %q, answer %q", s.Request, s.Request.Body, s.Body)
+		}
+	}
+	if string(from.Samples[0].Request.Body) != `{"a":"`+secret+`"}` || from.Samples[0].Request.Header[0].Value != secret {
+		t.Error("what load gave has changed")
+	}
+}
