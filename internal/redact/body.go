@@ -36,8 +36,8 @@ func mediaType(kind string) string {
 	return strings.TrimSpace(kind)
 }
 
-// redactFields is a body without the values of its secret fields. It is not ok if the body is neither
-// JSON nor a form of that media type. A body of an unknown type, "", may be JSON.
+// redactFields is a body without the values of its secret fields. It is not ok if the body is
+// neither JSON nor a form of that media type. A body of an unknown type, "", may be JSON.
 func (r Replacer) redactFields(kind string, body []byte) (kept []byte, ok bool) {
 	if kind == "" || strings.Contains(kind, "json") {
 		if kept, ok = r.redactJSON(body); ok {

@@ -133,8 +133,8 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 	return countOrZero(q.Waiting), countOrZero(q.SentAfter), q.Sent
 }
 
-// Counted returns words for what -n and -R count: requests, which are sent, or iterations, which are
-// begun. busy says what is in use when no more of them can be.
+// Counted returns words for what -n and -R count: requests, which are sent, or iterations, which
+// are begun. busy says what is in use when no more of them can be.
 func (r *Result) Counted() (what, begun, busy string) {
 	if r.Plan.CountsIterations() {
 		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
@@ -213,8 +213,8 @@ func (d *Distribution) count() int64 {
 }
 
 // mergeScenario adds up what the users of all parts did, but for the times of iterations, which are
-// among the distributions. A part of which that is not known, because its generator was lost, counts
-// as one that did nothing.
+// among the distributions. A part of which that is not known, because its generator was lost,
+// counts as one that did nothing.
 func (m *Result) mergeScenario(all []*Result) error {
 	var completed int64 // in the window, as rates count
 	for _, r := range all {

@@ -41,7 +41,7 @@ type answers struct {
 	keep    redact.Replacer
 	secrets []string      // of the plan
 	known   *redact.Known // secrets
-	unknown bool          // requests that were not kept may have had secrets that the plan does not have
+	unknown bool          // requests that were not kept may have had secrets besides
 }
 
 // newAnswers returns what redacts these samples of a plan.
@@ -52,8 +52,8 @@ func newAnswers(p loadplan.Plan, keep redact.Replacer, all []loadresult.Sample) 
 	return answers{&p, keep, secrets, known, lost && hasSecretHoles(&p)}
 }
 
-// redactSample takes secrets out of s. If its request was not kept and may have had secrets, nothing
-// of the answer is kept, and nothing of a body that is compressed: it cannot be searched.
+// redactSample takes secrets out of s. If its request was not kept and may have had secrets,
+// nothing of the answer is kept. A compressed body is never kept, because it cannot be searched.
 func (a *answers) redactSample(s *loadresult.Sample) {
 	if a.keep == nil {
 		return

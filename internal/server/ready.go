@@ -164,8 +164,8 @@ func (r Ready) describeReady(a address) string {
 	return "answer with status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
 }
 
-// tryOnce makes one request. With FastCGI it only connects, because what a request must have depends
-// on the application.
+// tryOnce makes one request. With FastCGI it only connects, because what a request must have
+// depends on the application.
 func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) error {
 	if a.speaks != "fcgi" {
 		return r.requestOnce(ctx, client, a.url)
