@@ -69,9 +69,7 @@ func (s *Sample) SentFields() (all []proto.Field) {
 		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
 	}
 	all = append(all, r.Header...)
-	sized := s.RequestBytes > 0 || s.BodyHoles ||
-		slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
-	if sized && !given("Content-Length") && !given("Transfer-Encoding") {
+	if (s.BodyHoles || r.SendsLength()) && !given("Content-Length") && !given("Transfer-Encoding") {
 		length := strconv.FormatInt(s.RequestBytes, 10)
 		all = append(all, proto.Field{Name: "Content-Length", Value: length})
 	}
