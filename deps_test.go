@@ -58,7 +58,7 @@ engine/transport: engine/h3 engine/loadplan engine/proto engine/proto/fcgi engin
 engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
+result: engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
 objective: engine/loadplan engine/loadresult engine/metric result /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
