@@ -130,6 +130,6 @@ func (r *recorder) report(times []due, sendLag float64) {
 	p99 := offs[len(offs)*99/100]
 	fmt.Printf("  sent: %d of %d, of which %d before one that was due earlier\n", len(times)-missing,
 		len(times), early)
-	fmt.Printf("  spacing error p50 %.0f µs, p99 %.0f µs, max %.0f µs; the generator's own send lag "+
-		"p99 %.0f µs; ratio %.2f\n", offs[len(offs)/2], p99, offs[len(offs)-1], sendLag, p99/sendLag)
+	fmt.Printf("  spacing error p50 %.0f µs, p99 %.0f µs, max %.0f µs; the generator's own send "+
+		"lag p99 %.0f µs; ratio %.2f\n", offs[len(offs)/2], p99, offs[len(offs)-1], sendLag, p99/sendLag)
 }

@@ -302,10 +302,10 @@ func peerVerbs() (all []verb) {
 	return all
 }
 
-const peerNotes = `The flags and the form of the report are those of the other tool; the engine and the
-numbers are dyno's. Where the other tool would have reported something untrue, a line
-on stderr says so. A link to dyno with this name acts as this verb. Nothing is stored.
-docs/from.md says what differs.
+const peerNotes = `The flags and the form of the report are those of the other tool; the engine and
+the numbers are dyno's. Where the other tool would have reported something untrue, a
+line on stderr says so. A link to dyno with this name acts as this verb. Nothing is
+stored. docs/from.md says what differs.
 `
 
 var peerExamples = map[string]string{
