@@ -111,7 +111,11 @@ func writeOption(w io.Writer, o option) {
 	if o.short != "" {
 		short = "-" + o.short + ", "
 	}
-	left := strings.TrimRight(short+o.flagName()+" "+o.value, " ")
+	name := o.flagName()
+	if o.long == "" { // another tool's
+		short, name = "", "-"+o.short
+	}
+	left := strings.TrimRight(short+name+" "+o.value, " ")
 	for line := range strings.SplitSeq(o.does, "\n") {
 		fmt.Fprintf(w, "  %-28s %s\n", left, line)
 		left = ""

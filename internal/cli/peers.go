@@ -323,7 +323,7 @@ func (p peer) groups() []group {
 	for _, f := range p.flags {
 		o := option{value: f.value, does: f.does}
 		for name := range strings.FieldsSeq(f.names) {
-			if len(name) == 1 && !p.dash {
+			if len(name) == 1 {
 				o.short = name
 			} else if o.long == "" {
 				o.long = name
