@@ -48,7 +48,11 @@ func (v *filling) addVariable(s string) error {
 func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	v := &f.filling
 	if given["data"] {
-		rows, err := v.readData()
+		most := int64(data.MaxBytes)
+		if f.fleet.isAsked() {
+			most = data.MaxFleetBytes
+		}
+		rows, err := v.readData(most)
 		if err != nil {
 			faults = append(faults, joinedErrors(err)...)
 		} else {
@@ -68,8 +72,8 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	return faults
 }
 
-// readData reads the table. It returns what the plan says of it.
-func (v *filling) readData() (*loadplan.Rows, error) {
+// readData reads the table, from at most so many bytes. It returns what the plan says of it.
+func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	in, err := os.Open(v.file)
 	if err != nil {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: err.Error()}
@@ -80,7 +84,7 @@ func (v *filling) readData() (*loadplan.Rows, error) {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + ": " + err.Error()}
 	}
 	sum := sha256.New()
-	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), data.MaxBytes); err != nil {
+	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), most); err != nil {
 		return nil, err
 	}
 	v.names.Columns = v.table.Columns()
@@ -146,13 +150,7 @@ func (f *runFlags) textFaults(p parsed) (faults []error) {
 // setScenario gives the plan a scenario if what is sent differs from message to message, or users
 // or checks are wanted.
 func (f *runFlags) setScenario() []error {
-	if err := onestep.SetScenario(&f.plan, f.filling.table); err != nil {
-		return joinedErrors(err)
-	}
-	if f.plan.Scenario == nil {
-		return nil
-	}
-	return f.scenarioFaults()
+	return joinedErrors(onestep.SetScenario(&f.plan, f.filling.table))
 }
 
 // addChecked returns what adds an expectation that parse takes.
@@ -164,22 +162,4 @@ func addChecked(to *[]string, parse func(string) (*wanted.Check, error)) func(st
 		}
 		return err
 	}
-}
-
-// scenarioFaults are what cannot be done yet with requests that differ.
-func (f *runFlags) scenarioFaults() (faults []error) {
-	const what = "requests with {{holes}}, --data, --users and checks"
-	if f.fleet.isAsked() {
-		faults = append(faults, loadplan.Flaw{Setting: "--fleet", Problem: "agents cannot send " + what +
-			" yet; leave it out"})
-	}
-	if f.serve {
-		faults = append(faults, loadplan.Flaw{Setting: "--serve", Problem: "cannot show " + what +
-			" yet; --tui does"})
-	}
-	if f.purpose != "" {
-		faults = append(faults, loadplan.Flaw{Setting: "form", Problem: "it cannot send " + what +
-			" yet; dyno run does"})
-	}
-	return faults
 }

@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/template"
 )
 
@@ -112,6 +113,8 @@ func (m *Maker) IsRandom() bool {
 func Pack(p loadplan.Plan) ([]byte, error) {
 	if m, is := p.Scenario.(*Maker); is {
 		p.Scenario = nil
+		p.Requests = withOwnChecks(&p)
+		p.Expectations = loadplan.Expectations{}
 		if p.Rows != nil {
 			rows := *p.Rows
 			rows.Content = m.table.Encode()
@@ -119,6 +122,18 @@ func Pack(p loadplan.Plan) ([]byte, error) {
 		}
 	}
 	return loadplan.Pack(p)
+}
+
+// withOwnChecks are the requests of a plan, each with all that is expected of its responses. A
+// request that expects nothing has an empty list where the plan has checks, and package gob does
+// not tell that from none.
+func withOwnChecks(p *loadplan.Plan) []loadplan.Request {
+	all := slices.Clone(p.Requests)
+	for i := range all {
+		e := p.Expected(&all[i])
+		all[i].Expect = &e
+	}
+	return all
 }
 
 // Unpack reads what Pack wrote.
@@ -137,8 +152,12 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 		p.Rows = &rows
 	}
 	for i := range p.Requests {
-		if err := p.Requests[i].CheckHoles(); err != nil {
+		r := &p.Requests[i]
+		if err := r.CheckHoles(); err != nil {
 			return p, fmt.Errorf("request %d: %w", i+1, err)
+		}
+		if r.Body == nil && r.HasHoles(proto.InBody) {
+			r.Body = []byte{} // which package gob does not tell from none
 		}
 	}
 	return p, SetScenario(&p, table)
