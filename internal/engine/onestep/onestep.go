@@ -9,6 +9,7 @@ package onestep
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"dyno/internal/engine/check"
@@ -220,6 +221,19 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	step.Message.Fill = &x.fill
 	return step
+}
+
+// Example is the first request as its first message may be: with the first row and, each time, the
+// same random values. due is what {{now}} is, in ns since the Unix epoch. It is nobody's iteration.
+func (m *Maker) Example(due int64) (proto.Request, error) {
+	w := worker{Maker: m, numbering: scenario.NewNumbering(scenario.Share{Users: 1})}
+	u := scenario.User{Due: due, Rand: rand.New(rand.NewPCG(1, 1))}
+	step := w.Start(&u)
+	if step.Refused != nil {
+		return proto.Request{}, fmt.Errorf("the first request: %w", step.Refused)
+	}
+	r := &m.requests[step.Message.Request]
+	return r.Filled(step.Message.Fill), nil
 }
 
 // refuse ends an iteration that cannot be sent: the value of a row may not stand at i. All refusals
