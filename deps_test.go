@@ -44,7 +44,8 @@ engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario /
 engine/sequence: /
-engine/onestep: engine/check engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
+engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
+engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
