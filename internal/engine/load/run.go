@@ -329,8 +329,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *transport.Protocols,
-	gate *gate,
-	i, n int) (*worker, error) {
+	gate *gate, i, n int) (*worker, error) {
 	users, err := newUsers(p, i, n)
 	if err != nil {
 		return nil, err

@@ -206,7 +206,8 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 			return w.refuse(i, row)
 		}
 	}
-	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
+	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request,
+		Timeout: r.Timeout}
 	if len(r.Sources) == 0 {
 		return step
 	}
