@@ -147,7 +147,7 @@ func New(c Config) (*Maker, error) {
 	return m, errors.Join(faults...)
 }
 
-// hasColumn reports whether the data has a column of that number: a plan from elsewhere may lack it.
+// hasColumn reports whether the data has a column of that number: that of a foreign plan may not.
 func hasColumn(t *data.Table, i int) bool {
 	return t != nil && i >= 0 && i < len(t.Columns())
 }
