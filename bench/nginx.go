@@ -54,6 +54,7 @@ http {
 	}
 	server {
 		listen %s;
+		location = ` + contentPath + ` { return 200 '%s'; }
 		location = ` + servedPath + ` { stub_status; }
 	}
 }
@@ -81,11 +82,14 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 	if !l.tls {
 		loaded, url = clear, "http://"+clear+"/"
 	}
+	if l.content != sameContent {
+		loaded, url = status, "http://"+status+contentPath // the others are HTTP/2
+	}
 	processes, alone := "master_process off;", len(cpus) <= 1 // only then is its CPU time known
 	if !alone {
 		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
 	}
-	conf := fmt.Sprintf(nginxConf, processes, secure, clear, status)
+	conf := fmt.Sprintf(nginxConf, processes, secure, clear, status, contentBody)
 	if err := errors.Join(writeCertificate(dir),
 		os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600)); err != nil {
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)

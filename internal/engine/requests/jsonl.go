@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dyno/internal/engine/loadplan"
@@ -236,6 +237,19 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 			return fmt.Errorf("at_s %.80s is not a number of seconds from 0 to %.0f", v, most)
 		}
 		e.at, e.timed = loadplan.Seconds(math.Round(f*1e9)), true
+		return nil
+	},
+	"timeout": func(e *entry, v json.RawMessage) error {
+		s, err := parseText("timeout", v)
+		if err != nil {
+			s = string(v) + "s" // a number
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d < time.Millisecond || d > loadplan.MaxTime {
+			return fmt.Errorf("timeout %.80s is not a duration from 1ms to %v, as \"500ms\"; a number is "+
+				"in seconds", v, loadplan.MaxTime)
+		}
+		e.timeout = d
 		return nil
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {
