@@ -100,7 +100,6 @@ func parseSpeed(s string) (float64, error) {
 type imported struct {
 	notes []string
 	run   []string // flags of dyno run
-	from  string   // where the flags read it, for messages
 }
 
 // fromVerb is dyno from SOURCE. read gives the requests to the collector.

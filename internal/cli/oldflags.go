@@ -20,7 +20,7 @@ func oldFlags(args []string, groups []group) (rest []string, faults []error) {
 			rest, args = append(rest, arg), args[1:]
 			continue
 		}
-		if fault, words := oldFlag(args, groups); words > 0 {
+		if words, fault := oldFlag(args, groups); words > 0 {
 			faults, args = append(faults, fault), args[words:]
 			continue
 		}
@@ -33,19 +33,19 @@ func oldFlags(args []string, groups []group) (rest []string, faults []error) {
 	return rest, faults
 }
 
-// oldFlag is the fault of a flag of another tool with which args begin, and how many words it has;
+// oldFlag is how many words a flag of another tool has with which args begin, and its fault;
 // 0 if it is none.
-func oldFlag(args []string, groups []group) (fault error, words int) {
+func oldFlag(args []string, groups []group) (words int, fault error) {
 	name, value, has := strings.Cut(args[0], "=")
 	if !has && len(args) > 1 {
 		value = args[1]
 	}
 	if _, ours := readFlag(args[0], groups); ours && (name != "-q" || !isBareNumber(value)) {
-		return nil, 0
+		return 0, nil
 	}
 	problem, takes, is := newSpelling(name, value, groups)
 	if !is {
-		return nil, 0
+		return 0, nil
 	}
 	words = 1
 	if takes && !has {
@@ -54,7 +54,7 @@ func oldFlag(args []string, groups []group) (fault error, words int) {
 	if takes && value != "" {
 		name += " " + value
 	}
-	return loadplan.Flaw{Setting: name, Problem: problem}, words
+	return words, loadplan.Flaw{Setting: name, Problem: problem}
 }
 
 // isBareNumber reports whether a word is a number without a unit.

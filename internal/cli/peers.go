@@ -69,11 +69,6 @@ func refused(why string) func(*peerLoad, string) error {
 	return func(*peerLoad, string) error { return errors.New(why) }
 }
 
-func setKeepAlive(l *peerLoad, _ string) error {
-	l.KeepAlive = true
-	return nil
-}
-
 func setDetail(l *peerLoad, _ string) error {
 	l.Detail = true
 	return nil

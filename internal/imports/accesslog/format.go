@@ -8,7 +8,6 @@ import (
 
 // A Format is the form of a log's lines: texts that all lines have, and fields between them.
 type Format struct {
-	name   string
 	fields []field
 	last   string // text behind the last field
 }
