@@ -40,6 +40,7 @@ engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
+engine/hurl: fault /
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario /
