@@ -103,7 +103,7 @@ func (r *Result) setClosed() {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
 	}
-	if r.Answers() == 0 || len(r.Plan.Steps) > 0 { // users may think, and leave connections idle
+	if r.Answers() == 0 || r.Plan.MayIdle() {
 		return
 	}
 	busy := 0.0 // mean number of busy connections

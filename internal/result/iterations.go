@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/redact"
+	"dyno/internal/engine/scenario"
 )
 
-// A Scenario is what the users of a scenario did. Its keys are the result's own in JSON.
+// A Scenario is what users did, and which responses were right. Its keys are the result's own.
 type Scenario struct {
 	Iterations *Iterations  `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
 	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
@@ -44,8 +44,8 @@ type IterationRate struct {
 	Completed float64  `json:"completed"`
 }
 
-// A CheckCount is how often a check of a scenario passed and failed, in steps of iterations of the
-// window.
+// A CheckCount is how often a check passed and failed: responses to requests, or to steps of
+// iterations, of the window.
 type CheckCount struct {
 	Name   string `json:"name"`
 	Passed int64  `json:"passed"`
@@ -55,7 +55,15 @@ type CheckCount struct {
 // setScenario sets what users did.
 func (r *Result) setScenario(from *loadresult.Result) error {
 	t := from.Scenario
-	if t == nil || !from.Plan.CountsIterations() {
+	if t == nil {
+		return nil
+	}
+	for _, c := range t.Checks {
+		if c.Passed+c.Failed > 0 || !scenario.IsOwnCheck(c.Name) {
+			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
+		}
+	}
+	if !from.Plan.CountsIterations() {
 		return nil
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
@@ -78,9 +86,6 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 		return fmt.Errorf("encoding the histograms of iterations: %w", err)
 	}
 	r.Iterations = i
-	for _, c := range t.Checks {
-		r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
-	}
 	return nil
 }
 
@@ -157,14 +162,16 @@ func checkScenario(r *Result) (all []error) {
 		}
 	}
 	apart := r.Plan.CountsIterations()
-	wrong(len(r.Checks) > 0 && len(r.Checks) != len(r.Plan.Checks),
+	own := len(r.Plan.Checks) > 0 && scenario.IsOwnCheck(r.Plan.Checks[len(r.Plan.Checks)-1])
+	wrong(len(r.Checks) > 0 && len(r.Checks) != len(r.Plan.Checks) &&
+		(!own || len(r.Checks) != len(r.Plan.Checks)-1),
 		"there are %d checks, and the plan has %d", len(r.Checks), len(r.Plan.Checks))
 	for _, c := range r.Checks {
 		wrong(min(c.Passed, c.Failed) < 0, "check %s: %d is below 0", c.Name, min(c.Passed, c.Failed))
 	}
 	i := r.Iterations
 	if i == nil {
-		wrong(len(r.Checks) > 0, "there are checks and no iterations")
+		wrong(apart && len(r.Checks) > 0, "there are checks and no iterations")
 		return all
 	}
 	wrong(!apart, "there are iterations, and the plan has no scenario of several steps or checks")
@@ -280,6 +287,9 @@ func (m *Result) mergeChecks(part *Result) error {
 		return nil
 	}
 	for k, c := range part.Checks {
+		if k == len(m.Checks) && scenario.IsOwnCheck(c.Name) {
+			m.Checks = append(m.Checks, CheckCount{Name: c.Name})
+		}
 		if k >= len(m.Checks) || m.Checks[k].Name != c.Name {
 			return fmt.Errorf("part %d has a check %q that others do not have", part.Plan.Part+1, c.Name)
 		}
@@ -302,29 +312,6 @@ func noteUnknownIterations(m *Result, all []*Result) (said []string) {
 			"iterations and checks: both are those of the others", unknown, len(all)))
 	}
 	return said
-}
-
-// keptCheckName returns what is kept of the name of a check, by those of a plan and what is kept of
-// these.
-func keptCheckName(plan, kept []string, keep redact.Replacer) func(string) string {
-	return func(s string) string {
-		if i := slices.Index(plan, s); i >= 0 {
-			return kept[i]
-		}
-		return keepCheck(keep, s)
-	}
-}
-
-// nameChecks renames checks. A name is also the kind of the errors of its check.
-func (r *Result) nameChecks(name func(string) string) {
-	for i := range r.Checks {
-		r.Checks[i].Name = name(r.Checks[i].Name)
-	}
-	for i := range r.Errors {
-		if e := &r.Errors[i]; e.Phase == string(loadresult.Check) {
-			e.Kind = name(e.Kind)
-		}
-	}
 }
 
 // IterationTime is the time of the iterations that completed; nil if there were none.

@@ -175,7 +175,7 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 // requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
-	if r.Model == OpenLoop || len(r.Plan.Steps) > 0 {
+	if r.Model == OpenLoop || r.Plan.MayIdle() {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup

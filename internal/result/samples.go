@@ -67,7 +67,7 @@ func (a *answers) redactSample(s *loadresult.Sample) {
 	own := a.ownSecrets(s)
 	redactRequest(&s.Request, a.keep)
 	cut := func(text string) string { return a.known.Cut(own.Cut(text)) }
-	s.Step, s.Detail = a.keep.Route(s.Step), cut(s.Detail)
+	s.Step, s.Detail = a.keep.KeepHoles(nil).Route(s.Step), cut(s.Detail)
 	s.Body = []byte(cut(string(a.keep.AnswerBody(contentType(s.Fields), s.Body))))
 	whole := func(text string) string { return a.known.Text(own.Text(text)) }
 	s.Fields, s.Trailers = a.answerFields(s.Fields, whole), a.answerFields(s.Trailers, whole)

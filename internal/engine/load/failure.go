@@ -22,40 +22,39 @@ type failure struct {
 	addr   ring.Addr
 }
 
+// count counts one more of what key says. Only of the first one detail is asked.
+func (f failures) count(key failure, detail func() string) {
+	known := f[key]
+	if known == nil {
+		known = &loadresult.Failure{Phase: key.phase, Kind: key.kind, Detail: detail()}
+		if key.addr != (ring.Addr{}) {
+			known.Address = key.addr.String()
+		}
+		f[key] = known
+	}
+	known.Count++
+}
+
 func (f failures) countFailure(phase loadresult.Phase, addr ring.Addr, err error) {
-	key := failure{phase: phase, kind: failureKind(err), addr: addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: phase, Kind: key.kind, Address: addr.String(),
-			Detail: describeError(err)}
-		f[key] = known
-	}
-	known.Count++
+	f.count(failure{phase: phase, kind: failureKind(err), addr: addr},
+		func() string { return describeError(err) })
 }
 
-// countStatus counts an answer whose status the plan does not expect. It allocates only for the
-// first answer of its kind.
+// countStatus counts an answer whose status the plan does not expect.
 func (f failures) countStatus(status uint16, addr ring.Addr) {
-	key := failure{loadresult.Expect, badStatus, status, addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: loadresult.Expect, Kind: badStatus, Address: addr.String(),
-			Detail: statusDetail(status)}
-		f[key] = known
-	}
-	known.Count++
+	f.count(failure{loadresult.Expect, badStatus, status, addr},
+		func() string { return statusDetail(status) })
 }
 
-// countCheck is add of an answer that did not pass a check, whose name is the kind.
+// countCheck counts an answer that did not pass a check, whose name is the kind.
 func (f failures) countCheck(name string, addr ring.Addr) {
-	key := failure{phase: loadresult.Check, kind: name, addr: addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: loadresult.Check, Kind: name, Address: addr.String(),
-			Detail: failedCheck}
-		f[key] = known
-	}
-	known.Count++
+	f.count(failure{phase: loadresult.Check, kind: name, addr: addr},
+		func() string { return failedCheck })
+}
+
+// countRefusal counts a request that was not sent because the scenario could not make it.
+func (f failures) countRefusal(reason error) {
+	f.count(failure{phase: loadresult.Check, kind: loadresult.Refused}, reason.Error)
 }
 
 // badStatus is the kind of an answer that is an error by its status, which is its Detail.

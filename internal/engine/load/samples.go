@@ -161,7 +161,7 @@ func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *loadre
 	}
 	if w.users != nil {
 		u := &w.users.all[x.request]
-		s.Step, s.User, s.Iteration = w.plan.Steps[u.step.Route], u.Number, u.Iteration
+		s.Step, s.User, s.Iteration = w.plan.StepName(u.step.Route), u.Number, u.Iteration
 	}
 	w.samples.kept = append(w.samples.kept, s)
 	return &w.samples.kept[len(w.samples.kept)-1]

@@ -58,11 +58,14 @@ func (w *worker) beginIteration() {
 // takeStep has a user do a step: it thinks from an instant on, or waits for a connection, or its
 // iteration was over at that instant.
 func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
+	u := &w.users.all[n]
 	if s.End {
+		if s.Refused != nil && u.counted {
+			w.errors.countRefusal(s.Refused)
+		}
 		w.endIteration(n, at, s.Failed)
 		return
 	}
-	u := &w.users.all[n]
 	u.step = *s
 	if due := at + int64(max(s.Think, 0)); due > w.now {
 		w.users.thinking.pushTimer(due, n)

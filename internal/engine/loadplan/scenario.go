@@ -1,6 +1,8 @@
 package loadplan
 
 import (
+	"slices"
+
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 )
@@ -15,7 +17,7 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 			"the plan has steps, checks or users, and no scenario that says what users do")
 		return
 	}
-	flaw(len(p.Steps) == 0, "scenario", "has no step")
+	flaw(len(p.Steps)+len(p.Requests) == 0, "scenario", "has no step")
 	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
 	threads := min(p.Threads, p.Connections)
 	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
@@ -23,7 +25,8 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
 		p.Part+1, p.Parts)
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
-	flaw(p.Probe > 0, "--probe", "sends the same request again and again, and a scenario does not")
+	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
+		"leave it out where requests have {{holes}}, data, users or checks")
 }
 
 // Want is what the plan wants of each response.
@@ -37,8 +40,12 @@ func (p *Plan) Want() (w proto.Want) {
 	return w
 }
 
-// StepRoutes are the steps, by number, as requests of which only the Name is set: a route for each.
+// StepRoutes are the steps, by number, as requests: a route for each. If there are Steps, only the
+// Name is set.
 func (p *Plan) StepRoutes() []Request {
+	if len(p.Steps) == 0 {
+		return p.Requests
+	}
 	all := make([]Request, len(p.Steps))
 	for i := range all {
 		all[i].Name = p.Steps[i]
@@ -46,14 +53,38 @@ func (p *Plan) StepRoutes() []Request {
 	return all
 }
 
+// StepName is the name of step i.
+func (p *Plan) StepName(i int) string {
+	if len(p.Steps) == 0 {
+		return p.Requests[i].Name
+	}
+	return p.Steps[i]
+}
+
+// MayIdle reports whether connections of a closed load may be idle: users think between steps, or
+// are fewer than the requests that can be in flight.
+func (p *Plan) MayIdle() bool { return len(p.Steps) > 0 || p.Users > 0 }
+
+// HasHoles reports whether a request has a hole, so that it needs a scenario.
+func (p *Plan) HasHoles() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return len(r.Holes) > 0 })
+}
+
+// HasTemplates reports whether a request was written with {{.
+func (p *Plan) HasTemplates() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.Template != nil })
+}
+
 // IsRandom reports whether the plan needs a Seed: something in it is drawn at random.
 func (p *Plan) IsRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
-// CountsIterations reports whether results tell iterations from requests. With a scenario of one
-// step, which has no checks, an iteration is a request.
-func (p *Plan) CountsIterations() bool { return len(p.Steps) > 1 || len(p.Checks) > 0 }
+// CountsIterations reports whether results tell iterations from requests. An iteration is a request
+// if there are no Steps, and if there is one step, which has no checks.
+func (p *Plan) CountsIterations() bool {
+	return len(p.Steps) > 1 || len(p.Steps) == 1 && len(p.Checks) > 0
+}
 
 // UserCount is how many users a plan with a scenario has.
 func (p *Plan) UserCount() int {

@@ -78,6 +78,10 @@ func Fewer(all []Failure, most int) []Failure {
 	return append(kept, others...)
 }
 
+// Refused is the kind, of phase Check, of requests that were not sent because a value does not fit
+// its place.
+const Refused = "value"
+
 // Behind is the kind of requests that were lost with their connection because another request
 // failed. They are a consequence; the cause is counted as well.
 const Behind = "behind"

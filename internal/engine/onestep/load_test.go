@@ -74,7 +74,7 @@ func TestOnceThroughLoad(t *testing.T) {
 			p := loadplan.DefaultPlan()
 			p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
 			p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
-			p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
+			p.Scenario, p.Checks = m, m.CheckNames()
 			p.Threads, p.Connections, p.Requested, p.Seed = tc.threads, tc.connections, n, 1
 			p.Duration, p.Drain = 0, loadplan.Seconds(time.Minute)
 			passed, failed, errors := runParts(t, p.SplitBy(tc.weights))
@@ -127,7 +127,7 @@ func TestOnceWithAWarmup(t *testing.T) {
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
 	p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
-	p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
+	p.Scenario, p.Checks = m, m.CheckNames()
 	p.Threads, p.Connections, p.Requested, p.Seed = 1, 1, 5, 1
 	p.Duration, p.Warmup = 0, loadplan.Seconds(time.Second)
 	if _, err := load.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "leave out --warmup") {

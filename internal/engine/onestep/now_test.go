@@ -37,7 +37,7 @@ func TestNow(t *testing.T) {
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
 	p.Requests = []loadplan.Request{{Request: asked.Request, Name: "once", Weight: 1}}
-	p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
+	p.Scenario, p.Checks = m, m.CheckNames()
 	p.Threads, p.Connections, p.Users, p.Requested, p.Seed = 1, 1, 1, n, 1
 	p.Rate, p.Timeout = loadplan.RatePerSecond(float64(time.Second/interval)), loadplan.Seconds(time.Minute)
 	p.Duration, p.Drain = 0, loadplan.Seconds(time.Minute)

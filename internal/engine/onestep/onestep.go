@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
@@ -44,8 +42,6 @@ type Maker struct {
 	want     proto.Want
 	values   int // of the request that has most
 	longest  int // bytes of what is generated for one request, at most
-	mu       sync.Mutex
-	workers  []*worker
 }
 
 // compiled is a request with what would have to be computed for each message.
@@ -67,7 +63,7 @@ type insertion struct {
 func newInsertion(t *data.Table, column int, in proto.Part) (i insertion, has bool) {
 	i = insertion{column: column, in: in}
 	for row := range t.Rows() {
-		if proto.CheckValue(in, t.Value(row, column)) != nil {
+		if proto.ValueProblem(in, t.Value(row, column)) != "" {
 			if !has {
 				i.wrong, has = make([]uint64, t.Rows()/64+1), true
 			}
@@ -141,23 +137,9 @@ func (m *Maker) CheckNames() []string {
 		all = append(all, c.Name())
 	}
 	if m.want.Body > 0 {
-		all = append(all, fmt.Sprintf("body within %d bytes", m.want.Body))
+		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	return all
-}
-
-// Refused is how many messages of the window were not sent because of a value, or because rows were
-// used up, and the reason of one of them; nil if there is none. The iterations failed.
-func (m *Maker) Refused() (n int64, reason error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, w := range m.workers {
-		n += w.refused.Load()
-		if first := w.first.Load(); first != nil && reason == nil {
-			reason = *first
-		}
-	}
-	return n, reason
 }
 
 // Make makes the scenario of a worker.
@@ -167,11 +149,7 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 			return nil, fmt.Errorf("--data-order %v: %w", m.rows, err)
 		}
 	}
-	w := &worker{Maker: m, numbering: scenario.NewNumbering(s)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.workers = append(m.workers, w)
-	return w, nil
+	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
 }
 
 // A worker is the scenario of one worker.
@@ -180,8 +158,7 @@ type worker struct {
 	numbering scenario.Numbering
 	facts     template.Facts
 	scratch   check.Scratch
-	refused   atomic.Int64 // which Refused reads while there is load; no other worker writes it
-	first     atomic.Pointer[error]
+	refused   error // why the first message with a wrong value was not sent
 }
 
 // A message is what a user sends. Its memory is used again for the user's next one.
@@ -206,14 +183,14 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	row := 0
 	if w.table != nil {
 		if row, is = w.rows.Row(u, place, w.table.Rows()); !is {
-			return w.refuse(u, nil, row)
+			return scenario.Refuse(errUsedUp)
 		}
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
 	r := &w.requests[x.request]
 	for k := range r.inserted {
 		if i := &r.inserted[k]; i.isWrong(row) {
-			return w.refuse(u, i, row)
+			return w.refuse(i, row)
 		}
 	}
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
@@ -240,21 +217,14 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	return step
 }
 
-// refuse ends an iteration that cannot be sent: because of the value of a row at i or, if that is
-// nil, because rows are used up. It says why once.
-func (w *worker) refuse(u *scenario.User, i *insertion, row int) scenario.Step {
-	if u.Warmup {
-		return scenario.Fail()
+// refuse ends an iteration that cannot be sent: the value of a row may not stand at i. All refusals
+// of a worker have the reason of its first one, for results show one.
+func (w *worker) refuse(i *insertion, row int) scenario.Step {
+	if w.refused == nil {
+		w.refused = fmt.Errorf("column %s, row %d: the value %s", w.table.Columns()[i.column], row+1,
+			proto.ValueProblem(i.in, w.table.Value(row, i.column)))
 	}
-	if w.refused.Add(1) == 1 {
-		err := errUsedUp
-		if i != nil {
-			err = fmt.Errorf("column %s, row %d: %w", w.table.Columns()[i.column], row+1,
-				proto.CheckValue(i.in, w.table.Value(row, i.column)))
-		}
-		w.first.Store(&err)
-	}
-	return scenario.Fail()
+	return scenario.Refuse(w.refused)
 }
 
 // Next checks the response.

@@ -70,11 +70,13 @@ func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors write it
 		}
 		if err := each(line); err != nil {
-			f := Fault{File: name, Line: n, Problem: err.Error()}
-			if at, ok := errors.AsType[atColumn](err); ok {
-				f.Column = at.column
+			for _, one := range joined(err) {
+				f := Fault{File: name, Line: n, Problem: one.Error()}
+				if at, ok := errors.AsType[atColumn](one); ok {
+					f.Column = at.column
+				}
+				fault(f)
 			}
-			fault(f)
 			if _, over := errors.AsType[excess](err); over {
 				return errors.Join(faults...)
 			}

@@ -54,7 +54,10 @@ type Names struct {
 	Columns   []string          // of the data
 	Variables map[string]string // constant in a run, so that they become literal text
 	Captures  []string
-	Env       func(name string) (value string, set bool) // of the process; nil: there is none
+	// Env is the environment of the process; nil: there is none.
+	Env func(name string) (value string, set bool)
+	// Unread says that the data could not be read, so that any name may be a column.
+	Unread bool
 }
 
 // A Position is where a text begins: in a file, or in the value of a flag, which File then names.

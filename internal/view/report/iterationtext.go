@@ -68,11 +68,15 @@ func checkTable(r *result.Result) format.Table {
 		if made := c.Passed + c.Failed; made > 0 {
 			share = format.Percentage(float64(c.Passed)/float64(made), 4)
 		}
-		t = append(t, []string{format.PlainLine(c.Name), format.Count(c.Failed), format.Count(c.Passed),
+		name := format.Clip(format.PlainLine(c.Name), longestCheck)
+		t = append(t, []string{name, format.Count(c.Failed), format.Count(c.Passed),
 			share})
 	}
 	return t
 }
+
+// longestCheck is how many characters of a check's name are shown.
+const longestCheck = 60
 
 // iterationTimes are the times of iterations; nil where there are none.
 func iterationTimes(r *result.Result) (completed, failed *result.Distribution) {
