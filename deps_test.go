@@ -41,6 +41,7 @@ engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
 engine/hurl: fault /
+engine/session: engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario /

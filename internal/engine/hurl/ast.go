@@ -1,8 +1,9 @@
 // Package hurl reads the Hurl file format: requests, and what their responses have to be, as plain
 // text. Program hurl (https://hurl.dev) runs such files as tests.
 //
-// The reader takes what hurl 8 takes, whether dyno can run it or not, and refuses the rest with line
-// and column. What a file means, and which part of the language dyno runs, is in package session.
+// The reader takes what hurl 8 takes, whether dyno can run it or not, and refuses the rest with
+// line and column. What a file means, and which part of the language dyno runs, is in package
+// session.
 package hurl
 
 import "regexp"

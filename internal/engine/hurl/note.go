@@ -65,7 +65,8 @@ func (p *parser) applyNotes(f *File, e *Entry, from, method int) {
 		case word == "weight":
 			f.Weight, problem = parseWeight(rest)
 		default:
-			problem = fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, or # dyno: weight 3", n.text)
+			problem = fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, or # dyno: "+
+				"weight 3", n.text)
 		}
 		if problem != "" {
 			p.fail(n.at, "%s", problem)
