@@ -93,12 +93,13 @@ notices/generate: /
 fleet/wire: engine/metric result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge lab/run /
 bench/known: /
+bench/hurl: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/search: /
 bench/known/spinner: / golang.org/x/sys

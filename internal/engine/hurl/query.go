@@ -99,7 +99,7 @@ func (p *parser) slashed() *Pattern {
 	for !p.take("/") {
 		switch {
 		case p.at == len(p.text):
-			p.fail(at, "the regular expression is not closed by /")
+			p.fail(p.at, "the regular expression is not closed by /")
 			return nil
 		case p.take(`\/`):
 			b.WriteByte('/')

@@ -40,6 +40,12 @@ type Rows struct {
 	Order  string `json:"order"`  // in which rows are taken: see package data
 }
 
+// A Script is a file that says what users do.
+type Script struct {
+	File   string `json:"file"` // its name, without the folder
+	SHA256 string `json:"sha256"`
+}
+
 // SetVariables sets Variables, in the order of their names.
 func (p *Plan) SetVariables(values map[string]string) {
 	p.Variables = nil

@@ -5,12 +5,13 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// An Observation is what Config.Observe is told of a response.
+// An Observation is what Config.Observe is told of a step. Its Response is only lent.
 type Observation struct {
 	Step     string
 	Request  proto.Request // as it was sent
 	Response *scenario.Response
-	Outcomes []Outcome
+	Failed   bool
+	Outcomes []Outcome // of the checks
 }
 
 // An Outcome is that of one check.
@@ -20,13 +21,17 @@ type Outcome struct {
 	Actual string // the value, or why there is none
 }
 
-// observe tells of a response that was judged.
-func (w *worker) observe(x *user, e *entry, r *scenario.Response) {
+// leastError is the lowest status that is an error where the file says nothing of the response.
+const leastError = 400
+
+// observe judges a response, and tells of it.
+func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) {
+	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
 	variant := 0
 	if len(x.values[e.jarValue]) > 0 {
 		variant = 1
 	}
-	o := Observation{Step: w.Steps[e.route], Response: r,
+	o := Observation{Step: w.Steps[e.route], Response: r, Failed: !passed,
 		Request: w.Requests[e.request[variant]].Filled(&x.fill)}
 	for _, c := range r.Checks() {
 		one := Outcome{Name: w.Checks[c.Check], OK: c.OK}
@@ -40,6 +45,7 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) {
 		o.Outcomes = append(o.Outcomes, one)
 	}
 	w.Observe(o)
+	return passed
 }
 
 // actual shows the value of an assert.

@@ -21,6 +21,7 @@ const (
 	percent          // of URLs and forms, as curl does it
 	basicAuth        // Base64
 	quotable         // of a name in a part of a multipart form
+	inURL            // bytes beyond ASCII are escaped, as curl does it
 )
 
 // A filler makes the value of one hole.
@@ -125,13 +126,16 @@ func (d *draft) setPath(r *hurl.Request) {
 		return
 	}
 	all[0].text = []byte(rest)
-	if rest == "" && len(all) > 1 {
+	switch {
+	case rest == "" && len(all) > 1 && d.Unknown:
+		all[0].text = []byte("/")
+	case rest == "" && len(all) > 1:
 		d.fault(all[1].at, "a value that only the run knows stands where the path begins; "+
 			"write / before it")
 		return
 	}
 	d.begin()
-	d.writeParts(all, plain, proto.InPath)
+	d.writeParts(all, inURL, proto.InPath)
 	d.shown = []byte(pathSource(r.URL.Source()))
 	if len(d.text) == 0 || d.text[0] == '?' {
 		d.text = append([]byte("/"), d.text...)
@@ -157,7 +161,11 @@ func (d *draft) setPath(r *hurl.Request) {
 
 // writePair writes a parameter. As in hurl, its name is not encoded.
 func (d *draft) writePair(kv hurl.KeyValue, in proto.Part) {
-	d.write(kv.Key, plain, in)
+	name := plain
+	if in == proto.InPath {
+		name = inURL
+	}
+	d.write(kv.Key, name, in)
 	d.writeText("=")
 	d.write(kv.Value, percent, in)
 }
@@ -375,7 +383,7 @@ func (s *scope) readFile(name hurl.Template) []byte {
 // occur in what is known of the body.
 func (d *draft) boundary(r *hurl.Request) string {
 	sum := sha256.Sum256([]byte(d.file.Name + r.URL.Source() + fmt.Sprint(r.Pos)))
-	return "------------------------" + hex.EncodeToString(sum[:11])
+	return "------------------------" + hex.EncodeToString(sum[:8])
 }
 
 // addBoundary adds the boundary to the Content-Type.
@@ -395,9 +403,15 @@ var fileTypes = map[string]string{".gif": "image/gif", ".jpg": "image/jpeg", ".j
 	".html": "text/html", ".pdf": "application/pdf", ".xml": "application/xml"}
 
 func (d *draft) writeMultipart(r *hurl.Request) {
-	boundary := d.boundary(r)
+	boundary, kind := d.boundary(r), "form-data"
+	for _, f := range d.request.Header { // as curl does it
+		if strings.EqualFold(f.Name, "Content-Type") &&
+			!strings.HasPrefix(f.Value, "multipart/form-data") {
+			kind = "attachment"
+		}
+	}
 	for _, p := range r.Multipart {
-		d.writeText("--" + boundary + "\r\nContent-Disposition: form-data; name=\"")
+		d.writeText("--" + boundary + "\r\nContent-Disposition: " + kind + "; name=\"")
 		d.write(p.Key, quotable, proto.InBody)
 		d.writeText(`"`)
 		if !p.File {
@@ -430,6 +444,16 @@ func appendEncoded(to, v []byte, as coding) []byte {
 	switch as {
 	case percent:
 		return appendPercent(to, v, "-._~")
+	case inURL:
+		const digits = "0123456789abcdef"
+		for _, c := range v {
+			if c < 0x80 {
+				to = append(to, c)
+			} else {
+				to = append(to, '%', digits[c>>4], digits[c&15])
+			}
+		}
+		return to
 	case basicAuth:
 		return base64.StdEncoding.AppendEncode(to, v)
 	case quotable:

@@ -125,7 +125,9 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 	if from, ok = s.known[e.Name]; ok {
 		return from, true
 	}
-	if _, later := s.slots[e.Name]; later {
+	if _, later := s.slots[e.Name]; !later && s.Unknown {
+		return source{kind: column}, true
+	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)
 	} else {
 		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or --data with such a column",

@@ -45,8 +45,11 @@ type Config struct {
 	Read func(hurlFile, name string) ([]byte, error)
 	// Check reports why a protocol cannot send a request; nil: nobody asks.
 	Check func(proto.Request) error
-	// Observe is told of every response, before the next step; nil: nobody wants to know.
+	// Observe is told of every response and failure, before the next step; nil: nobody wants to know.
+	// It is told of all fields of a response.
 	Observe func(Observation)
+	// Unknown lets every name be a variable. What is compiled so cannot be run.
+	Unknown bool
 }
 
 // An Origin is the server that the command line names.
@@ -161,6 +164,7 @@ func Compile(c Config) (*Maker, error) {
 		c.MaxBody = DefaultBody
 	}
 	m := &Maker{Config: c, want: proto.Want{Fields: []string{"set-cookie"}}}
+	m.want.AllFields = c.Observe != nil
 	host := c.Origin.Host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host = host[:i]

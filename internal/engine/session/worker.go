@@ -101,8 +101,9 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	if err != nil {
 		return scenario.Refuse(err)
 	}
-	step := scenario.Step{Route: e.route, AnyStatus: e.anyStatus,
-		Message: proto.Message{Request: e.request[variant]}}
+	step := scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
+		KeepGoing: w.Observe != nil,
+		Message:   proto.Message{Request: e.request[variant]}}
 	if len(e.fillers) > 0 || variant > 0 {
 		x.fill = proto.Fill{Values: x.values}
 		if len(e.body) > 0 {
@@ -194,9 +195,11 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	e := &x.program.entries[x.entry]
 	w.takeFacts(u, w.facts.Seq)
 	w.keepCookies(x, r)
-	passed := w.judge(x, e, r)
-	if w.Observe != nil {
-		w.observe(x, e, r)
+	var passed bool
+	if w.Observe == nil {
+		passed = w.judge(x, e, r)
+	} else {
+		passed = w.observe(x, e, r)
 	}
 	if !passed {
 		return scenario.Fail()
