@@ -244,14 +244,14 @@ func TestEveryNumberHasALimit(t *testing.T) {
 			p.Rate, p.Steps, p.Checks = loadplan.RatePerSecond(10), []string{"a", "b"}, []string{"body"}
 		}} {
 		_, m := plannedRun(t, change)
-		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
-			r, m := plannedRun(t, change)
-			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
-			ends := func(end string) bool { return strings.HasSuffix(leaf.name, end) }
-			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(leaf.name, s) }) ||
-				!strings.HasPrefix(leaf.name, "Routes") && slices.ContainsFunc(computed, ends) {
+		for i, l := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
+			ends := func(end string) bool { return strings.HasSuffix(l.name, end) }
+			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(l.name, s) }) ||
+				!strings.HasPrefix(l.name, "Routes") && slices.ContainsFunc(computed, ends) {
 				continue
 			}
+			r, m := plannedRun(t, change)
+			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
 			tried++
 			if leaf.v.CanFloat() {
 				leaf.v.SetFloat(1e15)

@@ -45,6 +45,16 @@ func (r *Request) HasHoles(in Part) bool {
 	return slices.ContainsFunc(r.Holes, func(h Hole) bool { return h.In == in })
 }
 
+// SendsLength reports whether the length of the body is sent, unless a header says it: of a body,
+// and of a method whose requests usually have one.
+func (r *Request) SendsLength() bool {
+	switch r.Method {
+	case "POST", "PUT", "PATCH":
+		return true
+	}
+	return len(r.Body) > 0 || r.HasHoles(InBody)
+}
+
 // FieldHoles are the holes in field i of the header, or nil.
 func (r *Request) FieldHoles(i int) []Hole { return r.holesOf(InHeader, i) }
 

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
+	"dyno/internal/fault"
 )
 
 func base(t testing.TB) Defaults {
@@ -253,7 +254,7 @@ func FuzzRequestsFile(f *testing.F) {
 				return // an empty file
 			}
 			for _, e := range joined.Unwrap() {
-				if fault, is := e.(Fault); !is || fault.File != "f" || fault.Problem == "" {
+				if x, is := e.(fault.Fault); !is || x.File != "f" || x.Problem == "" {
 					t.Fatalf("fault %#v", e)
 				}
 			}

@@ -86,12 +86,7 @@ func (o Options) compileRequest(r *proto.Request) message {
 
 // appendList appends r's header block.
 func (o Options) appendList(t *template, r *proto.Request) {
-	authority, agent, sized := r.Authority, o.UserAgent, len(r.Body) > 0 || r.HasHoles(proto.InBody)
-	switch r.Method {
-	case "POST", "PUT", "PATCH":
-		sized = true
-	}
-	host := -1
+	authority, agent, sized, host := r.Authority, o.UserAgent, r.SendsLength(), -1
 	for i, f := range r.Header {
 		switch {
 		case strings.EqualFold(f.Name, "host"):
