@@ -73,10 +73,7 @@ func runFile(t *testing.T, file string, server *httptest.Server) *loadresult.Res
 	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
 	p.Connections, p.Threads, p.Requested, p.Duration = 1, 1, 1, 0
 	p.Drain = loadplan.Seconds(time.Minute)
-	p.Scenario, p.Steps, p.Checks = m, m.Steps, m.Checks
-	for i, r := range m.Requests {
-		p.Requests = append(p.Requests, loadplan.Request{Request: r, Name: m.StepOf(i), Weight: 1})
-	}
+	m.SetPlan(&p)
 	r, err := load.Run(context.Background(), p, func(loadresult.Interval) {})
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)

@@ -121,8 +121,11 @@ func (s *search) findStart(ctx context.Context) {
 func describeErrors(r *result.Result) string {
 	var all []string
 	for _, e := range r.Errors {
-		if e.Phase == string(loadresult.Expect) {
+		switch e.Phase {
+		case string(loadresult.Expect):
 			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
+		case string(loadresult.Check):
+			all = append(all, fmt.Sprintf("check %s (%d)", e.Kind, e.Count))
 		}
 	}
 	return "every answer was an error: " + strings.Join(all, ", ")

@@ -100,7 +100,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	p.last = r
 	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: r.Rate.Sent,
 		Completed: r.Rate.Completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
-		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
+		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
 	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
 	probe.Outcome, probe.Why = worstOutcome(r, probe.Judged)
 	if probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/engine/session"
 	"dyno/internal/engine/template"
 	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
@@ -279,7 +280,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	}
 	faults := append(p.faults, contradictions(p.given)...)
 	faults = append(faults, f.takeHurl(&p)...)
-	faults = append(faults, f.readFilling(p.given)...)
+	faults = append(append(faults, f.readFilling(p.given)...), f.dealOnce()...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
 		f.setTarget(p)...)
@@ -289,19 +290,26 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
-	switch wrong = append(wrong, more...); {
-	case len(wrong) > 0 || f.filling.names.Unread:
+	wrong = f.setUsersWork(append(wrong, more...))
+	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
+	faults = append(faults, f.planMarkFaults()...)
+	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+}
+
+// setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It
+// returns these, or its own.
+func (f *runFlags) setUsersWork(faults []error) []error {
+	switch {
+	case len(faults) > 0 || f.filling.names.Unread:
 	case len(f.hurlFiles) > 0:
-		wrong = f.setSession()
+		faults = f.setSession()
 	default:
-		wrong = f.setScenario(p.given)
+		faults = f.setScenario()
 	}
 	if f.plan.Scenario == nil {
 		f.plan.Users = 0 // Check need not know of users without a scenario
 	}
-	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
-	faults = append(faults, f.planMarkFaults()...)
-	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+	return faults
 }
 
 // setTarget sets the target from the URL. If the URL is faulty, a placeholder takes its place, with
@@ -358,8 +366,8 @@ func (f *runFlags) requiredURL(p parsed) (requests.URL, error) {
 	}
 	switch {
 	case len(p.words) == 0 && len(f.hurlFiles) > 0:
-		return requests.URL{}, loadplan.Flaw{Setting: "--variable " + baseVariable, Problem: "is " +
-			"missing: it is the URL of the server, as in --variable base=http://127.0.0.1:8080"}
+		return requests.URL{}, loadplan.Flaw{Setting: "--variable " + session.BaseVariable,
+			Problem: "is missing: it is the URL of the server, as in --variable base=http://127.0.0.1:8080"}
 	case len(p.words) == 0:
 		return flaw("none is given; write one, as in dyno run http://localhost:8080/")
 	case len(p.words) > 1 && !p.stray:

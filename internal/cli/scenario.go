@@ -59,11 +59,11 @@ func scenarioCheck(s streams, args []string) int {
 		return s.printHelp("scenario check")
 	}
 	faults := append(p.faults, f.readScenario(&p)...)
-	_, hasBase := f.filling.variables[baseVariable]
+	_, hasBase := f.filling.variables[session.BaseVariable]
 	if !hasBase {
-		f.setVariable(baseVariable, "http://base.invalid")
+		f.setVariable(session.BaseVariable, "http://base.invalid")
 	}
-	m, _, wrong := f.compileIf(faults, func(c *session.Config) { c.Unknown = true })
+	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Unknown = true })
 	if faults = append(faults, wrong...); len(faults) > 0 {
 		return s.refuseFlags("scenario check", faults)
 	}
@@ -108,9 +108,9 @@ func (f *scenarioFlags) readScenario(p *parsed) (faults []error) {
 
 // compileIf compiles the files if there are no faults yet.
 func (f *scenarioFlags) compileIf(faults []error, change func(*session.Config)) (*session.Maker,
-	[]loadplan.Script, []error) {
+	[]error) {
 	if len(faults) > 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	return f.compileHurl(change)
 }
@@ -126,9 +126,9 @@ func scenarioRun(s streams, args []string) int {
 	faults := append(p.faults, f.readScenario(&p)...)
 	faults = append(faults, f.setTarget(p)...)
 	show := &shownSteps{to: s.out, bodies: f.verbose}
-	m, scripts, wrong := f.compileIf(faults, func(c *session.Config) { c.Observe = show.step })
+	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Observe = show.step })
 	if faults = append(faults, wrong...); len(faults) == 0 {
-		f.useSession(m, scripts)
+		m.SetPlan(&f.plan)
 		faults = joinedErrors(f.plan.Check())
 	}
 	if len(faults) > 0 {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -25,9 +23,6 @@ import (
 // hurlEnding is how the name of a Hurl file ends.
 const hurlEnding = ".hurl"
 
-// baseVariable is the variable that names the server.
-const baseVariable = "base"
-
 // takeHurl takes the Hurl files off the command line. In place of them it puts the URL of the
 // server, which a variable names.
 func (f *runFlags) takeHurl(p *parsed) (faults []error) {
@@ -43,8 +38,8 @@ func (f *runFlags) takeHurl(p *parsed) (faults []error) {
 				"beside a Hurl file, whose server is --variable base=URL; leave it out", w)})
 		}
 	}
-	if p.words = nil; f.filling.variables[baseVariable] != "" {
-		p.words = []string{f.filling.variables[baseVariable]}
+	if p.words = nil; f.filling.variables[session.BaseVariable] != "" {
+		p.words = []string{f.filling.variables[session.BaseVariable]}
 	}
 	for _, flag := range []string{"method", "header", "user", "body", "json-body", "form", "urls",
 		"bodies", "requests-file", "expect-body", "expect-header"} {
@@ -83,35 +78,20 @@ func (v *filling) addVariables(file string) error {
 
 // setSession gives the plan the scenario of the Hurl files.
 func (f *runFlags) setSession() (faults []error) {
-	m, scripts, faults := f.compileHurl(nil)
+	m, faults := f.compileHurl(nil)
 	if m == nil || len(faults) > 0 { // without a base, which was reported
 		return faults
 	}
-	f.useSession(m, scripts)
-	return f.scenarioFaults()
-}
-
-// useSession gives the plan a scenario.
-func (f *runFlags) useSession(m *session.Maker, scripts []loadplan.Script) {
-	p := &f.plan
-	p.Scenario, p.Steps, p.Checks, p.Hurl = m, m.Steps, m.Checks, scripts
-	p.Requests = nil
-	for i, r := range m.Requests {
-		one := loadplan.Request{Request: r, Name: m.StepOf(i), Weight: 1}
-		if written := m.Written[i]; written != nil {
-			one.Template = written
-		}
-		p.Requests = append(p.Requests, one)
-	}
+	m.SetPlan(&f.plan)
+	return nil
 }
 
 // compileHurl reads and compiles the Hurl files.
-func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker,
-	scripts []loadplan.Script, faults []error) {
-	base := f.filling.variables[baseVariable]
+func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker, faults []error) {
+	base := f.filling.variables[session.BaseVariable]
 	origin, err := session.ParseOrigin(base)
 	if err != nil && base != "" {
-		faults = append(faults, loadplan.Flaw{Setting: "--variable " + baseVariable,
+		faults = append(faults, loadplan.Flaw{Setting: "--variable " + session.BaseVariable,
 			Problem: err.Error()})
 	}
 	c := session.Config{Origin: origin, Data: f.filling.table, Order: f.filling.order,
@@ -130,19 +110,16 @@ func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker,
 			faults = append(faults, err)
 			continue
 		}
-		sum := sha256.Sum256([]byte(text))
-		scripts = append(scripts, loadplan.Script{File: filepath.Base(name),
-			SHA256: hex.EncodeToString(sum[:])})
 		c.Files = append(c.Files, file)
 	}
 	if len(faults) > 0 || base == "" {
-		return nil, nil, faults
+		return nil, faults
 	}
 	if change != nil {
 		change(&c)
 	}
 	m, err = session.Compile(c)
-	return m, scripts, joinedErrors(err)
+	return m, joinedErrors(err)
 }
 
 // readHurl is the text of a Hurl file.

@@ -28,7 +28,7 @@ func (r *Result) wrongAnswers() int64 {
 // errorsInPhase is how many errors there were in a phase.
 func (r *Result) errorsInPhase(phase loadresult.Phase) (n int64) {
 	for _, e := range r.Errors {
-		if e.Phase == string(phase) {
+		if e.Phase == string(phase) && e.Kind != loadresult.Refused { // of which none was sent
 			n += e.Count
 		}
 	}

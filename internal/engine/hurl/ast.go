@@ -11,6 +11,7 @@ import "regexp"
 // A File is a Hurl file.
 type File struct {
 	Name    string
+	Source  string // all of its text
 	Entries []Entry
 	Weight  int // of "# dyno: weight 3" before the first request; 0: not given
 }

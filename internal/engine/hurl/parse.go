@@ -22,7 +22,7 @@ func Parse(name, text string) (*File, error) {
 			p.lines = append(p.lines, i)
 		}
 	}
-	f := &File{Name: name}
+	f := &File{Name: name, Source: text}
 	switch bad := invalidUTF8(text); {
 	case len(text) > maxBytes:
 		return nil, fault.Fault{File: name, Problem: fmt.Sprintf("has %d bytes; %d are possible",

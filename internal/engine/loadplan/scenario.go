@@ -67,9 +67,11 @@ func (p *Plan) HasTemplates() bool {
 	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.Template != nil })
 }
 
-// IsRandom reports whether the plan needs a Seed: something in it is drawn at random.
+// IsRandom reports whether the plan needs a Seed: something in it is drawn at random. A Scenario
+// can say that it draws nothing.
 func (p *Plan) IsRandom() bool {
-	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
+	m, says := p.Scenario.(interface{ IsRandom() bool })
+	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil && (!says || m.IsRandom())
 }
 
 // CountsIterations reports whether results tell iterations from requests. An iteration is a request

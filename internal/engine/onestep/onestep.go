@@ -87,13 +87,13 @@ func New(c Config) (*Maker, error) {
 		longest := 0
 		for k, s := range r.Sources {
 			longest += s.Longest()
-			if s.Kind == template.Capture || s.Kind == template.Column && c.Data == nil {
+			if s.Kind == template.Capture || s.Kind == template.Column && !c.hasColumn(s.Index) {
 				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
 			}
 		}
 		for _, h := range r.Holes {
 			s := r.Sources[h.Value]
-			if s.Kind != template.Column || h.In == proto.InBody || c.Data == nil {
+			if s.Kind != template.Column || h.In == proto.InBody || !c.hasColumn(s.Index) {
 				continue
 			}
 			if in, has := newInsertion(c.Data, s.Index, h.In); has {
@@ -123,6 +123,11 @@ func New(c Config) (*Maker, error) {
 	}
 	m.order = sequence.Order(weights)
 	return m, errors.Join(faults...)
+}
+
+// hasColumn reports whether the data has a column of that number.
+func (c *Config) hasColumn(i int) bool {
+	return c.Data != nil && i >= 0 && i < len(c.Data.Columns())
 }
 
 // Want is what the checks need.

@@ -280,6 +280,6 @@ func (s *scope) check(at hurl.Pos, what string, a assert) assert {
 	}
 	what = strings.Join(strings.Fields(what), " ")
 	a.check = len(s.Checks)
-	s.Checks = append(s.Checks, fmt.Sprintf("%s:%d %s", s.program.name, at.Line, what))
+	s.Checks = append(s.Checks, fmt.Sprintf("%s line %d: %s", s.program.name, at.Line, what))
 	return a
 }

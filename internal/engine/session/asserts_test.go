@@ -292,7 +292,7 @@ func TestResponses(t *testing.T) {
 		d := run(t, m, 1, func(proto.Request) reply { return tc.answer })
 		var failed []string
 		for _, name := range d.failed {
-			_, name, _ = strings.Cut(name, " ")
+			_, name, _ = strings.Cut(name, ": ")
 			failed = append(failed, name)
 		}
 		if got := strings.Join(failed, "|"); got != tc.failed || (got == "") != (d.ended[0] == "") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 )
 
@@ -375,7 +376,9 @@ func (s *scope) readFile(name hurl.Template) []byte {
 	b, err := s.Read(s.file.Name, file)
 	if err != nil {
 		s.fault(name.Pos, "%v", err)
+		return nil
 	}
+	s.read[s.file.Name] = append(s.read[s.file.Name], loadplan.Beside{Name: file, Content: b})
 	return b
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/sequence"
@@ -97,7 +98,8 @@ type Maker struct {
 	order    []uint32 // of the programs
 	want     proto.Want
 	origin   origin
-	values   int // of the request that has most
+	values   int                          // of the request that has most
+	read     map[string][]loadplan.Beside // by the Hurl file, what it names
 }
 
 // A program is a compiled file.
@@ -164,7 +166,7 @@ func Compile(c Config) (*Maker, error) {
 		c.MaxBody = DefaultBody
 	}
 	m := &Maker{Config: c, want: proto.Want{Fields: []string{"set-cookie"}}}
-	m.want.AllFields = c.Observe != nil
+	m.want.AllFields, m.read = c.Observe != nil, map[string][]loadplan.Beside{}
 	host := c.Origin.Host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host = host[:i]
@@ -177,7 +179,13 @@ func Compile(c Config) (*Maker, error) {
 	var weights []int
 	var reasons []string
 	used := map[string]int{}
+	named := map[string]bool{}
 	for _, f := range c.Files {
+		base := filepath.Base(f.Name)
+		if named[base] {
+			all = append(all, fmt.Errorf("two files have the name %s: checks could not be told apart", base))
+		}
+		named[base] = true
 		k := compiler{Maker: m, variables: c.Variables, faults: fault.List{File: f.Name}, used: used}
 		weights = append(weights, f.Weight)
 		m.programs = append(m.programs, k.file(f))
@@ -283,9 +291,6 @@ func (d *draft) writtenAs(r *proto.Request) *proto.Request {
 	}
 	return &w
 }
-
-// StepOf is the name of the step that sends request i.
-func (m *Maker) StepOf(i int) string { return m.Steps[m.stepOf[i]] }
 
 // stepName names a step by its method and path, with the line if another has that name.
 func (d *draft) stepName(h *hurl.Entry) string {
