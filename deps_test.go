@@ -41,12 +41,13 @@ engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
 engine/hurl: fault /
-engine/session: engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
+engine/session: engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario /
 engine/sequence: /
-engine/onestep: engine/check engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
+engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
+engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
@@ -68,12 +69,12 @@ observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment: nearest redact result objective / go.yaml.in/yaml
+lab/experiment: engine/check nearest redact result objective / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/session fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/judge: lab lab/experiment observe/probe result stats engine/loadplan /
-lab/run: fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/judge: engine/loadresult lab lab/experiment observe/probe result stats engine/loadplan /
+lab/run: engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
 capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"compress/flate"
-	"compress/gzip"
 	"compress/zlib"
 	"crypto/md5"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 	"github.com/antchfx/xpath"
 	"golang.org/x/net/html/charset"
 
+	"dyno/internal/engine/content"
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/scenario"
 )
@@ -23,6 +23,7 @@ import (
 // scratch is the memory of one worker while a response is judged.
 type scratch struct {
 	response *scenario.Response
+	decoder  *content.Decoder
 	text     []byte // that values point into
 	selected [][]byte
 
@@ -35,14 +36,14 @@ type scratch struct {
 
 // reset forgets a response, and keeps the memory.
 func (s *scratch) reset() {
-	*s = scratch{text: s.text[:0], selected: s.selected[:0]}
+	*s = scratch{decoder: s.decoder, text: s.text[:0], selected: s.selected[:0]}
 }
 
 var (
 	errTruncated = errors.New("the body is longer than what is kept of it")
 	errNotText   = errors.New("the body is no text in its charset")
 	errNotJSON   = errors.New("the body is no JSON")
-	errBrotli    = errors.New("the body is compressed in a way that dyno cannot decode")
+	errCoding    = errors.New("the body is compressed in a way that dyno cannot decode")
 )
 
 // evaluate is the value of a query after its filters.
@@ -147,8 +148,19 @@ func (s *scratch) body() ([]byte, error) {
 		s.decodedErr = errTruncated
 	case len(coding) == 0:
 		s.decoded = s.response.Body
+	case bytes.EqualFold(bytes.TrimSpace(coding), []byte("deflate")):
+		s.decoded, s.decodedErr = inflate(s.response.Body)
+	case content.Knows(coding):
+		if s.decoder == nil {
+			s.decoder = new(content.Decoder)
+		}
+		var more bool
+		s.decoded, more, s.decodedErr = s.decoder.Decode(coding, s.response.Body, true, maxDecoded)
+		if more {
+			s.decodedErr = errTruncated
+		}
 	default:
-		s.decoded, s.decodedErr = decode(s.response.Body, coding)
+		s.decodedErr = errCoding
 	}
 	s.isDecoded = true
 	return s.decoded, s.decodedErr
@@ -157,34 +169,16 @@ func (s *scratch) body() ([]byte, error) {
 // maxDecoded is how large a body may become that is decoded.
 const maxDecoded = 64 << 20
 
-// decode decodes a body, whose encodings were applied in that order.
-func decode(b, codings []byte) (out []byte, err error) {
-	all := strings.Split(string(codings), ",")
-	for i := len(all) - 1; i >= 0; i-- {
-		var from io.Reader
-		switch strings.ToLower(strings.TrimSpace(all[i])) {
-		case "identity", "":
-			continue
-		case "gzip", "x-gzip":
-			from, err = gzip.NewReader(bytes.NewReader(b))
-		case "deflate":
-			if from, err = zlib.NewReader(bytes.NewReader(b)); err != nil {
-				from, err = flate.NewReader(bytes.NewReader(b)), nil
-			}
-		default:
-			err = errBrotli
-		}
-		if err == nil {
-			b, err = io.ReadAll(io.LimitReader(from, maxDecoded+1))
-		}
-		if err == nil && len(b) > maxDecoded {
-			err = errTruncated
-		}
-		if err != nil {
-			return nil, err
-		}
+// inflate decodes a body in the format of zlib, or, as some servers send it, without its header.
+func inflate(b []byte) (out []byte, err error) {
+	var from io.Reader
+	if from, err = zlib.NewReader(bytes.NewReader(b)); err != nil {
+		from = flate.NewReader(bytes.NewReader(b))
 	}
-	return b, nil
+	if out, err = io.ReadAll(io.LimitReader(from, maxDecoded+1)); len(out) > maxDecoded {
+		err = errTruncated
+	}
+	return out, err
 }
 
 // bodyText is the body in UTF-8.

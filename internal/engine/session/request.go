@@ -231,6 +231,11 @@ func (d *draft) setHeader(r *hurl.Request) {
 		d.addField(name)
 	}
 	d.setAuthorization(r)
+	if d.entry.compressed && !d.has("Accept-Encoding") {
+		d.begin()
+		d.writeText("gzip, deflate, br")
+		d.addField("Accept-Encoding")
+	}
 	if !d.has("Accept") { // as curl does
 		d.begin()
 		d.writeText("*/*")

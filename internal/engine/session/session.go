@@ -124,10 +124,11 @@ type entry struct {
 	repeat int64
 	sets   []assignment
 
-	anyStatus bool
-	first     []assert // of the status and the version: the rest is not judged if one fails
-	captures  []assert
-	asserts   []assert
+	compressed bool
+	anyStatus  bool
+	first      []assert // of the status and the version: the rest is not judged if one fails
+	captures   []assert
+	asserts    []assert
 }
 
 // An assignment is the option variable.
@@ -322,7 +323,6 @@ var ofTheRun = map[string]string{
 	"location-trusted": "dyno follows no redirects; write a request for each",
 	"max-redirs":       "dyno follows no redirects; write a request for each",
 	"output":           "a load writes no responses to files; leave it out",
-	"compressed":       "write the header Accept-Encoding: gzip, which dyno can decode",
 }
 
 // compileOptions compiles what stands in [Options].
@@ -330,6 +330,9 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 	for _, o := range h.Options {
 		why, ofRun := ofTheRun[o.Name]
 		switch {
+		case o.Name == "compressed":
+			text, ok := s.literal(o.Value, "the option compressed")
+			e.compressed = ok && text == "true"
 		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
 		case o.Name == "variable":
 			s.compileVariable(o, e)

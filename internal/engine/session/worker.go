@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"dyno/internal/engine/hurl"
@@ -45,6 +46,21 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 		}
 	}
 	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
+}
+
+// Example is the first request of the first user, as it is sent if its iteration was due at that
+// instant, in ns since the Unix epoch.
+func (m *Maker) Example(due int64) (proto.Request, error) {
+	s, err := m.Make(scenario.Share{Users: 1, Iterations: 1})
+	if err != nil {
+		return proto.Request{}, err
+	}
+	step := s.Start(&scenario.User{Due: due, Rand: rand.New(rand.NewPCG(1, 1))})
+	if step.Refused != nil {
+		return proto.Request{}, fmt.Errorf("the first request: %w", step.Refused)
+	}
+	r := &m.Requests[step.Message.Request]
+	return r.Filled(step.Message.Fill), nil
 }
 
 var errUsedUp = errors.New("all rows of the data are used up")
