@@ -166,13 +166,7 @@ func TestScenarioStall(t *testing.T) {
 	p := scenarioPlan(thinking(0, 500, 0), 3, func(p *loadplan.Plan) {
 		p.Rate, p.Connections, p.Users, p.Duration = loadplan.RatePerSecond(100), 250, 250, loadplan.Seconds(10*s)
 	})
-	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
-		wait := int64(0)
-		if at := p.Now(); at >= 5*s && at < 6*s {
-			wait = 6*s - at
-		}
-		p.Reply(wait, hello)
-	}})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(stallLeft(p.Now()), hello) }})
 	// Of 1,000 iterations the 100 due from 5 s on wait 1000, 990 … 10 ms for their first answer;
 	// the 50 due from 4.5 s on wait 1000, 990 … 510 ms for their second.
 	const first, second = 10 * 100 * 101 / 2, 50 * (1000 + 510) / 2

@@ -43,9 +43,9 @@ type Plan struct {
 	Variables []Param `json:"variables,omitempty"`
 	Rows      *Rows   `json:"rows,omitempty"` // nil: no data
 
-	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
-	// nil: they are sent in turn. With a scenario,
-	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
+	// Scenario is what users do: it sends the Requests, or requests of its own if there are none.
+	// What becomes due is then an iteration, and Requested is a number of iterations. nil: the
+	// Requests are sent in turn.
 	Scenario scenario.Maker `json:"-"`
 	Steps    []string       `json:"steps,omitempty"`  // of an iteration; none: it is a request
 	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
@@ -81,8 +81,8 @@ type Plan struct {
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
 	Expectations
 
-	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
-	// costs the threads a copy of each response, and the memory that SampledShare says.
+	// SaveErrors keeps samples of all kinds of errors (loadresult.Sample), with requests and whole
+	// responses. It costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
@@ -259,8 +259,8 @@ type Flaw struct{ Setting, Problem string }
 // Error names the setting first.
 func (f Flaw) Error() string { return f.Setting + ": " + f.Problem }
 
-// Check reports every Flaw of the plan, joined, and changes nothing. It looks
-// at nothing outside the plan: Limits does.
+// Check reports every Flaw of the plan, joined, and changes nothing. It looks at nothing outside
+// the plan. What this machine cannot do is found when the load begins.
 func (p *Plan) Check() error {
 	var all []error
 	flaw := func(bad bool, setting, format string, args ...any) {
@@ -345,6 +345,9 @@ func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) 
 // Open reports whether arrivals follow a schedule of their own (an open loop)
 // and not the answers (a closed loop).
 func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
+
+// Depth is how many requests a connection can have in flight, 1 at least.
+func (p *Plan) Depth() int { return max(p.Pipeline, p.Streams, 1) }
 
 // LiteralAddress is the target's address; ok is false if a name has to be looked up.
 func (t Target) LiteralAddress() (at netip.AddrPort, ok bool) {

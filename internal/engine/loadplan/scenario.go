@@ -7,9 +7,6 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// This file is what a scenario is to the plan and to the result. What its users do while there is
-// load is in users.go and steps.go.
-
 // checkScenario is Check of what users do.
 func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	if p.Scenario == nil {
@@ -40,26 +37,25 @@ func (p *Plan) Want() (w proto.Want) {
 	return w
 }
 
-// StepRoutes are the steps, by number, as requests: a route for each. If there are Steps, only the
-// Name is set.
-func (p *Plan) StepRoutes() []Request {
+// StepCount is how many steps there are: an iteration that has none is one of the Requests.
+func (p *Plan) StepCount() int {
 	if len(p.Steps) == 0 {
-		return p.Requests
+		return len(p.Requests)
 	}
-	all := make([]Request, len(p.Steps))
-	for i := range all {
-		all[i].Name = p.Steps[i]
-	}
-	return all
+	return len(p.Steps)
 }
 
-// StepName is the name of step i.
+// StepName is the name of step i, or of request i where those are the steps.
 func (p *Plan) StepName(i int) string {
 	if len(p.Steps) == 0 {
 		return p.Requests[i].Name
 	}
 	return p.Steps[i]
 }
+
+// LeastChecks is how many of Checks a result has at least: all, but for those that are the
+// scenario's own (see scenario.IsOwnCheck).
+func (p *Plan) LeastChecks() int { return len(p.Checks) - scenario.OwnChecks(p.Checks) }
 
 // MayIdle reports whether connections of a closed load may be idle: users think between steps, or
 // are fewer than the requests that can be in flight.
@@ -93,7 +89,7 @@ func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
-	return p.Connections * max(p.Pipeline, p.Streams)
+	return p.Connections * p.Depth()
 }
 
 // ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,

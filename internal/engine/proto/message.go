@@ -11,7 +11,7 @@ import (
 // own. It is small so that it travels in registers (see RUNTIME.md).
 type Message struct {
 	Request int   // which of the run's set
-	Fill    *Fill // nil: the request as the set has it
+	Fill    *Fill // nil: the request as the set has it, which has no holes
 }
 
 // A Fill is what a message has of its own. Its bytes may not change until the exchange is over and
@@ -43,6 +43,16 @@ const (
 // HasHoles reports whether a hole is in that part.
 func (r *Request) HasHoles(in Part) bool {
 	return slices.ContainsFunc(r.Holes, func(h Hole) bool { return h.In == in })
+}
+
+// SendsLength reports whether the length of the body is sent, unless a header says it: of a body,
+// and of a method whose requests usually have one.
+func (r *Request) SendsLength() bool {
+	switch r.Method {
+	case "POST", "PUT", "PATCH":
+		return true
+	}
+	return len(r.Body) > 0 || r.HasHoles(InBody)
 }
 
 // FieldHoles are the holes in field i of the header, or nil.

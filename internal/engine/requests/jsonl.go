@@ -15,6 +15,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fault"
 )
 
 // Read reads one request a line, each a JSON object of these keys:
@@ -47,7 +48,7 @@ func Read(file string, r io.Reader, d Defaults) ([]loadplan.Request, error) {
 		return b.addRequest(e)
 	})
 	if err == nil && len(b.done) == 0 {
-		err = Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
+		err = fault.Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
 	}
 	return b.done, err
 }

@@ -15,7 +15,9 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/sequence"
 	"dyno/internal/engine/template"
+	"dyno/internal/fault"
 	"dyno/internal/redact"
 )
 
@@ -49,7 +51,7 @@ func URLs(file string, r io.Reader, base URL, names *template.Names) ([]URL, err
 		}))
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no URL; write one path or URL a line"}
+		err = fault.Fault{File: file, Problem: "has no URL; write one path or URL a line"}
 	}
 	return all, err
 }
@@ -89,7 +91,7 @@ func Bodies(file string, r io.Reader, names *template.Names) ([][]byte, error) {
 		return checkHoles(names, string(line), plainColumn)
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no body; write one a line"}
+		err = fault.Fault{File: file, Problem: "has no body; write one a line"}
 	}
 	return all, err
 }
@@ -97,7 +99,7 @@ func Bodies(file string, r io.Reader, names *template.Names) ([][]byte, error) {
 // Pair combines URL i and body i into request i. Each list starts again at its end, until both end
 // together: three URLs and two bodies are six requests.
 func Pair(d Defaults, urls []URL, bodies [][]byte) ([]loadplan.Request, error) {
-	n := len(urls) / greatestDivisor(len(urls), len(bodies)) * len(bodies)
+	n := len(urls) / sequence.GreatestDivisor(len(urls), len(bodies)) * len(bodies)
 	if n > MaxRequests {
 		return nil, fmt.Errorf("%d URLs and %d bodies pair to %d requests; at most %d are possible: "+
 			"make one list as long as the other", len(urls), len(bodies), n, MaxRequests)
@@ -110,13 +112,6 @@ func Pair(d Defaults, urls []URL, bodies [][]byte) ([]loadplan.Request, error) {
 		}
 	}
 	return b.done, nil
-}
-
-func greatestDivisor(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // A builder makes the requests of a run, and keeps what they share.

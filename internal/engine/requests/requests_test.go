@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
+	"dyno/internal/fault"
 )
 
 func base(t testing.TB) Defaults {
@@ -237,6 +238,22 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
+// Where more is wrong than is shown, the error says how much, also where reading ends early.
+func TestManyFaults(t *testing.T) {
+	for _, last := range []error{errors.New("bad"), tooMany("too many")} {
+		n := 0
+		err := eachLine("f", strings.NewReader(strings.Repeat("x\n", 13)), func([]byte) error {
+			if n++; n == 13 {
+				return last
+			}
+			return errors.New("bad")
+		})
+		if all := strings.Split(fmt.Sprint(err), "\n"); len(all) != 11 || all[9] != "f:10: bad" || all[10] != "f: and 3 more" {
+			t.Errorf("%q", all)
+		}
+	}
+}
+
 // Whatever a file holds, it is either refused with its lines or what can be
 // sent, and to no other host.
 func FuzzRequestsFile(f *testing.F) {
@@ -253,7 +270,7 @@ func FuzzRequestsFile(f *testing.F) {
 				return // an empty file
 			}
 			for _, e := range joined.Unwrap() {
-				if fault, is := e.(Fault); !is || fault.File != "f" || fault.Problem == "" {
+				if x, is := e.(fault.Fault); !is || x.File != "f" || x.Problem == "" {
 					t.Fatalf("fault %#v", e)
 				}
 			}

@@ -97,10 +97,9 @@ func requestFaults(e *experiment.Experiment, f *filling, at string,
 	u.Path = "/" // that it is not the request's is reported then, too
 	all, err := buildRequests(e, f, w, u)
 	for _, one := range joined(err) {
-		_, ofFile := errors.AsType[requests.Fault](one)
 		found, ofText := errors.AsType[fault.Fault](one)
 		switch {
-		case ofFile:
+		case ofText && (found.File == w.RequestsFile || found.File == w.URLs):
 			faults = append(faults, one)
 		case ofText && found.File == "body" && w.Request.BodyFile != "":
 			found.File = w.Request.BodyFile

@@ -32,9 +32,6 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
-	if len(p.Steps) > 0 {
-		c.lost = append(c.lost, "the scenario")
-	}
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
@@ -132,10 +129,15 @@ func (c *commandLine) addFilling(p loadplan.Plan) {
 	}
 }
 
-// addRequests adds the request if there is one. The result has a table of several.
+// addRequests adds the request if there is one. The result has a table of several, and of steps.
 func (c *commandLine) addRequests(p loadplan.Plan) {
 	if p.Data != nil && p.Data.File != "" {
 		c.addFlag(true, "--requests-file", p.Data.File)
+		c.noteSecrets(p)
+		return
+	}
+	if len(p.Steps) > 0 {
+		c.lost = append(c.lost, "the scenario")
 		c.noteSecrets(p)
 		return
 	}

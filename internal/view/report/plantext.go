@@ -428,7 +428,7 @@ func objectiveValue(o result.Outcome) string {
 	case o.Unit == "us":
 		return format.Micros(*o.Value)
 	case o.Unit == "percent":
-		return format.Percentage(*o.Value/100, 4)
+		return format.FinePercent(*o.Value / 100)
 	case o.Unit == "per_s":
 		return format.Digits3(*o.Value) + "/s"
 	}

@@ -95,13 +95,13 @@ export interface Result {
   error_latency?: Distribution; // of answers that were errors
   phases: Record<string, Distribution | undefined>;
   status: Record<string, number> | null;
-  errors: { phase: string; kind: string; address?: string; detail: string; count: number }[] | null;
+  errors: { phase: string; kind: string; address?: string; detail: string; count: number; sample?: string }[] | null;
   bytes: { sent: number; received: number };
   connections: Record<string, unknown>;
   series: Point[] | null;
   routes?: Route[];
   iterations?: Iterations; // of a scenario of several steps, or with checks
-  checks?: Check[];
+  checks?: Check[]; // of responses
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
   fleet?: { agents: Agent[] | null; [reading: string]: unknown };

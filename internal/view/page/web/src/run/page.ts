@@ -38,7 +38,7 @@ export function sections(run: Run) {
     { id: "latencies", title: "Latency", content: [grid(spectrum(run), phases(r)), heat(over, cursors), durations(r)] },
     { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), iterations(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
     { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
-    { id: "iterations-all", title: "Iterations and checks", content: [scenario(r)] },
+    { id: "iterations-all", title: r.iterations ? "Iterations and checks" : "Checks", content: [scenario(r)] },
     { id: "answers", title: "Answers and errors", content: [statuses(r)] },
     { id: "routes-all", title: "Routes", content: [routes(r)] },
     { id: "generator-all", title: "Generator", content: [generator(r, words)] },
