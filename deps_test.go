@@ -44,7 +44,7 @@ engine/hurl: fault /
 engine/session: engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
-engine/check: engine/jsonpath engine/jsonscan engine/scenario /
+engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
 engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
@@ -58,12 +58,12 @@ engine/machine: / golang.org/x/sys
 engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
 engine/transport: engine/h3 engine/loadplan engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
-engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls redact engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
+engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
+result: engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
-objective: engine/loadplan engine/loadresult engine/metric result / github.com/HdrHistogram/hdrhistogram-go
+objective: engine/loadplan engine/loadresult engine/metric result /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -75,15 +75,15 @@ remote: engine/load engine/session fairness observe/probe observe/profile result
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: engine/loadresult lab lab/experiment observe/probe result stats engine/loadplan /
 lab/run: engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
-capacity: atomicfile engine/metric result engine/ring stats engine/loadplan engine/loadresult objective /
-store: atomicfile dynohome lab lab/judge lab/run engine/metric observe/profile redact result stats engine/loadplan / modernc.org/sqlite
+capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
+store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/format engine/loadplan engine/loadresult /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/format view/report /
 view/page: capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile dynohome lab lab/judge lab/run view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
+view/serve: atomicfile dynohome lab lab/judge view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -93,12 +93,12 @@ notices: /
 notices/generate: /
 fleet/wire: engine/metric engine/session result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
-fleet: fleet/policy fleet/wire engine/load engine/session engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet: fleet/policy fleet/wire engine/load engine/session engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
 cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
-bench/experiments: lab/experiment lab lab/judge lab/run /
+bench/experiments: lab/experiment lab lab/judge /
 bench/known: /
 bench/hurl: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /

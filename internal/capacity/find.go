@@ -117,14 +117,15 @@ func (s *search) findStart(ctx context.Context) {
 	}
 }
 
-// describeErrors says of a run of which every answer was an error what they were.
+// describeErrors says of a run of which every answer was an error what they were: statuses, and
+// checks that failed.
 func describeErrors(r *result.Result) string {
 	var all []string
 	for _, e := range r.Errors {
-		switch e.Phase {
-		case string(loadresult.Expect):
+		switch loadresult.Phase(e.Phase) {
+		case loadresult.Expect:
 			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
-		case string(loadresult.Check):
+		case loadresult.Check:
 			all = append(all, fmt.Sprintf("check %s (%d)", e.Kind, e.Count))
 		}
 	}

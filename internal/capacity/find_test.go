@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -287,6 +288,24 @@ func TestUnreachableFromTheStart(t *testing.T) {
 	}
 	s, err := Find(t.Context(), nothing, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
 	if err != nil || s.End != Unreachable || !strings.Contains(s.Reason, "refused") || len(s.Probes) > 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Where every answer fails a check the search says which.
+func TestEveryCheckFails(t *testing.T) {
+	run := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		total := metric.NewCounters()
+		total.Sent, total.Failed, total.Status[200] = 7, 7, 7
+		for range 7 {
+			total.ErrorLatency.Record(1e6)
+		}
+		return result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByDuration, Total: total, Measured: time.Second,
+			Totals: loadresult.Totals{Failures: []loadresult.Failure{
+				{Phase: loadresult.Check, Kind: "contains:ok", Address: "a", Detail: "it did not pass", Count: 7}}}}, "test")
+	}
+	s, err := Find(t.Context(), run, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Missed || s.Reason != "every answer was an error: check contains:ok (7)" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

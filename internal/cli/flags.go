@@ -112,7 +112,7 @@ func (f *runFlags) requestGroup() group {
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, expect_body, expect_header",
+			"method, url, headers, body, weight, name, timeout, expect_body, expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.addVariable},

@@ -6,27 +6,32 @@ import (
 	"slices"
 
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/scenario"
 	"dyno/internal/result"
 )
 
-// checkScenario returns why what a final says of users cannot be true, or nil. It is of the plan's
-// scenario, and each error of a check is one that failed.
+// checkScenario returns why what a final says of users and checks cannot be true, or nil.
 func (r *fleetRun) checkScenario(part *result.Result) error {
-	i, open := part.Iterations, r.plan.Open()
-	switch {
-	case !r.plan.CountsIterations(): // result.Check has refused others
-	case i == nil:
-		return errors.New("its result has no iterations")
-	case (i.Due != nil) != open || (i.Waiting != nil) != open || (i.StartedAfter != nil) != open:
-		return errors.New("its iterations are of another model of load")
+	i := part.Iterations
+	if r.plan.CountsIterations() { // else result.Check has refused iterations
+		if i == nil {
+			return errors.New("its result has no iterations")
+		}
+		if open := r.plan.Open(); (i.Due != nil) != open || (i.Waiting != nil) != open ||
+			(i.StartedAfter != nil) != open {
+			return errors.New("its iterations are of another model of load")
+		}
 	}
-	most := len(r.plan.Checks)
-	least := most - scenario.OwnChecks(r.plan.Checks) // the others are there if they failed
-	if n := len(part.Checks); n < least || n > most {
-		return fmt.Errorf("its result has %d checks, and the plan has %d", n, most)
+	return r.checkChecks(part)
+}
+
+// checkChecks returns why the checks of a final cannot be true, or nil: they must be those of the
+// plan, and each error of a check is a check that failed.
+func (r *fleetRun) checkChecks(part *result.Result) error {
+	least := r.plan.LeastChecks() // the others are there if they failed
+	if n := len(part.Checks); n < least || n > len(r.plan.Checks) {
+		return fmt.Errorf("its result has %d checks, and the plan has %d", n, len(r.plan.Checks))
 	}
-	failed, wrong := 0.0, 0.0
+	failed, wrong := 0.0, -float64(part.Refused())
 	for k, c := range part.Checks {
 		if k < least && c.Name != r.plan.Checks[k] ||
 			k >= least && !slices.Contains(r.plan.Checks[least:], c.Name) {
@@ -35,7 +40,7 @@ func (r *fleetRun) checkScenario(part *result.Result) error {
 		failed += float64(c.Failed)
 	}
 	for _, e := range part.Errors {
-		if e.Phase == string(loadresult.Check) && e.Kind != loadresult.Refused {
+		if e.Phase == string(loadresult.Check) {
 			wrong += float64(e.Count)
 		}
 	}

@@ -22,6 +22,7 @@ func keepCheck(keep redact.Replacer, check string) string {
 		return check
 	}
 	name, value, found := strings.Cut(check, ":")
+	name = strings.TrimSpace(name)
 	switch {
 	case name == "json":
 		return keepJSONCheck(keep, check)
@@ -49,14 +50,14 @@ func keepJSONCheck(keep redact.Replacer, check string) string {
 	}
 }
 
-// keepExpectations is what is kept of them.
+// keepExpectations is what is kept of what responses must be.
 func keepExpectations(keep redact.Replacer, e loadplan.Expectations) loadplan.Expectations {
 	name := func(check string) string { return keepCheck(keep, check) }
 	return loadplan.Expectations{Body: keptNames(e.Body, name), Header: keptNames(e.Header, name)}
 }
 
-// keptCheckName returns what is kept of the name of a check, by those of a plan and what is kept of
-// these.
+// keptCheckName returns the function that maps the name of a check to what is kept of it. plan has
+// the names of a plan, and kept what is kept of each.
 func keptCheckName(plan, kept []string, keep redact.Replacer) func(string) string {
 	return func(s string) string {
 		if i := slices.Index(plan, s); i >= 0 {

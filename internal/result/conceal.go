@@ -70,8 +70,8 @@ func (r *Result) Conceal(k *redact.Known) {
 	}, k.Cut)
 }
 
-// restate changes r, and has dyno say anew what it says of r. What it did not say itself, as of a
-// fleet or of the load before it was judged, is what other leaves of it.
+// restate changes r, and then writes anew the warnings and reasons that follow from r. Of all
+// others, such as those of a fleet or of the load before it was judged, it keeps what other leaves.
 func (r *Result) restate(change func(), other func(string) string) {
 	before := r.sentences()
 	change()

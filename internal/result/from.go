@@ -41,8 +41,10 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
-	marked := Result{Traffic: out.Traffic} // whose errors are out's
-	marked.redactSamples(r.Plan, redact.PlainMark, unchanged)
+	if len(r.Samples) > 0 {
+		marked := Result{Traffic: out.Traffic} // whose errors are out's
+		marked.redactSamples(newAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
+	}
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {
 		return nil, err

@@ -1,11 +1,8 @@
 package result
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
@@ -89,8 +86,8 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 	return nil
 }
 
-// Passed is the share of passed checks, from 0 to 1; of one of that name or, with "", of all. ok is
-// false if none was made.
+// Passed is the share, from 0 to 1, in which the check of that name passed, or with "" all checks
+// together. ok is false if none was made.
 func (s *Scenario) Passed(name string) (share float64, ok bool) {
 	var passed, all int64
 	for _, c := range s.Checks {
@@ -136,8 +133,8 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 	return countOrZero(q.Waiting), countOrZero(q.SentAfter), q.Sent
 }
 
-// Counted is what -n and -R count, and the word for its beginning: requests that are sent, or
-// iterations that are begun. busy is what had no room for more of them.
+// Counted returns words for what -n and -R count: requests, which are sent, or iterations, which
+// are begun. busy says what is in use when no more of them can be.
 func (r *Result) Counted() (what, begun, busy string) {
 	if r.Plan.CountsIterations() {
 		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
@@ -161,20 +158,16 @@ func checkScenario(r *Result) (all []error) {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	apart := r.Plan.CountsIterations()
-	most := len(r.Plan.Checks)
-	least := most - scenario.OwnChecks(r.Plan.Checks)
-	wrong(len(r.Checks) > 0 && (len(r.Checks) < least || len(r.Checks) > most),
-		"there are %d checks, and the plan has %d", len(r.Checks), len(r.Plan.Checks))
-	for _, c := range r.Checks {
-		wrong(min(c.Passed, c.Failed) < 0, "check %s: %d is below 0", c.Name, min(c.Passed, c.Failed))
-	}
+	expected := r.Plan.CountsIterations()
+	n, most := len(r.Checks), len(r.Plan.Checks)
+	wrong(n > 0 && (n < r.Plan.LeastChecks() || n > most), "there are %d checks, and the plan has %d",
+		n, most)
 	i := r.Iterations
 	if i == nil {
-		wrong(apart && len(r.Checks) > 0, "there are checks and no iterations")
+		wrong(expected && n > 0, "there are checks and no iterations")
 		return all
 	}
-	wrong(!apart, "there are iterations, and the plan has no scenario of several steps or checks")
+	wrong(!expected, "there are iterations, and the plan has no scenario of several steps or checks")
 	wrong(r.Requests.Due != nil || r.Requests.Waiting != nil || r.Rate.Offered != nil,
 		"requests have what iterations have: due, waiting and offered")
 	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
@@ -219,51 +212,31 @@ func (d *Distribution) count() int64 {
 	return d.Count
 }
 
-// mergeable returns why mergeScenario cannot add s; nil if it can.
-func (s *Scenario) mergeable() error {
-	if s.Iterations == nil {
-		return nil
-	}
-	return errors.Join(s.Iterations.checkSums(), s.Iterations.Time.mergeable("iterations"),
-		s.Iterations.FailedTime.mergeable("failed iterations"))
-}
-
-// mergeScenario adds up what the users of all parts did. A part of which that is not known, because
-// its generator was lost, counts as one that did nothing.
+// mergeScenario adds up what the users of all parts did, but for the times of iterations, which are
+// among the distributions. A part of which that is not known, because its generator was lost,
+// counts as one that did nothing.
 func (m *Result) mergeScenario(all []*Result) error {
-	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
 	var completed int64 // in the window, as rates count
-	var times, failed []*Distribution
 	for _, r := range all {
 		if err := m.mergeChecks(r); err != nil {
 			return err
 		}
-		part := r.Iterations
-		if part == nil {
-			continue
+		if part := r.Iterations; part != nil {
+			m.Iterations = m.iterations()
+			m.Iterations.addPart(part)
+			completed += r.countInWindow(part.Rate.Completed)
 		}
-		if m.Iterations == nil {
-			m.Iterations = &Iterations{}
-		}
-		m.Iterations.addPart(part)
-		completed += r.requestsInWindow(part.Rate.Completed)
-		times, failed = append(times, part.Time), append(failed, part.FailedTime)
 	}
 	i := m.Iterations
 	if i == nil {
 		return nil
 	}
+	length := m.Window.length()
 	i.Rate = IterationRate{Started: perSecond(i.Started-countOrZero(i.StartedAfter), length),
 		Completed: perSecond(completed, length)}
 	if m.Plan.Open() {
 		offered := m.Plan.Offered().PerSecond()
 		i.Rate.Offered = &offered
-	}
-	var err, more error
-	i.Time, err = mergeDistribution(times)
-	i.FailedTime, more = mergeDistribution(failed)
-	if err = errors.Join(err, more); err != nil {
-		return fmt.Errorf("the histograms of iterations: %w", err)
 	}
 	return nil
 }
@@ -316,18 +289,16 @@ func noteUnknownIterations(m *Result, all []*Result) (said []string) {
 	return said
 }
 
-// IterationTime is the time of the iterations that completed; nil if there were none.
-func (r *Result) IterationTime() *Distribution {
+// iterations are r's iterations; new ones, which are not r's, if there are none.
+func (r *Result) iterations() *Iterations {
 	if r.Iterations == nil {
-		return nil
+		return new(Iterations)
 	}
-	return r.Iterations.Time
+	return r.Iterations
 }
 
+// IterationTime is the time of the iterations that completed; nil if there were none.
+func (r *Result) IterationTime() *Distribution { return r.iterations().Time }
+
 // FailedIterationTime is the time of the iterations that failed; nil if there were none.
-func (r *Result) FailedIterationTime() *Distribution {
-	if r.Iterations == nil {
-		return nil
-	}
-	return r.Iterations.FailedTime
-}
+func (r *Result) FailedIterationTime() *Distribution { return r.iterations().FailedTime }

@@ -125,8 +125,8 @@ func checkScenarioTime(r *Result) (string, string) {
 	if b >= busyBound {
 		verdict, says = ClientBound, "this is the scenario's limit, not (only) the server's"
 	}
-	return verdict, fmt.Sprintf("the scenario itself took %.0f %% of a thread's time, which had "+
-		"something to do %.0f %% of it: %s", *r.Generator.ScenarioPercent, b, says)
+	return verdict, fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with the scenario "+
+		"itself: %s", b, *r.Generator.ScenarioPercent, says)
 }
 
 func checkSendLag(r *Result) (string, string) {

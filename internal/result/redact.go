@@ -124,9 +124,13 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
-	r.redactSamples(p, keep, checkName)
-	if keep != nil && r.repeatsOthers() {
-		r.Conceal(Known(p, keep))
+	switch {
+	case keep == nil:
+		r.redactSamples(answers{}, checkName)
+	case len(r.Samples) > 0 || r.repeatsOthers():
+		a := newAnswers(p, keep, r.Samples)
+		r.redactSamples(a, checkName)
+		r.Conceal(a.known)
 	}
 	return nil
 }

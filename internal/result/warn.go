@@ -95,8 +95,7 @@ func warnErrors(r *Result, say func(string, ...any)) {
 		switch check := "check " + e.Kind; {
 		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
-		case e.Phase == string(loadresult.Check) && e.Kind != loadresult.Refused &&
-			!slices.Contains(checks, check):
+		case e.Phase == string(loadresult.Check) && !e.isRefusal() && !slices.Contains(checks, check):
 			checks = append(checks, check)
 		}
 	}
@@ -119,7 +118,7 @@ func warnErrors(r *Result, say func(string, ...any)) {
 // Requests.Errors, as they are none of those sent.
 func warnRefused(r *Result, say func(string, ...any)) {
 	for _, e := range r.Errors {
-		if e.Kind == loadresult.Refused && e.Phase == string(loadresult.Check) {
+		if e.isRefusal() {
 			say("%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)
 		}
 	}

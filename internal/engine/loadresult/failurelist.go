@@ -82,6 +82,12 @@ func Fewer(all []Failure, most int) []Failure {
 // its place.
 const Refused = "value"
 
+// IsRefusal reports whether a failure is of requests that were not sent: see Refused. The failure
+// of a check with the same name has an address.
+func IsRefusal(phase Phase, kind, address string) bool {
+	return phase == Check && kind == Refused && address == ""
+}
+
 // Behind is the kind of requests that were lost with their connection because another request
 // failed. They are a consequence; the cause is counted as well.
 const Behind = "behind"

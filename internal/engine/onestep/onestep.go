@@ -46,60 +46,78 @@ type Maker struct {
 	longest  int // bytes of what is generated for one request, at most
 }
 
-// compiled is a request with what would have to be computed for each message.
+// compiled is a request with what is computed once for all of its messages.
 type compiled struct {
 	Request
 	bodyHoles []proto.Hole
-	inserted  []insertion
+	inserted  []*insertion
 }
 
-// An insertion is a place where values of the data stand of which some may not stand there.
+// An insertion is a column in a part of requests where some of its values may not stand.
 type insertion struct {
 	column int
 	in     proto.Part
 	wrong  []uint64 // a bit for each row: its value may not
 }
 
-// newInsertion is the insertion of a column; has is false if all of its values may stand there.
-// They are checked before the load, once, and not for each message.
-func newInsertion(t *data.Table, column int, in proto.Part) (i insertion, has bool) {
-	i = insertion{column: column, in: in}
+// isWrong reports whether the value of a row may not stand there.
+func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
+
+// insertions are those of all requests of a run. They are found before the load, and each once: to
+// check a value for each message costs more, and a table may have a million rows.
+type insertions struct {
+	table *data.Table
+	found map[[2]int]*insertion // by column and part; nil: all values may stand there
+}
+
+// in are the insertions of a request.
+func (a *insertions) in(r *Request) (all []*insertion) {
+	for _, h := range r.Holes {
+		s := r.Sources[h.Value]
+		if s.Kind != template.Column || h.In == proto.InBody || a.table == nil ||
+			s.Index >= len(a.table.Columns()) {
+			continue
+		}
+		key := [2]int{s.Index, int(h.In)}
+		one, known := a.found[key]
+		if !known {
+			one = findInsertion(a.table, s.Index, h.In)
+			a.found[key] = one
+		}
+		if one != nil && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// findInsertion is the insertion of a column, or nil.
+func findInsertion(t *data.Table, column int, in proto.Part) (i *insertion) {
 	for row := range t.Rows() {
 		if proto.ValueProblem(in, t.Value(row, column)) != "" {
-			if !has {
-				i.wrong, has = make([]uint64, t.Rows()/64+1), true
+			if i == nil {
+				i = &insertion{column, in, make([]uint64, t.Rows()/64+1)}
 			}
 			i.wrong[row/64] |= 1 << (row % 64)
 		}
 	}
-	return i, has
+	return i
 }
-
-// isWrong reports whether the value of a row may not stand there.
-func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
 
 // New makes the scenario.
 func New(c Config) (*Maker, error) {
 	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order}
 	var faults []error
 	var weights []int
+	places := insertions{c.Data, map[[2]int]*insertion{}}
 	for i, r := range c.Requests {
 		weights = append(weights, r.Weight)
-		one := compiled{Request: r, bodyHoles: r.BodyHoles()}
+		one := compiled{Request: r, bodyHoles: r.BodyHoles(), inserted: places.in(&r)}
 		longest := 0
 		for k, s := range r.Sources {
 			longest += s.Longest()
 			if s.Kind == template.Capture || s.Kind == template.Column && !c.hasColumn(s.Index) {
 				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
-			}
-		}
-		for _, h := range r.Holes {
-			s := r.Sources[h.Value]
-			if s.Kind != template.Column || h.In == proto.InBody || !c.hasColumn(s.Index) {
-				continue
-			}
-			if in, has := newInsertion(c.Data, s.Index, h.In); has {
-				one.inserted = append(one.inserted, in)
 			}
 		}
 		for _, k := range r.Checks {
@@ -201,12 +219,13 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
 	r := &w.requests[x.request]
-	for k := range r.inserted {
-		if i := &r.inserted[k]; i.isWrong(row) {
+	for _, i := range r.inserted {
+		if i.isWrong(row) {
 			return w.refuse(i, row)
 		}
 	}
-	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
+	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request,
+		Timeout: r.Timeout}
 	if len(r.Sources) == 0 {
 		return step
 	}
@@ -256,15 +275,16 @@ func (w *worker) refuse(i *insertion, row int) scenario.Step {
 // encodingField says how a body is encoded.
 const encodingField = "content-encoding"
 
-// Next checks the response.
+// Next checks the response. That its body is too long counts once, for however many checks it is.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
-	seen := r
+	seen, long := r, false
 	for _, i := range w.requests[u.State.(*message).request].Checks {
 		if w.checks[i].Field() == "" && seen == r {
 			seen = w.decode(r)
 		}
 		passes, sure := w.checks[i].Passes(seen, &w.scratch)
-		if !sure {
+		if !sure && !long {
+			long = true
 			r.Check(len(w.checks)+1, false)
 		}
 		r.Check(i, passes)

@@ -175,6 +175,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A column is checked once for each part in which it stands, and not for each request: a run may have
+// a million of them.
+func TestColumnsAreCheckedOnce(t *testing.T) {
+	d := table(t, "email,fits\na b,x\n")
+	a := request(t, d, "/a{{email}}{{email}}{{fits}}", "{{email}}", "")
+	b := request(t, d, "/b{{email}}", "", "{{email}}")
+	m := maker(t, Config{Data: d, Requests: []Request{a, b}})
+	one, two := m.requests[0].inserted, m.requests[1].inserted
+	if len(one) != 1 || len(two) != 1 || one[0] != two[0] {
+		t.Errorf("%v and %v", one, two)
+	}
+}
+
 // A load with a warm-up has no row for it if each is to be sent once.
 func TestOnceHasNoRowsForAWarmup(t *testing.T) {
 	d := table(t, "email\na b\n")
@@ -281,6 +294,21 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// A response whose body is too long for several checks has one body that is too long.
+func TestLongBodyIsCountedOnce(t *testing.T) {
+	a := request(t, nil, "/a", "", "")
+	a.Checks = []int{0, 1}
+	m := maker(t, Config{Requests: []Request{a}, Checks: checks(t, "contains:ok", "json:$.id")})
+	w, u := worker1(t, m, scenario.Share{Users: 1}), user(0)
+	w.Start(u)
+	r := &scenario.Response{Status: 200, BodyBytes: 9}
+	r.AddBody([]byte("no"))
+	w.Next(u, r)
+	if want := []scenario.Checked{{Check: 4}, {Check: 0}, {Check: 1}}; !slices.Equal(r.Checks(), want) {
+		t.Errorf("%+v, want %+v", r.Checks(), want)
+	}
+}
+
 // The same seed sends the same.
 func TestSeed(t *testing.T) {
 	d := rows(t, 100)
@@ -337,7 +365,9 @@ func TestNoAllocation(t *testing.T) {
 		turn := func() {
 			w.Start(u)
 			w.Next(u, r)
+			body := r.Body
 			r.Reset()
+			r.Body, r.BodyBytes = body, int64(len(body))
 		}
 		for range 10_000 { // the longest row
 			turn()
@@ -358,7 +388,7 @@ func BenchmarkRequest(b *testing.B) {
 				w.Next(u, r)
 				body := r.Body
 				r.Reset()
-				r.Body, r.BodyBytes = body, 1024
+				r.Body, r.BodyBytes = body, int64(len(body))
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package onestep
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
@@ -12,8 +13,8 @@ import (
 )
 
 // SetScenario gives a plan the scenario that its Requests need, and its Checks: one with holes,
-// data, users or checks needs one. The table is the data of the plan's Rows; nil without Rows.
-// Errors are of what cannot be sent.
+// data, users, checks or timeouts of its own needs one. The table is the data of the plan's Rows;
+// nil without Rows. Errors are of what cannot be sent.
 func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	if !needsScenario(p) {
 		return nil
@@ -34,7 +35,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 			return fmt.Errorf("request %d: %w", i+1, err)
 		}
 		c.Requests = append(c.Requests, Request{Request: r.Request, Sources: r.Sources,
-			Weight: r.Weight, Checks: checks})
+			Weight: r.Weight, Checks: checks, Timeout: time.Duration(r.Timeout)})
 	}
 	if c.Checks = list.all; len(c.Checks) > mostChecks {
 		return loadplan.Flaw{Setting: "--requests-file", Problem: fmt.Sprintf(
@@ -50,7 +51,9 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 
 // needsScenario reports whether the requests of a plan cannot be sent in turn as they are.
 func needsScenario(p *loadplan.Plan) bool {
-	return p.Rows != nil || p.Users > 0 || p.HasHoles() || p.HasChecks()
+	timed := func(r loadplan.Request) bool { return r.Timeout > 0 }
+	return p.Rows != nil || p.Users > 0 || p.HasHoles() || p.HasChecks() ||
+		slices.ContainsFunc(p.Requests, timed)
 }
 
 // mostChecks is how many different checks a run can have: each is a row of the report.

@@ -11,7 +11,7 @@ import (
 // own. It is small so that it travels in registers (see RUNTIME.md).
 type Message struct {
 	Request int   // which of the run's set
-	Fill    *Fill // nil: the request as the set has it
+	Fill    *Fill // nil: the request as the set has it, which has no holes
 }
 
 // A Fill is what a message has of its own. Its bytes may not change until the exchange is over and

@@ -211,7 +211,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url" "/"}`, `1:8: invalid character '"' after object key`},
 		{`{"url":"/",}`, `1:12: invalid character '}' looking for beginning of object key string`},
 		{`{"url":"/"} {}`, `1:13: invalid character '{' after top-level value`},
-		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, url, weight`},
+		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, timeout, url, weight`},
 		{`{"url":"\x"}`, `1:10: invalid character 'x' in string escape code`},
 		{`{"url":"/","url":"/"}`, `1:12: key "url" is given twice`},
 		{`{"url":1}`, `1:2: url is a number; a string is wanted`},
@@ -234,6 +234,22 @@ func TestReadFaults(t *testing.T) {
 		_, err := Read("f", strings.NewReader(test.line), base(t))
 		if err == nil || err.Error() != "f:"+test.want {
 			t.Errorf("%s\n  is %v\nwant f:%s", test.line, err, test.want)
+		}
+	}
+}
+
+// Where more is wrong than is shown, the error says how much, also where reading ends early.
+func TestManyFaults(t *testing.T) {
+	for _, last := range []error{errors.New("bad"), tooMany("too many")} {
+		n := 0
+		err := eachLine("f", strings.NewReader(strings.Repeat("x\n", 13)), func([]byte) error {
+			if n++; n == 13 {
+				return last
+			}
+			return errors.New("bad")
+		})
+		if all := strings.Split(fmt.Sprint(err), "\n"); len(all) != 11 || all[9] != "f:10: bad" || all[10] != "f: and 3 more" {
+			t.Errorf("%q", all)
 		}
 	}
 }

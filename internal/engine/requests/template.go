@@ -140,8 +140,7 @@ func (d Defaults) compile(r *loadplan.Request, body bool) error {
 		return t
 	}
 	written := r.Request
-	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path, "path"),
-		Body: template.Text{Literal: string(r.Body)}}
+	texts := onestep.Texts{Method: r.Method, Authority: r.Authority, Path: text(r.Path, "path")}
 	for _, f := range r.Header {
 		value := text(f.Value, "header "+f.Name)
 		texts.Header = append(texts.Header, onestep.Field{Name: f.Name, Value: value})
@@ -153,7 +152,9 @@ func (d Defaults) compile(r *loadplan.Request, body bool) error {
 		return err
 	}
 	one, err := onestep.Compile(texts)
-	if one.Body == nil && r.Body != nil {
+	if !body {
+		one.Body = r.Body // many requests may share it
+	} else if one.Body == nil {
 		one.Body = []byte{} // empty is not none
 	}
 	r.Template, r.Request, r.Sources = &written, one.Request, one.Sources

@@ -116,3 +116,23 @@ urls.txt:3:2: {{ is not closed by }} on its line; write \{{ to send it as it is`
 
 const hint = `there are the functions uuid, int, hex, seq, now, env and the names email, token, ` +
 	`host, tenant (to send it as it is, write \{{)`
+
+// Requests whose URLs have holes share the body that they were given: it may be large, and they many.
+func TestTemplatesShareTheirBody(t *testing.T) {
+	d := base(t)
+	urls, err := URLs("f", strings.NewReader("/a?{{seq}}\n/b?{{seq}}\n"), d.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range [][]byte{[]byte("large"), {}} {
+		all, err := Pair(d, urls, [][]byte{body})
+		if err != nil || len(all) != 2 || len(all[0].Holes) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for _, r := range all {
+			if r.Body == nil || len(body) > 0 && &r.Body[0] != &body[0] {
+				t.Errorf("%s: %q is a copy", r.Path, r.Body)
+			}
+		}
+	}
+}

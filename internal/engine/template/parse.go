@@ -224,7 +224,7 @@ func quotedPrefix(s string) (value, rest string, ok bool) {
 	return value, strings.TrimSpace(s[len(q):]), err == nil
 }
 
-// Longest is how many bytes what Append appends can have.
+// Longest is how many bytes Append appends at most.
 func (s Source) Longest() int {
 	switch s.Kind {
 	case UUID:

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
-
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
@@ -159,7 +158,7 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 			failedChecks(t.Result))})
 	}
 	for _, e := range t.Result.Errors {
-		if e.Phase == string(loadresult.Check) && e.Kind == loadresult.Refused {
+		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
 				"%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)})
 		}

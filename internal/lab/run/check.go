@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
-
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fairness"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 	"dyno/internal/observe/probe"
 )
 
