@@ -16,9 +16,9 @@ import (
 	"dyno/internal/view/page/pagetest"
 )
 
-// shop is a page that asks for nine things more, three of them by scripts, and for two of another
+// shopPage is a page that asks for nine things more, three of them by scripts, and for two of another
 // host.
-const shop = `<!doctype html><title>shop</title><link rel="icon" href="data:,">
+const shopPage = `<!doctype html><title>shop</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="/style.css"><img src="/a.png"><img src="/b.png?size=2"><script src="/app.js"></script>
 <iframe src="/frame"></iframe><img src="http://localhost:%s/pixel.gif"><img src="http://localhost:%[1]s/again.gif">
 <script>Promise.all([fetch("/api/items?page=1"),
@@ -52,7 +52,7 @@ func TestPageIsSentAgain(t *testing.T) {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
 			_, port, _ := net.SplitHostPort(other.Listener.Addr().String())
-			fmt.Fprintf(w, shop, port)
+			fmt.Fprintf(w, shopPage, port)
 		case "/style.css":
 			w.Header().Set("Content-Type", "text/css")
 		case "/app.js":
