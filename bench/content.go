@@ -12,6 +12,7 @@ type content string
 const (
 	sameContent  content = ""      // all requests are the same, and nobody looks at an answer
 	countContent content = "count" // the URL has the request's number
+	drawnContent content = "drawn" // the URL has a random number
 	rowContent   content = "row"   // URL and a header have values of a row of dataRows
 	textContent  content = "text"  // the body must contain contentWord
 	jsonContent  content = "json"  // the body must have contentWord at a path
@@ -68,6 +69,8 @@ func addDynoContent(c command, of content, url string) command {
 	switch of {
 	case countContent:
 		c.args[last] = url + "?n={{seq}}"
+	case drawnContent:
+		c.args[last] = url + "?n={{int 1 1000000}}"
 	case rowContent:
 		var data strings.Builder
 		data.WriteString("name,token\n")
@@ -91,6 +94,9 @@ var wrkContent = map[content]string{
 local n = 0
 function request() n = n + 1; return wrk.format(nil, wrk.path .. "?n=" .. n) end
 `,
+	drawnContent: `
+function request() return wrk.format(nil, wrk.path .. "?n=" .. math.random(1, 1000000)) end
+`,
 	rowContent: fmt.Sprintf(`
 local n, rows = 0, {}
 for i = 1, %d do rows[i] = {"user" .. i, "token" .. i} end
@@ -109,10 +115,26 @@ end
 `, contentWord),
 }
 
+// gcannonCommand: gcannon draws one number for each request of a file.
+func gcannonCommand(l load, url string) command {
+	if l.rate > 0 || l.close || l.content != sameContent && l.content != drawnContent {
+		return command{}
+	}
+	args := []string{url, "-c", decimal(l.connections), "-t", decimal(l.threads), "-d", inSeconds(l),
+		"-p", decimal(max(l.pipeline, 1)), "--json"}
+	if l.content == sameContent {
+		return command{args: args}
+	}
+	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
+	return command{args: append(args, "--raw", scriptFile), suffix: ".raw",
+		file: "GET /?n={RAND:1:1000000} HTTP/1.1\r\nHost: " + host + "\r\n\r\n"}
+}
+
 // k6Content are the functions of k6's users.
 var k6Content = map[content]string{
 	sameContent:  "http.get(url)",
 	countContent: "http.get(url + '?n=' + ++n)",
+	drawnContent: "http.get(url + '?n=' + Math.ceil(Math.random() * 1000000))",
 	rowContent: fmt.Sprintf("const i = n++ %% %d; "+
 		"http.get(url + '?name=user' + i + '&n=' + n, { headers: { 'X-Token': 'token' + i } })",
 		dataRows),

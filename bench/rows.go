@@ -279,6 +279,7 @@ var rows = []row{
 		bars: []bar{{metric: served, op: exactly}},
 	},
 	contentRow("count", "a number in each URL", countContent, "wrk", "k6"),
+	contentRow("drawn", "a random number in each URL", drawnContent, "gcannon", "wrk", "k6"),
 	contentRow("data", "a row of CSV in each request: two holes in the URL and one in a header",
 		rowContent, "wrk", "k6"),
 	contentRow("text", "bodies of 1 KiB that must contain a word, nginx", textContent, "wrk", "k6"),

@@ -64,6 +64,7 @@ var tools = []tool{
 	{name: "k6", command: k6Command, version: []string{"version"}},
 	{name: "vegeta", command: vegetaCommand, version: []string{"-version"}},
 	{name: "go-meter", command: goMeterCommand},
+	{name: "gcannon", command: gcannonCommand},
 	{name: "wrk2", command: wrk2Command, parseOutput: parseWrkOutput, version: []string{"-v"}},
 }
 

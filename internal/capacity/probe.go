@@ -67,7 +67,7 @@ func begunIn(p *loadplan.Plan, iv loadresult.Interval) int64 {
 	}
 	n := iv.Sent
 	for _, f := range iv.Failures {
-		if f.Phase == loadresult.Check && f.Kind == loadresult.Refused {
+		if loadresult.IsRefusal(f.Phase, f.Kind, f.Address) {
 			n += f.Count
 		}
 	}

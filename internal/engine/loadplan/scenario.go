@@ -53,8 +53,8 @@ func (p *Plan) StepName(i int) string {
 	return p.Steps[i]
 }
 
-// LeastChecks is how many of Checks a result has at least: all, but for those that are the
-// scenario's own (see scenario.IsOwnCheck).
+// LeastChecks is how many of Checks a result has at least: all but the scenario's own (see
+// scenario.IsOwnCheck).
 func (p *Plan) LeastChecks() int { return len(p.Checks) - scenario.OwnChecks(p.Checks) }
 
 // MayIdle reports whether connections of a closed load may be idle: users think between steps, or

@@ -74,8 +74,7 @@ type insertions struct {
 func (a *insertions) in(r *Request) (all []*insertion) {
 	for _, h := range r.Holes {
 		s := r.Sources[h.Value]
-		if s.Kind != template.Column || h.In == proto.InBody || a.table == nil ||
-			s.Index >= len(a.table.Columns()) {
+		if s.Kind != template.Column || h.In == proto.InBody || !hasColumn(a.table, s.Index) {
 			continue
 		}
 		key := [2]int{s.Index, int(h.In)}
@@ -116,7 +115,7 @@ func New(c Config) (*Maker, error) {
 		longest := 0
 		for k, s := range r.Sources {
 			longest += s.Longest()
-			if s.Kind == template.Capture || s.Kind == template.Column && !c.hasColumn(s.Index) {
+			if s.Kind == template.Capture || s.Kind == template.Column && !hasColumn(c.Data, s.Index) {
 				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
 			}
 		}
@@ -148,9 +147,9 @@ func New(c Config) (*Maker, error) {
 	return m, errors.Join(faults...)
 }
 
-// hasColumn reports whether the data has a column of that number.
-func (c *Config) hasColumn(i int) bool {
-	return c.Data != nil && i >= 0 && i < len(c.Data.Columns())
+// hasColumn reports whether the data has a column of that number: that of a foreign plan may not.
+func hasColumn(t *data.Table, i int) bool {
+	return t != nil && i >= 0 && i < len(t.Columns())
 }
 
 // Want is what the checks need.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"dyno/internal/lab"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
 	"dyno/internal/stats"
