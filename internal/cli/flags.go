@@ -109,8 +109,8 @@ func (f *runFlags) requestGroup() group {
 			"repeated", f.form.addField},
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
-		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, timeout, expect_body, expect_header",
+		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of method,\n" +
+			"url, headers, body, weight, name, timeout, expect_body, expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.addVariable},
