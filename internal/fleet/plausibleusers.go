@@ -27,11 +27,11 @@ func (r *fleetRun) checkScenario(part *result.Result) error {
 // checkChecks returns why the checks of a final cannot be true, or nil: they must be those of the
 // plan, and each error of a check is a check that failed.
 func (r *fleetRun) checkChecks(part *result.Result) error {
-	least := r.plan.LeastChecks() // the others are there if they failed
-	if n := len(part.Checks); n < least || n > len(r.plan.Checks) {
+	if n := len(part.Checks); n < r.plan.LeastChecks() || n > len(r.plan.Checks) {
 		return fmt.Errorf("its result has %d checks, and the plan has %d", n, len(r.plan.Checks))
 	}
 	failed, wrong := 0.0, -float64(part.Refused())
+	least := r.plan.LeastChecks()
 	for k, c := range part.Checks {
 		if k < least && c.Name != r.plan.Checks[k] ||
 			k >= least && !slices.Contains(r.plan.Checks[least:], c.Name) {
