@@ -41,7 +41,8 @@ export function statuses(r: Result): HTMLElement {
       });
     },
   });
-  const rows = (r.errors ?? []).map((e, i) => [cell(`errors.${i}.count`, e.count, format.count), e.phase, e.kind, e.address ?? "", e.detail]);
+  const sampled = (r.errors ?? []).some((e) => e.sample);
+  const rows = (r.errors ?? []).map((e, i) => [cell(`errors.${i}.count`, e.count, format.count), e.phase, e.kind, e.address ?? "", e.detail, ...(sampled ? [e.sample ?? ""] : [])]);
   const wrong = r.error_latency;
   return h("div", {},
     wrong ? table({
@@ -49,7 +50,7 @@ export function statuses(r: Result): HTMLElement {
       rows: [[cell("error_latency.count", wrong.count, format.count), ...["min_us", "mean_us", "p50_us", "p99_us", "max_us"]
         .map((k) => cell(`error_latency.${k}`, wrong[k] as number, format.duration))]],
     }, "Error latency") : null,
-    rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first"], rows }, "Errors") : h("p", {}, "No error of any kind."),
-    h("div", { class: "views" }, answers, more("All counts", () => [
+    rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first", ...(sampled ? ["its answer began"] : [])], rows }, "Errors") : h("p", {}, "No error of any kind."),
+    h("div", { class: "views" }, codes.length > 0 ? answers : null, more("All counts", () => [
       table(facts({ requests: r.requests, bytes: r.bytes, connections: r.connections, rate: r.rate }, ""), "Counts")])));
 }
