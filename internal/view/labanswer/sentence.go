@@ -106,13 +106,12 @@ func rangeClause(r *lab.Record, g answer.Group, decided []answer.Finding) string
 			continue
 		}
 		most, least := all[0], all[len(all)-1]
-		s := fmt.Sprintf("%d of %d variants are %s in %s: %s by %s", len(all), len(g.Findings), v,
-			MeasureName(g.Metric), format.PlainLine(most.Variant), changeText(most))
-		if len(all) == 1 {
-			s = fmt.Sprintf("%s is %s in %s by %s", format.PlainLine(most.Variant), v,
-				MeasureName(g.Metric), changeText(most))
-		} else {
-			s += fmt.Sprintf(", least %s by %s", format.PlainLine(least.Variant), changeText(least))
+		s := fmt.Sprintf("%s is %s in %s, %s", format.PlainLine(most.Variant), v,
+			MeasureName(g.Metric), changeText(most))
+		if len(all) > 1 {
+			s = fmt.Sprintf("%d of %d variants are %s in %s: most %s, %s; least %s, %s", len(all),
+				len(g.Findings), v, MeasureName(g.Metric), format.PlainLine(most.Variant), changeText(most),
+				format.PlainLine(least.Variant), changeText(least))
 		}
 		parts = append(parts, s)
 	}

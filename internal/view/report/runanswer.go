@@ -76,7 +76,7 @@ func heldText(r *result.Result) string {
 	if offered := r.Offered(); offered != nil {
 		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
 		if share, known := r.InTime(); known && share < 1-failingShare {
-			s = fmt.Sprintf("%s %s were offered and %s answered", format.Exact3(*offered), what,
+			s = fmt.Sprintf("%s %s were offered and %s completed", format.Exact3(*offered), what,
 				format.Digits3(rate))
 		}
 	}
@@ -160,11 +160,16 @@ func runConditions(r *result.Result) []string {
 	if w := r.Window.WarmupS; w > 0 {
 		all[2] += " after " + format.Seconds(w) + " of warm-up"
 	}
-	all = append(all, "generator busy "+format.Percent(r.Generator.BusyPercent))
-	if r.Fleet != nil {
-		return append(all, format.Plural(int64(len(r.Fleet.Agents)), "agent"))
+	if r.Answers() > 0 {
+		all = append(all, "generator busy "+format.Percent(r.Generator.BusyPercent))
 	}
-	return append(all, MachineShort(r.Host))
+	switch {
+	case r.Fleet != nil:
+		all = append(all, format.Plural(int64(len(r.Fleet.Agents)), "agent"))
+	case r.Host.CPUs > 0:
+		all = append(all, MachineShort(r.Host))
+	}
+	return all
 }
 
 // MachineShort is a machine in a few words: "2 CPUs (AMD EPYC), linux 6.18".

@@ -56,7 +56,7 @@ const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as co
 
 /** firstScreen is the sentence over the charts, with what speaks against it at their side. chart is what the button
     saves a picture of. */
-export function firstScreen(a: Answer, charts: Node[], summary: string, chart: () => SVGSVGElement | null): HTMLElement {
+export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
   return h("section", { id: "answer", "aria-label": "The answer" },
     h("h2", { class: a.sentence.length > long ? "sentence long" : "sentence" }, a.sentence),
     h("div", { class: "first" },
@@ -100,8 +100,8 @@ function conditions(a: Answer): HTMLElement {
   return h("p", { class: "conditions", "aria-label": "Conditions" }, (a.conditions ?? []).join(" · "));
 }
 
-function buttons(summary: string, chart: () => SVGSVGElement | null): HTMLElement {
-  const save = h("button", { type: "button", id: "save-chart", onclick: async () => {
+function buttons(summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
+  const save = chart && h("button", { type: "button", id: "save-chart", onclick: async () => {
     const drawn = chart();
     if (drawn) download("chart.png", await pngOf(drawn));
   } }, "Save chart");

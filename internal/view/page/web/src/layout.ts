@@ -89,9 +89,11 @@ export function list(lines: string[], label = ""): HTMLElement | null {
   return h("ul", label ? { "aria-label": label } : {}, ...lines.map((l) => h("li", {}, l)));
 }
 
+const longestWord = 36; // characters of a command that are not broken, as they would be after a hyphen
+
 /** copyable is a command with a button that copies it. */
 export function copyable(text: string): HTMLElement {
-  return h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, text)), copyButton(text, "Copy"));
+  return h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, ...text.split(/( )/).map((word) => (word === " " || word.length > longestWord ? word : h("span", { class: "nowrap" }, word))))), copyButton(text, "Copy"));
 }
 
 /** copyButton copies a text. */

@@ -56,7 +56,7 @@ function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
   const all = p.record.verdicts ?? [];
   const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.variant, said: saidOf(f), verdict: f.verdict, c: all[f.comparison], why: f.why }));
   for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
-  for (const c of all.filter((c) => c.control && c.metric === g.metric && c.level === (g.level ?? ""))) {
+  for (const c of all.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
     rows.push({ label: `${c.baseline} itself`, said: "", verdict: c.verdict === "different" ? "differs from itself" : "noise", c, self: true });
   }
   return rows.map((r, y) => ({ ...r, y }));
@@ -137,7 +137,7 @@ function draw(rows: Row[], width: number): SVGSVGElement {
       Plot.text(rows, narrow
         ? { y: "y", frameAnchor: "right", dy: -9, textAnchor: "end", text: (r: Row) => r.verdict, fill: ink, fontWeight: 600 }
         : { y: "y", frameAnchor: "right", dx: 10, textAnchor: "start", text: says, fill: (r: Row) => (inks[r.verdict] ? ink(r) : "var(--ink)"), fontWeight: 500 }),
-      Plot.text(rows.filter((r) => !r.c && !narrow), { y: "y", frameAnchor: "left", dx: 6, textAnchor: "start", fill: "var(--faint)", fontSize: 11,
+      Plot.text(rows.filter((r) => !r.c && !narrow), { y: "y", frameAnchor: "left", dx: 6, textAnchor: "start", fill: "var(--faint)", stroke: "var(--paper)", strokeWidth: 4, fontSize: 11,
         text: (r: Row) => clip(r.why ?? "", Math.floor((width - left - right) / 6.2)) }),
     ],
   });

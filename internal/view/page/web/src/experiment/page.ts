@@ -34,7 +34,7 @@ export function show(p: Payload): void {
     const body = document.querySelector<HTMLElement>("#decide .plot");
     return body?.querySelector("svg") ? figureSVG(body, p.answer.sentence, []) : null;
   };
-  const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, chart), band(p, () => show(p)));
+  const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
   const trials = p.record.trials ?? [];
   const grades = ["A", "B", "F"].map((g) => `${count(trials.filter((t) => t.grade === g).length)} ${g}`).join(", ");
   page(p.words.title, subtitle, [

@@ -49,7 +49,7 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
   return figure({
     id: "heat",
     title: "Latency over time",
-    unit: "latency over time, both it and the colour’s number of requests logarithmic",
+    unit: "latency over time; colour: requests (both logarithmic)",
     n: intervalCountText(rated),
     interval: oneRun,
     note: there || timed.length === 0 ? "" : "this result has no heat map (an older dyno wrote it): percentiles only",

@@ -33,7 +33,7 @@ export function show(run: Run): void {
     return body ? figureSVG(body, run.answer.sentence, []) : null;
   };
   const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
-  const first = firstScreen(run.answer, [tiles(r), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, chart);
+  const first = firstScreen(run.answer, [tiles(r), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
   const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
   page(words.what, words.how, [
     { id: "iterations-all", title: "Iterations and checks", content: [scenario(r)] },

@@ -26,7 +26,7 @@ export function spectrum(run: Run): HTMLElement {
     summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
     legend: drawn.map((s, i) => lineMark(i, s.name)),
-    toggles: [{ key: "scale", label: "Time axis", options: [["log", "logarithmic"], ["linear", "linear"]] }],
+    toggles: [{ key: "scale", label: "Time axis", options: [["log", "log"], ["linear", "linear"]] }],
     table: () => ({
       head: ["distribution", "percentile", "µs"],
       rows: drawn.flatMap((s) => s.points.map(([q, us]) => [s.name, { text: percentile(q), value: q }, { text: format.duration(us), value: us }])),

@@ -30,7 +30,7 @@ export function tiles(r: Result): HTMLElement {
     tile("iteration p99", "iterations.time.p99_us", r.iterations?.time?.p99_us, format.duration),
     r.iterations?.failed ? tile("iterations failed", "iterations.failed", r.iterations.failed, format.count) : null,
     ...(answered ? latencies.map(([name, key]) => tile(name, `latency.${key}`, r.latency?.[key], format.duration)) : []),
-    tile("errors", "requests.errors", r.requests.errors, format.count),
+    answered || r.requests.errors > 0 ? tile("errors", "requests.errors", r.requests.errors, format.count) : null,
     tile("error answers", "rate.error_answers", r.rate.error_answers, perSecond),
     tile("error p99", "error_latency.p99_us", r.error_latency?.p99_us, format.duration),
     tile("server CPU/request", "server.processes.0.cpu_us_per_request", r.server?.processes?.[0]?.cpu_us_per_request, format.duration),
