@@ -162,9 +162,6 @@ func (c *Calibration) Doubtful(connections int) bool {
 	})
 }
 
-// isMultiplexed reports whether p has more than one request at a time on a connection.
-func isMultiplexed(p *loadplan.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
-
 // The shares of a ceiling from which a figure may be the generator's, and above which the
 // ceiling was disturbed: what machines do differs by that much from run to run.
 const (
@@ -179,7 +176,7 @@ const (
 // threads reach is taken as in proportion.
 func (c *Calibration) Warning(r *result.Result) string {
 	n := r.Plan.Connections
-	if len(c.Closed) == 0 || isMultiplexed(&r.Plan) || r.TooShort() ||
+	if len(c.Closed) == 0 || r.Plan.Depth() > 1 || r.TooShort() ||
 		Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) {
 		return ""
 	}

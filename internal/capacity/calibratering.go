@@ -43,8 +43,7 @@ func (c *Calibration) measureClosedLoops(plan loadplan.Plan, measure measurer) e
 // best is the try of the highest rate, for what disturbs only slows down, and each has for
 // every ring the better one. A ring that the system refuses has none.
 func measureBothWays(p loadplan.Plan, rings []string, measure measurer) (best Ceiling,
-	each []Ceiling,
-	err error) {
+	each []Ceiling, err error) {
 	order := slices.Clone(rings)
 	slices.Reverse(order)
 	refused := map[string]error{}
@@ -101,7 +100,7 @@ const (
 // Nothing is known of many more connections than were measured, of those that carry several
 // requests at a time or a few in all, of HTTP/3, and of any if c is nil.
 func (c *Calibration) Ring(p loadplan.Plan) string {
-	if c == nil || p.Ring != auto || p.HTTP == "3" || p.Reconnect > 0 || isMultiplexed(&p) {
+	if c == nil || p.Ring != auto || p.HTTP == "3" || p.Reconnect > 0 || p.Depth() > 1 {
 		return p.Ring
 	}
 	one, away := Ceiling{}, math.Log(reach)

@@ -117,12 +117,16 @@ func (s *search) findStart(ctx context.Context) {
 	}
 }
 
-// describeErrors says of a run of which every answer was an error what they were.
+// describeErrors says of a run of which every answer was an error what they were: statuses, and
+// checks that failed.
 func describeErrors(r *result.Result) string {
 	var all []string
 	for _, e := range r.Errors {
-		if e.Phase == string(loadresult.Expect) {
+		switch loadresult.Phase(e.Phase) {
+		case loadresult.Expect:
 			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
+		case loadresult.Check:
+			all = append(all, fmt.Sprintf("check %s (%d)", e.Kind, e.Count))
 		}
 	}
 	return "every answer was an error: " + strings.Join(all, ", ")

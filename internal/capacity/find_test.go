@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -162,6 +163,39 @@ func TestAbortsWhenABacklogGrows(t *testing.T) {
 	}
 }
 
+// What a plan's scenario does not send does not wait: requests that were refused for a value, and
+// the further steps of iterations. Nor do those steps make up for iterations that wait.
+func TestBacklogOfScenarios(t *testing.T) {
+	refused := []loadresult.Failure{{Phase: loadresult.Check, Kind: loadresult.Refused, Count: 5},
+		{Phase: loadresult.Check, Kind: "status", Count: 20}}
+	steps := []string{"login", "buy"}
+	for name, c := range map[string]struct {
+		steps []string
+		each  loadresult.Interval
+		want  bool
+	}{
+		"in time":                   {nil, loadresult.Interval{Sent: 100}, false},
+		"one in twenty refused":     {nil, loadresult.Interval{Sent: 95, Failures: refused}, false},
+		"one in twenty waits":       {nil, loadresult.Interval{Sent: 90, Failures: refused}, true},
+		"iterations in time":        {steps, loadresult.Interval{Sent: 195, Iterations: 90, IterationsFailed: 10}, false},
+		"half of the iterations":    {steps, loadresult.Interval{Sent: 100, Iterations: 50}, true},
+		"iterations without a step": {steps, loadresult.Interval{IterationsFailed: 100}, false},
+		"nearly all iterations":     {steps, loadresult.Interval{Sent: 195, Iterations: 99}, false},
+		"a tenth of the iterations": {steps, loadresult.Interval{Sent: 400, Iterations: 90}, true},
+	} {
+		b := backlog{plan: loadplan.Plan{Rate: loadplan.RatePerSecond(100), Steps: c.steps, Users: 20,
+			Duration: loadplan.Seconds(time.Minute)}}
+		grown := false
+		for i := range 60 {
+			c.each.From, c.each.To = time.Duration(i)*time.Second, time.Duration(i+1)*time.Second
+			grown = b.grown(c.each) || grown
+		}
+		if grown != c.want {
+			t.Errorf("%s: given up %v, want %v", name, grown, c.want)
+		}
+	}
+}
+
 // What the objectives are missed by at every rate is said, and what is not.
 func TestEnds(t *testing.T) {
 	slow := constant(20 * time.Millisecond)
@@ -254,6 +288,24 @@ func TestUnreachableFromTheStart(t *testing.T) {
 	}
 	s, err := Find(t.Context(), nothing, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
 	if err != nil || s.End != Unreachable || !strings.Contains(s.Reason, "refused") || len(s.Probes) > 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Where every answer fails a check the search says which.
+func TestEveryCheckFails(t *testing.T) {
+	run := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		total := metric.NewCounters()
+		total.Sent, total.Failed, total.Status[200] = 7, 7, 7
+		for range 7 {
+			total.ErrorLatency.Record(1e6)
+		}
+		return result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByDuration, Total: total, Measured: time.Second,
+			Totals: loadresult.Totals{Failures: []loadresult.Failure{
+				{Phase: loadresult.Check, Kind: "contains:ok", Address: "a", Detail: "it did not pass", Count: 7}}}}, "test")
+	}
+	s, err := Find(t.Context(), run, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Missed || s.Reason != "every answer was an error: check contains:ok (7)" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -38,12 +38,12 @@ type prober struct {
 
 // backlog sees when more waits to be sent than a server catches up with.
 type backlog struct {
-	plan loadplan.Plan
-	sent int64
+	plan  loadplan.Plan
+	begun int64 // of what was due, at least
 }
 
 func (b *backlog) grown(iv loadresult.Interval) bool {
-	b.sent += iv.Sent
+	b.begun += begunIn(&b.plan, iv)
 	if iv.From >= time.Duration(b.plan.Duration) {
 		return false
 	}
@@ -53,7 +53,25 @@ func (b *backlog) grown(iv loadresult.Interval) bool {
 	if b.plan.Arrival == loadplan.Poisson { // as many may be due by chance
 		limit += 4 * math.Sqrt(due)
 	}
-	return due-float64(b.sent) > limit
+	if b.plan.CountsIterations() { // of each user one may have begun that is not over
+		limit += float64(b.plan.UserCount())
+	}
+	return due-float64(b.begun) > limit
+}
+
+// begunIn is how much of what was due was begun in an interval: requests, also those that were
+// refused for a value that does not fit, or iterations, which are counted as they end.
+func begunIn(p *loadplan.Plan, iv loadresult.Interval) int64 {
+	if p.CountsIterations() {
+		return iv.Iterations + iv.IterationsFailed
+	}
+	n := iv.Sent
+	for _, f := range iv.Failures {
+		if f.Phase == loadresult.Check && f.Kind == loadresult.Refused {
+			n += f.Count
+		}
+	}
+	return n
 }
 
 // probe loads at a rate for a time, and judges. An error is the plan's.

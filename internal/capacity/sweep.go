@@ -131,7 +131,7 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		return p
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
-	p.N = level * float64(max(r.Plan.Pipeline, r.Plan.Streams, 1))
+	p.N = level * float64(r.Plan.Depth())
 	if axis == Rates { // Little's law
 		p.N = r.Rate.Completed * r.Latency.Mean / 1e6
 	}

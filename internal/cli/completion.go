@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
+	"dyno/internal/engine/data"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 )
@@ -252,7 +253,7 @@ func valuesOf(o option) (all []candidate, files bool) {
 		"http": "auto 1.0 1.1 2 3", "reconnect": "never always", "tls-min": "1.0 1.1 1.2 1.3",
 		"tls-max": "1.0 1.1 1.2 1.3", "on-agent-loss": "abort continue rebalance",
 		"alpn": "h2 http/1.1 h2,http/1.1 none", "method": "GET HEAD POST PUT PATCH DELETE OPTIONS",
-		"expect": "any 2xx 200"}
+		"expect": "any 2xx 200", "data-order": strings.Join(data.OrderNames(), " ")}
 	for w := range strings.FieldsSeq(known[o.long]) {
 		all = append(all, candidate{word: w})
 	}

@@ -20,6 +20,13 @@ var exclusive = []struct{ one, other, because string }{
 	{"save-errors", "fleet", "agents keep neither requests nor responses"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
 	{"body", "bodies", "both say what to send"},
+	{"body", "json-body", "both say what to send"},
+	{"body", "form", "both say what to send"},
+	{"bodies", "json-body", "both say what to send"},
+	{"bodies", "form", "both say what to send"},
+	{"form", "json-body", "both say what to send"},
+	{"requests-file", "form", "the file says what to send"},
+	{"requests-file", "json-body", "the file says what to send"},
 	{"requests-file", "urls", "the file says what to ask for"},
 	{"requests-file", "bodies", "the file says what to send"},
 	{"requests-file", "body", "the file says what to send"},
@@ -47,12 +54,19 @@ func (f *runFlags) conflictFaults() (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
 			"seconds of the window; give a --duration of 1s or more"})
 	}
+	if f.user != "" && slices.ContainsFunc(f.defaults.Header, func(h proto.Field) bool {
+		return strings.EqualFold(h.Name, "Authorization")
+	}) {
+		faults = append(faults, loadplan.Flaw{Setting: "--user and --header Authorization",
+			Problem: "both say who asks; give one of them"})
+	}
 	body, isFile := strings.CutPrefix(f.body, "@")
 	if !isFile {
 		body = ""
 	}
 	for _, in := range []struct{ flag, file string }{
 		{"--urls", f.urls}, {"--bodies", f.bodies}, {"--requests-file", f.requestsFile}, {"--body", body},
+		{"--json-body", f.jsonBody}, {"--data", f.filling.file},
 	} {
 		if sameFile(f.json, in.file) {
 			faults = append(faults, loadplan.Flaw{Setting: "--json",
@@ -64,10 +78,11 @@ func (f *runFlags) conflictFaults() (faults []error) {
 
 // seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
-	if f.plan.Seed != 0 && f.plan.Arrival != loadplan.Poisson && f.plan.Probe == 0 {
+	if f.plan.Seed != 0 && !f.plan.IsRandom() && !f.plan.HasHoles() &&
+		f.filling.file == "" {
 		faults = append(faults, loadplan.Flaw{Setting: "--seed",
-			Problem: "only random arrivals are drawn " +
-				"from one; add --arrival poisson"})
+			Problem: "only random arrivals and " +
+				"values are drawn from one; add --arrival poisson, or {{uuid}} or the like"})
 	}
 	return faults
 }

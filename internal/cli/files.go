@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,21 +32,30 @@ func (f *runFlags) readRequests(stdin io.Reader) ([]loadplan.Request, []error) {
 	})
 	urls, bodies := []requests.URL{f.defaults.URL}, [][]byte{nil}
 	read("--urls", f.urls, func(name string, r io.Reader) (err error) {
-		urls, err = requests.URLs(name, r, f.defaults.URL)
+		urls, err = requests.URLs(name, r, f.defaults.URL, f.defaults.Names)
 		return err
 	})
 	read("--bodies", f.bodies, func(name string, r io.Reader) (err error) {
-		bodies, err = requests.Bodies(name, r)
+		bodies, err = requests.Bodies(name, r, f.defaults.Names)
 		return err
 	})
 	if file, isFile := strings.CutPrefix(f.body, "@"); isFile {
-		read("--body", file, func(_ string, r io.Reader) error {
+		read("--body", file, func(name string, r io.Reader) error {
 			b, err := readWhole(r)
 			bodies = [][]byte{b}
-			return err
+			return errors.Join(err, f.checkText(name, b))
 		})
 	} else if f.hasBody {
 		bodies = [][]byte{[]byte(f.body)}
+	}
+	read("--json-body", f.jsonBody, func(name string, r io.Reader) error {
+		b, err := f.readJSON(name, r)
+		bodies = [][]byte{b}
+		return err
+	})
+	if len(f.form.fields) > 0 {
+		b, wrong := f.formBody()
+		bodies, faults = [][]byte{b}, append(faults, wrong...)
 	}
 	if len(faults) > 0 || f.requestsFile != "" || f.defaults.URL == (requests.URL{}) {
 		return all, faults
@@ -59,6 +69,7 @@ func (f *runFlags) stdinFlags() (flags []string) {
 	for _, x := range []struct{ flag, file, stdin string }{
 		{"--body", f.body, "@-"}, {"--urls", f.urls, "-"}, {"--bodies", f.bodies, "-"},
 		{"--requests-file", f.requestsFile, "-"}, {"--stages", f.stages, "-"},
+		{"--json-body", f.jsonBody, "-"},
 	} {
 		if x.file == x.stdin {
 			flags = append(flags, x.flag)

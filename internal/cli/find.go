@@ -71,7 +71,9 @@ func (f *findFlags) groups() []group {
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
 		storeParsed(&f.plan.Rate, parseRate)})
-	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
+	requests := withoutOptions(f.requestGroup(), "variable", "data", "data-order", "users",
+		"expect-body", "expect-header")
+	return []group{own, load, requests, f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
 
@@ -133,11 +135,16 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
-	faults = append(faults, f.ownFaults(p)...)
+	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, false)...), f.setTarget(p)...)
-	var wrong []error
-	f.plan.Requests, wrong = f.readRequests(stdin)
+	wrong := f.textFaults(p)
+	var more []error
+	f.plan.Requests, more = f.readRequests(stdin)
+	if wrong = append(wrong, more...); len(wrong) == 0 && (f.plan.HasHoles() || f.plan.HasChecks()) {
+		wrong = []error{loadplan.Flaw{Setting: "find", Problem: "its probes cannot fill {{holes}} " +
+			"or check responses yet, as dyno run does; write what is sent, or \\{{ for {{"}}
+	}
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/engine/template"
 	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
@@ -19,12 +22,18 @@ import (
 type runFlags struct {
 	plan     loadplan.Plan
 	defaults requests.Defaults
+	filling  filling
 
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
+	jsonBody                         string // likewise
 	stages                           string // likewise
 	stdin                            io.Reader
 	hasBody                          bool // which may be empty
 	connectTo                        string
+
+	headerAt []template.Position // where each header of defaults was given
+	form     form
+	user     string // the value of Authorization; "": none is given
 
 	watched []probe.Tree
 	watch   []string // as they were given
@@ -91,18 +100,33 @@ func (f *runFlags) requestGroup() group {
 	return group{"Requests", []option{
 		{"method", "X", "M", "GET, unless there is a body: then POST",
 			storeParsed(&d.Method, parseMethod)},
-		{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
-			field, err := requests.Field(s)
-			if err == nil {
-				d.Header = append(d.Header, field)
-			}
-			return err
-		}},
+		{"header", "H", "'K: V'", "a header, or @FILE with one a line; may be repeated", f.addHeader},
+		{"user", "u", "USER:PASSWORD", "the header Authorization: Basic of these", f.setUser},
 		{"body", "b", "S|@FILE", "a body, or the file that holds it", f.setBody},
+		{"json-body", "", "FILE", "a file of JSON as the body, with its Content-Type",
+			setText(&f.jsonBody)},
+		{"form", "", "K=V|K=@FILE", "a field of a form as the body, or a file to upload; may be\n" +
+			"repeated", f.form.addField},
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name", setText(&f.requestsFile)},
+			"method, url, headers, body, weight, name, expect_body, expect_header",
+			setText(&f.requestsFile)},
+		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
+			f.filling.addVariable},
+		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
+			setText(&f.filling.file)},
+		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
+			"whole run), or per-user (a user has the same in all) (in-order)",
+			storeParsed(&f.filling.order, data.ParseOrder)},
+		{"users", "", "N", "users who send in turn, each with a row and random values of its own\n" +
+			"(one for each request under way at once)",
+			storeParsed(&f.plan.Users, parsePositive(parseInt))},
+		{"expect-body", "", "WHAT", "contains:TEXT, regex:RE, sha256:HEX or json:PATH[==VALUE]: a\n" +
+			"response without it is an error; may be repeated",
+			addChecked(&f.plan.Expectations.Body, requests.ExpectBody)},
+		{"expect-header", "", "'K: V'", "likewise of a header, or K for any value; may be repeated",
+			addChecked(&f.plan.Expectations.Header, requests.ExpectHeader)},
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
 			"(default: all below 400)",
 			storeParsed(&f.plan.Expect, parseExpect)},
@@ -252,13 +276,20 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
+	faults = append(faults, f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
 		f.setTarget(p)...)
-	var wrong []error
-	f.plan.Requests, wrong = f.readRequests(stdin)
+	wrong := f.textFaults(p)
+	var more []error
+	f.plan.Requests, more = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
+	}
+	if wrong = append(wrong, more...); len(wrong) == 0 && !f.filling.names.Unread {
+		wrong = f.setScenario(p.given)
+	} else {
+		f.plan.Users = 0 // Check need not know of users without a scenario
 	}
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
@@ -269,13 +300,19 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 // which Check finds all other faults and no false ones.
 func (f *runFlags) setTarget(p parsed) []error {
 	u, err := requiredURL(p)
+	if f.user != "" && u.Basic != "" {
+		err = errors.Join(err, loadplan.Flaw{Setting: "--user", Problem: "the URL names a user, too; " +
+			"give one of them"})
+	}
 	if err != nil {
 		fcgi := len(f.plan.Params) > 0
 		f.plan.Target = loadplan.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
-		return []error{err}
+		return joinedErrors(err)
 	}
+	u.Basic = cmp.Or(f.user, u.Basic)
 	f.plan.Target, f.defaults.URL = u.Target, u
-	f.plan.Target.URL = f.planReplacer().URL(u.Target.URL)      // for display and logs
+	keep := f.planReplacer().KeepHoles(nil)
+	f.plan.Target.URL = keep.URL(u.Target.URL)                  // for display and logs
 	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // both have the same rules
 	if u.Target.TLS {                                           // as browsers and curl do
 		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
@@ -300,6 +337,9 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
+		if p.Users > 0 {
+			p.Threads = min(p.Threads, p.Users)
+		}
 	}
 }
 

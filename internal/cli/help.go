@@ -8,7 +8,9 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
+const runNotes = `A URL, a header's value and a body can have {{uuid}}, {{int 1 100}}, {{hex 16}},
+{{seq}}, {{now}}, {{env "NAME"}}, and the names of --variable and --data.
+N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
 A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates
 and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
 without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
@@ -25,6 +27,7 @@ var runExamples = []string{
 	"dyno run -R 20k --warmup 1s http://127.0.0.1:8080/",
 	"dyno run -n 12345 -c 7 --expect 2xx --json result.json http://127.0.0.1:8080/",
 	`dyno run -X PUT -H 'Content-Type: application/json' -b '{"a": 1}' http://127.0.0.1:8080/item`,
+	`dyno run -b '{"id": "{{uuid}}"}' --expect-body contains:id http://127.0.0.1:8080/item`,
 	"dyno run --requests-file mix.jsonl --reconnect 100 http://127.0.0.1:8080",
 }
 

@@ -177,8 +177,19 @@ func (f *rerunFlags) groups() []group {
 	}}}
 }
 
-// openExperiment reads a file, or an experiment that ships with dyno.
+// openExperiment reads a file, or an experiment that ships with dyno. Its requests are such that
+// the laboratory can send them.
 func openExperiment(name string) (*experiment.Experiment, error) {
+	e, err := readExperimentFile(name)
+	if err == nil {
+		if err = labrun.CheckRequests(e); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return e, err
+}
+
+func readExperimentFile(name string) (*experiment.Experiment, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && !info.IsDir():

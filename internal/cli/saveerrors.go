@@ -12,8 +12,9 @@ import (
 	"dyno/internal/view/report"
 )
 
-// An errorFolder is where --save-errors writes. It is made before the load, so that no load is made
-// for nothing, and does not stay if it is empty. The zero value is not wanted.
+// An errorFolder is where --save-errors writes. It is made before the load, because a load whose
+// errors cannot be saved would be for nothing. It is removed if it stays empty. The zero value is
+// that of a run without --save-errors.
 type errorFolder struct {
 	dir  string
 	made []string // folders that did not exist before, dir first
@@ -42,7 +43,7 @@ func (f *runFlags) setErrorFolder(dir string) error {
 	return emptyFolderFault(dir)
 }
 
-// makeFolder makes the folder if it is wanted. Other users cannot read what is made.
+// makeFolder makes the folder, if --save-errors was given. Other users cannot read it.
 func (e *errorFolder) makeFolder() error {
 	if e.dir == "" {
 		return nil

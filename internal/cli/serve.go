@@ -203,6 +203,10 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 			faults = append(faults, loadplan.Flaw{Setting: "--body", Problem: "a form sends no files of " +
 				"this machine; write what is to be sent"})
 			continue
+		case name == "header" && slices.ContainsFunc(form[name], isFileName):
+			faults = append(faults, loadplan.Flaw{Setting: "--header", Problem: "a form sends no files of " +
+				"this machine; write what is to be sent"})
+			continue
 		case name == "watch" && slices.ContainsFunc(form[name], isOnAgent):
 			faults = append(faults, loadplan.Flaw{Setting: "--watch",
 				Problem: "a form watches processes of " +
@@ -215,6 +219,9 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 	}
 	return append(append(args, "--"), form["url"]...), faults
 }
+
+// isFileName reports whether a value stands for the contents of a file.
+func isFileName(value string) bool { return strings.HasPrefix(value, "@") }
 
 // isOnAgent reports whether a --watch names a process on an agent's machine.
 func isOnAgent(watch string) bool {

@@ -111,6 +111,8 @@ func TestFormFaults(t *testing.T) {
 		{dashboard.Form{"url": {url}, "rate": {"x"}, "connections": {"0"}}, []string{"--rate", "--connections"}},
 		{dashboard.Form{"url": {url}, "duration": {"1s", "2s"}}, []string{"--duration"}},
 		{dashboard.Form{"url": {url}, "body": {"@/etc/passwd"}}, []string{"--body"}},
+		{dashboard.Form{"url": {url}, "header": {"A: b", "@/etc/passwd"}}, []string{"--header"}},
+		{dashboard.Form{"url": {url + "{{uuid}}"}}, []string{"form"}},
 		{dashboard.Form{"url": {url}, "watch": {"1", "nginx@db1"}}, []string{"--watch"}},
 		{dashboard.Form{"url": {url}, "body": {"@-"}}, []string{"--body"}},
 		{dashboard.Form{"url": {url}, "urls": {"-"}, "bodies": {"f"}, "requests-file": {"f"}, "json": {"f"},

@@ -22,66 +22,25 @@ import (
 	"dyno/internal/result"
 )
 
-func histogramOf(digits int, values ...time.Duration) *metric.Histogram {
-	h := metric.NewHistogram(digits)
-	for _, v := range values {
-		h.Record(int64(v))
-	}
-	return h
-}
-
 // measured is what a run measured.
 func measured(t *testing.T) *result.Result {
 	t.Helper()
-	plan := loadplan.Plan{
-		Target: loadplan.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
-		HTTP:   "1.1", Pipeline: 1, Connections: 2, Threads: 1, Ring: "auto",
-		Duration: loadplan.Seconds(2 * time.Second), Warmup: loadplan.Seconds(time.Second),
-		Timeout: loadplan.Seconds(10 * time.Second), Connecting: loadplan.Seconds(5 * time.Second),
-		Expect: []loadplan.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
-		TLS: loadplan.TLS{Insecure: true},
-		Requests: []loadplan.Request{{Name: "a", Weight: 1, Request: proto.Request{
-			Method: "GET", Authority: "host", Path: "/a?token=1", Header: []proto.Field{
-				{Name: "authorization", Value: "Basic 1"}, {Name: "Accept", Value: "*/*"},
-				{Name: "X-My-Secret", Value: "2"}, {Name: "Proxy-Authorization", Value: "3"},
-				{Name: "Cookie", Value: "4"}, {Name: "X-API-Key", Value: "5"},
-				{Name: "Csrf-Token", Value: "6"}, {Name: "db_password", Value: "7"},
-			}}}, {Name: "b", Weight: 2, Request: proto.Request{Method: "POST", Path: "/b",
-			Authority: "host", Body: []byte{0xff}}}},
-	}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443}
+	p.Requests = []loadplan.Request{{Name: "a", Weight: 1, Request: proto.Request{Method: "GET", Authority: "host",
+		Path: "/a", Header: []proto.Field{{Name: "Cookie", Value: "4"}}}}}
 	total := metric.NewCounters()
 	for i := range time.Duration(1000) {
 		total.Latency.Record(int64((i + 1) * time.Microsecond))
 	}
 	total.ErrorLatency.Record(int64(40 * time.Microsecond))
 	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
-	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 1000, 1
-	r, err := result.From(&loadresult.Result{Plan: plan, Ring: "epoll", Ended: loadresult.ByDuration, Total: total,
-		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
-		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
-		Intervals: []loadresult.Interval{
-			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
-				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
-				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
-			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
-		},
-		Totals: loadresult.Totals{
-			ConnectionTotals: loadresult.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
-				Connect: histogramOf(metric.Coarse, time.Microsecond, 3*time.Microsecond)},
-			TLSTotals: loadresult.TLSTotals{TLSFull: 2, TLSResumed: 1,
-				FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
-			OutageTotals: loadresult.OutageTotals{Outage: 5e8},
-			Retried:      1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
-			FirstByte: histogramOf(metric.Coarse, time.Millisecond),
-			Failures: []loadresult.Failure{
-				{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
-				{Phase: loadresult.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
-			}},
-		Routes: []loadresult.Route{
-			{Name: "a", Completed: 999, Failed: 2, Latency: histogramOf(metric.Fine, time.Second)},
-			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
-		},
-		CPU: 500 * time.Millisecond, Busy: 0.25, GCPauseMax: 70 * time.Microsecond,
+	total.Status[200], total.Status[404] = 1000, 1
+	r, err := result.From(&loadresult.Result{Plan: p, Ring: "epoll", Ended: loadresult.ByDuration, Total: total,
+		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)), Measured: 2 * time.Second,
+		Intervals: []loadresult.Interval{{To: time.Second, Sent: 600, Completed: 600, Heat: metric.Heat{{5, 550}, {6, 50}}}},
+		Totals: loadresult.Totals{Unfinished: 1, Failures: []loadresult.Failure{
+			{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1}}},
 		Notices: []string{"the ring is portable"},
 	}, "1.2.3")
 	if err != nil {
@@ -105,7 +64,7 @@ func TestSaveAndOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Plan.Requests, back.Plan.Requests = nil, nil // load's test
+		r.Plan.Requests, back.Plan.Requests = nil, nil // package loadplan tests these
 		if !reflect.DeepEqual(back, r) {
 			t.Errorf("%s: came back as\n%+v\nwas\n%+v", name, back, r)
 		}

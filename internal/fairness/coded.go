@@ -204,7 +204,7 @@ func (s *codedSession) flush() {
 	}
 }
 
-// take notes what the line reports.
+// take keeps what the line reports.
 func (s *codedSession) take(a arrival) {
 	if a.sent {
 		s.out, s.busy = nil, false
@@ -268,13 +268,14 @@ func (s *codedSession) endError(asked bool) error {
 // not have it.
 func (s *codedSession) withReason(err error) error {
 	d, can := s.codec.(proto.Dismisser)
-	if !can || d.Dismissed() == nil {
+	if !can {
 		return err
 	}
-	if why := d.Dismissed(); !strings.Contains(err.Error(), why.Detail) {
-		return fmt.Errorf("%w; the connection was %w", err, why)
+	why := d.Dismissed()
+	if why == nil || strings.Contains(err.Error(), why.Detail) {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; the connection was %w", err, why)
 }
 
 // faultError is the error of what the peer did.

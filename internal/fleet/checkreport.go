@@ -140,10 +140,11 @@ func checkFailures(iv *loadresult.Interval) error {
 	return nil
 }
 
-// countFailures returns how many requests failed in some phases; below 0 if that overflows.
+// countFailures returns how many of the requests that were sent failed in some phases; below 0 if
+// that overflows.
 func countFailures(all []loadresult.Failure, phases ...loadresult.Phase) (n int64) {
 	for _, f := range all {
-		if !slices.Contains(phases, f.Phase) {
+		if !slices.Contains(phases, f.Phase) || loadresult.IsRefusal(f.Phase, f.Kind, f.Address) {
 			continue
 		}
 		if f.Count < 0 || f.Count > math.MaxInt64-n {

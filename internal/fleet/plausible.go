@@ -183,7 +183,7 @@ func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64
 	q, in := part.Requests, part.Window.MeasuredS
 	after := countOrZero(q.SentAfter)
 	if !r.plan.Open() {
-		after = float64(m.part.Connections * max(m.part.Pipeline, m.part.Streams))
+		after = float64(m.part.Connections * m.part.Depth())
 	}
 	if len(m.part.Steps) > 0 { // the last iterations of users may have any number of steps
 		after = float64(q.Sent)

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -114,6 +115,8 @@ func TestPossible(t *testing.T) {
 	few := func(p *loadplan.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, loadplan.RatePerSecond(0.1) }
 	users := func(p *loadplan.Plan) { p.Steps, p.Checks, p.Users = []string{"a", "b"}, []string{"body"}, 8 }
 	openUsers := func(p *loadplan.Plan) { open(p); users(p) }
+	ownCheck := func(p *loadplan.Plan) { users(p); p.Checks = append(p.Checks, scenario.BodyWithin+"9 bytes") }
+	onlyChecks := func(p *loadplan.Plan) { p.Checks = []string{"body"} }
 	someUsers := func(p *loadplan.Plan) { users(p); p.Duration, p.Requested = 0, 20 }
 	light := func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(5) }
 	for _, c := range []struct {
@@ -189,6 +192,13 @@ func TestPossible(t *testing.T) {
 			}
 		}, "ways to fail"},
 		{users, func(*result.Result) {}, ""}, {openUsers, func(*result.Result) {}, ""}, {someUsers, func(*result.Result) {}, ""},
+		{ownCheck, func(*result.Result) {}, ""},
+		{ownCheck, func(r *result.Result) { r.Checks = nil }, "has 0 checks, and the plan has 2"},
+		{onlyChecks, func(*result.Result) {}, "has 0 checks, and the plan has 1"},
+		{onlyChecks, func(r *result.Result) { r.Checks = []result.CheckCount{{Name: "other"}} }, "a check that the plan does not have"},
+		{users, func(r *result.Result) {
+			r.Errors = append(r.Errors, result.Error{Phase: "check", Kind: loadresult.Refused, Count: 7})
+		}, ""},
 		{users, func(r *result.Result) { r.Iterations, r.Checks = nil, nil }, "does not add up to its reports"},
 		{users, func(r *result.Result) { r.Iterations.Due = n(20) }, "iterations are of another model"},
 		{openUsers, func(r *result.Result) { r.Iterations.Waiting = nil }, "iterations are of another model"},
@@ -244,14 +254,14 @@ func TestEveryNumberHasALimit(t *testing.T) {
 			p.Rate, p.Steps, p.Checks = loadplan.RatePerSecond(10), []string{"a", "b"}, []string{"body"}
 		}} {
 		_, m := plannedRun(t, change)
-		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
-			r, m := plannedRun(t, change)
-			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
-			ends := func(end string) bool { return strings.HasSuffix(leaf.name, end) }
-			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(leaf.name, s) }) ||
-				!strings.HasPrefix(leaf.name, "Routes") && slices.ContainsFunc(computed, ends) {
+		for i, l := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
+			ends := func(end string) bool { return strings.HasSuffix(l.name, end) }
+			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(l.name, s) }) ||
+				!strings.HasPrefix(l.name, "Routes") && slices.ContainsFunc(computed, ends) {
 				continue
 			}
+			r, m := plannedRun(t, change)
+			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
 			tried++
 			if leaf.v.CanFloat() {
 				leaf.v.SetFloat(1e15)

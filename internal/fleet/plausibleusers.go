@@ -8,25 +8,28 @@ import (
 	"dyno/internal/result"
 )
 
-// checkScenario returns why what a final says of users cannot be true, or nil. It is of the plan's
-// scenario, and each error of a check is one that failed.
+// checkScenario returns why what a final says of users and checks cannot be true, or nil.
 func (r *fleetRun) checkScenario(part *result.Result) error {
 	i := part.Iterations
-	if !r.plan.CountsIterations() {
-		return nil // result.Check has refused others
+	if r.plan.CountsIterations() { // else result.Check has refused iterations
+		if i == nil {
+			return errors.New("its result has no iterations")
+		}
+		if open := r.plan.Open(); (i.Due != nil) != open || (i.Waiting != nil) != open ||
+			(i.StartedAfter != nil) != open {
+			return errors.New("its iterations are of another model of load")
+		}
 	}
-	if i == nil {
-		return errors.New("its result has no iterations")
+	return r.checkChecks(part)
+}
+
+// checkChecks returns why the checks of a final cannot be true, or nil: they must be those of the
+// plan, and each error of a check is a check that failed.
+func (r *fleetRun) checkChecks(part *result.Result) error {
+	if n := len(part.Checks); n < r.plan.LeastChecks() || n > len(r.plan.Checks) {
+		return fmt.Errorf("its result has %d checks, and the plan has %d", n, len(r.plan.Checks))
 	}
-	if open := r.plan.Open(); (i.Due != nil) != open || (i.Waiting != nil) != open ||
-		(i.StartedAfter != nil) != open {
-		return errors.New("its iterations are of another model of load")
-	}
-	if len(part.Checks) != len(r.plan.Checks) {
-		return fmt.Errorf("its result has %d checks, and the plan has %d", len(part.Checks),
-			len(r.plan.Checks))
-	}
-	failed, wrong := 0.0, 0.0
+	failed, wrong := 0.0, -float64(part.Refused())
 	for k, c := range part.Checks {
 		if c.Name != r.plan.Checks[k] {
 			return errors.New("its result has a check that the plan does not have")

@@ -45,7 +45,12 @@ var Measures = []Measure{
 		return d.P999
 	}))},
 	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
-	{"iterations", "iter/s", 1, func(t *Trial) float64 { return iterationsOf(t).Rate.Completed }},
+	{"iterations", "iter/s", 1, func(t *Trial) float64 {
+		if t.Result.Iterations == nil {
+			return 0
+		}
+		return t.Result.Iterations.Rate.Completed
+	}},
 	{"iteration_p50", "µs", -1, func(t *Trial) float64 { return iterationTimes(t).P50 }},
 	{"iteration_p99", "µs", -1, func(t *Trial) float64 {
 		return percentileBy(99, func(d *result.Distribution) float64 { return d.P99 })(iterationTimes(t))
@@ -89,17 +94,9 @@ func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
 	}
 }
 
-// iterationsOf is what the users of a scenario did, and iterationTimes how long their iterations
-// took; both are empty without one.
-func iterationsOf(t *Trial) result.Iterations {
-	if t.Result.Iterations == nil {
-		return result.Iterations{}
-	}
-	return *t.Result.Iterations
-}
-
+// iterationTimes are the times of the iterations that completed; empty if there are none.
 func iterationTimes(t *Trial) *result.Distribution {
-	if d := iterationsOf(t).Time; d != nil {
+	if d := t.Result.IterationTime(); d != nil {
 		return d
 	}
 	return new(result.Distribution)

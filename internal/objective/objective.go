@@ -243,17 +243,22 @@ func serverCPUPerRequest(r *result.Result) (float64, bool) {
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failedRequests is how many requests of the window failed, were not answered, or were due and
-// never sent. Of an iteration that was never begun it is the first.
-func failedRequests(r *result.Result) int64 {
+// unsentRequests is how many requests of the window were due and never sent: for want of a
+// connection or a user, or because a value did not fit its place. Of an iteration that was never
+// begun it is the first.
+func unsentRequests(r *result.Result) int64 {
 	waiting, _, _ := r.Backlog()
-	return r.Requests.Errors + r.Requests.Unfinished + waiting
+	return waiting + r.Refused()
+}
+
+// failedRequests is how many requests of the window failed, were not answered, or were never sent.
+func failedRequests(r *result.Result) int64 {
+	return r.Requests.Errors + r.Requests.Unfinished + unsentRequests(r)
 }
 
 // failedShare is their share of all requests that were due, in percent.
 func failedShare(r *result.Result) (float64, bool) {
-	waiting, _, _ := r.Backlog()
-	due := r.Requests.Sent + waiting
+	due := r.Requests.Sent + unsentRequests(r)
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 

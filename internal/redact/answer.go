@@ -24,15 +24,8 @@ func (r Replacer) AnswerBody(kind string, body []byte) []byte {
 	if r == nil || len(body) == 0 {
 		return body
 	}
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
-	kind = strings.TrimSpace(kind)
-	if kind == "" || strings.Contains(kind, "json") {
-		if kept, is := r.redactJSON(body); is {
-			return kept
-		}
-	}
-	if kind == "application/x-www-form-urlencoded" && fields.Match(body) {
-		return []byte(r.redactForm(string(body)))
+	if kept, is := r.redactFields(mediaType(kind), body); is {
+		return kept
 	}
 	return []byte(r.Comment(string(body)))
 }

@@ -15,14 +15,11 @@ func (r Replacer) Body(kind string, body []byte) []byte {
 	if r == nil || len(body) == 0 {
 		return body
 	}
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
-	kind = strings.TrimSpace(kind)
-	if kind == "" || strings.Contains(kind, "json") {
-		if kept, is := r.redactJSON(body); is {
-			return kept
-		}
+	kind = mediaType(kind)
+	if kept, is := r.redactFields(kind, body); is {
+		return kept
 	}
-	if (kind == "" || kind == "application/x-www-form-urlencoded") && fields.Match(body) {
+	if kind == "" && fields.Match(body) {
 		return []byte(r.redactForm(string(body)))
 	}
 	// A body has 100 MB, which are not copied: nobody changes it meanwhile.
@@ -31,6 +28,26 @@ func (r Replacer) Body(kind string, body []byte) []byte {
 		return []byte(kept)
 	}
 	return body
+}
+
+// mediaType is a Content-Type without its parameters, in lower case.
+func mediaType(kind string) string {
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
+	return strings.TrimSpace(kind)
+}
+
+// redactFields is a body without the values of its secret fields. It is not ok if the body is
+// neither JSON nor a form of that media type. A body of an unknown type, "", may be JSON.
+func (r Replacer) redactFields(kind string, body []byte) (kept []byte, ok bool) {
+	if kind == "" || strings.Contains(kind, "json") {
+		if kept, ok = r.redactJSON(body); ok {
+			return kept, true
+		}
+	}
+	if kind == "application/x-www-form-urlencoded" && fields.Match(body) {
+		return []byte(r.redactForm(string(body))), true
+	}
+	return nil, false
 }
 
 // A level is an object or a list of JSON that is being read.

@@ -22,7 +22,23 @@ func (r *Result) ErrorAnswers() int64 {
 // wrongAnswers is how many errors were complete answers: of a status that was not expected, or that
 // did not pass a check.
 func (r *Result) wrongAnswers() int64 {
-	return r.errorsInPhase(loadresult.Expect) + r.errorsInPhase(loadresult.Check)
+	return r.errorsInPhase(loadresult.Expect) + r.errorsInPhase(loadresult.Check) - r.Refused()
+}
+
+// Refused is how many requests of the window were due and not sent because a value does not fit its
+// place. They are none of Requests.
+func (r *Result) Refused() (n int64) {
+	for _, e := range r.Errors {
+		if e.isRefusal() {
+			n += e.Count
+		}
+	}
+	return n
+}
+
+// isRefusal reports whether e is of requests that were not sent: see Refused.
+func (e *Error) isRefusal() bool {
+	return loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address)
 }
 
 // errorsInPhase is how many errors there were in a phase.

@@ -121,3 +121,22 @@ func TestErrorsMerge(t *testing.T) {
 		t.Errorf("a latency was lost: %v", err)
 	}
 }
+
+// Requests that were not sent because of a value are errors, and no answers: what remains adds up.
+func TestRefusedRequests(t *testing.T) {
+	run := scenarioRun(false)
+	run.Failures = append(run.Failures,
+		loadresult.Failure{Phase: loadresult.Check, Kind: loadresult.Refused, Detail: "row 3", Count: 7})
+	r := from(t, run)
+	if r.Refused() != 7 || r.wrongAnswers() != 3 {
+		t.Errorf("%d refused, %d wrong answers", r.Refused(), r.wrongAnswers())
+	}
+	m := merged(t, written(t, r))
+	if m.Refused() != 7 || !strings.Contains(strings.Join(m.Warnings, "\n"), "7 requests were not sent") {
+		t.Errorf("merged: %d refused, %q", m.Refused(), m.Warnings)
+	}
+	run.Failures[2].Kind = loadresult.Refused // a check of that name, whose error has an address
+	if r = from(t, run); r.Refused() != 7 || r.wrongAnswers() != 3 {
+		t.Errorf("%d refused, %d wrong answers", r.Refused(), r.wrongAnswers())
+	}
+}

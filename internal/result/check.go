@@ -132,6 +132,9 @@ func checkCounts(r *Result) (all []error) {
 	for _, route := range r.Routes {
 		below("route "+route.Name, route.Completed, route.Errors)
 	}
+	for _, c := range r.Checks {
+		below("check "+c.Name, c.Passed, c.Failed)
+	}
 	return all
 }
 

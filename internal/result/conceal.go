@@ -14,13 +14,27 @@ import (
 func Secrets(p loadplan.Plan) (all []string) {
 	const longest = 4 << 10
 	had := map[string]bool{}
-	Redacted(p, func(_, value string) string {
+	note := redact.Replacer(func(_, value string) string {
 		if v := value[:min(len(value), longest)]; len(all) < redact.MostKnown && !had[v] {
 			v = strings.Clone(v) // of a body that is not to be held by it
 			all, had[v] = append(all, v), true
 		}
 		return value
 	})
+	Redacted(p, note)
+	for i := range p.Requests { // which Redacted has as they were written, with variables' names
+		r := &p.Requests[i]
+		if r.Template == nil {
+			continue
+		}
+		for k, f := range r.Header {
+			if len(r.FieldHoles(k)) == 0 {
+				note.Header(f.Name, f.Value)
+			}
+		}
+		note.Body(contentType(r.Header), r.Body)
+		note.URL(r.Path)
+	}
 	return all
 }
 
@@ -56,8 +70,8 @@ func (r *Result) Conceal(k *redact.Known) {
 	}, k.Cut)
 }
 
-// restate changes r, and has dyno say anew what it says of r. What it did not say itself, as of a
-// fleet or of the load before it was judged, is what other leaves of it.
+// restate changes r, and then writes anew the warnings and reasons that follow from r. Of all
+// others, such as those of a fleet or of the load before it was judged, it keeps what other leaves.
 func (r *Result) restate(change func(), other func(string) string) {
 	before := r.sentences()
 	change()

@@ -41,8 +41,10 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
-	marked := Result{Traffic: out.Traffic} // whose errors are out's
-	marked.redactSamples(r.Plan, redact.PlainMark, unchanged)
+	if len(r.Samples) > 0 {
+		marked := Result{Traffic: out.Traffic} // whose errors are out's
+		marked.redactSamples(newAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
+	}
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (r *Result) setClosed() {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
 	}
-	if r.Answers() == 0 || len(r.Plan.Steps) > 0 { // users may think, and leave connections idle
+	if r.Answers() == 0 || r.Plan.MayIdle() {
 		return
 	}
 	busy := 0.0 // mean number of busy connections

@@ -1,17 +1,14 @@
 package result
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/redact"
+	"dyno/internal/engine/scenario"
 )
 
-// A Scenario is what the users of a scenario did. Its keys are the result's own in JSON.
+// A Scenario is what users did, and which responses were right. Its keys are the result's own.
 type Scenario struct {
 	Iterations *Iterations  `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
 	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
@@ -44,8 +41,8 @@ type IterationRate struct {
 	Completed float64  `json:"completed"`
 }
 
-// A CheckCount is how often a check of a scenario passed and failed, in steps of iterations of the
-// window.
+// A CheckCount is how often a check passed and failed: responses to requests, or to steps of
+// iterations, of the window.
 type CheckCount struct {
 	Name   string `json:"name"`
 	Passed int64  `json:"passed"`
@@ -55,7 +52,15 @@ type CheckCount struct {
 // setScenario sets what users did.
 func (r *Result) setScenario(from *loadresult.Result) error {
 	t := from.Scenario
-	if t == nil || !from.Plan.CountsIterations() {
+	if t == nil {
+		return nil
+	}
+	for _, c := range t.Checks {
+		if c.Passed+c.Failed > 0 || !scenario.IsOwnCheck(c.Name) {
+			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
+		}
+	}
+	if !from.Plan.CountsIterations() {
 		return nil
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
@@ -78,14 +83,11 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 		return fmt.Errorf("encoding the histograms of iterations: %w", err)
 	}
 	r.Iterations = i
-	for _, c := range t.Checks {
-		r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
-	}
 	return nil
 }
 
-// Passed is the share of passed checks, from 0 to 1; of one of that name or, with "", of all. ok is
-// false if none was made.
+// Passed is the share, from 0 to 1, in which the check of that name passed, or with "" all checks
+// together. ok is false if none was made.
 func (s *Scenario) Passed(name string) (share float64, ok bool) {
 	var passed, all int64
 	for _, c := range s.Checks {
@@ -131,8 +133,8 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 	return countOrZero(q.Waiting), countOrZero(q.SentAfter), q.Sent
 }
 
-// Counted is what -n and -R count, and the word for its beginning: requests that are sent, or
-// iterations that are begun. busy is what had no room for more of them.
+// Counted returns words for what -n and -R count: requests, which are sent, or iterations, which
+// are begun. busy says what is in use when no more of them can be.
 func (r *Result) Counted() (what, begun, busy string) {
 	if r.Plan.CountsIterations() {
 		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
@@ -156,18 +158,16 @@ func checkScenario(r *Result) (all []error) {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	apart := r.Plan.CountsIterations()
-	wrong(len(r.Checks) > 0 && len(r.Checks) != len(r.Plan.Checks),
-		"there are %d checks, and the plan has %d", len(r.Checks), len(r.Plan.Checks))
-	for _, c := range r.Checks {
-		wrong(min(c.Passed, c.Failed) < 0, "check %s: %d is below 0", c.Name, min(c.Passed, c.Failed))
-	}
+	expected := r.Plan.CountsIterations()
+	n, most := len(r.Checks), len(r.Plan.Checks)
+	wrong(n > 0 && (n < r.Plan.LeastChecks() || n > most), "there are %d checks, and the plan has %d",
+		n, most)
 	i := r.Iterations
 	if i == nil {
-		wrong(len(r.Checks) > 0, "there are checks and no iterations")
+		wrong(expected && n > 0, "there are checks and no iterations")
 		return all
 	}
-	wrong(!apart, "there are iterations, and the plan has no scenario of several steps or checks")
+	wrong(!expected, "there are iterations, and the plan has no scenario of several steps or checks")
 	wrong(r.Requests.Due != nil || r.Requests.Waiting != nil || r.Rate.Offered != nil,
 		"requests have what iterations have: due, waiting and offered")
 	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
@@ -212,51 +212,31 @@ func (d *Distribution) count() int64 {
 	return d.Count
 }
 
-// mergeable returns why mergeScenario cannot add s; nil if it can.
-func (s *Scenario) mergeable() error {
-	if s.Iterations == nil {
-		return nil
-	}
-	return errors.Join(s.Iterations.checkSums(), s.Iterations.Time.mergeable("iterations"),
-		s.Iterations.FailedTime.mergeable("failed iterations"))
-}
-
-// mergeScenario adds up what the users of all parts did. A part of which that is not known, because
-// its generator was lost, counts as one that did nothing.
+// mergeScenario adds up what the users of all parts did, but for the times of iterations, which are
+// among the distributions. A part of which that is not known, because its generator was lost,
+// counts as one that did nothing.
 func (m *Result) mergeScenario(all []*Result) error {
-	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
 	var completed int64 // in the window, as rates count
-	var times, failed []*Distribution
 	for _, r := range all {
 		if err := m.mergeChecks(r); err != nil {
 			return err
 		}
-		part := r.Iterations
-		if part == nil {
-			continue
+		if part := r.Iterations; part != nil {
+			m.Iterations = m.iterations()
+			m.Iterations.addPart(part)
+			completed += r.countInWindow(part.Rate.Completed)
 		}
-		if m.Iterations == nil {
-			m.Iterations = &Iterations{}
-		}
-		m.Iterations.addPart(part)
-		completed += r.requestsInWindow(part.Rate.Completed)
-		times, failed = append(times, part.Time), append(failed, part.FailedTime)
 	}
 	i := m.Iterations
 	if i == nil {
 		return nil
 	}
+	length := m.Window.length()
 	i.Rate = IterationRate{Started: perSecond(i.Started-countOrZero(i.StartedAfter), length),
 		Completed: perSecond(completed, length)}
 	if m.Plan.Open() {
 		offered := m.Plan.Offered().PerSecond()
 		i.Rate.Offered = &offered
-	}
-	var err, more error
-	i.Time, err = mergeDistribution(times)
-	i.FailedTime, more = mergeDistribution(failed)
-	if err = errors.Join(err, more); err != nil {
-		return fmt.Errorf("the histograms of iterations: %w", err)
 	}
 	return nil
 }
@@ -280,6 +260,9 @@ func (m *Result) mergeChecks(part *Result) error {
 		return nil
 	}
 	for k, c := range part.Checks {
+		if k == len(m.Checks) && scenario.IsOwnCheck(c.Name) {
+			m.Checks = append(m.Checks, CheckCount{Name: c.Name})
+		}
 		if k >= len(m.Checks) || m.Checks[k].Name != c.Name {
 			return fmt.Errorf("part %d has a check %q that others do not have", part.Plan.Part+1, c.Name)
 		}
@@ -304,41 +287,16 @@ func noteUnknownIterations(m *Result, all []*Result) (said []string) {
 	return said
 }
 
-// keptCheckName returns what is kept of the name of a check, by those of a plan and what is kept of
-// these.
-func keptCheckName(plan, kept []string, keep redact.Replacer) func(string) string {
-	return func(s string) string {
-		if i := slices.Index(plan, s); i >= 0 {
-			return kept[i]
-		}
-		return keepCheck(keep, s)
+// iterations are r's iterations; new ones, which are not r's, if there are none.
+func (r *Result) iterations() *Iterations {
+	if r.Iterations == nil {
+		return new(Iterations)
 	}
-}
-
-// nameChecks renames checks. A name is also the kind of the errors of its check.
-func (r *Result) nameChecks(name func(string) string) {
-	for i := range r.Checks {
-		r.Checks[i].Name = name(r.Checks[i].Name)
-	}
-	for i := range r.Errors {
-		if e := &r.Errors[i]; e.Phase == string(loadresult.Check) {
-			e.Kind = name(e.Kind)
-		}
-	}
+	return r.Iterations
 }
 
 // IterationTime is the time of the iterations that completed; nil if there were none.
-func (r *Result) IterationTime() *Distribution {
-	if r.Iterations == nil {
-		return nil
-	}
-	return r.Iterations.Time
-}
+func (r *Result) IterationTime() *Distribution { return r.iterations().Time }
 
 // FailedIterationTime is the time of the iterations that failed; nil if there were none.
-func (r *Result) FailedIterationTime() *Distribution {
-	if r.Iterations == nil {
-		return nil
-	}
-	return r.Iterations.FailedTime
-}
+func (r *Result) FailedIterationTime() *Distribution { return r.iterations().FailedTime }

@@ -125,8 +125,8 @@ func checkScenarioTime(r *Result) (string, string) {
 	if b >= busyBound {
 		verdict, says = ClientBound, "this is the scenario's limit, not (only) the server's"
 	}
-	return verdict, fmt.Sprintf("the scenario itself took %.0f %% of a thread's time, which had "+
-		"something to do %.0f %% of it: %s", *r.Generator.ScenarioPercent, b, says)
+	return verdict, fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with the scenario "+
+		"itself: %s", b, *r.Generator.ScenarioPercent, says)
 }
 
 func checkSendLag(r *Result) (string, string) {
@@ -175,7 +175,7 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 // requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
-	if r.Model == OpenLoop || len(r.Plan.Steps) > 0 {
+	if r.Model == OpenLoop || r.Plan.MayIdle() {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup

@@ -44,11 +44,11 @@ func TestJudge(t *testing.T) {
 		}, ClientBound, "98 % of the time: this is its limit"},
 		{"saturated by the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
-		}, ClientBound, "the scenario itself took 71 % of a thread's time, which had something to do 98 % of it: " +
+		}, ClientBound, "a thread was busy 98 % of the time, 71 % with the scenario itself: " +
 			"this is the scenario's limit, not (only) the server's"},
 		{"busy with the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 80, set(41.0)
-		}, Suspect, "the scenario itself took 41 % of a thread's time, which had something to do 80 % of it: " +
+		}, Suspect, "a thread was busy 80 % of the time, 41 % with the scenario itself: " +
 			"some of the latency is the scenario's"},
 		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},

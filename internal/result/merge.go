@@ -44,7 +44,7 @@ func Merge(all []*Result) (*Result, error) {
 	m.addCounts(all)
 	m.mergeSeries(all)
 	m.mergeRoutes(all)
-	if err := cmp.Or(m.mergeDistributions(all), m.mergeScenario(all)); err != nil {
+	if err := cmp.Or(m.mergeScenario(all), m.mergeDistributions(all)); err != nil {
 		return nil, fmt.Errorf("merging results: %w", err)
 	}
 	m.mergeGenerators(all)
@@ -68,8 +68,7 @@ func Merge(all []*Result) (*Result, error) {
 // among the reasons.
 func mergeEnds(all []*Result) (ended, cause string) {
 	order := []loadresult.Ending{loadresult.Lost, loadresult.Unreachable, loadresult.Gone,
-		loadresult.ByRequests,
-		loadresult.ByDuration, loadresult.Aborted, loadresult.Interrupted}
+		loadresult.ByRequests, loadresult.ByDuration, loadresult.Aborted, loadresult.Interrupted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
 		return cmp.Compare(slices.Index(order, loadresult.Ending(a.Ended)),
 			slices.Index(order, loadresult.Ending(b.Ended)))
@@ -118,10 +117,13 @@ func (r *Result) windowBegin() time.Time {
 // compareBegin compares when windows began.
 func compareBegin(a, b *Result) int { return a.windowBegin().Compare(b.windowBegin()) }
 
-// requestsInWindow is the number of requests that a rate of r stands for.
-func (r *Result) requestsInWindow(rate float64) int64 {
+// countInWindow is how many requests or iterations a rate of r stands for.
+func (r *Result) countInWindow(rate float64) int64 {
 	return int64(math.Round(rate * r.Window.MeasuredS))
 }
+
+// length is how long the window was.
+func (w Window) length() time.Duration { return time.Duration(math.Round(w.MeasuredS * 1e9)) }
 
 // addCounts adds up all counts.
 func (m *Result) addCounts(all []*Result) {
@@ -130,14 +132,14 @@ func (m *Result) addCounts(all []*Result) {
 	place := map[Error]int{}
 	for _, r := range all {
 		m.Probe = cmp.Or(m.Probe, r.Probe) // only one part has it
-		sent += r.requestsInWindow(r.Rate.Sent)
-		completed += r.requestsInWindow(r.Rate.Completed)
+		sent += r.countInWindow(r.Rate.Sent)
+		completed += r.countInWindow(r.Rate.Completed)
 		if r.Rate.ErrorAnswers != nil {
-			wrong += r.requestsInWindow(*r.Rate.ErrorAnswers)
+			wrong += r.countInWindow(*r.Rate.ErrorAnswers)
 			errors = new(float64)
 		}
 		if r.Rate.Handshakes != nil {
-			shaken += r.requestsInWindow(*r.Rate.Handshakes)
+			shaken += r.countInWindow(*r.Rate.Handshakes)
 			handshakes = new(float64)
 		}
 		m.Requests.Add(r.Requests)
@@ -153,7 +155,7 @@ func (m *Result) addCounts(all []*Result) {
 		}
 	}
 	sortErrors(m.Errors)
-	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
+	length := m.Window.length()
 	if handshakes != nil {
 		*handshakes = perSecond(shaken, length)
 	}
@@ -351,6 +353,8 @@ var distributions = []struct {
 	{"full tls", func(r *Result) **Distribution { return &r.Phases.TLSFull }},
 	{"resumed tls", func(r *Result) **Distribution { return &r.Phases.TLSResumed }},
 	{"first byte", func(r *Result) **Distribution { return &r.Phases.FirstByte }},
+	{"iteration", func(r *Result) **Distribution { return &r.iterations().Time }},
+	{"failed iteration", func(r *Result) **Distribution { return &r.iterations().FailedTime }},
 }
 
 // Mergeable returns why Merge cannot add r to other results, whatever these are; nil if it can.
@@ -363,7 +367,7 @@ func (r *Result) Mergeable() error {
 			return err
 		}
 	}
-	return r.Scenario.mergeable()
+	return nil
 }
 
 func (m *Result) mergeDistributions(all []*Result) (err error) {
@@ -408,7 +412,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 	var rings []string
 	for _, r := range all {
 		part := r.Generator
-		n := r.requestsInWindow(r.Rate.AnswersPerSecond())
+		n := r.countInWindow(r.Rate.AnswersPerSecond())
 		if r.Connections.Asked == 0 { // its threads are unknown too
 			n = 0
 		}

@@ -133,6 +133,14 @@ func TestObjectivesOfUsers(t *testing.T) {
 			t.Errorf("%s, and there was no server for a quarter of the window", expr)
 		}
 	}
+	refused := result.ScenarioRun(false)
+	refused.Failures = append(refused.Failures,
+		loadresult.Failure{Phase: loadresult.Check, Kind: loadresult.Refused, Count: 995})
+	for expr, value := range map[string]float64{"errors<=10": 1000, "errors<1%": 50} {
+		if o, _ := objective.Parse(expr); math.Abs(*o.Judge(result.FromRun(t, refused)).Value-value) > 1e-9 {
+			t.Errorf("%s: %v", expr, *o.Judge(result.FromRun(t, refused)).Value)
+		}
+	}
 	// An iteration that was never begun is a request that was not sent.
 	if o, _ := objective.Parse("errors<=10"); *o.Judge(result.FromRun(t, result.ScenarioRun(true))).Value != 4+1+6 {
 		t.Errorf("%v failed", *o.Judge(result.FromRun(t, result.ScenarioRun(true))).Value)

@@ -15,11 +15,18 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	if keep == nil {
 		return p
 	}
+	secret := map[string]bool{} // variables that stand where secrets do
+	if len(p.Variables) > 0 || p.HasTemplates() {
+		keep = keep.KeepHoles(secret)
+	}
 	p.Target.URL = keep.URL(p.Target.URL)
 	p.Requests = slices.Clone(p.Requests)
 	var given, kept []proto.Field // of the request before: most have the same
 	for i := range p.Requests {
 		r := &p.Requests[i]
+		if r.Template != nil {
+			r.Request, r.Sources = *r.Template, nil
+		}
 		if len(r.Header) == 0 || len(given) != len(r.Header) || &given[0] != &r.Header[0] {
 			given, kept = r.Header, redactHeaders(r.Header, keep)
 		}
@@ -27,6 +34,23 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 		r.Body = keep.Body(contentType(given), r.Body)
 		if r.Name = keep.Route(r.Name); r.Path != "*" {
 			r.Path = keep.URL(r.Path)
+		}
+		if r.Template != nil {
+			kept := r.Request
+			r.Template = &kept
+		}
+		if r.Expect != nil {
+			kept := keepExpectations(keep, *r.Expect)
+			r.Expect = &kept
+		}
+	}
+	p.Expectations = keepExpectations(keep, p.Expectations)
+	p.Variables = slices.Clone(p.Variables)
+	for i, v := range p.Variables {
+		if secret[v.Name] {
+			p.Variables[i].Value = keep(v.Name, v.Value)
+		} else {
+			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
 		}
 	}
 	p.Steps = keptNames(p.Steps, keep.Route)
@@ -45,18 +69,6 @@ func keptNames(all []string, keep func(string) string) []string {
 		kept[i] = keep(name)
 	}
 	return kept
-}
-
-// keepCheck is what is kept of the name of a check. That of a header is "Name: value", and its
-// value is kept as that of a response's field is.
-func keepCheck(keep redact.Replacer, check string) string {
-	name, value, found := strings.Cut(check, ":")
-	ofBody := slices.Contains([]string{"contains", "regex", "sha256", "json"}, name)
-	if !found || ofBody || strings.ContainsAny(name, " /") {
-		return keep.Route(check) // may be a method and a path, too
-	}
-	value = strings.TrimLeft(value, " \t")
-	return check[:len(check)-len(value)] + keep.AnswerField(name, value)
 }
 
 func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
@@ -111,9 +123,14 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	r.redactSamples(p, keep, checkName)
-	if keep != nil && r.repeatsOthers() {
-		r.Conceal(Known(p, keep))
+	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
+	switch {
+	case keep == nil:
+		r.redactSamples(answers{}, checkName)
+	case len(r.Samples) > 0 || r.repeatsOthers():
+		a := newAnswers(p, keep, r.Samples)
+		r.redactSamples(a, checkName)
+		r.Conceal(a.known)
 	}
 	return nil
 }

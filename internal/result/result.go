@@ -47,7 +47,7 @@ type Result struct {
 	Dyno   string        `json:"dyno"`         // version that measured
 	Plan   loadplan.Plan `json:"plan"`
 	Model  string        `json:"model"`           // ClosedLoop or OpenLoop
-	Ended  string        `json:"ended"`           // why: one of load's endings
+	Ended  string        `json:"ended"`           // why: a loadresult.Ending
 	Cause  string        `json:"cause,omitempty"` // of "gone" and "unreachable"
 	Host   Host          `json:"host"`
 	Window Window        `json:"window"`

@@ -14,22 +14,19 @@ import (
 // sampleLongest is how long the sample of an error is, in bytes.
 const sampleLongest = 200
 
-// redactSamples has the samples of r keep what keep leaves of them, and sets those of its errors. p
-// is the plan with its secrets, for servers repeat them; checkName renames checks as the kinds of
-// errors are renamed. A nil keep leaves all.
-func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer,
-	checkName func(string) string) {
+// redactSamples redacts the samples of r, and sets those of its errors. checkName renames checks as
+// the kinds of errors are renamed.
+func (r *Result) redactSamples(a answers, checkName func(string) string) {
 	if len(r.Samples) == 0 {
 		return
 	}
 	r.Samples = slices.Clone(r.Samples)
-	c := newAnswers(p, keep)
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if s.Phase == loadresult.Check {
 			s.Kind = checkName(s.Kind)
 		}
-		c.redactSample(s)
+		a.redactSample(s)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Sample = sampleOf(&r.Errors[i], r.Samples)
@@ -37,26 +34,26 @@ func (r *Result) redactSamples(p loadplan.Plan, keep redact.Replacer,
 }
 
 // answers redacts what servers answered, who may repeat what they were sent: secrets of the plan,
-// and those that only the request itself has, from data or from an answer before it.
+// and those that only the request itself has, from data or from an answer before it. The zero value
+// leaves everything.
 type answers struct {
-	plan    *loadplan.Plan
+	plan    *loadplan.Plan // with its secrets
 	keep    redact.Replacer
 	secrets []string      // of the plan
 	known   *redact.Known // secrets
-	unknown bool          // where requests have secrets, values stand that the plan does not have
+	unknown bool          // requests that were not kept may have had secrets besides
 }
 
-func newAnswers(p loadplan.Plan, keep redact.Replacer) answers {
-	if keep == nil {
-		return answers{}
-	}
+// newAnswers returns what redacts these samples of a plan.
+func newAnswers(p loadplan.Plan, keep redact.Replacer, all []loadresult.Sample) answers {
 	secrets := Secrets(p)
 	known := redact.NewKnown(keep, secrets, Destination(p)...)
-	return answers{&p, keep, secrets, known, hasSecretHoles(&p)}
+	lost := slices.ContainsFunc(all, func(s loadresult.Sample) bool { return s.Request.Method == "" })
+	return answers{&p, keep, secrets, known, lost && hasSecretHoles(&p)}
 }
 
-// redactSample has s keep what is left of it. If its request was not kept and may have had secrets,
-// nothing of the answer is.
+// redactSample takes secrets out of s. If its request was not kept and may have had secrets,
+// nothing of the answer is kept. A compressed body is never kept, because it cannot be searched.
 func (a *answers) redactSample(s *loadresult.Sample) {
 	if a.keep == nil {
 		return
@@ -64,13 +61,29 @@ func (a *answers) redactSample(s *loadresult.Sample) {
 	if s.Request.Method == "" && a.unknown {
 		s.Fields, s.Trailers, s.Body = nil, nil, nil
 	}
+	if isEncoded(s.Fields) {
+		s.Body = nil
+	}
 	own := a.ownSecrets(s)
-	redactRequest(&s.Request, a.keep)
 	cut := func(text string) string { return a.known.Cut(own.Cut(text)) }
-	s.Step, s.Detail = a.keep.Route(s.Step), cut(s.Detail)
-	s.Body = []byte(cut(string(a.keep.AnswerBody(contentType(s.Fields), s.Body))))
 	whole := func(text string) string { return a.known.Text(own.Text(text)) }
+	r := &s.Request
+	redactRequest(r, a.keep)
+	r.Path, r.Body = whole(r.Path), []byte(cut(string(r.Body))) // a variable may be a secret
+	for i := range r.Header {
+		r.Header[i].Value = whole(r.Header[i].Value)
+	}
+	s.Step, s.Detail = a.keep.KeepHoles(nil).Route(s.Step), cut(s.Detail)
+	s.Body = []byte(cut(string(a.keep.AnswerBody(contentType(s.Fields), s.Body))))
 	s.Fields, s.Trailers = a.answerFields(s.Fields, whole), a.answerFields(s.Trailers, whole)
+}
+
+// isEncoded reports whether fields say that a body is compressed, or encoded otherwise.
+func isEncoded(all []proto.Field) bool {
+	return slices.ContainsFunc(all, func(f proto.Field) bool {
+		return strings.EqualFold(f.Name, "Content-Encoding") && f.Value != "" &&
+			!strings.EqualFold(f.Value, "identity")
+	})
 }
 
 // ownSecrets are what keep takes out of a sample's request and not of the plan.
@@ -115,6 +128,9 @@ func hasSecretHoles(p *loadplan.Plan) (has bool) {
 		return s
 	})
 	for i := range p.Requests {
+		if has {
+			break
+		}
 		r, last := &p.Requests[i].Request, -1
 		for _, h := range r.Holes {
 			last = max(last, h.Value)

@@ -156,6 +156,7 @@ func TestHeaderChecksAreRedacted(t *testing.T) {
 		t.Errorf("%v: %s", err, all)
 	}
 	for name, want := range map[string]string{"X-Cache: HIT": "X-Cache: HIT", "Set-Cookie:a=b": "Set-Cookie:(redacted)",
+		"X-Token : a b": "X-Token : (redacted)", "  X-Token: a": "  X-Token: (redacted)",
 		"x-api-key": "x-api-key", "Location: /a?token=b": "Location: /a?token=(redacted)",
 		"contains:token": "contains:token", "GET /a:b?token=c": "GET /a:b?token=(redacted)", "body within 9 bytes": "body within 9 bytes",
 		"X-Token:": "X-Token:"} {
@@ -260,5 +261,38 @@ func TestSamplesWithoutTheirRequest(t *testing.T) {
 		if string(s.Body) != c.want || r.Errors[0].Sample != c.want || (len(s.Fields) > 0) != (c.want != "") || s.Status != 500 {
 			t.Errorf("%s: %+v, %q", what, s, r.Errors[0].Sample)
 		}
+	}
+}
+
+// A request is kept without the value of a secret variable, wherever in it that stands, and an
+// answer without a body that cannot be searched.
+func TestSamplesConcealVariables(t *testing.T) {
+	from := sampledRun()
+	const secret = "tok-90210x"
+	r := &from.Plan.Requests[0]
+	r.Method, r.Path, r.Header, r.Body = "POST", "/x/{{token}}", []proto.Field{{Name: "Accept", Value: "{{token}}"}}, []byte(`{"a":"{{token}}"}`)
+	written := r.Request
+	r.Template = &written
+	r.Path, r.Header, r.Body = "/x/"+secret, []proto.Field{{Name: "Accept", Value: secret}}, []byte(`{"a":"`+secret+`"}`)
+	from.Plan.SetVariables(map[string]string{"token": secret})
+	for i, encoding := range []string{"gzip", "identity", "x, br"} {
+		s := &from.Samples[i]
+		s.SetRequest(&from.Plan, proto.Message{})
+		s.Fields, s.Trailers = []proto.Field{{Name: "content-encoding", Value: encoding}}, nil
+		s.Body = []byte("body")
+	}
+	res, err := From(from, "test")
+	if err = errors.Join(err, res.RestorePlan(from.Plan, redact.PlainMark)); err != nil {
+		t.Fatal(err)
+	}
+	for i, body := range []string{"", "body", ""} {
+		s := res.Samples[i]
+		if s.Request.Path != "/x/(redacted)" || s.Request.Header[0].Value != "(redacted)" ||
+			string(s.Request.Body) != `{"a":"(redacted)"}` || string(s.Body) != body {
+			t.Errorf("%+v, body %q, answer %q", s.Request, s.Request.Body, s.Body)
+		}
+	}
+	if string(from.Samples[0].Request.Body) != `{"a":"`+secret+`"}` || from.Samples[0].Request.Header[0].Value != secret {
+		t.Error("what load gave has changed")
 	}
 }

@@ -20,6 +20,7 @@ func warnings(r *Result) []string {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 
 	warnErrors(r, say)
+	warnRefused(r, say)
 	warnRedirects(r, say)
 	warnLosses(r, say)
 	warnBacklog(r, say)
@@ -94,7 +95,7 @@ func warnErrors(r *Result, say func(string, ...any)) {
 		switch check := "check " + e.Kind; {
 		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
-		case e.Phase == string(loadresult.Check) && !slices.Contains(checks, check):
+		case e.Phase == string(loadresult.Check) && !e.isRefusal() && !slices.Contains(checks, check):
 			checks = append(checks, check)
 		}
 	}
@@ -110,6 +111,16 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	case float64(n) > lossShare*float64(r.Requests.Sent):
 		say("%d answers (%.2f %%) were errors (%s): their latencies are in error latency, and not in "+
 			"latency%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
+	}
+}
+
+// warnRefused says that requests were not sent because of their values. They are none of
+// Requests.Errors, as they are none of those sent.
+func warnRefused(r *Result, say func(string, ...any)) {
+	for _, e := range r.Errors {
+		if e.isRefusal() {
+			say("%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)
+		}
 	}
 }
 

@@ -153,8 +153,9 @@ func TestReadyProtocols(t *testing.T) {
 		t.Errorf("%q", asked)
 	}
 	l.Close()
-	f := Ready{URL: fcgi, Timeout: 50 * time.Millisecond}.awaitReady(context.Background(), alone())
-	if f == nil || f.Kind != NotReady {
+	nobody := Ready{URL: "fcgi+unix://" + t.TempDir() + "/nobody", Timeout: 50 * time.Millisecond}
+	f := nobody.awaitReady(context.Background(), alone())
+	if f == nil || f.Kind != NotReady || !strings.Contains(f.Reason, "did not accept a connection within") {
 		t.Errorf("nobody accepts, and it is ready: %v", f)
 	}
 }

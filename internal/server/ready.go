@@ -146,21 +146,25 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 		select {
 		case <-ctx.Done():
 			return &Failure{Kind: NotReady, Reason: fmt.Sprintf(
-				"not ready: %s did not answer with %s within %v; the last try: %v",
-				r.URL, r.describeStatuses(), r.Timeout, last)}
+				"not ready: %s did not %s within %v; the last try: %v", r.URL, r.describeReady(a), r.Timeout,
+				last)}
 		case <-time.After(pause):
 		}
 	}
 }
 
-func (r Ready) describeStatuses() string {
-	if len(r.Statuses) == 0 {
-		return "a status of 2xx"
+// describeReady says what a server does that is ready.
+func (r Ready) describeReady(a address) string {
+	switch {
+	case a.speaks == "fcgi":
+		return "accept a connection"
+	case len(r.Statuses) == 0:
+		return "answer with a status of 2xx"
 	}
-	return "status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
+	return "answer with status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
 }
 
-// tryOnce makes one request, or connects to what a request would have to be made for: FastCGI's
+// tryOnce makes one request. With FastCGI it only connects, because what a request must have
 // depends on the application.
 func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) error {
 	if a.speaks != "fcgi" {

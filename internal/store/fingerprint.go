@@ -25,6 +25,11 @@ func askedPart(p loadplan.Plan) loadplan.Plan {
 		}
 		return value
 	})
+	if p.Rows != nil { // the same rows have the same hash, whatever their file's name
+		rows := *p.Rows
+		rows.File = ""
+		p.Rows = &rows
+	}
 	p.Seed, p.Part, p.Parts = 0, 0, 0
 	p.Requested, p.Duration, p.Drain, p.Timeout, p.Connecting = 0, 0, 0, 0, 0
 	return p

@@ -1,4 +1,4 @@
-// Package check has what --expect-body and --expect-header want of a response.
+// Package check has the checks of --expect-body and --expect-header: what they want of a response.
 package check
 
 import (
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/http/httpguts"
+
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/jsonscan"
 	"dyno/internal/engine/scenario"
@@ -26,7 +28,7 @@ type Check struct {
 	text   []byte // contained in the body, or the value of the field
 	any    bool   // of the field: whatever its value
 	regex  *regexp.Regexp
-	within *regexp.Regexp // of a text's beginning: matches if regex matches whatever follows
+	within *regexp.Regexp // for a body that was cut: matches only where regex does, whatever follows
 	sum    *[sha256.Size]byte
 	path   *jsonpath.Path
 	equals *value // what a value at path is; nil: there is one
@@ -95,7 +97,7 @@ func ParseBody(s string) (*Check, error) {
 func ParseHeader(s string) (*Check, error) {
 	name, v, found := strings.Cut(s, ":")
 	name = strings.TrimSpace(name)
-	if name == "" || strings.ContainsAny(name, " \t\r\n\x00") {
+	if !httpguts.ValidHeaderFieldName(name) {
 		return nil, fmt.Errorf("%.60q is not 'Name: value' or 'Name'", s)
 	}
 	return &Check{name: s, field: strings.ToLower(name), text: []byte(strings.TrimSpace(v)),

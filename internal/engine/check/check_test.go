@@ -160,7 +160,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	for _, text := range []string{"", ": 1", "a b: c"} {
+	for _, text := range []string{"", ": 1", "a b: c", "a(b): c", "Größe", ":status: 200"} {
 		if _, err := ParseHeader(text); err == nil {
 			t.Errorf("%q is a header", text)
 		}

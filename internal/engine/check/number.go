@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// A number is a JSON number: 0.DIGITS × 10^exponent. So numbers are compared by all of their
-// digits: an identifier may have more of them than a float64 can tell apart.
+// A number is a JSON number: 0.DIGITS × 10^exponent. In this form numbers are compared by all of
+// their digits: an identifier may have more of them than a float64 can tell apart.
 type number struct {
 	negative bool
-	digits   []byte // of the text, perhaps with the point; the first and the last are not 0; 0: none
+	digits   []byte // as written, perhaps with the point; without 0 at either end; of 0 there are none
 	exponent int
 }
 
-// parseNumber parses a text that is a JSON number. It does not if its exponent is beyond ±10⁹.
+// parseNumber parses a text that is a JSON number; ok is false if its exponent is beyond ±10⁹.
 func parseNumber(text []byte) (n number, ok bool) {
 	mantissa := text
 	if n.negative = text[0] == '-'; n.negative {

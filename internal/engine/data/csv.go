@@ -53,13 +53,7 @@ func (p *parser) addCSVRow(row []string, r *csv.Reader) {
 		return
 	}
 	for i, value := range row {
-		line, column := 0, 0
-		for k := range len(value) {
-			if value[k] >= 0x80 { // it could be no UTF-8, and then the place matters
-				line, column = r.FieldPos(i)
-				break
-			}
-		}
+		line, column := r.FieldPos(i)
 		p.add([]byte(value), line, column)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -37,7 +36,7 @@ func (t *Table) Columns() []string { return t.columns }
 // Rows is how many rows there are, at least 1.
 func (t *Table) Rows() int { return len(t.ends) / len(t.columns) }
 
-// Value is the value of a column of a row, both from 0. It may not be changed.
+// Value is the value of a column of a row, both from 0. The caller does not change it.
 func (t *Table) Value(row, column int) []byte {
 	i, from := row*len(t.columns)+column, uint32(0)
 	if i > 0 {
@@ -51,17 +50,18 @@ func (t *Table) Value(row, column int) []byte {
 // fault.Fault.
 //
 // CSV is RFC 4180 in UTF-8: the first row has the names of the columns, without the spaces around
-// them. Empty lines say nothing.
+// them. Empty lines are left out.
 //
 // In JSON lines each line is an object, and each has the keys of the first one, in any order. A
 // value is inserted as it is written, also if it is an object, a list or null; a string without
 // its quotes and escapes.
 func Read(name string, r io.Reader, limit int64) (*Table, error) {
-	p := parser{faults: fault.List{File: name}}
+	p := parser{faults: fault.List{File: name}, index: map[string]int{}}
 	limit = min(limit, math.MaxUint32)
 	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff")) // some editors write it
 	ending := strings.ToLower(path.Ext(name))
+	p.text = make([]byte, 0, len(raw)) // no value is longer than it is in the file
 	switch {
 	case err != nil:
 		p.faults.Add(0, 0, "reading: %v", err)
@@ -80,39 +80,46 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 	if err := p.faults.Err(); err != nil {
 		return nil, err
 	}
-	p.text, p.ends = slices.Clip(p.text), slices.Clip(p.ends)
 	return &p.Table, nil
 }
 
 type parser struct {
 	Table
 	faults fault.List
+	index  map[string]int // of columns, by name
 }
 
 // add appends a value, which begins at a place in the file.
 func (p *parser) add(value []byte, line, column int) {
 	if !utf8.Valid(value) {
-		p.faults.Add(line, column, "is not UTF-8; convert the file, as with iconv -t utf-8")
+		p.refuseBytes(line, column)
 	}
 	p.text = append(p.text, value...)
 	p.ends = append(p.ends, uint32(len(p.text)))
 }
 
+// refuseBytes reports a text that begins at a place in the file, and is not UTF-8.
+func (p *parser) refuseBytes(line, column int) {
+	p.faults.Add(line, column, "is not UTF-8; convert the file, as with iconv -t utf-8")
+}
+
 // addColumn adds a column, whose name stands at a place in the file.
 func (p *parser) addColumn(name string, line, column int) {
+	_, twice := p.index[name]
 	switch {
 	case name == "":
 		p.faults.Add(line, column, "column %d has no name", len(p.columns)+1)
 	case !utf8.ValidString(name):
-		p.faults.Add(line, column, "is not UTF-8; convert the file, as with iconv -t utf-8")
+		p.refuseBytes(line, column)
 	case template.IsFunction(name):
 		p.faults.Add(line, column, "column %s has the name of a function; rename it", name)
 	case strings.Contains(name, "{{") || strings.Contains(name, "}}"):
 		p.faults.Add(line, column, "column %.60q has braces, so no template can name it; rename it",
 			name)
-	case slices.Contains(p.columns, name):
-		p.faults.Add(line, column, "column %s is there twice", name)
+	case twice:
+		p.faults.Add(line, column, "column %.60s is there twice", name)
 	}
+	p.index[name] = len(p.columns)
 	p.columns = append(p.columns, name)
 }
 

@@ -61,12 +61,12 @@ func (p *parser) addObject(line []byte, number int, row []member, scratch *[]byt
 		w.At, _ = jsonscan.Skip(line, value)
 		column := w.KeyAt + 1
 		*scratch = jsonscan.AppendUnquoted((*scratch)[:0], w.Key)
-		i := slices.Index(p.columns, string(*scratch))
+		i, known := p.index[string(*scratch)]
 		switch {
 		case first:
 			p.addColumn(string(*scratch), number, column)
 			row = append(row, member{line[value:w.At], column, true})
-		case i < 0:
+		case !known:
 			p.faults.Add(number, column, "key %.60q is not in the first line, which has %s", *scratch,
 				named(p.columns))
 		case row[i].given:
@@ -90,7 +90,7 @@ func (p *parser) addMembers(row []member, line, column int, scratch *[]byte) {
 			p.faults.Add(line, column, "key %.60q is missing, and the first line has it", p.columns[i])
 		case m.value[0] == '"':
 			if !utf8.Valid(m.value) {
-				p.faults.Add(line, m.column, "is not UTF-8; convert the file, as with iconv -t utf-8")
+				p.refuseBytes(line, m.column)
 			}
 			*scratch = jsonscan.AppendUnquoted((*scratch)[:0], m.value)
 			p.add(*scratch, line, m.column)

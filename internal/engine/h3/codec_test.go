@@ -191,7 +191,7 @@ func TestCancel(t *testing.T) {
 
 // What a sink is given of the ring's records, however they are cut.
 func TestSink(t *testing.T) {
-	_, fill := prototest.Filled(holed, "1", "two")
+	_, fill := prototest.Filled(holed, "1", "two", "3")
 	one := id(1, 0)
 	text := func(what byte, id uint64, name, value string) record {
 		return record{what: what, id: id, n: uint64(len(name)), text: []byte(name + value)}

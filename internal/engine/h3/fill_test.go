@@ -10,15 +10,8 @@ import (
 	"dyno/internal/engine/proto/prototest"
 )
 
-// holed is a request with holes in all its parts, whose values are two.
-var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
-	Header: []proto.Field{{Name: "X-Id", Value: "a-z"}, {Name: "Accept", Value: "*/*"},
-		{Name: "X-Two", Value: "="}, {Name: "Host", Value: "h"}, {Name: "x-id", Value: "="}},
-	Body: []byte(`{"id": ""}`),
-	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
-		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
-		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InHeader, Field: 3, At: 1, Value: 1},
-		{In: proto.InHeader, Field: 4, At: 1}, {In: proto.InBody, At: 8, Value: 1}}}
+// holed has holes in all its parts, and three values.
+var holed = prototest.Holed()
 
 // asked is what a ring is asked to send for a message, once the worker has reused its memory.
 func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error) {
@@ -48,20 +41,18 @@ func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error
 // A message with values in its holes, and one of its own, ask for what a request of the set asks for
 // that has the same text.
 func FuzzFill(f *testing.F) {
-	f.Add("1", "two")
-	f.Add("", "")
-	f.Add(" a ", strings.Repeat("long", 50_000))
-	f.Add("a", "host:81")
-	f.Add("\x01", "a/b")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, v := range []string{a, b} {
-			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
-				if proto.CheckValue(in, []byte(v)) != nil {
-					return
-				}
-			}
+	f.Add("1", "two", "three")
+	f.Add("", "", "")
+	f.Add("a", "b", " c ")
+	f.Add("a", "", strings.Repeat("long", 50_000))
+	f.Add("a", "host:81", "c")
+	f.Add("1", "a/b", "c")
+	f.Add("1", "two", "\x01")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		if !prototest.Fits(holed, a, b, c) {
+			return
 		}
-		plain, fill := prototest.Filled(holed, a, b)
+		plain, fill := prototest.Filled(holed, a, b, c)
 		messages := map[string]proto.Message{"filled": {Request: 1, Fill: fill},
 			"of its own": {Fill: &proto.Fill{Own: &plain}}}
 		if why := Check(plain); why != nil {

@@ -12,7 +12,7 @@ import (
 // records are one of each kind.
 var records = []record{
 	{what: ask, id: 7<<32 | 3, n: 2}, {what: giveUp, id: 1},
-	{what: askText, id: 8, n: 1, text: appendRequest(nil, &holed, [][]byte{[]byte("1"), []byte("two")})},
+	{what: askText, id: 8, n: 1, text: appendRequest(nil, &holed, [][]byte{[]byte("1"), []byte("two"), []byte("3")})},
 	{what: shaken, n: 1}, {what: head, id: 5, n: 404}, {what: done, id: 5, n: 1 << 40},
 	{what: refused, id: 1<<64 - 1}, {what: leaving, n: 3}, {what: alive},
 	{what: failed, id: 9, fault: proto.Fault{Kind: "rst-internal-error", Detail: "why"}},
@@ -50,7 +50,7 @@ func TestRecords(t *testing.T) {
 
 // A text of a request is read again, and not without all that comes before the body.
 func TestRequestText(t *testing.T) {
-	want, fill := prototest.Filled(holed, "1", "two")
+	want, fill := prototest.Filled(holed, "1", "two", "3")
 	b := appendRequest(nil, &holed, fill.Values)
 	for cut := range b {
 		if r, ok := parseRequest(b[:cut]); ok {

@@ -118,8 +118,8 @@ func TestWanted(t *testing.T) {
 	}
 	for i := range uint32(8) {
 		n, long := fmt.Sprint(i), strings.Repeat("v", int(i)*10_000)
-		plain, fill := prototest.Filled(holed, n, n)
-		own, _ := prototest.Filled(holed, n, "own"+long)
+		plain, fill := prototest.Filled(holed, n, n, n)
+		own, _ := prototest.Filled(holed, n, "own"+long, n)
 		got, gotFill := prototest.Filled(reqs[2], n)
 		for _, tc := range []struct {
 			m    proto.Message
@@ -157,7 +157,7 @@ func TestUnwanted(t *testing.T) {
 func TestUnsendable(t *testing.T) {
 	k := newTalk(t, serve(t, 100, large), []proto.Request{holed}, proto.Want{})
 	for value, want := range map[string]string{"\x01": "contains a control character", "1": ""} {
-		_, fill := prototest.Filled(holed, value, "")
+		_, fill := prototest.Filled(holed, value, "", value)
 		_, last := k.exchange(proto.Message{Fill: fill}, 0)
 		if want == "" && last.Kind != proto.Done || want != "" && (last.Kind != proto.Failed ||
 			!strings.HasPrefix(last.Err.Error(), "the request cannot be sent: ") ||

@@ -31,7 +31,7 @@ func skip(b []byte, i, depth int) (end int, ok bool) {
 	}
 	switch b[i] {
 	case '"':
-		return SkipString(b, i)
+		return skipString(b, i)
 	case '{', '[':
 		return skipContainer(b, i, depth+1)
 	case 't':
@@ -65,7 +65,7 @@ func skipContainer(b []byte, i, depth int) (end int, ok bool) {
 	}
 	for {
 		if object {
-			if i, ok = SkipString(b, i); !ok {
+			if i, ok = skipString(b, i); !ok {
 				return i, false
 			}
 			if i = Space(b, i); i >= len(b) || b[i] != ':' {
@@ -130,7 +130,7 @@ func (w *Walk) Next() bool {
 		}
 		return true
 	}
-	end, ok := SkipString(b, i)
+	end, ok := skipString(b, i)
 	if !ok {
 		w.At = end
 		return false
@@ -144,8 +144,8 @@ func (w *Walk) Next() bool {
 	return true
 }
 
-// SkipString is Skip of a string.
-func SkipString(b []byte, i int) (end int, ok bool) {
+// skipString is Skip of a string.
+func skipString(b []byte, i int) (end int, ok bool) {
 	if i >= len(b) || b[i] != '"' {
 		return i, false
 	}

@@ -11,8 +11,8 @@ import (
 type account struct {
 	counters     *metric.Counters
 	totals       *loadresult.Totals
-	routes       []loadresult.Route // by request; the requests of one name share one
-	route        []int
+	routes       []loadresult.Route
+	route        []int // of each of the plan's requests, or steps; nil: none is counted apart
 	errors       failures
 	ended        failures // connections that the peer ended, by the reason it sent
 	meter        meter
@@ -77,11 +77,12 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 	}
 }
 
-// countAnswer measures a request that was answered completely now. If its status is not expected,
-// it is an error whose latency is recorded apart: a server that fails fast must not look fast.
-func (a *account) countAnswer(x *exchange, now int64, v *window, expected, closed bool) {
+// countAnswer measures a request that was answered completely now. If the answer is not right, by
+// its status or by a check, it is an error whose latency is recorded apart: a server that fails
+// fast must not look fast. of is the number of the request, or of the step, in the plan.
+func (a *account) countAnswer(x *exchange, of int, now int64, v *window, right, closed bool) {
 	if !x.counted {
-		if !expected {
+		if !right {
 			a.totals.WarmupLost++
 		}
 		return
@@ -89,12 +90,12 @@ func (a *account) countAnswer(x *exchange, now int64, v *window, expected, close
 	a.last = max(a.last, now) // a lentStep is counted later than it was answered
 	a.counters.Status[min(x.status, 999)]++
 	after, latency := x.sent >= v.end && x.past == 0, now-x.due
-	if !expected {
+	if !right {
 		a.counters.ErrorLatency.Record(latency)
 		if after {
 			a.totals.ErrorsAfter++
 		}
-		a.countLoss(x)
+		a.countLoss(of)
 		return
 	}
 	a.counters.Completed++
@@ -106,7 +107,7 @@ func (a *account) countAnswer(x *exchange, now int64, v *window, expected, close
 	}
 	a.counters.Latency.Record(latency)
 	if a.route != nil {
-		r := &a.routes[a.route[x.request]]
+		r := &a.routes[a.route[of]]
 		r.Completed++
 		r.Latency.Record(latency)
 	}
@@ -123,11 +124,11 @@ func (a *account) countService(x *exchange, now int64, closed bool) {
 	a.counters.Service.Record(now - x.sent)
 }
 
-// countLoss counts a request of the window that failed.
-func (a *account) countLoss(x *exchange) {
+// countLoss counts a request of the window that failed, of that number in the plan.
+func (a *account) countLoss(of int) {
 	a.counters.Failed++
 	if a.route != nil {
-		a.routes[a.route[x.request]].Failed++
+		a.routes[a.route[of]].Failed++
 	}
 }
 

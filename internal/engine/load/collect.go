@@ -169,12 +169,10 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 
 // sumFailures are the failures of all intervals and of the time after the last one.
 func (r *run) sumFailures(workers []*worker) []loadresult.Failure {
-	all := failures{}
-	all.addCounts(r.failures)
 	for _, w := range workers {
-		all.addCounts(w.errors)
+		r.failures.addCounts(w.errors)
 	}
-	return all.byFrequency()
+	return r.failures.byFrequency()
 }
 
 // countsByStatus are the numbers of answers by status; nil if there were none.

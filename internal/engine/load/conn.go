@@ -14,6 +14,7 @@ import (
 type conn struct {
 	codec    proto.Codec
 	fd       int
+	number   uint32 // among the worker's, from 0
 	life     uint32
 	addr     int
 	protocol string // HTTP11 and the like; "" until TLS has negotiated it
@@ -22,7 +23,6 @@ type conn struct {
 	listed bool   // in pool.idle
 	busy   bool   // the ring is sending
 	quiet  bool   // no byte of the next response has arrived
-	served bool   // a request was completed, in any life
 	used   uint32 // requests completed in this life
 	handed uint32 // how often bytes were handed to the ring
 
@@ -55,6 +55,7 @@ type slots struct {
 // An attempts is the history of a connection's lives.
 type attempts struct {
 	opened         bool  // one life at least was ready
+	served         bool  // a request was completed
 	settled        bool  // the first attempts have ended
 	failedAttempts uint8 // lives without a completed request since the last life that had one
 	tries          uint8 // addresses tried during the first attempts
@@ -89,6 +90,7 @@ func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 // dialConn begins a new life.
 func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
+	c.number = i
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.borrower, _ = c.codec.(proto.Borrower)
@@ -274,8 +276,8 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
 // the peer had announced the close with an earlier answer (errClosed), that does not count as the
 // one retry. A scenario's step that is not safe to repeat is retried only if nothing of it was
-// handed to the ring, for else the server may have processed it, whatever it announced. All others
-// have failed; those pipelined behind the oldest, because of it.
+// handed to the ring: otherwise the server may have processed it, even if it announced the close.
+// All others have failed; those pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)

@@ -139,10 +139,11 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		w.finishStep(c, tag, body)
 	} else {
 		expected := w.plan.Expects(x.status)
-		w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
+		w.countAnswer(x, int(x.request), w.now, &w.window, expected, w.isClosed())
 		if x.counted && !expected {
-			w.errors.countStatus(x.status, w.addrs[c.addr])
-			w.sampleAnswer(c, tag, body)
+			k := kindOfStatus(x.status)
+			w.errors.countAnswer(k, w.addrs[c.addr])
+			w.sampleAnswer(c, tag, body, k)
 		}
 	}
 	w.releaseTag(c, tag, w.now)
@@ -153,7 +154,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 	x := &c.exchanges[tag]
 	if x.counted {
 		w.last = w.now
-		w.countLoss(x)
+		w.countLoss(w.numberOf(x))
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
 	} else {

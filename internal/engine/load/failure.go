@@ -12,54 +12,65 @@ import (
 	"dyno/internal/engine/ring"
 )
 
+// An errorKind is what errors, and samples of them, are counted by.
+type errorKind struct {
+	phase  loadresult.Phase
+	kind   string
+	status uint16 // of Expect: answers of different status are counted apart
+}
+
+// kindOfStatus is the kind of an answer that is an error by its status, which is its Detail.
+func kindOfStatus(status uint16) errorKind {
+	return errorKind{phase: loadresult.Expect, kind: "status", status: status}
+}
+
+// kindOfCheck is the kind of an answer that did not pass the check of that name.
+func kindOfCheck(name string) errorKind { return errorKind{phase: loadresult.Check, kind: name} }
+
+// answerDetail is the Detail of a complete answer that is an error.
+func (k errorKind) answerDetail() string {
+	if k.phase == loadresult.Check {
+		return "the answer did not pass the check"
+	}
+	return fmt.Sprintf("%03d", k.status)
+}
+
 // A failures counts failures by what a user would distinguish: phase, kind and address.
 type failures map[failure]*loadresult.Failure
 
 type failure struct {
-	phase  loadresult.Phase
-	kind   string
-	status uint16 // of Expect; each is told apart
-	addr   ring.Addr
+	errorKind
+	addr ring.Addr
 }
 
+// count counts one more of what key says. Only of the first one detail is asked.
+func (f failures) count(key failure, detail func() string) {
+	known := f[key]
+	if known == nil {
+		known = &loadresult.Failure{Phase: key.phase, Kind: key.kind, Detail: detail()}
+		if key.addr != (ring.Addr{}) {
+			known.Address = key.addr.String()
+		}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// countFailure counts a failure of a connection, or of a request without a complete answer.
 func (f failures) countFailure(phase loadresult.Phase, addr ring.Addr, err error) {
-	key := failure{phase: phase, kind: failureKind(err), addr: addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: phase, Kind: key.kind, Address: addr.String(),
-			Detail: describeError(err)}
-		f[key] = known
-	}
-	known.Count++
+	f.count(failure{errorKind{phase: phase, kind: failureKind(err)}, addr},
+		func() string { return describeError(err) })
 }
 
-// countStatus counts an answer whose status the plan does not expect. It allocates only for the
-// first answer of its kind.
-func (f failures) countStatus(status uint16, addr ring.Addr) {
-	key := failure{loadresult.Expect, badStatus, status, addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: loadresult.Expect, Kind: badStatus, Address: addr.String(),
-			Detail: statusDetail(status)}
-		f[key] = known
-	}
-	known.Count++
+// countAnswer counts a complete answer that is an error.
+func (f failures) countAnswer(k errorKind, addr ring.Addr) {
+	f.count(failure{k, addr}, func() string { return k.answerDetail() })
 }
 
-// countCheck is add of an answer that did not pass a check, whose name is the kind.
-func (f failures) countCheck(name string, addr ring.Addr) {
-	key := failure{phase: loadresult.Check, kind: name, addr: addr}
-	known := f[key]
-	if known == nil {
-		known = &loadresult.Failure{Phase: loadresult.Check, Kind: name, Address: addr.String(),
-			Detail: failedCheck}
-		f[key] = known
-	}
-	known.Count++
+// countRefusal counts a request that was not sent because the scenario could not make it.
+func (f failures) countRefusal(reason error) {
+	f.count(failure{errorKind: kindOfCheck(loadresult.Refused)}, reason.Error)
 }
-
-// badStatus is the kind of an answer that is an error by its status, which is its Detail.
-const badStatus = "status"
 
 // dismissalOr is the reason that the peer sent when it ended the connection, or else err.
 func (c *conn) dismissalOr(err error) error {

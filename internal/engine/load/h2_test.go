@@ -13,7 +13,6 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
-	"dyno/internal/engine/transport"
 )
 
 // An h2Server is a server of HTTP/2 in virtual time: it reads frames, and what it
@@ -394,47 +393,22 @@ func (l *h2Loop) Send(fd int, b []byte) bool {
 	return true
 }
 
-func newH2Worker(t testing.TB) *worker {
+func newH2Worker(t testing.TB, publish func(*metric.Counters)) *worker {
 	p := h2Plan(func(p *loadplan.Plan) { p.Connections, p.Requested, p.Duration = 4, 0, loadplan.Seconds(1000*s) })
-	speech, err := transport.NewProtocols(&p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := newWorker(&p, &h2Loop{loop: &loop{}}, []ring.Addr{{Unix: "loop"}}, speech, newGate(1), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.publish = func(s *metric.Counters) *metric.Counters { s.Reset(); return s }
-	w.beginRun()
-	return w
+	return loopWorker(t, &p, &h2Loop{loop: &loop{}}, publish)
 }
 
 // As with HTTP/1.1 nothing is allocated once it is warm.
 func TestHTTP2TurnAllocatesNothing(t *testing.T) {
-	w := newH2Worker(t)
-	turn := func() {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
-	}
-	for range 100 {
-		turn()
-	}
-	before := w.counters.Completed
-	if n := testing.AllocsPerRun(1000, turn); n != 0 {
-		t.Errorf("%v allocations a turn", n)
-	}
-	if done := w.counters.Completed - before; done < 1000 {
-		t.Errorf("only %d exchanges", done)
-	}
+	w := newH2Worker(t, func(*metric.Counters) {})
+	checkAllocations(t, w, func() int64 { return w.counters.Completed })
 }
 
 func BenchmarkExchangeHTTP2(b *testing.B) {
-	w := newH2Worker(b)
 	total := int64(0)
-	w.publish = func(s *metric.Counters) *metric.Counters { total += s.Completed; s.Reset(); return s }
+	w := newH2Worker(b, func(s *metric.Counters) { total += s.Completed })
 	for b.Loop() {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
+		w.turn()
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(total+w.counters.Completed), "ns/exchange")
 }

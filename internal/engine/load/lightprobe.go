@@ -32,8 +32,7 @@ func runProbed(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan
 	party := &rendezvousParty{rendezvous: both}
 	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.execute(ctx, party.awaitOthers)
-	if err != nil ||
-		main.Ended != loadresult.ByDuration { // else the probe ends by itself, in its drain
+	if err != nil || main.Ended != loadresult.ByDuration { // else the probe's drain ends it
 		end(loadresult.ErrAborted)
 	}
 	party.leaveMissing()

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -44,26 +44,11 @@ func TestOwnRequests(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(rw, "%s %s %s", r.Method, r.URL.Path, body)
 	}
-	plan := func(change func(s *httptest.Server, p *loadplan.Plan)) loadplan.Plan {
-		server := httptest.NewUnstartedServer(http.HandlerFunc(say))
-		server.EnableHTTP2 = true
-		t.Cleanup(server.Close)
-		p := simPlan(nil)
-		change(server, &p)
-		_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
-		n, _ := strconv.ParseUint(port, 10, 16)
-		p.Target.Host, p.Target.Port, p.Target.URL = "127.0.0.1", uint16(n), server.URL
-		return p
-	}
-	secure := func(s *httptest.Server, p *loadplan.Plan) {
-		s.StartTLS()
-		p.Target.TLS, p.TLS.Insecure = true, true
-	}
 	port, _ := serveHTTP3(t, say, nil)
 	for name, p := range map[string]loadplan.Plan{
-		loadplan.HTTP11: plan(func(s *httptest.Server, p *loadplan.Plan) { s.Start(); p.Pipeline = 2 }),
-		"what it likes": plan(secure),
-		loadplan.HTTP2:  plan(func(s *httptest.Server, p *loadplan.Plan) { secure(s, p); p.HTTP, p.Streams = "2", 3 }),
+		loadplan.HTTP11: servedPlan(t, say, false, func(p *loadplan.Plan) { p.Pipeline = 2 }),
+		"what it likes": servedPlan(t, say, true, func(*loadplan.Plan) {}),
+		loadplan.HTTP2:  servedPlan(t, say, true, func(p *loadplan.Plan) { p.HTTP, p.Streams = "2", 3 }),
 		loadplan.HTTP3:  http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
 		checkOwn(t, name, p, func(p loadplan.Plan) *loadresult.Result { return measure(t, p) })
@@ -74,6 +59,25 @@ func TestOwnRequests(t *testing.T) {
 				p.Reply(ms, records("\r\n"+heardFastCGI(b), 0))
 			}})
 		})
+}
+
+// servedPlan is a plan for a server of Go's library, with or without TLS.
+func servedPlan(t *testing.T, h http.HandlerFunc, secure bool, change func(p *loadplan.Plan)) loadplan.Plan {
+	t.Helper()
+	server := httptest.NewUnstartedServer(h)
+	server.EnableHTTP2 = true
+	t.Cleanup(server.Close)
+	if secure {
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
+	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
+	return simPlan(func(p *loadplan.Plan) {
+		p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port(), TLS: secure}
+		p.TLS.Insecure = secure
+		change(p)
+	})
 }
 
 // heardFastCGI is what say says to a request, whose records are whole and few.
@@ -101,7 +105,8 @@ func checkOwn(t *testing.T, name string, p loadplan.Plan, run func(loadplan.Plan
 	t.Helper()
 	p.Requests, p.Scenario = nil, writing{authority: "sim"}
 	p.Steps, p.Checks = []string{"get", "post"}, []string{"is what was sent"}
-	p.Users, p.Connections, p.Requested, p.Duration, p.Timeout = 4, 2, 40, 0, loadplan.Seconds(60*s)
+	p.Users, p.Connections, p.Requested, p.Duration = 4, 2, 40, 0
+	p.Timeout, p.Connecting = loadplan.Seconds(60*s), loadplan.Seconds(60*s)
 	r := run(p)
 	if r.Scenario.Completed != 40 || r.Total.Completed != 80 || r.Scenario.Checks[0].Passed != 80 {
 		t.Errorf("%s: %+v, %d requests: %+v", name, r.Scenario.Checks, r.Total.Completed, r.Failures)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -17,13 +16,6 @@ type Share struct {
 	After   time.Duration // the load's start, warm-up included
 	Part    int
 	Weights []int
-}
-
-// RunShared is RunTogether of a load whose share can change. A closed workload, and one with a
-// number of requests, ignores shares.
-func RunShared(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
-	each func(loadresult.Interval)) (*loadresult.Result, error) {
-	return runTogether(ctx, p, meet, shares, each)
 }
 
 // A reshare is a Share for workers: the plan with it, and its instant in ns after the start.

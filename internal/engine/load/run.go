@@ -54,11 +54,12 @@ type Barrier func(ctx context.Context) time.Time
 // load that cannot open any connection does not call the barrier.
 func RunTogether(ctx context.Context, p loadplan.Plan, meet Barrier,
 	each func(loadresult.Interval)) (*loadresult.Result, error) {
-	return runTogether(ctx, p, meet, nil, each)
+	return RunShared(ctx, p, meet, nil, each)
 }
 
-// runTogether is RunTogether of a load whose share of the arrivals may change.
-func runTogether(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
+// RunShared is RunTogether of a load whose share of the arrivals can change. A closed workload, and
+// one with a number of requests, ignores shares.
+func RunShared(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
 	each func(loadresult.Interval)) (*loadresult.Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -329,8 +330,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *transport.Protocols,
-	gate *gate,
-	i, n int) (*worker, error) {
+	gate *gate, i, n int) (*worker, error) {
 	users, err := newUsers(p, i, n)
 	if err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
 		id: i, of: n, users: users, samples: newSampler(p),
-		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.Framed(p.Target),
+		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failures{},
@@ -361,9 +361,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	if p.Requested > 0 {
 		w.left = loadplan.RequestQuota(p, i, n)
 	}
-	if w.routes, w.route = loadresult.NewRoutes(p.Requests); users != nil {
-		w.routes, users.routes = loadresult.NewRoutes(p.StepRoutes())
-		w.route, w.totals.Scenario = nil, loadresult.NewScenarioTotals(p.Checks)
+	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
+		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
 	}
 	return w, nil
 }

@@ -37,6 +37,7 @@ func TestRunTogether(t *testing.T) {
 	p.Target = loadplan.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(), Port: at.Port()}
 	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(), Path: "/"}}}
 	p.Connections, p.Threads, p.Requested, p.Duration = 2, 2, 100, 0
+	p.Timeout, p.Connecting = loadplan.Seconds(60*s), loadplan.Seconds(60*s)
 	var begin time.Time
 	r, err := RunTogether(t.Context(), p, func(context.Context) time.Time {
 		(<-opened).LocalAddr()

@@ -2,7 +2,6 @@ package load
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,28 +18,17 @@ import (
 // limits of samples reached a thread keeps 80 MiB of bodies.
 const sampledKinds = 32
 
-// A sampleKind is what samples are counted by.
-type sampleKind struct {
-	phase  loadresult.Phase
-	kind   string
-	status uint16 // of Expect; each is told apart
-}
-
-func kindOfStatus(status uint16) sampleKind {
-	return sampleKind{loadresult.Expect, badStatus, status}
-}
-
 // A sampler holds a worker's samples.
 type sampler struct {
 	most   int  // of each kind; 0: none is kept
 	whole  bool // Plan.SaveErrors
 	kept   []loadresult.Sample
-	count  map[sampleKind]int
+	count  map[errorKind]int
 	judged proto.MessageCopy
 }
 
 func newSampler(p *loadplan.Plan) sampler {
-	s := sampler{whole: p.SaveErrors, count: map[sampleKind]int{}}
+	s := sampler{whole: p.SaveErrors, count: map[errorKind]int{}}
 	switch {
 	case p.SaveErrors:
 		s.most = loadplan.SamplesMost
@@ -51,7 +39,10 @@ func newSampler(p *loadplan.Plan) sampler {
 }
 
 // wants reports whether a sample of that kind is to be kept.
-func (s *sampler) wants(k sampleKind) bool {
+func (s *sampler) wants(k errorKind) bool {
+	if s.most == 0 { // the usual case, of each error
+		return false
+	}
 	n, known := s.count[k]
 	return n < s.most && (known || len(s.count) < sampledKinds)
 }
@@ -92,29 +83,27 @@ func (p *place) takeWhole() {
 
 // sampleAnswer keeps a sample of an answer that is an error by its status, in a load without a
 // scenario.
-func (w *worker) sampleAnswer(c *conn, tag uint32, body int64) {
-	x := &c.exchanges[tag]
-	if k := kindOfStatus(x.status); w.samples.wants(k) {
-		p := w.placeOf(c, tag)
-		s := w.addSample(k, x, w.now, p)
+func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k errorKind) {
+	if w.samples.wants(k) {
+		x, p := &c.exchanges[tag], w.placeOf(c, tag)
+		s := w.addSample(k, k.answerDetail(), x, w.now, p)
 		s.SetRequest(w.plan, proto.Message{Request: int(x.request)})
 		s.SetResponse(p.whole, x.status, body)
 	}
 }
 
 // sampleStep keeps a sample of a step whose response is an error: by its status, or by a check.
-func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place, k sampleKind) {
+func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place, k errorKind) {
 	if !w.samples.wants(k) {
 		return
 	}
-	s := w.addSample(k, x, at, p)
-	if body := r.BodyBytes; w.samples.whole {
+	s, response := w.addSample(k, k.answerDetail(), x, at, p), r
+	if w.samples.whole {
 		s.SetRequest(w.plan, w.samples.judged.Message)
 		s.RequestBytes = max(s.RequestBytes, w.samples.judged.BodyBytes)
-		s.SetResponse(p.whole, x.status, body)
-	} else {
-		s.SetResponse(r, x.status, body)
+		response = p.whole
 	}
+	s.SetResponse(response, x.status, r.BodyBytes)
 }
 
 // sampleFailure keeps a sample of a request that failed before its response was complete.
@@ -122,13 +111,12 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 	if !w.samples.whole {
 		return
 	}
-	k := sampleKind{phase: phase, kind: failureKind(err)}
+	k := errorKind{phase: phase, kind: failureKind(err)}
 	if !w.samples.wants(k) {
 		return
 	}
 	x, p := &c.exchanges[tag], w.placeOf(c, tag)
-	s := w.addSample(k, x, w.now, p)
-	s.Detail = describeError(err)
+	s := w.addSample(k, describeError(err), x, w.now, p)
 	m := proto.Message{Request: int(x.request)}
 	if w.users != nil {
 		m = w.users.all[x.request].step.Message
@@ -140,45 +128,30 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 }
 
 // addSample adds a sample of an exchange that was over at an instant.
-func (w *worker) addSample(k sampleKind, x *exchange, at int64, p place) *loadresult.Sample {
+func (w *worker) addSample(k errorKind, detail string, x *exchange, at int64,
+	p place) *loadresult.Sample {
 	w.samples.count[k]++
 	s := loadresult.Sample{Phase: k.phase, Kind: k.kind, Address: w.addrs[p.addr].String(),
-		Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
-		Ended: time.Duration(at - w.from), Thread: w.id, Life: p.life}
-	switch k.phase {
-	case loadresult.Expect:
-		s.Detail = statusDetail(k.status)
-	case loadresult.Check:
-		s.Detail = failedCheck
-	}
-	for i := range w.conns {
-		if &w.conns[i] == p.conn {
-			s.Connection = i
-		}
-	}
+		Detail: detail, Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
+		Ended: time.Duration(at - w.from), Thread: w.id,
+		Connection: int(p.conn.number), Life: p.life}
 	if p.conn.life == p.life {
 		s.Protocol = p.conn.protocol
 	}
 	if w.users != nil {
 		u := &w.users.all[x.request]
-		s.Step, s.User, s.Iteration = w.plan.Steps[u.step.Route], u.Number, u.Iteration
+		s.Step, s.User, s.Iteration = w.plan.StepName(u.step.Route), u.Number, u.Iteration
 	}
 	w.samples.kept = append(w.samples.kept, s)
 	return &w.samples.kept[len(w.samples.kept)-1]
 }
-
-// statusDetail is the Detail of an answer with a status that is not expected.
-func statusDetail(status uint16) string { return fmt.Sprintf("%03d", status) }
-
-// failedCheck is the Detail of an answer that did not pass a check.
-const failedCheck = "the answer did not pass the check"
 
 // sumSamples are the samples of all workers: of each kind those that were over first.
 func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	if len(workers) == 0 {
 		return nil
 	}
-	sum := sampler{most: workers[0].samples.most, count: map[sampleKind]int{}}
+	sum := sampler{most: workers[0].samples.most, count: map[errorKind]int{}}
 	for _, w := range workers {
 		all = append(all, w.samples.kept...)
 	}
@@ -186,7 +159,7 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 		return cmp.Compare(a.Ended, b.Ended)
 	})
 	return slices.DeleteFunc(all, func(s loadresult.Sample) bool {
-		k := sampleKind{phase: s.Phase, kind: s.Kind}
+		k := errorKind{phase: s.Phase, kind: s.Kind}
 		if s.Phase == loadresult.Expect {
 			k.status = s.Status
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,6 +195,21 @@ func TestSamplesShareMemory(t *testing.T) {
 	}
 }
 
+// A sample says which connection it was.
+func TestSampleConnections(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 30, 0 })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(ms, answer(500, fmt.Sprint(p.N))) }})
+	seen := map[int]bool{}
+	for _, s := range r.Samples {
+		if seen[s.Connection] = true; string(s.Body) != fmt.Sprint(s.Connection) {
+			t.Errorf("connection %d has the answer of %s", s.Connection, s.Body)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d connections", len(seen))
+	}
+}
+
 // Samples of several threads: of each kind those that were over first.
 func TestSamplesOfThreads(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Connections, p.Requested, p.Duration = true, 3, 90, 0 })
@@ -303,22 +317,15 @@ func TestSamplesAllocateNothing(t *testing.T) {
 		"scenario": fillingPlan,
 	} {
 		for _, reply := range [][]byte{hello, unavailable} {
-			p := change()
-			p.SaveErrors = true
-			w := loopWorker(t, &p, reply, func(*metric.Counters) {})
-			turn := func() {
-				w.ring.Wait(w.nextWakeUp())
-				w.runTurn()
-			}
-			for range 100 {
-				turn()
-			}
-			if n := testing.AllocsPerRun(1000, turn); n != 0 {
-				t.Errorf("%s, %.12s: %v allocations a turn", name, reply, n)
-			}
-			if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
-				t.Errorf("%s, %.12s: %d samples", name, reply, len(w.samples.kept))
-			}
+			t.Run(fmt.Sprintf("%s, %.12s", name, reply), func(t *testing.T) {
+				p := change()
+				p.SaveErrors = true
+				w := loopWorker(t, &p, &loop{reply: reply}, func(*metric.Counters) {})
+				checkAllocations(t, w, func() int64 { return w.counters.Completed + w.counters.Failed })
+				if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
+					t.Errorf("%d samples", len(w.samples.kept))
+				}
+			})
 		}
 	}
 }
@@ -359,25 +366,11 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 		rw.WriteHeader(http.StatusTeapot)
 		io.WriteString(rw, "no tea for "+string(body))
 	}
-	plain := func(change func(s *httptest.Server, p *loadplan.Plan)) loadplan.Plan {
-		server := httptest.NewUnstartedServer(http.HandlerFunc(refuse))
-		server.EnableHTTP2 = true
-		t.Cleanup(server.Close)
-		p := simPlan(nil)
-		change(server, &p)
-		_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
-		n, _ := strconv.ParseUint(port, 10, 16)
-		p.Target.Host, p.Target.Port, p.Target.URL = "127.0.0.1", uint16(n), server.URL
-		return p
-	}
 	port, _ := serveHTTP3(t, refuse, nil)
 	for name, p := range map[string]loadplan.Plan{
-		loadplan.HTTP11: plain(func(s *httptest.Server, p *loadplan.Plan) { s.Start() }),
-		loadplan.HTTP2: plain(func(s *httptest.Server, p *loadplan.Plan) {
-			s.StartTLS()
-			p.Target.TLS, p.TLS.Insecure, p.HTTP, p.Streams = true, true, "2", 3
-		}),
-		loadplan.HTTP3: http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
+		loadplan.HTTP11: servedPlan(t, refuse, false, func(*loadplan.Plan) {}),
+		loadplan.HTTP2:  servedPlan(t, refuse, true, func(p *loadplan.Plan) { p.HTTP, p.Streams = "2", 3 }),
+		loadplan.HTTP3:  http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
 		checkTeapots(t, name, p, func(p loadplan.Plan) *loadresult.Result { return measure(t, p) })
 	}
@@ -392,7 +385,8 @@ func TestSamplesOfEveryProtocol(t *testing.T) {
 // checkTeapots runs a plan whose server refuses everything, with the reason.
 func checkTeapots(t *testing.T, name string, p loadplan.Plan, run func(loadplan.Plan) *loadresult.Result) {
 	t.Helper()
-	p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, loadplan.Seconds(60*s)
+	p.SaveErrors, p.Requested, p.Duration = true, 30, 0
+	p.Timeout, p.Connecting = loadplan.Seconds(60*s), loadplan.Seconds(60*s)
 	p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("me")
 	r := run(p)
 	if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 30 {

@@ -166,13 +166,7 @@ func TestScenarioStall(t *testing.T) {
 	p := scenarioPlan(thinking(0, 500, 0), 3, func(p *loadplan.Plan) {
 		p.Rate, p.Connections, p.Users, p.Duration = loadplan.RatePerSecond(100), 250, 250, loadplan.Seconds(10*s)
 	})
-	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
-		wait := int64(0)
-		if at := p.Now(); at >= 5*s && at < 6*s {
-			wait = 6*s - at
-		}
-		p.Reply(wait, hello)
-	}})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(stallLeft(p.Now()), hello) }})
 	// Of 1,000 iterations the 100 due from 5 s on wait 1000, 990 … 10 ms for their first answer;
 	// the 50 due from 4.5 s on wait 1000, 990 … 510 ms for their second.
 	const first, second = 10 * 100 * 101 / 2, 50 * (1000 + 510) / 2
@@ -474,6 +468,26 @@ func TestScenarioWithoutSteps(t *testing.T) {
 	}
 }
 
+// A request that a scenario cannot make is an error, though none was sent; those of the warm-up are
+// none of the window.
+func TestScenarioRefuses(t *testing.T) {
+	refusing := scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
+		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
+			if u.Iteration%4 == 3 {
+				return scenario.Refuse(fmt.Errorf("row %d has a line end", u.Iteration))
+			}
+			return scenario.Step{End: r != nil}
+		}), nil
+	}}
+	p := scenarioPlan(refusing, 1, func(p *loadplan.Plan) { p.Requested, p.Duration = 400, 0 })
+	r := simulate(t, p, timed(0))
+	checkIterations(t, r, iterations{started: 400, completed: 300, failed: 100})
+	want := loadresult.Failure{Phase: loadresult.Check, Kind: "value", Detail: "row 3 has a line end", Count: 100}
+	if r.Total.Sent != 300 || len(r.Failures) != 1 || r.Failures[0] != want {
+		t.Errorf("%d sent, errors %+v", r.Total.Sent, r.Failures)
+	}
+}
+
 // A machine owner's ceiling is of requests, each once: 10 iterations/s of three steps are held to
 // 20 requests/s.
 func TestScenarioCeiling(t *testing.T) {
@@ -630,7 +644,7 @@ func TestMayResend(t *testing.T) {
 func TestScenarioFlaws(t *testing.T) {
 	for want, change := range map[string]func(p *loadplan.Plan){
 		"scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },
-		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps = nil },
+		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps, p.Requests = nil, nil },
 		"--users: 4194305 is not":      func(p *loadplan.Plan) { p.Users = loadplan.MaxUsers + 1 },
 		"--users: 2 cannot be shared":  func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
 		"--users: there are too few":   func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },

@@ -129,14 +129,7 @@ func TestStall(t *testing.T) {
 		p.Rate, p.Connections = loadplan.RatePerSecond(1000), 100
 		p.Duration = loadplan.Seconds(20 * s)
 	})
-	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
-		at := p.Now() % (10 * s)
-		wait := int64(0)
-		if at >= 5*s && at < 6*s {
-			wait = 6*s - at
-		}
-		p.Reply(wait, hello)
-	}})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(stallLeft(p.Now()), hello) }})
 	l, v := r.Total.Latency, r.Total.Service
 	if r.Total.Sent != 20_000 || r.Total.Completed != 20_000 || r.Waiting != 0 {
 		t.Errorf("sent %d, completed %d, waiting %d", r.Total.Sent, r.Total.Completed, r.Waiting)
@@ -495,30 +488,44 @@ func TestTurnAllocatesNothing(t *testing.T) {
 
 func allocatesNothing(t *testing.T, reply []byte) {
 	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
-	protocol, err := transport.NewProtocols(&p)
+	w := loopWorker(t, &p, &loop{reply: reply}, func(*metric.Counters) {})
+	checkAllocations(t, w, func() int64 { return w.counters.Completed + w.counters.Failed })
+}
+
+// loopWorker is a worker of the plan on a ring that answers at once.
+func loopWorker(t testing.TB, p *loadplan.Plan, g ring.Ring, publish func(*metric.Counters)) *worker {
+	protocol, err := transport.NewProtocols(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &loop{reply: reply}
-	w, err := newWorker(&p, l, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
+	w, err := newWorker(p, g, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.publish = func(s *metric.Counters) *metric.Counters { s.Reset(); return s }
+	w.publish = func(s *metric.Counters) *metric.Counters { publish(s); s.Reset(); return s }
 	w.beginRun()
-	turn := func() {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
-	}
+	return w
+}
+
+// turn is one turn of a worker's loop.
+func (w *worker) turn() {
+	w.ring.Wait(w.nextWakeUp())
+	w.runTurn()
+}
+
+// checkAllocations checks that a turn, once warm, allocates nothing, and that something is done in
+// each.
+func checkAllocations(t *testing.T, w *worker, done func() int64) {
+	t.Helper()
 	for range 100 {
-		turn()
+		w.turn()
 	}
-	before := w.counters.Completed + w.counters.Failed
-	if n := testing.AllocsPerRun(1000, turn); n != 0 {
+	before := done()
+	if n := testing.AllocsPerRun(1000, w.turn); n != 0 {
 		t.Errorf("%v allocations a turn", n)
 	}
-	if done := w.counters.Completed + w.counters.Failed - before; done < 1000 {
-		t.Errorf("only %d exchanges", done)
+	if n := done() - before; n < 1000 {
+		t.Errorf("only %d in 1,000 turns", n)
 	}
 }
 
@@ -564,15 +571,10 @@ func BenchmarkExchange(b *testing.B) {
 
 func benchmarkExchange(b *testing.B, reply []byte) {
 	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
-	protocol, _ := transport.NewProtocols(&p)
-	l := &loop{reply: reply}
-	w, _ := newWorker(&p, l, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
 	total := metric.NewCounters()
-	w.publish = func(s *metric.Counters) *metric.Counters { total.Merge(s); s.Reset(); return s }
-	w.beginRun()
+	w := loopWorker(b, &p, &loop{reply: reply}, func(s *metric.Counters) { total.Merge(s) })
 	for b.Loop() {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
+		w.turn()
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(total.Completed+total.Failed+
 		w.counters.Completed+w.counters.Failed), "ns/exchange")

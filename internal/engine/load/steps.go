@@ -33,7 +33,7 @@ func (w *worker) beginDue() bool {
 	return w.retries.len > 0 && w.isDue(w.now, &w.window)
 }
 
-// beginIteration has the user who is free the longest begin the iteration that is due.
+// beginIteration begins the iteration that is due, with the user who has been free the longest.
 func (w *worker) beginIteration() {
 	n := w.users.free.first()
 	w.users.free.dropHead()
@@ -58,11 +58,14 @@ func (w *worker) beginIteration() {
 // takeStep has a user do a step: it thinks from an instant on, or waits for a connection, or its
 // iteration was over at that instant.
 func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
+	u := &w.users.all[n]
 	if s.End {
+		if s.Refused != nil && u.counted {
+			w.errors.countRefusal(s.Refused)
+		}
 		w.endIteration(n, at, s.Failed)
 		return
 	}
-	u := &w.users.all[n]
 	u.step = *s
 	if due := at + int64(max(s.Think, 0)); due > w.now {
 		w.users.thinking.pushTimer(due, n)
@@ -71,7 +74,7 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	}
 }
 
-// wakeThinking has the users wait for a connection whose steps have become due.
+// wakeThinking ends the thinking of users whose steps have become due: these wait for a connection.
 func (w *worker) wakeThinking() {
 	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
 		w.retries.pushBack(arrival{due: t.at, request: t.of, counted: w.users.all[t.of].counted})
@@ -111,7 +114,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 	}
 }
 
-// finishStep counts a step that was answered completely, and leads its user on.
+// finishStep counts a step that was answered completely, and continues its user.
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
@@ -122,8 +125,8 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	w.settleStep(x, r, w.now, w.placeOf(c, tag))
 }
 
-// settleStep asks the scenario what it thinks of a response that was complete at an instant, counts
-// the step and has the user go on.
+// settleStep gives the scenario a response that was complete at an instant, counts the step and
+// continues the user.
 func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
 	step := &w.users.all[x.request].step
 	w.samples.keepMessage(step.Message)
@@ -140,34 +143,27 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		next = scenario.Fail()
 	}
 	right := expected && check < 0
-	w.countAnswer(x, at, &w.window, right, w.isClosed())
+	w.countAnswer(x, step.Route, at, &w.window, right, w.isClosed())
 	if x.counted {
-		w.countStep(step.Route, right, at-x.due)
 		w.totals.Scenario.CountChecks(r)
-		switch {
-		case !expected:
-			w.errors.countStatus(x.status, w.addrs[p.addr])
-			w.sampleStep(x, r, at, p, kindOfStatus(x.status))
-		case check >= 0:
-			w.errors.countCheck(w.plan.Checks[check], w.addrs[p.addr])
-			w.sampleStep(x, r, at, p, sampleKind{phase: loadresult.Check, kind: w.plan.Checks[check]})
+		if !right {
+			k := kindOfStatus(x.status)
+			if expected {
+				k = kindOfCheck(w.plan.Checks[check])
+			}
+			w.errors.countAnswer(k, w.addrs[p.addr])
+			w.sampleStep(x, r, at, p, k)
 		}
 	}
 	w.takeStep(x.request, &next, at)
 }
 
-// countStep counts a step of the window in its route.
-func (w *worker) countStep(step int, completed bool, latency int64) {
-	if w.users.routes == nil {
-		return
+// numberOf is the number of an exchange's request in the plan or, with a scenario, of its step.
+func (w *worker) numberOf(x *exchange) int {
+	if w.users == nil {
+		return int(x.request)
 	}
-	r := &w.routes[w.users.routes[step]]
-	if completed {
-		r.Completed++
-		r.Latency.Record(latency)
-	} else {
-		r.Failed++
-	}
+	return w.users.all[x.request].step.Route
 }
 
 // callNext asks for the step after a response.
@@ -179,13 +175,9 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 	return s
 }
 
-// failStep has the user go on whose step has failed and was counted.
+// failStep continues the user of a step that has failed and was counted.
 func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
-	x := &c.exchanges[tag]
-	if x.counted {
-		w.countStep(w.users.all[x.request].step.Route, false, 0)
-	}
-	r := &w.users.failed
+	x, r := &c.exchanges[tag], &w.users.failed
 	r.Reset()
 	r.Failed = string(phase)
 	if c.borrowsMessage(tag) {
@@ -263,7 +255,8 @@ func (w *worker) lendStep(c *conn, tag uint32, r *scenario.Response) {
 	w.users.lent = append(w.users.lent, s)
 }
 
-// takeBackLent has the users go on whose messages no codec reads any more.
+// takeBackLent continues the users whose messages no codec reads any more. A turn calls it behind
+// all completions and timers: nothing else ends a loan.
 func (w *worker) takeBackLent() {
 	all := w.users.lent
 	w.users.lent = all[:0]

@@ -18,7 +18,6 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
-	"dyno/internal/engine/transport"
 )
 
 // filling is a scenario that has a value of its own in each request and looks at each response,
@@ -68,40 +67,14 @@ func fillingPlan() loadplan.Plan {
 	})
 }
 
-// loopWorker is a worker of the plan on a ring that answers at once.
-func loopWorker(t testing.TB, p *loadplan.Plan, reply []byte, publish func(*metric.Counters)) *worker {
-	protocol, err := transport.NewProtocols(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := newWorker(p, &loop{reply: reply}, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.publish = func(s *metric.Counters) *metric.Counters { publish(s); s.Reset(); return s }
-	w.beginRun()
-	return w
-}
-
 // A scenario that allocates nothing has nothing allocated for it either.
 func TestScenarioAllocatesNothing(t *testing.T) {
 	for name, reply := range map[string][]byte{"answers": hello, "errors": unavailable} {
 		p := fillingPlan()
-		w := loopWorker(t, &p, reply, func(*metric.Counters) {})
-		turn := func() {
-			w.ring.Wait(w.nextWakeUp())
-			w.runTurn()
-		}
-		for range 100 {
-			turn()
-		}
-		before := w.totals.Scenario.Started
-		if n := testing.AllocsPerRun(1000, turn); n != 0 {
-			t.Errorf("%s: %v allocations a turn", name, n)
-		}
-		if begun := w.totals.Scenario.Started - before; begun < 1000 {
-			t.Errorf("%s: only %d iterations", name, begun)
-		}
+		t.Run(name, func(t *testing.T) {
+			w := loopWorker(t, &p, &loop{reply: reply}, func(*metric.Counters) {})
+			checkAllocations(t, w, func() int64 { return w.totals.Scenario.Started })
+		})
 	}
 }
 
@@ -109,10 +82,9 @@ func TestScenarioAllocatesNothing(t *testing.T) {
 // are 1 µs apart, so each call takes as long.
 func TestScenarioTime(t *testing.T) {
 	p := fillingPlan()
-	w := loopWorker(t, &p, hello, func(*metric.Counters) {})
+	w := loopWorker(t, &p, &loop{reply: hello}, func(*metric.Counters) {})
 	for range 2000 {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
+		w.turn()
 	}
 	c := &w.users.clock
 	if c.calls < 20_000 || c.estimate() != c.calls*us {
@@ -125,10 +97,9 @@ func TestScenarioTime(t *testing.T) {
 
 func BenchmarkScenario(b *testing.B) {
 	p, total := fillingPlan(), metric.NewCounters()
-	w := loopWorker(b, &p, hello, func(s *metric.Counters) { total.Merge(s) })
+	w := loopWorker(b, &p, &loop{reply: hello}, func(s *metric.Counters) { total.Merge(s) })
 	for b.Loop() {
-		w.ring.Wait(w.nextWakeUp())
-		w.runTurn()
+		w.turn()
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(total.Completed+w.counters.Completed), "ns/exchange")
 }
@@ -266,10 +237,9 @@ func TestScenarioMemory(t *testing.T) {
 		}}
 		p := scenarioPlan(keep, 1, func(p *loadplan.Plan) { p.Connections, p.Users = 100, users })
 		before := heapInUse()
-		w := loopWorker(t, &p, hello, func(*metric.Counters) {})
+		w := loopWorker(t, &p, &loop{reply: hello}, func(*metric.Counters) {})
 		for states < users {
-			w.ring.Wait(w.nextWakeUp())
-			w.runTurn()
+			w.turn()
 		}
 		after := heapInUse()
 		if w.inFlight+len(w.users.thinking)+int(w.retries.len) != users {

@@ -23,12 +23,11 @@ import (
 type users struct {
 	scenario scenario.Scenario
 	want     proto.Want
-	routes   []int // by step
 	all      []user
 	free     fifo[uint32] // the longest first
 	thinking timers
 	lent     []lentStep
-	failed   scenario.Response // given for a step that failed without a response
+	failed   scenario.Response // of a step that failed: without a response
 	clock    callClock
 }
 
@@ -57,7 +56,7 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 	}
 	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
 		free: newFIFO[uint32](int(share.Users))}
-	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(max(p.Pipeline, p.Streams))
+	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(p.Depth())
 	for k := range u.all {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)
@@ -75,9 +74,9 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 // userStreams keeps the users' random streams apart from those of arrivals, which have the seed.
 const userStreams = 0x7573_6572_7300_0001
 
-// freedBy is since when a user is free, for whom a connection has room now. A closed workload
-// begins with open connections: as long as there is a slot for each user, the first iteration is
-// due when it can be begun (see slot.go). Users beyond the slots wait from the load's start on.
+// freedBy is since when a user is free. A closed workload begins with open connections: as long as
+// there is a slot for each user, a user's first iteration is due when it can be begun, which is now
+// (see slot.go). Users beyond the slots wait from the load's start on.
 func (u *user) freedBy(now, start int64) int64 {
 	if u.freed == notYet {
 		return now
@@ -85,19 +84,9 @@ func (u *user) freedBy(now, start int64) int64 {
 	return max(u.freed, start)
 }
 
-// canBegin reports whether somebody is free for what is due next. Without a scenario nobody is
+// canBegin reports whether a user is free to begin what is due next. Without a scenario none is
 // needed.
 func (u *users) canBegin() bool { return u == nil || u.free.len > 0 }
-
-// nextWakeUp is when a user has something to do even if nothing completes, or notYet.
-func (u *users) nextWakeUp(now int64) int64 {
-	for i := range u.lent {
-		if !u.lent[i].isLent() {
-			return now
-		}
-	}
-	return u.thinking.earliest(notYet)
-}
 
 // mayResend reports whether a step may be sent again although the server may have processed it.
 func (u *users) mayResend(n uint32, p *loadplan.Plan) bool {

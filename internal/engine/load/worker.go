@@ -153,7 +153,7 @@ func (w *worker) nextWakeUp() int64 {
 	}
 	at := min(w.now+sleepMost, w.timers.earliest(notYet), w.dialing.next, w.rotate)
 	if w.users != nil {
-		at = min(at, w.users.nextWakeUp(w.now))
+		at = min(at, w.users.thinking.earliest(notYet))
 	}
 	if w.start == notYet {
 		if w.dialing.settled {

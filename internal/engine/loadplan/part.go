@@ -86,13 +86,13 @@ func (p *Plan) apportion(total int64, parts []Plan) []int64 {
 
 // reducedWeights divides the weights by their greatest common divisor.
 func reducedWeights(weights []int) []int {
-	common := int64(0)
+	common := 0
 	for _, w := range weights {
-		common = greatestDivisor(int64(w), common)
+		common = sequence.GreatestDivisor(w, common)
 	}
 	weights = slices.Clone(weights)
 	for i := range weights {
-		weights[i] /= max(int(common), 1)
+		weights[i] /= max(common, 1)
 	}
 	return weights
 }
@@ -184,14 +184,14 @@ func (p *Plan) arrivalSlots() (mine []int64, all int64) {
 	weights := make([]int64, len(p.Weights))
 	for i, w := range p.Weights {
 		weights[i] = int64(w)
-		all += weights[i]
 	}
-	for k, part := range sequence.Spread(weights, all) {
+	order := sequence.Spread(weights)
+	for k, part := range order {
 		if int(part) == p.Part {
 			mine = append(mine, int64(k))
 		}
 	}
-	return mine, all
+	return mine, int64(len(order))
 }
 
 // shareDivisor is the number of arrivals of which one is the part's, on average.
@@ -223,7 +223,8 @@ type slotCycle struct {
 // workerSlots is the cycle of worker i of n: every n-th of the part's arrivals.
 func (p *Plan) workerSlots(i, n int) slotCycle {
 	mine, all := p.arrivalSlots()
-	rounds := int64(n) / greatestDivisor(int64(n), int64(len(mine))) // until a pattern repeats
+	// A pattern repeats after so many rounds.
+	rounds := int64(n) / sequence.GreatestDivisor(int64(n), int64(len(mine)))
 	t := slotCycle{period: uint64(rounds * all)}
 	for j := int64(i); j < rounds*int64(len(mine)); j += int64(n) {
 		round, k := j/int64(len(mine)), j%int64(len(mine))
@@ -252,10 +253,3 @@ func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 
 // DrawSeed draws a seed that JSON can represent exactly.
 func DrawSeed() uint64 { return rand.Uint64()>>11 | 1 }
-
-func greatestDivisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}

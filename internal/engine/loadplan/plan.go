@@ -25,6 +25,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/template"
 )
 
 // A Plan is all that decides a run: flags set its fields, files decode into
@@ -37,11 +38,16 @@ type Plan struct {
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
 
-	// Scenario is what users do with the Requests, or, if there are none, with requests of its own;
-	// nil: they are sent in turn. With a scenario,
-	// what is due, by a rate or as the last has ended, is an iteration, and Requested are iterations.
+	// What the holes of Requests are filled from, besides functions. A variable's value is in the
+	// Requests already.
+	Variables []Param `json:"variables,omitempty"`
+	Rows      *Rows   `json:"rows,omitempty"` // nil: no data
+
+	// Scenario is what users do: it sends the Requests, or requests of its own if there are none.
+	// What becomes due is then an iteration, and Requested is a number of iterations. nil: the
+	// Requests are sent in turn.
 	Scenario scenario.Maker `json:"-"`
-	Steps    []string       `json:"steps,omitempty"`  // names of the scenario's steps, by number
+	Steps    []string       `json:"steps,omitempty"`  // of an iteration; none: it is a request
 	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
 	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
 
@@ -73,9 +79,10 @@ type Plan struct {
 	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
+	Expectations
 
-	// SaveErrors keeps Result.Samples of all kinds of errors, with requests and whole responses. It
-	// costs the threads a copy of each response, and the memory that SampledShare says.
+	// SaveErrors keeps samples of all kinds of errors (loadresult.Sample), with requests and whole
+	// responses. It costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
@@ -122,7 +129,24 @@ type Request struct {
 	Name   string // of its route in the result
 	Weight int    // of 1 or more: its share of what is sent
 
+	// Template is the request as it was written, if it has {{: with its holes and the names of
+	// variables. The Request above then has the values of the variables, and Holes, which Sources
+	// fill. nil: the Request is as it was written.
+	Template *proto.Request
+	Sources  []template.Source
+	Raw      bool // Body has {{, which is no hole
+
+	Expect *Expectations // of its responses, in place of the plan's; nil: those of the plan
+
 	digest digest // of a Body that JSON did not hold
+}
+
+// Written is the request as the user wrote it.
+func (r *Request) Written() *proto.Request {
+	if r.Template != nil {
+		return r.Template
+	}
+	return &r.Request
 }
 
 // TLS is how the server is authenticated, and we to it. Files are PEM.
@@ -234,8 +258,8 @@ type Flaw struct{ Setting, Problem string }
 // Error names the setting first.
 func (f Flaw) Error() string { return f.Setting + ": " + f.Problem }
 
-// Check reports every Flaw of the plan, joined, and changes nothing. It looks
-// at nothing outside the plan: Limits does.
+// Check reports every Flaw of the plan, joined, and changes nothing. It looks at nothing outside
+// the plan. What this machine cannot do is found when the load begins.
 func (p *Plan) Check() error {
 	var all []error
 	flaw := func(bad bool, setting, format string, args ...any) {
@@ -320,6 +344,9 @@ func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) 
 // Open reports whether arrivals follow a schedule of their own (an open loop)
 // and not the answers (a closed loop).
 func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
+
+// Depth is how many requests a connection can have in flight, 1 at least.
+func (p *Plan) Depth() int { return max(p.Pipeline, p.Streams, 1) }
 
 // LiteralAddress is the target's address; ok is false if a name has to be looked up.
 func (t Target) LiteralAddress() (at netip.AddrPort, ok bool) {

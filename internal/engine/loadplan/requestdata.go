@@ -124,6 +124,7 @@ type lineJSON struct {
 	Base64  []byte   `json:"body_base64,omitempty"` // of a body that is not UTF-8
 	digest           // of a body that is not known any more: such a line cannot be read again
 	Weight  int      `json:"weight,omitempty"`
+	Expectations
 }
 
 // WriteRequests writes all requests of the plan, a line each, in the format of --requests-file. It
@@ -142,17 +143,21 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range p.Requests {
-		r := &p.Requests[i]
-		line := lineJSON{Method: r.Method, URL: r.Path, digest: r.digest}
+		asked := &p.Requests[i]
+		r := asked.Written()
+		line := lineJSON{Method: r.Method, URL: r.Path, digest: asked.digest}
 		if r.Authority != authority && r.Path != "*" {
 			scheme, _, _ := strings.Cut(origin, "://")
 			line.URL = scheme + "://" + r.Authority + r.Path
 		}
-		if r.Name != r.Method+" "+r.Path {
-			line.Name = r.Name
+		if asked.Name != r.Method+" "+r.Path {
+			line.Name = asked.Name
 		}
-		if r.Weight != 1 {
-			line.Weight = r.Weight
+		if asked.Expect != nil {
+			line.Expectations = *asked.Expect
+		}
+		if asked.Weight != 1 {
+			line.Weight = asked.Weight
 		}
 		for _, f := range r.Header {
 			if redact.FirstMark(f.Value) == "" {
@@ -161,7 +166,7 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 				leave(i, f)
 			}
 		}
-		if r.Body != nil && !utf8.Valid(r.Body) {
+		if r.Body != nil && (asked.Raw || !utf8.Valid(r.Body)) {
 			line.Base64 = r.Body
 		} else if r.Body != nil {
 			body := string(r.Body)

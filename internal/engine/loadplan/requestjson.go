@@ -28,7 +28,9 @@ type requestJSON struct {
 	Headers   []fieldJSON `json:"headers,omitempty"`
 	Body      string      `json:"body,omitempty"`
 	digest
-	Weight int `json:"weight"`
+	Weight   int  `json:"weight"`
+	Template bool `json:"template,omitempty"` // its texts have holes
+	Expectations
 }
 
 type fieldJSON struct {
@@ -36,20 +38,25 @@ type fieldJSON struct {
 	Value string `json:"value"`
 }
 
-// MarshalJSON writes the request, with its body if that is UTF-8 of at most 4 KiB.
+// MarshalJSON writes the request as the user wrote it, with its body if that is UTF-8 of at most
+// 4 KiB.
 func (r Request) MarshalJSON() ([]byte, error) {
-	j := requestJSON{Name: r.Name, Method: r.Method, Authority: r.Authority, Path: r.Path,
-		digest: r.digest, Weight: r.Weight}
-	for _, f := range r.Header {
+	w := r.Written()
+	j := requestJSON{Name: r.Name, Method: w.Method, Authority: w.Authority, Path: w.Path,
+		digest: r.digest, Weight: r.Weight, Template: r.Template != nil}
+	if r.Expect != nil {
+		j.Expectations = *r.Expect
+	}
+	for _, f := range w.Header {
 		j.Headers = append(j.Headers, fieldJSON(f))
 	}
 	switch {
-	case len(r.Body) == 0:
-	case len(r.Body) <= longestBody && utf8.Valid(r.Body):
-		j.Body, j.digest = string(r.Body), digest{}
+	case len(w.Body) == 0:
+	case len(w.Body) <= longestBody && utf8.Valid(w.Body):
+		j.Body, j.digest = string(w.Body), digest{}
 	default:
-		sum := sha256.Sum256(r.Body)
-		j.digest = digest{int64(len(r.Body)), hex.EncodeToString(sum[:])}
+		sum := sha256.Sum256(w.Body)
+		j.digest = digest{int64(len(w.Body)), hex.EncodeToString(sum[:])}
 	}
 	// Not json.Marshal: it would write the & of every query as \u0026.
 	var b bytes.Buffer
@@ -60,7 +67,8 @@ func (r Request) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. A request whose body was not written has none
-// afterwards, but MarshalJSON writes it as it was read.
+// afterwards, but MarshalJSON writes it as it was read. One with holes has them in its Template
+// only.
 func (r *Request) UnmarshalJSON(b []byte) error {
 	var j requestJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -73,6 +81,13 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	}
 	if j.Body != "" {
 		r.Body = []byte(j.Body)
+	}
+	if own := j.Expectations; own.Body != nil || own.Header != nil {
+		r.Expect = &own
+	}
+	if j.Template {
+		written := r.Request
+		r.Template = &written
 	}
 	return nil
 }

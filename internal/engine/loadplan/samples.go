@@ -15,7 +15,7 @@ const (
 // SaveErrors keeps for each request under way, for any of them may become an error. All together
 // keep 256 MiB, or 8 KiB each if there are more than 32,768.
 func (p *Plan) SampledShare() int {
-	requests := max(p.Connections, 1) * max(p.Pipeline, p.Streams, 1)
+	requests := max(p.Connections, 1) * p.Depth()
 	return max(sampledMemory/2/requests, sampledLeast)
 }
 

@@ -1,12 +1,11 @@
 package loadplan
 
 import (
+	"slices"
+
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 )
-
-// This file is what a scenario is to the plan and to the result. What its users do while there is
-// load is in users.go and steps.go.
 
 // checkScenario is Check of what users do.
 func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
@@ -15,7 +14,7 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 			"the plan has steps, checks or users, and no scenario that says what users do")
 		return
 	}
-	flaw(len(p.Steps) == 0, "scenario", "has no step")
+	flaw(len(p.Steps)+len(p.Requests) == 0, "scenario", "has no step")
 	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
 	threads := min(p.Threads, p.Connections)
 	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
@@ -23,7 +22,8 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
 		p.Part+1, p.Parts)
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
-	flaw(p.Probe > 0, "--probe", "sends the same request again and again, and a scenario does not")
+	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
+		"leave it out where requests have {{holes}}, data, users or checks")
 }
 
 // Want is what the plan wants of each response.
@@ -37,13 +37,44 @@ func (p *Plan) Want() (w proto.Want) {
 	return w
 }
 
-// StepRoutes are the steps, by number, as requests of which only the Name is set: a route for each.
-func (p *Plan) StepRoutes() []Request {
-	all := make([]Request, len(p.Steps))
-	for i := range all {
-		all[i].Name = p.Steps[i]
+// StepCount is how many steps there are: an iteration that has none is one of the Requests.
+func (p *Plan) StepCount() int {
+	if len(p.Steps) == 0 {
+		return len(p.Requests)
 	}
-	return all
+	return len(p.Steps)
+}
+
+// StepName is the name of step i, or of request i where those are the steps.
+func (p *Plan) StepName(i int) string {
+	if len(p.Steps) == 0 {
+		return p.Requests[i].Name
+	}
+	return p.Steps[i]
+}
+
+// LeastChecks is how many of Checks a result has at least: all, but for one that is the scenario's
+// own (see scenario.IsOwnCheck).
+func (p *Plan) LeastChecks() int {
+	n := len(p.Checks)
+	if n > 0 && scenario.IsOwnCheck(p.Checks[n-1]) {
+		return n - 1
+	}
+	return n
+}
+
+// MayIdle reports whether connections of a closed load may be idle: users think between steps, or
+// are fewer than the requests that can be in flight.
+func (p *Plan) MayIdle() bool { return len(p.Steps) > 0 || p.Users > 0 }
+
+// HasHoles reports whether a request has a hole, so that it needs a scenario.
+func (p *Plan) HasHoles() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return len(r.Holes) > 0 })
+}
+
+// HasTemplates reports whether a request was written with {{.
+func (p *Plan) HasTemplates() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.Template != nil })
 }
 
 // IsRandom reports whether the plan needs a Seed: something in it is drawn at random.
@@ -51,16 +82,18 @@ func (p *Plan) IsRandom() bool {
 	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
 }
 
-// CountsIterations reports whether results tell iterations from requests. With a scenario of one
-// step, which has no checks, an iteration is a request.
-func (p *Plan) CountsIterations() bool { return len(p.Steps) > 1 || len(p.Checks) > 0 }
+// CountsIterations reports whether results tell iterations from requests. An iteration is a request
+// if there are no Steps, and if there is one step, which has no checks.
+func (p *Plan) CountsIterations() bool {
+	return len(p.Steps) > 1 || len(p.Steps) == 1 && len(p.Checks) > 0
+}
 
 // UserCount is how many users a plan with a scenario has.
 func (p *Plan) UserCount() int {
 	if p.Users > 0 {
 		return p.Users
 	}
-	return p.Connections * max(p.Pipeline, p.Streams)
+	return p.Connections * p.Depth()
 }
 
 // ScenarioShare is what of the scenario is worker i's of n. Users are shared out as iterations are,

@@ -33,7 +33,7 @@ func (s *Sequence) startingAt(place int64) *Sequence {
 func (p *Plan) NewSequences(i, n int) (window, warmup *Sequence) {
 	place, places := p.streamIndex(i, n)
 	reqs := p.Requests
-	if len(reqs) == 0 { // a scenario, which chooses what is sent
+	if p.Scenario != nil { // it chooses what is sent
 		reqs = make([]Request, 1)
 	}
 	warmup = newSequence(reqs, place, places)

@@ -78,6 +78,16 @@ func Fewer(all []Failure, most int) []Failure {
 	return append(kept, others...)
 }
 
+// Refused is the kind, of phase Check, of requests that were not sent because a value does not fit
+// its place.
+const Refused = "value"
+
+// IsRefusal reports whether a failure is of requests that were not sent: see Refused. The failure
+// of a check with the same name has an address.
+func IsRefusal(phase Phase, kind, address string) bool {
+	return phase == Check && kind == Refused && address == ""
+}
+
 // Behind is the kind of requests that were lost with their connection because another request
 // failed. They are a consequence; the cause is counted as well.
 const Behind = "behind"

@@ -11,15 +11,15 @@ const RoutesMax = 1000
 // OtherRoutes is the name of the route that all others count as.
 const OtherRoutes = "(others)"
 
-// NewRoutes makes a route for each name, and finds the route of each request. With one request
-// there are no routes: the only one would equal the total. There are RoutesMax routes at most.
-func NewRoutes(reqs []loadplan.Request) (routes []Route, route []int) {
-	if len(reqs) < 2 {
+// NewRoutes makes a route for each name of the plan's steps, and finds the route of each step. With
+// one step there are no routes: the only one would equal the total. There are RoutesMax at most.
+func NewRoutes(p *loadplan.Plan) (routes []Route, route []int) {
+	if p.StepCount() < 2 {
 		return nil, nil
 	}
 	places := map[string]int{}
-	for i := range reqs {
-		name := reqs[i].Name
+	for i := range p.StepCount() {
+		name := p.StepName(i)
 		if _, known := places[name]; !known && len(routes) >= RoutesMax-1 {
 			name = OtherRoutes
 		}

@@ -33,6 +33,7 @@ type Sample struct {
 
 	Request      proto.Request // as it was sent, without holes; of Body the first SampledBody bytes
 	RequestBytes int64         // of its body
+	RequestKept  int           // bytes of its body that Request has, secrets and all
 	BodyHoles    bool          // its body had holes: its length was sent, 0 included
 
 	Status    uint16        // 0: no response arrived
@@ -41,6 +42,7 @@ type Sample struct {
 	LeftOut   int    // fields of header and trailer that were not kept: see Plan.SampledShare
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
+	BodyKept  int    // bytes of it that Body has, secrets and all
 }
 
 // SetRequest sets what was sent: the message without holes, and with the fields that dyno adds.
@@ -50,7 +52,7 @@ func (s *Sample) SetRequest(p *loadplan.Plan, m proto.Message) {
 	own := m.Fill != nil && m.Fill.Own != nil
 	s.BodyHoles = !own && p.Requests[m.Request].HasHoles(proto.InBody)
 	r.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
-	s.Request = r
+	s.Request, s.RequestKept = r, len(r.Body)
 }
 
 // SentFields are the fields of the header as it was sent: those of the request, and those that dyno
@@ -69,9 +71,7 @@ func (s *Sample) SentFields() (all []proto.Field) {
 		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
 	}
 	all = append(all, r.Header...)
-	sized := s.RequestBytes > 0 || s.BodyHoles ||
-		slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
-	if sized && !given("Content-Length") && !given("Transfer-Encoding") {
+	if (s.BodyHoles || r.SendsLength()) && !given("Content-Length") && !given("Transfer-Encoding") {
 		length := strconv.FormatInt(s.RequestBytes, 10)
 		all = append(all, proto.Field{Name: "Content-Length", Value: length})
 	}
@@ -94,4 +94,5 @@ func (s *Sample) SetResponse(r *scenario.Response, status uint16, body int64) {
 		*to = append(*to, proto.Field{Name: string(name), Value: string(value)})
 	}
 	s.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
+	s.BodyKept = len(s.Body)
 }

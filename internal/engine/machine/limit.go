@@ -4,7 +4,8 @@
 //
 // machine_linux.go has CPUs, threads, files and ports, machine_other.go what other systems have
 // instead. procs.go has the processors of the Go scheduler, runtimepauses.go the waits of
-// goroutines and the runtime's stops, cpu_unix.go and cpu_windows.go the CPU time of the process.
+// goroutines and the runtime's stops, cpu_unix.go and cpu_windows.go the CPU time of the process,
+// name_linux.go and its like the names of kernel and CPU.
 package machine
 
 // A Limit is the error that this machine cannot give what was asked for: what that was, and what

@@ -51,6 +51,18 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
+// plan is a plan for n of a request, on one connection.
+func plan(s *httptest.Server, m *Maker, r Request, n int64) loadplan.Plan {
+	at := s.Listener.Addr().(*net.TCPAddr).AddrPort()
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
+	p.Scenario, p.Checks = m, m.CheckNames()
+	p.Threads, p.Connections, p.Requested, p.Seed = 1, 1, n, 1
+	p.Duration, p.Drain, p.Timeout = 0, loadplan.Seconds(time.Minute), loadplan.Seconds(time.Minute)
+	return p
+}
+
 // Each row is sent exactly once, on 1 to 3 threads with odd numbers of connections and by three
 // parts with weights 2:1:1, and each wrong answer is counted.
 func TestOnceThroughLoad(t *testing.T) {
@@ -70,13 +82,8 @@ func TestOnceThroughLoad(t *testing.T) {
 			r.Checks = []int{0, 1}
 			m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{r},
 				Checks: checks(t, "json:$.ok==true")})
-			at := s.Listener.Addr().(*net.TCPAddr).AddrPort()
-			p := loadplan.DefaultPlan()
-			p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
-			p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
-			p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
-			p.Threads, p.Connections, p.Requested, p.Seed = tc.threads, tc.connections, n, 1
-			p.Duration, p.Drain = 0, loadplan.Seconds(time.Minute)
+			p := plan(s.Server, m, r, n)
+			p.Threads, p.Connections = tc.threads, tc.connections
 			passed, failed, errors := runParts(t, p.SplitBy(tc.weights))
 			want, seqs := map[string]int{}, map[string]int{}
 			for i := range n {
@@ -123,13 +130,8 @@ func TestOnceWithAWarmup(t *testing.T) {
 	r := request(t, d, "/?e={{email}}", "", "")
 	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{r}})
 	s := newServer(t)
-	at := s.Listener.Addr().(*net.TCPAddr).AddrPort()
-	p := loadplan.DefaultPlan()
-	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []loadplan.Request{{Request: r.Request, Name: "once", Weight: 1}}
-	p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
-	p.Threads, p.Connections, p.Requested, p.Seed = 1, 1, 5, 1
-	p.Duration, p.Warmup = 0, loadplan.Seconds(time.Second)
+	p := plan(s.Server, m, r, 5)
+	p.Warmup = loadplan.Seconds(time.Second)
 	if _, err := load.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "leave out --warmup") {
 		t.Error(err)
 	}

@@ -1,7 +1,6 @@
 package onestep
 
 import (
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -33,14 +32,8 @@ func TestNow(t *testing.T) {
 	defer s.Close()
 	asked := request(t, nil, "/?t={{now}}", "", "")
 	m := maker(t, Config{Requests: []Request{asked}})
-	at := s.Listener.Addr().(*net.TCPAddr).AddrPort()
-	p := loadplan.DefaultPlan()
-	p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port()}
-	p.Requests = []loadplan.Request{{Request: asked.Request, Name: "once", Weight: 1}}
-	p.Scenario, p.Steps, p.Checks = m, []string{"once"}, m.CheckNames()
-	p.Threads, p.Connections, p.Users, p.Requested, p.Seed = 1, 1, 1, n, 1
-	p.Rate, p.Timeout = loadplan.RatePerSecond(float64(time.Second/interval)), loadplan.Seconds(time.Minute)
-	p.Duration, p.Drain = 0, loadplan.Seconds(time.Minute)
+	p := plan(s, m, asked, n)
+	p.Users, p.Rate = 1, loadplan.RatePerSecond(float64(time.Second/interval))
 	began := ring.Clock()
 	r, err := load.Run(t.Context(), p, nil)
 	ended := ring.Clock()

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
@@ -44,64 +42,79 @@ type Maker struct {
 	want     proto.Want
 	values   int // of the request that has most
 	longest  int // bytes of what is generated for one request, at most
-	mu       sync.Mutex
-	workers  []*worker
 }
 
-// compiled is a request with what would have to be computed for each message.
+// compiled is a request with what is computed once for all of its messages.
 type compiled struct {
 	Request
 	bodyHoles []proto.Hole
-	inserted  []insertion
+	inserted  []*insertion
 }
 
-// An insertion is a place where values of the data stand of which some may not stand there.
+// An insertion is a column in a part of requests where some of its values may not stand.
 type insertion struct {
 	column int
 	in     proto.Part
 	wrong  []uint64 // a bit for each row: its value may not
 }
 
-// newInsertion is the insertion of a column; has is false if all of its values may stand there.
-// They are checked before the load, once, and not for each message.
-func newInsertion(t *data.Table, column int, in proto.Part) (i insertion, has bool) {
-	i = insertion{column: column, in: in}
+// isWrong reports whether the value of a row may not stand there.
+func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
+
+// insertions are those of all requests of a run. They are found before the load, and each once: to
+// check a value for each message costs more, and a table may have a million rows.
+type insertions struct {
+	table *data.Table
+	found map[[2]int]*insertion // by column and part; nil: all values may stand there
+}
+
+// in are the insertions of a request.
+func (a *insertions) in(r *Request) (all []*insertion) {
+	for _, h := range r.Holes {
+		s := r.Sources[h.Value]
+		if s.Kind != template.Column || h.In == proto.InBody || a.table == nil {
+			continue
+		}
+		key := [2]int{s.Index, int(h.In)}
+		one, known := a.found[key]
+		if !known {
+			one = findInsertion(a.table, s.Index, h.In)
+			a.found[key] = one
+		}
+		if one != nil && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// findInsertion is the insertion of a column, or nil.
+func findInsertion(t *data.Table, column int, in proto.Part) (i *insertion) {
 	for row := range t.Rows() {
-		if proto.CheckValue(in, t.Value(row, column)) != nil {
-			if !has {
-				i.wrong, has = make([]uint64, t.Rows()/64+1), true
+		if proto.ValueProblem(in, t.Value(row, column)) != "" {
+			if i == nil {
+				i = &insertion{column, in, make([]uint64, t.Rows()/64+1)}
 			}
 			i.wrong[row/64] |= 1 << (row % 64)
 		}
 	}
-	return i, has
+	return i
 }
-
-// isWrong reports whether the value of a row may not stand there.
-func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 != 0 }
 
 // New makes the scenario.
 func New(c Config) (*Maker, error) {
 	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order}
 	var faults []error
 	var weights []int
+	places := insertions{c.Data, map[[2]int]*insertion{}}
 	for i, r := range c.Requests {
 		weights = append(weights, r.Weight)
-		one := compiled{Request: r, bodyHoles: r.BodyHoles()}
+		one := compiled{Request: r, bodyHoles: r.BodyHoles(), inserted: places.in(&r)}
 		longest := 0
 		for k, s := range r.Sources {
 			longest += s.Longest()
 			if s.Kind == template.Capture || s.Kind == template.Column && c.Data == nil {
 				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
-			}
-		}
-		for _, h := range r.Holes {
-			s := r.Sources[h.Value]
-			if s.Kind != template.Column || h.In == proto.InBody || c.Data == nil {
-				continue
-			}
-			if in, has := newInsertion(c.Data, s.Index, h.In); has {
-				one.inserted = append(one.inserted, in)
 			}
 		}
 		for _, k := range r.Checks {
@@ -141,23 +154,9 @@ func (m *Maker) CheckNames() []string {
 		all = append(all, c.Name())
 	}
 	if m.want.Body > 0 {
-		all = append(all, fmt.Sprintf("body within %d bytes", m.want.Body))
+		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	return all
-}
-
-// Refused is how many messages of the window were not sent because of a value, or because rows were
-// used up, and the reason of one of them; nil if there is none. The iterations failed.
-func (m *Maker) Refused() (n int64, reason error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, w := range m.workers {
-		n += w.refused.Load()
-		if first := w.first.Load(); first != nil && reason == nil {
-			reason = *first
-		}
-	}
-	return n, reason
 }
 
 // Make makes the scenario of a worker.
@@ -167,11 +166,7 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 			return nil, fmt.Errorf("--data-order %v: %w", m.rows, err)
 		}
 	}
-	w := &worker{Maker: m, numbering: scenario.NewNumbering(s)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.workers = append(m.workers, w)
-	return w, nil
+	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
 }
 
 // A worker is the scenario of one worker.
@@ -180,8 +175,7 @@ type worker struct {
 	numbering scenario.Numbering
 	facts     template.Facts
 	scratch   check.Scratch
-	refused   atomic.Int64 // which Refused reads while there is load; no other worker writes it
-	first     atomic.Pointer[error]
+	refused   error // why the first message with a wrong value was not sent
 }
 
 // A message is what a user sends. Its memory is used again for the user's next one.
@@ -206,14 +200,14 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	row := 0
 	if w.table != nil {
 		if row, is = w.rows.Row(u, place, w.table.Rows()); !is {
-			return w.refuse(u, nil, row)
+			return scenario.Refuse(errUsedUp)
 		}
 	}
 	x.request = int(w.order[place%int64(len(w.order))])
 	r := &w.requests[x.request]
-	for k := range r.inserted {
-		if i := &r.inserted[k]; i.isWrong(row) {
-			return w.refuse(u, i, row)
+	for _, i := range r.inserted {
+		if i.isWrong(row) {
+			return w.refuse(i, row)
 		}
 	}
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
@@ -240,28 +234,23 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	return step
 }
 
-// refuse ends an iteration that cannot be sent: because of the value of a row at i or, if that is
-// nil, because rows are used up. It says why once.
-func (w *worker) refuse(u *scenario.User, i *insertion, row int) scenario.Step {
-	if u.Warmup {
-		return scenario.Fail()
+// refuse ends an iteration that cannot be sent: the value of a row may not stand at i. All refusals
+// of a worker have the reason of its first one, for results show one.
+func (w *worker) refuse(i *insertion, row int) scenario.Step {
+	if w.refused == nil {
+		w.refused = fmt.Errorf("column %s, row %d: the value %s", w.table.Columns()[i.column], row+1,
+			proto.ValueProblem(i.in, w.table.Value(row, i.column)))
 	}
-	if w.refused.Add(1) == 1 {
-		err := errUsedUp
-		if i != nil {
-			err = fmt.Errorf("column %s, row %d: %w", w.table.Columns()[i.column], row+1,
-				proto.CheckValue(i.in, w.table.Value(row, i.column)))
-		}
-		w.first.Store(&err)
-	}
-	return scenario.Fail()
+	return scenario.Refuse(w.refused)
 }
 
-// Next checks the response.
+// Next checks the response. That its body is too long counts once, for however many checks it is.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	long := false
 	for _, i := range w.requests[u.State.(*message).request].Checks {
 		passes, sure := w.checks[i].Passes(r, &w.scratch)
-		if !sure {
+		if !sure && !long {
+			long = true
 			r.Check(len(w.checks), false)
 		}
 		r.Check(i, passes)

@@ -150,17 +150,16 @@ func TestWeights(t *testing.T) {
 func TestRefused(t *testing.T) {
 	d := table(t, "email,token,secret\na b,\"x\ny\",\"1\n2\"\na,x,1\n")
 	for _, tc := range []struct{ path, header, body, want string }{
-		{"/{{email}}", "", "", `column email, row 1: "a b" contains a space`},
-		{"/", "{{token}}", "", `column token, row 1: "x\ny" contains CR, LF`},
+		{"/{{email}}", "", "", `column email, row 1: the value contains a space`},
+		{"/", "{{token}}", "", `column token, row 1: the value contains CR, LF`},
 		{"/", "{{email}}", "{{secret}}{{email}}{{token}}", ""},
 	} {
 		m := maker(t, Config{Data: d, Requests: []Request{request(t, d, tc.path, tc.header, tc.body)}})
 		w := worker1(t, m, scenario.Share{Users: 1})
 		first, second := w.Start(user(0)), w.Start(user(0))
-		n, err := m.Refused()
-		if second.End || first.End != (tc.want != "") || first.Failed != first.End ||
-			(n == 1) != first.End || !strings.HasPrefix(fmt.Sprint(err), tc.want) && tc.want != "" {
-			t.Errorf("%+v: %+v; %d: %v", tc, first, n, err)
+		if err := first.Refused; second.End || first.End != (tc.want != "") || first.Failed != first.End ||
+			(err != nil) != first.End || !strings.HasPrefix(fmt.Sprint(err), tc.want) && tc.want != "" {
+			t.Errorf("%+v: %+v: %v", tc, first, err)
 		}
 	}
 	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
@@ -168,32 +167,31 @@ func TestRefused(t *testing.T) {
 	w.Start(user(0))
 	w.Start(user(0))
 	s := w.Start(user(0))
-	if n, err := m.Refused(); !s.Failed || n != 1 || err != errUsedUp {
-		t.Errorf("%+v; %d: %v", s, n, err)
+	if !s.Failed || s.Refused != errUsedUp {
+		t.Errorf("%+v: %v", s, s.Refused)
 	}
 	if _, err := m.Make(scenario.Share{Users: 1}); err == nil || !strings.Contains(err.Error(), "-n 2") {
 		t.Errorf("once without a number of requests: %v", err)
 	}
 }
 
-// Of a warm-up nothing is counted, and once, which has no row for it, is refused.
-func TestRefusedInTheWarmup(t *testing.T) {
+// A column is checked once for each part in which it stands, and not for each request: a run may have
+// a million of them.
+func TestColumnsAreCheckedOnce(t *testing.T) {
+	d := table(t, "email,fits\na b,x\n")
+	a := request(t, d, "/a{{email}}{{email}}{{fits}}", "{{email}}", "")
+	b := request(t, d, "/b{{email}}", "", "{{email}}")
+	m := maker(t, Config{Data: d, Requests: []Request{a, b}})
+	one, two := m.requests[0].inserted, m.requests[1].inserted
+	if len(one) != 1 || len(two) != 1 || one[0] != two[0] {
+		t.Errorf("%v and %v", one, two)
+	}
+}
+
+// A load with a warm-up has no row for it if each is to be sent once.
+func TestOnceHasNoRowsForAWarmup(t *testing.T) {
 	d := table(t, "email\na b\n")
-	m := maker(t, Config{Data: d, Requests: []Request{request(t, d, "/{{email}}", "", "")}})
-	w, u := worker1(t, m, scenario.Share{Users: 1, Warmup: true}), user(0)
-	u.Warmup = true
-	s := w.Start(u)
-	if n, err := m.Refused(); !s.Failed || n != 0 || err != nil {
-		t.Errorf("warm-up: %+v; %d: %v", s, n, err)
-	}
-	u.Warmup = false
-	w.Start(u)
-	other := worker1(t, m, scenario.Share{FirstUser: 1, Users: 1, Warmup: true})
-	other.Start(u)
-	if n, err := m.Refused(); n != 2 || err == nil {
-		t.Errorf("two workers: %d: %v", n, err)
-	}
-	m = maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
+	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
 	if _, err := m.Make(scenario.Share{Users: 1, Iterations: 1, Warmup: true}); err == nil ||
 		!strings.Contains(err.Error(), "leave out --warmup") {
 		t.Errorf("once with a warm-up: %v", err)
@@ -206,15 +204,14 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 	path, body := request(t, d, "/{{email}}", "", ""), request(t, d, "/", "", "{{email}}")
 	for what, c := range map[string]Config{"a value": {Data: d, Requests: []Request{path}},
 		"rows": {Data: d, Order: data.Once, Requests: []Request{body}}} {
-		m := maker(t, c)
-		w, u := worker1(t, m, scenario.Share{Users: 1, Iterations: 1}), user(0)
+		w, u := worker1(t, maker(t, c), scenario.Share{Users: 1, Iterations: 1}), user(0)
 		w.Start(u)
-		w.Start(u)
-		if n := testing.AllocsPerRun(1000, func() { w.Start(u) }); n != 0 {
+		var last scenario.Step
+		if n := testing.AllocsPerRun(1000, func() { last = w.Start(u) }); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
-		if n, err := m.Refused(); n < 1000 || err == nil {
-			t.Errorf("%s: %d refused: %v", what, n, err)
+		if last.Refused == nil || !last.Failed {
+			t.Errorf("%s: %+v", what, last)
 		}
 	}
 }
@@ -297,6 +294,21 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// A response whose body is too long for several checks has one body that is too long.
+func TestLongBodyIsCountedOnce(t *testing.T) {
+	a := request(t, nil, "/a", "", "")
+	a.Checks = []int{0, 1}
+	m := maker(t, Config{Requests: []Request{a}, Checks: checks(t, "contains:ok", "json:$.id")})
+	w, u := worker1(t, m, scenario.Share{Users: 1}), user(0)
+	w.Start(u)
+	r := &scenario.Response{Status: 200, BodyBytes: 9}
+	r.AddBody([]byte("no"))
+	w.Next(u, r)
+	if want := []scenario.Checked{{Check: 3}, {Check: 0}, {Check: 1}}; !slices.Equal(r.Checks(), want) {
+		t.Errorf("%+v, want %+v", r.Checks(), want)
+	}
+}
+
 // The same seed sends the same.
 func TestSeed(t *testing.T) {
 	d := rows(t, 100)
@@ -353,7 +365,9 @@ func TestNoAllocation(t *testing.T) {
 		turn := func() {
 			w.Start(u)
 			w.Next(u, r)
+			body := r.Body
 			r.Reset()
+			r.Body, r.BodyBytes = body, int64(len(body))
 		}
 		for range 10_000 { // the longest row
 			turn()
@@ -374,7 +388,7 @@ func BenchmarkRequest(b *testing.B) {
 				w.Next(u, r)
 				body := r.Body
 				r.Reset()
-				r.Body, r.BodyBytes = body, 1024
+				r.Body, r.BodyBytes = body, int64(len(body))
 			}
 		})
 	}

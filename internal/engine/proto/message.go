@@ -11,7 +11,7 @@ import (
 // own. It is small so that it travels in registers (see RUNTIME.md).
 type Message struct {
 	Request int   // which of the run's set
-	Fill    *Fill // nil: the request as the set has it
+	Fill    *Fill // nil: the request as the set has it, which has no holes
 }
 
 // A Fill is what a message has of its own. Its bytes may not change until the exchange is over and
@@ -43,6 +43,16 @@ const (
 // HasHoles reports whether a hole is in that part.
 func (r *Request) HasHoles(in Part) bool {
 	return slices.ContainsFunc(r.Holes, func(h Hole) bool { return h.In == in })
+}
+
+// SendsLength reports whether the length of the body is sent, unless a header says it: of a body,
+// and of a method whose requests usually have one.
+func (r *Request) SendsLength() bool {
+	switch r.Method {
+	case "POST", "PUT", "PATCH":
+		return true
+	}
+	return len(r.Body) > 0 || r.HasHoles(InBody)
 }
 
 // FieldHoles are the holes in field i of the header, or nil.
@@ -111,25 +121,33 @@ func (r *Request) CheckHoles() error {
 	return nil
 }
 
-// CheckValue reports why a value may not stand in a hole of that part: nil if it may. A path takes
-// no space and no control character, a header no CR, LF or NUL.
+// CheckValue reports why a value may not stand in a hole of that part, with the value's beginning:
+// nil if it may. A path takes no space and no control character, a header no CR, LF or NUL.
 func CheckValue(in Part, value []byte) error {
+	if problem := ValueProblem(in, value); problem != "" {
+		return fmt.Errorf("%.40q %s", value, problem)
+	}
+	return nil
+}
+
+// ValueProblem is CheckValue without the value, which may be a secret; "" if it may stand there.
+func ValueProblem(in Part, value []byte) string {
 	switch in {
 	case InPath:
 		for _, b := range value {
 			if b <= ' ' || b == 0x7f {
-				return fmt.Errorf("%.40q contains a space or a control character, which no path can have; "+
-					"write it as %%20 or the like", value)
+				return "contains a space or a control character, which no path can have; write it as " +
+					"%20 or the like"
 			}
 		}
 	case InHeader:
 		for _, b := range value {
 			if b == '\r' || b == '\n' || b == 0 {
-				return fmt.Errorf("%.40q contains CR, LF or NUL, which no header can have", value)
+				return "contains CR, LF or NUL, which no header can have"
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // Filled is the request without holes that a message of r with that Fill is; nil fills nothing.

@@ -14,6 +14,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fault"
 )
 
 // Read reads one request a line, each a JSON object of these keys:
@@ -22,12 +23,16 @@ import (
 //	url      a path, or a URL of the run's own origin; the run's own
 //	headers  {"Name": "value"}, a value being a list for a header sent twice,
 //	         or ["Name: value"]; those of the defaults with other names follow
-//	body     a string; none
-//	body_base64  instead of it, a string in base64: a body that is not text
+//	body     a string, or an object or a list, which is sent as it is written; none
+//	body_base64  instead of it, a string in base64: a body that is not text, and has no holes
 //	weight   an integer from 1 to MaxWeight, its share of what is sent; 1
 //	name     a string, of its route in the result; the method and path
+//	expect_body    a check of its responses, or a list of them, as --expect-body takes it, in place
+//	               of those of the whole run
+//	expect_header  likewise, as --expect-header takes it
 //
-// Other keys are faults. Empty lines say nothing.
+// Other keys are faults. Empty lines say nothing. The url, values of headers and the body can have
+// holes: see Defaults.Names.
 func Read(file string, r io.Reader, d Defaults) ([]loadplan.Request, error) {
 	b := builder{Defaults: d, header: d.mergedHeader(nil, d.URL.Basic)}
 	err := eachLine(file, r, func(line []byte) error {
@@ -35,21 +40,21 @@ func Read(file string, r io.Reader, d Defaults) ([]loadplan.Request, error) {
 		if len(line) == 0 {
 			return nil
 		}
-		e, err := parseEntry(line, d.URL)
+		e, err := parseEntry(line, d)
 		if err != nil {
 			return err
 		}
 		return b.addRequest(e)
 	})
 	if err == nil && len(b.done) == 0 {
-		err = Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
+		err = fault.Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
 	}
 	return b.done, err
 }
 
 // parseEntry parses a line. Its errors contain the column.
-func parseEntry(line []byte, base URL) (entry, error) {
-	e := entry{url: base, weight: 1}
+func parseEntry(line []byte, d Defaults) (entry, error) {
+	e := entry{url: d.URL, weight: 1, names: d.Names}
 	if i := invalidUTF8(line); i >= 0 {
 		return e, atColumn{i + 1, errors.New("is not UTF-8")}
 	}
@@ -60,7 +65,7 @@ func parseEntry(line []byte, base URL) (entry, error) {
 		return e, err
 	}
 	seen := map[string]bool{}
-	err := eachMember(line, func(key string, value json.RawMessage) error {
+	err := eachMember(line, func(key string, value json.RawMessage, at int) error {
 		set := setters[key]
 		switch {
 		case set == nil:
@@ -72,9 +77,13 @@ func parseEntry(line []byte, base URL) (entry, error) {
 		if seen["body"] && seen["body_base64"] {
 			return errors.New("body and body_base64 both say what to send")
 		}
+		e.column = at + 1
 		return set(&e, value)
 	})
-	return e, errors.Join(err, e.checkComplete())
+	if err != nil {
+		return e, err
+	}
+	return e, errors.Join(append(e.holes, e.checkComplete())...)
 }
 
 // checkComplete reports a request that has marks in place of its secrets.
@@ -113,9 +122,9 @@ func invalidUTF8(b []byte) int {
 	}
 }
 
-// eachMember calls each with the members of an object, in order, until it fails. It adds the
-// member's column to the error.
-func eachMember(object []byte, each func(key string, value json.RawMessage) error) error {
+// eachMember calls each with the members of an object, in order, until it fails: with the key, the
+// value, and how many bytes are before that. It adds the member's column to the error.
+func eachMember(object []byte, each func(key string, value json.RawMessage, at int) error) error {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil { // the brace
 		return err
@@ -130,7 +139,8 @@ func eachMember(object []byte, each func(key string, value json.RawMessage) erro
 		if err := dec.Decode(&value); err != nil {
 			return err
 		}
-		if err := each(key.(string), value); err != nil { // only a string can be a key
+		at := int(dec.InputOffset()) - len(value)
+		if err := each(key.(string), value, at); err != nil { // only a string can be a key
 			return atColumn{column, err}
 		}
 	}
@@ -154,21 +164,34 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 			e.url.Path = s
 		default:
 			e.url, err = e.url.resolveReference(s)
+			e.checkHoles(s, v, 0)
 		}
 		return err
 	},
 	"headers": func(e *entry, v json.RawMessage) (err error) {
-		e.header, err = parseHeaders(v)
+		e.header, err = e.parseHeaders(v)
 		return err
 	},
 	"body": func(e *entry, v json.RawMessage) error {
+		if v[0] == '{' || v[0] == '[' {
+			e.body = v
+			e.holes = append(e.holes, checkHoles(e.names, string(v), func(before int) int {
+				return e.column + before
+			}))
+			return nil
+		}
 		s, err := parseText("body", v)
+		if err != nil {
+			return fmt.Errorf("body is %s; a string, an object or a list is wanted", jsonKind(v))
+		}
 		e.body = []byte(s)
-		return err
+		e.checkHoles(s, v, 0)
+		return nil
 	},
 	"body_base64": func(e *entry, v json.RawMessage) error {
 		s, err := parseText("body_base64", v)
 		if err == nil {
+			e.raw = true
 			e.body, err = base64.StdEncoding.DecodeString(s)
 		}
 		if err != nil {
@@ -185,6 +208,14 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {
 		e.name, err = parseText("name", v)
+		return err
+	},
+	"expect_body": func(e *entry, v json.RawMessage) (err error) {
+		e.expect.Body, err = parseExpectations("expect_body", v, ExpectBody)
+		return err
+	},
+	"expect_header": func(e *entry, v json.RawMessage) (err error) {
+		e.expect.Header, err = parseExpectations("expect_header", v, ExpectHeader)
 		return err
 	},
 }
@@ -220,21 +251,27 @@ func jsonKind(v json.RawMessage) string {
 	return "a number"
 }
 
-func parseHeaders(v json.RawMessage) ([]proto.Field, error) {
+// checkHoles notes the faults of a text's holes. It is the JSON string quoted, which begins so many
+// bytes after the value of the key.
+func (e *entry) checkHoles(text string, quoted json.RawMessage, after int) {
+	e.holes = append(e.holes, checkHoles(e.names, text, jsonColumn(quoted, e.column+after)))
+}
+
+func (e *entry) parseHeaders(v json.RawMessage) ([]proto.Field, error) {
 	switch v[0] {
 	case '{':
-		return headerObject(v)
+		return e.headerObject(v)
 	case '[':
-		return headerList(v)
+		return e.headerList(v)
 	}
 	return nil, fmt.Errorf(`headers is %s; {"Name": "value"} or ["Name: value"] is wanted`,
 		jsonKind(v))
 }
 
-func headerObject(v json.RawMessage) ([]proto.Field, error) {
+func (e *entry) headerObject(v json.RawMessage) ([]proto.Field, error) {
 	fields := []proto.Field{}
-	err := eachMember(v, func(name string, value json.RawMessage) error {
-		values, err := parseTexts(name, value)
+	err := eachMember(v, func(name string, value json.RawMessage, at int) error {
+		values, err := e.parseTexts(name, value, at)
 		for _, s := range values {
 			f := proto.Field{Name: name, Value: s}
 			if err := checkField(f); err != nil {
@@ -250,9 +287,9 @@ func headerObject(v json.RawMessage) ([]proto.Field, error) {
 	return fields, err
 }
 
-func headerList(v json.RawMessage) ([]proto.Field, error) {
+func (e *entry) headerList(v json.RawMessage) ([]proto.Field, error) {
 	fields := []proto.Field{}
-	list, err := parseTexts("headers", v)
+	list, err := e.parseTexts("headers", v, 0)
 	for _, s := range list {
 		f, err := Field(s)
 		if err != nil {
@@ -263,22 +300,31 @@ func headerList(v json.RawMessage) ([]proto.Field, error) {
 	return fields, err
 }
 
-// parseTexts parses a string or a list of strings.
-func parseTexts(key string, v json.RawMessage) ([]string, error) {
-	if v[0] != '[' {
-		s, err := parseText(key, v)
-		return []string{s}, err
-	}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(v, &raw); err != nil {
-		return nil, err
+// parseTexts parses a string or a list of strings, which begins so many bytes after the value of
+// e's key. It notes the faults of their holes.
+func (e *entry) parseTexts(key string, v json.RawMessage, after int) ([]string, error) {
+	raw, at := []json.RawMessage{v}, []int{after}
+	if v[0] == '[' {
+		raw, at = nil, nil
+		d := json.NewDecoder(bytes.NewReader(v))
+		if _, err := d.Token(); err != nil { // the bracket
+			return nil, err
+		}
+		for d.More() {
+			var one json.RawMessage
+			if err := d.Decode(&one); err != nil {
+				return nil, err
+			}
+			raw, at = append(raw, one), append(at, after+int(d.InputOffset())-len(one))
+		}
 	}
 	var all []string
-	for _, v := range raw {
+	for i, v := range raw {
 		s, err := parseText(key, v)
 		if err != nil {
 			return nil, err
 		}
+		e.checkHoles(s, v, at[i])
 		all = append(all, s)
 	}
 	return all, nil

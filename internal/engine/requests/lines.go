@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"dyno/internal/fault"
 )
 
 // Limits of input files and of their contents.
@@ -14,26 +16,7 @@ const (
 	MaxLine     = 64 << 20
 	MaxRequests = 1 << 20
 	MaxWeight   = 1_000_000
-	maxFaults   = 10 // shown for one file
 )
-
-// A Fault is an error in a file.
-type Fault struct {
-	File         string
-	Line, Column int // from 1; 0 where it does not apply
-	Problem      string
-}
-
-// Error begins as a compiler's messages do: file:line:column.
-func (f Fault) Error() string {
-	switch {
-	case f.Line == 0:
-		return f.File + ": " + f.Problem
-	case f.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem)
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Problem)
-}
 
 // atColumn is an error at a column of the current line.
 type atColumn struct {
@@ -50,19 +33,13 @@ func (e excess) Error() string { return string(e) }
 func tooMany(format string, args ...any) error { return excess(fmt.Sprintf(format, args...)) }
 
 // eachLine calls each with every line of r without its end, LF or CRLF. The line is valid until
-// each returns. Errors become Faults of the file name, and are joined, up to maxFaults. After a
-// fault it continues with the next line, unless there is an excess.
+// each returns. Errors become a fault.List of the file name. After a fault it continues with the
+// next line, unless there is an excess.
 func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
 	scan := bufio.NewScanner(limited)
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
-	var faults []error
-	count, n := 0, 0
-	fault := func(f Fault) {
-		if count++; count <= maxFaults {
-			faults = append(faults, f)
-		}
-	}
+	faults, n := fault.List{File: name}, 0
 	for scan.Scan() {
 		n++
 		line := scan.Bytes()
@@ -70,26 +47,22 @@ func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors write it
 		}
 		if err := each(line); err != nil {
-			f := Fault{File: name, Line: n, Problem: err.Error()}
-			if at, ok := errors.AsType[atColumn](err); ok {
-				f.Column = at.column
+			for _, one := range joined(err) {
+				at, _ := errors.AsType[atColumn](one)
+				faults.Add(n, at.column, "%v", one)
 			}
-			fault(f)
 			if _, over := errors.AsType[excess](err); over {
-				return errors.Join(faults...)
+				return faults.Err()
 			}
 		}
 	}
 	switch err := scan.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		fault(Fault{name, n + 1, 0, fmt.Sprintf("the line is longer than %d MiB", MaxLine>>20)})
+		faults.Add(n+1, 0, "the line is longer than %d MiB", MaxLine>>20)
 	case err != nil:
-		fault(Fault{File: name, Problem: "reading: " + err.Error()})
+		faults.Add(0, 0, "reading: %v", err)
 	case limited.N <= 0:
-		fault(Fault{File: name, Problem: fmt.Sprintf("is larger than %d GiB", MaxFile>>30)})
+		faults.Add(0, 0, "is larger than %d GiB", MaxFile>>30)
 	}
-	if count > maxFaults {
-		faults = append(faults, Fault{File: name, Problem: fmt.Sprintf("and %d more", count-maxFaults)})
-	}
-	return errors.Join(faults...)
+	return faults.Err()
 }

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/sequence"
+	"dyno/internal/engine/template"
+	"dyno/internal/fault"
 	"dyno/internal/redact"
 )
 
@@ -22,13 +26,17 @@ type Defaults struct {
 	Method string        // "": GET, or POST with a body, even an empty one
 	Header []proto.Field // sent unless a request has one of the same name
 	HTTP2  bool          // requests must be valid for HTTP/2
+
+	Names   *template.Names // what {{name}} can mean in a URL, a header and a body
+	RawBody bool            // bodies of Pair have no holes
 }
 
 // URLs reads one URL a line: a path, or an absolute URL of base's origin. It ignores empty lines
-// and those that start with #.
-func URLs(file string, r io.Reader, base URL) ([]URL, error) {
+// and those that start with #. names are what holes in them can be.
+func URLs(file string, r io.Reader, base URL, names *template.Names) ([]URL, error) {
 	var all []URL
 	err := eachLine(file, r, func(line []byte) error {
+		begin := len(line) - len(bytes.TrimLeft(line, " \t\r\n\v\f"))
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			return nil
 		}
@@ -37,10 +45,12 @@ func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 		}
 		u, err := base.resolveReference(string(line))
 		all = append(all, u)
-		return err
+		return errors.Join(err, checkHoles(names, string(line), func(before int) int {
+			return plainColumn(begin + before)
+		}))
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no URL; write one path or URL a line"}
+		err = fault.Fault{File: file, Problem: "has no URL; write one path or URL a line"}
 	}
 	return all, err
 }
@@ -68,18 +78,19 @@ func (u URL) resolveReference(s string) (URL, error) {
 	return v, nil
 }
 
-// Bodies reads one body a line; an empty line is an empty body.
-func Bodies(file string, r io.Reader) ([][]byte, error) {
+// Bodies reads one body a line; an empty line is an empty body. names are what holes in them can
+// be.
+func Bodies(file string, r io.Reader, names *template.Names) ([][]byte, error) {
 	var all [][]byte
 	err := eachLine(file, r, func(line []byte) error {
 		if len(all) == MaxRequests {
 			return tooMany("there are more than %d bodies", MaxRequests)
 		}
 		all = append(all, append([]byte{}, line...)) // an empty one must not be nil
-		return nil
+		return checkHoles(names, string(line), plainColumn)
 	})
 	if err == nil && len(all) == 0 {
-		err = Fault{File: file, Problem: "has no body; write one a line"}
+		err = fault.Fault{File: file, Problem: "has no body; write one a line"}
 	}
 	return all, err
 }
@@ -87,7 +98,7 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 // Pair combines URL i and body i into request i. Each list starts again at its end, until both end
 // together: three URLs and two bodies are six requests.
 func Pair(d Defaults, urls []URL, bodies [][]byte) ([]loadplan.Request, error) {
-	n := len(urls) / greatestDivisor(len(urls), len(bodies)) * len(bodies)
+	n := len(urls) / sequence.GreatestDivisor(len(urls), len(bodies)) * len(bodies)
 	if n > MaxRequests {
 		return nil, fmt.Errorf("%d URLs and %d bodies pair to %d requests; at most %d are possible: "+
 			"make one list as long as the other", len(urls), len(bodies), n, MaxRequests)
@@ -100,13 +111,6 @@ func Pair(d Defaults, urls []URL, bodies [][]byte) ([]loadplan.Request, error) {
 		}
 	}
 	return b.done, nil
-}
-
-func greatestDivisor(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // A builder makes the requests of a run, and keeps what they share.
@@ -123,8 +127,14 @@ type entry struct {
 	url    URL
 	header []proto.Field
 	body   []byte // nil: none, which is not an empty one
+	raw    bool   // the body has no holes, whatever looks like one
 	weight int
 	name   string
+	expect loadplan.Expectations
+
+	names  *template.Names // what holes can be
+	column int             // where the value begins that is being read
+	holes  []error         // faults of holes
 }
 
 // addRequest appends the request of e, completed with the defaults.
@@ -138,15 +148,23 @@ func (b *builder) addRequest(e entry) error {
 	if e.header != nil || e.url.Basic != b.URL.Basic {
 		r.Header = b.mergedHeader(e.header, e.url.Basic)
 	}
+	if e.expect.Body != nil || e.expect.Header != nil {
+		r.Expect = &e.expect
+	}
+	r.Name = cmp.Or(r.Name, r.Method+" "+r.Path)
+	body := e.hasHoles(b.RawBody)
+	r.Raw = !body && hasBraces(e.body)
+	if isTemplate(r.Request, body) {
+		if err := b.compile(&r, body); err != nil {
+			return err
+		}
+	}
 	check := h1.Check
 	if b.HTTP2 {
 		check = h2.Check
 	}
 	if err := errors.Join(innermostError(check(r.Request)), checkFraming(r.Request)); err != nil {
 		return err
-	}
-	if r.Name == "" {
-		r.Name = r.Method + " " + r.Path
 	}
 	if b.bytes += int64(len(r.Body)); b.bytes > MaxFile {
 		return tooMany("the bodies of all requests have more than %d GiB", MaxFile>>30)

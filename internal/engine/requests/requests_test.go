@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
+	"dyno/internal/fault"
 )
 
 func base(t testing.TB) Defaults {
@@ -76,11 +77,11 @@ func TestOne(t *testing.T) {
 func TestURLsAndBodies(t *testing.T) {
 	d := base(t)
 	urls, err := URLs("urls", strings.NewReader(
-		"# a comment\r\n/a\r\n\n  /b?c#d\nhttp://127.0.0.1:8080/e\nhttp://u@127.0.0.1:8080"), d.URL)
+		"# a comment\r\n/a\r\n\n  /b?c#d\nhttp://127.0.0.1:8080/e\nhttp://u@127.0.0.1:8080"), d.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies, err := Bodies("bodies", strings.NewReader("one\r\n\n"))
+	bodies, err := Bodies("bodies", strings.NewReader("one\r\n\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestURLsAndBodies(t *testing.T) {
 func TestURLsFaults(t *testing.T) {
 	_, err := URLs("urls.txt", strings.NewReader(strings.Join([]string{
 		"/fine", "no/slash", "http://elsewhere/", "https://127.0.0.1:8080/", "http://127.0.0.1/",
-		"/a b", "http://127.0.0.1:8080/fine", "http+unix:///s:/"}, "\n")), base(t).URL)
+		"/a b", "http://127.0.0.1:8080/fine", "http+unix:///s:/"}, "\n")), base(t).URL, nil)
 	wantError(t, err, `
 urls.txt:2: "no/slash" is neither a path, which starts with /, nor a URL
 urls.txt:3: leads to http://elsewhere, and this run may load only http://127.0.0.1:8080
@@ -115,19 +116,19 @@ urls.txt:5: leads to http://127.0.0.1, and this run may load only http://127.0.0
 urls.txt:6: "/a b" has a space; write %20
 urls.txt:8: leads to http+unix:///s:, and this run may load only http://127.0.0.1:8080`)
 
-	_, err = URLs("urls.txt", strings.NewReader("\n# nothing\n"), base(t).URL)
+	_, err = URLs("urls.txt", strings.NewReader("\n# nothing\n"), base(t).URL, nil)
 	wantError(t, err, "urls.txt: has no URL; write one path or URL a line")
-	_, err = Bodies("bodies.txt", strings.NewReader(""))
+	_, err = Bodies("bodies.txt", strings.NewReader(""), nil)
 	wantError(t, err, "bodies.txt: has no body; write one a line")
-	_, err = URLs("urls.txt", strings.NewReader(strings.Repeat("x\n", 100)), base(t).URL)
+	_, err = URLs("urls.txt", strings.NewReader(strings.Repeat("x\n", 100)), base(t).URL, nil)
 	s := err.Error()
 	if !strings.HasSuffix(s, "\nurls.txt: and 90 more") || strings.Count(s, "\n") != 10 {
 		t.Errorf("100 faults are\n%s", s)
 	}
 	_, err = Bodies("bodies.txt", io.MultiReader(strings.NewReader("x\n"),
-		iotest.ErrReader(errors.New("the disk is gone"))))
+		iotest.ErrReader(errors.New("the disk is gone"))), nil)
 	wantError(t, err, "bodies.txt: reading: the disk is gone")
-	_, err = Bodies("bodies.txt", strings.NewReader("x\n"+strings.Repeat("y", MaxLine+1)))
+	_, err = Bodies("bodies.txt", strings.NewReader("x\n"+strings.Repeat("y", MaxLine+1)), nil)
 	wantError(t, err, "bodies.txt:2: the line is longer than 64 MiB")
 }
 
@@ -135,10 +136,10 @@ urls.txt:8: leads to http+unix:///s:, and this run may load only http://127.0.0.
 func TestExcess(t *testing.T) {
 	rest := iotest.ErrReader(errors.New("it was read to its end"))
 	lines := strings.NewReader(strings.Repeat("/\n", MaxRequests+64<<10))
-	_, err := Bodies("f", io.MultiReader(lines, rest))
+	_, err := Bodies("f", io.MultiReader(lines, rest), nil)
 	wantError(t, err, "f:1048577: there are more than 1048576 bodies")
 	lines.Reset(strings.Repeat("/\n", MaxRequests+64<<10))
-	_, err = URLs("f", io.MultiReader(lines, rest), base(t).URL)
+	_, err = URLs("f", io.MultiReader(lines, rest), base(t).URL, nil)
 	wantError(t, err, "f:1048577: there are more than 1048576 URLs")
 }
 
@@ -146,11 +147,11 @@ func TestExcess(t *testing.T) {
 func TestByteOrderMark(t *testing.T) {
 	const mark = "\ufeff"
 	d := base(t)
-	urls, err := URLs("f", strings.NewReader(mark+"/a"), d.URL)
+	urls, err := URLs("f", strings.NewReader(mark+"/a"), d.URL, nil)
 	if err != nil || len(urls) != 1 || urls[0].Path != "/a" {
 		t.Errorf("URLs are %v, %v", urls, err)
 	}
-	bodies, err := Bodies("f", strings.NewReader(mark+"a\n"+mark))
+	bodies, err := Bodies("f", strings.NewReader(mark+"a\n"+mark), nil)
 	if err != nil || len(bodies) != 2 || string(bodies[0]) != "a" || string(bodies[1]) != mark {
 		t.Errorf("bodies are %q, %v", bodies, err)
 	}
@@ -210,7 +211,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url" "/"}`, `1:8: invalid character '"' after object key`},
 		{`{"url":"/",}`, `1:12: invalid character '}' looking for beginning of object key string`},
 		{`{"url":"/"} {}`, `1:13: invalid character '{' after top-level value`},
-		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, headers, method, name, url, weight`},
+		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, url, weight`},
 		{`{"url":"\x"}`, `1:10: invalid character 'x' in string escape code`},
 		{`{"url":"/","url":"/"}`, `1:12: key "url" is given twice`},
 		{`{"url":1}`, `1:2: url is a number; a string is wanted`},
@@ -218,7 +219,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url":"x"}`, `1:2: "x" is neither a path, which starts with /, nor a URL`},
 		{`{"url":"*"}`, `1: path "*" does not begin with /`},
 		{`{"method":"G T"}`, `1:2: method "G T" is not a token`},
-		{`{"body":{"a":1}}`, `1:2: body is an object; a string is wanted`},
+		{`{"body":1}`, `1:2: body is a number; a string, an object or a list is wanted`},
 		{`{"weight":0}`, `1:2: weight 0 is not an integer from 1 to 1000000`},
 		{`{"weight":1.5}`, `1:2: weight 1.5 is not an integer from 1 to 1000000`},
 		{`{"weight":"1"}`, `1:2: weight "1" is not an integer from 1 to 1000000`},
@@ -233,6 +234,22 @@ func TestReadFaults(t *testing.T) {
 		_, err := Read("f", strings.NewReader(test.line), base(t))
 		if err == nil || err.Error() != "f:"+test.want {
 			t.Errorf("%s\n  is %v\nwant f:%s", test.line, err, test.want)
+		}
+	}
+}
+
+// Where more is wrong than is shown, the error says how much, also where reading ends early.
+func TestManyFaults(t *testing.T) {
+	for _, last := range []error{errors.New("bad"), tooMany("too many")} {
+		n := 0
+		err := eachLine("f", strings.NewReader(strings.Repeat("x\n", 13)), func([]byte) error {
+			if n++; n == 13 {
+				return last
+			}
+			return errors.New("bad")
+		})
+		if all := strings.Split(fmt.Sprint(err), "\n"); len(all) != 11 || all[9] != "f:10: bad" || all[10] != "f: and 3 more" {
+			t.Errorf("%q", all)
 		}
 	}
 }
@@ -253,7 +270,7 @@ func FuzzRequestsFile(f *testing.F) {
 				return // an empty file
 			}
 			for _, e := range joined.Unwrap() {
-				if fault, is := e.(Fault); !is || fault.File != "f" || fault.Problem == "" {
+				if x, is := e.(fault.Fault); !is || x.File != "f" || x.Problem == "" {
 					t.Fatalf("fault %#v", e)
 				}
 			}
@@ -279,7 +296,7 @@ func FuzzURLs(f *testing.F) {
 	f.Add("http://x/\n/ \n\xff")
 	d := base(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		urls, err := URLs("f", strings.NewReader(s), d.URL)
+		urls, err := URLs("f", strings.NewReader(s), d.URL, nil)
 		if err != nil {
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/template"
 
 	"golang.org/x/net/idna"
 )
@@ -144,6 +145,11 @@ func parseUnix(scheme, rest string) (URL, error) {
 	return u, nil
 }
 
+// BasicAuth is the value of Authorization for USER:PASSWORD.
+func BasicAuth(credentials string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
+}
+
 // basicAuth is the value of Authorization for user:password as URLs write it.
 func basicAuth(userinfo string) (string, error) {
 	plain, err := url.PathUnescape(userinfo)
@@ -153,7 +159,7 @@ func basicAuth(userinfo string) (string, error) {
 	if !strings.Contains(userinfo, ":") {
 		plain += ":"
 	}
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(plain)), nil
+	return BasicAuth(plain), nil
 }
 
 // HostPort reads host, host:port, address:port and [address]:port. The port is
@@ -245,7 +251,12 @@ func wirePath(s string) (string, error) {
 		s = "/" + s // http://host?query
 	}
 	var b strings.Builder
-	for i := range len(s) {
+	for i := 0; i < len(s); i++ {
+		if n := template.HoleLength(s[i:]); n > 0 {
+			b.WriteString(s[i : i+n])
+			i += n - 1
+			continue
+		}
 		switch c := s[i]; {
 		case c == ' ':
 			return "", fmt.Errorf("%q has a space; write %%20", s)

@@ -1,5 +1,7 @@
 package scenario
 
+import "strings"
+
 // A Response is what a scenario is given of the response to a step.
 type Response struct {
 	Status uint16
@@ -20,6 +22,11 @@ type field struct {
 	name, value int
 	trailer     bool
 }
+
+// BodyWithin begins the name of a check that a scenario has besides those that somebody wrote: that
+// a body is not longer than what another check, which did not pass, could see of it. It is counted
+// only where it fails.
+const BodyWithin = "body within "
 
 // A Checked is the outcome of one of the plan's checks.
 type Checked struct {
@@ -102,3 +109,7 @@ func (r *Response) FieldsLeftOut() int { return r.leftOut }
 
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
+
+// IsOwnCheck reports whether the name of a check begins with BodyWithin. Such a check is the last
+// of its scenario, and results have it only if it failed.
+func IsOwnCheck(name string) bool { return strings.HasPrefix(name, BodyWithin) }

@@ -66,6 +66,10 @@ type Step struct {
 	KeepGoing bool // an error does not end the iteration: Next is called
 	End       bool // no step: the iteration is over
 	Failed    bool // with End: the iteration failed
+
+	// Refused, with Failed, is why the iteration's next request cannot be sent: a value does not fit
+	// its place, say. It is counted as an error of phase "check" and kind "value".
+	Refused error
 }
 
 // End is the end of an iteration that did all it had to do.
@@ -73,6 +77,9 @@ func End() Step { return Step{End: true} }
 
 // Fail is the end of an iteration that failed.
 func Fail() Step { return Step{End: true, Failed: true} }
+
+// Refuse is the end of an iteration whose next request cannot be sent.
+func Refuse(reason error) Step { return Step{End: true, Failed: true, Refused: reason} }
 
 // A Func is a scenario that is one Go function. For the first step its response is nil.
 type Func func(u *User, r *Response) Step

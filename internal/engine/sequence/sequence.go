@@ -14,32 +14,35 @@ func Order(weights []int) []uint32 {
 	common := int64(0)
 	for k, w := range weights {
 		weight[k] = max(int64(w), 1)
-		common = greatestDivisor(weight[k], common)
+		common = GreatestDivisor(weight[k], common)
 		total += weight[k]
 	}
 	for k := range weight {
 		weight[k] /= common
 	}
 	if total /= max(common, 1); total > longest {
-		total = scaleDown(weight, total)
+		scaleDown(weight, total)
 	}
-	return Spread(weight, total)
+	return Spread(weight)
 }
 
-func scaleDown(weight []int64, total int64) (scaled int64) {
+// scaleDown makes weights, of which total is the sum, add up to longest or a little more.
+func scaleDown(weight []int64, total int64) {
 	for k := range weight {
 		hi, lo := bits.Mul64(uint64(weight[k]), longest)
 		q, _ := bits.Div64(hi, lo, uint64(total))
 		weight[k] = max(int64(q), 1)
-		scaled += weight[k]
 	}
-	return scaled
 }
 
-// Spread is an order of total entries in which each k appears weight[k] times. The j-th of them is
-// as near as possible to (j+1/2)/weight[k] of the way. It is a bucket sort with one bucket a
-// position; entries of one bucket keep their order.
-func Spread(weight []int64, total int64) []uint32 {
+// Spread is an order in which each k appears weight[k] times. The j-th of them is as near as
+// possible to (j+1/2)/weight[k] of the way. It is a bucket sort with one bucket a position; entries
+// of one bucket keep their order.
+func Spread(weight []int64) []uint32 {
+	total := int64(0)
+	for _, n := range weight {
+		total += n
+	}
 	count := make([]int32, total+1)
 	each := func(f func(k int, at int64)) {
 		for k, n := range weight {
@@ -57,7 +60,8 @@ func Spread(weight []int64, total int64) []uint32 {
 	return order
 }
 
-func greatestDivisor(a, b int64) int64 {
+// GreatestDivisor is the greatest number that divides both, of which none is below 0.
+func GreatestDivisor[T int | int64](a, b T) T {
 	for b != 0 {
 		a, b = b, a%b
 	}

@@ -35,6 +35,14 @@ func (n *Names) Parse(text string, at Position) (Text, error) {
 // HasHoles reports whether a text has {{, so that Parse would change it or refuse it.
 func HasHoles(text string) bool { return strings.Contains(text, "{{") }
 
+// HoleLength is how many bytes the hole has with which a text begins, or 0.
+func HoleLength(text string) int {
+	if !strings.HasPrefix(text, "{{") {
+		return 0
+	}
+	return max(holeEnd(text), 0)
+}
+
 type parser struct {
 	names        *Names
 	text         string // what is left
@@ -126,6 +134,9 @@ func (p *parser) hole(inside string) (problem string) {
 	switch {
 	case inside == "":
 		return `{{}} names nothing; write \{{ to send it as it is`
+	case i < 0 && n.Unread:
+		p.add(Source{Kind: Column})
+		return ""
 	case i < 0:
 		return n.problem(inside)
 	}
@@ -213,7 +224,7 @@ func quotedPrefix(s string) (value, rest string, ok bool) {
 	return value, strings.TrimSpace(s[len(q):]), err == nil
 }
 
-// Longest is how many bytes what Append appends can have.
+// Longest is how many bytes Append appends at most.
 func (s Source) Longest() int {
 	switch s.Kind {
 	case UUID:

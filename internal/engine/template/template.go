@@ -8,6 +8,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,10 @@ type Names struct {
 	Columns   []string          // of the data
 	Variables map[string]string // constant in a run, so that they become literal text
 	Captures  []string
-	Env       func(name string) (value string, set bool) // of the process; nil: there is none
+	// Env is the environment of the process; nil: there is none.
+	Env func(name string) (value string, set bool)
+	// Unread says that the data could not be read, so that any name may be a column.
+	Unread bool
 }
 
 // A Position is where a text begins: in a file, or in the value of a flag, which File then names.
@@ -69,7 +73,8 @@ type function struct {
 	kind        Kind
 }
 
-// functions are those there are. "env" is none of them, but as reserved.
+// functions are all but env, which fills no hole: its value becomes literal text. No column or
+// variable may be called env either.
 var functions = []function{
 	{"uuid", "{{uuid}}", UUID},
 	{"int", "{{int LOW HIGH}}, as in {{int 1 100}}", Int},
@@ -93,8 +98,8 @@ func IsFunction(name string) bool {
 	return name == env || slices.ContainsFunc(functions, is)
 }
 
-// FunctionNames are the names of the functions, in the order of the documentation.
-func FunctionNames() []string {
+// functionNames are the names of the functions, in the order of the documentation.
+func functionNames() []string {
 	var all []string
 	for _, f := range functions {
 		all = append(all, f.name)
@@ -106,7 +111,7 @@ func FunctionNames() []string {
 // where the data is read.
 func (n *Names) Check() error {
 	l := fault.List{File: "--variable"}
-	for _, name := range sortedKeys(n.Variables) {
+	for _, name := range slices.Sorted(maps.Keys(n.Variables)) {
 		switch {
 		case IsFunction(name):
 			l.Add(0, 0, "%s is the name of a function; choose another", name)
@@ -124,23 +129,14 @@ func (n *Names) Check() error {
 	return l.Err()
 }
 
-func sortedKeys(m map[string]string) []string {
-	var all []string
-	for k := range m {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // problem is the error for a name that means nothing.
 func (n *Names) problem(name string) string {
-	known := slices.Concat(n.Columns, sortedKeys(n.Variables), n.Captures)
+	known := slices.Concat(n.Columns, slices.Sorted(maps.Keys(n.Variables)), n.Captures)
 	meant := elsewhere[strings.ToLower(name)]
 	if meant == "" {
-		meant = nearest.ClosestName(name, slices.Concat(FunctionNames(), known))
+		meant = nearest.ClosestName(name, slices.Concat(functionNames(), known))
 	}
-	hint := "there are the functions " + strings.Join(FunctionNames(), ", ")
+	hint := "there are the functions " + strings.Join(functionNames(), ", ")
 	if len(known) > 0 {
 		hint += " and the names " + strings.Join(known[:min(len(known), 20)], ", ")
 	} else {

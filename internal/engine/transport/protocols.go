@@ -56,8 +56,8 @@ func (s *Protocols) ChosenName(chosen uint32) string {
 // Framed reports whether bytes can arrive that belong to no response.
 func (s *Protocols) Framed(t loadplan.Target) bool { return t.TLS || s.names[0] == loadplan.HTTP2 }
 
-// NewProtocols makes the set of a plan. It reads the files of TLS, so that their faults are found
-// before anything is sent: they are errors of type loadplan.Flaw.
+// NewProtocols makes the protocols of a plan. It reads the files of TLS, so that their faults are
+// found before anything is sent: they are errors of type loadplan.Flaw.
 func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
 	s := &Protocols{}
 	names, why := p.OfferedProtocols()

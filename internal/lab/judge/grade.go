@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"dyno/internal/lab"
-
 	"dyno/internal/observe/probe"
 	"dyno/internal/stats"
 )

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/lab"
-
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
-
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fairness"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 	"dyno/internal/observe/probe"
 )
 

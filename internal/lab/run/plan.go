@@ -56,6 +56,9 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if p.Requests, err = buildRequests(e, w, u); err != nil {
 		return loadplan.Plan{}, err
 	}
+	if p.HasHoles() || p.HasChecks() {
+		return loadplan.Plan{}, errUnfilled
+	}
 	return p, p.Check()
 }
 
@@ -80,7 +83,7 @@ func buildRequests(e *experiment.Experiment, w experiment.Workload,
 	}
 	if w.URLs != "" {
 		return readRequests(e, w.URLs, func(f *os.File) ([]loadplan.Request, error) {
-			urls, err := requests.URLs(w.URLs, f, u)
+			urls, err := requests.URLs(w.URLs, f, u, nil)
 			if err != nil {
 				return nil, err
 			}

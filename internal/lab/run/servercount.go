@@ -2,11 +2,11 @@ package run
 
 import (
 	"context"
-	"dyno/internal/lab"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/lab"
 	"dyno/internal/remote"
 	"dyno/internal/result"
 )

@@ -2,12 +2,12 @@ package run
 
 import (
 	"context"
-	"dyno/internal/lab"
 	"errors"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/stats"

@@ -13,7 +13,7 @@ const (
 // Style is how a terminal wants its text.
 type Style struct {
 	Color Paint // of which Visible makes ANSI colours; "": none
-	Width int   // columns, of which 100 at most are used; 0: as many
+	Width int   // columns; 0, and what is more than 100, is 100
 
 	Detail bool // draw the whole distribution, and latency over time
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// TooFew stands for a percentile that none of the measured values exceeds: it
-// would be but another name of the maximum.
+// TooFew stands where there is no figure. A percentile has none if no measured value exceeds it: it
+// would be the maximum by another name.
 const TooFew = "–"
 
 // decimalsFor is how many decimals a figure has of which half of the interval is so wide: as many
@@ -169,6 +169,16 @@ func Percentage(share float64, n int) string {
 		return "below 0.00001 %"
 	}
 	return SignificantDigits(100*share, n) + " %"
+}
+
+// FinePercent is a share as a percentage that is held against a limit, or against 100 %. It has
+// four digits; near 100 % it has more, so that two digits tell what is missing: 99.9988 %.
+func FinePercent(share float64) string {
+	digits := 4
+	if missing := 100 * (1 - share); missing > 0 {
+		digits = max(digits, 3-powerOfTen(missing))
+	}
+	return Percentage(share, digits)
 }
 
 // ByPercent is a difference of so many percent, with its sign.

@@ -30,6 +30,8 @@ func TestUncertain(t *testing.T) {
 		{InPercent(72), "more than ten times"}, {InPercent(inf), "more than ten times"},
 		{InPercent(1e-9), "below 0.00001 %"}, {InPercent(0.0000123), "0.00123 %"}, {InPercent(0), "0 %"},
 		{Percentage(0.0009996, 4), "0.09996 %"}, {ByPercent(-12.3), "-12 %"}, {ByPercent(2300), "more than ten times"},
+		{FinePercent(0.00099964), "0.09996 %"}, {FinePercent(0.99387), "99.39 %"}, {FinePercent(0.99996), "99.996 %"},
+		{FinePercent(0.999988), "99.9988 %"}, {FinePercent(0.999999999), "99.9999999 %"}, {FinePercent(1), "100 %"}, {FinePercent(0), "0 %"},
 		{ByPercent(123), "+123 %"}, {ByPercent(0.5), "+0.5 %"},
 		{SignificantDigits(0.0000012346, 4), "0.000001235"}, {SignificantDigits(1234567, 3), "1,234,567"}, {SignificantDigits(2.50, 4), "2.5"},
 		{Digits3(1e19), "10,000,000,000,000,000,000"},

@@ -90,9 +90,6 @@ func Size(n float64) string {
 	return inLargestUnit(sizes, n)
 }
 
-// Memory is Size with three digits below 1 kB, too.
-func Memory(n float64) string { return inLargestUnit(sizes, n) }
-
 // Percent is f, of 100.
 func Percent(f float64) string { return Digits3(f) + " %" }
 

@@ -23,14 +23,7 @@ func latencyOf(r *result.Result) *result.Distribution { return r.Latency }
 
 func errorLatencyOf(r *result.Result) *result.Distribution { return r.ErrorLatency }
 
-func iterationTimeOf(r *result.Result) *result.Distribution {
-	if r.Iterations == nil {
-		return nil
-	}
-	return r.Iterations.Time
-}
-
-// scenarioMeasures are those of results with a scenario.
+// scenarioMeasures are those of iterations and of checks.
 func scenarioMeasures() []measure {
 	all := []measure{{"iterations/s", format.Digits3, func(r *result.Result) (float64, bool) {
 		if r.Iterations == nil {
@@ -41,11 +34,9 @@ func scenarioMeasures() []measure {
 	for _, q := range report.Quantiles {
 		if q.Name == "p50" || q.Name == "p99" {
 			all = append(all, measure{"iteration " + q.Name, format.Micros,
-				quantileOf(q, iterationTimeOf), true})
+				quantileOf(q, (*result.Result).IterationTime), true})
 		}
 	}
-	percent := func(share float64) string { return format.Percentage(share, 4) }
-	return append(all, measure{"checks passed", percent, func(r *result.Result) (float64, bool) {
-		return r.Passed("")
-	}, true})
+	return append(all, measure{name: "checks passed", show: format.FinePercent, some: true,
+		of: func(r *result.Result) (float64, bool) { return r.Passed("") }})
 }

@@ -30,7 +30,7 @@ import (
 type section struct {
 	head  string
 	text  []string     // paragraphs
-	sides string       // of table; see table.write
+	sides string       // of table; see format.Table.WriteText
 	table format.Table // nil: none
 }
 

@@ -92,15 +92,16 @@ func TestBench(t *testing.T) {
 	var b bytes.Buffer
 	open, many := reporttest.Late(), reporttest.Failing()
 	many.Host.CPU = ""
-	if err := Bench(&b, reporttest.Closed(), open, many, reporttest.Unreachable()); err != nil {
+	if err := Bench(&b, reporttest.Closed(), open, many, reporttest.Shopping(), reporttest.Unreachable()); err != nil {
 		t.Fatal(err)
 	}
 	all, units := benchmarks(t, b.Bytes())
-	if len(all) != 3 {
+	if len(all) != 4 {
 		t.Fatalf("%d of\n%s", len(all), b.String())
 	}
 	for i, want := range []string{"HTTP/GET_%2F/model=closed/connections=100",
-		"HTTP/GET_%2F/model=open/connections=100/rate=20000", "HTTP/2_requests/model=closed/connections=100"} {
+		"HTTP/GET_%2F/model=open/connections=100/rate=20000", "HTTP/2_requests/model=closed/connections=100",
+		"HTTP/scenario_of_3_steps/model=open/connections=100/rate=500"} {
 		if got := string(all[i].Name); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

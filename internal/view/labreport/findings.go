@@ -33,8 +33,7 @@ func partSection(r *lab.Record) section {
 			format.PlainLine(name),
 			report.ValueOrNA(p.CPU, format.Micros), report.ValueOrNA(p.User, format.Micros),
 			report.ValueOrNA(p.System, format.Micros),
-			report.ValueOrNA(p.Percent, func(f float64) string { return format.Digits3(f) + " %" }),
-			report.ValueOrNA(p.Memory, format.Memory)})
+			report.ValueOrNA(p.Percent, format.Percent), report.ValueOrNA(p.Memory, format.Size)})
 	}
 	if len(r.Parts) == 0 {
 		return section{}

@@ -48,17 +48,26 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 				values[m.Name] = v
 			}
 		}
-		sent := fmt.Sprintf("%d_requests", r.Plan.Asks())
-		if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
-			sent = benchName(reqs[0].Method + "_" + reqs[0].Path)
-		}
-		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", sent, r.Model, r.Plan.Connections)
+		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", benchLoad(r), r.Model,
+			r.Plan.Connections)
 		if offered := r.Offered(); offered != nil {
 			name += "/rate=" + strconv.FormatFloat(*offered, 'f', -1, 64)
 		}
 		writeBenchLine(d, name, r.Requests.Completed, values)
 	}
 	return d.Err()
+}
+
+// benchLoad is what a run sent, as a part of a benchmark's name.
+func benchLoad(r *result.Result) string {
+	switch p := &r.Plan; {
+	case len(p.Steps) > 0:
+		return fmt.Sprintf("scenario_of_%d_steps", len(p.Steps))
+	case p.Asks() == 1:
+		one := p.Requests[0].Written()
+		return benchName(one.Method + "_" + one.Path)
+	}
+	return fmt.Sprintf("%d_requests", r.Plan.Asks())
 }
 
 // ExperimentBench writes an experiment's trials as Go benchmarks, a line for each

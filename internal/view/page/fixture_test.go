@@ -110,7 +110,7 @@ func results(t testing.TB) map[string]*result.Result {
 	closed := s.run(60, 500)
 	return map[string]*result.Result{"closed": closed, "open": open(s), "failing": failing(s), "watched": watched(t, s),
 		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s),
-		"shopping": shopping(s)}
+		"shopping": shopping(s), "checked": checked(s)}
 }
 
 // fleet is what a fleet of three measured, of which one was killed in the middle.
@@ -200,6 +200,16 @@ func shopping(s *sampler) *result.Result {
 		Due: set(int64(2000)), Waiting: set(int64(30)), StartedAfter: set(int64(4)),
 		Rate: result.IterationRate{Offered: set(200.0), Started: 196.6, Completed: 189.7}, Time: s.distribution(times), FailedTime: s.distribution(failed)}
 	r.Checks = []result.CheckCount{{Name: "price", Passed: 5890, Failed: 2}, {Name: hostile, Passed: 1900, Failed: 58}}
+	return r
+}
+
+// checked is a run whose responses are checked, without a scenario.
+func checked(s *sampler) *result.Result {
+	r := s.run(10, 600)
+	r.Plan.Checks = []string{"contains:ok", hostile}
+	r.Checks = []result.CheckCount{{Name: "contains:ok", Passed: 99_996, Failed: 4}, {Name: hostile, Passed: 7}}
+	r.Errors = []result.Error{{Phase: "check", Kind: "contains:ok", Address: "127.0.0.1:8080", Detail: "the answer did not pass the check",
+		Count: 4, Sample: "no <b>such</b> order"}}
 	return r
 }
 

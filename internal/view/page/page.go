@@ -3,9 +3,9 @@
 // what a server answered) as text and never as markup.
 //
 // The division of labour: Go knows what the numbers mean. It decodes histograms, judges, and makes
-// every sentence, in package report, once for terminal, Markdown and page. The TypeScript in web
-// draws what it is given; it computes nothing but places on the screen. Observable Plot makes SVG,
-// so export, print and screen readers use the picture itself.
+// every sentence, in packages report and labreport, once for terminal, Markdown and page. The
+// TypeScript in web draws what it is given; it computes nothing but places on the screen.
+// Observable Plot makes SVG, so export, print and screen readers use the picture itself.
 //
 // Script and data are compressed in the file, because most of a page is numbers. A short script
 // unpacks them. The answer stands in the HTML itself, so it is seen at once, and without scripts.

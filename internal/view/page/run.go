@@ -56,17 +56,13 @@ func spectraOfRun(r *result.Result) []spectrum {
 	if r.Probe != nil {
 		beside = *r.Probe
 	}
-	var iterations result.Iterations
-	if r.Iterations != nil {
-		iterations = *r.Iterations
-	}
 	for _, d := range []struct {
 		of, name string
 		*result.Distribution
 	}{{"latency", "latency", r.Latency}, {"service", "service time", r.Service},
 		{"error_latency", "error latency", r.ErrorLatency},
-		{"iterations.time", "iteration", iterations.Time},
-		{"iterations.failed_time", "failed iteration", iterations.FailedTime},
+		{"iterations.time", "iteration", r.IterationTime()},
+		{"iterations.failed_time", "failed iteration", r.FailedIterationTime()},
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {

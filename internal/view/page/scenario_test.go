@@ -9,7 +9,7 @@ import (
 
 // The page of a scenario has its iterations beside requests, draws their times by percentile, has
 // failed checks first, and draws no rate of iterations over that of requests. A run without a
-// scenario has nothing of it.
+// scenario has nothing of it but its checks, if it has any.
 func TestScenarioPage(t *testing.T) {
 	tab := chromium.OpenPage(t, runPage(t, shopping(newSampler(t))))
 	tab.OpenSections()
@@ -38,5 +38,13 @@ func TestScenarioPage(t *testing.T) {
 	}
 	if text := tab.ElementText("#throughput"); !strings.Contains(text, "offered") {
 		t.Errorf("throughput says %q", text)
+	}
+	tab = chromium.OpenPage(t, runPage(t, checked(newSampler(t))))
+	if text := tab.ElementText("#iterations-all"); strings.Contains(text, "Iterations") ||
+		!strings.Contains(text, "contains:ok") || !strings.Contains(text, "99.996 %") {
+		t.Errorf("of checks without a scenario it says %q", text)
+	}
+	if text := tab.ElementText(`[aria-label="Errors"] tbody`); !strings.Contains(text, "no <b>such</b> order") {
+		t.Errorf("of errors it says %q", text)
 	}
 }

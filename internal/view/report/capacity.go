@@ -169,7 +169,7 @@ func probeReasons(p capacity.Probe) []string {
 	return []string{p.Why}
 }
 
-// TextOfMarkdown is note i, from 0 on. Of several probes it is that of the first.
+// textOf is note i, from 0 on. Of several probes it is that of the first.
 func (n notes) textOf(i int) string {
 	if n.many[i] == 1 {
 		return n.texts[i]

@@ -17,9 +17,9 @@ import (
 )
 
 func probed(purpose capacity.Purpose, rate, p99 float64, o capacity.Outcome, why string) capacity.Probe {
-	j := capacity.Judged{Verdict: o, Low: reporttest.Set(p99 * 0.95), High: reporttest.Set(p99 * 1.08), Seconds: 10,
-		Outcome: result.Outcome{Expr: "p99<10ms", Value: reporttest.Set(p99), Unit: "us", Met: p99 < 10_000}}
-	errs := capacity.Judged{Outcome: result.Outcome{Expr: "errors<0.1%", Value: reporttest.Set(0.0), Unit: "percent", Met: true},
+	j := capacity.Judged{Verdict: o, Low: new(p99 * 0.95), High: new(p99 * 1.08), Seconds: 10,
+		Outcome: result.Outcome{Expr: "p99<10ms", Value: new(p99), Unit: "us", Met: p99 < 10_000}}
+	errs := capacity.Judged{Outcome: result.Outcome{Expr: "errors<0.1%", Value: new(0.0), Unit: "percent", Met: true},
 		Verdict: capacity.Passed}
 	return capacity.Probe{Purpose: purpose, Rate: rate, Sent: rate, Completed: rate * 0.99, Measured: 10,
 		Judged: []capacity.Judged{j, errs}, Outcome: o, Why: why, Verdict: result.OK}
@@ -32,7 +32,7 @@ func found() *capacity.Search {
 		"second of arrivals waited: all 50 connections were busy")
 	aborted.Measured = 3
 	return &capacity.Search{Format: capacity.Format, Plan: p, Objectives: []string{"p99<10ms", "errors<0.1%"},
-		Certified: reporttest.Set(727.8), Low: reporttest.Set(727.8), High: reporttest.Set(766.1), Closed: reporttest.Set(987.6), End: capacity.Found,
+		Certified: new(727.8), Low: new(727.8), High: new(766.1), Closed: new(987.6), End: capacity.Found,
 		Reason: "met at 727.8/s, and not at 766.1/s", Probes: []capacity.Probe{
 			probed(capacity.Trial, 200, 2800, capacity.Passed, ""), probed(capacity.Trial, 400, 3640, capacity.Passed, ""),
 			probed(capacity.Trial, 800, 9800, capacity.Undecided, ""), probed(capacity.Longer, 800, 12_300, capacity.Failed, ""),
@@ -76,7 +76,7 @@ func searches() map[string]*capacity.Search {
 		capacity.Unreachable, capacity.Interrupted} {
 		all["end "+string(end)] = &capacity.Search{End: end, Objectives: []string{"p99<1s"}, Plan: found().Plan}
 	}
-	all["end found"].Certified = reporttest.Set(1.0)
+	all["end found"].Certified = new(1.0)
 	return all
 }
 
@@ -87,7 +87,7 @@ func curves() map[string]*capacity.Curve {
 	noPeak.Fit, noPeak.NoFit, noPeak.Left = nil, "too few", 11
 	intervals := swept()
 	intervals.Fit.PeakNInterval = &capacity.Range{Low: 20}
-	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: reporttest.Set(7000.0)}
+	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: new(7000.0)}
 	return map[string]*capacity.Curve{"swept": swept(), "nopeak": noPeak, "intervals": intervals}
 }
 
@@ -143,7 +143,7 @@ func TestEndsOfSearches(t *testing.T) {
 		capacity.Unreachable, capacity.Interrupted} {
 		s := &capacity.Search{End: end, Objectives: []string{"p99<1s"}}
 		if end == capacity.Found {
-			s.Certified = reporttest.Set(1.0)
+			s.Certified = new(1.0)
 		}
 		if CertifiedText(s) == "" {
 			t.Errorf("%s: nothing is said", end)

@@ -32,9 +32,6 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
-	if len(p.Steps) > 0 {
-		c.lost = append(c.lost, "the scenario")
-	}
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
@@ -70,6 +67,7 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(len(p.CPUs) > 0, "--cpus", joinComma(p.CPUs, whole))
 	c.addFlag(len(p.Expect) > 0, "--expect", joinComma(p.Expect, expectedStatuses))
 	c.addTLS(p.TLS)
+	c.addFilling(p)
 	c.addRequests(p)
 }
 
@@ -111,10 +109,35 @@ func (c *commandLine) addTLS(t loadplan.TLS) {
 	c.addFlag(t.ALPN != "", "--alpn", t.ALPN)
 }
 
-// addRequests adds the request if there is one. The result has a table of several.
+// addFilling adds what holes are filled from, who sends, and what responses must be.
+func (c *commandLine) addFilling(p loadplan.Plan) {
+	for _, v := range p.Variables {
+		c.addFlag(true, "--variable", v.Name+"="+v.Value)
+	}
+	if d := p.Rows; d != nil {
+		c.addFlag(true, "--data", d.File)
+		c.addFlag(d.Order != "in-order", "--data-order", d.Order)
+		c.lost = append(c.lost, fmt.Sprintf("--data needs %s as it was, with %s (SHA-256 %.12s…)",
+			format.PlainLine(d.File), format.Plural(int64(d.Rows), "row"), d.SHA256))
+	}
+	c.addFlag(p.Users > 0, "--users", strconv.Itoa(p.Users))
+	for _, s := range p.Expectations.Body {
+		c.addFlag(true, "--expect-body", s)
+	}
+	for _, s := range p.Expectations.Header {
+		c.addFlag(true, "--expect-header", s)
+	}
+}
+
+// addRequests adds the request if there is one. The result has a table of several, and of steps.
 func (c *commandLine) addRequests(p loadplan.Plan) {
 	if p.Data != nil && p.Data.File != "" {
 		c.addFlag(true, "--requests-file", p.Data.File)
+		c.noteSecrets(p)
+		return
+	}
+	if len(p.Steps) > 0 {
+		c.lost = append(c.lost, "the scenario")
 		c.noteSecrets(p)
 		return
 	}
@@ -123,7 +146,7 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 			"(--urls, --bodies or --requests-file)", p.Asks()))
 		return
 	}
-	r := p.Requests[0]
+	r := p.Requests[0].Written()
 	method := "GET"
 	if len(r.Body) > 0 {
 		method = "POST"
@@ -143,12 +166,16 @@ func (c *commandLine) noteSecrets(p loadplan.Plan) {
 			c.lost = append(c.lost, said)
 		}
 	}
-	for _, r := range p.Requests {
+	for i := range p.Requests {
+		r := p.Requests[i].Written()
 		for _, h := range r.Header {
 			lost(h.Value, "the value of "+format.PlainLine(h.Name)+" is secret and was not kept")
 		}
 		lost(r.Path, "what is secret in the URL was not kept")
 		lost(string(r.Body), "what is secret in the body was not kept")
+	}
+	for _, v := range p.Variables {
+		lost(v.Value, "the value of --variable "+format.PlainLine(v.Name)+" is secret and was not kept")
 	}
 	for _, f := range p.Params {
 		lost(f.Value, "the value of "+format.PlainLine(f.Name)+" is secret and was not kept")

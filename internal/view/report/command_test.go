@@ -39,7 +39,7 @@ func TestRepeatingConnects(t *testing.T) {
 func repeatable() *result.Result {
 	r := reporttest.Watched()
 	r.Server.Watch = []string{"nginx", "my server", "1234", "db@agent1"}
-	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: reporttest.Set(1.5)}}
+	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: new(1.5)}}
 	return r
 }
 

@@ -32,8 +32,9 @@ func ErrorFileName(n int, s loadresult.Sample) string {
 }
 
 // ErrorFile writes a sample of an error as text for people: when it happened and where, the
-// request, and the response as far as there was one, both as HTTP/1.1 would write them. Control
-// characters, and bytes that are no UTF-8, are written as \u001b and \x9b.
+// request, and the response as far as there was one, both as lines of header and a body, whatever
+// the protocol. In bodies, control characters and bytes that are no UTF-8 are written as \u001b and
+// \x9b; elsewhere a dot stands for them.
 func ErrorFile(w io.Writer, s loadresult.Sample) error {
 	var b bytes.Buffer
 	line := func(name, form string, args ...any) {
@@ -66,7 +67,7 @@ func writeSentRequest(b *bytes.Buffer, s *loadresult.Sample) {
 	if r.Method == "" {
 		return
 	}
-	fmt.Fprintf(b, "\n--- request%s ---\n", keptOf(s.RequestBytes, len(r.Body)))
+	fmt.Fprintf(b, "\n--- request%s ---\n", keptOf(s.RequestBytes, s.RequestKept))
 	fmt.Fprintf(b, "%s %s\n", r.Method, format.PlainLine(r.Path))
 	for _, f := range s.SentFields() {
 		writeField(b, f.Name, f.Value)
@@ -79,7 +80,7 @@ func writeResponse(b *bytes.Buffer, s *loadresult.Sample) {
 		b.WriteString("\n--- no response ---\n")
 		return
 	}
-	fmt.Fprintf(b, "\n--- response%s ---\n", keptOf(s.BodyBytes, len(s.Body)))
+	fmt.Fprintf(b, "\n--- response%s ---\n", keptOf(s.BodyBytes, s.BodyKept))
 	if s.Status > 0 {
 		fmt.Fprintf(b, "%03d\n", s.Status)
 	}
@@ -98,7 +99,7 @@ func writeResponse(b *bytes.Buffer, s *loadresult.Sample) {
 	}
 }
 
-// keptOf says how long a body was, where that is not what is written of it.
+// keptOf says how long a body was as it was sent, and whether less of it was kept.
 func keptOf(all int64, kept int) string {
 	switch {
 	case all < 0:

@@ -2,13 +2,17 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/view/reporttest"
 )
@@ -20,9 +24,9 @@ func TestErrorFile(t *testing.T) {
 		Thread: 1, Connection: 2, Life: 3, Protocol: loadplan.HTTP2, Address: "127.0.0.1:80",
 		Step: "log in", User: 17, Iteration: 4,
 		Request: proto.Request{Method: "POST", Authority: "h", Path: "/login", Body: []byte("me=1"),
-			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4,
+			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4, RequestKept: 4,
 		Status: 200, Fields: []proto.Field{{Name: "x-a", Value: "1\x1b[2J"}},
-		Trailers: []proto.Field{{Name: "x-sum", Value: "7"}}, Body: []byte("no\r\n\x1b[31mred\xff"), BodyBytes: 70_000}
+		Trailers: []proto.Field{{Name: "x-sum", Value: "7"}}, Body: []byte("no\r\n\x1b[31mred\xff"), BodyBytes: 70_000, BodyKept: 13}
 	var b bytes.Buffer
 	if err := ErrorFile(&b, s); err != nil {
 		t.Fatal(err)
@@ -55,6 +59,26 @@ x-sum: 7
 `
 	if b.String() != want {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// A body whose secrets have become marks is shorter than it was, and whole.
+func TestErrorFileOfSecrets(t *testing.T) {
+	body := []byte(`{"password":"` + strings.Repeat("secret", 50) + `"}`)
+	p := reporttest.Plan("http://127.0.0.1:8080/")
+	p.Requests[0].Method, p.Requests[0].Body = "POST", body
+	s := loadresult.Sample{Phase: loadresult.Expect, Kind: "status", Detail: "500"}
+	s.SetRequest(&p, proto.Message{})
+	s.SetResponse(&scenario.Response{Body: body}, 500, int64(len(body)))
+	r, err := result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByDuration, Measured: time.Second,
+		Started: time.Now(), Total: metric.NewCounters(), Samples: []loadresult.Sample{s}}, "test")
+	var b bytes.Buffer
+	if err = errors.Join(err, r.RestorePlan(p, redact.PlainMark)); err == nil {
+		err = ErrorFile(&b, r.Samples[0])
+	}
+	if text := b.String(); err != nil || strings.Count(text, `{"password":"(redacted)"}`) != 2 ||
+		strings.Count(text, ", 315 bytes of body ---") != 2 {
+		t.Errorf("%v:\n%s", err, text)
 	}
 }
 
@@ -118,8 +142,7 @@ func TestGeneratorTextHasTheScenario(t *testing.T) {
 	if text := generatorText(r); strings.Contains(text, "scenario") {
 		t.Error(text)
 	}
-	percent := 12.3
-	r.Generator.ScenarioPercent = &percent
+	r.Generator.ScenarioPercent = new(12.3)
 	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, the scenario 12.3 %") {
 		t.Error(text)
 	}

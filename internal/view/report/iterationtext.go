@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -33,10 +34,10 @@ func checksText(s *result.Scenario) string {
 		passed, failed = passed+c.Passed, failed+c.Failed
 	}
 	return fmt.Sprintf("%s of %s passed (%s)", format.Count(passed), format.Count(passed+failed),
-		format.Percentage(share, 4))
+		format.FinePercent(share))
 }
 
-// scenarioFacts are the lines of a report about users; none without a scenario.
+// scenarioFacts are the lines of a report about iterations and checks, as far as there are any.
 func scenarioFacts(r *result.Result) (all []Fact) {
 	if r.Iterations != nil {
 		all = append(all, Fact{"iterations", iterationsText(r.Iterations)})
@@ -54,37 +55,26 @@ func checkTable(r *result.Result) format.Table {
 	}
 	all := slices.Clone(r.Checks)
 	slices.SortStableFunc(all, func(a, b result.CheckCount) int {
-		switch {
-		case a.Failed > b.Failed:
-			return -1
-		case a.Failed < b.Failed:
-			return 1
-		}
-		return 0
+		return cmp.Compare(b.Failed, a.Failed)
 	})
 	t := format.Table{{"check", "failed", "passed", "share passed"}}
 	for _, c := range all {
 		share := format.TooFew
 		if made := c.Passed + c.Failed; made > 0 {
-			share = format.Percentage(float64(c.Passed)/float64(made), 4)
+			share = format.FinePercent(float64(c.Passed) / float64(made))
 		}
-		t = append(t, []string{format.PlainLine(c.Name), format.Count(c.Failed), format.Count(c.Passed),
-			share})
+		t = append(t, []string{format.Clip(format.PlainLine(c.Name), longestCheck),
+			format.Count(c.Failed), format.Count(c.Passed), share})
 	}
 	return t
 }
 
-// iterationTimes are the times of iterations; nil where there are none.
-func iterationTimes(r *result.Result) (completed, failed *result.Distribution) {
-	if r.Iterations == nil {
-		return nil, nil
-	}
-	return r.Iterations.Time, r.Iterations.FailedTime
-}
+// longestCheck is how many characters of a check's name are shown.
+const longestCheck = 60
 
 // quietScenario is what the one line of a run says of its users.
 func quietScenario(r *result.Result) (all []string) {
-	if d, _ := iterationTimes(r); d != nil {
+	if d := r.IterationTime(); d != nil {
 		all = append(all, "iteration p50 "+format.Micros(d.P50), "p99 "+format.Micros(d.P99))
 	}
 	var failed int64

@@ -16,7 +16,11 @@ func JUnit(w io.Writer, r *result.Result) error {
 	if r.Requests.Completed == 0 {
 		completed.Failure = &format.Problem{Message: "no exchange completed"}
 		if r.OnlyErrors() {
-			completed.Failure = &format.Problem{Message: "every answer was an error: " + statusText(r)}
+			why := "every answer was an error: " + statusText(r)
+			if len(r.Checks) > 0 {
+				why += "; checks: " + checksText(&r.Scenario)
+			}
+			completed.Failure = &format.Problem{Message: why}
 		}
 	}
 	trusted := format.TestCase{Name: notTheLimit}

@@ -11,10 +11,10 @@ import (
 
 func TestJUnit(t *testing.T) {
 	fine := reporttest.Closed()
-	fine.Objectives = []result.Outcome{{Expr: "p99<20ms", Value: reporttest.Set(462.4), Unit: "us", Met: true}}
+	fine.Objectives = []result.Outcome{{Expr: "p99<20ms", Value: new(462.4), Unit: "us", Met: true}}
 	missed := reporttest.Late()
 	missed.Plan.Target.URL = "http://" + reporttest.Nasty
-	missed.Objectives = []result.Outcome{{Expr: "p99<1ms", Value: reporttest.Set(2000.0), Unit: "us"}, {Expr: "cpu<1ms"}}
+	missed.Objectives = []result.Outcome{{Expr: "p99<1ms", Value: new(2000.0), Unit: "us"}, {Expr: "cpu<1ms"}}
 	for _, test := range []struct {
 		name   string
 		r      *result.Result
@@ -38,5 +38,20 @@ func TestJUnit(t *testing.T) {
 		if s.Timestamp != "2026-01-02T15:04:05" || s.Time != "10.000" || s.Name != MethodAndURL(test.r) || s.Cases[0].Class != s.Name {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// Where answers were errors for what was in them, their statuses are not all that is said.
+func TestJUnitOfFailedChecks(t *testing.T) {
+	r := wrong()
+	r.Status = map[string]int64{"200": 320_000}
+	r.Checks = []result.CheckCount{{Name: "contains:ok", Failed: 320_000}}
+	var b bytes.Buffer
+	if err := JUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	got := reporttest.Outcomes(reporttest.ReadSuite(t, b.Bytes()))
+	if !strings.Contains(got, "every answer was an error: 200: 320,000; checks: 0 of 320,000 passed (0 %)") {
+		t.Error(got)
 	}
 }

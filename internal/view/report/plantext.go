@@ -18,10 +18,7 @@ func ModelText(r *result.Result) string {
 		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
 			s += fmt.Sprintf(", %s requests under way on each", format.Count(int64(n)))
 		}
-		if r.Iterations != nil {
-			s += ", " + format.Plural(int64(r.Iterations.Users), "user")
-		}
-		return s
+		return s + usersText(r)
 	}
 	late := "none"
 	if n := r.Requests.Late; n != nil && *n > 0 {
@@ -31,7 +28,25 @@ func ModelText(r *result.Result) string {
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
 		s += ", worst " + format.Micros(*worst)
 	}
-	return s
+	return s + usersText(r)
+}
+
+// usersText are the users who had iterations, or who were asked for; "" if there were none.
+func usersText(r *result.Result) string {
+	n := r.Plan.Users
+	if r.Iterations != nil {
+		n = r.Iterations.Users
+	}
+	if n == 0 {
+		return ""
+	}
+	return ", " + format.Plural(int64(n), "user")
+}
+
+// rowsText is what data requests had values from.
+func rowsText(d *loadplan.Rows) string {
+	return fmt.Sprintf("%s, %s, %s", format.PlainLine(d.File), format.Plural(int64(d.Rows), "row"),
+		format.PlainLine(d.Order))
 }
 
 // arrivalsText are those of an open loop, whose mean rate is given.
@@ -413,7 +428,7 @@ func objectiveValue(o result.Outcome) string {
 	case o.Unit == "us":
 		return format.Micros(*o.Value)
 	case o.Unit == "percent":
-		return format.Percentage(*o.Value/100, 4)
+		return format.FinePercent(*o.Value / 100)
 	case o.Unit == "per_s":
 		return format.Digits3(*o.Value) + "/s"
 	}

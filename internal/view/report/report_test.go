@@ -23,13 +23,13 @@ import (
 func wrong() *result.Result {
 	r := reporttest.Closed()
 	r.Requests = result.Requests{Sent: 320_000, Errors: 320_000}
-	r.Rate = result.Rate{Sent: 32_000, ErrorAnswers: reporttest.Set(32_000.0)}
+	r.Rate = result.Rate{Sent: 32_000, ErrorAnswers: new(32_000.0)}
 	r.Latency, r.Service, r.ErrorLatency = nil, nil, reporttest.Spread(320_000, 318)
 	r.Status = map[string]int64{"500": 320_000}
 	r.Errors = []result.Error{{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080",
 		Detail: "500", Count: 320_000}}
 	r.Objectives = []result.Outcome{
-		{Expr: "errors<1%", Unit: "percent", Value: reporttest.Set(100.0)}, {Expr: "p99<20ms", Unit: "us"}}
+		{Expr: "errors<1%", Unit: "percent", Value: new(100.0)}, {Expr: "p99<20ms", Unit: "us"}}
 	r.Warnings = []string{"EVERY answer was an error (500): error latency is how fast the server " +
 		"fails; --expect says which statuses are right, --expect any that all are"}
 	for i := range r.Series {
@@ -45,7 +45,7 @@ func unix() *result.Result {
 	r.Plan.Target.Unix, r.Plan.Target.TLS, r.Plan.TLS.Insecure = "/run/app.sock", true, true
 	r.Plan.Reconnect, r.Plan.Connections = 1, 1
 	r.Connections = result.Connections{Asked: 1, Opened: 5, Served: 1, Reconnects: 4,
-		TLSFull: reporttest.Set(int64(5)), TLSResumed: reporttest.Set(int64(0)),
+		TLSFull: new(int64(5)), TLSResumed: new(int64(0)),
 		Protocols: map[string]int64{loadplan.HTTP11: 2, loadplan.HTTP2: 3}}
 	r.Ended, r.Window.WarmupS, r.Window.DrainedS = "requests", 0, 0
 	r.Requests = result.Requests{Sent: 5, Completed: 5}
@@ -90,10 +90,10 @@ func accompanied() *result.Result {
 	r := reporttest.Closed()
 	r.Plan.Probe = loadplan.RatePerSecond(100)
 	r.Probe = &result.Probe{Connections: result.Connections{Asked: 100, Opened: 100, Served: 98},
-		Requests: result.Requests{Sent: 1013, Completed: 1012, Errors: 1, Late: reporttest.Set(int64(3))},
-		Rate:     result.Rate{Offered: reporttest.Set(100.0), Sent: 101.3, Completed: 101.2},
+		Requests: result.Requests{Sent: 1013, Completed: 1012, Errors: 1, Late: new(int64(3))},
+		Rate:     result.Rate{Offered: new(100.0), Sent: 101.3, Completed: 101.2},
 		Latency:  reporttest.Spread(1012, 410), Service: reporttest.Spread(1012, 390),
-		Status: map[string]int64{"200": 1012}, SendLagP99: reporttest.Set(61.0), SendLagMax: reporttest.Set(140.0)}
+		Status: map[string]int64{"200": 1012}, SendLagP99: new(61.0), SendLagMax: new(140.0)}
 	return r
 }
 
@@ -102,8 +102,8 @@ func aborted() *result.Result {
 	r := reporttest.Late()
 	r.Ended, r.Window.MeasuredS = "aborted", 7.0001
 	r.Requests.Unfinished, r.Requests.Completed = 12, 199_988
-	r.Objectives = []result.Outcome{{Expr: "errors<0.1%", Unit: "percent", Value: reporttest.Set(0.0), Met: true},
-		{Expr: "p99<100µs", Unit: "us", Value: reporttest.Set(192.0), Aborted: reporttest.Set(7.0)}}
+	r.Objectives = []result.Outcome{{Expr: "errors<0.1%", Unit: "percent", Value: new(0.0), Met: true},
+		{Expr: "p99<100µs", Unit: "us", Value: new(192.0), Aborted: new(7.0)}}
 	return r
 }
 

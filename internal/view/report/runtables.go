@@ -49,9 +49,8 @@ func durationTable(r *result.Result) format.Table {
 	if r.SentLater() {
 		all = append(all, column{"service", r.Service})
 	}
-	completed, failed := iterationTimes(r)
-	all = append(all, column{"error latency", r.ErrorLatency}, column{"iteration", completed},
-		column{"failed iteration", failed})
+	all = append(all, column{"error latency", r.ErrorLatency},
+		column{"iteration", r.IterationTime()}, column{"failed iteration", r.FailedIterationTime()})
 	if r.Probe != nil {
 		all = append(all, column{"probe", r.Probe.Latency})
 	}

@@ -37,6 +37,9 @@ func reportFacts(r *result.Result) []Fact {
 		{"rate", rateText(r)},
 		{"requests", requestsText(r.Requests)},
 	}
+	if rows := r.Plan.Rows; rows != nil {
+		all = append(all, Fact{"data", rowsText(rows)})
+	}
 	all = append(append(all, scenarioFacts(r)...), Fact{"status", statusText(r)},
 		Fact{"bytes", trafficText(r)}, Fact{"connections", connectionsText(r)})
 	if s := tlsText(r); s != "" {

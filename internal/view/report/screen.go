@@ -164,7 +164,7 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 		gone := min(at-s.began, end).Truncate(time.Second)
 		share, text = float64(gone)/float64(end), fmt.Sprintf("%v of %v", gone, end)
 	}
-	if n := s.plan.Requested; n > 0 && len(s.plan.Steps) == 0 { // iterations are not counted live
+	if n := s.plan.Requested; n > 0 && !s.plan.CountsIterations() {
 		done := float64(s.errors.Sent) / float64(n)
 		if done >= share {
 			share, text = done, fmt.Sprintf("%s of %s requests", format.Count(s.errors.Sent),

@@ -160,3 +160,19 @@ func BenchmarkScreen(b *testing.B) {
 		s.Draw(time.Minute, 80, 24, format.Style{Color: paint})
 	}
 }
+
+// Progress is by requests where -n counts them. Iterations of several steps are not requests.
+func TestScreenCountsRequests(t *testing.T) {
+	for _, test := range []struct {
+		steps []string
+		want  bool
+	}{{nil, true}, {[]string{"one"}, true}, {[]string{"one", "two"}, false}} {
+		p := reporttest.Plan("http://127.0.0.1:8080/")
+		p.Duration, p.Requested, p.Steps = 0, 100, test.steps
+		s := NewScreen(p)
+		s.Add(loadresult.Interval{To: time.Second, Sent: 50, Completed: 50}, time.Second)
+		if text := s.Draw(time.Second, 80, 24, format.Style{}); strings.Contains(text, "50 of 100 requests") != test.want {
+			t.Errorf("of %d steps:\n%s", len(test.steps), text)
+		}
+	}
+}

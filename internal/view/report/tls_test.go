@@ -12,9 +12,9 @@ import (
 // negotiated is a run of several kinds of TLS.
 func negotiated() *result.Result {
 	r := unix()
-	r.Rate.Handshakes = reporttest.Set(22_941.0)
+	r.Rate.Handshakes = new(22_941.0)
 	c := &r.Connections
-	c.TLSFull, c.TLSResumed = reporttest.Set(int64(5)), reporttest.Set(int64(1995))
+	c.TLSFull, c.TLSResumed = new(int64(5)), new(int64(1995))
 	c.TLS = []result.Terms{
 		{Version: "1.3", Cipher: "TLS_AES_128_GCM_SHA256", Group: "X25519MLKEM768", Count: 1990},
 		{Version: "1.2", Cipher: "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\x1b[2J", Count: 4},

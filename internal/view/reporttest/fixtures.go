@@ -12,9 +12,6 @@ import (
 	"dyno/internal/result"
 )
 
-// Set is a pointer to v.
-func Set[T any](v T) *T { return &v }
-
 // Spread is a distribution around a median of us µs.
 func Spread(n int64, us float64) *result.Distribution {
 	return &result.Distribution{Count: n, Min: us / 4, Mean: us * 1.1, Stdev: us / 5, P50: us,
@@ -50,7 +47,7 @@ func Closed() *result.Result {
 			Bytes:       result.Bytes{Sent: 146_086_160, Received: 507_981_420},
 			Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2}},
 		Generator: result.Generator{CPUPerRequest: 2.93, CPUPercent: 97.3, BusyPercent: 48.9,
-			GCPauseMax: 61.2, Ring: "epoll", Threads: 2, Little: Set(1.001), Verdict: result.OK,
+			GCPauseMax: 61.2, Ring: "epoll", Threads: 2, Little: new(1.001), Verdict: result.OK,
 			Reasons: []string{}},
 	}
 	for i := range 3 {
@@ -66,14 +63,14 @@ func Closed() *result.Result {
 func Late() *result.Result {
 	r := Closed()
 	r.Model, r.Plan.Rate = result.OpenLoop, loadplan.RatePerSecond(20_000)
-	r.Requests = result.Requests{Sent: 200_000, Completed: 200_000, Waiting: Set(int64(0)),
-		Late: Set(int64(37)), LateMax: Set(4100.0)}
-	r.Rate = result.Rate{Offered: Set(20_000.0), Sent: 20_000, Completed: 20_000}
+	r.Requests = result.Requests{Sent: 200_000, Completed: 200_000, Waiting: new(int64(0)),
+		Late: new(int64(37)), LateMax: new(4100.0)}
+	r.Rate = result.Rate{Offered: new(20_000.0), Sent: 20_000, Completed: 20_000}
 	r.Status = map[string]int64{"200": 200_000}
 	r.Latency, r.Service = Spread(200_000, 120), Spread(200_000, 92)
 	r.Phases = result.Phases{FirstByte: Spread(200_000, 91)}
 	g := &r.Generator
-	g.Little, g.SendLagP99, g.SendLagMax = nil, Set(1150.0), Set(4080.0)
+	g.Little, g.SendLagP99, g.SendLagMax = nil, new(1150.0), new(4080.0)
 	g.Verdict, g.Reasons = result.Suspect, []string{"the generator sent late by its own fault, " +
 		"1 % by more than 1.15ms, and latency (mean 132µs) includes that: give it CPUs of its " +
 		"own, or lower -R"}
@@ -84,20 +81,20 @@ func Late() *result.Result {
 // all pass.
 func Shopping() *result.Result {
 	r := Late()
-	r.Plan.Steps = []string{"login", "list", "buy|now"}
+	r.Plan.Requests, r.Plan.Steps = nil, []string{"login", "list", "buy|now"}
 	r.Plan.Checks = []string{"token", "price", "receipt"}
 	r.Plan.Rate, r.Plan.Users = loadplan.RatePerSecond(500), 200
 	r.Requests = result.Requests{Sent: 14_700, Completed: 14_590, Errors: 90, Unfinished: 20,
-		Late: Set(int64(37)), LateMax: Set(4100.0), SentAfter: Set(int64(9))}
-	r.Rate = result.Rate{Sent: 1_470, Completed: 1_459, ErrorAnswers: Set(9.0)}
+		Late: new(int64(37)), LateMax: new(4100.0), SentAfter: new(int64(9))}
+	r.Rate = result.Rate{Sent: 1_470, Completed: 1_459, ErrorAnswers: new(9.0)}
 	r.Latency, r.Service, r.ErrorLatency = Spread(14_590, 120), Spread(14_590, 92), Spread(90, 60)
 	r.Status = map[string]int64{"200": 14_680}
 	r.Errors = []result.Error{{Phase: "check", Kind: "receipt", Address: "127.0.0.1:8080",
 		Detail: "the answer did not pass the check", Count: 90}}
 	r.Scenario = result.Scenario{Iterations: &result.Iterations{Users: 200, Started: 4_910,
-		Completed: 4_800, Failed: 90, Unfinished: 20, Warmup: 500, Due: Set(int64(5_000)),
-		Waiting: Set(int64(90)), StartedAfter: Set(int64(3)),
-		Rate: result.IterationRate{Offered: Set(500.0), Started: 490.7, Completed: 479.7},
+		Completed: 4_800, Failed: 90, Unfinished: 20, Warmup: 500, Due: new(int64(5_000)),
+		Waiting: new(int64(90)), StartedAfter: new(int64(3)),
+		Rate: result.IterationRate{Offered: new(500.0), Started: 490.7, Completed: 479.7},
 		Time: Spread(4_800, 310_000), FailedTime: Spread(90, 205_000)},
 		Checks: []result.CheckCount{{Name: "token", Passed: 4_910}, {Name: "price", Passed: 4_900},
 			{Name: "receipt", Passed: 4_800, Failed: 90}}}
@@ -105,8 +102,8 @@ func Shopping() *result.Result {
 		r.Series[i].Iterations, r.Series[i].IterationsFailed = 480, int64(9*i)
 	}
 	r.Objectives = []result.Outcome{
-		{Expr: "iteration.p95<2s", Value: Set(434_000.0), Unit: "us", Met: true},
-		{Expr: "checks>99.9%", Value: Set(99.387), Unit: "percent"}}
+		{Expr: "iteration.p95<2s", Value: new(434_000.0), Unit: "us", Met: true},
+		{Expr: "checks>99.9%", Value: new(99.387), Unit: "percent"}}
 	return r
 }
 
@@ -114,7 +111,7 @@ func Shopping() *result.Result {
 func Failing() *result.Result {
 	r := Closed()
 	r.Requests = result.Requests{Sent: 9000, Completed: 7000, Errors: 1990, Unfinished: 10}
-	r.Rate = result.Rate{Sent: 900, Completed: 700, ErrorAnswers: Set(100.0)}
+	r.Rate = result.Rate{Sent: 900, Completed: 700, ErrorAnswers: new(100.0)}
 	r.Status = map[string]int64{"200": 7000, "404": 1, "503": 999}
 	r.Latency, r.ErrorLatency = Spread(7000, 2890), Spread(1000, 410)
 	r.Phases = result.Phases{}

@@ -111,8 +111,8 @@ func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 	}
 	l.last = nil
 	requested := p.Requested
-	if len(p.Steps) > 0 {
-		requested = 0 // iterations, which no second has
+	if p.CountsIterations() {
+		requested = 0 // for the page counts requests
 	}
 	l.journal.restart("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
 		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,

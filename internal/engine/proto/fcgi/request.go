@@ -133,7 +133,7 @@ func (o Options) newEnvironment(r *proto.Request) environment {
 	e.setVariable("REMOTE_ADDR", "127.0.0.1")
 	e.setVariable("REMOTE_PORT", "0")
 	e.setVariable("REDIRECT_STATUS", "200") // else php-cgi refuses, as if called without a server
-	if len(r.Body) > 0 || r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
+	if r.SendsLength() {
 		e.setVariable("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
 	}
 	e.setVariable("HTTP_HOST", r.Authority)

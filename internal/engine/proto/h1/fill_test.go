@@ -8,12 +8,8 @@ import (
 	"dyno/internal/engine/proto/prototest"
 )
 
-// holed is a request with holes in all its parts, whose values are two.
-var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
-	Header: fields("X-Id: a-z", "Accept: */*", "X-Two: ="), Body: []byte(`{"id": ""}`),
-	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
-		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
-		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InBody, At: 8, Value: 1}}}
+// holed has holes in all its parts, and three values.
+var holed = prototest.Holed()
 
 // encodeAll is all that a codec sends for a message, the first and the second of a connection.
 func encodeAll(t testing.TB, o Options, m proto.Message, set ...proto.Request) (out []byte) {
@@ -39,19 +35,16 @@ func encodeAll(t testing.TB, o Options, m proto.Message, set ...proto.Request) (
 // A message with values in its holes, and one of its own, are sent as a request of the set that has
 // the same text.
 func FuzzFill(f *testing.F) {
-	f.Add("1", "two", 0, false)
-	f.Add("", "", 2, true)
-	f.Add("a b", string(bytes.Repeat([]byte("long"), 50_000)), 1, false)
-	f.Fuzz(func(t *testing.T, a, b string, after int, version10 bool) {
-		for _, v := range []string{a, b} {
-			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
-				if proto.CheckValue(in, []byte(v)) != nil {
-					return
-				}
-			}
+	f.Add("1", "two", "three", 0, false)
+	f.Add("", "", "", 2, true)
+	f.Add("a", "b", " c ", 1, false)
+	f.Add("a", string(bytes.Repeat([]byte("long"), 50_000)), "\t\x01", 1, false)
+	f.Fuzz(func(t *testing.T, a, b, c string, after int, version10 bool) {
+		if !prototest.Fits(holed, a, b, c) {
+			return
 		}
 		o := Options{Depth: 2, CloseAfter: after & 3, Version10: version10, UserAgent: "dyno/1"}
-		plain, fill := prototest.Filled(holed, a, b)
+		plain, fill := prototest.Filled(holed, a, b, c)
 		want := encodeAll(t, o, proto.Message{}, plain)
 		if got := encodeAll(t, o, proto.Message{Request: 1, Fill: fill}, get, holed); !bytes.Equal(got, want) {
 			t.Errorf("filled: %.300q\nwant %.300q", got, want)
@@ -94,8 +87,8 @@ func TestBorrows(t *testing.T) {
 
 // What is filled, checked and sent allocates nothing.
 func TestFillAllocatesNothing(t *testing.T) {
-	_, fill := prototest.Filled(holed, "1", "two")
-	own, _ := prototest.Filled(holed, "1", "two")
+	_, fill := prototest.Filled(holed, "1", "two", " three ")
+	own, _ := prototest.Filled(holed, "1", "two", " three ")
 	for name, m := range map[string]proto.Message{"filled": {Fill: fill},
 		"of its own": {Fill: &proto.Fill{Own: &own}}} {
 		c, out, in := newCodec(t, Options{}, holed), make([]byte, 0, 4096), []byte(small)

@@ -181,14 +181,8 @@ func (h *template) appendFilled(out []byte, fill *proto.Fill) []byte {
 
 // hasBodyLength reports whether the request must contain the length of its body.
 func hasBodyLength(r *proto.Request) bool {
-	if hasItem(r.Header, "Content-Length", "") || hasItem(r.Header, "Transfer-Encoding", "") {
-		return false
-	}
-	switch r.Method {
-	case "POST", "PUT", "PATCH":
-		return true
-	}
-	return len(r.Body) > 0 || r.HasHoles(proto.InBody)
+	return r.SendsLength() && !hasItem(r.Header, "Content-Length", "") &&
+		!hasItem(r.Header, "Transfer-Encoding", "")
 }
 
 // hasItem reports whether header has a field of that name, in any case. If item is not empty, the

@@ -9,13 +9,8 @@ import (
 	"dyno/internal/engine/proto/prototest"
 )
 
-// holed is a request with holes in all its parts, whose values are two.
-var holed = proto.Request{Method: "POST", Authority: "x", Path: "/items/?q=",
-	Header: fields("X-Id: a-z", "Accept: */*", "X-Two: =", "Host: h"), Body: []byte(`{"id": ""}`),
-	Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
-		{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 1},
-		{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InHeader, Field: 3, At: 1, Value: 1},
-		{In: proto.InBody, At: 8, Value: 1}}}
+// holed has holes in all its parts, and three values.
+var holed = prototest.Holed()
 
 // heardAll is what a server reads of a message, the first and the second of a connection.
 func heardAll(t *testing.T, m proto.Message, reqs ...proto.Request) string {
@@ -37,18 +32,15 @@ func heardAll(t *testing.T, m proto.Message, reqs ...proto.Request) string {
 // A message with values in its holes, and one of its own, are read as a request of the set that has
 // the same text.
 func FuzzFill(f *testing.F) {
-	f.Add("1", "two")
-	f.Add("", "")
-	f.Add(" a ", strings.Repeat("long", 20_000))
-	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, v := range []string{a, b} {
-			for _, in := range []proto.Part{proto.InPath, proto.InHeader} {
-				if proto.CheckValue(in, []byte(v)) != nil {
-					return
-				}
-			}
+	f.Add("1", "two", "three")
+	f.Add("", "", "")
+	f.Add("a", "b", " c ")
+	f.Add("a", "", strings.Repeat("long", 20_000))
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		if !prototest.Fits(holed, a, b, c) {
+			return
 		}
-		plain, fill := prototest.Filled(holed, a, b)
+		plain, fill := prototest.Filled(holed, a, b, c)
 		if Check(plain) != nil { // a host that is none
 			return
 		}

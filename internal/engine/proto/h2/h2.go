@@ -140,7 +140,7 @@ type codec struct {
 // A feed is the body in the DATA frame under way, of a stream whose response is wanted.
 type feed struct {
 	feeding uint16 // its slot, and 1; 0: none
-	skip    int    // bytes before the body: how much padding there is
+	skip    int    // bytes before the body: 1 where the length of the padding stands there
 	body    int    // bytes of it still to come
 }
 

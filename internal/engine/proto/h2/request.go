@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -86,12 +87,7 @@ func (o Options) compileRequest(r *proto.Request) message {
 
 // appendList appends r's header block.
 func (o Options) appendList(t *template, r *proto.Request) {
-	authority, agent, sized := r.Authority, o.UserAgent, len(r.Body) > 0 || r.HasHoles(proto.InBody)
-	switch r.Method {
-	case "POST", "PUT", "PATCH":
-		sized = true
-	}
-	host := -1
+	authority, agent, sized, host := r.Authority, o.UserAgent, r.SendsLength(), -1
 	for i, f := range r.Header {
 		switch {
 		case strings.EqualFold(f.Name, "host"):
@@ -149,21 +145,10 @@ func (t *template) appendFilled(list []byte, fill *proto.Fill, value *[]byte) []
 			v = proto.AppendFilled(v, g.text, g.holes, fill.Values)
 		}
 		*value = v
-		v = trimBlanks(v)
+		v = bytes.Trim(v, " \t")
 		list = append(appendInteger(list, 0, 0x7f, len(v)), v...)
 	}
 	return append(list, t.list[from:]...)
-}
-
-// trimBlanks cuts what no value of HTTP/2 may begin or end with.
-func trimBlanks(b []byte) []byte {
-	for len(b) > 0 && isBlank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isBlank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // appendHeaders appends a header block in frames that every server takes.

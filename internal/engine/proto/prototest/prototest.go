@@ -223,6 +223,27 @@ func Events(c proto.Codec, speech []byte, chunk int) (got []proto.Event, err err
 	return got, nil
 }
 
+// Holed is a request with holes in all its parts, whose values are three. The last one stands
+// neither in the path nor in the host, so that it can have spaces and the like.
+func Holed() proto.Request {
+	return proto.Request{Method: "POST", Authority: "x:81", Path: "/items/?q=",
+		Header: []proto.Field{{Name: "X-Id", Value: "a-z"}, {Name: "Accept", Value: "*/*"},
+			{Name: "X-Two", Value: "="}, {Name: "Host", Value: "h"}, {Name: "x-id", Value: "="}},
+		Body: []byte(`{"id": ""}`),
+		Holes: []proto.Hole{{In: proto.InPath, At: 7}, {In: proto.InPath, At: 10, Value: 1},
+			{In: proto.InHeader, At: 2}, {In: proto.InHeader, Field: 2, At: 0, Value: 2},
+			{In: proto.InHeader, Field: 2, At: 1}, {In: proto.InHeader, Field: 3, At: 1, Value: 1},
+			{In: proto.InHeader, Field: 4, At: 1, Value: 2}, {In: proto.InBody, At: 8, Value: 2},
+			{In: proto.InBody, At: 9, Value: 1}}}
+}
+
+// Fits reports whether values may stand in all holes of r that they fill.
+func Fits(r proto.Request, values ...string) bool {
+	return !slices.ContainsFunc(r.Holes, func(h proto.Hole) bool {
+		return proto.CheckValue(h.In, []byte(values[h.Value])) != nil
+	})
+}
+
 // Filled is the request without holes that says what a message of r with these values does, and
 // the message's Fill.
 func Filled(r proto.Request, values ...string) (proto.Request, *proto.Fill) {

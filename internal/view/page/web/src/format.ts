@@ -143,8 +143,12 @@ export function byPercent(f: number): string {
   return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
 }
 
-/** objectivePercent is a percentage that an objective is about, near its limit: four digits. */
-export const objectivePercent = (f: number): string => percentage(f / 100, 4);
+/** finePercent is a share as a percentage that is held against a limit, or against 100 %. It has four digits; near 100 % it
+    has more, so that two digits tell what is missing: 99.9988 %. */
+export function finePercent(share: number): string {
+  const missing = 100 * (1 - share);
+  return percentage(share, missing > 0 ? Math.max(4, 3 - exponent(missing)) : 4);
+}
 
 /** time is an instant, given as ISO 8601, in UTC: 2026-01-02 15:04:05 UTC. */
 export function time(iso: string): string {

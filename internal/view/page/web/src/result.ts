@@ -103,7 +103,7 @@ export interface Result {
   series: Point[] | null;
   routes?: Route[];
   iterations?: Iterations; // of a scenario of several steps, or with checks
-  checks?: Check[];
+  checks?: Check[]; // of responses
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
   fleet?: { agents: Agent[] | null; [reading: string]: unknown };

@@ -63,7 +63,7 @@ export function trace(s: Search): HTMLElement {
   });
 }
 
-const shows: Record<string, (v: number) => string> = { us: format.duration, percent: format.objectivePercent, per_s: (v) => format.digits3(v) + "/s" };
+const shows: Record<string, (v: number) => string> = { us: format.duration, percent: (v) => format.finePercent(v / 100), per_s: (v) => format.digits3(v) + "/s" };
 const show = (unit: string | undefined) => shows[unit ?? ""] ?? format.rate;
 
 /** objectives draw each objective's value over the rate, with its bounds and its limit. */

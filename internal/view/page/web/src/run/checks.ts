@@ -14,7 +14,7 @@ export function checkTable(checks: Check[]): Table {
       const { name, failed, passed } = checks[i];
       const made = failed + passed;
       return [name, cell(`checks.${i}.failed`, failed, format.count), cell(`checks.${i}.passed`, passed, format.count),
-        made > 0 ? format.percent((100 * passed) / made) : "–"];
+        made > 0 ? format.finePercent(passed / made) : "–"];
     }),
   };
 }

@@ -6,7 +6,7 @@ import { figure } from "../figure";
 import * as format from "../format";
 import { more } from "../layout";
 import type { Result } from "../result";
-import { cell, facts, table } from "../table";
+import { cell, facts, sentenceCell, table } from "../table";
 
 const colours: Record<string, string> = { "1": "var(--c7)", "2": "var(--c3)", "3": "var(--c1)", "4": "var(--c5)", "5": "var(--c2)" };
 
@@ -41,8 +41,10 @@ export function statuses(r: Result): HTMLElement {
       });
     },
   });
-  const sampled = (r.errors ?? []).some((e) => e.sample);
-  const rows = (r.errors ?? []).map((e, i) => [cell(`errors.${i}.count`, e.count, format.count), e.phase, e.kind, e.address ?? "", e.detail, ...(sampled ? [e.sample ?? ""] : [])]);
+  const errors = r.errors ?? [];
+  const sampled = errors.some((e) => e.sample);
+  const rows = errors.map((e, i) => [cell(`errors.${i}.count`, e.count, format.count), e.phase, e.kind, e.address ?? "", e.detail,
+    ...(sampled ? [sentenceCell(e.sample ?? "")] : [])]);
   const wrong = r.error_latency;
   return h("div", {},
     wrong ? table({
@@ -50,7 +52,7 @@ export function statuses(r: Result): HTMLElement {
       rows: [[cell("error_latency.count", wrong.count, format.count), ...["min_us", "mean_us", "p50_us", "p99_us", "max_us"]
         .map((k) => cell(`error_latency.${k}`, wrong[k] as number, format.duration))]],
     }, "Error latency") : null,
-    rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first", ...(sampled ? ["its answer began"] : [])], rows }, "Errors") : h("p", {}, "No error of any kind."),
+    rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first", ...(sampled ? ["answer"] : [])], rows }, "Errors") : h("p", {}, "No error of any kind."),
     h("div", { class: "views" }, codes.length > 0 ? answers : null, more("All counts", () => [
       table(facts({ requests: r.requests, bytes: r.bytes, connections: r.connections, rate: r.rate }, ""), "Counts")])));
 }

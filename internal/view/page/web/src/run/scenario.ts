@@ -1,24 +1,26 @@
-// What the users of a scenario did: their iterations, and their checks.
+// What users did: their iterations, and the checks of responses.
 
 import { h } from "../dom";
 import * as format from "../format";
 import { more } from "../layout";
-import type { Result } from "../result";
+import type { Iterations, Result } from "../result";
 import { cell, facts, table } from "../table";
 import { checkTable } from "./checks";
 
-/** scenario has the iterations and a table of checks; nothing where there is no scenario. */
+/** scenario has the iterations and a table of checks, each where there are any. */
 export function scenario(r: Result): HTMLElement | null {
-  const i = r.iterations;
-  if (!i) return null;
+  const checks = r.checks ?? [];
+  if (!r.iterations && checks.length === 0) return null;
+  return h("div", {},
+    ...(r.iterations ? iterationCounts(r.iterations) : []),
+    checks.length > 0 ? table(checkTable(checks), "Checks") : null);
+}
+
+function iterationCounts(i: Iterations): Node[] {
   const { time: _, failed_time: __, ...counts } = i; // the durations are with the others
-  const key = (k: string) => `iterations.${k}`;
   const columns = ["users", "started", "completed", "failed", "unfinished", "due", "waiting", "started_after"]
     .filter((k) => typeof i[k] === "number");
-  const rows = [columns.map((k) => cell(key(k), i[k] as number, format.count))];
-  const checks = r.checks ?? [];
-  return h("div", {},
-    table({ head: columns.map(format.keyText), rows }, "Iterations"),
-    checks.length > 0 ? table(checkTable(checks), "Checks") : null,
-    more("All of the iterations", () => [table(facts({ iterations: counts }, ""), "Iterations in full")]));
+  const rows = [columns.map((k) => cell(`iterations.${k}`, i[k] as number, format.count))];
+  return [table({ head: columns.map(format.keyText), rows }, "Iterations"),
+    more("All of the iterations", () => [table(facts({ iterations: counts }, ""), "Iterations in full")])];
 }

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/requests"
+	"dyno/internal/engine/template"
+	"dyno/internal/fault"
+)
+
+// This file is about flags that say what is sent in the words of curl and HTTPie.
+
+// addHeader adds the header of a --header, or those of a file.
+func (f *runFlags) addHeader(s string) error {
+	name, isFile := strings.CutPrefix(s, "@")
+	if !isFile {
+		name, _, _ := strings.Cut(s, ":")
+		return f.addField(s, "--header "+name, 1)
+	}
+	if name == "" || name == "-" {
+		return fmt.Errorf("%q names no file; write @FILE", s)
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r, err := limitDevice(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.readHeaders(name, r)
+}
+
+// addField adds a header that is a line of a file, or the value of a flag.
+func (f *runFlags) addField(s, file string, line int) error {
+	field, err := requests.Field(s)
+	if err == nil {
+		_, value, _ := strings.Cut(s, ":")
+		before := len(s) - len(value) + strings.Index(value, field.Value)
+		at := template.Position{File: file, Line: line, Column: before + 1}
+		f.defaults.Header, f.headerAt = append(f.defaults.Header, field), append(f.headerAt, at)
+	}
+	return err
+}
+
+// readHeaders adds the headers of a file, one a line. Empty lines and those that begin with # say
+// nothing.
+func (f *runFlags) readHeaders(name string, r io.Reader) error {
+	list := fault.List{File: name}
+	lines, n, had := bufio.NewScanner(r), 0, len(f.defaults.Header)
+	for lines.Scan() {
+		n++
+		line := lines.Text()
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		if err := f.addField(line, name, n); err != nil {
+			list.Add(n, 1, "%v", err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		list.Add(n+1, 0, "%v", err)
+	} else if len(f.defaults.Header) == had && list.Err() == nil {
+		list.Add(0, 0, "has no header; write 'Name: value', one a line")
+	}
+	return list.Err()
+}
+
+// setUser sets who asks.
+func (f *runFlags) setUser(s string) error {
+	switch {
+	case !strings.Contains(s, ":"):
+		return errors.New("has no colon; write USER:PASSWORD, and USER: without a password")
+	case template.HasHoles(s):
+		return errors.New("is encoded as a whole, so that it can have no {{holes}}; write what the " +
+			"server gets, as -H 'Authorization: Basic {{credentials}}'")
+	}
+	f.user = requests.BasicAuth(s)
+	return requests.Unmarked("it", s)
+}
+
+// A form is the fields of --form.
+type form struct {
+	fields []formField
+	files  bool // one of them is a file
+}
+
+// A formField is a field and its value, or the file that is uploaded.
+type formField struct {
+	name, value, file string
+}
+
+// addField adds the field of a --form.
+func (m *form) addField(s string) error {
+	name, value, found := strings.Cut(s, "=")
+	if !found || name == "" {
+		return fmt.Errorf("%.60q is not a field; write NAME=VALUE, or NAME=@FILE", s)
+	}
+	file, isFile := strings.CutPrefix(value, "@")
+	if isFile {
+		if file == "" || file == "-" {
+			return fmt.Errorf("%.60q names no file; write NAME=@FILE", s)
+		}
+		m.files, value = true, ""
+	}
+	if !isFile {
+		file = ""
+	}
+	m.fields = append(m.fields, formField{name, value, file})
+	return requests.Unmarked("field "+name, value)
+}
+
+// encode returns the body of the form, and its type: as browsers and HTTPie do, one of fields
+// percent-encoded, and one with a file in parts. Holes stay as they are.
+func (m *form) encode() (body []byte, kind string, err error) {
+	if !m.files {
+		var pairs []string
+		for _, f := range m.fields {
+			pairs = append(pairs, escapeField(f.name)+"="+escapeField(f.value))
+		}
+		return []byte(strings.Join(pairs, "&")), "application/x-www-form-urlencoded", nil
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	if err := w.SetBoundary(formBoundary); err != nil {
+		return nil, "", err
+	}
+	for _, f := range m.fields {
+		if f.file == "" {
+			err = errors.Join(err, w.WriteField(f.name, f.value))
+			continue
+		}
+		err = errors.Join(err, addUpload(w, f, m.holes()))
+	}
+	if b.Len() > requests.MaxFile {
+		err = errors.Join(err, fmt.Errorf("the form is larger than %d GiB", requests.MaxFile>>30))
+	}
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), w.FormDataContentType(), err
+}
+
+// holes reports whether a field has some.
+func (m *form) holes() bool {
+	return slices.ContainsFunc(m.fields, func(f formField) bool {
+		return template.HasHoles(f.name) || template.HasHoles(f.value)
+	})
+}
+
+// formBoundary parts the fields of a form with files. It is the same in all runs, so that their
+// plans are the same.
+const formBoundary = "dyno-form-5f1c0d6b9a7e4c23"
+
+// addUpload adds a file to a form; holes says whether other fields have some.
+func addUpload(w *multipart.Writer, f formField, holes bool) error {
+	in, err := os.Open(f.file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	content, err := readWhole(in)
+	if err != nil {
+		return err
+	}
+	if holes && (bytes.Contains(content, []byte("{{")) || !utf8.Valid(content)) {
+		return fmt.Errorf("%s is no text or has {{, and other fields have {{holes}}; a form has one of "+
+			"the two", f.file)
+	}
+	if bytes.Contains(content, []byte(formBoundary)) {
+		return fmt.Errorf("%s contains the line that parts the fields, %s", f.file, formBoundary)
+	}
+	quote := strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A")
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"; filename="%s"`,
+		quote.Replace(f.name), quote.Replace(filepath.Base(f.file))))
+	header.Set("Content-Type", "application/octet-stream")
+	part, err := w.CreatePart(header)
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	return err
+}
+
+// escapeField is a name or a value of a form, percent-encoded but for its holes.
+func escapeField(s string) string {
+	var b strings.Builder
+	for from := 0; ; {
+		i := strings.Index(s[from:], "{{")
+		if i < 0 {
+			return b.String() + url.QueryEscape(s[from:])
+		}
+		n := template.HoleLength(s[from+i:])
+		if n == 0 {
+			n = len("{{") // the fault is reported where holes are checked
+		}
+		b.WriteString(url.QueryEscape(s[from:from+i]) + s[from+i:from+i+n])
+		from += i + n
+	}
+}
+
+// setTyped adds a Content-Type, unless the user gave one.
+func (f *runFlags) setTyped(kind string) {
+	is := func(h proto.Field) bool { return strings.EqualFold(h.Name, "Content-Type") }
+	if !slices.ContainsFunc(f.defaults.Header, is) {
+		f.defaults.Header = append(f.defaults.Header, proto.Field{Name: "Content-Type", Value: kind})
+	}
+}
+
+// checkJSON reports where the body of a --json-body is no JSON. Its holes count as digits, which
+// may stand for a value and within a string.
+func checkJSON(name string, body []byte) error {
+	plain := slices.Clone(body)
+	for from := 0; ; {
+		i := bytes.Index(plain[from:], []byte("{{"))
+		if i < 0 {
+			break
+		}
+		from += i
+		n := template.HoleLength(string(plain[from:min(len(plain), from+longestHole)]))
+		for k := range n {
+			plain[from+k] = '1'
+		}
+		from += max(n, 1)
+	}
+	var v json.RawMessage
+	err := json.Unmarshal(plain, &v)
+	if err == nil {
+		return nil
+	}
+	line, column, problem := 0, 0, err.Error()
+	if s, is := errors.AsType[*json.SyntaxError](err); is {
+		before := plain[:max(min(int(s.Offset), len(plain))-1, 0)]
+		line = bytes.Count(before, []byte("\n")) + 1
+		column = len(before) - bytes.LastIndexByte(before, '\n')
+	}
+	return fault.Fault{File: name, Line: line, Column: column, Problem: "is no JSON: " + problem}
+}
+
+// longestHole is more than any hole has, in bytes.
+const longestHole = 1 << 10
+
+// readJSON returns the body of --json-body.
+func (f *runFlags) readJSON(name string, r io.Reader) ([]byte, error) {
+	body, err := readWhole(r)
+	if err != nil {
+		return nil, err
+	}
+	if err = f.checkText(name, body); err == nil {
+		err = checkJSON(name, body)
+	}
+	f.setTyped("application/json")
+	return body, err
+}
+
+// formBody returns the body of --form.
+func (f *runFlags) formBody() ([]byte, []error) {
+	body, kind, err := f.form.encode()
+	if err != nil {
+		return nil, []error{loadplan.Flaw{Setting: "--form", Problem: err.Error()}}
+	}
+	f.setTyped(kind)
+	f.defaults.RawBody = !f.form.holes()
+	return body, nil
+}
+
+// checkText reports the faults of the holes of a file that is a body. One that is not UTF-8 has
+// none.
+func (f *runFlags) checkText(name string, text []byte) error {
+	if !bytes.Contains(text, []byte("{{")) || !utf8.Valid(text) {
+		return nil
+	}
+	_, err := f.filling.names.Parse(string(text), template.Position{File: name, Line: 1, Column: 1})
+	return err
+}

@@ -1,0 +1,50 @@
+package loadplan
+
+import (
+	"slices"
+	"strings"
+)
+
+// Expectations are what responses must be besides their status: see package check. The Scenario
+// checks it. Of a Request, nil ones are those of the plan.
+type Expectations struct {
+	Body   []string `json:"expect_body,omitzero"`
+	Header []string `json:"expect_header,omitzero"`
+}
+
+// Expected are what the responses to a request must be.
+func (p *Plan) Expected(r *Request) Expectations {
+	all := p.Expectations
+	if own := r.Expect; own != nil && own.Body != nil {
+		all.Body = own.Body
+	}
+	if own := r.Expect; own != nil && own.Header != nil {
+		all.Header = own.Header
+	}
+	return all
+}
+
+// HasChecks reports whether the responses to a request must be more than their status says.
+func (p *Plan) HasChecks() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool {
+		e := p.Expected(&r)
+		return len(e.Body)+len(e.Header) > 0
+	})
+}
+
+// Rows says what data the Requests have values from.
+type Rows struct {
+	File   string `json:"file"`   // its name, without the folder
+	Rows   int    `json:"rows"`   // how many it has
+	SHA256 string `json:"sha256"` // of the file
+	Order  string `json:"order"`  // in which rows are taken: see package data
+}
+
+// SetVariables sets Variables, in the order of their names.
+func (p *Plan) SetVariables(values map[string]string) {
+	p.Variables = nil
+	for name, value := range values {
+		p.Variables = append(p.Variables, Param{Name: name, Value: value})
+	}
+	slices.SortFunc(p.Variables, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+}

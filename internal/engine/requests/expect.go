@@ -1,0 +1,53 @@
+package requests
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"dyno/internal/engine/check"
+	"dyno/internal/engine/template"
+)
+
+// ExpectBody parses an expectation of bodies: see check.ParseBody. It can have no holes.
+func ExpectBody(s string) (*check.Check, error) {
+	if template.HasHoles(s) {
+		return nil, errHolesInCheck
+	}
+	return check.ParseBody(s)
+}
+
+// ExpectHeader parses an expectation of headers: see check.ParseHeader. It can have no holes.
+func ExpectHeader(s string) (*check.Check, error) {
+	if template.HasHoles(s) {
+		return nil, errHolesInCheck
+	}
+	return check.ParseHeader(s)
+}
+
+// errHolesInCheck is the fault of a check that looks like a template.
+var errHolesInCheck = errors.New("a check is the same for all responses, and has no {{holes}}; " +
+	"two braces are regex:[{]{")
+
+// parseExpectations parses one expectation, or a list of them, which may be empty.
+func parseExpectations(key string, v json.RawMessage,
+	parse func(string) (*check.Check, error)) ([]string, error) {
+	list := []json.RawMessage{v}
+	if v[0] == '[' {
+		if err := json.Unmarshal(v, &list); err != nil {
+			return nil, err
+		}
+	}
+	all := []string{} // none is not the same as not said
+	for _, one := range list {
+		s, err := parseText(key, one)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := parse(s); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
