@@ -184,7 +184,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 	for _, g := range groups[1:] {
 		switch {
 		case slices.ContainsFunc(g.Findings, answer.Finding.IsDecided):
-			more = append(more, shortName(r, g))
+			more = appendOnce(more, MeasureName(g.Metric))
 		case isBound(g):
 			bound = append(bound, shortName(r, g))
 		case slices.ContainsFunc(g.Findings, isUndecided):

@@ -58,12 +58,16 @@ const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as co
     saves a picture of. */
 export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
   return h("section", { id: "answer", "aria-label": "The answer" },
-    h("h2", { class: a.sentence.length > long ? "sentence long" : "sentence" }, a.sentence),
+    h("h2", { class: a.sentence.length > long ? "sentence long" : "sentence" }, ...whole(a.sentence)),
     h("div", { class: "first" },
       box(a),
       h("div", { class: "charts" }, ...charts),
       h("div", { class: "aside" }, next(a), buttons(summary, chart), conditions(a))));
 }
+
+/** whole is a sentence in which no figure is parted from its interval or its percent. */
+const whole = (s: string): (string | Node)[] =>
+  s.split(/((?:[−+×]?[\d.,]+ ?%? )?\[[^\]]*\]|[−+]?[\d.,]+ (?:%|[µmn]?s(?![a-z])))/).map((part, i) => (i % 2 === 1 ? h("span", { class: "nowrap" }, part) : part));
 
 /** box is the worst caution, and below it the others: each once, with its scope, reasons and remedy. */
 function box(a: Answer): HTMLElement {

@@ -24,39 +24,77 @@ interface Row {
 const id = "decide";
 const key = id + ".of";
 const tabsMost = 6;
+const overviewMost = 14; // rows
+const all = -1; // measures at once
 
 /** decide is the plot with its tabs; what there is to say where nothing was compared. */
 export function decide(p: Payload, a: Answer): HTMLElement[] {
   const groups = a.groups ?? [];
   if (groups.length === 0) return [h("p", { class: "empty" }, "There is nothing to draw: no two variants were compared.")];
   const holder = h("div", { class: "deciding" });
-  const fill = () => holder.replaceChildren(tabs(groups), plot(p, a, groups[chosen(groups)]));
+  const fill = () => {
+    const i = chosen(groups);
+    holder.replaceChildren(tabs(groups), i === all ? overview(p, a, groups) : plot(p, a, groups[i]));
+  };
   state.follow(holder, (changed) => changed === key && fill());
   fill();
   return [holder];
 }
 
-const chosen = (groups: Group[]) => Math.min(Math.max(Number(state.get(key, "0")) || 0, 0), groups.length - 1);
+/** few reports whether all measures fit into one plot: there are one or two variants. */
+const few = (groups: Group[]): boolean =>
+  groups.length > 1 && groups.every((g) => (g.findings ?? []).length <= 2) && groups.reduce((n, g) => n + (g.findings ?? []).length, 0) <= overviewMost;
+
+/** chosen is the place of the measure that is shown, or all. */
+function chosen(groups: Group[]): number {
+  const of = state.get(key);
+  if (of === "") return few(groups) ? all : 0;
+  return Math.min(Math.max(Number(of) || 0, 0), groups.length - 1);
+}
 
 /** tabs choose the measure; of many they are a list. */
 function tabs(groups: Group[]): HTMLElement {
-  const take = (i: number) => state.set(key, i === 0 ? "" : String(i));
+  const take = (i: number) => state.set(key, i === (few(groups) ? all : 0) ? "" : String(i));
   if (groups.length === 1) return h("span", {});
-  if (groups.length > tabsMost) {
+  const names: [number, string][] = [...(few(groups) ? [[all, "all measures"] as [number, string]] : []), ...groups.map((g, i): [number, string] => [i, g.name])];
+  if (names.length > tabsMost) {
     const select = h("select", { onchange: () => take(Number(select.value)) },
-      ...groups.map((g, i) => h("option", { value: i, selected: i === chosen(groups) }, g.name)));
+      ...names.map(([i, name]) => h("option", { value: i, selected: i === chosen(groups) }, name)));
     return h("div", { class: "tabs" }, h("label", {}, "measure ", select));
   }
-  return h("div", { class: "tabs", role: "group", "aria-label": "Measures" }, ...groups.map((g, i) =>
-    h("button", { type: "button", "aria-pressed": String(i === chosen(groups)), onclick: () => take(i) }, g.name)));
+  return h("div", { class: "tabs", role: "group", "aria-label": "Measures" }, ...names.map(([i, name]) =>
+    h("button", { type: "button", "aria-pressed": String(i === chosen(groups)), onclick: () => take(i) }, name)));
+}
+
+/** overview is one plot of all measures, where there are one or two variants. */
+function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
+  const verdicts = p.record.verdicts ?? [];
+  const names = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.variant)))];
+  const rows: Omit<Row, "y">[] = groups.flatMap((g) => (g.findings ?? []).map((f) => ({
+    label: names.length > 1 ? `${g.name}: ${f.variant}` : g.name, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison] })));
+  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
+  const baselines = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.baseline)))];
+  return figure({
+    id,
+    title: `${clip(names.join(", "), 60)} against ${clip(baselines.join(", "), 60)}`,
+    unit: "change against the baseline, with 95 % intervals, of each measure",
+    n: "",
+    note: `shaded: a difference below ${Math.round(1000 * groups[0].margin) / 10} % does not matter`,
+    summary: rows.map((r) => `${r.label}: ${r.said} ${r.verdict}`).join("; "),
+    table: () => {
+      const parts = groups.map((g) => ({ g, t: decideTable(p, { ...a, not_loaded: [] }, g) }));
+      return { head: ["measure", "variant", "median", ...parts[0].t.head.slice(2)], rows: parts.flatMap(({ g, t }) => t.rows.map((r) => [g.name, ...r])) };
+    },
+    draw: (width) => draw(rows.map((r, y) => ({ ...r, y })), width),
+  });
 }
 
 /** rowsOf are the findings, then what was not loaded, then the baseline against itself. */
 function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
-  const all = p.record.verdicts ?? [];
-  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.variant, said: saidOf(f), verdict: f.verdict, c: all[f.comparison], why: f.why }));
+  const verdicts = p.record.verdicts ?? [];
+  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], why: f.why }));
   for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
-  for (const c of all.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
+  for (const c of verdicts.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
     rows.push({ label: `${c.baseline} itself`, said: "", verdict: c.verdict === "different" ? "differs from itself" : "noise", c, self: true });
   }
   return rows.map((r, y) => ({ ...r, y }));
@@ -80,9 +118,9 @@ function plot(p: Payload, a: Answer, g: Group): HTMLElement {
 }
 
 function decideTable(p: Payload, a: Answer, g: Group): Table {
-  const all = p.record.verdicts ?? [];
+  const verdicts = p.record.verdicts ?? [];
   const rows = (g.findings ?? []).map((f): (Cell | string)[] => {
-    const [c, at] = [all[f.comparison], `record.verdicts.${f.comparison}.`];
+    const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
     return [f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, f.why ?? ""];
