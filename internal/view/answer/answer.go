@@ -14,6 +14,7 @@ type Answer struct {
 	Sentence   string    `json:"sentence"` // what was found, by how much, how sure
 	Box        Severity  `json:"box"`      // the worst of Cautions
 	BoxText    string    `json:"box_text"` // what the box says
+	Numbers    []Number  `json:"-"`        // of a run: rate, latency, errors
 	Groups     []Group   `json:"groups,omitempty"`
 	NotLoaded  []Finding `json:"not_loaded,omitempty"` // variants that were refused or are missing
 	Cautions   []Caution `json:"cautions,omitempty"`   // the worst first
@@ -113,6 +114,9 @@ type Finding struct {
 	Ratio      float64 `json:"-"`
 	More       int     `json:"-"` // rounds that would decide, if the estimate holds; 0: unknown
 }
+
+// A Number is one of a run's, as it is printed.
+type Number struct{ Name, Text string }
 
 // A Step is what to do next.
 type Step struct {

@@ -32,13 +32,13 @@ func (a Answer) Markdown(command string) string {
 	return b.String()
 }
 
-// table is that of the first group, with the variants that were not loaded.
+// table is that of the first group, with the variants that were not loaded, or of a run's numbers.
 func (a Answer) table() format.Table {
 	if len(a.Groups) == 0 {
-		return nil
+		return a.numbersTable()
 	}
 	g := a.Groups[0]
-	t := format.Table{{"variant", g.Name, "change", "95 % interval", "verdict"}}
+	t := format.Table{{"variant", g.Name, "vs " + g.Against, "95 % interval", "verdict"}}
 	for _, f := range g.Findings {
 		t = append(t, []string{format.PlainLine(f.Variant), f.Value, f.Effect, f.Interval,
 			string(f.Verdict)})
@@ -46,6 +46,18 @@ func (a Answer) table() format.Table {
 	for _, f := range a.NotLoaded {
 		t = append(t, []string{format.PlainLine(f.Variant), format.TooFew, format.TooFew, "",
 			string(f.Verdict)})
+	}
+	return t
+}
+
+// numbersTable has a column for each of a run's numbers.
+func (a Answer) numbersTable() format.Table {
+	if len(a.Numbers) == 0 {
+		return nil
+	}
+	t := format.Table{nil, nil}
+	for _, n := range a.Numbers {
+		t[0], t[1] = append(t[0], n.Name), append(t[1], n.Text)
 	}
 	return t
 }

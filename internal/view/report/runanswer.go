@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // RunAnswer is what the report of a run says first: the server's part, then the generator's.
 func RunAnswer(r *result.Result) answer.Answer {
 	a := answer.Answer{Sentence: serverSentence(r), Conditions: runConditions(r),
-		Cautions: runCautions(r)}
+		Cautions: runCautions(r), Numbers: runNumbers(r)}
 	if clause := generatorClause(r); clause != "" {
 		a.Sentence += "; " + clause
 	}
@@ -126,13 +127,41 @@ func failedShare(r *result.Result) float64 {
 	return float64(r.Requests.Errors) / float64(max(r.Requests.Sent, 1))
 }
 
-// firstError is the most frequent error, with the beginning of its first answer.
+// requestErrors are the errors of requests. Those of connections come before any request is sent.
+func requestErrors(r *result.Result) (all []result.Error) {
+	for _, e := range r.Errors {
+		if !slices.Contains([]string{"dns", "connect", "tls"}, e.Phase) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// firstError is the most frequent error of requests, with the beginning of its first answer.
 func firstError(r *result.Result) string {
-	if len(r.Errors) == 0 {
+	all := requestErrors(r)
+	if len(all) == 0 {
 		return ""
 	}
-	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int { return int(a.Count - b.Count) })
+	most := slices.MaxFunc(all, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
 	return ": " + errorLine(most)
+}
+
+// runNumbers are the numbers of a run that are asked for first.
+func runNumbers(r *result.Result) (all []answer.Number) {
+	if r.Answers() == 0 {
+		return nil
+	}
+	if i := r.Iterations; i != nil {
+		all = append(all, answer.Number{Name: "iterations/s", Text: format.Digits3(i.Rate.Completed)})
+	}
+	all = append(all, answer.Number{Name: "requests/s", Text: format.Digits3(r.Rate.Completed)})
+	for _, q := range Quantiles {
+		if r.Latency != nil && slices.Contains([]string{"p50", "p90", "p99", "p99.9", "max"}, q.Name) {
+			all = append(all, answer.Number{Name: q.Name, Text: q.PercentileCell(r.Latency)})
+		}
+	}
+	return append(all, answer.Number{Name: "errors", Text: format.Count(r.Requests.Errors)})
 }
 
 // errorLine is a kind of error in a line.

@@ -19,13 +19,22 @@ func waited() *result.Result {
 	return r
 }
 
+// slower is an open load of which less was completed than offered, because an agent was lost.
+func slower() *result.Result {
+	r := waited()
+	r.Requests.Late, r.Requests.LateMax = nil, nil
+	r.Latency.P99, r.Rate.Completed, r.Ended = 300, 16_000, "lost"
+	return r
+}
+
 // The sentence is about the server first, and the generator second.
 func TestRunSentence(t *testing.T) {
 	for want, r := range map[string]*result.Result{
 		"332,014 requests/s on 100 connections, p99 462 µs":                                                    reporttest.Closed(),
 		"20,000 requests/s held, but p99 is 905 ms: 1,829 requests waited for a free connection, up to 1.00 s": waited(),
-		"22 % of the requests failed: connection refused (1,234 times); the others have a p99 of 4.62 ms; " +
+		"22 % of the requests failed: 503 (999 times); the others have a p99 of 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
+		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),
 		"Nothing was answered: connect 127.0.0.1:8080: connection refused": reporttest.Unreachable(),
 	} {
 		if got := RunAnswer(r).Sentence; got != want {
@@ -68,5 +77,18 @@ func TestRunAnswerOfAnything(t *testing.T) {
 		if a := RunAnswer(r); a.Sentence == "" || strings.ContainsAny(a.Sentence+a.BoxText, "\x1b\n") {
 			t.Errorf("%s: %+v", name, a)
 		}
+	}
+}
+
+// The summary of a run has its numbers in a table; one of which nothing was answered has none.
+func TestRunSummary(t *testing.T) {
+	got := RunAnswer(reporttest.Closed()).Markdown("dyno run x")
+	for _, want := range []string{"| requests/s | p50 | p90 | p99 | p99.9 | max | errors |", "| 332,014 | 289 µs |", "dyno run x"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not have %q:\n%s", want, got)
+		}
+	}
+	if got := RunAnswer(reporttest.Unreachable()).Markdown(""); strings.Contains(got, "|") {
+		t.Errorf("a table of nothing:\n%s", got)
 	}
 }

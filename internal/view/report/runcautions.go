@@ -10,6 +10,9 @@ import (
 	"dyno/internal/view/format"
 )
 
+// mostErrors is how many kinds of errors a caution names.
+const mostErrors = 3
+
 // runCautions are all that speak against the numbers of a run, each once.
 func runCautions(r *result.Result) (all []answer.Caution) {
 	for _, o := range r.Objectives {
@@ -22,7 +25,8 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
 			Says: fmt.Sprintf("%s of the requests failed: latency is that of the others",
 				format.Percentage(share, 2))}
-		for _, e := range r.Errors[:min(len(r.Errors), 3)] {
+		errors := requestErrors(r)
+		for _, e := range errors[:min(len(errors), mostErrors)] {
 			c.Reasons = append(c.Reasons, errorLine(e))
 		}
 		if len(r.Plan.Expect) == 0 && len(r.Status) > 0 {
