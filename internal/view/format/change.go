@@ -3,6 +3,7 @@ package format
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // mostChange is the ratio from which on a change is written as a multiple, because percentages of
@@ -31,7 +32,8 @@ func ChangeInterval(low, high float64) string {
 		return "[×" + RatioText(low, low, high) + ", ×" + RatioText(high, low, high) + "]"
 	}
 	d := changeDecimals(low, high)
-	return "[" + signed(100*(low-1), d) + ", " + signed(100*(high-1), d) + "]"
+	apart := low > 1 || high < 1
+	return "[" + changeEnd(low, d, apart) + ", " + changeEnd(high, d, apart) + "]"
 }
 
 // AbsoluteChange is a Change without its sign, for sentences that say less or more: "35 %".
@@ -45,11 +47,26 @@ func AbsoluteEnds(low, high float64) string {
 	d := changeDecimals(low, high)
 	switch {
 	case low >= 1:
-		return roundedTo(100*(low-1), d) + ", " + roundedTo(100*(high-1), d)
+		return absoluteEnd(low, d) + ", " + absoluteEnd(high, d)
 	case high <= 1:
-		return roundedTo(100*(1-high), d) + ", " + roundedTo(100*(1-low), d)
+		return absoluteEnd(high, d) + ", " + absoluteEnd(low, d)
 	}
 	return signed(100*(low-1), d) + ", " + signed(100*(high-1), d)
+}
+
+// changeEnd is an end of an interval. If the interval leaves out no difference (apart), no end is
+// written as 0.
+func changeEnd(end float64, decimals int, apart bool) string {
+	s := signed(100*(end-1), decimals)
+	for more := decimals + 1; apart && s == "0" && more <= mostDecimals; more++ {
+		s = signed(100*(end-1), more)
+	}
+	return s
+}
+
+// absoluteEnd is a changeEnd without its sign, of an interval that leaves out no difference.
+func absoluteEnd(end float64, decimals int) string {
+	return strings.TrimLeft(changeEnd(end, decimals, true), "−+")
 }
 
 // RatioText is a ratio of 1 or more with as many digits as its interval allows, at most three:

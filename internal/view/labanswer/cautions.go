@@ -184,7 +184,7 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 			func(c lab.Comparison) bool { return c.Missing > 0 }},
 		{answer.AboveNoise, "The machine's own noise is larger than the effect",
 			"run it on a quieter machine, or with longer windows", isBelowNoise},
-		{answer.Correction, "One comparison alone would differ; with all taken together none is shown",
+		{answer.Correction, "Judged alone it would differ; with all comparisons together it does not",
 			"compare fewer variants, measures or levels, or run more rounds", isCorrectedAway},
 		{answer.Correction, "An older dyno judged each comparison by itself", "", uncorrected},
 	} {

@@ -35,7 +35,7 @@ func TestRunSentence(t *testing.T) {
 		"22 % of the requests failed: 503 (999 times); the others have a p99 of 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
 		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),
-		"Nothing was answered: connect 127.0.0.1:8080: connection refused": reporttest.Unreachable(),
+		"Nothing was answered: connect 127.0.0.1:8080: connection refused":                                                reporttest.Unreachable(),
 	} {
 		if got := RunAnswer(r).Sentence; got != want {
 			t.Errorf("%q\nnot\n%q", got, want)
