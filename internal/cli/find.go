@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
+	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -71,9 +72,7 @@ func (f *findFlags) groups() []group {
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
 		storeParsed(&f.plan.Rate, parseRate)})
-	requests := withoutOptions(f.requestGroup(), "variable", "data", "data-order", "users",
-		"expect-body", "expect-header")
-	return []group{own, load, requests, f.connectionGroup(), f.tlsGroup(),
+	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
 
@@ -141,12 +140,13 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	wrong := f.textFaults(p)
 	var more []error
 	f.plan.Requests, more = f.readRequests(stdin)
-	if wrong = append(wrong, more...); len(wrong) == 0 && (f.plan.HasHoles() || f.plan.HasChecks()) {
-		wrong = []error{loadplan.Flaw{Setting: "find", Problem: "its probes cannot fill {{holes}} " +
-			"or check responses yet, as dyno run does; write what is sent, or \\{{ for {{"}}
-	}
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
+	}
+	if wrong = append(wrong, more...); len(wrong) == 0 && !f.filling.names.Unread {
+		wrong = f.setScenario()
+	} else {
+		f.plan.Users = 0 // Check need not know of users without a scenario
 	}
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
@@ -169,6 +169,8 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 		}
 	}
 	sweep := p.tried["levels"] || p.tried["rates"]
+	flaw(f.filling.order == data.Once, "--data-order", "once needs a number of requests, which no "+
+		"search and no sweep has; give in-order, random or per-user, or dyno run -n N")
 	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
 		"--slo 'p99<20ms', or sweep with --levels or --rates")
 	flaw(sweep && given["slo"], "--slo", "a sweep measures at levels and searches none; give it "+

@@ -110,7 +110,7 @@ func (f *runFlags) requestGroup() group {
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, expect_body, expect_header",
+			"method, url, headers, body, weight, name, timeout, expect_body, expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.addVariable},
@@ -276,7 +276,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
-	faults = append(faults, f.readFilling(p.given)...)
+	faults = append(append(faults, f.readFilling(p.given)...), f.dealOnce()...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
 		f.setTarget(p)...)
@@ -287,7 +287,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
 	if wrong = append(wrong, more...); len(wrong) == 0 && !f.filling.names.Unread {
-		wrong = f.setScenario(p.given)
+		wrong = f.setScenario()
 	} else {
 		f.plan.Users = 0 // Check need not know of users without a scenario
 	}

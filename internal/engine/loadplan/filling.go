@@ -38,6 +38,9 @@ type Rows struct {
 	Rows   int    `json:"rows"`   // how many it has
 	SHA256 string `json:"sha256"` // of the file
 	Order  string `json:"order"`  // in which rows are taken: see package data
+
+	// Content are the rows, in a packed plan: see package onestep. Elsewhere Scenario has them.
+	Content []byte `json:"-"`
 }
 
 // SetVariables sets Variables, in the order of their names.

@@ -136,7 +136,8 @@ type Request struct {
 	Sources  []template.Source
 	Raw      bool // Body has {{, which is no hole
 
-	Expect *Expectations // of its responses, in place of the plan's; nil: those of the plan
+	Expect  *Expectations // of its responses, in place of the plan's; nil: those of the plan
+	Timeout Seconds       // from when it was sent; 0: the plan's
 
 	digest digest // of a Body that JSON did not hold
 }

@@ -134,6 +134,7 @@ func (c *checker) checkWorkload() {
 				"says what to ask for, and so does another key; give one of request, requests_file and urls")
 		}
 	}
+	c.checkData()
 	c.checkRequest("workload.request", w.Request)
 	c.checkFileBeside("workload.requests_file", w.RequestsFile)
 	c.checkFileBeside("workload.urls", w.URLs)

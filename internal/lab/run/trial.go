@@ -113,7 +113,8 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 		return
 	}
 	own := a.variant.Generator == nil
-	if len(p.Requests) == 1 && !p.Target.TLS && own { // otherwise the load has other sizes
+	// Otherwise the load has other sizes.
+	if len(p.Requests) == 1 && !p.HasHoles() && !p.Target.TLS && own {
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
@@ -206,9 +207,12 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 }
 
 // verifyAnswer sends the first request of the load a few times, and checks the answer.
-func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experiment.BodyRule,
+func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experiment.BodyRules,
 	ask Asker) (*fairness.Answer, error) {
-	q := firstQuestion(p, r.Version)
+	q, err := firstQuestion(p, r.Version)
+	if err != nil {
+		return nil, err
+	}
 	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()
 	a, err := ask(ctx, q)
 	if err != nil {
