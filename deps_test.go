@@ -17,7 +17,7 @@ internal/view
 internal/store
 internal/lab internal/fleet
 internal/capacity internal/remote
-internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective
+internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
 internal/engine internal/observe
 internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
@@ -40,6 +40,8 @@ engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
+engine/hurl: fault /
+engine/session: engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
@@ -62,6 +64,11 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
 objective: engine/loadplan engine/loadresult engine/metric result /
+imports: engine/proto fault redact /
+imports/accesslog: imports /
+imports/curl: engine/proto fault imports / mvdan.cc/sh
+imports/har: engine/proto fault imports /
+imports/vegeta: engine/proto fault imports /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -69,10 +76,10 @@ fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment: engine/check nearest redact result objective / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
-remote: engine/load engine/onestep fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
+remote: engine/load engine/session fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: engine/loadresult lab lab/experiment observe/probe result stats engine/loadplan /
-lab/run: engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/run: engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
 capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
@@ -82,6 +89,7 @@ view/reporttest: engine/proto observe/probe observe/profile result view/format e
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
+view/peers: result /
 view/page/pagetest: / github.com/chromedp
 view/serve: atomicfile dynohome lab lab/judge view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
@@ -91,16 +99,18 @@ fleet/deploy: fleet/bus /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
-fleet/wire: engine/metric engine/onestep result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet/wire: engine/metric engine/session result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
-fleet: fleet/policy fleet/wire engine/load engine/onestep engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+fleet: fleet/policy fleet/wire engine/load engine/session engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
+cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge /
 bench/known: /
+bench/hurl: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
+bench/replay: / golang.org/x/sys
 bench/search: /
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /

@@ -66,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 		return v.run(s, rest)
 	}
-	if name == "lab" || name == "fleet" {
+	if isFamily(name) {
 		return s.printVerbs(name, rest)
 	}
 	if run := hidden[name]; run != nil {
@@ -107,16 +107,31 @@ var hidden = map[string]func(s streams, args []string) int{
 	"supervise": superviseServers, "worker": runWorker, "conduct": conductExperiment,
 	"complete": completeWord}
 
-func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
+func verbs() []verb {
+	return slices.Concat(loadVerbs(), fromVerbs(), peerVerbs(), fleetVerbs(), resultVerbs())
+}
+
+// isFamily reports whether a word is the first of verbs of two.
+func isFamily(word string) bool {
+	return slices.Contains([]string{"lab", "fleet", "from", "scenario"}, word)
+}
 
 // loadVerbs are the verbs that make load, or receive it.
 func loadVerbs() []verb {
 	return []verb{
-		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
-			run: runLoad, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+		{name: "run", args: "[flags] URL|FILE.hurl...", run: runLoad,
+			does:   "load a server, and report what was measured",
+			groups: newRunFlags().groups, more: runNotes, examples: runExamples},
 		{name: "find", args: "--slo EXPR [flags] URL", run: findCapacity,
 			does:   "find the highest rate that meets an objective, or sweep",
 			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
+		{name: "scenario check", args: "[flags] FILE.hurl...", run: scenarioCheck,
+			does:     "say what is wrong with a Hurl file, without a server",
+			groups:   newScenarioFlags().checkGroups,
+			examples: []string{"dyno scenario check login.hurl"}},
+		{name: "scenario run", args: "[flags] FILE.hurl...", run: scenarioRun,
+			does:   "run a Hurl file once, and show each step",
+			groups: newScenarioFlags().runGroups, examples: scenarioExamples},
 		{name: "lab run", args: "[flags] FILE|NAME", does: "compare servers in an experiment",
 			run: labRun, groups: new(labFlags).groups, more: labNotes, examples: labExamples},
 		{name: "lab list", does: "list the experiments that ship with dyno", run: labList,

@@ -134,6 +134,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
+	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, false)...), f.setTarget(p)...)
@@ -143,11 +144,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
-	if wrong = append(wrong, more...); len(wrong) == 0 && !f.filling.names.Unread {
-		wrong = f.setScenario()
-	} else {
-		f.plan.Users = 0 // Check need not know of users without a scenario
-	}
+	wrong = f.setUsersWork(append(wrong, more...))
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // the largest plan that will be run

@@ -10,6 +10,8 @@ import (
 
 const runNotes = `A URL, a header's value and a body can have {{uuid}}, {{int 1 100}}, {{hex 16}},
 {{seq}}, {{now}}, {{env "NAME"}}, and the names of --variable and --data.
+A FILE.hurl is a session of several requests, which each user runs again and again, with
+cookies of its own; --variable base=URL names the server, --data has rows for {{names}}.
 N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
 A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates
 and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
@@ -29,6 +31,11 @@ var runExamples = []string{
 	`dyno run -X PUT -H 'Content-Type: application/json' -b '{"a": 1}' http://127.0.0.1:8080/item`,
 	`dyno run -b '{"id": "{{uuid}}"}' --expect-body contains:id http://127.0.0.1:8080/item`,
 	"dyno run --requests-file mix.jsonl --reconnect 100 http://127.0.0.1:8080",
+	"dyno run -c 20 login.hurl --variable base=http://127.0.0.1:8080",
+}
+
+var scenarioExamples = []string{
+	"dyno scenario run -v login.hurl --variable base=http://127.0.0.1:8080",
 }
 
 var compareExamples = []string{
@@ -61,7 +68,7 @@ func helpVerb(s streams, args []string) int {
 	if _, found := findVerb(name); found {
 		return s.printHelp(name)
 	}
-	if args[0] == "lab" || args[0] == "fleet" {
+	if isFamily(args[0]) {
 		return s.printVerbs(args[0], []string{"--help"})
 	}
 	if _, found := findVerb(args[0]); found {
@@ -111,7 +118,11 @@ func writeOption(w io.Writer, o option) {
 	if o.short != "" {
 		short = "-" + o.short + ", "
 	}
-	left := strings.TrimRight(short+o.flagName()+" "+o.value, " ")
+	name := o.flagName()
+	if o.long == "" { // another tool's
+		short, name = "", "-"+o.short
+	}
+	left := strings.TrimRight(short+name+" "+o.value, " ")
 	for line := range strings.SplitSeq(o.does, "\n") {
 		fmt.Fprintf(w, "  %-28s %s\n", left, line)
 		left = ""

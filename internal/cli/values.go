@@ -68,7 +68,9 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	}
 	f.plan.SetVariables(v.variables)
 	f.defaults.Names = &v.names
-	faults = append(faults, joinedErrors(v.names.Check())...)
+	if len(f.hurlFiles) == 0 { // in Hurl a variable may have the name of one of our functions
+		faults = append(faults, joinedErrors(v.names.Check())...)
+	}
 	return faults
 }
 

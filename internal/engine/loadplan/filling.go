@@ -43,6 +43,23 @@ type Rows struct {
 	Content []byte `json:"-"`
 }
 
+// A Script is a file that says what users do.
+type Script struct {
+	File   string `json:"file"` // its name, without the folder
+	SHA256 string `json:"sha256"`
+
+	// Text and Beside, the files that it names, are in a packed plan: see package session. Elsewhere
+	// Scenario has them.
+	Text   string   `json:"-"`
+	Beside []Beside `json:"-"`
+}
+
+// A Beside is a file that a Script names.
+type Beside struct {
+	Name    string
+	Content []byte
+}
+
 // SetVariables sets Variables, in the order of their names.
 func (p *Plan) SetVariables(values map[string]string) {
 	p.Variables = nil

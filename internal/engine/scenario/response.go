@@ -1,5 +1,7 @@
 package scenario
 
+import "time"
+
 import "strings"
 
 // A Response is what a scenario is given of the response to a step.
@@ -8,8 +10,10 @@ type Response struct {
 	// Failed is the phase in which the step failed, such as "read", "timeout" or "expect"; "": it
 	// did not. Of a step that failed before its response was complete, the rest is empty.
 	Failed    string
-	Body      []byte // as many bytes of it as are wanted
-	BodyBytes int64  // how many there were
+	Body      []byte        // as many bytes of it as are wanted
+	BodyBytes int64         // how many there were
+	Protocol  string        // of the connection, as loadplan names it, such as "h2"
+	Took      time.Duration // from the sending of the step to the end of the response
 
 	fields  []field
 	text    []byte // of the fields' names and values, one after the other

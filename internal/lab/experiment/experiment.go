@@ -135,6 +135,7 @@ type Workload struct {
 	Request      Request `json:"request,omitzero"`
 	RequestsFile string  `json:"requests_file,omitempty"` // JSON lines, beside the experiment file
 	URLs         string  `json:"urls,omitempty"`          // a file of one path or URL a line
+	Hurl         string  `json:"hurl,omitempty"`          // a Hurl file: a session of several requests
 
 	// What the holes of requests are filled from, as {{name}}, besides functions.
 	Variables Mapping[string] `json:"variables,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/onestep"
+	"dyno/internal/engine/proto"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -164,7 +164,9 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 // values that are the same each time in its holes.
 func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err error) {
 	req := p.Requests[0].Request
-	if m, is := p.Scenario.(*onestep.Maker); is {
+	if m, is := p.Scenario.(interface {
+		Example(due int64) (proto.Request, error)
+	}); is {
 		if req, err = m.Example(time.Now().UnixNano()); err != nil {
 			return q, err
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"dyno/internal/engine/data"
+	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/template"
 	"dyno/internal/lab/experiment"
@@ -21,6 +22,7 @@ type filling struct {
 	names template.Names
 	table *data.Table    // nil: there is no data
 	rows  *loadplan.Rows // likewise
+	hurl  *hurl.File     // nil: the workload is no Hurl file, or it is at fault
 }
 
 // readFilling reads the data of an experiment, of at most so many bytes. Errors are Faults of the
@@ -32,9 +34,10 @@ func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
 	if w.Data != "" {
 		faults = append(faults, f.readData(e, most))
 	}
+	faults = append(faults, f.readHurl(e))
 	for _, v := range w.Variables { // each alone, for its place
 		one := template.Names{Columns: f.names.Columns, Variables: map[string]string{v.Name: v.Value}}
-		if err := one.Check(); err != nil {
+		if err := one.Check(); err != nil && w.Hurl == "" {
 			faults = append(faults, e.FaultIn(experiment.PathOf("workload.variables", v.Name), "", 0,
 				"it is the name of a function or a column, too; choose another"))
 		}

@@ -20,6 +20,9 @@ import (
 func CheckRequests(e *experiment.Experiment) error {
 	f, err := readFilling(e, data.MaxBytes)
 	faults := []error{err}
+	if e.Workload.Hurl != "" {
+		return errors.Join(append(faults, hurlFaults(e, f)...)...)
+	}
 	asked := map[string]bool{} // where texts were checked
 	for _, v := range experiment.Expand(e) {
 		at := "workload.request"

@@ -54,14 +54,23 @@ func plan(e *experiment.Experiment, f *filling, l experiment.Level, w experiment
 	for _, s := range w.Expect.Status {
 		p.Expect = append(p.Expect, loadplan.Statuses{From: uint16(s.From), To: uint16(s.To)})
 	}
-	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
-		return loadplan.Plan{}, err
-	}
-	f.fillPlan(&p, w)
-	if err := onestep.SetScenario(&p, f.table); err != nil {
+	if err := f.setRequests(e, &p, w, u, url); err != nil {
 		return loadplan.Plan{}, err
 	}
 	return p, p.Check()
+}
+
+// setRequests has a plan send what a workload says to the server at a URL, which is u, too.
+func (f *filling) setRequests(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
+	u requests.URL, url string) (err error) {
+	if w.Hurl != "" {
+		return f.setSession(e, p, w, url)
+	}
+	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
+		return err
+	}
+	f.fillPlan(p, w)
+	return onestep.SetScenario(p, f.table)
 }
 
 // fillPlan has a plan send and check what a workload says of holes, users and answers.
