@@ -341,6 +341,18 @@ func (tab *Tab) Screenshot(file string) {
 	}
 }
 
+// ScreenshotViewport writes a picture of what the window shows.
+func (tab *Tab) ScreenshotViewport(file string) {
+	tab.t.Helper()
+	ctx, cancel := tab.stepContext()
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	tab.checkStep(err)
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
+		tab.t.Fatal(err)
+	}
+}
+
 // Misplaced are texts of plots that overlap, or extend beyond their figure or the window.
 func (tab *Tab) Misplaced() []string {
 	tab.t.Helper()

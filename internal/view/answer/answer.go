@@ -1,0 +1,141 @@
+// Package answer holds what a report says first, as values: findings, cautions, the conditions and
+// the next step. Terminal, Markdown and page all render the same Answer, so they cannot disagree.
+//
+// A report's box is never judged by itself: Answer.Box is the worst of Answer.Cautions, and it is
+// Clear only if there is none.
+//
+// Package labanswer makes the Answer of an experiment, package report that of a run.
+package answer
+
+import "slices"
+
+// An Answer is what a report says first. All texts are plain, on one line each.
+type Answer struct {
+	Sentence   string    `json:"sentence"` // what was found, by how much, how sure
+	Box        Severity  `json:"box"`      // the worst of Cautions
+	BoxText    string    `json:"box_text"` // what the box says
+	Groups     []Group   `json:"groups,omitempty"`
+	NotLoaded  []Finding `json:"not_loaded,omitempty"` // variants that were refused or are missing
+	Cautions   []Caution `json:"cautions,omitempty"`   // the worst first
+	Conditions []string  `json:"conditions,omitempty"` // what it holds for, a few words each
+	Next       Step      `json:"next"`
+}
+
+// A Severity is how much speaks against an answer.
+type Severity string
+
+// The severities, from good to bad.
+const (
+	Clear Severity = "clear" // no caution applies
+	Note  Severity = "note"  // it limits what the answer covers, and takes nothing back
+	Doubt Severity = "doubt" // the answer, or a part of it, may be wrong
+	Bad   Severity = "bad"   // the answer must not be relied on, or what was asked for was missed
+)
+
+// severities are all of them, from good to bad.
+var severities = []Severity{Clear, Note, Doubt, Bad}
+
+// rank is the place of a severity, from good to bad.
+func (s Severity) rank() int { return slices.Index(severities, s) }
+
+// A Caution is one reason not to take an answer at its word. Each kind appears at most once for a
+// scope.
+type Caution struct {
+	Kind     string   `json:"kind"` // one of the constants below
+	Severity Severity `json:"severity"`
+	Says     string   `json:"says"`              // a sentence without its full stop
+	Scope    string   `json:"scope,omitempty"`   // what it is about: "throughput at c100"; "": all
+	Reasons  []string `json:"reasons,omitempty"` // details
+	Remedy   string   `json:"remedy,omitempty"`  // what can be done about it
+}
+
+// The kinds of cautions.
+const (
+	Incomplete  = "incomplete"   // it was interrupted, or something could not be stored
+	GateMissed  = "gate"         // the gate found a regression, or is undecided
+	Objectives  = "objective"    // an objective was missed
+	SelfDiffers = "self"         // the baseline differs from itself
+	QuickRun    = "quick"        // --quick
+	FewRounds   = "few-rounds"   // too few for any interval
+	Unloaded    = "not-loaded"   // variants that were not loaded
+	FailedTrial = "failed"       // trials that measured nothing
+	GradeF      = "grade-f"      // trials that are unreliable
+	AtLimit     = "generator"    // the generator was at its limit
+	Disturbed   = "disturbed"    // something else held the generator up
+	OtherLoad   = "other-load"   // the load was not the requested one, as when it was sent late
+	MissingPair = "missing"      // rounds in which a variant measured nothing
+	AboveNoise  = "noise"        // the machine's own noise is larger than the effect
+	Correction  = "correction"   // one comparison alone would differ, all together do not
+	Planned     = "planned"      // fewer trials ran than were planned
+	OneRun      = "one-run"      // no interval
+	Conditions  = "conditions"   // of the machine, the order or the servers
+	Failing     = "failing"      // requests failed
+	Unanswered  = "unanswered"   // nothing was measured
+	Generator   = "self-verdict" // another doubt about the generator
+	Warning     = "warning"      // of a run
+)
+
+// A Verdict is what may be said of a variant.
+type Verdict string
+
+// The verdicts. Each row of a report has one.
+const (
+	Better    Verdict = "better"
+	Worse     Verdict = "worse"
+	Same      Verdict = "the same"
+	Undecided Verdict = "undecided"
+	Refused   Verdict = "not loaded"
+)
+
+// A Group is the findings for one measure at one level.
+type Group struct {
+	Metric   string    `json:"metric"`
+	Level    string    `json:"level,omitempty"`
+	Name     string    `json:"name"`    // "CPU per request at c100"
+	Against  string    `json:"against"` // "default, 22.4 µs"
+	Better   string    `json:"better"`  // "less is better"
+	Margin   float64   `json:"margin"`  // share from which a difference matters
+	Noise    string    `json:"noise,omitempty"`
+	Findings []Finding `json:"findings"` // by effect, the best first
+}
+
+// A Finding is one variant compared with its baseline.
+type Finding struct {
+	Variant    string  `json:"variant"`
+	Baseline   string  `json:"baseline,omitempty"`
+	Verdict    Verdict `json:"verdict"`
+	Value      string  `json:"value,omitempty"`    // the median: "14.6 µs"
+	Effect     string  `json:"effect,omitempty"`   // "−35 %"
+	Interval   string  `json:"interval,omitempty"` // "[−45, −15]"; "": too few rounds
+	Why        string  `json:"why,omitempty"`      // it is undecided, or not loaded
+	Remedy     string  `json:"remedy,omitempty"`
+	Comparison int     `json:"comparison"` // in Record.Verdicts; -1: none
+	Ratio      float64 `json:"-"`
+	More       int     `json:"-"` // rounds that would decide, if the estimate holds; 0: unknown
+}
+
+// A Step is what to do next.
+type Step struct {
+	Says    string `json:"says"`
+	Command string `json:"command,omitempty"` // "": nothing needs to be run
+}
+
+// IsDecided reports whether a finding says that the variant is better or worse.
+func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }
+
+// Judge sorts the cautions, the worst first, and sets the box from them.
+func (a *Answer) Judge(clear string) {
+	slices.SortStableFunc(a.Cautions, func(x, y Caution) int {
+		return y.Severity.rank() - x.Severity.rank()
+	})
+	a.Box, a.BoxText = Clear, clear
+	if len(a.Cautions) == 0 {
+		return
+	}
+	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
+}
+
+// Has reports whether there is a caution of that kind.
+func (a *Answer) Has(kind string) bool {
+	return slices.ContainsFunc(a.Cautions, func(c Caution) bool { return c.Kind == kind })
+}

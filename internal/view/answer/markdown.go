@@ -1,0 +1,51 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"dyno/internal/view/format"
+)
+
+// Markdown is an answer as a summary to paste: the sentence, the table of the group that decides,
+// the cautions, and what it holds for. command runs it again.
+func (a Answer) Markdown(command string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n\n", format.EscapeMarkdown(a.Sentence))
+	if t := a.table(); t != nil {
+		t.WriteMarkdown(&b, "lrrrl")
+	}
+	for _, c := range a.Cautions {
+		s := format.EscapeMarkdown(c.Says)
+		if c.Scope != "" {
+			s += " (" + format.EscapeCell(c.Scope) + ")"
+		}
+		fmt.Fprintf(&b, "- %s\n", s)
+	}
+	if len(a.Cautions) > 0 {
+		fmt.Fprintln(&b)
+	}
+	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(strings.Join(a.Conditions, "; ")))
+	if command != "" {
+		fmt.Fprintf(&b, "\n    %s\n", format.PlainLine(command))
+	}
+	return b.String()
+}
+
+// table is that of the first group, with the variants that were not loaded.
+func (a Answer) table() format.Table {
+	if len(a.Groups) == 0 {
+		return nil
+	}
+	g := a.Groups[0]
+	t := format.Table{{"variant", g.Name, "change", "95 % interval", "verdict"}}
+	for _, f := range g.Findings {
+		t = append(t, []string{format.PlainLine(f.Variant), f.Value, f.Effect, f.Interval,
+			string(f.Verdict)})
+	}
+	for _, f := range a.NotLoaded {
+		t = append(t, []string{format.PlainLine(f.Variant), format.TooFew, format.TooFew, "",
+			string(f.Verdict)})
+	}
+	return t
+}

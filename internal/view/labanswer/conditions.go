@@ -1,0 +1,83 @@
+package labanswer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/report"
+)
+
+// conditionsOf are what an experiment's answer holds for.
+func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
+	if r.Fleet != nil {
+		all = append(all, "load from "+format.PlainLine(r.Fleet.String()))
+	}
+	all = append(all, report.MachineShort(r.Host))
+	if r.Experiment != nil {
+		all = append(all, loadsText(r.Experiment.Levels))
+	}
+	all = append(all, trialsText(r))
+	if len(groups) > 0 {
+		if g := groups[0]; g.Noise != "" {
+			all = append(all, "noise: "+g.Noise)
+		} else {
+			all = append(all, "noise: not known (no A/A)")
+		}
+	}
+	return append(all, versionsText(r)...)
+}
+
+// loadsText is the levels in words.
+func loadsText(levels []experiment.Level) string {
+	const most = 2
+	var all []string
+	for _, l := range levels[:min(len(levels), most)] {
+		s := format.Plural(int64(l.Connections), "connection")
+		if l.IsOpen() {
+			s = format.Exact3(float64(l.Rate)) + "/s on " + s
+		}
+		all = append(all, s)
+	}
+	if n := len(levels) - most; n > 0 {
+		all = append(all, fmt.Sprintf("%d loads more", n))
+	}
+	return strings.Join(all, ", ")
+}
+
+// trialsText is how much was measured.
+func trialsText(r *lab.Record) string {
+	s := fmt.Sprintf("%s in %s", format.Plural(int64(len(r.Trials)), "trial"),
+		format.Plural(int64(roundsRun(r)), "round"))
+	if r.Experiment != nil {
+		s += " of " + time.Duration(r.Experiment.Design.Measure).String()
+	}
+	return s
+}
+
+// roundsRun is how many rounds have a trial, without those of a second batch.
+func roundsRun(r *lab.Record) int {
+	rounds := map[int]bool{}
+	for _, t := range r.Trials {
+		if t.Round < lab.ConfirmingRound {
+			rounds[t.Round] = true
+		}
+	}
+	return len(rounds)
+}
+
+// versionsText are the versions of what was compared, each once.
+func versionsText(r *lab.Record) (all []string) {
+	const most = 3
+	for _, a := range r.Arms {
+		if v := format.Clip(format.PlainLine(a.Version), 40); v != "" && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all[:min(len(all), most)]
+}

@@ -1,0 +1,220 @@
+// Package labanswer makes the answer of an experiment: what was found, what speaks against it, and
+// what to do next. Of a comparison it says one of five verdicts (answer.Verdict); a difference that
+// the generator's limit, the machine's noise or too few rounds may explain is undecided.
+//
+//	labanswer.go   findings: a verdict for each comparison, by effect
+//	cautions.go    what speaks against them, each once
+//	sentence.go    the finding in a sentence; measures.go has the words for each measure
+//	conditions.go  what it holds for
+//	next.go        one concrete step
+package labanswer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/stats"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+)
+
+// Of is the answer of an experiment.
+func Of(r *lab.Record) answer.Answer {
+	a := answer.Answer{Groups: groupsOf(r), NotLoaded: notLoaded(r)}
+	a.Cautions = cautionsOf(r)
+	a.Judge("Nothing speaks against these trials")
+	a.Sentence = sentenceOf(r, a)
+	a.Conditions = conditionsOf(r, a.Groups)
+	a.Next = nextStep(r, a)
+	return a
+}
+
+// groupsOf are the findings by measure and level: first those in which something is decided, in the
+// order in which the experiment's file names measures and levels.
+func groupsOf(r *lab.Record) (all []answer.Group) {
+	for i, c := range r.Verdicts {
+		if c.Control {
+			continue
+		}
+		at := slices.IndexFunc(all, func(g answer.Group) bool {
+			return g.Metric == c.Metric && g.Level == c.Level
+		})
+		if at < 0 {
+			at = len(all)
+			all = append(all, newGroup(r, c))
+		}
+		all[at].Findings = append(all[at].Findings, findingOf(r, i))
+	}
+	for _, g := range all {
+		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
+			better := float64(r.Verdicts[x.Comparison].Better)
+			return cmp.Compare(better*y.Ratio, better*x.Ratio)
+		})
+	}
+	slices.SortStableFunc(all, func(x, y answer.Group) int {
+		return cmp.Or(cmp.Compare(weight(y), weight(x)),
+			cmp.Compare(metricPlace(r, x.Metric), metricPlace(r, y.Metric)))
+	})
+	return all
+}
+
+// weight is how much a group says: 3 if it decides something, 2 if something is the same, 1 if it
+// has an interval that is not the generator's.
+func weight(g answer.Group) (most int) {
+	for _, f := range g.Findings {
+		switch {
+		case f.IsDecided():
+			most = max(most, 3)
+		case f.Verdict == answer.Same:
+			most = max(most, 2)
+		case f.Interval != "" && f.Why != boundWhy:
+			most = max(most, 1)
+		}
+	}
+	return most
+}
+
+// metricPlace is where the experiment's file names a measure.
+func metricPlace(r *lab.Record, metric string) int {
+	if r.Experiment != nil {
+		for i, m := range r.Experiment.Design.Metrics {
+			if string(m) == metric {
+				return i
+			}
+		}
+	}
+	return len(lab.Measures)
+}
+
+func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
+	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
+		Margin: c.Margin, Better: "less is better"}
+	if c.Better > 0 {
+		g.Better = "more is better"
+	}
+	var against, noise []string
+	for _, o := range r.Verdicts {
+		if o.Metric != c.Metric || o.Level != c.Level {
+			continue
+		}
+		name := format.PlainLine(o.Baseline)
+		if v := medianOf(r, o.Baseline, c.Metric, c.Level); v != "" {
+			name += ", " + v
+		}
+		if !slices.Contains(against, name) {
+			against = append(against, name)
+		}
+		if share, known := noiseOf(o); known {
+			noise = append(noise, fmt.Sprintf("%s differs from itself by %s", format.PlainLine(o.Baseline),
+				format.Percentage(share, 2)))
+		}
+	}
+	g.Against, g.Noise = strings.Join(against, "; "), strings.Join(noise, "; ")
+	return g
+}
+
+// noiseOf is by which share a control says that the baseline differs from itself.
+func noiseOf(c lab.Comparison) (share float64, known bool) {
+	if !c.Control || !holds(c) {
+		return 0, false
+	}
+	low, high := c.Low, c.High
+	if c.Alone.Level > 0 { // the floor is what this measure alone shows
+		low, high = c.Alone.Low, c.Alone.High
+	}
+	return max(high, 1/low) - 1, low > 0
+}
+
+// medianOf is the median of a cell in its unit; "" if there is none.
+func medianOf(r *lab.Record, arm, metric, level string) string {
+	for _, c := range r.Cells {
+		if c.Arm == arm && c.Metric == metric && c.Level == level {
+			return valueText(metric, c.Unit, c.Median.Estimate)
+		}
+	}
+	return ""
+}
+
+// findingOf is what a comparison says, in one verdict.
+func findingOf(r *lab.Record, i int) answer.Finding {
+	c := r.Verdicts[i]
+	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
+		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}
+	if holds(c) {
+		f.Interval = format.ChangeInterval(c.Low, c.High)
+	} else {
+		f.Effect = format.Change(c.Ratio, 1, 1)
+	}
+	f.Verdict, f.Why = verdictOf(c)
+	if c.More > 0 && c.More < stats.MoreMax && f.Verdict == answer.Undecided && !c.ClientBound {
+		f.More = c.More
+	}
+	return f
+}
+
+// boundWhy is why nothing is decided where the generator was at its limit.
+const boundWhy = "the generator was the limit"
+
+// verdictOf is the one verdict of a comparison, and why it is undecided. Where the generator was at
+// its limit it shows the generator's limit and not the server's, so nothing is decided.
+func verdictOf(c lab.Comparison) (v answer.Verdict, why string) {
+	switch {
+	case c.ClientBound:
+		return answer.Undecided, boundWhy
+	case !holds(c):
+		return answer.Undecided, "too few rounds for an interval"
+	case c.Verdict == stats.Different && c.IsWorse():
+		return answer.Worse, ""
+	case c.Verdict == stats.Different:
+		return answer.Better, ""
+	case c.Verdict == stats.Equivalent || c.Verdict == stats.Negligible:
+		return answer.Same, "within " + format.InPercent(c.Margin)
+	case isBelowNoise(c):
+		return answer.Undecided, fmt.Sprintf("%s differs from itself by %s", format.PlainLine(c.Baseline),
+			format.Percentage(c.Floor, 2))
+	case isCorrectedAway(c):
+		return answer.Undecided, "it differs alone, but not with all comparisons together"
+	case c.More > 0 && c.More < stats.MoreMax:
+		return answer.Undecided, fmt.Sprintf("about %s more would decide, if this estimate holds",
+			format.Plural(int64(c.More), "round"))
+	}
+	return answer.Undecided, "the interval is too wide"
+}
+
+// isBelowNoise reports whether a difference was found that is no larger than the machine's noise.
+func isBelowNoise(c lab.Comparison) bool {
+	apart := c.Low > 1 || c.High < 1
+	return c.Verdict == stats.Inconclusive && holds(c) && c.Floor > c.Margin && apart
+}
+
+// isCorrectedAway reports whether the comparison would differ if it were the only one.
+func isCorrectedAway(c lab.Comparison) bool {
+	alone := c.Alone.Level >= lab.Confidence-1e-9 && (c.Alone.Low > 1 || c.Alone.High < 1)
+	return c.Verdict == stats.Inconclusive && alone && c.Low <= 1 && c.High >= 1 &&
+		max(c.Ratio, 1/c.Ratio) >= 1+max(c.Margin, c.Floor)
+}
+
+// notLoaded are the variants that were refused or are missing, with what can be done about it.
+// Those that --quick leaves out were not asked for.
+func notLoaded(r *lab.Record) (all []answer.Finding) {
+	for _, a := range r.Arms {
+		f := answer.Finding{Variant: a.Name, Baseline: a.Baseline, Verdict: answer.Refused,
+			Comparison: -1}
+		switch {
+		case a.Control || a.LeftOut:
+			continue
+		case len(a.Missing) > 0:
+			f.Why = format.PlainLine(strings.Join(a.Missing, "; "))
+			f.Remedy = "install what is missing, then run it again"
+		case a.Unfit != "":
+			f.Why, f.Remedy = format.PlainLine(a.Unfit), format.PlainLine(a.Remedy)
+		default:
+			continue
+		}
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package labanswer
+
+import (
+	"math"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+)
+
+// A phrase is how a measure is spoken of.
+type phrase struct {
+	name string // "CPU per request"
+	verb string // of the variant: "needs"
+	less string // "less CPU per request"
+	more string
+	than string // what a multiple is of: "the CPU per request of"
+}
+
+var phrases = map[string]phrase{
+	"throughput": {"throughput", "answers", "fewer requests/s", "more requests/s",
+		"as many requests/s as"},
+	"cpu": {"CPU per request", "needs", "less CPU per request", "more CPU per request",
+		"the CPU per request of"},
+	"generator_cpu": {"generator's CPU per request", "costs the generator",
+		"less CPU per request", "more CPU per request", "the CPU per request of"},
+	"host_cpu": {"machine's CPU per request", "costs the machine", "less CPU per request",
+		"more CPU per request", "the CPU per request of"},
+	"memory": {"memory", "needs", "less memory", "more memory", "the memory of"},
+	"bytes": {"bytes per request", "sends", "fewer bytes per request", "more bytes per request",
+		"the bytes per request of"},
+	"iterations": {"iterations/s", "completes", "fewer iterations/s", "more iterations/s",
+		"as many iterations/s as"},
+	"checks": {"checks passed", "passes", "fewer checks", "more checks", "as many checks as"},
+}
+
+// phraseOf is how a measure is spoken of; that of a time is made from its name.
+func phraseOf(metric string) phrase {
+	if p, known := phrases[metric]; known {
+		return p
+	}
+	name := metric + " latency"
+	if rest, of := strings.CutPrefix(metric, "iteration_"); of {
+		name = rest + " time per iteration"
+	}
+	return phrase{name, "has", "lower " + name, "higher " + name, "the " + name + " of"}
+}
+
+// MeasureName is the name of a measure in words: "CPU per request".
+func MeasureName(metric string) string { return phraseOf(metric).name }
+
+// placeName is a measure at a level: "throughput at c100".
+func placeName(metric, level string) string {
+	if level == "" {
+		return MeasureName(metric)
+	}
+	return MeasureName(metric) + " at " + format.PlainLine(level)
+}
+
+// valueText is a median in its unit.
+func valueText(metric, unit string, v float64) string {
+	switch {
+	case strings.HasPrefix(unit, "µs"):
+		return format.Micros(v)
+	case unit == "MB":
+		return format.Memory(v * 1e6)
+	case strings.HasPrefix(unit, "bytes"):
+		return format.Memory(v)
+	case metric == "throughput" || metric == "iterations":
+		return format.Digits3(v) + "/s"
+	case unit == "%":
+		return format.Percent(v)
+	}
+	return format.Digits3(v) + " " + unit
+}
+
+// holds reports whether an interval holds with 95 %: there were rounds enough for one.
+func holds(c lab.Comparison) bool { return c.Confidence >= lab.Confidence-1e-9 }
+
+// amount is by how much a variant differs, in the words of a sentence: "needs 64 % less CPU per
+// request than go [61, 66]". Of a ratio of 2 or more it is a multiple.
+func amount(f answer.Finding, c lab.Comparison, whole bool) string {
+	p := phraseOf(c.Metric)
+	verb := ""
+	if whole {
+		verb = p.verb + " "
+	}
+	if c.Ratio >= 2 {
+		s := verb + format.RatioText(c.Ratio, c.Low, c.High) + " times"
+		if whole {
+			s += " " + p.than + " " + format.PlainLine(f.Baseline)
+		}
+		return s + bracket(format.RatioEnds(c.Low, c.High), c)
+	}
+	word := p.more
+	if c.Ratio < 1 {
+		word = p.less
+	}
+	if !whole {
+		word, _, _ = strings.Cut(word, " ")
+	}
+	s := verb + format.AbsoluteChange(c.Ratio, c.Low, c.High) + " " + word
+	if whole {
+		s += " than " + format.PlainLine(f.Baseline)
+	}
+	return s + bracket(format.AbsoluteEnds(c.Low, c.High), c)
+}
+
+func bracket(ends string, c lab.Comparison) string {
+	if !holds(c) {
+		return ""
+	}
+	return " [" + ends + "]"
+}
+
+// size is how far a ratio is from no difference.
+func size(ratio float64) float64 {
+	if !(ratio > 0) {
+		return 0
+	}
+	return math.Abs(math.Log(ratio))
+}

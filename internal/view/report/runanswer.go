@@ -1,0 +1,235 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/result"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+)
+
+// RunAnswer is what the report of a run says first: the server's part, then the generator's.
+func RunAnswer(r *result.Result) answer.Answer {
+	a := answer.Answer{Sentence: serverSentence(r), Conditions: runConditions(r),
+		Cautions: runCautions(r)}
+	if clause := generatorClause(r); clause != "" {
+		a.Sentence += "; " + clause
+	}
+	a.Judge(notTheLimit)
+	if a.Box == answer.Note {
+		a.BoxText = sentenceStart(notTheLimit) + ", and nothing else speaks against this run"
+	}
+	a.Next = runStep(r, a)
+	return a
+}
+
+// sentenceStart is a text that begins with a capital, as a sentence does.
+func sentenceStart(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+const (
+	failingShare = 0.01 // of the requests, from which on failures come first
+	tailFactor   = 20   // p99 is that many times p50: a sentence says "but"
+	stallLeast   = 1e4  // µs that requests waited for a connection
+)
+
+// serverSentence is what the server did.
+func serverSentence(r *result.Result) string {
+	if r.Answers() == 0 {
+		why := r.Cause
+		if why == "" && len(r.Errors) > 0 {
+			why = r.Errors[0].Detail
+		}
+		return strings.TrimSuffix("Nothing was answered: "+format.PlainLine(why), ": ")
+	}
+	s := heldText(r)
+	if share := failedShare(r); share >= failingShare {
+		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r))
+		if r.Latency != nil && r.Latency.Count > 0 {
+			s += "; the others have a p99 of " + format.Micros(r.Latency.P99)
+		}
+	}
+	if missed := MissedObjectives(r.Objectives); missed != "" {
+		s += "; missed: " + missed
+	}
+	return s
+}
+
+// heldText is the rate, and what latency it had.
+func heldText(r *result.Result) string {
+	rate, what := r.Rate.Completed, "requests/s"
+	if i := r.Iterations; i != nil {
+		rate, what = i.Rate.Completed, "iterations/s"
+	}
+	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what,
+		format.Plural(int64(r.Plan.Connections), "connection"))
+	if offered := r.Offered(); offered != nil {
+		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
+		if share, known := r.InTime(); known && share < 1-failingShare {
+			s = fmt.Sprintf("%s %s were offered and %s answered", format.Exact3(*offered), what,
+				format.Digits3(rate))
+		}
+	}
+	d := r.Latency
+	if d == nil || d.Count == 0 {
+		return s
+	}
+	if stall := stallText(r); stall != "" {
+		return s + ", but p99 is " + format.Micros(d.P99) + ": " + stall
+	}
+	if d.P50 > 0 && d.P99 >= tailFactor*d.P50 {
+		return s + fmt.Sprintf(", but p99 is %s where p50 is %s", format.Micros(d.P99),
+			format.Micros(d.P50))
+	}
+	return s + ", p99 " + format.Micros(d.P99)
+}
+
+// stallText is how many requests waited because all connections were busy; "" if that does not
+// matter, or the generator caused it.
+func stallText(r *result.Result) string {
+	late, worst := r.Requests.Late, r.Requests.LateMax
+	if late == nil || worst == nil || *worst < stallLeast || r.OwnDelay() {
+		return ""
+	}
+	if d := r.Latency; float64(*late) < 0.01*float64(d.Count) && d.P99 < tailFactor*d.P50 {
+		return ""
+	}
+	return fmt.Sprintf("%s waited for a free connection, up to %s", format.Plural(*late, "request"),
+		format.Micros(*worst))
+}
+
+// failedShare is the share of the requests that failed.
+func failedShare(r *result.Result) float64 {
+	return float64(r.Requests.Errors) / float64(max(r.Requests.Sent, 1))
+}
+
+// firstError is the most frequent error, with the beginning of its first answer.
+func firstError(r *result.Result) string {
+	if len(r.Errors) == 0 {
+		return ""
+	}
+	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int { return int(a.Count - b.Count) })
+	return ": " + errorLine(most)
+}
+
+// errorLine is a kind of error in a line.
+func errorLine(e result.Error) string {
+	s := fmt.Sprintf("%s (%s)", format.PlainLine(e.Detail), timesText(e.Count))
+	if e.Sample != "" {
+		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
+	}
+	return s
+}
+
+func timesText(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return format.Count(n) + " times"
+}
+
+// generatorClause is what the generator did to the numbers; "" if nothing.
+func generatorClause(r *result.Result) string {
+	if r.Answers() == 0 {
+		return ""
+	}
+	switch r.Generator.Bound() {
+	case result.Limit:
+		return "the generator was the limit, the server may do more"
+	case result.HeldUp:
+		return "the generator was held up, so this is not the server alone"
+	case "":
+		return ""
+	}
+	return "this was not the load that was asked for"
+}
+
+// runConditions are what the numbers of a run hold for.
+func runConditions(r *result.Result) []string {
+	all := []string{ModelText(r), transportText(r), format.Seconds(r.Window.MeasuredS) + " measured"}
+	if w := r.Window.WarmupS; w > 0 {
+		all[2] += " after " + format.Seconds(w) + " of warm-up"
+	}
+	all = append(all, "generator busy "+format.Percent(r.Generator.BusyPercent))
+	if r.Fleet != nil {
+		return append(all, format.Plural(int64(len(r.Fleet.Agents)), "agent"))
+	}
+	return append(all, MachineShort(r.Host))
+}
+
+// MachineShort is a machine in a few words: "2 CPUs (AMD EPYC), linux 6.18".
+func MachineShort(h result.Host) string {
+	s := format.Plural(int64(h.CPUs), "CPU")
+	if h.CPU != "" {
+		s += " (" + format.PlainLine(h.CPU) + ")"
+	}
+	kernel, _, _ := strings.Cut(h.Kernel, "-")
+	return strings.TrimSpace(s + ", " + format.PlainLine(h.OS) + " " + format.PlainLine(kernel))
+}
+
+// runStep is one concrete step after a run.
+func runStep(r *result.Result, a answer.Answer) answer.Step {
+	p := r.Plan
+	url := format.ShellQuote(p.Target.URL)
+	again := func(words ...string) string {
+		line, _ := repeatCommand(p, append([]string{"dyno", "run"}, words...)...)
+		return line
+	}
+	step := func(says, command string) answer.Step {
+		return answer.Step{Says: says, Command: command}
+	}
+	switch {
+	case r.Answers() == 0 && len(r.Status) == 0:
+		return step("check that the server runs and answers at this address", "curl -v "+url)
+	case failedShare(r) >= failingShare:
+		return step("see requests that failed, with their answers", again("--save-errors", "errors"))
+	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
+		p.Threads = r.Host.CPUs
+		return step("give the generator all CPUs", again())
+	case r.Generator.Bound() == result.Limit:
+		return step("load from several machines, or compare CPU per request in an experiment",
+			"dyno help fleet up")
+	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
+		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
+		return step("measure for longer: ten seconds", again())
+	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
+		return step("repeat it when nothing else is at work on this machine", again())
+	case MissedObjectives(r.Objectives) != "":
+		return step("find the rate that meets the objective", findCommand(r, r.Objectives))
+	case r.Model != result.OpenLoop:
+		return step("find the highest rate at which latency stays low: a closed load does not show it",
+			findCommand(r, nil))
+	}
+	return step("repeat it to see how much it varies: an experiment does, and compares servers",
+		"dyno lab init experiment.yaml")
+}
+
+// findCommand searches for the rate that meets objectives; without any for one at which p99 stays
+// below ten times the p50 of this run.
+func findCommand(r *result.Result, all []result.Outcome) string {
+	words := []string{"dyno", "find"}
+	for _, o := range all {
+		words = append(words, "--slo", format.ShellQuote(o.Expr))
+	}
+	if len(all) == 0 && r.Latency != nil {
+		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
+	}
+	return strings.Join(append(words, format.ShellQuote(r.Plan.Target.URL)), " ")
+}
+
+// roundTime is a time of so many µs, to one digit and no less than 1 ms, as an objective has it.
+func roundTime(us float64) string {
+	ms := max(us/1e3, 1)
+	scale := math.Pow(10, math.Floor(math.Log10(ms)))
+	return strconv.FormatFloat(math.Ceil(ms/scale)*scale, 'f', -1, 64) + "ms"
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/result"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+)
+
+// runCautions are all that speak against the numbers of a run, each once.
+func runCautions(r *result.Result) (all []answer.Caution) {
+	for _, o := range r.Objectives {
+		if !o.Met {
+			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
+				Says: objectiveText(o)})
+		}
+	}
+	if share := failedShare(r); share >= failingShare {
+		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
+			Says: fmt.Sprintf("%s of the requests failed: latency is that of the others",
+				format.Percentage(share, 2))}
+		for _, e := range r.Errors[:min(len(r.Errors), 3)] {
+			c.Reasons = append(c.Reasons, errorLine(e))
+		}
+		if len(r.Plan.Expect) == 0 && len(r.Status) > 0 {
+			c.Remedy = "--expect says which statuses are right"
+		}
+		all = append(all, c)
+	}
+	all = append(append(all, generatorCautions(r)...), warningCautions(r)...)
+	if r.Answers() > 0 {
+		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Note,
+			Says: "One run: how much the next one would differ is not known"})
+	}
+	return all
+}
+
+// generatorCautions are the generator's doubts about itself, with what can be done about each.
+func generatorCautions(r *result.Result) (all []answer.Caution) {
+	g := r.Generator
+	for i, reason := range g.Reasons {
+		c := answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
+			Says: sentenceStart(orUnknown(format.PlainLine(reason)))}
+		if g.Verdict == result.ClientBound {
+			c.Severity = answer.Bad
+		}
+		if i < len(g.Doubts) {
+			d := g.Doubts[i]
+			c.Severity, c.Remedy = doubtSeverity(d.Verdict), remedyOf(r, d)
+			c.Kind = doubtKind(d)
+		}
+		if r.Answers() == 0 {
+			c.Kind, c.Severity = answer.Unanswered, answer.Bad
+		}
+		all = append(all, c)
+	}
+	if len(g.Reasons) == 0 && g.Verdict != result.OK {
+		all = append(all, answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
+			Says: sentenceStart(orUnknown(verdictText(r)))})
+	}
+	return all
+}
+
+// orUnknown is a text, or a word where there is none.
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func doubtSeverity(verdict string) answer.Severity {
+	switch verdict {
+	case result.ClientBound:
+		return answer.Bad
+	case result.OK:
+		return answer.Note
+	}
+	return answer.Doubt
+}
+
+func doubtKind(d result.Doubt) string {
+	kinds := map[result.Kind]string{result.Limit: answer.AtLimit, result.HeldUp: answer.Disturbed,
+		result.OtherLoad: answer.OtherLoad}
+	if kind, known := kinds[d.Kind]; known {
+		return kind
+	}
+	return answer.Generator
+}
+
+// saidOfErrors are parts of warnings that say what the caution about failed requests does, and
+// saidOfBacklog is one of those that the doubt about requests never sent does.
+var saidOfErrors = []string{"EVERY answer was an error", " were errors (",
+	" of the requests failed: latency is that of the others"}
+
+const saidOfBacklog = " were due and never "
+
+// warningCautions are the warnings that no other caution says.
+func warningCautions(r *result.Result) (all []answer.Caution) {
+	failing := failedShare(r) >= failingShare
+	behind := slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {
+		return d.Cause == result.NeverSent
+	})
+	for _, text := range r.Warnings {
+		said := failing && slices.ContainsFunc(saidOfErrors, func(part string) bool {
+			return strings.Contains(text, part)
+		})
+		if said || behind && strings.Contains(text, saidOfBacklog) {
+			continue
+		}
+		all = append(all, answer.Caution{Kind: answer.Warning, Severity: answer.Doubt,
+			Says: sentenceStart(orUnknown(format.PlainLine(text)))})
+	}
+	return all
+}
