@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -51,6 +52,7 @@ http {
 	server {
 		listen %s http2;
 		location / { return 200 "hello world\n"; }
+		location = ` + contentPath + ` { return 200 '%s'; }
 	}
 	server {
 		listen %s;
@@ -81,11 +83,14 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 	if !l.tls {
 		loaded, url = clear, "http://"+clear+"/"
 	}
+	if l.content != sameContent {
+		url = strings.TrimSuffix(url, "/") + contentPath
+	}
 	processes, alone := "master_process off;", len(cpus) <= 1 // only then is its CPU time known
 	if !alone {
 		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
 	}
-	conf := fmt.Sprintf(nginxConf, processes, secure, clear, status)
+	conf := fmt.Sprintf(nginxConf, processes, secure, clear, contentBody, status)
 	if err := errors.Join(writeCertificate(dir),
 		os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600)); err != nil {
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)

@@ -28,7 +28,7 @@ func (c *command) writeScript() (remove func(), err error) {
 	if c.file == "" {
 		return func() {}, nil
 	}
-	f, err := os.CreateTemp("", "dyno-bench-script-")
+	f, err := os.CreateTemp("", "dyno-bench-script-*"+c.suffix)
 	if err != nil {
 		return nil, fmt.Errorf("write a script: %w", err)
 	}

@@ -53,6 +53,7 @@ type load struct {
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 	spin                          bool   // dyno waits without sleeping; the others cannot
+	content                       content
 }
 
 // requestedCount returns how many of what the metric counts the load requests.
@@ -277,6 +278,12 @@ var rows = []row{
 		},
 		bars: []bar{{metric: served, op: exactly}},
 	},
+	contentRow("count", "a number in each URL", countContent, "wrk", "k6"),
+	contentRow("drawn", "a random number in each URL", drawnContent, "gcannon", "wrk", "k6"),
+	contentRow("data", "a row of CSV in each request: two holes in the URL and one in a header",
+		rowContent, "wrk", "k6"),
+	contentRow("text", "bodies of 1 KiB that must contain a word, nginx", textContent, "wrk", "k6"),
+	contentRow("json", "bodies of 1 KiB of JSON that must have a value, nginx", jsonContent, "k6"),
 	queueRow("queue50", 100),
 	queueRow("queue70", 140),
 	queueRow("queue85", 170),

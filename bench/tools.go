@@ -24,10 +24,11 @@ type tool struct {
 
 // A command is a program's call. One without arguments does not exist.
 type command struct {
-	args  []string
-	stdin string
-	env   []string
-	file  string // what the file has whose path stands for scriptFile among args
+	args   []string
+	stdin  string
+	env    []string
+	file   string // what the file has whose path stands for scriptFile among args
+	suffix string // of that file's name
 }
 
 const scriptFile = "SCRIPT"
@@ -45,6 +46,7 @@ var tools = []tool{
 		builtHere: true},
 	{name: "dyno-other", command: dynoCommand, parseOutput: parseDynoResult,
 		version: []string{"version"}},
+	{name: "dyno-fixed", command: dynoFixedCommand, parseOutput: parseDynoResult, builtHere: true},
 	{name: "dyno-fcgi", command: dynoFastCGICommand, parseOutput: parseDynoResult, builtHere: true},
 	{name: "pacer", command: pacerCommand, parseOutput: parsePacerResult, builtHere: true,
 		source: pacerSource},
@@ -62,6 +64,7 @@ var tools = []tool{
 	{name: "k6", command: k6Command, version: []string{"version"}},
 	{name: "vegeta", command: vegetaCommand, version: []string{"-version"}},
 	{name: "go-meter", command: goMeterCommand},
+	{name: "gcannon", command: gcannonCommand},
 	{name: "wrk2", command: wrk2Command, parseOutput: parseWrkOutput, version: []string{"-v"}},
 }
 
@@ -131,7 +134,7 @@ func dynoCommand(l load, url string) command {
 	if l.tls { // else nginx would choose HTTP/2
 		args = append(args, "--http", "1.1")
 	}
-	return command{args: append(args, url)}
+	return addDynoContent(command{args: append(args, url)}, l.content, url)
 }
 
 // dynoWithRing returns dyno's command with a given ring.
@@ -180,6 +183,13 @@ func wrkCommand(l load, url string) command {
 	if l.pipeline > 1 {
 		return command{args: append(args, "-s", scriptFile, url), // it is read more than once
 			file: fmt.Sprintf(wrkPipeline, l.pipeline)}
+	}
+	if l.content != sameContent {
+		script, can := wrkContent[l.content]
+		if !can {
+			return command{}
+		}
+		return command{args: append(args, "-s", scriptFile, url), file: script}
 	}
 	return command{args: append(args, url)}
 }
@@ -278,9 +288,12 @@ func k6Command(l load, url string) command {
 		return command{}
 	}
 	script := fmt.Sprintf(`import http from 'k6/http';
-export const options = { discardResponseBodies: true, noConnectionReuse: %t };
-export default function () { http.get(%q); }
-`, l.close, url)
+import { check } from 'k6';
+export const options = { discardResponseBodies: %t, noConnectionReuse: %t };
+const url = %q;
+let n = 0;
+export default function () { %s; }
+`, l.content != textContent && l.content != jsonContent, l.close, url, k6Content[l.content])
 	return command{
 		args: []string{"run", "--no-usage-report", "-u", decimal(l.connections), "-d", inSeconds(l),
 			"-"},

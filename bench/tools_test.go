@@ -18,6 +18,8 @@ func TestCommands(t *testing.T) {
 	spinning, streaming := keep, keep
 	streaming.streams, streaming.tls = 50, true
 	spinning.spin = true
+	counting, filling, reading := keep, keep, keep
+	counting.content, filling.content, reading.content = countContent, rowContent, jsonContent
 	for _, c := range []struct {
 		tool string
 		load load
@@ -28,6 +30,13 @@ func TestCommands(t *testing.T) {
 		{"dyno", ringed, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring uring " + url},
 		{"dyno", secure, "run -t 2 -c 100 -d 3s --no-save -q --json - --insecure --http 1.1 " + url},
 		{"dyno", open, "run -t 2 -c 100 -d 3s --no-save -q --json - -R 20000 " + url},
+		{"dyno", counting, "run -t 2 -c 100 -d 3s --no-save -q --json - " + url + "?n={{seq}}"},
+		{"dyno", filling, "run -t 2 -c 100 -d 3s --no-save -q --json - --data SCRIPT -H X-Token: {{token}} " + url +
+			"?name={{name}}&n={{seq}}"},
+		{"dyno", reading, `run -t 2 -c 100 -d 3s --no-save -q --json - --expect-body json:$.state=="ready" ` + url},
+		{"dyno-fixed", filling, "run -t 2 -c 100 -d 3s --no-save -q --json - " + url},
+		{"wrk", counting, "-t2 -c100 -d3s --latency -s SCRIPT " + url},
+		{"wrk", reading, ""},
 		{"dyno-fcgi", keep, "run -t 2 -c 100 -d 3s --no-save -q --json - " + url},
 		{"dyno", spinning, "run -t 2 -c 100 -d 3s --no-save -q --json - --spin " + url},
 		{"dyno-epoll", ringed, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring epoll " + url},

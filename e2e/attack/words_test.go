@@ -26,6 +26,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"dyno/internal/view/page"
 )
 
 // What others say, each with what it would have a reader's program do.
@@ -95,11 +97,12 @@ func checkSpreadsheet(t *testing.T, where, text string) {
 	}
 }
 
-// checkBrowser checks that a page's elements are its own: three scripts end, none of others begins.
+// checkBrowser checks that a page's elements are its own: its packed data, its packed script and what
+// unpacks them are its only scripts.
 func checkBrowser(t *testing.T, where, text string) {
 	t.Helper()
 	scripts := regexp.MustCompile(`(?i)<script`).FindAllStringIndex(beforeProgram(text), -1)
-	if len(scripts) != 2 || strings.Contains(beforeProgram(text), "<script>evil") {
+	if len(scripts) != 3 || strings.Contains(beforeProgram(text), "<script>evil") {
 		t.Errorf("%s: %d scripts begin", where, len(scripts))
 	}
 }
@@ -128,6 +131,11 @@ func readChecked(t *testing.T, name string) string {
 		checkSpreadsheet(t, where, text)
 	case ".html":
 		checkBrowser(t, where, text)
+		data, err := page.Data(b)
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+		}
+		text += string(data)
 	default:
 		checkTerminal(t, where, text)
 	}

@@ -32,6 +32,7 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/view/page"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -105,6 +106,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update, // the files that cmp names
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "served": served, "appears": appears, "joined": joined, "valid": valid,
+			"drawn": drawn,
 		},
 	})
 }
@@ -549,5 +551,19 @@ func TestHelpFits(t *testing.T) {
 		if !bytes.Equal(out.Bytes(), same.Bytes()) {
 			t.Errorf("dyno help %s and dyno %s --help differ", v.name, v.name)
 		}
+	}
+}
+
+// drawn writes the data of a page into a file: drawn PAGE FILE.
+func drawn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: drawn PAGE FILE")
+	}
+	data, err := page.Data([]byte(ts.ReadFile(args[0])))
+	if err == nil {
+		err = os.WriteFile(ts.MkAbs(args[1]), data, 0o600)
+	}
+	if err != nil {
+		ts.Fatalf("%v", err)
 	}
 }

@@ -33,6 +33,7 @@ type labFlags struct {
 	output string
 	resume string
 	seed   uint64
+	rounds roundsFlag
 	fleet  fleetFlags
 
 	secrets secretFlags
@@ -46,6 +47,8 @@ func (f *labFlags) groups() []group {
 		{"resume", "", "DIR", "go on where an experiment stopped", setText(&f.resume)},
 		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
 			storeParsed(&f.seed, parseSeed)},
+		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
+			"so many more than an experiment that is resumed has", f.rounds.parse},
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
@@ -76,8 +79,11 @@ func labRun(s streams, args []string) int {
 	if f.seed != 0 {
 		e.Design.Seed = int64(f.seed)
 	}
-	if f.quick {
+	if f.quick && f.resume == "" {
 		e = experiment.Quick(e)
+	}
+	if f.rounds.n > 0 {
+		e = experiment.WithRounds(e, f.rounds.n)
 	}
 	return s.runExperiment(context.Background(), e, f)
 }
@@ -90,6 +96,9 @@ func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Expe
 		faults = append(faults, fmt.Errorf("--resume %s: says already which experiment", f.resume))
 	case f.resume != "" && (f.output != "" || f.quick || f.seed != 0):
 		faults = append(faults, errors.New("--resume: goes on as was begun; give it alone"))
+	case f.resume == "" && f.rounds.more:
+		faults = append(faults, fmt.Errorf("--rounds +%d: adds to an experiment that --resume goes on "+
+			"with", f.rounds.n))
 	case f.resume == "" && !p.tried["resume"] && len(p.words) != 1:
 		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
 	}
@@ -110,6 +119,9 @@ func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Expe
 		return nil, joinedErrors(err)
 	}
 	f.output, f.quick = f.resume, old.Quick
+	if err := f.rounds.resume(old); err != nil {
+		return nil, joinedErrors(err)
+	}
 	return old.Experiment, f.fleet.resumeFleet(old.Fleet)
 }
 
@@ -145,7 +157,8 @@ func labRerun(s streams, args []string) int {
 		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
-		labFlags{output: f.output, quick: old.Quick, secrets: secretFlags{show: f.secrets.show}})
+		labFlags{output: f.output, quick: old.Quick, rounds: roundsFlag{n: old.Rounds},
+			secrets: secretFlags{show: f.secrets.show}})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
@@ -341,7 +354,8 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
 		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
-	l = &labrun.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
+	l = &labrun.Lab{Experiment: e, Quick: f.quick, Rounds: f.rounds.n, Dir: dir,
+		Resume: f.resume != "", Dyno: exe,
 		Version: loadplan.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}

@@ -25,6 +25,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dyno/internal/view/page"
 )
 
 // known is a secret of each kind that a load can have. They have nothing that is escaped anywhere,
@@ -54,6 +56,9 @@ func (h *haystack) search(name string, b []byte) {
 		if packed, err := io.ReadAll(z); err == nil {
 			h.search(name+" unpacked", packed)
 		}
+	}
+	if data, err := page.Data(b); err == nil {
+		h.search(name+" drawn", data)
 	}
 	if strings.Contains(name, ".tar") {
 		for t := tar.NewReader(bytes.NewReader(b)); ; {

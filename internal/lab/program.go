@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"maps"
 	"path"
 	"strings"
 )
@@ -28,6 +29,19 @@ func (p Program) SameExecutable(q Program) bool {
 
 // SameVersion reports whether they are the same version.
 func (p Program) SameVersion(q Program) bool { return p.SameExecutable(q) && p.SHA256 == q.SHA256 }
+
+// SamePrograms reports whether two arms ran the same executables, perhaps in different versions. An
+// arm whose programs are not known counts as the same.
+func (r *Record) SamePrograms(a, b string) bool {
+	names := map[string]map[string]bool{a: {}, b: {}}
+	for _, p := range r.Programs {
+		if of, compared := names[p.Arm]; compared {
+			of[p.Executable()] = true
+		}
+	}
+	known := len(names[a]) > 0 && len(names[b]) > 0
+	return !known || maps.Equal(names[a], names[b])
+}
 
 // An ArmProgram is a program of an arm, over all trials. Two of one process are two builds of it.
 type ArmProgram struct {

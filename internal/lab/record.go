@@ -46,6 +46,7 @@ type Progress struct {
 	WorkedS  float64   `json:"worked_s,omitempty"` // in all sessions; 0: not known
 	Seed     int64     `json:"seed"`
 	Quick    bool      `json:"quick,omitempty"`
+	Rounds   int       `json:"rounds,omitempty"` // by --rounds; 0: as the file says
 }
 
 // A Definition is the experiment's file, and where it and the record lie.

@@ -14,6 +14,17 @@ func (r *Record) MissedObjective() string {
 	return ""
 }
 
+// RoundsRun is how many rounds have a trial, without those of a gate's second batch.
+func (r *Record) RoundsRun() int {
+	rounds := map[int]bool{}
+	for _, t := range r.Trials {
+		if t.Round < ConfirmingRound {
+			rounds[t.Round] = true
+		}
+	}
+	return len(rounds)
+}
+
 // HasMeasured reports whether any trial measured anything.
 func (r *Record) HasMeasured() bool {
 	for _, t := range r.Trials {

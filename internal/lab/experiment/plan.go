@@ -163,6 +163,13 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
+// WithRounds is e with exactly so many rounds, whatever its file says.
+func WithRounds(e *Experiment, rounds int) *Experiment {
+	q := *e
+	q.Design.Rounds, q.Design.MaxRounds, q.Design.Precision = rounds, 0, 0
+	return &q
+}
+
 // Quick shortens e to a test run: few rounds, few levels, short windows, and without variants that
 // take long to build, as design.quick says. It never exceeds what the file asks for otherwise. Its
 // intervals are wide.

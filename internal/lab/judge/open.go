@@ -66,5 +66,8 @@ func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment,
 	if r.Quick {
 		e = experiment.Quick(e)
 	}
+	if r.Rounds > 0 {
+		e = experiment.WithRounds(e, r.Rounds)
+	}
 	return e, nil
 }

@@ -44,6 +44,7 @@ import (
 type Lab struct {
 	Experiment *experiment.Experiment
 	Quick      bool     // Experiment was made quick: it is only said
+	Rounds     int      // likewise, that Experiment was given so many; 0: it has its file's
 	Dir        string   // folder of the record and the trials
 	Resume     bool     // Dir has trials, which are not repeated
 	History    string   // folder of the folders of earlier experiments; "": none
@@ -245,6 +246,7 @@ func (r *running) resumeFolder() error {
 	was := *old
 	r.record.State, r.record.Plan, r.record.Experiment = lab.Running, now.Plan, now.Experiment
 	r.record.Fleet = now.Fleet // the same agents; their bus may have moved
+	r.record.Rounds = now.Rounds
 	if r.trials, err = r.folder.ReadTrials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}

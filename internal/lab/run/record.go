@@ -21,7 +21,7 @@ func (r *running) newRecord() error {
 	sum := sha256.Sum256(kept.Source)
 	r.record = &lab.Record{Format: lab.ExperimentFormat,
 		Progress: lab.Progress{Dyno: l.Version, Name: e.Name, State: lab.Running,
-			Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick},
+			Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick, Rounds: l.Rounds},
 		Definition: lab.Definition{File: e.File, Here: e.Here, SHA256: hex.EncodeToString(sum[:]),
 			Plan: kept.Plan, Experiment: e},
 		Setup: lab.Setup{Host: result.ThisHost(), Machine: machineFacts(), CPUs: l.CPUs,

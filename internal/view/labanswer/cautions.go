@@ -44,10 +44,9 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 			Says:   "--quick: few rounds and short windows show that it works, not what it says",
 			Remedy: "run it without --quick"})
 	}
-	if n := roundsRun(r); n > 0 && n < judge.MinRounds && len(r.Verdicts) > 0 {
+	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && len(r.Verdicts) > 0 {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
-			Says: fmt.Sprintf("%s allow no verdict: it takes %d", format.Plural(int64(n), "round"),
-				judge.MinRounds)})
+			Says: fmt.Sprintf("Too few rounds for a verdict: %d, and it takes %d", n, judge.MinRounds)})
 	}
 	return all
 }
@@ -153,7 +152,11 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed"})
 	}
 	if unreliable > 0 {
-		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: answer.Doubt,
+		severity := answer.Doubt
+		if float64(unreliable) > judge.RepeatMax*float64(len(r.Trials)) {
+			severity = answer.Bad
+		}
+		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(mostFrequent(kinds)),
 			Says:    format.Count(int64(unreliable)) + of + "are unreliable (grade F)"})
 	}

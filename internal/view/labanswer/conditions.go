@@ -26,6 +26,8 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 	if len(groups) > 0 {
 		if g := groups[0]; g.Noise != "" {
 			all = append(all, "noise: "+g.Noise)
+		} else if slices.ContainsFunc(r.Arms, func(a lab.Arm) bool { return a.Control }) {
+			all = append(all, "noise: not known (too few rounds)")
 		} else {
 			all = append(all, "noise: not known (no A/A)")
 		}
@@ -53,22 +55,11 @@ func loadsText(levels []experiment.Level) string {
 // trialsText is how much was measured.
 func trialsText(r *lab.Record) string {
 	s := fmt.Sprintf("%s in %s", format.Plural(int64(len(r.Trials)), "trial"),
-		format.Plural(int64(roundsRun(r)), "round"))
+		format.Plural(int64(r.RoundsRun()), "round"))
 	if r.Experiment != nil {
-		s += " of " + time.Duration(r.Experiment.Design.Measure).String()
+		s += " of " + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s"
 	}
 	return s
-}
-
-// roundsRun is how many rounds have a trial, without those of a second batch.
-func roundsRun(r *lab.Record) int {
-	rounds := map[int]bool{}
-	for _, t := range r.Trials {
-		if t.Round < lab.ConfirmingRound {
-			rounds[t.Round] = true
-		}
-	}
-	return len(rounds)
 }
 
 // versionsText are the versions of what was compared, each once.

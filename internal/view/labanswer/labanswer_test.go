@@ -111,6 +111,9 @@ func TestSentence(t *testing.T) {
 			compared("cpu", "b", 1.12, 1.09, 1.15, stats.Different), compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different)),
 		"a needs 35 % less CPU per request than go [15, 45]; but p99 latency of a is worse: +20 % [+10, +30]": record(
 			compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different), compared("p99", "a", 1.2, 1.1, 1.3, stats.Different)),
+		"4 of 4 variants are better in CPU per request: most d, −50 % [−51, −49]; least a, −20 % [−21, −19]": record(
+			compared("cpu", "a", 0.8, 0.79, 0.81, stats.Different), compared("cpu", "b", 0.7, 0.69, 0.71, stats.Different),
+			compared("cpu", "c", 0.6, 0.59, 0.61, stats.Different), compared("cpu", "d", 0.5, 0.49, 0.51, stats.Different)),
 		"The servers cannot be told apart in throughput: the generator was the limit": record(bound),
 		"nginx is like go in CPU per request: the difference is below 2 %": record(
 			compared("cpu", "nginx", 1, 0.99, 1.01, stats.Equivalent)),
@@ -218,7 +221,7 @@ func TestNext(t *testing.T) {
 		{stopped, "go on", "dyno lab run --resume /runs/x"},
 		{quick, "in full", "dyno lab run x"},
 		{refused, "odd: write allow: [x]", "dyno lab run x"},
-		{record(open), "about 14 rounds more", "dyno lab run x"},
+		{record(open), "about 14 rounds more", "dyno lab run --resume /runs/x --rounds +14"},
 		{record(bound), "more rounds will not help", "dyno lab run x"},
 	} {
 		if got := Of(c.r).Next; !strings.Contains(got.Says, c.says) || got.Command != c.command {

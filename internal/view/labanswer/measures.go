@@ -64,9 +64,9 @@ func valueText(metric, unit string, v float64) string {
 	case strings.HasPrefix(unit, "µs"):
 		return format.Micros(v)
 	case unit == "MB":
-		return format.Memory(v * 1e6)
+		return format.Size(v * 1e6)
 	case strings.HasPrefix(unit, "bytes"):
-		return format.Memory(v)
+		return format.Size(v)
 	case metric == "throughput" || metric == "iterations":
 		return format.Digits3(v) + "/s"
 	case unit == "%":

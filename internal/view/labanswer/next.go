@@ -2,6 +2,7 @@ package labanswer
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"dyno/internal/lab"
@@ -10,15 +11,16 @@ import (
 	"dyno/internal/view/format"
 )
 
-// mostRounds is how many rounds more are worth advising. Beyond that another design is needed.
-const mostRounds = 200
+// mostRounds is how many rounds more are worth advising: beyond that another design is needed.
+// mostForRest is likewise where something is decided already.
+const (
+	mostRounds  = 200
+	mostForRest = 30
+)
 
 // nextStep is one concrete step after an experiment, by what keeps its answer from being better.
 func nextStep(r *lab.Record, a answer.Answer) answer.Step {
-	dir := r.Dir
-	if dir == "" {
-		dir = "DIR"
-	}
+	dir := folderOf(r)
 	resume := "dyno lab run --resume " + format.ShellQuote(dir)
 	rerun := "dyno lab rerun " + format.ShellQuote(dir)
 	file := r.File
@@ -35,7 +37,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return step(format.PlainLine(f.Variant)+": "+f.Remedy, again)
 	case r.Quick:
 		return step("run it in full, which is what its verdicts are meant for", again)
-	case a.Has(answer.SelfDiffers) || a.Has(answer.Disturbed):
+	case a.Has(answer.SelfDiffers) || a.Has(answer.Disturbed) || areUnreliable(a):
 		return step("run it again when nothing else is at work on this machine", rerun)
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
 		return step("see where the time goes: the profiles and all tables", showCommand(dir))
@@ -43,11 +45,27 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		f := a.NotLoaded[refused]
 		return step(format.PlainLine(f.Variant)+": "+f.Remedy, again)
 	case a.Has(answer.FewRounds):
-		n := judge.MinRounds - roundsRun(r)
-		return step(fmt.Sprintf("%s more, which is the least for a verdict: set design.rounds to %d",
-			format.Plural(int64(n), "round"), judge.MinRounds), again)
+		n := judge.MinRounds - r.RoundsRun()
+		return step(fmt.Sprintf("%s more, which is the least for a verdict",
+			format.Plural(int64(n), "round")), fmt.Sprintf("%s --rounds +%d", resume, n))
 	}
-	return undecidedStep(r, a, again, rerun, showCommand(dir))
+	return undecidedStep(a, commands{again, rerun, resume, showCommand(dir)})
+}
+
+// folderOf is the folder of an experiment, wherever a command is run.
+func folderOf(r *lab.Record) string {
+	full, err := filepath.Abs(r.Dir)
+	if r.Dir == "" || err != nil {
+		return "DIR"
+	}
+	return full
+}
+
+// areUnreliable reports whether so many trials are unreliable that more of them would not help.
+func areUnreliable(a answer.Answer) bool {
+	return slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool {
+		return c.Kind == answer.GradeF && c.Severity == answer.Bad
+	})
 }
 
 // step is a step with its command; "" where nothing needs to be run.
@@ -57,8 +75,11 @@ func step(says, command string) answer.Step {
 
 func showCommand(dir string) string { return "dyno lab show " + format.ShellQuote(dir) }
 
+// commands are what a step may run: the experiment anew, from its folder, for longer; its report.
+type commands struct{ again, rerun, resume, show string }
+
 // undecidedStep is what would decide what is undecided, if anything.
-func undecidedStep(r *lab.Record, a answer.Answer, again, rerun, show string) answer.Step {
+func undecidedStep(a answer.Answer, run commands) answer.Step {
 	more, of := 0, ""
 	for _, g := range a.Groups {
 		for _, f := range g.Findings {
@@ -70,19 +91,20 @@ func undecidedStep(r *lab.Record, a answer.Answer, again, rerun, show string) an
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
 	switch {
 	case more > 0 && !decided:
-		return step(fmt.Sprintf("about %s more would decide %s, if this estimate holds: set "+
-			"design.rounds to %d", format.Plural(int64(more), "round"), of, roundsRun(r)+more), again)
+		return step(fmt.Sprintf("about %s more would decide %s, if this estimate holds",
+			format.Plural(int64(more), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, more))
 	case a.Has(answer.AtLimit):
 		return step("the generator is the limit, and more rounds will not help: compare CPU per "+
-			"request, or give the generator more CPUs (design: {cpus: ...})", again)
+			"request, or give the generator more CPUs (design: {cpus: ...})", run.again)
 	case a.Has(answer.AboveNoise) && !decided:
 		return step("the machine's noise hides the effect: run it on a quieter machine, or with a "+
-			"longer design.measure", rerun)
-	case more > 0:
-		return step(fmt.Sprintf("about %s more would decide %s too, if this estimate holds: set "+
-			"design.rounds to %d", format.Plural(int64(more), "round"), of, roundsRun(r)+more), again)
+			"longer design.measure", run.rerun)
+	case more > 0 && more <= mostForRest:
+		return step(fmt.Sprintf("about %s more would decide %s too, if this estimate holds",
+			format.Plural(int64(more), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, more))
 	case len(a.Groups) == 0 || !decided:
-		return step("longer windows (design.measure) or fewer comparisons narrow the intervals", again)
+		return step("longer windows (design.measure) or fewer comparisons narrow the intervals",
+			run.again)
 	}
-	return step("nothing more is needed; all tables are in the text report", show)
+	return step("nothing more is needed; all tables are in the text report", run.show)
 }

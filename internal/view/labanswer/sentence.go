@@ -11,11 +11,8 @@ import (
 	"dyno/internal/view/format"
 )
 
-// mostNamed is how many variants a sentence names; mostPaired if they have several baselines.
-const (
-	mostNamed  = 3
-	mostPaired = 2
-)
+// mostNamed is how many variants a sentence names.
+const mostNamed = 3
 
 // sentenceOf is the finding of an experiment in one sentence: what differs, by how much, and what
 // else has to be known with it.
@@ -73,35 +70,56 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 	if severalLevels(r) && g.Level != "" {
 		s = "At " + format.PlainLine(g.Level) + ", "
 	}
-	most := mostNamed
-	if slices.ContainsFunc(decided, func(f answer.Finding) bool {
+	several := slices.ContainsFunc(decided, func(f answer.Finding) bool {
 		return f.Baseline != decided[0].Baseline
-	}) {
-		most = mostPaired
+	})
+	if several || len(decided) > mostNamed {
+		return s + rangeClause(r, g, decided)
 	}
-	shown := decided[:min(len(decided), most)]
+	shown := decided
 	for i, f := range shown {
 		c := r.Verdicts[f.Comparison]
 		switch {
 		case i == 0:
-		case i == len(shown)-1 && len(decided) == len(shown):
+		case i == len(shown)-1:
 			s += " and "
 		default:
 			s += ", "
 		}
-		whole := i == 0 || f.Baseline != shown[0].Baseline
-		s += format.PlainLine(f.Variant) + " " + amount(f, c, whole)
-	}
-	if n := len(decided) - len(shown); n > 0 {
-		s += fmt.Sprintf(" and %s more", format.Plural(int64(n), "variant"))
-		if n == 1 {
-			s += " differs"
-		} else {
-			s += " differ"
-		}
+		s += format.PlainLine(f.Variant) + " " + amount(f, c, i == 0)
 	}
 	return s
 }
+
+// rangeClause is the sentence of many variants that differ, the largest difference first: how many
+// are better and worse, and the extremes.
+func rangeClause(r *lab.Record, g answer.Group, decided []answer.Finding) string {
+	var parts []string
+	for _, v := range []answer.Verdict{answer.Better, answer.Worse} {
+		var all []answer.Finding
+		for _, f := range decided {
+			if f.Verdict == v {
+				all = append(all, f)
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		most, least := all[0], all[len(all)-1]
+		s := fmt.Sprintf("%s is %s in %s, %s", format.PlainLine(most.Variant), v,
+			MeasureName(g.Metric), changeText(most))
+		if len(all) > 1 {
+			s = fmt.Sprintf("%d of %d variants are %s in %s: most %s, %s; least %s, %s", len(all),
+				len(g.Findings), v, MeasureName(g.Metric), format.PlainLine(most.Variant), changeText(most),
+				format.PlainLine(least.Variant), changeText(least))
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// changeText is a finding's change with its interval.
+func changeText(f answer.Finding) string { return f.Effect + " " + f.Interval }
 
 // undecidedClause is the sentence of a group in which nothing differs.
 func undecidedClause(r *lab.Record, g answer.Group) string {
@@ -166,7 +184,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 	for _, g := range groups[1:] {
 		switch {
 		case slices.ContainsFunc(g.Findings, answer.Finding.IsDecided):
-			more = append(more, shortName(r, g))
+			more = appendOnce(more, MeasureName(g.Metric))
 		case isBound(g):
 			bound = append(bound, shortName(r, g))
 		case slices.ContainsFunc(g.Findings, isUndecided):

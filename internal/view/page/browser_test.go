@@ -109,6 +109,7 @@ func inPlace(t testing.TB, tab *pagetest.Tab, section string) {
 // large screen.
 func placed(t testing.TB, tab *pagetest.Tab) {
 	t.Helper()
+	tab.OpenSections()
 	for _, width := range []int64{390, 1280, 2560} {
 		tab.SetViewport(width, 900, false)
 		for _, bad := range tab.Misplaced() {
@@ -133,7 +134,7 @@ func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Fa
 
 // only hides all sections but one; "" shows all.
 func only(tab *pagetest.Tab, section string) {
-	pagetest.Evaluate[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main > section").forEach(
+	pagetest.Evaluate[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main section").forEach(
 		(s) => { s.hidden = %q !== "" && s.id !== %[1]q })`, section))
 }
 
@@ -145,6 +146,7 @@ func shoot(t testing.TB, tab *pagetest.Tab, name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	tab.OpenSections()
 	for _, width := range []int64{390, 1280, 2560} {
 		for _, dark := range []bool{false, true} {
 			tab.SetViewport(width, 900, dark)

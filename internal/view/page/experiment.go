@@ -9,6 +9,8 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 )
 
@@ -17,6 +19,8 @@ import (
 // it is in the order of Record.Verdicts.
 type experimentPage struct {
 	Kind       string                    `json:"kind"`
+	Answer     answer.Answer             `json:"answer"`
+	Summary    string                    `json:"summary"` // of the answer, as Markdown
 	Words      labreport.ExperimentWords `json:"words"`
 	Record     *lab.Record               `json:"record"`
 	Measures   []measure                 `json:"measures"`
@@ -80,11 +84,7 @@ func Experiment(w io.Writer, dir, history string) error {
 	if err != nil {
 		return fmt.Errorf("making the page of an experiment: %w", err)
 	}
-	verdict := "Nothing could be compared."
-	if len(p.Words.Verdicts) > 0 {
-		verdict = p.Words.Verdicts[0]
-	}
-	return document{p.Words.Title, verdict, p}.writeHTML(w)
+	return document{p.Words.Title, p.Answer.Sentence, p}.writeHTML(w)
 }
 
 // readExperiment reads a folder.
@@ -93,8 +93,9 @@ func readExperiment(dir string) (*experimentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &experimentPage{Kind: "experiment", Words: labreport.ExperimentWordsOf(r), Record: r,
-		Metrics: r.Experiment.Design.Metrics}
+	p := &experimentPage{Kind: "experiment", Answer: labanswer.Of(r),
+		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics}
+	p.Summary = p.Answer.Markdown(p.Words.Command)
 	for _, m := range lab.Measures {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
 	}

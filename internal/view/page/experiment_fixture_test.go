@@ -60,6 +60,7 @@ type experimenter struct {
 	rounds  int
 	seconds int // of each window
 	levels  []string
+	more    []string // names of further variants
 	random  *rand.Rand
 	clock   time.Time
 }
@@ -84,21 +85,37 @@ func experimentFolder(t testing.TB, rounds, seconds int) string {
 // experimentAt is that of a complete experiment.
 func experimentAt(t testing.TB, rounds, seconds int, levels []string) string {
 	t.Helper()
-	f := &experimenter{t: t, dir: t.TempDir(), rounds: rounds, seconds: seconds, levels: levels,
+	return newExperimenter(t, rounds, seconds, levels).experiment()
+}
+
+func newExperimenter(t testing.TB, rounds, seconds int, levels []string) *experimenter {
+	t.Helper()
+	return &experimenter{t: t, dir: t.TempDir(), rounds: rounds, seconds: seconds, levels: levels,
 		random: rand.New(rand.NewPCG(1, 2)), clock: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+}
+
+// experiment writes the folder.
+func (f *experimenter) experiment() string {
+	f.t.Helper()
 	for _, sub := range []string{"trials", "profiles"} {
 		f.check(os.MkdirAll(filepath.Join(f.dir, sub), 0o755))
 	}
 	var file []string
-	for _, l := range levels {
+	for _, l := range f.levels {
 		file = append(file, levelFile(l))
 	}
-	f.check(os.WriteFile(filepath.Join(f.dir, "experiment.yaml"),
-		fmt.Appendf(nil, fixtureFile, rounds, strings.Join(file, ", ")), 0o600))
+	text := fmt.Appendf(nil, fixtureFile, f.rounds, strings.Join(file, ", "))
+	for _, name := range f.more {
+		text = fmt.Appendf(text, "  %s: {processes: [{cmd: \"true\"}], url: \"http://127.0.0.1:1/\"}\n", name)
+	}
+	f.check(os.WriteFile(filepath.Join(f.dir, "experiment.yaml"), text, 0o600))
 	r := f.record()
+	for _, name := range f.more {
+		r.Arms = append(r.Arms, lab.Arm{Name: name, Baseline: "go"})
+	}
 	f.write("experiment.json", r) // it says that it is running: then all is computed from the trials
-	for round := range rounds {
-		for _, level := range levels {
+	for round := range f.rounds {
+		for _, level := range f.levels {
 			for i, arm := range r.Arms {
 				f.trial(round+1, i+1, arm.Name, level)
 			}

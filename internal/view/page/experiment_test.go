@@ -88,7 +88,8 @@ func TestExperimentPage(t *testing.T) {
 		t.Errorf("%d bytes, at most %d", len(html), largest)
 	}
 	tab := chromium.OpenPage(t, html)
-	for _, id := range []string{"forest-l0", "forest-l1", "strip", "spectrum-l0", "spectrum-l1", "shift-l0",
+	tab.OpenSections()
+	for _, id := range []string{"decide", "forest-l0", "forest-l1", "strip", "spectrum-l0", "spectrum-l1", "shift-l0",
 		"shift-l1", "cost-l0", "cost-l1", "server", "warmup-l0", "warmup-l1", "flames", "published"} {
 		if n := pagetest.Evaluate[int](tab, fmt.Sprintf(
 			`document.querySelectorAll("#%s .plot svg :is(path, rect, circle, line)").length`, id)); n < 3 {
@@ -154,6 +155,7 @@ func inert(t *testing.T, tab *pagetest.Tab) {
 func TestExperimentPageState(t *testing.T) {
 	html, _ := experimentHTML(t, experimentFolder(t, 6, 2))
 	tab := chromium.OpenPage(t, html)
+	tab.OpenSections()
 	// What was drawn before a variant was left out is drawn no more.
 	pagetest.Evaluate[chromedp.Void](tab, `{ window.old = document.querySelector("#medians-open"); window.was = old.querySelector("table");
 		document.querySelector("#band-variants-2").click(); document.querySelector("#band-variants-2").click() }`)
@@ -394,7 +396,7 @@ func BenchmarkScreenshotsOfExperiments(b *testing.B) {
 	html, _ := experimentHTML(b, experimentFolder(b, 10, 60))
 	tab := chromium.OpenPage(b, html)
 	shootSections(b, tab, "experiment", pagetest.Evaluate[[]string](tab,
-		`[...document.querySelectorAll("main > section")].map((s) => s.id)`)...)
+		`[...document.querySelectorAll("main section[id]:not(#answer)")].map((s) => s.id)`)...)
 }
 
 // BenchmarkScreenshotsOfLadders takes them of what takes more levels, and earlier runs.

@@ -45,7 +45,7 @@ type flame struct {
 const (
 	boxesMost     = 2000    // of a flame
 	leastShare    = 0.0002  // of a box
-	downloadsRoom = 600_000 // bytes of all files together, in base64
+	downloadsRoom = 300_000 // bytes of all files together, in base64
 )
 
 // A profileFiles is the profiles of a folder, read.
@@ -63,7 +63,9 @@ func flamesOf(dir string, r *lab.Record) (all []flame) {
 		left: downloadsRoom}
 	baseline := map[string]string{}
 	for _, a := range r.Arms {
-		baseline[a.Name] = a.Baseline
+		if r.SamePrograms(a.Name, a.Baseline) { // functions of different programs do not compare
+			baseline[a.Name] = a.Baseline
+		}
 	}
 	for i, t := range s.taken {
 		if t.File == "" {

@@ -115,6 +115,7 @@ func TestFlamesOfARealServer(t *testing.T) {
 	})
 	html, _ := experimentHTML(t, dir)
 	tab := chromium.OpenPage(t, html)
+	tab.OpenSections()
 	if drawn := boxesOf(tab); drawnNamed(drawn, "dyno/internal/view/page.sorting") || !drawnNamed(drawn, "dyno/internal/view/page.hashing") {
 		t.Error("the baseline hashes and does not sort; its graph says otherwise")
 	}

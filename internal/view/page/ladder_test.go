@@ -28,6 +28,7 @@ func TestLadders(t *testing.T) {
 		}
 	}
 	tab := chromium.OpenPage(t, html)
+	tab.OpenSections()
 	for _, id := range []string{"ladder-0", "ladder-1", "bend-0", "bend-1"} {
 		if n := pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll("#%s .plot svg path").length`, id)); n < 3 {
 			t.Errorf("%s: %d curves", id, n)

@@ -7,11 +7,16 @@
 // TypeScript in web draws what it is given; it computes nothing but places on the screen.
 // Observable Plot makes SVG, so export, print and screen readers use the picture itself.
 //
+// Script and data are compressed in the file, because most of a page is numbers. A short script
+// unpacks them. The answer stands in the HTML itself, so it is seen at once, and without scripts.
+//
 // npm builds web into dist, which is embedded. Without it everything compiles, and what needs the
 // page says how to build it.
 package page
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -54,9 +59,36 @@ func Assets() (fs.FS, error) {
 // A document is a page before it is written.
 type document struct {
 	title   string
-	summary string // for those who run no scripts
+	summary string // the answer: there before the script runs, and without it
 	payload any    // as JSON: its kind says how to show it
 }
+
+// loader unpacks the page's script and data and runs the script. What it makes is an inline script,
+// which the policy allows by its hash, like the loader itself. Packed, a page is a third as large.
+const loader = `"use strict";
+(async () => {
+	const unpacked = async (id) => {
+		const packed = atob(document.getElementById(id).textContent);
+		const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
+		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+		return new Response(stream).text();
+	};
+	const add = (type, id, text) => {
+		const e = document.createElement("script");
+		if (type) e.type = type;
+		if (id) e.id = id;
+		e.textContent = text;
+		document.head.append(e);
+	};
+	try {
+		const [data, script] = await Promise.all([unpacked("packed-data"), unpacked("packed-script")]);
+		add("application/json", "data", data);
+		add("", "", script);
+	} catch (problem) {
+		document.getElementById("waiting").textContent = "This page cannot be shown: " + problem;
+		throw problem;
+	}
+})();`
 
 // writeHTML writes the document as HTML. The policy in it allows the page's own script and style,
 // by their hashes, and no connection to anywhere.
@@ -73,7 +105,6 @@ func (d document) writeHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// encoding/json writes <, > and & as escapes: the data cannot end its element.
 	data, err := json.Marshal(d.payload)
 	if err != nil {
 		return fmt.Errorf("writing the page's data: %w", err)
@@ -81,8 +112,13 @@ func (d document) writeHTML(w io.Writer) error {
 	// A browser reads CRLF as LF, and hashes what it read.
 	js := strings.ReplaceAll(string(script), "\r", "")
 	css := strings.ReplaceAll(string(style), "\r", "")
-	policy := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data: blob:; "+
-		"base-uri 'none'; form-action 'none'", policyHash(js), policyHash(css))
+	packedData, err := pack(data)
+	packedScript, more := pack([]byte(js))
+	if err = errors.Join(err, more); err != nil {
+		return fmt.Errorf("packing the page: %w", err)
+	}
+	policy := fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; img-src data: blob:; "+
+		"base-uri 'none'; form-action 'none'", policyHash(loader), policyHash(js), policyHash(css))
 	_, err = fmt.Fprintf(w, `<!doctype html>
 <html lang="en">
 <head>
@@ -95,15 +131,48 @@ func (d document) writeHTML(w io.Writer) error {
 <style>%s</style>
 </head>
 <body>
-<noscript><h1>%s</h1><p>%s</p>
-<p>The pictures need JavaScript, which is part of this file.</p></noscript>
-<script type="application/json" id="data">%s</script>
+<header><h1>%s</h1></header>
+<p class="sentence" id="waiting">%s</p>
+<noscript><p>The pictures need JavaScript, which is part of this file.</p></noscript>
+<script type="application/gzip" id="packed-data">%s</script>
+<script type="application/gzip" id="packed-script">%s</script>
 <script>%s</script>
 </body>
 </html>
 `, policy, html.EscapeString(d.title), css, html.EscapeString(d.title),
-		html.EscapeString(d.summary), data, js)
+		html.EscapeString(d.summary), packedData, packedScript, loader)
 	return err
+}
+
+// pack compresses bytes, and writes them as text that can stand in an HTML element.
+func pack(b []byte) (string, error) {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err = z.Write(b); err == nil {
+		err = z.Close()
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), err
+}
+
+// Data is the JSON that a page of this package draws.
+func Data(page []byte) ([]byte, error) {
+	_, rest, found := bytes.Cut(page, []byte(`<script type="application/gzip" id="packed-data">`))
+	text, _, ended := bytes.Cut(rest, []byte("</script>"))
+	if !found || !ended {
+		return nil, errors.New("the page has no data")
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the page's data: %w", err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the page's data: %w", err)
+	}
+	return io.ReadAll(z)
 }
 
 // policyHash is how a policy names an inline script or style.

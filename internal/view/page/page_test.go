@@ -2,7 +2,9 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,12 +44,16 @@ func TestSourceMakesNoMarkup(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	html := made(t, document{title: "</title><script>", summary: "<b>", payload: map[string]string{
 		"kind": "</script><script>alert(1)</script>"}}.writeHTML)
-	policy := regexp.MustCompile(`content="(default-src 'none'; script-src '(sha256-[^']+)'; style-src '(sha256-[^']+)'; ` +
+	policy := regexp.MustCompile(`content="(default-src 'none'; script-src '(sha256-[^']+)' '(sha256-[^']+)'; style-src '(sha256-[^']+)'; ` +
 		`img-src data: blob:; base-uri 'none'; form-action 'none')"`).FindSubmatch(html)
 	if policy == nil {
 		t.Fatalf("the page has no policy: %.600s", html)
 	}
-	for tag, digest := range map[string][]byte{"script": policy[2], "style": policy[3]} {
+	script := packedScript(t, html)
+	if policyHash(script) != "'"+string(policy[3])+"'" {
+		t.Error("the policy has not the packed script's hash")
+	}
+	for tag, digest := range map[string][]byte{"script": policy[2], "style": policy[4]} {
 		parts := regexp.MustCompile(`(?s)<` + tag + `>(.*?)</` + tag + `>`).FindSubmatch(html)
 		if parts == nil || !strings.Contains(policyHash(string(parts[1])), string(digest)) {
 			t.Errorf("%s: the policy has not its hash", tag)
@@ -56,8 +62,8 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: %v", tag, err)
 		}
 	}
-	if n := bytes.Count(html, []byte("<script")); n != 2 {
-		t.Errorf("%d scripts, and the page has 2: its data and its own", n)
+	if n := bytes.Count(html, []byte("<script")); n != 3 {
+		t.Errorf("%d scripts, and the page has 3: its packed data and script, and what unpacks them", n)
 	}
 	if bytes.Contains(html, []byte("<b>")) {
 		t.Error("the summary became markup")
@@ -77,4 +83,22 @@ func TestBundleSize(t *testing.T) {
 	if info.Size() > 410_000 {
 		t.Errorf("the script has %d bytes: leave out what is not drawn with (web/plot.mjs, web/d3.mjs)", info.Size())
 	}
+}
+
+// packedScript is the script of a page, unpacked.
+func packedScript(t *testing.T, html []byte) string {
+	t.Helper()
+	packed := regexp.MustCompile(`id="packed-script">([^<]*)<`).FindSubmatch(html)
+	if packed == nil {
+		t.Fatal("the page has no script")
+	}
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(packed[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -54,10 +54,10 @@ func (v columnOrOne) MarshalJSON() ([]byte, error) {
 }
 
 const (
-	panelsRoom = 1_300_000 // bytes of all panels together
-	panelLeast = 8_000     // of one: with less there would be nothing to see
-	pointSize  = 5         // of a number in it, about
-	pointsFew  = 8         // of a series that is thinned
+	panelsRoom = 400_000 // bytes of all panels together, before they are packed
+	panelLeast = 8_000   // of one: with less there would be nothing to see
+	pointSize  = 5       // of a number in it, about
+	pointsFew  = 8       // of a series that is thinned
 )
 
 // addTrial takes over a trial's recording, in about so many bytes.

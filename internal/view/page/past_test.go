@@ -99,6 +99,7 @@ func TestPast(t *testing.T) {
 		}
 	}
 	tab := chromium.OpenPage(t, html)
+	tab.OpenSections()
 	if n := strings.Count(tab.ElementText("#past-l0 [role=img] svg"), "worse"); n != 1 {
 		t.Errorf("%d changes are drawn, and all arms have the same", n)
 	}
@@ -125,12 +126,11 @@ func TestPast(t *testing.T) {
 // dataOf is the data of a page.
 func dataOf(t testing.TB, html []byte) (data any) {
 	t.Helper()
-	_, rest, _ := bytes.Cut(html, []byte(`<script type="application/json" id="data">`))
-	text, _, found := bytes.Cut(rest, []byte(`</script>`))
-	if !found {
-		t.Fatal("the page has no data")
+	text, err := Data(html)
+	if err == nil {
+		err = json.Unmarshal(text, &data)
 	}
-	if err := json.Unmarshal(text, &data); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return data

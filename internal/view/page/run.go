@@ -6,12 +6,15 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/report"
 )
 
 // A runPayload is the payload of a result's page.
 type runPayload struct {
 	Kind    string           `json:"kind"`
+	Answer  answer.Answer    `json:"answer"`
+	Summary string           `json:"summary"` // of the answer, as Markdown
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
 	Spectra []spectrum       `json:"spectra"`
@@ -19,13 +22,15 @@ type runPayload struct {
 
 // Run writes what a run measured as one HTML file.
 func Run(w io.Writer, r *result.Result) error {
-	words := report.RunSentences(r)
-	return document{title: words.What, summary: words.Verdict + ". " + words.Model,
-		payload: payloadOf(r)}.writeHTML(w)
+	p := payloadOf(r)
+	return document{title: p.Words.What, summary: p.Answer.Sentence, payload: p}.writeHTML(w)
 }
 
 func payloadOf(r *result.Result) runPayload {
-	return runPayload{Kind: "run", Words: report.RunSentences(r), Result: r, Spectra: spectraOfRun(r)}
+	p := runPayload{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r,
+		Spectra: spectraOfRun(r)}
+	p.Summary = p.Answer.Markdown(p.Words.Command)
+	return p
 }
 
 // A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie

@@ -58,6 +58,7 @@ func TestAgents(t *testing.T) {
 		"agents": {agents(newSampler(t)), 24, "web28", "1.0 s: web28 20, web00 40, web01 20"},
 	} {
 		tab := chromium.OpenPage(t, runPage(t, want.r))
+		tab.OpenSections()
 		names := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll('#agents [role=img] svg [aria-label=text] text')]
 			.map((e) => e.textContent)`)
 		if len(names) != want.drawn || !strings.HasPrefix(names[0], want.first) {
@@ -112,6 +113,7 @@ func TestRunIsInert(t *testing.T) {
 // Each figure can be a plot or a table, says so in the address, and can be taken away.
 func TestFigures(t *testing.T) {
 	tab := chromium.OpenPage(t, runPage(t, open(newSampler(t))))
+	tab.OpenSections()
 	figures := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("figure.view")].map((f) => f.id)`)
 	if len(figures) < 7 {
 		t.Fatalf("the page has only %q", figures)
@@ -165,6 +167,7 @@ func TestStateIsInTheAddress(t *testing.T) {
 // Plots over time have their cursors in step, with the keyboard too.
 func TestCursorsInStep(t *testing.T) {
 	tab := chromium.OpenPage(t, runPage(t, open(newSampler(t))))
+	tab.OpenSections()
 	pagetest.Evaluate[bool](tab, `document.querySelector("#throughput [role=img] svg").dispatchEvent(
 		new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }))`)
 	want := "1.0 s: "

@@ -12,6 +12,7 @@ import (
 // scenario has nothing of it but its checks, if it has any.
 func TestScenarioPage(t *testing.T) {
 	tab := chromium.OpenPage(t, runPage(t, shopping(newSampler(t))))
+	tab.OpenSections()
 	first := tab.ElementText(`[aria-label="Checks"] tbody tr`)
 	if !strings.HasPrefix(first, "<img src=x") || !strings.Contains(first, "58") {
 		t.Errorf("the first check is %q", first)
@@ -19,7 +20,7 @@ func TestScenarioPage(t *testing.T) {
 	if text := tab.ElementText(`[aria-label="Iterations"]`); !strings.Contains(text, "1,970") || !strings.Contains(text, "30") {
 		t.Errorf("of iterations it says %q", text)
 	}
-	if text := tab.ElementText("#verdict .tiles"); !strings.Contains(text, "iteration p99") || !strings.Contains(text, "190/s") {
+	if text := tab.ElementText("#answer .tiles"); !strings.Contains(text, "iteration p99") || !strings.Contains(text, "190/s") {
 		t.Errorf("the tiles are %q", text)
 	}
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 func waited() *result.Result {
 	r := reporttest.Late()
 	r.Generator.Verdict, r.Generator.Reasons = result.OK, []string{}
-	r.Generator.SendLagP99, r.Generator.SendLagMax = reporttest.Set(20.0), reporttest.Set(100.0)
-	r.Requests.Late, r.Requests.LateMax = reporttest.Set(int64(1829)), reporttest.Set(1e6)
+	r.Generator.SendLagP99, r.Generator.SendLagMax = new(20.0), new(100.0)
+	r.Requests.Late, r.Requests.LateMax = new(int64(1829)), new(1e6)
 	r.Latency.P99 = 905e3
 	return r
 }
@@ -45,7 +45,7 @@ func TestRunBox(t *testing.T) {
 		"late":        {reporttest.Late(), answer.Doubt, "self-verdict one-run"},
 		"failing":     {reporttest.Failing(), answer.Bad, "failing generator self-verdict one-run"},
 		"unreachable": {reporttest.Unreachable(), answer.Bad, "unanswered"},
-		"shopping":    {reporttest.Shopping(), answer.Bad, "objective self-verdict one-run"},
+		"shopping":    {reporttest.Shopping(), answer.Bad, "objective failing self-verdict one-run"},
 	} {
 		a := RunAnswer(c.r)
 		var kinds []string

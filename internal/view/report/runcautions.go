@@ -30,6 +30,18 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
+	if i := r.Iterations; i != nil && float64(i.Failed) >= failingShare*float64(max(i.Started, 1)) {
+		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
+			Says: fmt.Sprintf("%s of the iterations failed",
+				format.Percentage(float64(i.Failed)/float64(i.Started), 2))}
+		for _, check := range r.Checks {
+			if check.Failed > 0 {
+				c.Reasons = append(c.Reasons, fmt.Sprintf("check %s failed %s",
+					format.PlainLine(check.Name), timesText(check.Failed)))
+			}
+		}
+		all = append(all, c)
+	}
 	all = append(append(all, generatorCautions(r)...), warningCautions(r)...)
 	if r.Answers() > 0 {
 		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Note,

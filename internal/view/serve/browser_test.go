@@ -558,7 +558,7 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 			n++
 		}
 		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
-			document.querySelector("#throughput .caption").textContent.includes("n = %d ")`, n, n))
+			document.querySelector("#throughput .foot").textContent.includes("n = %d ")`, n, n))
 	}
 	type shown struct {
 		Focused string // the figure that has the keyboard
@@ -827,7 +827,7 @@ func TestPageIsBounded(t *testing.T) {
 			n++
 		}
 		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
-		if kept, want := tab.ElementText("#throughput .caption"), min(n, 3600); !strings.Contains(
+		if kept, want := tab.ElementText("#throughput .foot"), min(n, 3600); !strings.Contains(
 			strings.ReplaceAll(kept, ",", ""), fmt.Sprintf("n = %d seconds", want)) {
 			t.Errorf("after %d seconds: %q", n, kept)
 		}

@@ -248,12 +248,20 @@ func (tab *Tab) WaitUntil(script string) {
 		chromedp.WithPollingTimeout(stepTimeout/2)))
 }
 
-// AwaitFigures waits until every figure of the page is drawn.
+// AwaitFigures waits until every figure of the page that is not folded away is drawn.
 func (tab *Tab) AwaitFigures() {
 	tab.t.Helper()
 	tab.WaitUntil(`document.readyState === "complete" &&
 		document.querySelector("main, .banner") !== null &&
-		document.querySelector('figure[data-drawn="no"]') === null`)
+		[...document.querySelectorAll('figure[data-drawn="no"]')].every((f) => !f.checkVisibility())`)
+}
+
+// OpenSections opens the folded sections of the page, and waits until their figures are drawn.
+func (tab *Tab) OpenSections() {
+	tab.t.Helper()
+	Evaluate[chromedp.Void](tab,
+		`document.querySelectorAll("details.section").forEach((d) => { d.open = true; })`)
+	tab.AwaitFigures()
 }
 
 // AwaitNavigation waits until a JavaScript expression is true on the page that the tab is
@@ -364,7 +372,7 @@ const misplaced = `(() => {
 	if (document.documentElement.scrollWidth > wide) bad.push("the page is wider than the window");
 	for (const f of document.querySelectorAll("figure.view")) {
 		const frame = f.getBoundingClientRect();
-		for (const plot of f.querySelectorAll("[role=img] svg")) {
+		for (const plot of f.querySelectorAll(".plot svg")) {
 			const texts = [...plot.querySelectorAll("text")].filter((e) => e.textContent.trim() !== "")
 				.map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }))
 				.filter((t) => t.box.width > 0);

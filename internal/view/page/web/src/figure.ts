@@ -24,6 +24,7 @@ export interface FigureOptions {
   note?: string;
   summary: string; // the plot in a sentence, for those who do not see it
   empty?: string; // why there is nothing to see; then draw is not called
+  parts?: boolean; // the drawing has parts that take the keyboard, and so is no single picture
   legend?: Mark[];
   toggles?: Toggle[];
   table: () => Table;
@@ -35,9 +36,9 @@ export interface FigureOptions {
     at the event refresh, which is for figures of what still grows. */
 export function figure(o: FigureOptions): HTMLElement {
   const body = h("div", { class: "plot" });
-  const [legends, plot] = [h("div"), h("div", { role: "img" })];
+  const [legends, plot] = [h("div"), h("div", { role: o.parts ? "group" : "img" })];
   const readout = h("output", { class: "readout", "aria-live": "polite" });
-  const f = h("figure", { id: o.id, class: "view", "data-drawn": "no" });
+  const f = h("figure", { id: o.id, class: "view", "data-drawn": "no", "data-empty": o.empty ?? null });
   const key = (k: string) => `${o.id}.${k}`;
   const choice = (k: string) => state.get(key(k), o.toggles?.find((t) => t.key === k)?.options[0][0] ?? "");
   let width = 0;
@@ -59,17 +60,20 @@ export function figure(o: FigureOptions): HTMLElement {
     f.dataset.drawn = "yes";
   };
 
-  const caption = h("p", { class: "caption" });
-  const describe = () => (caption.textContent = [o.unit, o.n, o.interval, o.note].filter((s) => s).join(" · "));
+  const [caption, foot] = [h("p", { class: "caption" }), h("p", { class: "caption foot" })];
+  const describe = () => {
+    caption.textContent = o.unit;
+    foot.textContent = [o.n, o.interval, o.note].filter((s) => s).join(" · ");
+  };
   describe();
   f.addEventListener("refresh", () => {
     describe();
     draw();
   });
   f.append(
-    h("figcaption", {}, h("h3", {}, o.title), caption),
-    ...(o.empty ? [] : [toolbar(o, body, key, choice)]),
+    h("figcaption", {}, h("h3", {}, o.title), ...(o.empty ? [] : [toolbar(o, body, key, choice)]), caption),
     body,
+    foot,
   );
   new ResizeObserver(([entry]) => {
     const now = Math.floor(entry.contentRect.width);
@@ -97,7 +101,7 @@ function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string
   const take = (what: string, make: () => void) =>
     h("button", { type: "button", "aria-label": `${o.title} as ${what}`, onclick: make }, what);
   const image = () => figureSVG(body, `${o.title}: ${o.unit}`, o.legend ?? []);
-  return h("div", { class: "toolbar" }, ...choices, shown,
+  return h("div", { class: "toolbar tools" }, ...choices, shown,
     take("PNG", async () => download(o.id + ".png", await pngOf(image()))),
     take("SVG", () => download(o.id + ".svg", new Blob([new XMLSerializer().serializeToString(image())], { type: "image/svg+xml" }))),
     take("CSV", () => download(o.id + ".csv", new Blob([csv(o.table())], { type: "text/csv" }))),

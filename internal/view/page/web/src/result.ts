@@ -1,6 +1,8 @@
 // The keys of dyno.result/1 that the views read. All that may be absent is optional, in results of
 // an older dyno too; what the views do not know is shown by its key.
 
+import type { Answer } from "./answer";
+
 export interface Distribution {
   count: number;
   [statistic: string]: number | string;
@@ -150,6 +152,8 @@ export interface Words {
 /** Run is the payload of a run's page. */
 export interface Run {
   kind: "run";
+  answer: Answer;
+  summary: string; // of the answer, as Markdown
   words: Words;
   result: Result;
   spectra: Spectrum[];

@@ -10,6 +10,11 @@ export function get(key: string, otherwise = ""): string {
   return new URLSearchParams(location.hash.slice(1)).get(key) ?? otherwise;
 }
 
+/** figures are the ids of what the state says how to show. */
+export function figures(): string[] {
+  return [...new URLSearchParams(location.hash.slice(1)).keys()].map((k) => k.split(".")[0]);
+}
+
 /** set changes the state; an empty value takes the key out. */
 export function set(key: string, value: string): void {
   const all = new URLSearchParams(location.hash.slice(1));

@@ -63,12 +63,12 @@ export function table(t: Table, label: string): HTMLElement {
   );
   const body = h("tbody", {}, ...rows);
   const heads = t.head.map((name, i) =>
-    h("th", { scope: "col", class: side(i), "aria-sort": "none" },
-      name === "" ? "" : h("button", { type: "button", class: "sort", onclick: () => sort(i) }, name)),
+    name === "" ? h("td", { class: side(i) }) : h("th", { scope: "col", class: side(i), "aria-sort": "none" },
+      h("button", { type: "button", class: "sort", onclick: () => sort(i) }, name)),
   );
   const sort = (column: number) => {
     const down = heads[column].getAttribute("aria-sort") === "ascending";
-    heads.forEach((e) => e.setAttribute("aria-sort", "none"));
+    heads.filter((e) => e.tagName === "TH").forEach((e) => e.setAttribute("aria-sort", "none"));
     heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
     const order = t.rows.map((_, i) => i).sort((a, b) => compareCells(t.rows[a][column], t.rows[b][column]) * (down ? -1 : 1));
     body.append(...order.map((i) => rows[i]));

@@ -19,10 +19,10 @@ export function throughput(c: Curve, band: Band[]): HTMLElement {
   return figure({
     id: "throughput",
     title: "Throughput over load",
-    unit: "completed requests/s over exchanges under way",
+    unit: "completed requests/s over requests in flight",
     n: `n = ${all.length} runs in ${c.rounds} rounds`,
     interval: !c.fit ? "no law: no interval" : banded ? "band: the law at 95 %, from drawing rounds" : "8 rounds or more would give the law an interval",
-    summary: c.fit && peak !== undefined ? `By the law, most throughput is at ${format.digits3(peak)} under way.` : `Throughput at ${all.length} points.`,
+    summary: c.fit && peak !== undefined ? `By the law, most throughput is at ${format.digits3(peak)} in flight.` : `Throughput at ${all.length} points.`,
     empty: all.length > 0 ? undefined : "Nothing was completed at any level.",
     legend: [
       { name: "a run", colour: colour(0), shape: "dot" },
@@ -35,7 +35,7 @@ export function throughput(c: Curve, band: Band[]): HTMLElement {
       const [, most] = extent([...all.map((p) => p.x_per_s), ...band.map((b) => b.high_per_s ?? b.x_per_s)]) ?? [0, 1];
       const [, widest] = extent(all.map((p) => p.n)) ?? [0, 1];
       return chart(width, {
-        x: { type: "linear", domain: [0, widest * 1.05], ticks: width / 70, tickFormat: format.rate, label: "under way →" },
+        x: { type: "linear", domain: [0, widest * 1.05], ticks: width / 70, tickFormat: format.rate, label: "in flight →" },
         y: { type: "linear", domain: [0, most * 1.08], ticks: 6, tickFormat: format.rate, label: "↑ requests/s", grid: true },
         marks: [
           ...(range ? [Plot.rect([range], { x1: "low", x2: (r) => Math.min(r.high ?? widest * 1.05, widest * 1.05), y1: 0, y2: most * 1.08, fill: "var(--c7)", fillOpacity: 0.12 })] : []),
@@ -93,7 +93,7 @@ export function response(c: Curve): HTMLElement {
 /** points has every number of every run, in the order in which they were made. */
 function points(c: Curve): Table {
   return {
-    head: [c.axis, "round", "under way", "requests/s", "p50", "p99", "errors", "off the law", "verdict"],
+    head: [c.axis, "round", "in flight", "requests/s", "p50", "p99", "errors", "off the law", "verdict"],
     rows: (c.points ?? []).map((p, i) => {
       const at = (key: string) => `points.${i}.${key}`;
       return [

@@ -24,7 +24,7 @@ function cost(p: Payload, level: string): HTMLElement | null {
   const trials = Math.max(0, ...[...totals.values()].map((c) => c.trials));
   return figure({
     id: "cost-" + slug(p, level),
-    title: `CPU time a request at ${loadOf(p, level)}`,
+    title: `CPU per request at ${loadOf(p, level)}`,
     unit: "µs of the server's CPU time for each completed request",
     n: `n = ${trials} trials, medians`,
     interval: "line: 95 % interval of the median of all processes together",
@@ -57,7 +57,7 @@ function costTable(here: { part: Part; i: number }[]) {
       of("memory_bytes", bytes),
     ];
   });
-  return { head: ["variant", "process", "CPU a request", "user", "system", "CPU of a core", "memory"], rows };
+  return { head: ["variant", "process", "CPU per request", "user", "system", "CPU of a core", "memory"], rows };
 }
 
 interface Total {
@@ -75,7 +75,7 @@ function drawCost(arms: string[], parts: Part[], names: string[], totals: Map<st
     marginLeft: 12,
     marginTop: 6,
     marginBottom: 40,
-    x: { domain: [0, most * 1.12], label: "µs a request →", ticks: width < 500 ? 4 : 8, grid: true },
+    x: { domain: [0, most * 1.12], label: "µs per request →", ticks: width < 500 ? 4 : 8, grid: true },
     y: { domain: [arms.length - 0.5, -0.5], axis: null },
     color: { type: "identity" },
     marks: [

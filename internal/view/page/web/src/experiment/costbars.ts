@@ -6,7 +6,7 @@ import type { Part } from "./data";
 
 export interface Bar {
   arm: string;
-  x1: number; // µs of CPU a request
+  x1: number; // µs of CPU per request
   x2: number;
   i: number; // of the names
   user: boolean; // else in the kernel

@@ -1,5 +1,6 @@
 // The data of an experiment, as internal/view/page/experiment.go writes it, and what all views ask of it.
 
+import type { Answer } from "../answer";
 import { colour, dash } from "../chart";
 import type { Mark } from "../legend";
 import type { Past } from "../history/past";
@@ -229,6 +230,8 @@ export interface Flame {
 
 export interface Payload {
   kind: "experiment";
+  answer: Answer;
+  summary: string; // of the answer, as Markdown
   words: {
     title: string;
     scope: string;
@@ -304,6 +307,9 @@ export function loadOf(p: Payload, level: string): string {
 
 /** unitOf is a measure's unit. */
 export const unitOf = (p: Payload, metric: string): string => p.measures.find((m) => m.name === metric)?.unit ?? "";
+
+/** baselinesOf are the arms that an arm is compared with. */
+export const baselinesOf = (p: Payload, arm: string): string[] => p.record.arms.filter((a) => a.name === arm && a.baseline).map((a) => a.baseline!);
 
 /** slug is a name as part of an element's id: the number of the level keeps any script apart. */
 export const slug = (p: Payload, level: string): string => "l" + p.levels.findIndex((l) => l.name === level);

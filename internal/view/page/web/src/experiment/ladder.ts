@@ -3,11 +3,12 @@
 // is where a server is full.
 
 import { chart, extent, logTicks, Plot, shortDuration, timeAxis } from "../chart";
+import { multiples } from "../multiples";
 import { figure } from "../figure";
 import { count, digits3, rate, fourDigits } from "../format";
 import { Cell, cell, Table } from "../table";
 import { amount } from "./amount";
-import { Interval, Ladder, legendOf, Payload, stroke, tint, unitOf } from "./data";
+import { baselinesOf, Interval, Ladder, legendOf, Payload, stroke, tint, unitOf } from "./data";
 import { levelsShown, isShown } from "./shown";
 
 /** ladders has two plots for each ladder of levels. */
@@ -69,7 +70,7 @@ function ladderFigure(p: Payload, l: Ladder, k: number): HTMLElement {
     legend: legendOf(p, armsOf(all)),
     toggles: [{ key: "measure", label: "measure", options: metrics.map((m) => [m, m]) }],
     table: () => climbTable(p, l, k, metrics),
-    draw: (width, choice) => drawClimb(p, l, choice("measure"), width),
+    draw: (width, choice) => multiples(armsOf(rungs(p, l, choice("measure"))), width, (arms, each) => drawClimb(p, l, choice("measure"), arms, each), (arm) => baselinesOf(p, arm)),
   });
 }
 
@@ -107,11 +108,14 @@ function loadAxis(l: Ladder, width: number): Plot.ScaleOptions {
   return { type: "log", domain: [low / 1.1, high * 1.1], ticks, tickFormat: rate, label: loads(l) + " →", grid: true };
 }
 
-function drawClimb(p: Payload, l: Ladder, metric: string, width: number): SVGSVGElement {
-  const all = rungs(p, l, metric);
+/** drawClimb draws some of the arms, on the scales of all. */
+function drawClimb(p: Payload, l: Ladder, metric: string, arms: string[], width: number): SVGSVGElement {
+  const every = rungs(p, l, metric);
+  const all = every.filter((r) => arms.includes(r.arm));
   const unit = unitOf(p, metric);
-  const laws = metric === "throughput" ? lawsOf(p, l) : [];
-  const values = [...all.flatMap((r) => (sure(r) ? [r.median.low, r.median.high] : [r.median.estimate])), ...laws.flatMap((d) => d.x_per_s)];
+  const known = metric === "throughput" ? lawsOf(p, l) : [];
+  const laws = known.filter((d) => arms.includes(d.arm));
+  const values = [...every.flatMap((r) => (sure(r) ? [r.median.low, r.median.high] : [r.median.estimate])), ...known.flatMap((d) => d.x_per_s)];
   const [low, high] = extent(values) ?? [0, 1];
   const log = unit === "µs" && high / Math.max(low, 1e-9) > 20;
   return chart(width, {
@@ -169,27 +173,33 @@ function latencyFigure(p: Payload, l: Ladder, k: number): HTMLElement {
       ])),
     }),
     draw: (width, choice) => {
-      const all = pairs(choice("measure"));
-      const ends = (r: Rung) => (sure(r) ? [r.median.low, r.median.high] : [r.median.estimate]);
-      const [, most] = extent(all.flatMap((d) => ends(d.x))) ?? [0, 1];
-      const bars = all.filter((d) => sure(d.x) && sure(d.y));
-      const ink = { stroke: (d: (typeof all)[number]) => tint(p, d.arm), strokeOpacity: 0.7, strokeWidth: 1.5 };
-      return chart(width, {
-        marginLeft: 66,
-        x: { domain: [0, most * 1.06 || 1], ticks: width / 90, tickFormat: rate, label: "requests/s →" },
-        y: timeAxis(all.flatMap((d) => ends(d.y)), true, "↑ latency"),
-        color: { type: "identity" },
-        marks: [
-          Plot.link(bars, { x1: (d) => d.x.median.low, x2: (d) => d.x.median.high, y1: (d) => d.y.median.estimate, y2: (d) => d.y.median.estimate, ...ink }),
-          Plot.link(bars, { x1: (d) => d.x.median.estimate, x2: (d) => d.x.median.estimate, y1: (d) => d.y.median.low, y2: (d) => d.y.median.high, ...ink }),
-          ...[...new Set(all.map((d) => d.arm))].map((arm) =>
-            Plot.line(
-              all.filter((d) => d.arm === arm),
-              { x: (d) => d.x.median.estimate, y: (d) => d.y.median.estimate, stroke: tint(p, arm), strokeWidth: 1.6, strokeDasharray: stroke(p, arm) || undefined, marker: "dot" },
-            ),
-          ),
-        ],
-      });
+      const every = pairs(choice("measure"));
+      return multiples([...new Set(every.map((d) => d.arm))], width, (arms, each) => bend(every, arms, each), (arm) => baselinesOf(p, arm));
     },
   });
+
+  /** bend draws some of the arms, on the scales of all. */
+  function bend(every: ReturnType<typeof pairs>, arms: string[], width: number): SVGSVGElement {
+    const all = every.filter((d) => arms.includes(d.arm));
+    const ends = (r: Rung) => (sure(r) ? [r.median.low, r.median.high] : [r.median.estimate]);
+    const [, most] = extent(every.flatMap((d) => ends(d.x))) ?? [0, 1];
+    const bars = all.filter((d) => sure(d.x) && sure(d.y));
+    const ink = { stroke: (d: (typeof all)[number]) => tint(p, d.arm), strokeOpacity: 0.7, strokeWidth: 1.5 };
+    return chart(width, {
+      marginLeft: 66,
+      x: { domain: [0, most * 1.06 || 1], ticks: width / 90, tickFormat: rate, label: "requests/s →" },
+      y: timeAxis(every.flatMap((d) => ends(d.y)), true, "↑ latency"),
+      color: { type: "identity" },
+      marks: [
+        Plot.link(bars, { x1: (d) => d.x.median.low, x2: (d) => d.x.median.high, y1: (d) => d.y.median.estimate, y2: (d) => d.y.median.estimate, ...ink }),
+        Plot.link(bars, { x1: (d) => d.x.median.estimate, x2: (d) => d.x.median.estimate, y1: (d) => d.y.median.low, y2: (d) => d.y.median.high, ...ink }),
+        ...[...new Set(all.map((d) => d.arm))].map((arm) =>
+          Plot.line(
+            all.filter((d) => d.arm === arm),
+            { x: (d) => d.x.median.estimate, y: (d) => d.y.median.estimate, stroke: tint(p, arm), strokeWidth: 1.6, strokeDasharray: stroke(p, arm) || undefined, marker: "dot" },
+          ),
+        ),
+      ],
+    });
+  }
 }

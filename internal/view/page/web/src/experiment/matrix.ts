@@ -7,6 +7,7 @@ import { digits3, plusMinus, holdsAt95 } from "../format";
 import * as state from "../state";
 import { Cell, cell, csv, table } from "../table";
 import { loadOf, Payload, unitOf } from "./data";
+import { pointsFew } from "./panel";
 import { levelsShown, isShown } from "./shown";
 import { sparkline, valuesOf } from "./sparkline";
 
@@ -40,13 +41,13 @@ function matrixOf(p: Payload, id: string, title: string, open: boolean): HTMLEle
       { class: "caption" },
       levels.map((l) => loadOf(p, l)).join(" · ") +
         ". Medians of the trials; half of the width of their 95 % interval is behind ±. Variants that share a letter " +
-        "cannot be told apart by these trials; a is best. Lines: each trial, in the order of the rounds, all of a level on " +
-        "one scale (hollow: not of grade A; band: the median's interval).",
+        "cannot be told apart by these trials; a is best." +
+        (isTraced(p) ? " Lines: each trial, in the order of the rounds, all of a level on one scale (hollow: not of grade A; band: the median's interval)." : ""),
     ),
     h(
       "div",
       { class: "toolbar" },
-      h("label", {}, "lines of ", select),
+      ...(isTraced(p) ? [h("label", {}, "lines of ", select)] : []),
       h("button", { type: "button", "aria-label": `${title} as CSV`, onclick: take }, "CSV"),
     ),
     body,
@@ -63,6 +64,7 @@ function tableOf(p: Payload, levels: string[], lines: string) {
   const cells = p.record.cells ?? [];
   const metrics = columns(p);
   const rows: (Cell | string)[][] = [];
+  const traced = isTraced(p);
   for (const level of levels) {
     for (const arm of p.record.arms) {
       const mine = (metric: string) => cells.findIndex((c) => c.arm === arm.name && c.level === level && c.metric === metric);
@@ -71,14 +73,17 @@ function tableOf(p: Payload, levels: string[], lines: string) {
       rows.push([
         level,
         arm.name,
-        trialsCell(p, arm.name, level, lines),
+        ...(traced ? [trialsCell(p, arm.name, level, lines)] : []),
         ...metrics.map((m) => medianCell(p, mine(m))),
         { text: String(trials), value: trials },
       ]);
     }
   }
-  return { head: ["level", "variant", `each trial's ${lines}`, ...metrics.map((m) => `${m} (${unitOf(p, m)})`), "trials"], rows };
+  return { head: ["level", "variant", ...(traced ? [`each trial's ${lines}`] : []), ...metrics.map((m) => `${m} (${unitOf(p, m)})`), "trials"], rows };
 }
+
+/** isTraced reports whether cells have so many trials that a line of them says something. */
+const isTraced = (p: Payload): boolean => (p.counted ?? []).some((c) => c.trials.length > pointsFew);
 
 /** trialsCell is the line of a cell's trials; as text their figures. */
 function trialsCell(p: Payload, arm: string, level: string, metric: string): Cell {

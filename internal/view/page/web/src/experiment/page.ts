@@ -1,11 +1,15 @@
-// The page of an experiment: what may be said first, then what it rests on.
+// The page of an experiment: the answer on the first screen, and folded below it what it rests on, in
+// the order in which doubts arise.
 
+import { firstScreen } from "../answer";
 import { h } from "../dom";
+import { figureSVG } from "../export";
+import { count, time } from "../format";
 import { page } from "../layout";
-import { time } from "../format";
 import { band } from "./band";
 import { costs } from "./cost";
 import { Payload } from "./data";
+import { decide } from "./decide";
 import { environment, methods } from "./environment";
 import { fairness, published } from "./fairness";
 import { ladders } from "./ladder";
@@ -21,27 +25,33 @@ import { comings, warmups } from "./warmup";
 
 /** show fills the document, and again when the reader leaves out variants or levels. */
 export function show(p: Payload): void {
-  const chosen = band(p, () => show(p));
   const subtitle = `${p.words.scope}; ${time(p.record.started)}, dyno ${p.record.dyno}`;
   const views = (all: Node[]) => (all.length > 0 ? [h("div", { class: "views" }, ...all)] : []);
   const left = p.panels.left_out
     ? h("p", { class: "caption" }, `There was no room for the readings of ${p.panels.left_out} of the last trials.`)
     : null;
+  const chart = () => {
+    const body = document.querySelector<HTMLElement>("#decide .plot");
+    return body?.querySelector("svg") ? figureSVG(body, p.answer.sentence, []) : null;
+  };
+  const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
+  const trials = p.record.trials ?? [];
+  const grades = ["A", "B", "F"].map((g) => `${count(trials.filter((t) => t.grade === g).length)} ${g}`).join(", ");
   page(p.words.title, subtitle, [
-    { id: "verdict", title: "Verdict", content: [chosen, ...verdicts(p)] },
-    { id: "ratios", title: "Ratios", content: views(forests(p)) },
-    { id: "medians", title: "Variants by levels", content: matrix(p) },
+    { id: "verdict", title: "Every comparison", hint: `${count((p.record.verdicts ?? []).length)}, in words and numbers`, content: verdicts(p) },
+    { id: "ratios", title: "Ratios", hint: "every measure, with the pairs of trials", content: views(forests(p)) },
+    { id: "fair", title: "Was it fair?", hint: "what the servers answered and were given", content: fairness(p) },
+    { id: "order", title: "Trials, and the machine meanwhile", hint: `${count(trials.length)} trials by grade: ${grades}`, content: [h("p", {}, p.words.trials), strip(p)] },
+    { id: "medians", title: "Medians", hint: "variants by levels", content: matrix(p) },
+    { id: "latency", title: "Latency", hint: "by percentile", content: views([...spectraOf(p), ...shifts(p)]) },
+    { id: "cost", title: "CPU per request", hint: "by process, user and kernel", content: views(costs(p)) },
     { id: "load", title: "Over load", content: views(ladders(p)) },
-    { id: "order", title: "Trials", content: [h("p", {}, p.words.trials), strip(p)] },
-    { id: "latency", title: "Latency", content: views([...spectraOf(p), ...shifts(p)]) },
-    { id: "cost", title: "CPU a request", content: views(costs(p)) },
-    { id: "servers", title: "Servers and machine", content: [panel(p), left] },
+    { id: "servers", title: "Servers and machine", hint: "readings while they were loaded", content: [panel(p), left] },
     { id: "warm", title: "Warm-up", content: [...views(warmups(p)), comings(p)] },
-    { id: "profiles", title: "Profiles", content: flames(p) },
-    { id: "fair", title: "Fairness", content: fairness(p) },
-    { id: "beside", title: "Published", content: published(p) },
-    { id: "past", title: "History", content: past(p) },
+    { id: "profiles", title: "Profiles", hint: "where the time went", content: flames(p) },
+    { id: "beside", title: "Published figures", content: published(p) },
+    { id: "past", title: "Earlier runs", content: past(p) },
     { id: "environment", title: "Environment", content: environment(p) },
-    { id: "methods", title: "Methods", content: methods(p) },
-  ]);
+    { id: "methods", title: "How it was measured", hint: "method, formulas, the command", content: methods(p) },
+  ], first);
 }

@@ -7,6 +7,7 @@ import { css, h } from "../dom";
 import { figure } from "../figure";
 import { count, digits3 } from "../format";
 import { legend } from "../legend";
+import { linesMost } from "../multiples";
 import { Cell } from "../table";
 import { cpuColours } from "./colours";
 import { clip, Column, loadOf, Panel, Payload, Series } from "./data";
@@ -126,7 +127,9 @@ const views: View[] = [
   { title: "Temperature", unit: "°C", more: true, pick: named("host.", { temperature: "hottest" }) },
 ];
 
-const linesMost = 8; // of one plot, the largest first: colours end there
+
+/** pointsFew is how many points are too few to draw: such lines are folded. */
+export const pointsFew = 3;
 
 /** panel is a figure with a choice of level and round. */
 export function panel(p: Payload): HTMLElement {
@@ -141,6 +144,7 @@ export function panel(p: Payload): HTMLElement {
     n: `${count(panels.length)} of ${count(trials.length)} trials were watched and are here`,
     interval: "a point is a reading, or the mean of as many as there was no room for",
     note: "vertical lines: the window; the variants of a round are beside each other",
+    parts: true,
     summary: "Readings of CPU, memory, threads, sockets and pressure over time for each variant; the table has their means.",
     empty:
       panels.length === 0
@@ -197,8 +201,10 @@ function drawPanels(shown: Shown[], width: number): HTMLElement {
   const columns = Math.max(1, Math.min(shown.length, Math.floor(width / 230)));
   const each = Math.floor((width - 12 * (columns - 1)) / columns);
   const cursors = new Cursors();
-  const first = views.filter((v) => !v.more).flatMap((v) => rowOf(v, shown, each, columns, cursors));
-  const more = views.filter((v) => v.more).flatMap((v) => rowOf(v, shown, each, columns, cursors));
+  const few = (v: View) => shown.every((s) => linesOf(v, s.panel).every((l) => l.t.length <= pointsFew));
+  const folded = (v: View) => v.more || few(v);
+  const first = views.filter((v) => !folded(v)).flatMap((v) => rowOf(v, shown, each, columns, cursors));
+  const more = views.filter(folded).flatMap((v) => rowOf(v, shown, each, columns, cursors));
   const absent = [...new Set(shown.flatMap((s) => s.panel.absent ?? []))];
   return h(
     "div",

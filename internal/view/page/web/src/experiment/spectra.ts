@@ -5,7 +5,8 @@ import { chart, extent, percentileAxis, percentileX, Plot, timeAxis } from "../c
 import { figure } from "../figure";
 import { count, duration, factorIn } from "../format";
 import { Cell, cell } from "../table";
-import { clip, Interval, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
+import { multiples } from "../multiples";
+import { baselinesOf, clip, Interval, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
 import { levelsShown, isShown } from "./shown";
 
 /** spectraOf has a plot for each level. */
@@ -25,12 +26,12 @@ function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null 
     id: "spectrum-" + slug(p, level),
     title: `Latency by percentile at ${loadOf(p, level)}`,
     unit: "duration over percentile, on a scale of 1/(1 − p)",
-    n: `n = ${count(all.filter((s) => s.kind === "latency").reduce((sum, s) => sum + s.count, 0))} exchanges`,
+    n: `n = ${count(all.filter((s) => s.kind === "latency").reduce((sum, s) => sum + s.count, 0))} requests`,
     interval:
       bands > 0
         ? "bold: all trials of a variant; band: its 95 % interval, trials as blocks of a bootstrap; thin: each trial"
         : "bold: all trials of a variant; thin: each trial; no band: it takes 8 trials",
-    note: "a line ends where fewer than 10 exchanges lie beyond",
+    note: "a line ends where fewer than 10 requests lie beyond",
     summary:
       `Latency by percentile at ${level}: ` +
       all
@@ -60,13 +61,9 @@ function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null 
     table: () => spectrumTable(p, level),
     draw: (width, choice) => {
       const kind = open ? choice("of") : "latency";
-      return drawSpectrum(
-        p,
-        all.filter((s) => s.kind === kind),
-        width,
-        choice("scale") === "log",
-        choice("runs") === "yes",
-      );
+      const drawn = all.filter((s) => s.kind === kind);
+      const [log, runs] = [choice("scale") === "log", choice("runs") === "yes"];
+      return multiples(drawn.map((s) => s.arm), width, (arms, each) => drawSpectrum(p, drawn, arms, each, log, runs), (arm) => baselinesOf(p, arm));
     },
   });
 }
@@ -103,30 +100,28 @@ function spectrumTable(p: Payload, level: string) {
   return { head: ["variant", "of", "percentile", "all trials", "low", "high"], rows };
 }
 
-function drawSpectrum(p: Payload, all: Spectrum[], width: number, log: boolean, runs: boolean): SVGSVGElement {
+/** drawSpectrum draws some of the arms, on the scales of all. */
+function drawSpectrum(p: Payload, all: Spectrum[], arms: string[], width: number, log: boolean, runs: boolean): SVGSVGElement {
   const x = p.spectra.at.map(percentileX);
   const points = (v: (number | null)[], arm: string, id: string) =>
     v.map((y, i) => ({ x: x[i], y, arm, id })).filter((d) => d.y !== null && d.y > 0);
-  const bold = all.flatMap((s) => points(s.merged, s.arm, s.arm));
-  const thin = runs ? all.flatMap((s) => s.runs.flatMap((r, k) => points(r, s.arm, `${s.arm}#${k}`))) : [];
-  const bands = all
+  const shown = all.filter((s) => arms.includes(s.arm));
+  const scale = all.flatMap((s) => [...s.merged, ...(runs ? s.runs.flat() : [])]);
+  const thin = runs ? shown.flatMap((s) => s.runs.flatMap((r, k) => points(r, s.arm, `${s.arm}#${k}`))) : [];
+  const bands = shown
     .filter((s) => s.low && s.high)
     .flatMap((s) => s.low!.map((low, i) => ({ x: x[i], low, high: s.high![i], arm: s.arm })));
   const most = Math.max(0.5, ...all.map((s) => p.spectra.at[s.merged.length - 1] ?? 0));
   return chart(width, {
-    height: Math.round(Math.min(Math.max(width * 0.5, 260), 460)),
+    height: Math.round(Math.min(Math.max(width * 0.5, width < 400 ? 190 : 260), 460)),
     marginLeft: 64,
     x: percentileAxis(most, width),
-    y: timeAxis(
-      [...bold, ...thin].map((d) => d.y),
-      log,
-      "↑ duration",
-    ),
+    y: timeAxis(scale, log, "↑ duration"),
     color: { type: "identity" },
     marks: [
       Plot.areaY(bands, { x: "x", y1: "low", y2: "high", z: "arm", fill: (d) => tint(p, d.arm), fillOpacity: 0.18 }),
       Plot.line(thin, { x: "x", y: "y", z: "id", stroke: (d) => tint(p, d.arm), strokeWidth: 0.6, strokeOpacity: 0.45 }),
-      ...all.map((s) =>
+      ...shown.map((s) =>
         Plot.line(points(s.merged, s.arm, s.arm), {
           x: "x",
           y: "y",
@@ -166,7 +161,7 @@ function shift(p: Payload, level: string): HTMLElement | null {
       all.map((s) => s.variant),
     ),
     table: () => shiftTable(p, level),
-    draw: (width) => drawShift(p, level, width),
+    draw: (width) => multiples(all.map((s) => s.variant), width, (arms, each) => drawShift(p, level, arms, each)),
   });
 }
 
@@ -198,8 +193,10 @@ function shiftTable(p: Payload, level: string) {
   };
 }
 
-function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
-  const all = (p.record.shifts ?? []).filter((s) => s.level === level && isShown(p, s.variant));
+/** drawShift draws some of the arms, on the scales of all. */
+function drawShift(p: Payload, level: string, arms: string[], width: number): SVGSVGElement {
+  const here = (p.record.shifts ?? []).filter((s) => s.level === level && isShown(p, s.variant));
+  const all = here.filter((s) => arms.includes(s.variant));
   const quantiles = [...new Set(all.flatMap((s) => s.points.map((d) => d.quantile)))].sort((a, b) => a - b);
   const spread = Math.min(0.7, 0.16 * all.length);
   const points = all.flatMap((s, k) =>
@@ -210,7 +207,7 @@ function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
     })),
   );
   const [low, high] = extent(
-    points.flatMap((d) => [d.band.low, d.band.high, d.ratio.low, d.ratio.high]),
+    here.flatMap((s) => s.points).flatMap((d) => [d.band.low, d.band.high, d.ratio.low, d.ratio.high]),
     true,
   ) ?? [1, 1];
   const domain = [Math.min(low, 0.98) / 1.01, Math.max(high, 1.02) * 1.01];
@@ -219,7 +216,7 @@ function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
     marginLeft: 56,
     x: {
       domain: [-0.6, quantiles.length - 0.4],
-      ticks: quantiles.map((_, i) => i).filter((i) => width > 460 || i % 2 === 0 || i === quantiles.length - 1),
+      ticks: quantiles.map((_, i) => i).filter((i) => width > 460 || i % (width < 300 ? 4 : 2) === 0 || (width >= 300 && i === quantiles.length - 1)),
       tickFormat: name,
       label: "percentile →",
     },

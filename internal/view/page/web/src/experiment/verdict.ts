@@ -1,4 +1,4 @@
-// What may be said, first in words: verdicts, the noise floor of the baseline against itself, the
+// All comparisons, first in words: verdicts, the noise floor of the baseline against itself, the
 // grades of the trials.
 
 import { h } from "../dom";
@@ -7,16 +7,15 @@ import { banner, list } from "../layout";
 import { Cell, cell, number, table } from "../table";
 import { Payload } from "./data";
 
-/** verdicts is the head of the report. */
+/** verdicts is every comparison in words and numbers. */
 export function verdicts(p: Payload): (Node | null)[] {
   const said = p.words.verdicts ?? [];
   const all = p.record.verdicts ?? [];
   const of = (control: boolean) => said.filter((_, i) => !!all[i].control === control);
   return [
     gate(p),
-    trustBanner(p),
     tiles(p),
-    h("h3", {}, "What the trials allow to say"),
+    h("h3", {}, "Findings"),
     ...(p.words.correction ?? []).map((s) => h("p", {}, s)),
     list(of(false), "Verdicts") ?? h("p", {}, "Nothing could be compared."),
     of(true).length > 0 ? h("h3", {}, "The baseline against itself") : null,
@@ -34,18 +33,6 @@ function gate(p: Payload): HTMLElement | null {
   const kind = { passed: "good", regression: "bad" }[p.record.gate.verdict] ?? "doubt";
   const more = list(words.slice(1));
   return banner(kind as "good" | "bad" | "doubt", "Gate: " + words[0], more ? [more] : []);
-}
-
-/** trustBanner is what a reader must know before all else. */
-function trustBanner(p: Payload): HTMLElement {
-  const cautions = p.words.cautions ?? [];
-  const itself = (p.record.verdicts ?? []).some((c) => c.control && c.verdict === "different");
-  if (p.record.state !== "complete" && p.record.state !== "budget") {
-    return banner("bad", "This experiment is not complete", [list(cautions) ?? h("span")]);
-  }
-  if (itself) return banner("bad", "This machine does not support comparisons as fine as these", [list(cautions) ?? h("span")]);
-  if (cautions.length > 0) return banner("doubt", "Before you believe it", [list(cautions)!]);
-  return banner("good", "Nothing speaks against these trials");
 }
 
 function tiles(p: Payload): HTMLElement {

@@ -7,6 +7,7 @@ import { figure } from "../figure";
 import { count, duration, percent, rate } from "../format";
 import type { Mark } from "../legend";
 import { Cell, cell, table } from "../table";
+import { multiples } from "../multiples";
 import { legendOf, loadOf, Payload, slug, Start, stroke, tint } from "./data";
 import { armsAt, levelsShown, isShown } from "./shown";
 
@@ -61,13 +62,10 @@ function warmup(p: Payload, level: string): HTMLElement | null {
       },
     ],
     table: () => startsTable(p, here),
-    draw: (width, choice) =>
-      drawWarmup(
-        p,
-        lines.map(({ s, i }) => ({ ...s, i, arm: trials[i].arm })),
-        width,
-        choice("to") === "soon",
-      ),
+    draw: (width, choice) => {
+      const runs = lines.map(({ s, i }) => ({ ...s, i, arm: trials[i].arm }));
+      return multiples([...new Set(runs.map((r) => r.arm))], width, (arms, each) => drawWarmup(p, runs, arms, each, choice("to") === "soon"));
+    },
   });
 }
 
@@ -139,8 +137,10 @@ function cutsOf(runs: Run[]): { x: number; y: number; arm: string; cold: boolean
   });
 }
 
-function drawWarmup(p: Payload, runs: Run[], width: number, soon: boolean): SVGSVGElement {
-  const begun = extent(runs.map((r) => r.window.at_s?.[0]))?.[1] ?? 0;
+/** drawWarmup draws some of the arms, on the scales of all. */
+function drawWarmup(p: Payload, all: Run[], arms: string[], width: number, soon: boolean): SVGSVGElement {
+  const runs = all.filter((r) => arms.includes(r.arm));
+  const begun = extent(all.map((r) => r.window.at_s?.[0]))?.[1] ?? 0;
   const last = soon ? begun + early : Infinity;
   const points = (r: Run, of: "warm" | "window") =>
     (r[of].at_s ?? [])
@@ -149,11 +149,12 @@ function drawWarmup(p: Payload, runs: Run[], width: number, soon: boolean): SVGS
   const warm = runs.flatMap((r) => [...points(r, "warm"), ...points(r, "window").slice(0, 1)]); // so that the lines meet
   const window = runs.flatMap((r) => points(r, "window"));
   const ready = runs.filter((r) => r.ready_s !== undefined).map((r) => ({ x: r.ready_s!, arm: r.arm }));
-  const [, high] = extent([...warm, ...window].map((d) => d.y)) ?? [0, 1];
-  const [, end] = extent([...warm, ...window].map((d) => d.x)) ?? [0, 1];
+  const scale = all.flatMap((r) => [...points(r, "warm"), ...points(r, "window")]);
+  const [, high] = extent(scale.map((d) => d.y)) ?? [0, 1];
+  const [, end] = extent(scale.map((d) => d.x)) ?? [0, 1];
   return chart(width, {
     marginLeft: 66,
-    x: { domain: [0, end], label: "s since the start of the processes →", ticks: width < 500 ? 5 : 10 },
+    x: { domain: [0, end], label: "s since the start of the processes →", ticks: width < 500 ? 4 : 10 },
     y: { domain: [0, high * 1.06 || 1], ticks: 6, tickFormat: rate, label: "↑ requests/s", grid: true },
     color: { type: "identity" },
     marks: [

@@ -53,13 +53,14 @@ export const choices: Toggle[] = [
 /** dotX is where a run is on the axis: its number from 1, or when it began. */
 export const dotX = (d: Dot, time: boolean): number => (time ? d.at : d.i + 1);
 
-/** drawCourse draws courses over the runs' order or over time. */
-export function drawCourse(width: number, courses: Course[], unit: string, time: boolean, zero: boolean): SVGSVGElement {
+/** drawCourse draws courses over the runs' order or over time, on the scales of all. */
+export function drawCourse(width: number, courses: Course[], unit: string, time: boolean, zero: boolean, all = courses): SVGSVGElement {
   const dots = courses.flatMap((c) => c.dots.map((d) => ({ ...d, x: dotX(d, time), colour: c.colour })));
-  const xs = extent(dots.map((d) => d.x)) ?? [1, 1];
+  const every = all.flatMap((c) => c.dots);
+  const xs = extent(every.map((d) => dotX(d, time))) ?? [1, 1];
   const room = time ? Math.max((xs[1] - xs[0]) * 0.03, 1000) : 0.6;
   const reach = (d: Dot) => [d.value, d.low, d.high];
-  const [low, high] = extent(dots.flatMap(reach)) ?? [0, 1];
+  const [low, high] = extent(every.flatMap(reach)) ?? [0, 1];
   const above = Math.max((high - low) * 0.14, Math.abs(high) * 0.02) || 1; // so that next to nothing looks like it
   const least = zero ? 0 : Math.max(low - above, low > 0 ? low * 0.5 : low - above);
   const log = !zero && unit === "µs" && high / Math.max(low, 1e-9) > 20;
@@ -75,7 +76,7 @@ export function drawCourse(width: number, courses: Course[], unit: string, time:
       ? { type: "utc", domain: [xs[0] - room, xs[1] + room], ticks: width / 130, label: "began, UTC →" }
       : { type: "linear", domain: [xs[0] - room, xs[1] + room], ticks: Math.min(xs[1] - xs[0] + 1, width / 55), tickFormat: (v: number) => (Number.isInteger(v) ? String(v) : ""), label: "run →" },
     y: log
-      ? timeAxis(dots.flatMap(reach), true, "")
+      ? timeAxis(every.flatMap(reach), true, "")
       : { domain: [least, high + above], ticks: 5, tickFormat: (v: number) => amount(unit, v), label: null, grid: true },
     color: { type: "identity" },
     symbol: { type: "identity" } as Plot.ScaleOptions,

@@ -9,6 +9,7 @@ import * as state from "../state";
 import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
 import { amount } from "../experiment/amount";
 import { choices, drawCourse } from "./course";
+import { multiples } from "../multiples";
 import type { Course, Dot, Stretch, Turn } from "./course";
 
 type Column = (number | null)[];
@@ -85,7 +86,9 @@ function view(p: Past, look: Look, level: Look["levels"][number]): HTMLElement |
     draw: (width, choice) => {
       const metric = choice("measure");
       const shown = here.filter(({ line }) => line.metric === metric).map(({ line }) => courseOf(p, line, look.mark(line.arm), look.unit(metric)));
-      return drawCourse(width, shown, look.unit(metric), choice("along") === "time", choice("from") === "zero");
+      const [time, zero] = [choice("along") === "time", choice("from") === "zero"];
+      return multiples(shown.map((c) => c.name), width, (names, each) =>
+        drawCourse(each, shown.filter((c) => names.includes(c.name)), look.unit(metric), time, zero, shown));
     },
   });
 }

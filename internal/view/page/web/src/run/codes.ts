@@ -6,12 +6,13 @@ import type { Cursors } from "../cursor";
 import { figure } from "../figure";
 import * as format from "../format";
 import type { Mark } from "../legend";
+import { linesMost } from "../multiples";
 import { oneRun } from "../result";
 import type { Result } from "../result";
 import { cell } from "../table";
 import { Interval, intervalCountText, perSecond, stepCorners } from "./time";
 
-const most = 8; // codes that are drawn, the most frequent: colours end there
+const most = linesMost; // codes that are drawn, the most frequent
 
 /** codesOf are the status codes that an interval had, the most frequent first. */
 function codesOf(all: Interval[]): string[] {

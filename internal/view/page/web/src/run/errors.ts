@@ -53,6 +53,6 @@ export function statuses(r: Result): HTMLElement {
         .map((k) => cell(`error_latency.${k}`, wrong[k] as number, format.duration))]],
     }, "Error latency") : null,
     rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first", ...(sampled ? ["answer"] : [])], rows }, "Errors") : h("p", {}, "No error of any kind."),
-    h("div", { class: "views" }, answers, more("All counts", () => [
+    h("div", { class: "views" }, codes.length > 0 ? answers : null, more("All counts", () => [
       table(facts({ requests: r.requests, bytes: r.bytes, connections: r.connections, rate: r.rate }, ""), "Counts")])));
 }

@@ -45,11 +45,11 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
   const step = (n: number) => (top <= 1 ? heatSteps - 1 : Math.round((Math.log(n) / Math.log(top)) * (heatSteps - 1)));
   const legend: Mark[] = lines.map(([, name], i) => ({ ...lineMark(i, name), colour: inks[i] }));
   const shades = there ? [0, 4, 8].map((s): Mark => ({ name: `${format.count(Math.max(1, top ** (s / (heatSteps - 1))))}`, colour: shade(s), shape: "area" })) : [];
-  if (shades.length > 0) shades[2].name += " exchanges";
+  if (shades.length > 0) shades[2].name += " requests";
   return figure({
     id: "heat",
     title: "Latency over time",
-    unit: "latency (log) over time, 1 s × 8 buckets a decade; colour: exchanges (log)",
+    unit: "latency over time; colour: requests (both logarithmic)",
     n: intervalCountText(rated),
     interval: oneRun,
     note: there || timed.length === 0 ? "" : "this result has no heat map (an older dyno wrote it): percentiles only",

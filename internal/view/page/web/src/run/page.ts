@@ -1,8 +1,12 @@
-// The page of a run.
+// The page of a run: the server's part first, with rate and latency, and folded below it the rest.
 
 import { Cursors } from "../cursor";
 import { h } from "../dom";
-import { page } from "../layout";
+import { more, page } from "../layout";
+import { firstScreen } from "../answer";
+import { figureSVG } from "../export";
+import * as format from "../format";
+import { facts, table } from "../table";
 import type { Run } from "../result";
 import { codes } from "./codes";
 import { statuses } from "./errors";
@@ -17,32 +21,43 @@ import { processes, profile, serverHost } from "./server";
 import { spectrum } from "./spectrum";
 import { failures, inFlight, iterations, throughput, traffic } from "./throughput";
 import { intervals } from "./time";
-import { facts, tiles, verdict } from "./verdict";
+import { inWords, tiles } from "./verdict";
 
 /** show fills the document with a run. */
 export function show(run: Run): void {
-  page(run.words.what, run.words.how, sections(run));
-}
-
-/** sections are the views of a run, for a page of its own or a part of another. */
-export function sections(run: Run) {
   const { result: r, words } = run;
   const cursors = new Cursors();
   const over = intervals(r);
-  const grid = (...views: (HTMLElement | null)[]) => {
-    const there = views.filter((v) => v !== null);
-    return there.length > 0 ? h("div", { class: "views" }, ...there) : null;
+  const chart = () => {
+    const body = document.querySelector<HTMLElement>("#answer .charts .plot:has(svg)");
+    return body ? figureSVG(body, run.answer.sentence, []) : null;
   };
-  return [
-    { id: "verdict", title: "Verdict", content: [...verdict(r, words), tiles(r), facts(words)] },
-    { id: "latencies", title: "Latency", content: [grid(spectrum(run), phases(r)), heat(over, cursors), durations(r)] },
-    { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), iterations(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
-    { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
+  const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
+  const first = firstScreen(run.answer, [tiles(r), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
+  const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
+  page(words.what, words.how, [
     { id: "iterations-all", title: r.iterations ? "Iterations and checks" : "Checks", content: [scenario(r)] },
-    { id: "answers", title: "Answers and errors", content: [statuses(r)] },
+    { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r), grid(codes(r, over, cursors), failures(over, cursors))] },
+    { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [grid(phases(r)), durations(r)] },
+    { id: "over-time", title: "Over time", content: [grid(iterations(r, over, cursors), inFlight(over, cursors), traffic(over, cursors)), series(r)] },
+    { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
     { id: "routes-all", title: "Routes", content: [routes(r)] },
-    { id: "generator-all", title: "Generator", content: [generator(r, words)] },
-    { id: "server-all", title: "Server", content: [processes(r), serverHost(r), profile(r)] },
-    { id: "methods", title: "Methods", content: [methods(words), environment(r, words), unknownParts(r)] },
-  ];
+    { id: "server-all", title: "Server", hint: "CPU, memory, profile", content: [processes(r), serverHost(r), profile(r)] },
+    { id: "generator-all", title: "Generator", hint: words.verdict, content: [generator(r, words)] },
+    { id: "words", title: "The result in words", content: [inWords(words)] },
+    { id: "methods", title: "How it was measured", hint: "method, the command, the plan", content: [methods(words), environment(r, words), unknownParts(r)] },
+  ], first);
+}
+
+/** there are the views that show something: not those that say that there is nothing. */
+const there = (...views: (HTMLElement | null)[]): HTMLElement[] => views.filter((v): v is HTMLElement => v !== null && !v.querySelector(":scope > .plot > .empty") && v.dataset.empty === undefined);
+
+function errorsHint(r: Run["result"]): string {
+  const codes = Object.entries(r.status ?? {}).map(([code, n]) => `${code}: ${format.count(n)}`).slice(0, 4).join(", ");
+  return [codes, r.requests.errors > 0 ? `${format.count(r.requests.errors)} errors` : "no errors"].filter((s) => s).join("; ");
+}
+
+/** series is every number of every interval, in a table that is made when it is opened. */
+function series(r: Run["result"]): HTMLElement | null {
+  return (r.series ?? []).length === 0 ? null : more("Every interval in numbers", () => [table(facts({ series: r.series }, ""), "Intervals")]);
 }

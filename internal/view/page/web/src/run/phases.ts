@@ -53,7 +53,7 @@ export function phases(r: Result): HTMLElement {
     id: "phases",
     title: "Phases",
     unit: "time, logarithmic: thin from least to most, thick from p50 to p99, dot p50",
-    n: all.length > 0 ? `n = ${format.count(all[0].d.count)} exchanges, ${r.phases.connect ? format.count(r.phases.connect.count) : "no"} connects` : "n = 0",
+    n: all.length > 0 ? `n = ${format.count(all[0].d.count)} requests, ${r.phases.connect ? format.count(r.phases.connect.count) : "no"} connects` : "n = 0",
     interval: oneRun,
     summary: all.map((a) => `${a.name}: p50 ${format.duration(at(a, "p50_us"))}, p99 ${format.duration(at(a, "p99_us"))}`).join("; "),
     empty: all.length > 0 ? undefined : "Nothing was timed: nothing completed and no connection was opened.",

@@ -27,7 +27,7 @@ export function routes(r: Result): HTMLElement | null {
     n: `n = ${all.length} routes${drawn.length < timed.length ? `, the ${drawn.length} slowest shown` : ""}`,
     interval: oneRun,
     summary: drawn.slice(0, 5).map((x) => `${x.name}: p99 ${format.duration(x.p99_us!)}`).join("; "),
-    empty: drawn.length > 0 ? undefined : "No route has a completed exchange.",
+    empty: drawn.length > 0 ? undefined : "No route has a completed request.",
     table: () => t,
     draw: (width) => {
       const [low, high] = extent(drawn.flatMap((x) => [x.p50_us, x.p99_us]), true) ?? [1, 10];

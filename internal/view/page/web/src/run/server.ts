@@ -12,7 +12,7 @@ import { cell, facts, table } from "../table";
 const readings = (u: Usage) => Object.keys(u).filter((k) => k !== "name" && k !== "pid");
 const called = (u: Usage) => (u.name === "" ? "all" : u.name);
 
-/** processes has a row for each part of the server, and draws what CPU time a request took where. */
+/** processes has a row for each part of the server, and draws what CPU per request took where. */
 export function processes(r: Result): HTMLElement | null {
   const all = r.server?.processes ?? [];
   if (all.length === 0) return null;
@@ -37,8 +37,8 @@ function cost(all: Usage[]): HTMLElement {
     .filter((b): b is typeof b & { us: number } => typeof b.us === "number");
   return figure({
     id: "cpu-cost",
-    title: "CPU time a request",
-    unit: "µs of CPU for each completed exchange",
+    title: "CPU per request",
+    unit: "µs of CPU for each completed request",
     n: `n = ${all.length} ${all.length === 1 ? "process or tree" : "processes and trees"}`,
     interval: oneRun,
     summary: bars.map((b) => `${b.who}: ${format.duration(b.us)} ${b.part}`).join("; "),
@@ -51,7 +51,7 @@ function cost(all: Usage[]): HTMLElement {
     draw: (width) => chart(width, {
       height: 66 + 28 * all.length,
       marginLeft: nameMargin(width),
-      x: { type: "linear", tickFormat: shortDuration, ticks: width / 110, label: "CPU a request →", grid: true },
+      x: { type: "linear", tickFormat: shortDuration, ticks: width / 110, label: "CPU per request →", grid: true },
       y: { type: "band", domain: all.map((_, i) => i), tickFormat: (i: number) => label(all[i], width), label: null, padding: 0.3 },
       marks: [Plot.barX(bars, { y: "i", x: "us", fill: "colour" })],
     }),

@@ -2,6 +2,7 @@
 
 import { Plot, chart, lineMark, percentileAxis, percentileX, timeAxis, dash, colour } from "../chart";
 import { figure } from "../figure";
+import { multiples } from "../multiples";
 import * as format from "../format";
 import { oneRun } from "../result";
 import type { Run } from "../result";
@@ -19,13 +20,13 @@ export function spectrum(run: Run): HTMLElement {
     id: "spectrum",
     title: "Percentile spectrum",
     unit: "latency over percentile, log of 1/(1−p)",
-    n: `n = ${format.count(latency?.count ?? 0)} exchanges` + (wrong ? `, ${format.count(wrong.count)} errors` : ""),
+    n: `n = ${format.count(latency?.count ?? 0)} requests` + (wrong ? `, ${format.count(wrong.count)} errors` : ""),
     interval: oneRun,
     note: "each line ends where fewer than 10 values lie beyond",
     summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
     legend: drawn.map((s, i) => lineMark(i, s.name)),
-    toggles: [{ key: "scale", label: "Time axis", options: [["log", "logarithmic"], ["linear", "linear"]] }],
+    toggles: [{ key: "scale", label: "Time axis", options: [["log", "log"], ["linear", "linear"]] }],
     table: () => ({
       head: ["distribution", "percentile", "µs"],
       rows: drawn.flatMap((s) => s.points.map(([q, us]) => [s.name, { text: percentile(q), value: q }, { text: format.duration(us), value: us }])),
@@ -33,12 +34,13 @@ export function spectrum(run: Run): HTMLElement {
     draw: (width, choice) => {
       const values = drawn.flatMap((s) => s.points.map(([, us]) => us));
       const most = Math.max(...drawn.map((s) => s.points[s.points.length - 1][0]));
-      return chart(width, {
-        x: percentileAxis(most, width),
+      const some = (names: string[], each: number) => chart(each, {
+        x: percentileAxis(most, each),
         y: timeAxis(values, choice("scale") === "log", "↑ time"),
-        marks: drawn.map((s, i) =>
-          Plot.line(s.points, { x: (d) => percentileX(d[0]), y: (d) => d[1], stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 2 })),
+        marks: drawn.map((_, i) => i).filter((i) => names.includes(drawn[i].name)).map((i) =>
+          Plot.line(drawn[i].points, { x: (d) => percentileX(d[0]), y: (d) => d[1], stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 2 })),
       });
+      return multiples(drawn.map((s) => s.name), width, some, (name) => (name === drawn[0].name ? [] : [drawn[0].name]));
     },
   });
 }

@@ -1,4 +1,4 @@
-// What was offered, sent and completed over time, what was under way, and the bytes.
+// What was offered, sent and completed over time, what was in flight, and the bytes.
 
 import { Plot, chart, colour, dash, extent, lineMark, trimZeros } from "../chart";
 import type { Cursors } from "../cursor";
@@ -107,13 +107,13 @@ export function iterations(r: Result, all: Interval[], cursors: Cursors): HTMLEl
   }, all, cursors);
 }
 
-/** inFlight is how many exchanges were under way at each interval's end. */
+/** inFlight is how many requests were in flight at each interval's end. */
 export function inFlight(all: Interval[], cursors: Cursors): HTMLElement {
   const at = (v: Interval) => v.point.in_flight ?? null;
   const y = all.filter((v) => v.rates).map((v) => ({ t: v.to, y: at(v) }));
   return overTime({
-    id: "in-flight", title: "Under way", unit: "exchanges under way at the end of each second", axis: "exchanges", show: format.rate,
-    curves: [{ name: "under way", key: "in_flight", at, y, style: 0 }],
+    id: "in-flight", title: "In flight", unit: "requests in flight at the end of each second", axis: "requests", show: format.rate,
+    curves: [{ name: "in flight", key: "in_flight", at, y, style: 0 }],
   }, all, cursors);
 }
 

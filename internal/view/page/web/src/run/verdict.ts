@@ -1,47 +1,43 @@
-// What a reader needs who stops here: whether to believe it, and the numbers that matter.
+// The numbers that matter, and the text report in words.
 
 import { h } from "../dom";
 import * as format from "../format";
-import { banner, list } from "../layout";
+import { list } from "../layout";
 import type { Result, Words } from "../result";
 import { number, table } from "../table";
 
-const kinds: Record<string, "good" | "doubt" | "bad"> = { ok: "good", "client-bound": "bad" };
-
-/** verdict is the generator's on itself, the objectives, and the warnings. */
-export function verdict(r: Result, words: Words): Node[] {
-  const objectives = words.objectives.map((text, i) => banner(r.objectives?.[i]?.met ? "good" : "bad", text));
-  const warnings = words.warnings.map((text) => banner("doubt", text));
-  return [
-    banner(kinds[r.generator.verdict] ?? "doubt", words.verdict, [list(words.reasons)].filter((n) => n !== null)),
-    ...objectives,
-    ...warnings,
-    h("p", { class: "model" }, h("strong", {}, "Model: "), words.model),
-  ];
+/** inWords is the text report: the load, objectives and warnings, and a line for each fact. */
+export function inWords(words: Words): HTMLElement {
+  return h("div", {},
+    h("p", {}, h("strong", {}, "Load: "), words.model),
+    list(words.objectives, "Objectives"), list(words.warnings, "Warnings"),
+    facts(words));
 }
 
-/** tiles are the numbers that are asked for first. */
+/** tiles are the numbers that are asked for first; none of rates and times where nothing was answered. */
 export function tiles(r: Result): HTMLElement {
   const perSecond = (v: number) => format.digits3(v) + "/s";
+  const answered = r.requests.completed > 0;
+  const offered = r.rate.offered ?? r.iterations?.rate.offered;
+  const apart = offered === undefined || Math.abs(r.rate.sent / offered - 1) > 0.001; // what was sent is what was offered
   return h("dl", { class: "tiles" },
-    tile("completed", "rate.completed", r.rate.completed, perSecond),
+    answered ? tile("answered", "rate.completed", r.rate.completed, perSecond) : null,
     tile("offered", "rate.offered", r.rate.offered, perSecond),
-    tile("sent", "rate.sent", r.rate.sent, perSecond),
-    tile("iterations completed", "iterations.rate.completed", r.iterations?.rate.completed, perSecond),
+    answered && apart && r.rate.sent !== r.rate.completed ? tile("sent", "rate.sent", r.rate.sent, perSecond) : null,
+    tile("iterations", "iterations.rate.completed", r.iterations?.rate.completed, perSecond),
     tile("iterations offered", "iterations.rate.offered", r.iterations?.rate.offered, perSecond),
     tile("iteration p50", "iterations.time.p50_us", r.iterations?.time?.p50_us, format.duration),
     tile("iteration p99", "iterations.time.p99_us", r.iterations?.time?.p99_us, format.duration),
-    tile("iterations failed", "iterations.failed", r.iterations?.failed, format.count),
-    tile("latency p50", "latency.p50_us", r.latency?.p50_us, format.duration),
-    tile("latency p99", "latency.p99_us", r.latency?.p99_us, format.duration),
-    tile("latency max", "latency.max_us", r.latency?.max_us, format.duration),
-    tile("errors", "requests.errors", r.requests.errors, format.count),
+    r.iterations?.failed ? tile("iterations failed", "iterations.failed", r.iterations.failed, format.count) : null,
+    ...(answered ? latencies.map(([name, key]) => tile(name, `latency.${key}`, r.latency?.[key], format.duration)) : []),
+    answered || r.requests.errors > 0 ? tile("errors", "requests.errors", r.requests.errors, format.count) : null,
     tile("error answers", "rate.error_answers", r.rate.error_answers, perSecond),
-    tile("error latency p50", "error_latency.p50_us", r.error_latency?.p50_us, format.duration),
-    tile("error latency p99", "error_latency.p99_us", r.error_latency?.p99_us, format.duration),
-    tile("server CPU a request", "server.processes.0.cpu_us_per_request", r.server?.processes?.[0]?.cpu_us_per_request, format.duration),
+    tile("error p99", "error_latency.p99_us", r.error_latency?.p99_us, format.duration),
+    tile("server CPU/request", "server.processes.0.cpu_us_per_request", r.server?.processes?.[0]?.cpu_us_per_request, format.duration),
   );
 }
+
+const latencies: [name: string, key: string][] = [["p50", "p50_us"], ["p90", "p90_us"], ["p99", "p99_us"], ["p99.9", "p99_9_us"], ["max", "max_us"]];
 
 /** tile is one of them, if it is there. */
 export function tile(name: string, key: string, value: unknown, show: (v: number) => string): HTMLElement | null {

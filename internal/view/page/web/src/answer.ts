@@ -1,0 +1,113 @@
+// The first screen of a report: the answer in a sentence, what speaks against it, what it holds for
+// and what to do next. All of it is package answer's; here it is only placed.
+
+import { h } from "./dom";
+import { download, pngOf } from "./export";
+import { banner, copyable, copyButton } from "./layout";
+
+export interface Caution {
+  kind: string;
+  severity: "note" | "doubt" | "bad";
+  says: string;
+  scope?: string;
+  reasons?: string[];
+  remedy?: string;
+}
+
+export interface Finding {
+  variant: string;
+  baseline?: string;
+  verdict: string;
+  value?: string;
+  effect?: string;
+  interval?: string;
+  why?: string;
+  remedy?: string;
+  comparison: number;
+}
+
+export interface Group {
+  metric: string;
+  level?: string;
+  name: string;
+  against: string;
+  better: string;
+  margin: number;
+  noise?: string;
+  findings: Finding[] | null;
+}
+
+/** Answer is that of package answer. */
+export interface Answer {
+  sentence: string;
+  box: "clear" | "note" | "doubt" | "bad";
+  box_text: string;
+  groups?: Group[];
+  not_loaded?: Finding[];
+  cautions?: Caution[];
+  conditions?: string[];
+  next: { says: string; command?: string };
+}
+
+const long = 130; // characters, from which on a sentence is written smaller
+const shown = 3; // cautions; the others are folded
+
+const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as const;
+
+/** firstScreen is the sentence over the charts, with what speaks against it at their side. chart is what the button
+    saves a picture of. */
+export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
+  return h("section", { id: "answer", "aria-label": "The answer" },
+    h("h2", { class: a.sentence.length > long ? "sentence long" : "sentence" }, ...whole(a.sentence)),
+    h("div", { class: "first" },
+      box(a),
+      h("div", { class: "charts" }, ...charts),
+      h("div", { class: "aside" }, next(a), buttons(summary, chart), conditions(a))));
+}
+
+/** whole is a sentence in which no figure is parted from its interval or its percent. */
+const whole = (s: string): (string | Node)[] =>
+  s.split(/((?:[−+×]?[\d.,]+ ?%? )?\[[^\]]*\]|[−+]?[\d.,]+ (?:%|[µmn]?s(?![a-z])))/).map((part, i) => (i % 2 === 1 ? h("span", { class: "nowrap" }, part) : part));
+
+/** box is the worst caution, and below it the others: each once, with its scope, reasons and remedy. */
+function box(a: Answer): HTMLElement {
+  const [worst, ...others] = a.cautions ?? [];
+  if (!worst) return banner("good", a.box_text);
+  const rest = others.map((c) => h("li", { class: c.severity }, c.says, ...details(c)));
+  const own = a.box_text === worst.says ? [] : [h("li", { class: worst.severity }, worst.says, ...details(worst))];
+  const list = [...own, ...rest];
+  const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
+  const left = list.slice(shown);
+  return banner(kinds[a.box], a.box_text, [
+    ...(own.length === 0 ? details(worst) : []),
+    ...(list.length > 0 ? [items(list.slice(0, shown), "Cautions")] : []),
+    ...(left.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, `${left.length} more`), items(left, "More cautions"))] : []),
+  ]);
+}
+
+/** details are what a caution is about, its reasons and what can be done about it. */
+function details(c: Caution): Node[] {
+  const reasons = c.reasons ?? [];
+  return [
+    ...(c.scope ? [h("span", { class: "scope" }, " " + c.scope)] : []),
+    ...(reasons.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
+      h("ul", {}, ...reasons.map((r) => h("li", {}, r))))] : []),
+    ...(c.remedy ? [h("span", { class: "remedy" }, c.remedy)] : []),
+  ];
+}
+
+function next(a: Answer): HTMLElement {
+  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, a.next.says), a.next.command ? copyable(a.next.command) : null);
+}
+
+function conditions(a: Answer): HTMLElement {
+  return h("p", { class: "conditions", "aria-label": "Conditions" }, (a.conditions ?? []).join(" · "));
+}
+
+function buttons(summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
+  const save = chart && h("button", { type: "button", id: "save-chart", onclick: async () => {
+    const drawn = chart();
+    if (drawn) download("chart.png", await pngOf(drawn));
+  } }, "Save chart");
+  return h("div", { class: "toolbar" }, copyButton(summary, "Copy summary", "copy-summary"), save);
+}

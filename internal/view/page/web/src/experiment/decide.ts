@@ -1,0 +1,182 @@
+// The forest plot of the first screen: one measure at one level, each variant in a row, the best
+// first, in the colour of its verdict; those that were not loaded among them; the baseline against
+// itself at the bottom.
+
+import type { Answer, Finding, Group } from "../answer";
+import { chart, extent, Plot } from "../chart";
+import { figure } from "../figure";
+import { h } from "../dom";
+import * as state from "../state";
+import { Cell, cell, Table } from "../table";
+import { factorIn, holdsAt95 } from "../format";
+import { clip, Comparison, Payload, ratioTicks } from "./data";
+
+interface Row {
+  y: number;
+  label: string;
+  said: string;
+  verdict: string;
+  c?: Comparison; // absent: not loaded
+  why?: string;
+  self?: boolean; // the baseline against itself
+}
+
+const id = "decide";
+const key = id + ".of";
+const tabsMost = 6;
+const overviewMost = 14; // rows
+const all = -1; // measures at once
+
+/** decide is the plot with its tabs; what there is to say where nothing was compared. */
+export function decide(p: Payload, a: Answer): HTMLElement[] {
+  const groups = a.groups ?? [];
+  if (groups.length === 0) return [h("p", { class: "empty" }, "There is nothing to draw: no two variants were compared.")];
+  const holder = h("div", { class: "deciding" });
+  const fill = () => {
+    const i = chosen(groups);
+    holder.replaceChildren(tabs(groups), i === all ? overview(p, a, groups) : plot(p, a, groups[i]));
+  };
+  state.follow(holder, (changed) => changed === key && fill());
+  fill();
+  return [holder];
+}
+
+/** few reports whether all measures fit into one plot: there are one or two variants. */
+const few = (groups: Group[]): boolean =>
+  groups.length > 1 && groups.every((g) => (g.findings ?? []).length <= 2) && groups.reduce((n, g) => n + (g.findings ?? []).length, 0) <= overviewMost;
+
+/** chosen is the place of the measure that is shown, or all. */
+function chosen(groups: Group[]): number {
+  const of = state.get(key);
+  if (of === "") return few(groups) ? all : 0;
+  return Math.min(Math.max(Number(of) || 0, 0), groups.length - 1);
+}
+
+/** tabs choose the measure; of many they are a list. */
+function tabs(groups: Group[]): HTMLElement {
+  const take = (i: number) => state.set(key, i === (few(groups) ? all : 0) ? "" : String(i));
+  if (groups.length === 1) return h("span", {});
+  const names: [number, string][] = [...(few(groups) ? [[all, "all measures"] as [number, string]] : []), ...groups.map((g, i): [number, string] => [i, g.name])];
+  if (names.length > tabsMost) {
+    const select = h("select", { onchange: () => take(Number(select.value)) },
+      ...names.map(([i, name]) => h("option", { value: i, selected: i === chosen(groups) }, name)));
+    return h("div", { class: "tabs" }, h("label", {}, "measure ", select));
+  }
+  return h("div", { class: "tabs", role: "group", "aria-label": "Measures" }, ...names.map(([i, name]) =>
+    h("button", { type: "button", "aria-pressed": String(i === chosen(groups)), onclick: () => take(i) }, name)));
+}
+
+/** overview is one plot of all measures, where there are one or two variants. */
+function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
+  const verdicts = p.record.verdicts ?? [];
+  const names = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.variant)))];
+  const rows: Omit<Row, "y">[] = groups.flatMap((g) => (g.findings ?? []).map((f) => ({
+    label: names.length > 1 ? `${g.name}: ${f.variant}` : g.name, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison] })));
+  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
+  const baselines = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.baseline)))];
+  return figure({
+    id,
+    title: `${clip(names.join(", "), 60)} against ${clip(baselines.join(", "), 60)}`,
+    unit: "change against the baseline, with 95 % intervals, of each measure",
+    n: "",
+    note: `shaded: a difference below ${Math.round(1000 * groups[0].margin) / 10} % does not matter`,
+    summary: rows.map((r) => `${r.label}: ${r.said} ${r.verdict}`).join("; "),
+    table: () => {
+      const parts = groups.map((g) => ({ g, t: decideTable(p, { ...a, not_loaded: [] }, g) }));
+      return { head: ["measure", "variant", "median", ...parts[0].t.head.slice(2)], rows: parts.flatMap(({ g, t }) => t.rows.map((r) => [g.name, ...r])) };
+    },
+    draw: (width) => draw(rows.map((r, y) => ({ ...r, y })), width),
+  });
+}
+
+/** rowsOf are the findings, then what was not loaded, then the baseline against itself. */
+function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
+  const verdicts = p.record.verdicts ?? [];
+  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], why: f.why }));
+  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
+  for (const c of verdicts.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
+    rows.push({ label: `${c.baseline} itself`, said: "", verdict: c.verdict === "different" ? "differs from itself" : "noise", c, self: true });
+  }
+  return rows.map((r, y) => ({ ...r, y }));
+}
+
+const saidOf = (f: Finding) => [f.effect, f.interval].filter((s) => s).join(" ");
+
+function plot(p: Payload, a: Answer, g: Group): HTMLElement {
+  const rows = rowsOf(p, a, g);
+  const findings = g.findings ?? [];
+  return figure({
+    id,
+    title: `${g.name}, against ${g.against}`,
+    unit: `change against the baseline, with 95 % intervals; ${g.better}`,
+    n: "",
+    note: `shaded: a difference below ${Math.round(1000 * g.margin) / 10} % does not matter` + (g.noise ? `; ${g.noise}` : ""),
+    summary: findings.map((f) => `${f.variant}: ${saidOf(f)} ${f.verdict}`).join("; "),
+    table: () => decideTable(p, a, g),
+    draw: (width) => draw(rows, width),
+  });
+}
+
+function decideTable(p: Payload, a: Answer, g: Group): Table {
+  const verdicts = p.record.verdicts ?? [];
+  const rows = (g.findings ?? []).map((f): (Cell | string)[] => {
+    const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
+    const factor = factorIn(c.low, c.high, c.confidence);
+    const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
+    return [f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, f.why ?? ""];
+  });
+  for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
+  return { head: ["variant", g.name, "change", "ratio", "low", "high", "verdict", "because"], rows };
+}
+
+const inks: Record<string, string> = { better: "var(--good)", worse: "var(--bad)", "not loaded": "var(--doubt)", "differs from itself": "var(--bad)" };
+const ink = (r: Row): string => inks[r.verdict] ?? "var(--faint)";
+
+/** change is a ratio as an axis has it. */
+const change = (ratio: number): string => (ratio >= 10 ? `×${ratio}` : ratio === 1 ? "0" : `${ratio > 1 ? "+" : "−"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
+
+const ends = (r: Row): number[] => (r.c && holdsAt95(r.c.confidence) ? (r.self && r.c.alone ? [r.c.alone.low, r.c.alone.high] : [r.c.low, r.c.high]) : []);
+const beyond = 4; // times the estimates; an interval that runs further is cut there
+
+function draw(rows: Row[], width: number): SVGSVGElement {
+  const narrow = width < 620;
+  const drawn = rows.filter((r): r is Row & { c: Comparison } => r.c !== undefined);
+  const estimates = drawn.map((r) => r.c.ratio);
+  const margin = drawn[0]?.c.margin ?? 0.02;
+  const [least, most] = extent(estimates, true) ?? [1, 1];
+  const [low, high] = extent(drawn.flatMap(ends).map((v) => Math.min(Math.max(v, least / beyond), most * beyond)), true) ?? [least, most];
+  const domain = [Math.min(low, least, 1 / (1 + 2 * margin)) / 1.02, Math.max(high, most, 1 + 2 * margin) * 1.02];
+  const clamp = (v: number) => Math.min(Math.max(v, domain[0]), domain[1]);
+  const each = narrow ? 44 : Math.max(20, Math.min(34, 420 / rows.length));
+  const longest = Math.max(...rows.map((r) => [...r.label].length));
+  const left = narrow ? 8 : Math.min(230, 18 + 6.6 * longest);
+  const right = narrow ? 8 : 205;
+  const labels = narrow ? Math.floor((width - 110) / 7) : Math.floor((left - 14) / 6.5);
+  const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
+  const bars = drawn.map((r) => ({ ...r, low: clamp(ends(r)[0] ?? r.c.ratio), high: clamp(ends(r)[1] ?? r.c.ratio), at: clamp(r.c.ratio) }));
+  const y = (r: { y: number }) => r.y + (narrow ? 0.18 : 0);
+  return chart(width, {
+    height: Math.round(46 + each * rows.length),
+    marginLeft: left,
+    marginRight: right,
+    marginTop: 6,
+    marginBottom: 38,
+    x: { type: "log", domain, ticks: ratioTicks(domain[0], domain[1], Math.max(3, Math.floor((width - left - right) / 72))), tickFormat: change, label: "change against the baseline →", grid: true },
+    y: { domain: [rows.length - 0.5, -0.5], axis: null },
+    color: { type: "identity" },
+    marks: [
+      Plot.rect([0], { x1: 1 / (1 + margin), x2: 1 + margin, y1: -0.5, y2: rows.length - 0.5, fill: "var(--faint)", fillOpacity: 0.16 }),
+      Plot.ruleX([1], { stroke: "var(--ink)", strokeOpacity: 0.7 }),
+      Plot.link(bars, { x1: "low", x2: "high", y1: y, y2: y, stroke: ink, strokeWidth: (r: Row) => (r.self ? 1.5 : 3), strokeOpacity: 0.85 }),
+      Plot.dot(bars.filter((r) => !r.self), { x: "at", y, r: 5, fill: (r: Row) => (r.verdict === "undecided" ? "var(--paper)" : ink(r)), stroke: ink, strokeWidth: 1.6 }),
+      Plot.text(rows, narrow
+        ? { y: "y", frameAnchor: "left", dy: -9, textAnchor: "start", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }
+        : { y: "y", frameAnchor: "left", dx: -10, textAnchor: "end", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }),
+      Plot.text(rows, narrow
+        ? { y: "y", frameAnchor: "right", dy: -9, textAnchor: "end", text: (r: Row) => r.verdict, fill: ink, fontWeight: 600 }
+        : { y: "y", frameAnchor: "right", dx: 10, textAnchor: "start", text: says, fill: (r: Row) => (inks[r.verdict] ? ink(r) : "var(--ink)"), fontWeight: 500 }),
+      Plot.text(rows.filter((r) => !r.c && !narrow), { y: "y", frameAnchor: "left", dx: 6, textAnchor: "start", fill: "var(--faint)", stroke: "var(--paper)", strokeWidth: 4, fontSize: 11,
+        text: (r: Row) => clip(r.why ?? "", Math.floor((width - left - right) / 6.2)) }),
+    ],
+  });
+}
