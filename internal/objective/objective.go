@@ -69,15 +69,15 @@ func ParseList(s string) ([]Objective, error) {
 	return nil, err
 }
 
-// Parse reads NAME OP LIMIT; blanks between these, and before a unit, do not matter. NAME is a statistic of latency (min, mean,
-// max, stdev or a percentile such as p99 or p99.95), the same of another
-// distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
+// Parse reads NAME OP LIMIT; blanks between these, and before a unit, do not matter. NAME is a
+// statistic of latency (min, mean, max, stdev or a percentile such as p99 or p99.95), the same of
+// another distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
 // tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
 // failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
-// watched server's time for a request; or checks, the share of a scenario's checks that passed, and
-// checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a
-// number or a percentage of what was sent, for checks a percentage, for rps a number. An error says
-// at which column, from 1, it went wrong.
+// watched server's time for a request; or checks, the share of a scenario's checks that passed,
+// and checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors
+// a number or a percentage of what was sent, for checks a percentage, for rps a number. An error
+// says at which column, from 1, it went wrong.
 func Parse(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)

@@ -35,7 +35,7 @@ func TestObjectivesAreRead(t *testing.T) {
 func TestListsOfObjectives(t *testing.T) {
 	for in, want := range map[string]string{"p99<20ms": "p99<20ms", "p99<20ms,errors<1%": "p99<20ms|errors<1%",
 		" p99 < 20 ms , errors < 1 %, rps>=10k": "p99<20ms|errors<1%|rps>=10k",
-		"checks.a, b>99%": "checks.a, b>99%", "checks.a, b>99%, p99<1s": "checks.a, b>99%|p99<1s"} {
+		"checks.a, b>99%":                       "checks.a, b>99%", "checks.a, b>99%, p99<1s": "checks.a, b>99%|p99<1s"} {
 		all, err := ParseList(in)
 		var got []string
 		for _, o := range all {
