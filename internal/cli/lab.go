@@ -484,6 +484,7 @@ func (s streams) printVerbs(group string, args []string) int {
 	} else if len(args) > 0 {
 		fmt.Fprintf(w, "dyno: %s has no %q\n", group, args[0])
 	}
+	fmt.Fprint(w, map[string]string{"lab": labBegin, "fleet": fleetBegin}[group])
 	for _, v := range verbs() {
 		if strings.HasPrefix(v.name, group+" ") {
 			fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
