@@ -2,8 +2,9 @@
 GO      ?= go
 FUZZ    ?= 60s
 FUZZED  ?= .
+HURL    ?= hurl
 
-.PHONY: build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
+.PHONY: compare-hurl build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
 
 PAGE     = internal/view/page/dist/page.js
 PACKAGES = internal/view/page/web/node_modules/.package-lock.json
@@ -109,6 +110,9 @@ vulncheck: page notices ## known vulnerabilities of what dyno calls; VULNDB is a
 
 bench: build ## dyno beside its peers; see docs/benchmarks.md
 	$(GO) run ./bench -dyno ./dyno $(ARGS)
+
+compare-hurl: build ## the files of bench/hurl with the real hurl (HURL=) and with dyno: same requests, same verdicts
+	$(GO) run ./bench/hurl -dyno ./dyno -hurl $(HURL) $(ARGS)
 
 bench-limit: build ## dyno beside what the kernel allows: bare generators in C
 	$(GO) run ./bench -limit -dyno ./dyno $(ARGS)

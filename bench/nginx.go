@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -52,10 +51,10 @@ http {
 	server {
 		listen %s http2;
 		location / { return 200 "hello world\n"; }
-		location = ` + contentPath + ` { return 200 '%s'; }
 	}
 	server {
 		listen %s;
+		location = ` + contentPath + ` { return 200 '%s'; }
 		location = ` + servedPath + ` { stub_status; }
 	}
 }
@@ -84,13 +83,13 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 		loaded, url = clear, "http://"+clear+"/"
 	}
 	if l.content != sameContent {
-		url = strings.TrimSuffix(url, "/") + contentPath
+		loaded, url = status, "http://"+status+contentPath // the others are HTTP/2
 	}
 	processes, alone := "master_process off;", len(cpus) <= 1 // only then is its CPU time known
 	if !alone {
 		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
 	}
-	conf := fmt.Sprintf(nginxConf, processes, secure, clear, contentBody, status)
+	conf := fmt.Sprintf(nginxConf, processes, secure, clear, status, contentBody)
 	if err := errors.Join(writeCertificate(dir),
 		os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600)); err != nil {
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)

@@ -126,6 +126,8 @@ type Probe struct {
 	Verdict   string    `json:"verdict"`       // the generator's, on itself
 	Reasons   []string  `json:"reasons"`
 	Started   time.Time `json:"started"`
+
+	Checks []result.CheckCount `json:"checks,omitempty"` // of responses, as the result has them
 }
 
 // Judged is how a probe stands to one objective. Low and High are bounds of what

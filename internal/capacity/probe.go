@@ -67,7 +67,7 @@ func begunIn(p *loadplan.Plan, iv loadresult.Interval) int64 {
 	}
 	n := iv.Sent
 	for _, f := range iv.Failures {
-		if f.Phase == loadresult.Check && f.Kind == loadresult.Refused {
+		if loadresult.IsRefusal(f.Phase, f.Kind, f.Address) {
 			n += f.Count
 		}
 	}
@@ -100,7 +100,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	p.last = r
 	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: r.Rate.Sent,
 		Completed: r.Rate.Completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
-		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
+		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
 	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
 	probe.Outcome, probe.Why = worstOutcome(r, probe.Judged)
 	if probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {

@@ -66,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 		return v.run(s, rest)
 	}
-	if name == "lab" || name == "fleet" {
+	if name == "lab" || name == "fleet" || name == "scenario" {
 		return s.printVerbs(name, rest)
 	}
 	if run := hidden[name]; run != nil {
@@ -113,12 +113,19 @@ func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerb
 // loadVerbs are the verbs that make load, or receive it.
 func loadVerbs() []verb {
 	return []verb{
-		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
-			run: runLoad, groups: newRunFlags().groups, begin: runBegin, more: runNotes,
-			examples: runExamples},
+		{name: "run", args: "[flags] URL|FILE.hurl...", run: runLoad,
+			does:   "load a server, and report what was measured",
+			groups: newRunFlags().groups, begin: runBegin, more: runNotes, examples: runExamples},
 		{name: "find", args: "--slo EXPR [flags] URL", run: findCapacity,
 			does:   "find the highest rate that meets an objective, or sweep",
 			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
+		{name: "scenario check", args: "[flags] FILE.hurl...", run: scenarioCheck,
+			does:     "say what is wrong with a Hurl file, without a server",
+			groups:   newScenarioFlags().checkGroups,
+			examples: []string{"dyno scenario check login.hurl"}},
+		{name: "scenario run", args: "[flags] FILE.hurl...", run: scenarioRun,
+			does:   "run a Hurl file once, and show each step",
+			groups: newScenarioFlags().runGroups, examples: scenarioExamples},
 		{name: "lab run", args: "[flags] FILE|NAME", does: "compare servers in an experiment",
 			run: labRun, groups: new(labFlags).groups, more: labNotes, examples: labExamples},
 		{name: "lab list", does: "list the experiments that ship with dyno", run: labList,

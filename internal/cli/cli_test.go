@@ -286,6 +286,10 @@ func TestExamples(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mix.jsonl"), []byte(mix), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	login := []byte("GET {{base}}/\nHTTP 200\n")
+	if err := os.WriteFile(filepath.Join(dir, "login.hurl"), login, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	url := server.URL + "/"
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(smallLab), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/capacity"
+	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -71,9 +72,7 @@ func (f *findFlags) groups() []group {
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
 		storeParsed(&f.plan.Rate, parseRate)})
-	requests := withoutOptions(f.requestGroup(), "variable", "data", "data-order", "users",
-		"expect-body", "expect-header")
-	return []group{own, load, requests, f.connectionGroup(), f.tlsGroup(),
+	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
 
@@ -135,19 +134,17 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
+	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, false)...), f.setTarget(p)...)
 	wrong := f.textFaults(p)
 	var more []error
 	f.plan.Requests, more = f.readRequests(stdin)
-	if wrong = append(wrong, more...); len(wrong) == 0 && (f.plan.HasHoles() || f.plan.HasChecks()) {
-		wrong = []error{loadplan.Flaw{Setting: "find", Problem: "its probes cannot fill {{holes}} " +
-			"or check responses yet, as dyno run does; write what is sent, or \\{{ for {{"}}
-	}
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
+	wrong = f.setUsersWork(append(wrong, more...))
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // the largest plan that will be run
@@ -169,6 +166,8 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 		}
 	}
 	sweep := p.tried["levels"] || p.tried["rates"]
+	flaw(f.filling.order == data.Once, "--data-order", "once needs a number of requests, which no "+
+		"search and no sweep has; give in-order, random or per-user, or dyno run -n N")
 	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
 		"--slo 'p99<20ms', or sweep with --levels or --rates")
 	flaw(sweep && given["slo"], "--slo", "a sweep measures at levels and searches none; give it "+

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/engine/session"
 	"dyno/internal/engine/template"
 	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
@@ -29,6 +30,7 @@ type runFlags struct {
 	stages                           string // likewise
 	stdin                            io.Reader
 	hasBody                          bool // which may be empty
+	hurlFiles                        []string
 	connectTo                        string
 
 	headerAt []template.Position // where each header of defaults was given
@@ -110,10 +112,11 @@ func (f *runFlags) requestGroup() group {
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, expect_body, expect_header",
+			"method, url, headers, body, weight, name, timeout, expect_body, expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.addVariable},
+		{"variables-file", "", "FILE", "variables, K=V, one a line", f.filling.addVariables},
 		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
 			setText(&f.filling.file)},
 		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
@@ -274,7 +277,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
-	faults = append(faults, f.readFilling(p.given)...)
+	faults = append(faults, f.takeHurl(&p)...)
+	faults = append(append(faults, f.readFilling(p.given)...), f.dealOnce()...)
 	f.setDefaults(p.given)
 	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
 		f.setTarget(p)...)
@@ -284,20 +288,32 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
-	if wrong = append(wrong, more...); len(wrong) == 0 && !f.filling.names.Unread {
-		wrong = f.setScenario(p.given)
-	} else {
-		f.plan.Users = 0 // Check need not know of users without a scenario
-	}
+	wrong = f.setUsersWork(append(wrong, more...))
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
 	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
 }
 
+// setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It
+// returns these, or its own.
+func (f *runFlags) setUsersWork(faults []error) []error {
+	switch {
+	case len(faults) > 0 || f.filling.names.Unread:
+	case len(f.hurlFiles) > 0:
+		faults = f.setSession()
+	default:
+		faults = f.setScenario()
+	}
+	if f.plan.Scenario == nil {
+		f.plan.Users = 0 // Check need not know of users without a scenario
+	}
+	return faults
+}
+
 // setTarget sets the target from the URL. If the URL is faulty, a placeholder takes its place, with
 // which Check finds all other faults and no false ones.
 func (f *runFlags) setTarget(p parsed) []error {
-	u, err := requiredURL(p)
+	u, err := f.requiredURL(p)
 	if f.user != "" && u.Basic != "" {
 		err = errors.Join(err, loadplan.Flaw{Setting: "--user", Problem: "the URL names a user, too; " +
 			"give one of them"})
@@ -342,11 +358,14 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 }
 
 // requiredURL is the URL that the command line must have.
-func requiredURL(p parsed) (requests.URL, error) {
+func (f *runFlags) requiredURL(p parsed) (requests.URL, error) {
 	flaw := func(format string, args ...any) (requests.URL, error) {
 		return requests.URL{}, loadplan.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
+	case len(p.words) == 0 && len(f.hurlFiles) > 0:
+		return requests.URL{}, loadplan.Flaw{Setting: "--variable " + session.BaseVariable,
+			Problem: "is missing: it is the URL of the server, as in --variable base=http://127.0.0.1:8080"}
 	case len(p.words) == 0:
 		return flaw("none is given; write one, as in dyno run http://localhost:8080/")
 	case len(p.words) > 1 && !p.stray:

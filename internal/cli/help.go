@@ -33,8 +33,8 @@ again and again, and compares them with confidence intervals.
 
 `
 
-const fleetBegin = `A fleet is several machines that make one load together. One of them runs the hub,
-each runs an agent, and each load is ordered from where you are.
+const fleetBegin = `A fleet is several machines that make one load together. One of them runs the
+hub, each runs an agent, and each load is ordered from where you are.
 
   dyno fleet up                      on the machine of the hub
   dyno fleet token                   prints a token for one agent
@@ -45,6 +45,8 @@ each runs an agent, and each load is ordered from where you are.
 
 const runNotes = `A URL, a header's value and a body can have {{uuid}}, {{int 1 100}}, {{hex 16}},
 {{seq}}, {{now}}, {{env "NAME"}}, and the names of --variable and --data.
+A FILE.hurl is a session of several requests, which each user runs again and again, with
+cookies of its own; --variable base=URL names the server, --data has rows for {{names}}.
 N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
 A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates
 and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
@@ -64,6 +66,11 @@ var runExamples = []string{
 	`dyno run -X PUT -H 'Content-Type: application/json' -b '{"a": 1}' http://127.0.0.1:8080/item`,
 	`dyno run -b '{"id": "{{uuid}}"}' --expect-body contains:id http://127.0.0.1:8080/item`,
 	"dyno run --requests-file mix.jsonl --reconnect 100 http://127.0.0.1:8080",
+	"dyno run -c 20 login.hurl --variable base=http://127.0.0.1:8080",
+}
+
+var scenarioExamples = []string{
+	"dyno scenario run -v login.hurl --variable base=http://127.0.0.1:8080",
 }
 
 var compareExamples = []string{
@@ -96,7 +103,7 @@ func helpVerb(s streams, args []string) int {
 	if _, found := findVerb(name); found {
 		return s.printHelp(name)
 	}
-	if args[0] == "lab" || args[0] == "fleet" {
+	if args[0] == "lab" || args[0] == "fleet" || args[0] == "scenario" {
 		return s.printVerbs(args[0], []string{"--help"})
 	}
 	if _, found := findVerb(args[0]); found {

@@ -185,9 +185,7 @@ func (f *rerunFlags) groups() []group {
 func openExperiment(name string) (*experiment.Experiment, error) {
 	e, err := readExperimentFile(name)
 	if err == nil {
-		if err = labrun.CheckRequests(e); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
+		err = labrun.CheckRequests(e)
 	}
 	return e, err
 }

@@ -13,6 +13,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fault"
 	"dyno/internal/lab"
 	"dyno/internal/remote"
 	"dyno/internal/result"
@@ -129,7 +130,8 @@ var formFlags = map[string]bool{
 	"connections": false, "duration": false, "requests": false, "rate": false, "arrival": false,
 	"stage": true, "seed": false, "warmup": false, "drain": false, "timeout": false,
 	"threads": false, "cpus": false, "ring": false,
-	"method": false, "header": true, "body": false, "expect": false,
+	"method": false, "header": true, "body": false, "expect": false, "variable": true,
+	"users": false, "expect-body": true, "expect-header": true,
 	"reconnect": false, "http": false, "pipeline": false, "streams": false, "fcgi-param": true,
 	"connect-to": false, "connect-rate": false, "connect-timeout": false,
 	"insecure": false, "sni": false, "watch": true, "slo": true, "abort-on-slo": false,
@@ -161,7 +163,7 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 		f.purpose = "forms" // otherwise form users could guess secrets and compare marks
 		_, more := f.parseArgs(args, strings.NewReader(""))
 		if faults = append(faults, more...); len(faults) > 0 {
-			return dashboard.Job{}, faults
+			return dashboard.Job{}, ofFields(faults)
 		}
 		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p loadplan.Plan,
 			each func(loadresult.Interval)) (*result.Result, error) {
@@ -174,6 +176,18 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 			return r, err
 		}}, nil
 	}
+}
+
+// ofFields are faults of a form, those of templates by the field that has them.
+func ofFields(faults []error) []error {
+	for i, err := range faults {
+		if f, is := errors.AsType[fault.Fault](err); is {
+			field, _, _ := strings.Cut(f.File, " ") // as --header X-Id
+			faults[i] = loadplan.Flaw{Setting: field,
+				Problem: fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.Problem)}
+		}
+	}
+	return faults
 }
 
 // workerRunner is the generator in a process of its own.

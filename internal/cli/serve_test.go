@@ -83,15 +83,17 @@ func TestFormFields(t *testing.T) {
 // A form is what the same command line is.
 func TestFormIsACommandLine(t *testing.T) {
 	form := dashboard.Form{"url": {"http://127.0.0.1:1/x"}, "connections": {"7"}, "rate": {"2k"},
-		"arrival": {"constant"}, "duration": {"30"}, "header": {"A: b", "C: -d"}, "body": {"-x=1"},
-		"insecure": {"true"}, "slo": {"p99<20ms", "errors<1%"}, "method": {"PUT"}}
+		"arrival": {"constant"}, "duration": {"30"}, "header": {"A: b", "C: -d"}, "body": {"-x={{uuid}}"},
+		"insecure": {"true"}, "slo": {"p99<20ms", "errors<1%"}, "method": {"PUT"}, "users": {"9"},
+		"variable": {"v=1"}, "expect-body": {"contains:{"}, "expect-header": {"A"}}
 	form["insecure"] = nil
 	job, faults := formReader("dyno")(form)
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	f, faults := readRun([]string{"-c", "7", "-R", "2k", "--arrival", "constant", "-d", "30s", "-H", "A: b",
-		"-H", "C: -d", "-b", "-x=1", "-X", "PUT", "http://127.0.0.1:1/x"}, strings.NewReader(""))
+		"-H", "C: -d", "-b", "-x={{uuid}}", "-X", "PUT", "--users", "9", "--variable", "v=1", "--expect-body",
+		"contains:{", "--expect-header", "A", "http://127.0.0.1:1/x"}, strings.NewReader(""))
 	if len(faults) > 0 || !reflect.DeepEqual(job.Plan, f.plan) {
 		t.Errorf("%v\n%+v\nwant\n%+v", faults, job.Plan, f.plan)
 	}
@@ -112,7 +114,9 @@ func TestFormFaults(t *testing.T) {
 		{dashboard.Form{"url": {url}, "duration": {"1s", "2s"}}, []string{"--duration"}},
 		{dashboard.Form{"url": {url}, "body": {"@/etc/passwd"}}, []string{"--body"}},
 		{dashboard.Form{"url": {url}, "header": {"A: b", "@/etc/passwd"}}, []string{"--header"}},
-		{dashboard.Form{"url": {url + "{{uuid}}"}}, []string{"form"}},
+		{dashboard.Form{"url": {url + "{{nope}}"}, "header": {"A: {{int}}"}, "body": {`{{env "HOME"}}`},
+			"expect-body": {"x"}, "data": {"/etc/passwd"}, "requests": {"5"}, "users": {"0"}},
+			[]string{"--body", "--data", "--expect-body", "--header", "--users", "URL"}},
 		{dashboard.Form{"url": {url}, "watch": {"1", "nginx@db1"}}, []string{"--watch"}},
 		{dashboard.Form{"url": {url}, "body": {"@-"}}, []string{"--body"}},
 		{dashboard.Form{"url": {url}, "urls": {"-"}, "bodies": {"f"}, "requests-file": {"f"}, "json": {"f"},

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	wanted "dyno/internal/engine/check"
@@ -49,7 +48,11 @@ func (v *filling) addVariable(s string) error {
 func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	v := &f.filling
 	if given["data"] {
-		rows, err := v.readData()
+		most := int64(data.MaxBytes)
+		if f.fleet.isAsked() {
+			most = data.MaxFleetBytes
+		}
+		rows, err := v.readData(most)
 		if err != nil {
 			faults = append(faults, joinedErrors(err)...)
 		} else {
@@ -65,15 +68,14 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	}
 	f.plan.SetVariables(v.variables)
 	f.defaults.Names = &v.names
-	faults = append(faults, joinedErrors(v.names.Check())...)
-	if f.plan.Rows != nil && v.order == data.Once {
-		faults = append(faults, f.dealOnce()...)
+	if len(f.hurlFiles) == 0 { // in Hurl a variable may have the name of one of our functions
+		faults = append(faults, joinedErrors(v.names.Check())...)
 	}
 	return faults
 }
 
-// readData reads the table. It returns what the plan says of it.
-func (v *filling) readData() (*loadplan.Rows, error) {
+// readData reads the table, from at most so many bytes. It returns what the plan says of it.
+func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	in, err := os.Open(v.file)
 	if err != nil {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: err.Error()}
@@ -84,7 +86,7 @@ func (v *filling) readData() (*loadplan.Rows, error) {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + ": " + err.Error()}
 	}
 	sum := sha256.New()
-	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), data.MaxBytes); err != nil {
+	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), most); err != nil {
 		return nil, err
 	}
 	v.names.Columns = v.table.Columns()
@@ -92,8 +94,12 @@ func (v *filling) readData() (*loadplan.Rows, error) {
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Order: v.order.String()}, nil
 }
 
-// dealOnce has the run send as many requests as there are rows, unless it says how many.
+// dealOnce has a run that uses each row once send as many requests as there are rows, unless it
+// says how many.
 func (f *runFlags) dealOnce() (faults []error) {
+	if f.plan.Rows == nil || f.filling.order != data.Once {
+		return nil
+	}
 	rows := int64(f.filling.table.Rows())
 	if f.plan.Requested == 0 {
 		f.plan.Requested = rows
@@ -145,68 +151,8 @@ func (f *runFlags) textFaults(p parsed) (faults []error) {
 
 // setScenario gives the plan a scenario if what is sent differs from message to message, or users
 // or checks are wanted.
-func (f *runFlags) setScenario(given map[string]bool) []error {
-	v, p := &f.filling, &f.plan
-	if v.table == nil && !given["users"] && !p.HasHoles() && !p.HasChecks() {
-		return nil
-	}
-	c := onestep.Config{Data: v.table, Order: v.order}
-	var checks checkList
-	for i := range p.Requests {
-		r := &p.Requests[i]
-		c.Requests = append(c.Requests, onestep.Request{Request: r.Request, Sources: r.Sources,
-			Weight: r.Weight, Checks: checks.numbers(p.Expected(r))})
-	}
-	c.Checks = checks.all
-	if n := len(c.Checks); n > mostChecks {
-		return []error{loadplan.Flaw{Setting: "--requests-file", Problem: fmt.Sprintf(
-			"its requests have %d different checks; %d are possible", n, mostChecks)}}
-	}
-	made, err := onestep.New(c)
-	if err != nil {
-		return joinedErrors(err)
-	}
-	p.Scenario, p.Checks = made, made.CheckNames()
-	return f.scenarioFaults()
-}
-
-// mostChecks is how many different checks a run can have: each is a row of the report.
-const mostChecks = 1000
-
-// A checkList has each check once.
-type checkList struct {
-	all    []*wanted.Check
-	number map[string]int // of a check by its kind and text
-	last   loadplan.Expectations
-	of     []int // those of last
-}
-
-// numbers are the numbers of the checks that are expected. Requests one after the other most often
-// expect the same.
-func (l *checkList) numbers(e loadplan.Expectations) []int {
-	if l.number == nil {
-		l.number = map[string]int{}
-	} else if slices.Equal(e.Body, l.last.Body) && slices.Equal(e.Header, l.last.Header) {
-		return l.of
-	}
-	l.last, l.of = e, nil
-	add := func(kind string, texts []string, parse func(string) (*wanted.Check, error)) {
-		for _, s := range texts {
-			n, known := l.number[kind+s]
-			if !known {
-				one, err := parse(s)
-				if err != nil {
-					continue // it was reported where it was read
-				}
-				n = len(l.all)
-				l.all, l.number[kind+s] = append(l.all, one), n
-			}
-			l.of = append(l.of, n)
-		}
-	}
-	add("header:", e.Header, requests.ExpectHeader)
-	add("body:", e.Body, requests.ExpectBody)
-	return l.of
+func (f *runFlags) setScenario() []error {
+	return joinedErrors(onestep.SetScenario(&f.plan, f.filling.table))
 }
 
 // addChecked returns what adds an expectation that parse takes.
@@ -218,22 +164,4 @@ func addChecked(to *[]string, parse func(string) (*wanted.Check, error)) func(st
 		}
 		return err
 	}
-}
-
-// scenarioFaults are what cannot be done yet with requests that differ.
-func (f *runFlags) scenarioFaults() (faults []error) {
-	const what = "requests with {{holes}}, --data, --users and checks"
-	if f.fleet.isAsked() {
-		faults = append(faults, loadplan.Flaw{Setting: "--fleet", Problem: "agents cannot send " + what +
-			" yet; leave it out"})
-	}
-	if f.serve {
-		faults = append(faults, loadplan.Flaw{Setting: "--serve", Problem: "cannot show " + what +
-			" yet; --tui does"})
-	}
-	if f.purpose != "" {
-		faults = append(faults, loadplan.Flaw{Setting: "form", Problem: "it cannot send " + what +
-			" yet; dyno run does"})
-	}
-	return faults
 }

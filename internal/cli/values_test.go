@@ -308,3 +308,16 @@ func TestChecksAreCounted(t *testing.T) {
 		result.CheckCount{Name: "Content-Type: text/plain", Passed: 100},
 		result.CheckCount{Name: "contains:right", Passed: 90, Failed: 10})
 }
+
+// A fleet is sent at most 32 MB of data; more is refused before an agent is asked.
+func TestDataOfAFleetIsLimited(t *testing.T) {
+	inFolder(t, map[string]string{"big.csv": "v\n" + strings.Repeat("0123456789abcde\n", 2<<20) + "x\n"})
+	code, said := runHereAs(t, "http://127.0.0.1:1/{{v}}", "--fleet", "all", "--data", "big.csv")
+	if code != exitUsage || !strings.Contains(said, "big.csv: is larger than 32 MB") {
+		t.Errorf("code %d: %s", code, said)
+	}
+	if _, faults := readRun([]string{"--data", "big.csv", "http://127.0.0.1:1/{{v}}"},
+		strings.NewReader("")); len(faults) > 0 {
+		t.Errorf("on one machine: %v", faults)
+	}
+}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
@@ -30,8 +31,10 @@ func (r *fleetRun) checkChecks(part *result.Result) error {
 		return fmt.Errorf("its result has %d checks, and the plan has %d", n, len(r.plan.Checks))
 	}
 	failed, wrong := 0.0, -float64(part.Refused())
+	least := r.plan.LeastChecks()
 	for k, c := range part.Checks {
-		if c.Name != r.plan.Checks[k] {
+		if k < least && c.Name != r.plan.Checks[k] ||
+			k >= least && !slices.Contains(r.plan.Checks[least:], c.Name) {
 			return errors.New("its result has a check that the plan does not have")
 		}
 		failed += float64(c.Failed)
@@ -52,8 +55,14 @@ func (r *fleetRun) checkChecks(part *result.Result) error {
 func (r *fleetRun) scenarioClaims(m *member, part *result.Result, all float64) (claims []claim) {
 	const us, rounded = 1e6, 1.001
 	i, in, most := part.Iterations, part.Window.MeasuredS, countPerSecondMax*all
+	answers := float64(part.Answers()) // a response passes or fails each check once
+	for _, c := range part.Checks {
+		claims = append(claims, claim{"checks passed", float64(c.Passed), answers},
+			claim{"checks failed", float64(c.Failed), answers},
+			claim{"checks made", float64(c.Passed) + float64(c.Failed), answers})
+	}
 	if i == nil {
-		return nil
+		return claims
 	}
 	started, warm, after := most, countPerSecondMax*part.Window.WarmupS, 0.0
 	if r.plan.Open() {
@@ -68,10 +77,6 @@ func (r *fleetRun) scenarioClaims(m *member, part *result.Result, all float64) (
 		claim{"iterations", float64(i.Started), started},
 		claim{"iterations at once", float64(i.Unfinished), float64(i.Users)},
 		claim{"iterations before the window", float64(i.Warmup), warm})
-	for _, c := range part.Checks {
-		claims = append(claims, claim{"checks passed", float64(c.Passed), most},
-			claim{"checks failed", float64(c.Failed), most})
-	}
 	for _, d := range []*result.Distribution{i.Time, i.FailedTime} {
 		if d != nil {
 			claims = append(claims, claim{"µs of an iteration", d.Max, all * us})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/session"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -81,7 +82,7 @@ func (r *fleetRun) connectTimeout() time.Duration {
 // sendOrders sends each member its part, sealed and in pieces.
 func (r *fleetRun) sendOrders() error {
 	for _, m := range r.members {
-		packed, err := loadplan.Pack(m.part)
+		packed, err := session.Pack(m.part)
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
@@ -95,7 +96,7 @@ func (r *fleetRun) sendOrders() error {
 		if len(sealed) > wire.BundleMax {
 			return loadplan.Flaw{Setting: "--fleet",
 				Problem: fmt.Sprintf("the plan has %d bytes, and agents "+
-					"take %d: its bodies are too large", len(sealed), wire.BundleMax)}
+					"take %d: its bodies or its data are too large", len(sealed), wire.BundleMax)}
 		}
 		pieces := wire.SplitPieces(sealed, wire.PieceMax)
 		for i, data := range pieces {

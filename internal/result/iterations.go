@@ -260,8 +260,10 @@ func (m *Result) mergeChecks(part *Result) error {
 		return nil
 	}
 	for k, c := range part.Checks {
-		if k == len(m.Checks) && scenario.IsOwnCheck(c.Name) {
-			m.Checks = append(m.Checks, CheckCount{Name: c.Name})
+		if is := func(o CheckCount) bool { return o.Name == c.Name }; scenario.IsOwnCheck(c.Name) {
+			if k = slices.IndexFunc(m.Checks, is); k < 0 {
+				k, m.Checks = len(m.Checks), append(m.Checks, CheckCount{Name: c.Name})
+			}
 		}
 		if k >= len(m.Checks) || m.Checks[k].Name != c.Name {
 			return fmt.Errorf("part %d has a check %q that others do not have", part.Plan.Part+1, c.Name)

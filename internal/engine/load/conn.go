@@ -410,7 +410,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	for tag := range c.exchanges {
 		x := &c.exchanges[tag]
-		if !x.live || x.sent > late {
+		if !x.live || x.sent+w.timeoutOf(x.request) > w.now {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
@@ -438,8 +438,7 @@ var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a req
 
 // errShut is the timeout of a connection that has no room any more: its server allows no streams,
 // or does not acknowledge those that were reset.
-var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
-	errTimeout)
+var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection", errTimeout)
 
 // nextDeadline is when a connection must be dialed or given up; notYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {
@@ -456,10 +455,12 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	if c.shut != 0 {
 		at = min(at, c.shut+most)
 	}
-	if x := c.oldestInFlight(); x != nil {
-		return min(at, x.sent+most)
+	for tag := range c.exchanges {
+		if x := &c.exchanges[tag]; x.live {
+			at = min(at, x.sent+w.timeoutOf(x.request))
+		}
 	}
-	if c.busy { // answered early: the rest of the request must go, and the server may not read it
+	if c.busy && c.live == 0 { // answered early: the server may not read the rest of the request
 		return min(at, c.first+most)
 	}
 	return at

@@ -34,7 +34,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if !w.isClosed() && a.counted && a.past == 0 {
 		w.recordLag(a, max(c.open, w.released))
 	}
-	w.setTimer(i, c, w.now+int64(w.plan.Timeout))
+	w.setTimer(i, c, w.now+w.timeoutOf(a.request))
 }
 
 // recordLag records how late a request of an open workload was sent, which could be sent at an

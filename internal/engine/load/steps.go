@@ -1,6 +1,8 @@
 package load
 
 import (
+	"time"
+
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -118,6 +120,7 @@ func (w *worker) countStepLag(a arrival, possible int64) {
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	r.Status, r.BodyBytes = x.status, body
+	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
 		w.lendStep(c, tag, r)
 		return

@@ -103,6 +103,14 @@ func (u *users) mayResend(n uint32, p *loadplan.Plan) bool {
 	return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE"
 }
 
+// timeoutOf is how long a request may take, in ns: its step says so, or the plan.
+func (w *worker) timeoutOf(request uint32) int64 {
+	if w.users != nil && w.users.all[request].step.Timeout > 0 {
+		return int64(w.users.all[request].step.Timeout)
+	}
+	return int64(w.plan.Timeout)
+}
+
 // responses is the sink of one connection: what the scenario wants of its responses, by tag.
 type responses struct {
 	of    []scenario.Response

@@ -38,6 +38,26 @@ type Rows struct {
 	Rows   int    `json:"rows"`   // how many it has
 	SHA256 string `json:"sha256"` // of the file
 	Order  string `json:"order"`  // in which rows are taken: see package data
+
+	// Content are the rows, in a packed plan: see package onestep. Elsewhere Scenario has them.
+	Content []byte `json:"-"`
+}
+
+// A Script is a file that says what users do.
+type Script struct {
+	File   string `json:"file"` // its name, without the folder
+	SHA256 string `json:"sha256"`
+
+	// Text and Beside, the files that it names, are in a packed plan: see package session. Elsewhere
+	// Scenario has them.
+	Text   string   `json:"-"`
+	Beside []Beside `json:"-"`
+}
+
+// A Beside is a file that a Script names.
+type Beside struct {
+	Name    string
+	Content []byte
 }
 
 // SetVariables sets Variables, in the order of their names.

@@ -51,6 +51,9 @@ type Plan struct {
 	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
 	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
 
+	// Hurl are the files that the Scenario was compiled of; none: it is no session.
+	Hurl []Script `json:"hurl,omitempty"`
+
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
 	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
 	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
@@ -136,7 +139,8 @@ type Request struct {
 	Sources  []template.Source
 	Raw      bool // Body has {{, which is no hole
 
-	Expect *Expectations // of its responses, in place of the plan's; nil: those of the plan
+	Expect  *Expectations // of its responses, in place of the plan's; nil: those of the plan
+	Timeout Seconds       // from when it was sent; 0: the plan's
 
 	digest digest // of a Body that JSON did not hold
 }

@@ -124,6 +124,7 @@ type lineJSON struct {
 	Base64  []byte   `json:"body_base64,omitempty"` // of a body that is not UTF-8
 	digest           // of a body that is not known any more: such a line cannot be read again
 	Weight  int      `json:"weight,omitempty"`
+	Timeout string   `json:"timeout,omitempty"`
 	Expectations
 }
 
@@ -155,6 +156,9 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 		}
 		if asked.Expect != nil {
 			line.Expectations = *asked.Expect
+		}
+		if asked.Timeout > 0 {
+			line.Timeout = asked.Timeout.String()
 		}
 		if asked.Weight != 1 {
 			line.Weight = asked.Weight

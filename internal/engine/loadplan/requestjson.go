@@ -28,8 +28,9 @@ type requestJSON struct {
 	Headers   []fieldJSON `json:"headers,omitempty"`
 	Body      string      `json:"body,omitempty"`
 	digest
-	Weight   int  `json:"weight"`
-	Template bool `json:"template,omitempty"` // its texts have holes
+	Weight   int     `json:"weight"`
+	Timeout  Seconds `json:"timeout_s,omitempty"`
+	Template bool    `json:"template,omitempty"` // its texts have holes
 	Expectations
 }
 
@@ -43,7 +44,8 @@ type fieldJSON struct {
 func (r Request) MarshalJSON() ([]byte, error) {
 	w := r.Written()
 	j := requestJSON{Name: r.Name, Method: w.Method, Authority: w.Authority, Path: w.Path,
-		digest: r.digest, Weight: r.Weight, Template: r.Template != nil}
+		digest: r.digest, Weight: r.Weight, Timeout: r.Timeout,
+		Template: r.Template != nil}
 	if r.Expect != nil {
 		j.Expectations = *r.Expect
 	}
@@ -74,7 +76,7 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*r = Request{Name: j.Name, Weight: j.Weight, digest: j.digest}
+	*r = Request{Name: j.Name, Weight: j.Weight, Timeout: j.Timeout, digest: j.digest}
 	r.Method, r.Authority, r.Path = j.Method, j.Authority, j.Path
 	for _, f := range j.Headers {
 		r.Header = append(r.Header, proto.Field(f))

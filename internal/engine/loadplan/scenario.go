@@ -53,15 +53,9 @@ func (p *Plan) StepName(i int) string {
 	return p.Steps[i]
 }
 
-// LeastChecks is how many of Checks a result has at least: all, but for one that is the scenario's
-// own (see scenario.IsOwnCheck).
-func (p *Plan) LeastChecks() int {
-	n := len(p.Checks)
-	if n > 0 && scenario.IsOwnCheck(p.Checks[n-1]) {
-		return n - 1
-	}
-	return n
-}
+// LeastChecks is how many of Checks a result has at least: all but the scenario's own (see
+// scenario.IsOwnCheck).
+func (p *Plan) LeastChecks() int { return len(p.Checks) - scenario.OwnChecks(p.Checks) }
 
 // MayIdle reports whether connections of a closed load may be idle: users think between steps, or
 // are fewer than the requests that can be in flight.
@@ -77,9 +71,11 @@ func (p *Plan) HasTemplates() bool {
 	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.Template != nil })
 }
 
-// IsRandom reports whether the plan needs a Seed: something in it is drawn at random.
+// IsRandom reports whether the plan needs a Seed: something in it is drawn at random. A Scenario
+// can say that it draws nothing.
 func (p *Plan) IsRandom() bool {
-	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil
+	m, says := p.Scenario.(interface{ IsRandom() bool })
+	return p.Arrival == Poisson || p.Probe > 0 || p.Scenario != nil && (!says || m.IsRandom())
 }
 
 // CountsIterations reports whether results tell iterations from requests. An iteration is a request

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/template"
@@ -27,8 +28,9 @@ type Field struct {
 type Request struct {
 	proto.Request // Holes have the values that Sources say
 	Sources       []template.Source
-	Weight        int   // its share of what is sent; below 1: 1
-	Checks        []int // which of Config.Checks its responses must pass
+	Weight        int           // its share of what is sent; below 1: 1
+	Checks        []int         // which of Config.Checks its responses must pass
+	Timeout       time.Duration // 0: the plan's
 }
 
 // Compile makes a request of texts. The error has all that keeps it from being sent: see

@@ -9,9 +9,11 @@ package onestep
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"dyno/internal/engine/check"
+	"dyno/internal/engine/content"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
@@ -72,7 +74,7 @@ type insertions struct {
 func (a *insertions) in(r *Request) (all []*insertion) {
 	for _, h := range r.Holes {
 		s := r.Sources[h.Value]
-		if s.Kind != template.Column || h.In == proto.InBody || a.table == nil {
+		if s.Kind != template.Column || h.In == proto.InBody || !hasColumn(a.table, s.Index) {
 			continue
 		}
 		key := [2]int{s.Index, int(h.In)}
@@ -113,7 +115,7 @@ func New(c Config) (*Maker, error) {
 		longest := 0
 		for k, s := range r.Sources {
 			longest += s.Longest()
-			if s.Kind == template.Capture || s.Kind == template.Column && c.Data == nil {
+			if s.Kind == template.Capture || s.Kind == template.Column && !hasColumn(c.Data, s.Index) {
 				faults = append(faults, fmt.Errorf("request %d: nothing has value %d", i+1, k+1))
 			}
 		}
@@ -138,22 +140,31 @@ func New(c Config) (*Maker, error) {
 			m.want.Fields = append(m.want.Fields, f)
 		}
 	}
+	if m.want.Body > 0 && !slices.Contains(m.want.Fields, encodingField) {
+		m.want.Fields = append(m.want.Fields, encodingField)
+	}
 	m.order = sequence.Order(weights)
 	return m, errors.Join(faults...)
+}
+
+// hasColumn reports whether the data has a column of that number: that of a foreign plan may not.
+func hasColumn(t *data.Table, i int) bool {
+	return t != nil && i >= 0 && i < len(t.Columns())
 }
 
 // Want is what the checks need.
 func (m *Maker) Want() proto.Want { return m.want }
 
-// CheckNames are the checks, as the plan's Checks. Behind those of Config there is one more if a
-// check needs the body: it fails if a body is longer than what another check, which did not pass,
-// could see.
+// CheckNames are the checks, as the plan's Checks. Behind those of Config there are two more if a
+// check needs the body: that it is what its Content-Encoding says; and one that fails if it is
+// longer than what another check, which did not pass, could see.
 func (m *Maker) CheckNames() []string {
 	var all []string
 	for _, c := range m.checks {
 		all = append(all, c.Name())
 	}
 	if m.want.Body > 0 {
+		all = append(all, scenario.BodyDecodes)
 		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	return all
@@ -176,6 +187,8 @@ type worker struct {
 	facts     template.Facts
 	scratch   check.Scratch
 	refused   error // why the first message with a wrong value was not sent
+	decoder   content.Decoder
+	decoded   scenario.Response // of which only checks are told
 }
 
 // A message is what a user sends. Its memory is used again for the user's next one.
@@ -210,7 +223,8 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 			return w.refuse(i, row)
 		}
 	}
-	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request}
+	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request,
+		Timeout: r.Timeout}
 	if len(r.Sources) == 0 {
 		return step
 	}
@@ -234,6 +248,19 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	return step
 }
 
+// Example is the first request as its first message may be: with the first row and, each time, the
+// same random values. due is what {{now}} is, in ns since the Unix epoch. It is nobody's iteration.
+func (m *Maker) Example(due int64) (proto.Request, error) {
+	w := worker{Maker: m, numbering: scenario.NewNumbering(scenario.Share{Users: 1})}
+	u := scenario.User{Due: due, Rand: rand.New(rand.NewPCG(1, 1))}
+	step := w.Start(&u)
+	if step.Refused != nil {
+		return proto.Request{}, fmt.Errorf("the first request: %w", step.Refused)
+	}
+	r := &m.requests[step.Message.Request]
+	return r.Filled(step.Message.Fill), nil
+}
+
 // refuse ends an iteration that cannot be sent: the value of a row may not stand at i. All refusals
 // of a worker have the reason of its first one, for results show one.
 func (w *worker) refuse(i *insertion, row int) scenario.Step {
@@ -244,16 +271,43 @@ func (w *worker) refuse(i *insertion, row int) scenario.Step {
 	return scenario.Refuse(w.refused)
 }
 
+// encodingField says how a body is encoded.
+const encodingField = "content-encoding"
+
 // Next checks the response. That its body is too long counts once, for however many checks it is.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
-	long := false
+	seen, long := r, false
 	for _, i := range w.requests[u.State.(*message).request].Checks {
-		passes, sure := w.checks[i].Passes(r, &w.scratch)
+		if w.checks[i].Field() == "" && seen == r {
+			seen = w.decode(r)
+		}
+		passes, sure := w.checks[i].Passes(seen, &w.scratch)
 		if !sure && !long {
 			long = true
-			r.Check(len(w.checks), false)
+			r.Check(len(w.checks)+1, false)
 		}
 		r.Check(i, passes)
 	}
 	return scenario.End()
+}
+
+// decode is a response as checks see its body: without a Content-Encoding that is known. A body
+// that is not what it says is checked as it is, and fails a check of its own.
+func (w *worker) decode(r *scenario.Response) *scenario.Response {
+	if w.decoded = *r; len(r.Body) == 0 {
+		return &w.decoded
+	}
+	encoding := r.Field(encodingField)
+	if encoding == nil || !content.Knows(encoding) {
+		return &w.decoded
+	}
+	body, more, err := w.decoder.Decode(encoding, r.Body, !r.Truncated(), w.want.Body)
+	if err != nil {
+		r.Check(len(w.checks), false)
+		return &w.decoded
+	}
+	if w.decoded.Body, w.decoded.BodyBytes = body, int64(len(body)); more {
+		w.decoded.BodyBytes++
+	}
+	return &w.decoded
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/template"
@@ -39,15 +40,19 @@ func parseExpectations(key string, v json.RawMessage,
 		}
 	}
 	all := []string{} // none is not the same as not said
+	var faults []string
 	for _, one := range list {
 		s, err := parseText(key, one)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := parse(s); err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
+			faults = append(faults, err.Error())
 		}
 		all = append(all, s)
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("%s: %s", key, strings.Join(faults, "; and "))
 	}
 	return all, nil
 }

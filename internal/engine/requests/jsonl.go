@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dyno/internal/engine/loadplan"
@@ -204,6 +205,19 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 		if err != nil || e.weight < 1 || e.weight > MaxWeight {
 			return fmt.Errorf("weight %.80s is not an integer from 1 to %d", v, MaxWeight)
 		}
+		return nil
+	},
+	"timeout": func(e *entry, v json.RawMessage) error {
+		s, err := parseText("timeout", v)
+		if err != nil {
+			s = string(v) + "s" // a number
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d < time.Millisecond || d > loadplan.MaxTime {
+			return fmt.Errorf("timeout %.80s is not a duration from 1ms to %v, as \"500ms\"; a number is "+
+				"in seconds", v, loadplan.MaxTime)
+		}
+		e.timeout = d
 		return nil
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
@@ -132,14 +133,15 @@ type entry struct {
 	name   string
 	expect loadplan.Expectations
 
-	names  *template.Names // what holes can be
-	column int             // where the value begins that is being read
-	holes  []error         // faults of holes
+	timeout time.Duration   // 0: the run's
+	names   *template.Names // what holes can be
+	column  int             // where the value begins that is being read
+	holes   []error         // faults of holes
 }
 
 // addRequest appends the request of e, completed with the defaults.
 func (b *builder) addRequest(e entry) error {
-	r := loadplan.Request{Name: e.name, Weight: e.weight}
+	r := loadplan.Request{Name: e.name, Weight: e.weight, Timeout: loadplan.Seconds(e.timeout)}
 	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
 	if r.Method == "" {
 		r.Method = b.defaultMethod(e.body)

@@ -211,7 +211,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url" "/"}`, `1:8: invalid character '"' after object key`},
 		{`{"url":"/",}`, `1:12: invalid character '}' looking for beginning of object key string`},
 		{`{"url":"/"} {}`, `1:13: invalid character '{' after top-level value`},
-		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, url, weight`},
+		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, timeout, url, weight`},
 		{`{"url":"\x"}`, `1:10: invalid character 'x' in string escape code`},
 		{`{"url":"/","url":"/"}`, `1:12: key "url" is given twice`},
 		{`{"url":1}`, `1:2: url is a number; a string is wanted`},

@@ -1,5 +1,7 @@
 package scenario
 
+import "time"
+
 import "strings"
 
 // A Response is what a scenario is given of the response to a step.
@@ -8,8 +10,10 @@ type Response struct {
 	// Failed is the phase in which the step failed, such as "read", "timeout" or "expect"; "": it
 	// did not. Of a step that failed before its response was complete, the rest is empty.
 	Failed    string
-	Body      []byte // as many bytes of it as are wanted
-	BodyBytes int64  // how many there were
+	Body      []byte        // as many bytes of it as are wanted
+	BodyBytes int64         // how many there were
+	Protocol  string        // of the connection, as loadplan names it, such as "h2"
+	Took      time.Duration // from the sending of the step to the end of the response
 
 	fields  []field
 	text    []byte // of the fields' names and values, one after the other
@@ -27,6 +31,10 @@ type field struct {
 // a body is not longer than what another check, which did not pass, could see of it. It is counted
 // only where it fails.
 const BodyWithin = "body within "
+
+// BodyDecodes is a check that a scenario has besides, too: that a body is what its Content-Encoding
+// says. It is counted only where it fails.
+const BodyDecodes = "body decodes as its Content-Encoding says"
 
 // A Checked is the outcome of one of the plan's checks.
 type Checked struct {
@@ -110,6 +118,16 @@ func (r *Response) FieldsLeftOut() int { return r.leftOut }
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
 
-// IsOwnCheck reports whether the name of a check begins with BodyWithin. Such a check is the last
-// of its scenario, and results have it only if it failed.
-func IsOwnCheck(name string) bool { return strings.HasPrefix(name, BodyWithin) }
+// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, or one that begins with
+// BodyWithin. These are the last of their scenario, and results have them only if they failed.
+func IsOwnCheck(name string) bool {
+	return name == BodyDecodes || strings.HasPrefix(name, BodyWithin)
+}
+
+// OwnChecks is how many of a scenario's checks nobody wrote.
+func OwnChecks(names []string) (n int) {
+	for n < len(names) && IsOwnCheck(names[len(names)-1-n]) {
+		n++
+	}
+	return n
+}

@@ -61,6 +61,7 @@ type Step struct {
 	Message proto.Message
 	Route   int           // which of the plan's steps this is
 	Think   time.Duration // from the response before it, or the iteration's start, until it is due
+	Timeout time.Duration // from when it was sent; 0: the plan's
 
 	AnyStatus bool // no status is an error in itself
 	KeepGoing bool // an error does not end the iteration: Next is called

@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/session"
 )
 
 // An Order is a plan for an agent: data, no code. It names the agent and its process, so that it
@@ -20,7 +21,7 @@ type Order struct {
 	HelloHeardAt int64  `json:"heard"` // when that came, in ns of the controller's monotonic clock
 	Version      string `json:"version"`
 	Geometry     string `json:"geometry"`
-	Plan         []byte `json:"plan"`    // as loadplan.Pack packs it
+	Plan         []byte `json:"plan"`    // as session.Pack packs it
 	Threads      bool   `json:"threads"` // use the plan's threads; else one for each core
 	MayReshard   bool   `json:"reshare"` // its shard may become larger, up to the whole
 }
@@ -81,7 +82,7 @@ func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
 		return o, loadplan.Plan{}, err
 	}
-	plan, err := loadplan.Unpack(o.Plan)
+	plan, err := session.Unpack(o.Plan)
 	if err != nil {
 		return o, plan, fmt.Errorf("reading the plan: %w", err)
 	}

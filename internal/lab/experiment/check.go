@@ -127,16 +127,23 @@ func (c *checker) checkCPUs(at string, list CPUList) {
 func (c *checker) checkWorkload() {
 	w := c.Workload
 	sources := 0
-	for _, key := range []string{"request", "requests_file", "urls"} {
+	for _, key := range []string{"request", "requests_file", "urls", "hurl"} {
 		if c.isGiven("workload." + key) {
 			sources++
 			c.addFaultIf(sources > 1, "workload."+key,
-				"says what to ask for, and so does another key; give one of request, requests_file and urls")
+				"says what to ask for, and so does another key; give one of request, requests_file, urls "+
+					"and hurl")
 		}
 	}
+	c.checkData()
 	c.checkRequest("workload.request", w.Request)
 	c.checkFileBeside("workload.requests_file", w.RequestsFile)
 	c.checkFileBeside("workload.urls", w.URLs)
+	c.checkFileBeside("workload.hurl", w.Hurl)
+	for _, key := range []string{"expect.body", "expect.header"} {
+		c.addFaultIf(w.Hurl != "" && c.isGiven("workload."+key), "workload."+key,
+			"the Hurl file says what its responses are; leave it out")
+	}
 }
 
 // checkRequest checks a request.

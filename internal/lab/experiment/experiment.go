@@ -12,6 +12,8 @@
 // trial. Nothing here starts a process or opens a connection.
 package experiment
 
+import "cmp"
+
 // Version is the only version of the format that is read, that of dyno.lab/1.
 const Version = 1
 
@@ -133,8 +135,25 @@ type Workload struct {
 	Request      Request `json:"request,omitzero"`
 	RequestsFile string  `json:"requests_file,omitempty"` // JSON lines, beside the experiment file
 	URLs         string  `json:"urls,omitempty"`          // a file of one path or URL a line
-	Expect       Expect  `json:"expect"`
+	Hurl         string  `json:"hurl,omitempty"`          // a Hurl file: a session of several requests
+
+	// What the holes of requests are filled from, as {{name}}, besides functions.
+	Variables Mapping[string] `json:"variables,omitempty"`
+	Data      string          `json:"data,omitempty"` // CSV or JSON lines, beside the experiment file
+	DataOrder string          `json:"data_order,omitempty" one:"in-order,random,once,per-user"`
+	Users     int             `json:"users,omitempty" range:"1,4194304"` // 0: one for each slot
+
+	Expect Expect `json:"expect"`
 }
+
+// Order is in which order requests have the rows of Data.
+func (w Workload) Order() string { return cmp.Or(w.DataOrder, InOrder) }
+
+// Orders of rows that the laboratory treats specially.
+const (
+	InOrder = "in-order" // the default
+	Once    = "once"     // each once in a trial
+)
 
 // A Request is the request that is sent repeatedly.
 type Request struct {
@@ -147,8 +166,9 @@ type Request struct {
 
 // Expect is the expected answer; any other is an error.
 type Expect struct {
-	Status Statuses `json:"status,omitempty"`
-	Body   BodyRule `json:"body,omitempty"` // "": any
+	Status Statuses    `json:"status,omitempty"`
+	Body   BodyRules   `json:"body,omitempty"`   // all of them; none: any
+	Header HeaderRules `json:"header,omitempty"` // likewise
 }
 
 // The protocol versions of a level.

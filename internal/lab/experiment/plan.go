@@ -186,7 +186,9 @@ func Quick(e *Experiment) *Experiment {
 		return !slices.Contains(d.Quick.Levels, l.Name)
 	})
 	for i := range q.Levels {
-		q.Levels[i].Requests = 0 // as many as fit into the window
+		if e.Workload.DataOrder != Once { // which has as many as there are rows for
+			q.Levels[i].Requests = 0 // as many as fit into the window
+		}
 	}
 	q.Variants = slices.Clone(e.Variants)
 	for i, v := range q.Variants {

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -187,43 +186,6 @@ type Statuses []Status
 func (s *Statuses) UnmarshalText(b []byte) error {
 	*s = make(Statuses, 1)
 	return (*s)[0].UnmarshalText(b)
-}
-
-// A BodyRule is what a body must be: sha256:HEX, or contains:TEXT.
-type BodyRule string
-
-// UnmarshalText reads and checks a rule.
-func (r *BodyRule) UnmarshalText(b []byte) error {
-	how, what, _ := strings.Cut(string(b), ":")
-	sum, err := hex.DecodeString(what)
-	switch {
-	case how == "sha256" && (err != nil || len(sum) != 32):
-		return fmt.Errorf("%q is not a SHA-256, which has 64 hexadecimal digits", what)
-	case how == "contains" && what == "":
-		return errors.New("contains: nothing follows; every body contains that")
-	case how != "sha256" && how != "contains":
-		return fmt.Errorf("%q is not a rule for a body; write sha256:HEX or contains:TEXT", b)
-	}
-	*r = BodyRule(b)
-	return nil
-}
-
-// Contains is what a body must contain; "" if the rule is another.
-func (r BodyRule) Contains() string {
-	text, _ := strings.CutPrefix(string(r), "contains:")
-	if text == string(r) {
-		return ""
-	}
-	return text
-}
-
-// SHA256 is what a body's must be, in hexadecimal; "" if the rule is another.
-func (r BodyRule) SHA256() string {
-	sum, is := strings.CutPrefix(string(r), "sha256:")
-	if !is {
-		return ""
-	}
-	return strings.ToLower(sum)
 }
 
 // A CPUList is a set of CPU numbers, in order.

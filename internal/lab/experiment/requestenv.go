@@ -11,8 +11,7 @@ import (
 )
 
 // EnvAction matches {{env "NAME"}} and {{env "NAME" "DEFAULT"}}. These are the only actions in a
-// request. Everything else is sent as it is written, because bodies may contain templates of other
-// programs.
+// request; other holes are those of dyno run.
 var (
 	EnvAction = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
 	likely    = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
@@ -47,7 +46,7 @@ func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 			if keep != nil && os.Getenv(name) != "" {
 				value = keep(name, value)
 			}
-			return value
+			return strings.ReplaceAll(value, "{{", `\{{`) // a value has no holes
 		})
 	}
 	return r, failed

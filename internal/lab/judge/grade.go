@@ -2,9 +2,12 @@ package judge
 
 import (
 	"fmt"
+	"strings"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
+	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
@@ -125,6 +128,20 @@ func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
+// failedChecks are the checks that answers did not pass, in brackets; "" if there is none.
+func failedChecks(r *result.Result) string {
+	var all []string
+	for _, c := range r.Checks {
+		if c.Failed > 0 {
+			all = append(all, fmt.Sprintf("%s: %d", c.Name, c.Failed))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (checks that failed: " + strings.Join(all, ", ") + ")"
+}
+
 // answerReasons finds answers that were not the expected ones.
 func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
@@ -137,7 +154,14 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 			g = lab.GradeB
 		}
 		all = append(all, lab.Reason{Grade: g, Says: fmt.Sprintf(
-			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
+			"%d of %d requests failed and %d had no answer at the end%s", q.Errors, q.Sent, q.Unfinished,
+			failedChecks(t.Result))})
+	}
+	for _, e := range t.Result.Errors {
+		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
+			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
+				"%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)})
+		}
 	}
 	all = append(all, sizeReasons(t)...)
 	for _, c := range t.Changed {

@@ -70,7 +70,8 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	}
 	defer stand.Stop()
 	l.Requests = 0
-	p, err := plan(r.Experiment, l, experiment.Workload{}, stand.URL(), r.record.CPUs.Generator)
+	p, err := plan(r.Experiment, new(filling), l, experiment.Workload{}, stand.URL(),
+		r.record.CPUs.Generator)
 	if err != nil {
 		return 0, false
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -129,7 +130,10 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 	if err != nil {
 		return nil, nil, err
 	}
-	q := firstQuestion(p, r.Version)
+	q, err := firstQuestion(p, r.Version)
+	if err != nil {
+		return nil, nil, err
+	}
 	q.KeepAlive = keptMax
 	answer, err := r.askerFor(stand)(ctx, q)
 	r.conceal.answer(answer)
@@ -156,17 +160,25 @@ func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workl
 	return w
 }
 
-// firstQuestion is the first request of a plan, as a question for the check.
-func firstQuestion(p loadplan.Plan, version string) fairness.Question {
-	req := p.Requests[0]
-	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
+// firstQuestion is the first request of a plan, as a question for the check; with the first row and
+// values that are the same each time in its holes.
+func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err error) {
+	req := p.Requests[0].Request
+	if m, is := p.Scenario.(interface {
+		Example(due int64) (proto.Request, error)
+	}); is {
+		if req, err = m.Example(time.Now().UnixNano()); err != nil {
+			return q, err
+		}
+	}
+	q = fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
 		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
 		Close:   p.Reconnect == 1,
 		Timeout: time.Duration(p.Timeout)}
 	for _, f := range req.Header {
 		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
 	}
-	return q
+	return q, nil
 }
 
 // protocolOf is the protocol of a plan's connections, for the check; "" for HTTP/1.

@@ -32,6 +32,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/engine/data"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -85,6 +86,7 @@ type running struct {
 	stored  map[lab.AttemptKey]bool // the stored trials
 	hashes  hasher
 	source  []byte // of the experiment, as it is stored
+	filling *filling
 	conceal concealer
 	planned int
 	until   time.Time // no round begins later; zero: no limit
@@ -160,6 +162,14 @@ func (l *Lab) prepareRun() (*running, error) {
 	r := &running{Lab: l, stored: map[lab.AttemptKey]bool{}, hashes: hasher{},
 		folder: lab.Folder{Dir: l.Dir}, began: time.Now()}
 	if err := lackingSecrets(l.Experiment); err != nil {
+		return nil, err
+	}
+	most := int64(data.MaxBytes)
+	if l.Fleet != nil {
+		most = data.MaxFleetBytes
+	}
+	var err error
+	if r.filling, err = readFilling(l.Experiment, most); err != nil {
 		return nil, err
 	}
 	if err := r.newRecord(); err != nil {

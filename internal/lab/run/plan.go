@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/onestep"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 	"dyno/internal/lab/experiment"
@@ -22,8 +23,8 @@ func settlingTime(e *experiment.Experiment) time.Duration {
 }
 
 // plan is the measured load of a level on a server.
-func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, url string,
-	cpus []int) (loadplan.Plan, error) {
+func plan(e *experiment.Experiment, f *filling, l experiment.Level, w experiment.Workload,
+	url string, cpus []int) (loadplan.Plan, error) {
 	u, err := requests.Parse(url)
 	if err != nil {
 		return loadplan.Plan{}, err
@@ -53,13 +54,36 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	for _, s := range w.Expect.Status {
 		p.Expect = append(p.Expect, loadplan.Statuses{From: uint16(s.From), To: uint16(s.To)})
 	}
-	if p.Requests, err = buildRequests(e, w, u); err != nil {
+	if err := f.setRequests(e, &p, w, u, url); err != nil {
 		return loadplan.Plan{}, err
 	}
-	if p.HasHoles() || p.HasChecks() {
-		return loadplan.Plan{}, errUnfilled
-	}
 	return p, p.Check()
+}
+
+// setRequests has a plan send what a workload says to the server at a URL, which is u, too.
+func (f *filling) setRequests(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
+	u requests.URL, url string) (err error) {
+	if w.Hurl != "" {
+		return f.setSession(e, p, w, url)
+	}
+	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
+		return err
+	}
+	f.fillPlan(p, w)
+	return onestep.SetScenario(p, f.table)
+}
+
+// fillPlan has a plan send and check what a workload says of holes, users and answers.
+func (f *filling) fillPlan(p *loadplan.Plan, w experiment.Workload) {
+	p.SetVariables(variables(w))
+	p.Expectations = loadplan.Expectations{Body: w.Expect.Body.Texts(),
+		Header: w.Expect.Header.Texts()}
+	if w.Data != "" {
+		p.Rows = f.rows
+	}
+	if p.Users = w.Users; p.Users > 0 {
+		p.Threads = min(p.Threads, p.Users)
+	}
 }
 
 // generatorThreads is the number of threads of a generator on cpus, at a level.
@@ -72,10 +96,10 @@ func generatorThreads(l experiment.Level, cpus []int) int {
 }
 
 // buildRequests returns the requests, which are sent in turn.
-func buildRequests(e *experiment.Experiment, w experiment.Workload,
-	u requests.URL) ([]loadplan.Request,
-	error) {
-	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request)}
+func buildRequests(e *experiment.Experiment, fill *filling, w experiment.Workload,
+	u requests.URL) ([]loadplan.Request, error) {
+	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request),
+		Names: &fill.names}
 	if w.RequestsFile != "" {
 		return readRequests(e, w.RequestsFile, func(f *os.File) ([]loadplan.Request, error) {
 			return requests.Read(w.RequestsFile, f, d)
@@ -83,7 +107,7 @@ func buildRequests(e *experiment.Experiment, w experiment.Workload,
 	}
 	if w.URLs != "" {
 		return readRequests(e, w.URLs, func(f *os.File) ([]loadplan.Request, error) {
-			urls, err := requests.URLs(w.URLs, f, u, nil)
+			urls, err := requests.URLs(w.URLs, f, u, d.Names)
 			if err != nil {
 				return nil, err
 			}

@@ -16,7 +16,7 @@ func TestPathFromElsewhere(t *testing.T) {
 	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
 	for url, wrong := range map[string]bool{"http://base.invalid/dat.json": true,
 		"http://base.invalid/data.json": false, "http://base.invalid/": false, "http://base.invalid": false} {
-		_, err := plan(l.Experiment, l.Experiment.Levels[0], l.Experiment.Workload, url, nil)
+		_, err := plan(l.Experiment, new(filling), l.Experiment.Levels[0], l.Experiment.Workload, url, nil)
 		if (err != nil) != wrong || wrong && !strings.Contains(err.Error(), "/dat.json, is not what requests ask for, /data.json") {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/engine/template"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
@@ -209,14 +210,14 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return made, kept, err
 	}
-	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
+	if made, err = plan(r.Experiment, r.filling, l, real, url, cpus); err != nil || r.Keep == nil {
 		return made, made, err
 	}
 	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.ExpandVariables(r.Keep); err == nil {
-			kept, err = plan(r.Experiment, l, w, url, cpus)
+			kept, err = plan(r.Experiment, r.filling, l, w, url, cpus)
 		}
 		kept.Target = made.Target
 	}
@@ -252,7 +253,8 @@ func HasSecrets(e *experiment.Experiment) bool {
 		if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
 			continue // it names a variable that is not set, and so is not available
 		}
-		all, err := buildRequests(e, w, somewhere)
+		any := &filling{names: template.Names{Variables: variables(e.Workload), Unread: true}}
+		all, err := buildRequests(e, any, w, somewhere)
 		if result.Redacted(loadplan.Plan{Requests: all}, note); err != nil || has {
 			return true
 		}

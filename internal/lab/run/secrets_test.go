@@ -185,7 +185,7 @@ variants: {a: {url: 'http://127.0.0.1:1/'}}
 	}
 	marked := 0
 	keep := func(_, value string) string { marked++; return redact.PlainMark("", value) }
-	r := &running{Lab: &Lab{Experiment: e, Keep: keep}}
+	r := &running{Lab: &Lab{Experiment: e, Keep: keep}, filling: new(filling)}
 	r.conceal = concealing(e, keep, nil)
 	a := &arm{Arm: lab.Arm{Name: "a"}, variant: experiment.Expand(e)[0]}
 	port := 1

@@ -150,6 +150,9 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 	all = append(all, objectiveFacts(r, s)...)
 	add("", "rate", rateText(r))
 	add("", "requests", requestsText(r.Requests))
+	if rows := r.Plan.Rows; rows != nil {
+		add("", "data", rowsText(rows))
+	}
 	if text := briefLatency(r); text != "" {
 		add("", "latency", text)
 	}

@@ -32,6 +32,9 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
+	if len(p.Hurl) > 0 { // the variable base has the URL
+		return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
+	}
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
@@ -68,7 +71,14 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(len(p.Expect) > 0, "--expect", joinComma(p.Expect, expectedStatuses))
 	c.addTLS(p.TLS)
 	c.addFilling(p)
-	c.addRequests(p)
+	if len(p.Hurl) == 0 {
+		c.addRequests(p)
+	}
+	for _, h := range p.Hurl {
+		c.words = append(c.words, format.ShellQuote(h.File))
+		c.lost = append(c.lost, fmt.Sprintf("it needs %s as it was (SHA-256 %.12s…)",
+			format.PlainLine(h.File), h.SHA256))
+	}
 }
 
 // connectsElsewhere reports whether connections go elsewhere than the URL says.

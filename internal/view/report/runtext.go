@@ -73,8 +73,8 @@ func Text(w io.Writer, r *result.Result, s format.Style) error {
 }
 
 // saidBriefly are the names of facts that the brief report has in full.
-var saidBriefly = []string{"rate", "requests", "iterations", "checks", "probe", "profile", "fleet",
-	"stored"}
+var saidBriefly = []string{"rate", "requests", "data", "iterations", "checks", "probe", "profile",
+	"fleet", "stored"}
 
 // writeFacts writes the facts that the brief report does not have.
 func writeFacts(d *format.Document, s format.Style, r *result.Result) {

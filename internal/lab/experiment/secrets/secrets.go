@@ -154,6 +154,7 @@ type sifter struct {
 	copies   bool              // it looks for copies of them
 	comment  commenter         // what is kept of comments; nil: all
 	actions  []string          // of the body that is looked at
+	named    map[string]bool   // variables that holes in the place of secrets name
 	changed  bool
 }
 
@@ -223,6 +224,26 @@ func (s *sifter) experiment(n *yaml.Node) {
 		case "variants":
 			pairs(v, func(_ string, v *yaml.Node) { s.variant(v) })
 		}
+	})
+	pairs(n, func(key string, v *yaml.Node) { // now it is known which of them stand where secrets do
+		if key == "workload" {
+			pairs(v, func(key string, v *yaml.Node) {
+				if key == "variables" {
+					pairs(v, s.variable)
+				}
+			})
+		}
+	})
+}
+
+// variable is one that the holes of requests name. In a secret's place it is one, whatever its
+// name.
+func (s *sifter) variable(name string, v *yaml.Node) {
+	s.value(v, func(t string) string {
+		if s.named[name] {
+			return s.replace(name, t)
+		}
+		return s.replace.Variable(name, t)
 	})
 }
 

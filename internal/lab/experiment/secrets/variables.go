@@ -27,7 +27,8 @@ type sift func(name, value string, spare bool) string
 // secret is a Replacer that has each secret replaced by to. Of what comes from the environment
 // only the defaults are in the file: the rest is kept as it is.
 func (s *sifter) secret(to sift) redact.Replacer {
-	return func(name, value string) string {
+	s.named = map[string]bool{}
+	r := redact.Replacer(func(name, value string) string {
 		shown := s.shown(value)
 		switch {
 		case !fromEnvironment(shown):
@@ -41,7 +42,8 @@ func (s *sifter) secret(to sift) redact.Replacer {
 			}
 		}
 		return value
-	}
+	})
+	return r.KeepHoles(s.named)
 }
 
 // defaults replaces the defaults of the variables in a text.

@@ -1,0 +1,213 @@
+// Command hurl runs Hurl files with the real hurl and with dyno, against a server of its own, and
+// compares what both send and whether both say that the file passes.
+//
+//	go run ./bench/hurl -hurl hurl -dyno ./dyno             the files of testdata
+//	go run ./bench/hurl -hurl hurl -dyno ./dyno FILE...     other files
+//	go run ./bench/hurl -hurl hurl -dyno ./dyno -parse FILE...
+//	                                  only in which line both refuse a file
+//
+// hurl is no part of dyno's tests, because Debian has no package of it. To install it, run
+// cargo install --locked hurl.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// limit is how long one run of a file may take.
+const limit = time.Minute
+
+func main() {
+	var c comparison
+	flag.StringVar(&c.hurl, "hurl", "hurl", "the program hurl")
+	flag.StringVar(&c.dyno, "dyno", "./dyno", "the program dyno")
+	flag.StringVar(&c.folder, "files", "bench/hurl/testdata", "files, and variables.txt for them")
+	flag.BoolVar(&c.parse, "parse", false, "compare only which files are refused, and where")
+	flag.Parse()
+	if err := c.compare(flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "hurl:", err)
+		os.Exit(1)
+	}
+}
+
+// A comparison is what is compared.
+type comparison struct {
+	hurl, dyno, folder string
+	parse              bool
+	base               string
+	server             shop
+	same, differ       int
+	unsupported        map[string]int // files, by what dyno does not support
+}
+
+// compare compares files, or those of the folder.
+func (c *comparison) compare(files []string) error {
+	if len(files) == 0 {
+		var err error
+		if files, err = filepath.Glob(filepath.Join(c.folder, "*.hurl")); err != nil {
+			return err
+		}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: &c.server, ReadHeaderTimeout: limit}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	c.base = "http://" + listener.Addr().String()
+	c.unsupported = map[string]int{}
+	for _, f := range files {
+		if c.parse {
+			err = c.compareRefusal(f)
+		} else {
+			err = c.compareRun(f)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f, err)
+		}
+	}
+	fmt.Printf("%d files: %d are the same, %d differ\n", len(files), c.same, c.differ)
+	for _, what := range slices.Sorted(maps.Keys(c.unsupported)) {
+		fmt.Printf("  %d not compared: %s\n", c.unsupported[what], what)
+	}
+	if c.differ > 0 {
+		return errors.New("there are differences")
+	}
+	return nil
+}
+
+// An outcome is what a program did with a file.
+type outcome struct {
+	code   int
+	output string
+	sent   []string
+}
+
+// run runs a program.
+func (c *comparison) run(program string, args ...string) (o outcome, err error) {
+	c.server.take()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, args...)
+	b, err := command.CombinedOutput()
+	o = outcome{output: string(b), sent: c.server.take()}
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		o.code, err = exit.ExitCode(), nil
+	}
+	return o, err
+}
+
+// variables are the arguments that both programs take.
+func (c *comparison) variables() []string {
+	args := []string{"--variable", "base=" + c.base}
+	if file := filepath.Join(c.folder, "variables.txt"); exists(file) {
+		args = append(args, "--variables-file", file)
+	}
+	return args
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// notSupported finds what dyno says that it does not support.
+var notSupported = regexp.MustCompile(`(the [a-z]+ ?\S* .*|\S.*?) (?:is|are) not supported`)
+
+// compareRun compares what both programs send for a file, and whether it passes.
+func (c *comparison) compareRun(file string) error {
+	theirs, err := c.run(c.hurl, append(c.variables(), "--test", file)...)
+	if err != nil {
+		return err
+	}
+	ours, err := c.run(c.dyno, append([]string{"scenario", "run", file}, c.variables()...)...)
+	if err != nil {
+		return err
+	}
+	if m := notSupported.FindStringSubmatch(ours.output); m != nil && ours.code == 2 {
+		what := regexp.MustCompile(`^.*:\d+:\d+: `).ReplaceAllString(m[1], "")
+		c.unsupported[what]++
+		return nil
+	}
+	if passed := theirs.code == 0; passed == (ours.code == 0) && slices.Equal(theirs.sent, ours.sent) {
+		c.same++
+		return nil
+	}
+	c.differ++
+	fmt.Printf("DIFFERENT %s: hurl exits with %d, dyno with %d; %d and %d requests\n", file,
+		theirs.code, ours.code, len(theirs.sent), len(ours.sent))
+	for i := range max(len(theirs.sent), len(ours.sent)) {
+		a, b := at(theirs.sent, i), at(ours.sent, i)
+		if a != b {
+			fmt.Printf("request %d of hurl:\n%s\nof dyno:\n%s\n", i+1, indented(a), indented(b))
+		}
+	}
+	if (theirs.code == 0) != (ours.code == 0) {
+		fmt.Printf("hurl:\n%s\ndyno:\n%s\n", indented(theirs.output), indented(ours.output))
+	}
+	return nil
+}
+
+func at(all []string, i int) string {
+	if i < len(all) {
+		return all[i]
+	}
+	return ""
+}
+
+func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
+
+// hurlPlace and dynoPlace find where a program refuses a file.
+var (
+	hurlPlace = regexp.MustCompile(`--> .*?:(\d+):\d+`)
+	dynoPlace = regexp.MustCompile(`:(\d+):\d+: `)
+)
+
+// hurlRefused is hurl's exit code if it cannot read a file.
+const hurlRefused = 2
+
+// compareRefusal compares in which line both programs refuse a file. hurl sends nothing if it can
+// read one: the proxy is a port where nobody listens.
+func (c *comparison) compareRefusal(file string) error {
+	theirs, err := c.run(c.hurl, "--proxy", "http://127.0.0.1:9", "--to-entry", "1", file)
+	if err != nil {
+		return err
+	}
+	if theirs.code != hurlRefused {
+		c.unsupported["(hurl takes the file)"]++
+		return nil
+	}
+	ours, err := c.run(c.dyno, "scenario", "check", file)
+	if err != nil {
+		return err
+	}
+	a, b := "", ""
+	if m := hurlPlace.FindStringSubmatch(theirs.output); m != nil {
+		a = m[1]
+	}
+	if m := dynoPlace.FindStringSubmatch(ours.output); m != nil && ours.code == 2 {
+		b = m[1]
+	}
+	if a == b {
+		c.same++
+		return nil
+	}
+	c.differ++
+	fmt.Printf("DIFFERENT %s: hurl refuses line %q, dyno line %q\n%s\n%s\n", file, a, b,
+		indented(theirs.output), indented(ours.output))
+	return nil
+}

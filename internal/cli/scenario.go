@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/session"
+	"dyno/internal/view/format"
+)
+
+// This file is dyno scenario: what one does a hundred times while writing a Hurl file.
+
+// A scenarioFlags is the command line of scenario check and scenario run.
+type scenarioFlags struct{ runFlags }
+
+func newScenarioFlags() *scenarioFlags { return &scenarioFlags{*newRunFlags()} }
+
+// checkGroups are the options of scenario check.
+func (f *scenarioFlags) checkGroups() []group {
+	var own []option
+	for _, o := range f.requestGroup().options {
+		switch o.long {
+		case "variable", "variables-file", "data":
+			own = append(own, o)
+		}
+	}
+	own = append(own, option{"help", "h", "", "this", setSwitch(&f.help)})
+	return []group{{"Variables", own}}
+}
+
+// runGroups are the options of scenario run.
+func (f *scenarioFlags) runGroups() []group {
+	own := f.checkGroups()[0]
+	run := group{"Run", []option{
+		{"requests", "n", "N", "how many iterations, one after the other (1)",
+			storeParsed(&f.plan.Requested, parsePositive(parseCount))},
+		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", setSeconds(&f.plan.Timeout)},
+		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto)", storeParsed(&f.plan.HTTP, parseHTTP)},
+		{"verbose", "v", "", "show each request and response", setSwitch(&f.verbose)},
+		showSecretsOption(&f.showSecrets),
+	}}
+	return []group{run, own, withoutOptions(f.tlsGroup(), "tls-resume")}
+}
+
+// scenarioCheck is dyno scenario check.
+func scenarioCheck(s streams, args []string) int {
+	f := newScenarioFlags()
+	p := parseOptions(args, f.checkGroups())
+	if f.help {
+		return s.printHelp("scenario check")
+	}
+	faults := append(p.faults, f.readScenario(&p)...)
+	_, hasBase := f.filling.variables[session.BaseVariable]
+	if !hasBase {
+		f.setVariable(session.BaseVariable, "http://base.invalid")
+	}
+	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Unknown = true })
+	if faults = append(faults, wrong...); len(faults) > 0 {
+		return s.refuseFlags("scenario check", faults)
+	}
+	names := []string{}
+	for _, name := range f.hurlFiles {
+		names = append(names, filepath.Base(name))
+	}
+	n := len(m.Checks)
+	if n > 0 && strings.HasPrefix(m.Checks[n-1], scenario.BodyWithin) {
+		n--
+	}
+	return s.printText(fmt.Sprintf("%s: %s, %s\n", strings.Join(names, ", "),
+		format.Plural(int64(len(m.Steps)), "request"), format.Plural(int64(n), "check")))
+}
+
+// setVariable adds a variable that nobody gave.
+func (f *scenarioFlags) setVariable(name, value string) {
+	if f.filling.variables == nil {
+		f.filling.variables = map[string]string{}
+	}
+	f.filling.variables[name] = value
+	f.plan.SetVariables(f.filling.variables)
+}
+
+// readScenario reads what both verbs have: files, variables and data.
+func (f *scenarioFlags) readScenario(p *parsed) (faults []error) {
+	if len(p.words) == 0 {
+		faults = append(faults, loadplan.Flaw{Setting: "FILE",
+			Problem: "none is given; write one, as login.hurl"})
+	}
+	for i, w := range p.words {
+		if !strings.EqualFold(filepath.Ext(w), hurlEnding) {
+			faults = append(faults, loadplan.Flaw{Setting: w, Problem: "does not end in " + hurlEnding})
+			p.words[i] = ""
+		}
+	}
+	if len(faults) == 0 {
+		faults = f.takeHurl(p)
+	}
+	return append(faults, f.readFilling(p.given)...)
+}
+
+// compileIf compiles the files if there are no faults yet.
+func (f *scenarioFlags) compileIf(faults []error, change func(*session.Config)) (*session.Maker,
+	[]error) {
+	if len(faults) > 0 {
+		return nil, nil
+	}
+	return f.compileHurl(change)
+}
+
+// scenarioRun is dyno scenario run.
+func scenarioRun(s streams, args []string) int {
+	f := newScenarioFlags()
+	f.plan.Requested, f.plan.Duration, f.plan.Connections, f.plan.Threads = 1, 0, 1, 1
+	p := parseOptions(args, f.runGroups())
+	if f.help {
+		return s.printHelp("scenario run")
+	}
+	faults := append(p.faults, f.readScenario(&p)...)
+	faults = append(faults, f.setTarget(p)...)
+	show := &shownSteps{to: s.out, bodies: f.verbose}
+	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Observe = show.step })
+	if faults = append(faults, wrong...); len(faults) == 0 {
+		m.SetPlan(&f.plan)
+		faults = joinedErrors(f.plan.Check())
+	}
+	if len(faults) > 0 {
+		return s.refuseFlags("scenario run", faults)
+	}
+	ctx, end := untilInterrupted()
+	defer end()
+	r, err := load.Run(ctx, f.plan, func(loadresult.Interval) {})
+	if err != nil {
+		return s.failNotRun(err)
+	}
+	return s.showIterations(ctx, r, show)
+}
+
+// showIterations says what became of the iterations, and returns the exit code.
+func (s streams) showIterations(ctx context.Context, r *loadresult.Result, show *shownSteps) int {
+	t := r.Scenario
+	switch {
+	case show.err != nil:
+		return s.writeExitCode(show.err)
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case t == nil || show.steps == 0:
+		return s.failWith(exitUnreachable, errors.New("no response came: "+r.Cause))
+	}
+	code := s.printText(fmt.Sprintf("%s: %d completed, %d failed\n",
+		format.Plural(t.Started, "iteration"), t.Completed, t.Failed+t.Unfinished))
+	if code == exitOK && t.Completed < t.Started {
+		return exitMissed
+	}
+	return code
+}
+
+// shownSteps shows steps as they are done.
+type shownSteps struct {
+	to     io.Writer
+	bodies bool
+	steps  int
+	err    error
+}
+
+// step shows a step.
+func (w *shownSteps) step(o session.Observation) {
+	w.steps++
+	var b strings.Builder
+	state := "ok"
+	if o.Failed {
+		state = "FAILED"
+	}
+	said := fmt.Sprint(o.Response.Status)
+	if o.Response.Failed != "" && o.Response.Status == 0 {
+		said = "no response (" + o.Response.Failed + ")"
+	}
+	fmt.Fprintf(&b, "%-6s %s: %s in %s\n", state, o.Step, said,
+		format.Seconds(o.Response.Took.Seconds()))
+	if w.bodies {
+		w.exchange(&b, o)
+	}
+	for _, c := range o.Outcomes {
+		state := "ok"
+		if !c.OK {
+			state = "FAILED"
+		}
+		if w.bodies || !c.OK {
+			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, c.Name, c.Actual)
+		}
+	}
+	if _, err := io.WriteString(w.to, b.String()); err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
+// exchange writes a request and its response.
+func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
+	fmt.Fprintf(b, "  > %s %s\n  > Host: %s\n", o.Request.Method, o.Request.Path, o.Request.Authority)
+	for _, f := range o.Request.Header {
+		fmt.Fprintf(b, "  > %s: %s\n", f.Name, f.Value)
+	}
+	writeShownBody(b, "  > ", o.Request.Body, int64(len(o.Request.Body)))
+	if o.Response.Status == 0 {
+		return
+	}
+	fmt.Fprintf(b, "  < %d\n", o.Response.Status)
+	for i := range o.Response.Fields() {
+		name, value, _ := o.Response.FieldAt(i)
+		fmt.Fprintf(b, "  < %s: %s\n", name, value)
+	}
+	writeShownBody(b, "  < ", o.Response.Body, o.Response.BodyBytes)
+}
+
+// shownBody is how many bytes of a body are shown.
+const shownBody = 4 << 10
+
+// writeShownBody writes the beginning of a body, each line behind a mark.
+func writeShownBody(b *strings.Builder, mark string, body []byte, bytes int64) {
+	if bytes == 0 {
+		return
+	}
+	fmt.Fprintln(b, strings.TrimRight(mark, " "))
+	if body = body[:min(len(body), shownBody)]; !utf8.Valid(body) {
+		fmt.Fprintf(b, "%s%s that are no text\n", mark, format.Plural(bytes, "byte"))
+		return
+	}
+	for line := range strings.Lines(string(body)) {
+		fmt.Fprintf(b, "%s%s\n", mark, strings.TrimRight(line, "\r\n"))
+	}
+	if bytes > int64(len(body)) {
+		fmt.Fprintf(b, "%s… %s in all\n", mark, format.Plural(bytes, "byte"))
+	}
+}

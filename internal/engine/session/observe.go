@@ -1,0 +1,67 @@
+package session
+
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+)
+
+// An Observation is what Config.Observe is told of a step. Its Response is only lent.
+type Observation struct {
+	Step     string
+	Request  proto.Request // as it was sent
+	Response *scenario.Response
+	Failed   bool
+	Outcomes []Outcome // of the checks
+}
+
+// An Outcome is that of one check.
+type Outcome struct {
+	Name   string
+	OK     bool
+	Actual string // the value, or why there is none
+}
+
+// leastError is the lowest status that is an error where the file says nothing of the response.
+const leastError = 400
+
+// observe judges a response, and tells of it.
+func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) {
+	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
+	variant := 0
+	if len(x.values[e.jarValue]) > 0 {
+		variant = 1
+	}
+	o := Observation{Step: w.Steps[e.route], Response: r, Failed: !passed,
+		Request: w.Requests[e.request[variant]].Filled(&x.fill)}
+	for _, c := range r.Checks() {
+		one := Outcome{Name: w.Checks[c.Check], OK: c.OK}
+		for _, all := range [][]assert{e.first, e.captures, e.asserts} {
+			for i := range all {
+				if all[i].check == c.Check {
+					one.Actual = w.actual(x, &all[i])
+				}
+			}
+		}
+		o.Outcomes = append(o.Outcomes, one)
+	}
+	w.Observe(o)
+	return passed
+}
+
+// actual shows the value of an assert.
+func (w *worker) actual(x *user, a *assert) string {
+	var v value
+	var err error
+	switch {
+	case a.header != "":
+		v, err = w.headerValue(x, &query{arg: arg{text: []byte(a.header)}})
+	case a.body != nil:
+		v, err = w.bodyValue(x, &query{name: "body"})
+	default:
+		v, err = w.evaluate(x, a)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return v.String()
+}

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/data"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+)
+
+// A packed plan is compiled again elsewhere, with its rows and files, and sends the same.
+func TestPack(t *testing.T) {
+	table, err := data.Read("u.csv", strings.NewReader("user\nann\nbob\n"), data.MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mustCompile(t, "# dyno: weight 2\nPOST {{base}}/{{user}}/{{v}}\nfile,a.txt;\nHTTP 200\n[Captures]\nx: body\n\n"+
+		"GET {{base}}/b\nX: {{x}}\n[Cookies]\na: b\nHTTP 200\nfile,a.txt;\n", func(c *Config) { c.Data = table }, "v=7")
+	p := loadplan.DefaultPlan()
+	p.Rows = &loadplan.Rows{File: "u.csv", Rows: 2, Order: "in-order", SHA256: strings.Repeat("0", 64)}
+	p.SetVariables(map[string]string{"base": base, "v": "7"})
+	m.SetPlan(&p)
+	b, err := Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Unpack(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := got.Scenario.(*Maker)
+	answer := func(proto.Request) reply { return reply{body: "from a file\n"} }
+	if a, b := run(t, m, 3, answer), run(t, theirs, 3, answer); !reflect.DeepEqual(a, b) || len(a.failed) > 0 || len(a.sent) == 0 {
+		t.Errorf("%+v\nelsewhere %+v", a, b)
+	}
+	p.Scenario, got.Scenario = nil, nil
+	if !reflect.DeepEqual(p, got) {
+		t.Errorf("%+v\nelsewhere %+v", p, got)
+	}
+	for change, spoil := range map[string]func(p *loadplan.Plan){
+		"the text":     func(p *loadplan.Plan) { p.Scenario.(*Maker).Files[0].Source = "get" },
+		"a file":       func(p *loadplan.Plan) { p.Scenario.(*Maker).read = nil },
+		"the server":   func(p *loadplan.Plan) { p.SetVariables(map[string]string{"base": "x", "v": "7"}) },
+		"the variable": func(p *loadplan.Plan) { p.SetVariables(map[string]string{"base": base}) },
+		"the order": func(p *loadplan.Plan) {
+			p.Rows = &loadplan.Rows{Order: "odd"}
+		},
+	} {
+		again := mustCompile(t, "POST {{base}}/{{v}}\nfile,a.txt;\n", func(c *Config) { c.Data = table }, "v=7")
+		p := loadplan.DefaultPlan()
+		p.Rows = &loadplan.Rows{Order: "in-order"}
+		p.SetVariables(map[string]string{"base": base, "v": "7"})
+		again.SetPlan(&p)
+		spoil(&p)
+		b, err := Pack(p)
+		if err == nil {
+			_, err = Unpack(b)
+		}
+		if err == nil {
+			t.Errorf("%s was changed, and nobody minds", change)
+		}
+	}
+}

@@ -1,0 +1,397 @@
+// Package session runs Hurl files as a scenario: one iteration of a user is one run of a file, with
+// cookies and captured values of its own.
+//
+// Compile turns what package hurl has read into requests with holes, and asserts into checks. What
+// hurl can do and a load cannot, or what dyno does not have, is refused there, before anything is
+// sent. A step with captures and asserts by JSON paths of names and indices allocates nothing;
+// regular expressions, XPath and lists do.
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/data"
+	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/sequence"
+	"dyno/internal/fault"
+)
+
+// DefaultBody is how many bytes of a body captures and asserts see unless Config says otherwise.
+const DefaultBody = 1 << 20
+
+// MaxRepeat is how often the option repeat can repeat a request.
+const MaxRepeat = 1_000_000
+
+// Config is what a run does.
+type Config struct {
+	Files     []*hurl.File // each iteration runs one of them, as often as their weights say
+	Origin    Origin
+	Variables []Variable
+	Data      *data.Table // nil: there is none
+	Order     data.Order
+	MaxBody   int64 // bytes of a body that captures and asserts see; 0: DefaultBody
+
+	// Read reads a file that a Hurl file of that name names.
+	Read func(hurlFile, name string) ([]byte, error)
+	// Check reports why a protocol cannot send a request; nil: nobody asks.
+	Check func(proto.Request) error
+	// Observe is told of every response and failure, before the next step; nil: nobody wants to know.
+	// It is told of all fields of a response.
+	Observe func(Observation)
+	// Unknown lets every name be a variable. What is compiled so cannot be run.
+	Unknown bool
+}
+
+// An Origin is the server that the command line names.
+type Origin struct {
+	URL       string // as the user wrote it, for messages
+	Scheme    string // http or https
+	Host      string // host, and port unless it is the scheme's
+	Authority string // the value of Host
+}
+
+// ParseOrigin is the origin of a URL.
+func ParseOrigin(s string) (o Origin, err error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return o, fmt.Errorf("%.80q is no URL of a server, as http://127.0.0.1:8080", s)
+	}
+	o = Origin{URL: s, Scheme: u.Scheme, Authority: u.Host}
+	o.Host = withoutUsualPort(u.Scheme, u.Host)
+	return o, nil
+}
+
+func withoutUsualPort(scheme, host string) string {
+	usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
+	return strings.TrimSuffix(strings.ToLower(host), usual)
+}
+
+// is reports whether that is the origin.
+func (o Origin) is(scheme, host string) bool {
+	scheme = strings.ToLower(scheme)
+	return scheme == o.Scheme && withoutUsualPort(scheme, host) == o.Host
+}
+
+// A Maker is the scenario of a run. The plan's Requests are its Requests, the plan's Steps its
+// Steps, and the plan's Checks its Checks.
+type Maker struct {
+	Config
+	Requests []proto.Request
+	Written  []*proto.Request // with {{names}} in place of values and holes; nil: it has none
+	Steps    []string
+	Checks   []string
+
+	stepOf []int // of each of the Requests
+
+	programs []program
+	order    []uint32 // of the programs
+	want     proto.Want
+	origin   origin
+	values   int                          // of the request that has most
+	read     map[string][]loadplan.Beside // by the Hurl file, what it names
+}
+
+// A program is a compiled file.
+type program struct {
+	name    string
+	entries []entry
+	slots   []source // what each slot has when an iteration begins
+}
+
+// An entry is a compiled request, and what its response has to be.
+type entry struct {
+	request  [2]int // without and with a header Cookie, in the Requests
+	route    int
+	method   string
+	fillers  []filler
+	cookies  []part // of [Cookies]
+	jarValue int    // which value the header Cookie has
+	path     []proto.Hole
+	body     []proto.Hole
+
+	think  [2]time.Duration // from, to
+	repeat int64
+	sets   []assignment
+
+	compressed bool
+	anyStatus  bool
+	first      []assert // of the status and the version: the rest is not judged if one fails
+	captures   []assert
+	asserts    []assert
+}
+
+// An assignment is the option variable.
+type assignment struct {
+	slot   int
+	from   *source // nil: of parts
+	parts  []part
+	quoted bool
+}
+
+// An Unsupported is the error of files that hurl takes and dyno does not run.
+type Unsupported struct {
+	Reasons []string // what is not supported, without places
+	Err     error    // with places
+}
+
+// Error has a line for each place.
+func (u *Unsupported) Error() string { return u.Err.Error() }
+
+// Unwrap is the faults.
+func (u *Unsupported) Unwrap() error { return u.Err }
+
+// A compiler compiles files.
+type compiler struct {
+	*Maker
+	variables []Variable
+	faults    fault.List
+	reasons   []string
+	used      map[string]int // names of steps
+}
+
+// Compile compiles files. The error has the faults of all of them, each a fault.Fault, and is an
+// Unsupported if some are no faults in hurl.
+func Compile(c Config) (*Maker, error) {
+	if c.MaxBody <= 0 {
+		c.MaxBody = DefaultBody
+	}
+	m := &Maker{Config: c, want: proto.Want{Fields: []string{"set-cookie"}}}
+	m.want.AllFields, m.read = c.Observe != nil, map[string][]loadplan.Beside{}
+	host := c.Origin.Host
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host = host[:i]
+	}
+	m.origin = origin{host: host, secure: c.Origin.Scheme == "https"}
+	var all []error
+	for _, p := range checkNames(c.Variables, c.Data) {
+		all = append(all, errors.New(p))
+	}
+	var weights []int
+	var reasons []string
+	used := map[string]int{}
+	named := map[string]bool{}
+	for _, f := range c.Files {
+		base := filepath.Base(f.Name)
+		if named[base] {
+			all = append(all, fmt.Errorf("two files have the name %s: checks could not be told apart", base))
+		}
+		named[base] = true
+		k := compiler{Maker: m, variables: c.Variables, faults: fault.List{File: f.Name}, used: used}
+		weights = append(weights, f.Weight)
+		m.programs = append(m.programs, k.file(f))
+		reasons = append(reasons, k.reasons...)
+		if err := k.faults.Err(); err != nil {
+			all = append(all, err)
+		}
+	}
+	if m.want.Body > 0 {
+		m.Checks = append(m.Checks, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
+	}
+	m.order = sequence.Order(weights)
+	err := errors.Join(all...)
+	if len(reasons) > 0 {
+		err = &Unsupported{reasons, err}
+	}
+	return m, err
+}
+
+// wantField has a field of the response kept.
+func (s *scope) wantField(name string) {
+	if !slices.Contains(s.want.Fields, name) {
+		s.want.Fields = append(s.want.Fields, name)
+	}
+}
+
+// wantBody has the body kept, and the fields that say how to read it.
+func (s *scope) wantBody() {
+	s.want.Body = s.MaxBody
+	s.wantField("content-type")
+	s.wantField("content-encoding")
+}
+
+// file compiles a file.
+func (c *compiler) file(f *hurl.File) program {
+	p := program{name: filepath.Base(f.Name)}
+	s := c.newScope(f, &p)
+	for i := range f.Entries {
+		s.compileEntry(&f.Entries[i])
+	}
+	if len(p.entries) == 0 {
+		c.faults.Add(0, 0, "has no request")
+	}
+	return p
+}
+
+// compileEntry compiles a request and its response. One that is skipped is left out.
+func (s *scope) compileEntry(h *hurl.Entry) {
+	e := entry{repeat: 1, method: h.Method}
+	if skipped := s.compileOptions(h, &e); skipped {
+		return
+	}
+	if d := h.Delay; d != nil {
+		e.think = [2]time.Duration{d.Low, d.High}
+	}
+	d := draft{scope: s, entry: &e}
+	e.route = len(s.Steps)
+	s.Steps = append(s.Steps, d.stepName(h))
+	d.request = proto.Request{Method: h.Method, Authority: s.Origin.Authority}
+	d.setPath(&h.Request)
+	d.setHeader(&h.Request)
+	d.setBody(&h.Request)
+	d.addRequest(h, 0)
+	d.setCookies(&h.Request)
+	d.addRequest(h, 1)
+	s.values = max(s.values, len(e.fillers)+1)
+	s.compileResponse(h.Response, &e)
+	s.program.entries = append(s.program.entries, e)
+}
+
+// addRequest adds what is drafted to the requests.
+func (d *draft) addRequest(h *hurl.Entry, variant int) {
+	r := d.request
+	r.Header, r.Holes = slices.Clone(r.Header), slices.Clone(r.Holes)
+	slices.SortStableFunc(r.Holes, func(a, b proto.Hole) int {
+		if a.In != b.In {
+			return int(a.In) - int(b.In)
+		}
+		return a.Field - b.Field
+	})
+	if err := r.CheckHoles(); err != nil && variant == 0 {
+		d.fault(h.Pos, "%v", err)
+	} else if d.Check != nil && variant == 0 && err == nil && r.Path != "" {
+		if err := d.Check(r); err != nil {
+			d.fault(h.Pos, "%v", err)
+		}
+	}
+	e := d.entry
+	e.request[variant] = len(d.Requests)
+	d.Requests = append(d.Requests, r)
+	d.Written = append(d.Written, d.writtenAs(&r))
+	d.stepOf = append(d.stepOf, e.route)
+	e.path, e.body = r.PathHoles(), r.BodyHoles()
+}
+
+// writtenAs is a request with the names of variables; nil if it has none.
+func (d *draft) writtenAs(r *proto.Request) *proto.Request {
+	w := d.written
+	w.Method, w.Authority, w.Header = r.Method, r.Authority, slices.Clone(w.Header)
+	if w.Path == r.Path && slices.Equal(w.Header, r.Header) && bytes.Equal(w.Body, r.Body) &&
+		len(r.Holes) == 0 {
+		return nil
+	}
+	return &w
+}
+
+// stepName names a step by its method and path, with the line if another has that name.
+func (d *draft) stepName(h *hurl.Entry) string {
+	const longest = 80
+	source := pathSource(h.URL.Source())
+	if r := []rune(source); len(r) > longest {
+		source = string(r[:longest]) + "…"
+	}
+	name := h.Method + " " + source
+	if d.used[name]++; d.used[name] > 1 {
+		name = fmt.Sprintf("%s (%s:%d)", name, d.program.name, h.Pos.Line)
+	}
+	return name
+}
+
+// ignored are options that only change what hurl prints, or how it waits.
+var ignored = []string{"verbose", "very-verbose", "verbosity", "path-as-is", "fail-with-body"}
+
+// ofTheRun are options that dyno has for the whole run only, with the flag.
+var ofTheRun = map[string]string{
+	"cacert": "give --cacert", "cert": "give --cert", "key": "give --key",
+	"insecure":   "give --insecure",
+	"connect-to": "give --connect-to", "connect-timeout": "give --connect-timeout",
+	"http1.0": "give --http 1.0", "http1.1": "give --http 1.1", "http2": "give --http 2",
+	"http2-prior-knowledge": "give --http 2", "http3": "give --http 3", "max-time": "give --timeout",
+	"tls-max": "give --tls-max", "tls-min": "give --tls-min",
+	"retry": "a load counts each failure; leave retry out", "retry-interval": "leave retry out",
+	"location":         "dyno follows no redirects; write a request for each",
+	"location-trusted": "dyno follows no redirects; write a request for each",
+	"max-redirs":       "dyno follows no redirects; write a request for each",
+	"output":           "a load writes no responses to files; leave it out",
+}
+
+// compileOptions compiles what stands in [Options].
+func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
+	for _, o := range h.Options {
+		why, ofRun := ofTheRun[o.Name]
+		switch {
+		case o.Name == "compressed":
+			text, ok := s.literal(o.Value, "the option compressed")
+			e.compressed = ok && text == "true"
+		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
+		case o.Name == "variable":
+			s.compileVariable(o, e)
+		case o.Name == "delay" || o.Name == "repeat" || o.Name == "skip":
+			text, ok := s.literal(o.Value, "the option "+o.Name)
+			if ok && !s.setOption(o, text, e, &skipped) {
+				s.fault(o.Value.Pos, "%.40q cannot be the option %s", text, o.Name)
+			}
+		case ofRun:
+			if text, ok := o.Value.Literal(); !ok || text != "false" {
+				s.unsupported(o.Pos, "the option "+o.Name, why)
+			}
+		default:
+			s.unsupported(o.Pos, "the option "+o.Name, "dyno has nothing like it")
+		}
+	}
+	return skipped
+}
+
+// setOption sets an option whose value is known.
+func (s *scope) setOption(o hurl.Option, text string, e *entry, skipped *bool) (ok bool) {
+	switch o.Name {
+	case "delay":
+		d, ok := parseDelay(text)
+		e.think = [2]time.Duration{d, d}
+		return ok
+	case "repeat":
+		n, err := strconv.ParseInt(text, 10, 64)
+		if n < 0 && err == nil {
+			s.unsupported(o.Pos, "the option repeat without an end", "write how often, as repeat: 10")
+			return true
+		}
+		*skipped = *skipped || n == 0
+		e.repeat = n
+		return err == nil && n <= MaxRepeat
+	}
+	*skipped = *skipped || text == "true"
+	return text == "true" || text == "false"
+}
+
+// parseDelay parses the option delay: milliseconds, unless there is a unit.
+func parseDelay(s string) (d time.Duration, ok bool) {
+	if _, err := strconv.Atoi(s); err == nil {
+		s += "ms"
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= 0
+}
+
+// compileVariable compiles the option variable.
+func (s *scope) compileVariable(o hurl.Option, e *entry) {
+	a := assignment{parts: s.parts(o.Value), quoted: o.Quoted}
+	if len(o.Value.Pieces) == 1 && o.Value.Pieces[0].Expr == nil && !o.Quoted {
+		known := source{kind: constant, value: inferred([]byte(o.Value.Pieces[0].Text))}
+		a.from = &known
+	}
+	a.slot = s.assign(o.Variable)
+	e.sets = append(e.sets, a)
+}
+
+// Want is what captures, asserts and cookies need.
+func (m *Maker) Want() proto.Want { return m.want }

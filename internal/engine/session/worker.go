@@ -1,0 +1,294 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/template"
+)
+
+// A worker is the scenario of one worker of a run.
+type worker struct {
+	*Maker
+	numbering scenario.Numbering
+	facts     template.Facts
+	scratch   scratch
+	placed    []byte // a value before it is encoded
+	whole     []byte // parts before they are encoded together
+}
+
+// A user is what a virtual user has of its own. Its memory is used again in the next iteration.
+type user struct {
+	program  *program
+	entry    int   // of the program
+	repeated int64 // how often the entry was sent before
+	row      int
+	slots    []value
+	jar      jar
+
+	fill   proto.Fill
+	values [][]byte
+	made   []byte // values point into it
+	body   []byte
+	path   []byte
+}
+
+// Make makes the scenario of a worker.
+func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
+	if m.Data != nil {
+		if err := m.Order.Check(s, m.Data.Rows()); err != nil {
+			return nil, fmt.Errorf("--data-order %v: %w", m.Order, err)
+		}
+	}
+	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
+}
+
+// Example is the first request of the first user, as it is sent if its iteration was due at that
+// instant, in ns since the Unix epoch.
+func (m *Maker) Example(due int64) (proto.Request, error) {
+	s, err := m.Make(scenario.Share{Users: 1, Iterations: 1})
+	if err != nil {
+		return proto.Request{}, err
+	}
+	step := s.Start(&scenario.User{Due: due, Rand: rand.New(rand.NewPCG(1, 1))})
+	if step.Refused != nil {
+		return proto.Request{}, fmt.Errorf("the first request: %w", step.Refused)
+	}
+	r := &m.Requests[step.Message.Request]
+	return r.Filled(step.Message.Fill), nil
+}
+
+var errUsedUp = errors.New("all rows of the data are used up")
+
+// Start begins a run of a file.
+func (w *worker) Start(u *scenario.User) scenario.Step {
+	x, is := u.State.(*user)
+	if !is {
+		x = &user{values: make([][]byte, w.values)}
+		u.State = x
+	}
+	place, number := w.numbering.Next(u.Warmup)
+	if w.Data != nil {
+		if x.row, is = w.Order.Row(u, place, w.Data.Rows()); !is {
+			return scenario.Refuse(errUsedUp)
+		}
+	}
+	x.program = &w.programs[w.order[place%int64(len(w.order))]]
+	x.entry, x.repeated = 0, 0
+	x.jar.reset()
+	for len(x.slots) < len(x.program.slots) {
+		x.slots = append(x.slots, value{})
+	}
+	w.takeFacts(u, number)
+	for i, from := range x.program.slots {
+		x.slots[i].keep(w.valueOf(x, from))
+	}
+	return w.send(u, x)
+}
+
+// takeFacts notes what functions need to know.
+func (w *worker) takeFacts(u *scenario.User, number int64) {
+	w.facts.Rand, w.facts.Seq, w.facts.Due = u.Rand, number, u.Due
+	w.scratch.reset()
+}
+
+// send is the step that sends the user's entry.
+func (w *worker) send(u *scenario.User, x *user) scenario.Step {
+	e := &x.program.entries[x.entry]
+	for i := range e.sets {
+		if err := w.assign(x, &e.sets[i]); err != nil {
+			return scenario.Refuse(err)
+		}
+	}
+	x.made = x.made[:0]
+	for i := range e.fillers {
+		if err := w.fillHole(x, e, i); err != nil {
+			return scenario.Refuse(err)
+		}
+	}
+	r := &w.Requests[e.request[0]]
+	x.path = proto.AppendFilled(x.path[:0], r.Path, e.path, x.values)
+	variant, err := w.fillCookies(x, e)
+	if err != nil {
+		return scenario.Refuse(err)
+	}
+	step := scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
+		KeepGoing: w.Observe != nil,
+		Message:   proto.Message{Request: e.request[variant]}}
+	if len(e.fillers) > 0 || variant > 0 {
+		x.fill = proto.Fill{Values: x.values}
+		if len(e.body) > 0 {
+			x.body = proto.AppendFilled(x.body[:0], r.Body, e.body, x.values)
+			x.fill.Body = x.body
+		}
+		step.Message.Fill = &x.fill
+	}
+	if step.Think = e.think[0]; e.think[1] > e.think[0] {
+		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
+	}
+	return step
+}
+
+// assign does what the option variable says.
+func (w *worker) assign(x *user, a *assignment) error {
+	if a.from != nil {
+		x.slots[a.slot].keep(w.valueOf(x, *a.from))
+		return nil
+	}
+	b, err := w.appendParts(w.whole[:0], x, a.parts)
+	if w.whole = b; err != nil {
+		return err
+	}
+	x.slots[a.slot].keep(ofText(b))
+	return nil
+}
+
+// appendParts appends parts of a template.
+func (w *worker) appendParts(to []byte, x *user, all []part) ([]byte, error) {
+	var ok bool
+	for i := range all {
+		if to, ok = w.appendPart(to, x, &all[i]); !ok {
+			return to, w.cannotStand(x, &all[i])
+		}
+	}
+	return to, nil
+}
+
+// cannotStand is the error of a value that cannot stand where its expression does.
+func (w *worker) cannotStand(x *user, p *part) error {
+	problem := "is no text: a list, an object or bytes cannot stand in a template"
+	if p.in == hurl.InJSON {
+		problem = "stands for a value in JSON and is no number, boolean or null"
+	}
+	return fmt.Errorf("%s:%d:%d: the value %s", x.program.name, p.at.Line, p.at.Column, problem)
+}
+
+// fillHole makes value i of an entry.
+func (w *worker) fillHole(x *user, e *entry, i int) (err error) {
+	f := &e.fillers[i]
+	from := len(x.made)
+	if f.as == plain {
+		x.made, err = w.appendParts(x.made, x, f.parts)
+	} else {
+		w.whole, err = w.appendParts(w.whole[:0], x, f.parts)
+		x.made = appendEncoded(x.made, w.whole, f.as)
+	}
+	x.values[i] = x.made[from:]
+	if problem := proto.ValueProblem(f.in, x.values[i]); err == nil && problem != "" {
+		return fmt.Errorf("%s:%d:%d: the value %s", x.program.name, f.at.Line, f.at.Column, problem)
+	}
+	return err
+}
+
+// fillCookies makes the value of the header Cookie. variant is 1 if there is one to send.
+func (w *worker) fillCookies(x *user, e *entry) (variant int, err error) {
+	from := len(x.made)
+	x.made = x.jar.appendCookies(x.made, x.path, &w.origin)
+	if len(e.cookies) > 0 {
+		if len(x.made) > from {
+			x.made = append(x.made, "; "...)
+		}
+		x.made, err = w.appendParts(x.made, x, e.cookies)
+	}
+	x.values[e.jarValue] = x.made[from:]
+	switch problem := proto.ValueProblem(proto.InHeader, x.values[e.jarValue]); {
+	case err != nil || len(x.made) == from:
+		return 0, err
+	case problem != "":
+		return 0, fmt.Errorf("%s: the value of a cookie %s", x.program.name, problem)
+	}
+	return 1, nil
+}
+
+// Next judges the response to an entry, and sends the next.
+func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	x := u.State.(*user)
+	e := &x.program.entries[x.entry]
+	w.takeFacts(u, w.facts.Seq)
+	w.keepCookies(x, r)
+	var passed bool
+	if w.Observe == nil {
+		passed = w.judge(x, e, r)
+	} else {
+		passed = w.observe(x, e, r)
+	}
+	if !passed {
+		return scenario.Fail()
+	}
+	if x.repeated++; x.repeated >= e.repeat {
+		x.repeated = 0
+		x.entry++
+	}
+	if x.entry == len(x.program.entries) {
+		return scenario.End()
+	}
+	return w.send(u, x)
+}
+
+// keepCookies puts the cookies of a response into the user's jar.
+func (w *worker) keepCookies(x *user, r *scenario.Response) {
+	for i := range r.Fields() {
+		name, v, trailer := r.FieldAt(i)
+		if !trailer && string(name) == "set-cookie" {
+			x.jar.set(v, &w.origin, x.path, w.facts.Due/1e9)
+		}
+	}
+}
+
+// judge captures and asserts what an entry says. As in hurl, nothing else is judged if the status
+// or a capture fails, and else all is.
+func (w *worker) judge(x *user, e *entry, r *scenario.Response) (passed bool) {
+	w.scratch.response = r
+	passed = true
+	for i := range e.first {
+		passed = w.pass(x, r, &e.first[i]) && passed
+	}
+	for i := range e.captures {
+		if passed {
+			passed = w.capture(x, r, &e.captures[i])
+		}
+	}
+	if !passed {
+		return false
+	}
+	for i := range e.asserts {
+		passed = w.pass(x, r, &e.asserts[i]) && passed
+	}
+	return passed
+}
+
+// pass notes whether an assert passes.
+func (w *worker) pass(x *user, r *scenario.Response, a *assert) bool {
+	passes := w.passes(x, r, a)
+	if !passes && r.Truncated() && a.needsBody() {
+		r.Check(len(w.Checks)-1, false)
+	}
+	return r.Check(a.check, passes)
+}
+
+// capture gives a slot the value of a query. It passes if there is one.
+func (w *worker) capture(x *user, r *scenario.Response, a *assert) bool {
+	v, err := w.evaluate(x, a)
+	if ok := err == nil && v.kind != none; ok {
+		x.slots[a.slot].keep(v)
+		return r.Check(a.check, true)
+	}
+	if r.Truncated() && a.needsBody() {
+		r.Check(len(w.Checks)-1, false)
+	}
+	return r.Check(a.check, false)
+}
+
+// needsBody reports whether an assert looks at the body.
+func (a *assert) needsBody() bool {
+	switch a.query.name {
+	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
+		return true
+	}
+	return a.body != nil
+}
