@@ -17,7 +17,7 @@ internal/view
 internal/store
 internal/lab internal/fleet
 internal/capacity internal/remote
-internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective
+internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
 internal/engine internal/observe
 internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
@@ -64,6 +64,11 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 dynohome: atomicfile redact result engine/loadplan /
 objective: engine/loadplan engine/loadresult engine/metric result /
+imports: engine/proto fault redact /
+imports/accesslog: imports /
+imports/curl: engine/proto fault imports / mvdan.cc/sh
+imports/har: engine/proto fault imports /
+imports/vegeta: engine/proto fault imports /
 observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
@@ -82,6 +87,7 @@ view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
+view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
@@ -96,7 +102,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/session result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/session engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
@@ -104,6 +110,7 @@ bench/experiments: lab/experiment lab lab/judge /
 bench/known: /
 bench/hurl: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
+bench/replay: / golang.org/x/sys
 bench/search: /
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /

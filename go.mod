@@ -31,6 +31,7 @@ require (
 	golang.org/x/term v0.47.0
 	k8s.io/api v0.36.3
 	modernc.org/sqlite v1.60.0
+	mvdan.cc/sh/v3 v3.14.1
 	sigs.k8s.io/yaml v1.6.0
 )
 

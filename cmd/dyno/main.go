@@ -9,5 +9,9 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	args := os.Args[1:]
+	if peer := cli.PeerOf(os.Args[0]); peer != "" { // a link named wrk acts as dyno wrk
+		args = append([]string{peer}, args...)
+	}
+	os.Exit(cli.Main(args, os.Stdin, os.Stdout, os.Stderr))
 }

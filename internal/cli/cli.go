@@ -66,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 		return v.run(s, rest)
 	}
-	if name == "lab" || name == "fleet" || name == "scenario" {
+	if isFamily(name) {
 		return s.printVerbs(name, rest)
 	}
 	if run := hidden[name]; run != nil {
@@ -108,7 +108,14 @@ var hidden = map[string]func(s streams, args []string) int{
 	"supervise": superviseServers, "worker": runWorker, "conduct": conductExperiment,
 	"complete": completeWord}
 
-func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
+func verbs() []verb {
+	return slices.Concat(loadVerbs(), fromVerbs(), peerVerbs(), fleetVerbs(), resultVerbs())
+}
+
+// isFamily reports whether a word is the first of verbs of two.
+func isFamily(word string) bool {
+	return slices.Contains([]string{"lab", "fleet", "from", "scenario"}, word)
+}
 
 // loadVerbs are the verbs that make load, or receive it.
 func loadVerbs() []verb {

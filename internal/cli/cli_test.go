@@ -291,6 +291,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := server.URL + "/"
+	writeSources(t, dir, server.URL)
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(smallLab), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -216,6 +216,10 @@ func flagsOf(v verb) (all []candidate) {
 	}
 	for _, g := range v.groups() {
 		for _, o := range g.options {
+			if o.long == "" { // another tool's
+				all = append(all, candidate{"-" + o.short, o.does})
+				continue
+			}
 			all = append(all, candidate{o.flagName(), o.does})
 		}
 	}

@@ -112,7 +112,8 @@ func (f *runFlags) requestGroup() group {
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, timeout, expect_body, expect_header",
+			"method, url, headers, body, weight, name, timeout, at_s, expect_body,\n" +
+			"expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.addVariable},
@@ -272,11 +273,12 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 
 func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error) {
 	f.stdin = stdin
+	args, old := oldFlags(args, f.groups())
 	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
 	}
-	faults := append(p.faults, contradictions(p.given)...)
+	faults := append(append(old, p.faults...), contradictions(p.given)...)
 	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.readFilling(p.given)...), f.dealOnce()...)
 	f.setDefaults(p.given)
@@ -289,6 +291,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
 	wrong = f.setUsersWork(append(wrong, more...))
+	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
 	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
@@ -354,6 +357,22 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 		if p.Users > 0 {
 			p.Threads = min(p.Threads, p.Users)
 		}
+	}
+}
+
+// setReplay has requests with times be sent then, each once. One thread keeps their order, even
+// where the machine is busy; -t asks for more.
+func (f *runFlags) setReplay(given map[string]bool) {
+	p := &f.plan
+	if !p.SetReplay() {
+		return
+	}
+	if !given["requests"] {
+		p.Requested = int64(len(p.Requests))
+	}
+	f.setDefaults(given)
+	if !given["threads"] {
+		p.Threads = 1
 	}
 }
 

@@ -103,7 +103,7 @@ func helpVerb(s streams, args []string) int {
 	if _, found := findVerb(name); found {
 		return s.printHelp(name)
 	}
-	if args[0] == "lab" || args[0] == "fleet" || args[0] == "scenario" {
+	if isFamily(args[0]) {
 		return s.printVerbs(args[0], []string{"--help"})
 	}
 	if _, found := findVerb(args[0]); found {
@@ -156,7 +156,11 @@ func writeOption(w io.Writer, o option) {
 	if o.short != "" {
 		short = "-" + o.short + ", "
 	}
-	left := strings.TrimRight(short+o.flagName()+" "+o.value, " ")
+	name := o.flagName()
+	if o.long == "" { // another tool's
+		short, name = "", "-"+o.short
+	}
+	left := strings.TrimRight(short+name+" "+o.value, " ")
 	for line := range strings.SplitSeq(o.does, "\n") {
 		fmt.Fprintf(w, "  %-28s %s\n", left, line)
 		left = ""

@@ -62,9 +62,9 @@ func (f *reportFlags) groups() []group {
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
 			strings.Join(formatNames(), ", ") + ";\n.csv has only the series, a line a second; " +
 			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", setText(&f.output)},
-		{"verbose", "v", "", "in text, everything: all facts, percentiles, errors, latency over time",
+		{"verbose", "v", "", "in text, everything: percentiles, errors, latency over time",
 			setSwitch(&f.verbose)},
-		{"brief", "", "", "Markdown to paste, to stdout: what was found and what speaks against it",
+		{"brief", "", "", "Markdown to paste, to stdout: the answer and its cautions",
 			setSwitch(&f.brief)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}

@@ -7,8 +7,7 @@ import (
 )
 
 // A ceiling keeps the requests that a worker sends below a rate. Retries count, and so does what
-// became due during a stall. It wraps the worker's schedule. An open workload calls its schedule
-// for each request anyway, so a load without a ceiling pays nothing for it.
+// became due during a stall. It wraps the worker's schedule: of a closed workload only with a Cap.
 type ceiling struct {
 	loadplan.Schedule
 	flow  *flow
@@ -26,20 +25,21 @@ type ceiling struct {
 const (
 	ceilingAbove = 105         // percent of the rate
 	ceilingSlack = int64(45e6) // ns
+	capSlack     = int64(5e6)  // ns, likewise of a Cap, which nothing is above
 	ceilingLeast = 8
 )
 
-// withCeiling returns s limited to this worker's share of the plan's ceiling, or s if there is
-// none.
+// withCeiling returns s limited to this worker's share of the plan's ceiling or cap, if it has one.
 func (w *worker) withCeiling(s loadplan.Schedule) loadplan.Schedule {
-	if w.plan.Ceiling <= 0 {
+	most := max(w.plan.Ceiling.PerSecond()*ceilingAbove/100, w.plan.Cap.PerSecond())
+	if most <= 0 {
 		return s
 	}
-	const second = int64(1e12) // of a rate of one thousandth of a request a second, the gap in ns
-	gap := float64(second) * float64(w.of) / (float64(w.plan.Ceiling) * ceilingAbove / 100)
-	c := &ceiling{Schedule: s, flow: &w.flow, clock: &w.now, gap: int64(math.Ceil(gap))}
-	c.slack = max(ceilingSlack, c.gap*int64(max(ceilingLeast/w.of, 1)))
-	return c
+	gap, slack := int64(math.Ceil(1e9*float64(w.of)/most)), capSlack
+	if w.plan.Cap == 0 {
+		slack = max(ceilingSlack, gap*int64(max(ceilingLeast/w.of, 1)))
+	}
+	return &ceiling{Schedule: s, flow: &w.flow, clock: &w.now, gap: gap, slack: slack}
 }
 
 // Next counts the arrival that is sent, and returns the next one.
@@ -60,7 +60,7 @@ func (s *ceiling) countAgainst() {
 
 // noteCeiling adds a notice if the ceiling held requests back.
 func (w *worker) noteCeiling() {
-	if s, is := w.schedule.(*ceiling); is && s.held {
+	if s, is := w.schedule.(*ceiling); is && s.held && w.plan.Cap == 0 {
 		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+
 			w.plan.Ceiling.String()+" requests a second"] = true
 	}

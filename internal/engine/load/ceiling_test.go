@@ -163,3 +163,35 @@ func TestCeilingOfManyThreads(t *testing.T) {
 		}
 	}
 }
+
+// A capped closed workload never sends more than the cap in a second. Latency is from when a request
+// could be sent, so the waiting for the cap is not in it, and a slow server is asked less.
+func TestCap(t *testing.T) {
+	for _, c := range []struct {
+		cap, took   int64 // a second, and ns for an answer
+		connections int
+		want        int64 // in 10 s, to 1 %
+	}{
+		{1000, 1e6, 50, 10_000}, {7, 1e6, 4, 70}, {3, 0, 8, 30}, {20_000, 10e6, 10, 10_000},
+	} {
+		var at []int64
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Cap, p.Connections = loadplan.RatePerSecond(float64(c.cap)), c.connections
+			p.Duration = loadplan.Seconds(10 * s)
+		})
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			at = append(at, p.Now())
+			p.Reply(c.took, hello)
+		}})
+		slices.Sort(at)
+		if n := inAnySecond(at); int64(n) > c.cap+c.cap/100+1 {
+			t.Errorf("cap %d: %d in a second", c.cap, n)
+		}
+		if n := r.Total.Sent; n < c.want-c.want/100-1 || n > c.want+c.want/100+1 {
+			t.Errorf("cap %d, answers after %v: %d sent, want %d", c.cap, time.Duration(c.took), n, c.want)
+		}
+		if most := quantile(r.Total.Latency, 1); most > c.took+c.took/100+1e6 {
+			t.Errorf("cap %d: the longest latency is %v, of answers after %v", c.cap, time.Duration(most), time.Duration(c.took))
+		}
+	}
+}

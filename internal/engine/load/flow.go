@@ -110,6 +110,9 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 	if a.due = freed; !f.isClosed() {
 		a.due = v.start + f.next
 		f.advanceArrival()
+	} else if _, capped := f.schedule.(*ceiling); capped {
+		a.due = max(freed, f.heldUntil)
+		f.advanceArrival()
 	}
 	if a.counted = a.due >= v.from; a.counted {
 		a.request = f.sequence.NextIndex()

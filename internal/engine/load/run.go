@@ -351,7 +351,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 			ended: failures{}, notices: map[string]bool{}},
 	}
 	w.sequence, w.warmup = p.NewSequences(i, n)
-	if p.Open() {
+	if p.Open() || p.Cap > 0 {
 		w.schedule = w.withCeiling(p.NewSchedule(i, n))
 		w.pacing = loadresult.NewPacing(p, &tally.Law, n)
 	}

@@ -3,11 +3,11 @@
 // and the files that TLS needs.
 //
 // plan.go has the settings, their limits and Check. schedule.go has the intended start times,
-// profile.go a rate that changes, sequence.go the order of requests, schedulechange.go two
-// schedules one after the other. part.go cuts a plan into those of several generators, and
-// scenario.go its users into those of threads. offered.go says which protocols connections may
-// speak, tls.go how TLS is done, source.go where they connect from, probe.go what --probe sends.
-// requestdata.go, requestjson.go and pack.go write plans and requests.
+// profile.go a rate that changes, replay.go requests with times of their own, sequence.go the order
+// of requests, schedulechange.go two schedules one after the other. part.go cuts a plan into those
+// of several generators, and scenario.go its users into those of threads. offered.go says which
+// protocols connections may speak, tls.go how TLS is done, source.go where they connect from,
+// probe.go what --probe sends. requestdata.go, requestjson.go and pack.go write plans and requests.
 //
 // An intended start time is in ns after the start of the load, warm-up included.
 package loadplan
@@ -66,8 +66,10 @@ type Plan struct {
 	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second; 0: closed loop
 	Stages      []Stage `json:"stages,omitempty"`       // how the rate changes in the window
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
+	Replay      Seconds `json:"replay_s,omitempty"`     // At of the last request; 0: no replay
 	Seed        uint64  `json:"seed,omitempty"`         // of what is random; 0: one is drawn
 	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
+	Cap         Rate    `json:"cap,omitempty"`          // of a closed workload: at most, a second
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 
@@ -131,6 +133,8 @@ type Request struct {
 	proto.Request
 	Name   string // of its route in the result
 	Weight int    // of 1 or more: its share of what is sent
+	// At is when a replay (see SetReplay) sends it, after the start of the load. Otherwise 0.
+	At Seconds
 
 	// Template is the request as it was written, if it has {{: with its holes and the names of
 	// variables. The Request above then has the values of the variables, and Holes, which Sources
@@ -285,9 +289,12 @@ func (p *Plan) Check() error {
 	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
 	within(p.Requested, 0, MaxRequested, "--requests")
 	p.checkArrivals(flaw)
+	p.checkReplay(flaw)
 	p.checkPart(flaw)
 	checkRate(p.ConnectRate, "--connect-rate", flaw)
 	checkRate(p.Probe, "--probe", flaw)
+	checkRate(p.Cap, "cap", flaw)
+	flaw(p.Cap > 0 && (p.Open() || p.Ceiling > 0), "cap", "is of a closed workload without a ceiling")
 	flaw(p.Probe > RatePerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
 	period(p.Warmup, 0, "--warmup")
@@ -347,7 +354,7 @@ func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) 
 
 // Open reports whether arrivals follow a schedule of their own (an open loop)
 // and not the answers (a closed loop).
-func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
+func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 || p.Replay > 0 }
 
 // Depth is how many requests a connection can have in flight, 1 at least.
 func (p *Plan) Depth() int { return max(p.Pipeline, p.Streams, 1) }

@@ -118,6 +118,9 @@ func (s *stage) rampReaches(c count) (ns int64, ok bool) {
 
 // Offered is the mean rate of arrivals in the window, of a part its own; 0 for a closed workload.
 func (p *Plan) Offered() Rate {
+	if p.Replay > 0 {
+		return Rate(math.Round(float64(p.replayRate()) / p.shareDivisor()))
+	}
 	var all, length float64
 	from := p.Rate
 	for _, s := range p.Stages {
@@ -137,6 +140,9 @@ func (p *Plan) Peak() Rate {
 	for _, s := range p.Stages {
 		top = max(top, s.Rate)
 	}
+	if p.Replay > 0 {
+		top = p.replayPeak()
+	}
 	return Rate(math.Ceil(float64(top) / p.shareDivisor()))
 }
 
@@ -155,6 +161,9 @@ func (p *Plan) OfferedBetween(from, to time.Duration) Rate {
 // dueBy is how many arrivals are due from the window's start to an instant of it, in parts: a rate
 // of a thousandth a second for a nanosecond is one.
 func (p *Plan) dueBy(at time.Duration) (n float64) {
+	if p.Replay > 0 {
+		return float64(p.replayedBy(at)) * 1e12
+	}
 	if len(p.Stages) == 0 {
 		return float64(p.Rate) * float64(at)
 	}

@@ -116,6 +116,7 @@ func (p *Plan) Forget() {
 
 // lineJSON is a request as a line of a requests file.
 type lineJSON struct {
+	At      *Seconds `json:"at_s,omitempty"` // of a replay
 	Name    string   `json:"name,omitempty"`
 	Method  string   `json:"method"`
 	URL     string   `json:"url"`
@@ -153,6 +154,9 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 		}
 		if asked.Name != r.Method+" "+r.Path {
 			line.Name = asked.Name
+		}
+		if p.Replay > 0 {
+			line.At = &asked.At
 		}
 		if asked.Expect != nil {
 			line.Expectations = *asked.Expect

@@ -29,6 +29,7 @@ type requestJSON struct {
 	Body      string      `json:"body,omitempty"`
 	digest
 	Weight   int     `json:"weight"`
+	At       Seconds `json:"at_s,omitempty"` // of a replay; absent: 0
 	Timeout  Seconds `json:"timeout_s,omitempty"`
 	Template bool    `json:"template,omitempty"` // its texts have holes
 	Expectations
@@ -44,7 +45,7 @@ type fieldJSON struct {
 func (r Request) MarshalJSON() ([]byte, error) {
 	w := r.Written()
 	j := requestJSON{Name: r.Name, Method: w.Method, Authority: w.Authority, Path: w.Path,
-		digest: r.digest, Weight: r.Weight, Timeout: r.Timeout,
+		digest: r.digest, Weight: r.Weight, Timeout: r.Timeout, At: r.At,
 		Template: r.Template != nil}
 	if r.Expect != nil {
 		j.Expectations = *r.Expect
@@ -76,7 +77,7 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*r = Request{Name: j.Name, Weight: j.Weight, Timeout: j.Timeout, digest: j.digest}
+	*r = Request{Name: j.Name, Weight: j.Weight, Timeout: j.Timeout, At: j.At, digest: j.digest}
 	r.Method, r.Authority, r.Path = j.Method, j.Authority, j.Path
 	for _, f := range j.Headers {
 		r.Header = append(r.Header, proto.Field(f))

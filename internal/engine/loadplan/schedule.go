@@ -115,9 +115,15 @@ func (s *poisson) Left(from, till int64) (n int64) {
 	return n
 }
 
-// NewSchedule is the share of worker i, from 0, of n in the arrivals of an open workload. Plans of
-// Poisson arrivals need a Seed.
+// NewSchedule is the share of worker i, from 0, of n in the arrivals of an open workload; of a
+// closed one a ClosedSchedule. Plans of Poisson arrivals need a Seed.
 func (p *Plan) NewSchedule(i, n int) Schedule {
+	if !p.Open() {
+		return ClosedSchedule{}
+	}
+	if p.Replay > 0 {
+		return &replay{requests: p.Requests, own: p.replayed(i, n)}
+	}
 	if p.Arrival == Poisson {
 		stream, _ := p.streamIndex(i, n)
 		return newPoisson(p.rateProfile(), p.Seed, stream, float64(n)*p.shareDivisor())

@@ -31,6 +31,10 @@ func (s *Sequence) startingAt(place int64) *Sequence {
 // NewSequences are what worker i, from 0, of n sends in the window, and in the warm-up before it.
 // Without Requested both are the same sequence, and the window continues it.
 func (p *Plan) NewSequences(i, n int) (window, warmup *Sequence) {
+	if p.Replay > 0 {
+		window = &Sequence{order: p.replayed(i, n)}
+		return window, window
+	}
 	place, places := p.streamIndex(i, n)
 	reqs := p.Requests
 	if p.Scenario != nil { // it chooses what is sent

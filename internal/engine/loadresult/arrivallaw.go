@@ -73,7 +73,7 @@ type Pacing struct {
 func NewPacing(p *loadplan.Plan, law *Law, n int) Pacing {
 	rate := p.Offered().PerSecond() / float64(n) / 1e9
 	poisson := p.Arrival == loadplan.Poisson
-	if rate <= 0 || poisson && len(p.Stages) > 0 {
+	if rate <= 0 || poisson && len(p.Stages) > 0 || p.Replay > 0 {
 		return Pacing{left: math.MaxInt64}
 	}
 	every := min(max(int64(math.Ceil(rate*lawSpan)), 1), lawSpanOf)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ import (
 //	body_base64  instead of it, a string in base64: a body that is not text, and has no holes
 //	weight   an integer from 1 to MaxWeight, its share of what is sent; 1
 //	name     a string, of its route in the result; the method and path
+//	at_s     a number, seconds after the start of the load at which it is due, once: of all
+//	         requests of the file or of none, in ascending order
 //	expect_body    a check of its responses, or a list of them, as --expect-body takes it, in place
 //	               of those of the whole run
 //	expect_header  likewise, as --expect-header takes it
@@ -43,6 +46,9 @@ func Read(file string, r io.Reader, d Defaults) ([]loadplan.Request, error) {
 		}
 		e, err := parseEntry(line, d)
 		if err != nil {
+			return err
+		}
+		if err := b.checkTime(e); err != nil {
 			return err
 		}
 		return b.addRequest(e)
@@ -85,6 +91,24 @@ func parseEntry(line []byte, d Defaults) (entry, error) {
 		return e, err
 	}
 	return e, errors.Join(append(e.holes, e.checkComplete())...)
+}
+
+// checkTime reports a request whose time does not follow the last one's.
+func (b *builder) checkTime(e entry) error {
+	if len(b.done) > 0 && e.timed != b.timed {
+		return errors.New("at_s is given in some lines and not in others; give it in all or in none")
+	}
+	b.timed = e.timed
+	switch {
+	case !e.timed:
+		return nil
+	case e.weight != 1:
+		return errors.New("weight and at_s both say how often it is sent; with at_s it is once")
+	case len(b.done) > 0 && e.at < b.done[len(b.done)-1].At:
+		return fmt.Errorf("at_s is %v, and that of the request above is later, %v", e.at,
+			b.done[len(b.done)-1].At)
+	}
+	return nil
 }
 
 // checkComplete reports a request that has marks in place of its secrets.
@@ -205,6 +229,14 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 		if err != nil || e.weight < 1 || e.weight > MaxWeight {
 			return fmt.Errorf("weight %.80s is not an integer from 1 to %d", v, MaxWeight)
 		}
+		return nil
+	},
+	"at_s": func(e *entry, v json.RawMessage) (err error) {
+		f, err := strconv.ParseFloat(string(v), 64)
+		if most := loadplan.MaxTime.Seconds(); err != nil || !(f >= 0 && f <= most) {
+			return fmt.Errorf("at_s %.80s is not a number of seconds from 0 to %.0f", v, most)
+		}
+		e.at, e.timed = loadplan.Seconds(math.Round(f*1e9)), true
 		return nil
 	},
 	"timeout": func(e *entry, v json.RawMessage) error {

@@ -119,6 +119,7 @@ type builder struct {
 	Defaults
 	header []proto.Field // of every request without headers and credentials of its own
 	done   []loadplan.Request
+	timed  bool // they have times
 	bytes  int64
 }
 
@@ -131,6 +132,8 @@ type entry struct {
 	raw    bool   // the body has no holes, whatever looks like one
 	weight int
 	name   string
+	at     loadplan.Seconds // when it is due, if it is timed
+	timed  bool
 	expect loadplan.Expectations
 
 	timeout time.Duration   // 0: the run's
@@ -141,7 +144,8 @@ type entry struct {
 
 // addRequest appends the request of e, completed with the defaults.
 func (b *builder) addRequest(e entry) error {
-	r := loadplan.Request{Name: e.name, Weight: e.weight, Timeout: loadplan.Seconds(e.timeout)}
+	r := loadplan.Request{Name: e.name, Weight: e.weight, At: e.at,
+		Timeout: loadplan.Seconds(e.timeout)}
 	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
 	if r.Method == "" {
 		r.Method = b.defaultMethod(e.body)

@@ -211,7 +211,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url" "/"}`, `1:8: invalid character '"' after object key`},
 		{`{"url":"/",}`, `1:12: invalid character '}' looking for beginning of object key string`},
 		{`{"url":"/"} {}`, `1:13: invalid character '{' after top-level value`},
-		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are body, body_base64, expect_body, expect_header, headers, method, name, timeout, url, weight`},
+		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are at_s, body, body_base64, expect_body, expect_header, headers, method, name, timeout, url, weight`},
 		{`{"url":"\x"}`, `1:10: invalid character 'x' in string escape code`},
 		{`{"url":"/","url":"/"}`, `1:12: key "url" is given twice`},
 		{`{"url":1}`, `1:2: url is a number; a string is wanted`},
@@ -326,6 +326,29 @@ func TestMarksAreNotSent(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "file:1") ||
 			!strings.Contains(err.Error(), "in the place of a secret") {
 			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// Times are those of all requests or of none, and ascend.
+func TestTimes(t *testing.T) {
+	base, err := Parse("http://localhost/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read("f", strings.NewReader(`{"at_s": 0}`+"\n"+`{"at_s": 0.25}`+"\n"+`{"at_s": 0.25}`), Defaults{URL: base})
+	if err != nil || len(all) != 3 || all[0].At != 0 || all[2].At != loadplan.Seconds(250e6) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for text, want := range map[string]string{
+		`{"at_s": 1}` + "\n" + `{"url": "/"}`:  "f:2: at_s is given in some lines and not in others; give it in all or in none",
+		`{"at_s": 1}` + "\n" + `{"at_s": 0.5}`: "f:2: at_s is 500ms, and that of the request above is later, 1s",
+		`{"at_s": 1, "weight": 2}`:             "f:1: weight and at_s both say how often it is sent; with at_s it is once",
+		`{"at_s": -1}`:                         "f:1:2: at_s -1 is not a number of seconds from 0 to 31622400",
+		`{"at_s": "1"}`:                        `f:1:2: at_s "1" is not a number of seconds from 0 to 31622400`,
+	} {
+		if _, err := Read("f", strings.NewReader(text), Defaults{URL: base}); err == nil || err.Error() != want {
+			t.Errorf("%s\n  is %v\nwant %s", text, err, want)
 		}
 	}
 }

@@ -54,6 +54,9 @@ func modelMethod(r *result.Result) string {
 	if r.Plan.Arrival == loadplan.Poisson {
 		law = fmt.Sprintf("independent of one another (Poisson, seed %d)", r.Plan.Seed)
 	}
+	if r.Plan.Replay > 0 {
+		law = "each at the time that the requests file has for it"
+	}
 	return "Open loop: requests are due " + law + ", whatever the server does. Latency is from the " +
 		"instant a request was due to the end of its answer, so that waiting for a slow server is in " +
 		"it; service time is from the instant it was sent."

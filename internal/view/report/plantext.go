@@ -59,6 +59,9 @@ func arrivalsText(p loadplan.Plan, rate float64) string {
 	if p.CountsIterations() {
 		each = " iterations/s "
 	}
+	if p.Replay > 0 {
+		return format.Exact3(rate) + "/s on average, replayed for " + p.Replay.String()
+	}
 	if len(p.Stages) == 0 {
 		return format.Exact3(rate) + each + law
 	}

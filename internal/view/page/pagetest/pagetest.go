@@ -85,6 +85,8 @@ type Tab struct {
 	mu         sync.Mutex
 	complaints []string
 	fetched    []string
+	requests   []*network.EventRequestWillBeSent
+	rawHeaders map[network.RequestID]network.Headers
 }
 
 // OpenTab opens an empty tab for the test. Without chromium the test is skipped, or fails if CI is
@@ -164,9 +166,9 @@ func (tab *Tab) recordEvent(event any) {
 			tab.complain(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
 	case *network.EventRequestWillBeSent:
-		tab.mu.Lock()
-		tab.fetched = append(tab.fetched, e.Request.URL)
-		tab.mu.Unlock()
+		tab.recordRequest(e)
+	case *network.EventRequestWillBeSentExtraInfo:
+		tab.recordHeaders(e)
 	}
 }
 

@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/result"
+	"dyno/internal/view/peers"
+)
+
+// A peer is another load generator whose command line dyno accepts and whose report it writes.
+type peer struct {
+	name  string
+	does  string
+	flags []peerFlag
+	dash  bool // -long, as Go's package flag has it
+	start func() *peerLoad
+}
+
+// A peerFlag is one of the other tool's flags.
+type peerFlag struct {
+	names string // separated by blanks, without dashes
+	value string // "": a switch
+	does  string
+	set   func(l *peerLoad, value string) error
+}
+
+// A peerLoad is what the other tool's command line asks for, as one of dyno run.
+type peerLoad struct {
+	peers.Run
+	url    string
+	rate   float64
+	capped float64
+	body   string // of dyno's --body; "": none
+	kind   string // Content-Type
+	method string
+	flags  []string // further ones of dyno run
+	lies   []string // what the other tool would have done, for a line on stderr
+	help   bool
+	shown  bool // the version
+}
+
+// add adds flags of dyno run.
+func (l *peerLoad) add(flags ...string) error {
+	l.flags = append(l.flags, flags...)
+	return nil
+}
+
+// same is a flag whose value one of dyno run has too.
+func same(flag string) func(*peerLoad, string) error {
+	return func(l *peerLoad, v string) error { return l.add(flag, v) }
+}
+
+// always is a switch that stands for flags of dyno run.
+func always(flags ...string) func(*peerLoad, string) error {
+	return func(l *peerLoad, _ string) error { return l.add(flags...) }
+}
+
+func unused(*peerLoad, string) error { return nil }
+
+// refused is a flag that dyno cannot do.
+func refused(why string) func(*peerLoad, string) error {
+	return func(*peerLoad, string) error { return errors.New(why) }
+}
+
+func setDetail(l *peerLoad, _ string) error {
+	l.Detail = true
+	return nil
+}
+
+func setKind(l *peerLoad, v string) error    { l.kind = v; return nil }
+func setPeerURL(l *peerLoad, v string) error { l.url = v; return nil }
+
+func setMethod(l *peerLoad, v string) error {
+	l.method = strings.ToUpper(v)
+	return nil
+}
+
+// setNumber reads a count such as 100 or 2k.
+func setNumber(to func(*peerLoad) *int) func(*peerLoad, string) error {
+	return func(l *peerLoad, v string) error {
+		n, err := parseCount(strings.ToLower(v))
+		if err == nil && (n < 1 || n > loadplan.MaxConnections) {
+			err = fmt.Errorf("%q is not a number from 1 to %d", v, loadplan.MaxConnections)
+		}
+		*to(l) = int(n)
+		return err
+	}
+}
+
+func setConnections(l *peerLoad, v string) error {
+	return setNumber(func(l *peerLoad) *int { return &l.Connections })(l, v)
+}
+
+func setThreads(l *peerLoad, v string) error {
+	return setNumber(func(l *peerLoad) *int { return &l.Threads })(l, v)
+}
+
+func setRequested(l *peerLoad, v string) (err error) {
+	l.Requested, err = parseCount(strings.ToLower(v))
+	return err
+}
+
+func setPeerDuration(l *peerLoad, v string) error {
+	d, err := parseDuration(v)
+	if err == nil && d <= 0 {
+		err = fmt.Errorf("%q is no time above 0", v)
+	}
+	l.Duration = d
+	return err
+}
+
+func setPeerRate(l *peerLoad, v string) error {
+	r, err := parseRate(strings.ToLower(v))
+	l.rate = r.PerSecond()
+	return err
+}
+
+// setBasic adds credentials.
+func setBasic(l *peerLoad, v string) error { return l.add("-u", v) }
+
+// setBodyFile has the body be a file.
+func setBodyFile(l *peerLoad, v string) error {
+	l.body = "@" + v
+	return nil
+}
+
+func setBodyText(l *peerLoad, v string) error {
+	if strings.HasPrefix(v, "@") {
+		return errors.New("a body that begins with @ is a file's name here; write it to a file")
+	}
+	l.body = v
+	return nil
+}
+
+// parsePeer reads a command line of another tool.
+func parsePeer(p peer, args []string) (*peerLoad, error) {
+	l := p.start()
+	l.Tool = p.name
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if len(arg) < 2 || arg[0] != '-' || arg == "--" {
+			if arg != "--" {
+				l.url = arg
+			}
+			continue
+		}
+		f, value, has, err := p.findFlag(arg)
+		if err != nil {
+			return l, err
+		}
+		for i, one := range f {
+			v := ""
+			if one.value != "" && i == len(f)-1 {
+				if v = value; !has {
+					if len(args) == 0 {
+						return l, fmt.Errorf("%s needs a value", arg)
+					}
+					v, args = args[0], args[1:]
+				}
+			}
+			if err := one.set(l, v); err != nil {
+				return l, fmt.Errorf("%s: %w", arg, err)
+			}
+		}
+	}
+	return l, nil
+}
+
+// findFlag finds the flags of an argument: one, or, of single letters, several.
+func (p peer) findFlag(arg string) (all []peerFlag, value string, has bool, err error) {
+	find := func(name string) (peerFlag, bool) {
+		for _, f := range p.flags {
+			if slices.Contains(strings.Fields(f.names), name) {
+				return f, true
+			}
+		}
+		return peerFlag{}, false
+	}
+	unknown := fmt.Errorf("%s is not a flag of %s that dyno knows", arg, p.name)
+	if p.dash || strings.HasPrefix(arg, "--") {
+		name, value, has := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		f, known := find(name)
+		if !known {
+			return nil, "", false, unknown
+		}
+		return []peerFlag{f}, value, has, nil
+	}
+	for i := 1; i < len(arg); i++ {
+		f, known := find(arg[i : i+1])
+		if !known {
+			return nil, "", false, unknown
+		}
+		if all = append(all, f); f.value != "" {
+			return all, strings.TrimPrefix(arg[i+1:], "="), i+1 < len(arg), nil
+		}
+	}
+	return all, "", false, nil
+}
+
+// runArgs is the command line of dyno run for what was asked.
+func (l *peerLoad) runArgs() []string {
+	args := []string{"-c", strconv.Itoa(l.Connections), "--expect", "any", "--no-save"}
+	if l.Threads > 0 {
+		args = append(args, "-t", strconv.Itoa(l.Threads))
+	}
+	if l.Requested > 0 {
+		args = append(args, "-n", strconv.FormatInt(l.Requested, 10))
+	}
+	if l.Duration > 0 {
+		args = append(args, "-d", l.Duration.String())
+	}
+	if l.rate > 0 {
+		args = append(args, "-R", strconv.FormatFloat(l.rate, 'f', -1, 64))
+	}
+	if l.method != "" {
+		args = append(args, "-X", l.method)
+	}
+	if l.body != "" {
+		args = append(args, "-b", l.body)
+		if l.kind != "" {
+			args = append(args, "-H", "Content-Type: "+l.kind)
+		}
+	}
+	return append(append(args, l.flags...), l.url)
+}
+
+// runPeer is a verb that acts as another tool.
+func runPeer(p peer) func(streams, []string) int {
+	return func(s streams, args []string) int {
+		l, err := parsePeer(p, args)
+		switch {
+		case l.help:
+			return s.printHelp(p.name)
+		case l.shown:
+			return s.printText(fmt.Sprintf("%s, as dyno %s has it\n", p.name, loadplan.Version))
+		case err == nil && l.url == "":
+			err = errors.New("no URL is given")
+		}
+		if err == nil {
+			err = l.complete()
+		}
+		if err != nil {
+			return s.refuseFlags(p.name, []error{err})
+		}
+		f, faults := readRun(l.runArgs(), s.in)
+		if f.plan.Cap = loadplan.RatePerSecond(l.capped); len(faults) > 0 {
+			return s.refuseFlags(p.name, faults)
+		}
+		if p.name == "ab" {
+			l.Document = askDocument(f)
+		}
+		ctx, end := untilInterrupted()
+		defer end()
+		r, err := f.carryOutPlan(ctx, f.plan, runHere, func(loadresult.Interval) {})
+		if err != nil {
+			return s.failNotRun(err)
+		}
+		return s.reportAsPeer(l, r)
+	}
+}
+
+// reportAsPeer writes the other tool's report, and to stderr where that tool would have lied.
+func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
+	l.URL, l.Threads = l.url, r.Plan.Threads
+	if r.Answers() > 0 || l.Tool != "wrk" && l.Tool != "wrk2" { // which print nothing then
+		if err := peers.Write(s.out, l.Run, r); err != nil {
+			return s.writeExitCode(err)
+		}
+	}
+	if untrue := peers.Untrue(l.Run, r, l.lies); untrue != "" {
+		s.writeLine("dyno: %s", untrue)
+	}
+	switch cause := failureOf(r, false); {
+	case r.Ended == string(loadresult.Interrupted):
+		return exitInterrupted
+	case cause != "":
+		s.writeLine("dyno: %s", cause)
+		return exitUnreachable
+	}
+	return exitOK
+}
+
+// peerVerbs are the verbs that act as other tools.
+func peerVerbs() (all []verb) {
+	for _, p := range allPeers() {
+		all = append(all, verb{name: p.name, args: "[its flags] URL", does: p.does, run: runPeer(p),
+			groups: p.groups, more: peerNotes, examples: []string{peerExamples[p.name]}})
+	}
+	return all
+}
+
+const peerNotes = `The flags and the form of the report are those of the other tool; the engine and
+the numbers are dyno's. Where the other tool would have reported something untrue, a
+line on stderr says so. A link to dyno with this name acts as this verb. Nothing is
+stored. docs/from.md says what differs.
+`
+
+var peerExamples = map[string]string{
+	"wrk":      "dyno wrk -t2 -c10 -d1s --latency http://127.0.0.1:8080/",
+	"wrk2":     "dyno wrk2 -t2 -c10 -d1s -R500 --latency http://127.0.0.1:8080/",
+	"ab":       "dyno ab -n 500 -c 10 http://127.0.0.1:8080/",
+	"hey":      "dyno hey -n 500 -c 10 http://127.0.0.1:8080/",
+	"oha":      "dyno oha -n 500 -c 10 --no-tui http://127.0.0.1:8080/",
+	"go-meter": "dyno go-meter -t 1 -c 10 -d 1s -mrq 500 -u http://127.0.0.1:8080/",
+}
+
+// groups are the flags, for the help and the completion.
+func (p peer) groups() []group {
+	var all []option
+	for _, f := range p.flags {
+		o := option{value: f.value, does: f.does}
+		for name := range strings.FieldsSeq(f.names) {
+			if len(name) == 1 {
+				o.short = name
+			} else if o.long == "" {
+				o.long = name
+			}
+		}
+		all = append(all, o)
+	}
+	return []group{{"Flags of " + p.name, all}}
+}
+
+// PeerOf is the tool as which dyno acts when it is started under that name; "" if none.
+func PeerOf(program string) string {
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	for _, p := range allPeers() {
+		if p.name == name {
+			return name
+		}
+	}
+	return ""
+}

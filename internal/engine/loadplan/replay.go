@@ -1,0 +1,109 @@
+package loadplan
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// A replay is the schedule of requests that each have an intended start time of their own: those
+// of one worker.
+type replay struct {
+	requests []Request
+	own      []uint32 // which of them, ascending
+	next     int      // of own
+}
+
+func (s *replay) Next() (int64, bool) {
+	if s.next == len(s.own) {
+		return 0, false
+	}
+	s.next++
+	return int64(s.requests[s.own[s.next-1]].At), true
+}
+
+// Left is the difference of two positions among this worker's requests.
+func (s *replay) Left(from, till int64) int64 {
+	return int64(max(s.firstFrom(till)-max(s.firstFrom(from), s.next), 0))
+}
+
+// firstFrom is the position of the first of own that is due at the instant or later.
+func (s *replay) firstFrom(at int64) int {
+	return sort.Search(len(s.own), func(i int) bool { return int64(s.requests[s.own[i]].At) >= at })
+}
+
+// SetReplay makes the plan a replay if its requests have times, and reports whether they do. Then
+// each is sent once.
+func (p *Plan) SetReplay() bool {
+	if n := len(p.Requests); n > 0 {
+		p.Replay = p.Requests[n-1].At
+	}
+	return p.Replay > 0
+}
+
+// replayed are the requests of a replay that worker i of n sends: its share of the arrivals.
+func (p *Plan) replayed(i, n int) (own []uint32) {
+	t, all := p.workerSlots(i, n), uint64(len(p.Requests))
+	for begun := uint64(0); begun < all; begun += t.period {
+		for _, slot := range t.slots {
+			if begun+slot < all {
+				own = append(own, uint32(begun+slot))
+			}
+		}
+	}
+	return own
+}
+
+// checkReplay is Check of a replay.
+func (p *Plan) checkReplay(flaw func(bool, string, string, ...any)) {
+	last := Seconds(0)
+	for i := range p.Requests {
+		at := p.Requests[i].At
+		if at < last || time.Duration(at) > MaxTime {
+			flaw(true, "--requests-file", "request %d is due at %v, which is before the one above it, "+
+				"or later than %v", i+1, at, MaxTime)
+			break
+		}
+		last = at
+	}
+	if p.Replay == 0 {
+		flaw(last > 0, "--requests-file", "has times (at_s), which only dyno run replays")
+		return
+	}
+	flaw(p.Rate > 0 || len(p.Stages) > 0, "--rate", "the requests file says when each request is "+
+		"due (at_s); leave out -R and --stage")
+	flaw(p.Arrival == Poisson, "--arrival", "the requests file says when each request is due (at_s)")
+	flaw(p.Warmup > 0, "--warmup", "a replay (at_s) begins with its first request, and measures all")
+	flaw(p.Requested > int64(len(p.Requests)), "--requests",
+		"%d are more than the %d that are replayed", p.Requested, len(p.Requests))
+	flaw(p.Scenario != nil, "--requests-file", "has times (at_s), which users, rows of data and "+
+		"checks exclude; give values by --variable")
+	flaw(p.Replay != last, "--requests-file", "the last request is due at %v, and not at %v", last,
+		p.Replay)
+}
+
+// replayedBy is how many requests of a replay are due before an instant.
+func (p *Plan) replayedBy(at time.Duration) int {
+	n := len(p.Requests)
+	if p.Requested > 0 {
+		n = int(min(p.Requested, int64(n)))
+	}
+	return sort.Search(n, func(i int) bool { return time.Duration(p.Requests[i].At) >= at })
+}
+
+// replayRate is the mean rate of a replay.
+func (p *Plan) replayRate() Rate {
+	return Rate(math.Round(float64(p.Asks()) / time.Duration(p.Replay).Seconds() * 1000))
+}
+
+// replayPeak is the most requests of a replay that are due within a second.
+func (p *Plan) replayPeak() Rate {
+	most, from := 0, 0
+	for i := range p.Requests {
+		for p.Requests[i].At-p.Requests[from].At >= Seconds(time.Second) {
+			from++
+		}
+		most = max(most, i+1-from)
+	}
+	return max(RatePerSecond(float64(most)), p.replayRate())
+}

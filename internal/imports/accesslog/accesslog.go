@@ -1,0 +1,273 @@
+// Package accesslog reads the access logs of nginx, Apache and Caddy, one line at a time.
+//
+// A line that has not the form of the log is an error, because the log may be of another form and
+// all of it read wrongly. A line of the right form whose request is none, as scanners and broken
+// clients leave, is skipped and counted.
+package accesslog
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/imports"
+)
+
+// A Log is what was read of a log besides its requests.
+type Log struct {
+	Format   string         // its form, in words
+	Lines    int            // with a request or without
+	Skipped  int            // whose request is none
+	First    int            // number of the first of these
+	Bodiless int            // requests whose method has a body, which no log has
+	Status   map[string]int // responses by status
+}
+
+// Read gives the requests of a log, as file of that name, to take. A nil format is found by the
+// first line. It stops at the first error, which has the line.
+func Read(file string, r io.Reader, format *Format, take func(imports.Request) error) (Log, error) {
+	log := Log{Status: map[string]int{}}
+	lines := imports.NewLines(file, r)
+	parse := parserOf(format)
+	for lines.Next() {
+		text := lines.Text()
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if at := lines.Binary(); at > 0 {
+			return log, lines.Fault(at, "has a byte that no access log has; is it compressed?")
+		}
+		if parse == nil {
+			if parse = detect(text, &log); parse == nil {
+				return log, lines.Fault(1, "is no line of nginx's or Apache's combined or common log, and "+
+					"none of Caddy's; describe it, as in --format '$remote_addr [$time_local] \"$request\"'")
+			}
+		}
+		e, column, err := parse(text)
+		if err != nil {
+			return log, lines.Fault(column, "%v", err)
+		}
+		log.Lines++
+		if e.status != "" {
+			log.Status[e.status]++
+		}
+		request, ok := e.request()
+		if !ok {
+			log.Skipped++
+			log.First = cmp.Or(log.First, lines.Number())
+			continue
+		}
+		switch request.Method {
+		case "POST", "PUT", "PATCH":
+			log.Bodiless++
+		}
+		if err := take(request); err != nil {
+			return log, lines.Fault(0, "%v", err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return log, err
+	}
+	if log.Lines == 0 {
+		return log, lines.Fault(0, "has no line")
+	}
+	return log, nil
+}
+
+// An entry is what a line has.
+type entry struct {
+	method, uri, args, host, status string
+	at                              time.Duration // after 1970
+	timed                           bool
+}
+
+// A parser parts a line. Its error is at a column.
+type parser func(line string) (e entry, column int, err error)
+
+func parserOf(format *Format) parser {
+	if format == nil {
+		return nil
+	}
+	return format.parse
+}
+
+// detect returns what parses a log whose first line that is; nil if it is of no known form.
+func detect(line string, log *Log) parser {
+	if strings.HasPrefix(line, "{") {
+		log.Format = "Caddy's JSON"
+		return parseCaddy
+	}
+	for _, k := range known {
+		f, err := ParseFormat(k.format)
+		if err != nil {
+			continue
+		}
+		if _, _, err = f.parse(line); err == nil && !f.hasBlank(line) {
+			log.Format = k.name
+			return f.parse
+		}
+	}
+	return nil
+}
+
+// hasBlank reports whether a line has a blank in its address: it begins with something else.
+func (f Format) hasBlank(line string) (blank bool) {
+	f.match(line, func(name, text string, _ int) {
+		blank = blank || name == "remote_addr" && strings.Contains(text, " ")
+	})
+	return blank
+}
+
+// parse parts a line of the format.
+func (f Format) parse(line string) (e entry, column int, err error) {
+	at := 0
+	column, problem := f.match(line, func(name, text string, column int) {
+		if err == nil {
+			err, at = e.set(name, text), column
+		}
+	})
+	if problem != "" {
+		return e, column, errors.New(problem)
+	}
+	return e, at, err
+}
+
+// set takes the value of a variable of nginx.
+func (e *entry) set(name, text string) (err error) {
+	switch name {
+	case "request":
+		parts := strings.Fields(unescape(text))
+		if len(parts) == 2 || len(parts) == 3 { // without a version: HTTP/0.9
+			e.method, e.uri = parts[0], parts[1]
+		}
+	case "request_method":
+		e.method = text
+	case "request_uri", "uri":
+		e.uri = unescape(text)
+	case "args", "query_string":
+		e.args = strings.TrimPrefix(unescape(text), "?")
+	case "host", "http_host", "server_name":
+		if text != "-" && text != "_" {
+			e.host = text
+		}
+	case "status":
+		if len(text) != 3 || strings.Trim(text, "0123456789") != "" {
+			return fmt.Errorf("its status, %.20q, is none", text)
+		}
+		e.status = text
+	default:
+		return e.setTime(name, text)
+	}
+	return nil
+}
+
+// layouts of times, by the names of nginx.
+var layouts = map[string]string{"time_local": apacheTime, "time_bracketed": "[" + apacheTime + "]",
+	"time_iso8601": time.RFC3339Nano}
+
+const apacheTime = "02/Jan/2006:15:04:05 -0700"
+
+// units of times that are numbers since 1970.
+var units = map[string]float64{"msec": 1e9, "milliseconds": 1e6, "microseconds": 1e3}
+
+// setTime takes the value of a variable that is a time. The most exact one counts.
+func (e *entry) setTime(name, text string) error {
+	if layout := layouts[name]; layout != "" {
+		t, err := time.Parse(layout, text)
+		if err != nil {
+			return fmt.Errorf("its time, %.40q, is not like %s", text, layout)
+		}
+		if !e.timed || e.at%time.Second == 0 {
+			e.at, e.timed = since1970(t), true
+		}
+		return nil
+	}
+	if unit := units[name]; unit != 0 {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(math.Abs(f*unit) < 1<<62) {
+			return fmt.Errorf("its time, %.40q, is not a number since 1970", text)
+		}
+		e.at, e.timed = time.Duration(math.Round(f*unit/1e3))*1e3, true // float64 has no more
+	}
+	return nil
+}
+
+// since1970 is a time as a duration, or the nearest that there is.
+func since1970(t time.Time) time.Duration { return t.Sub(time.Unix(0, 0)) }
+
+// request is the entry as a request; not ok if it is none that HTTP has.
+func (e entry) request() (r imports.Request, ok bool) {
+	r = imports.Request{Method: e.method, URL: e.uri, Host: e.host, At: e.at, Timed: e.timed}
+	if e.args != "" && e.args != "-" && !strings.Contains(r.URL, "?") {
+		r.URL += "?" + e.args
+	}
+	if r.Method == "" {
+		r.Method = "GET" // a log of addresses only
+	}
+	r.URL, _, _ = strings.Cut(r.URL, "#")
+	if _, err := imports.ParseHost(cmp.Or(r.Host, "localhost")); err != nil {
+		return r, false
+	}
+	for _, c := range r.Method {
+		if (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+			return r, false
+		}
+	}
+	path := strings.HasPrefix(r.URL, "/") || strings.Contains(r.URL, "://") ||
+		r.URL == "*" && r.Method == "OPTIONS"
+	r.URL = escapePath(r.URL)
+	return r, path && r.Method != "CONNECT" && len(r.URL) < imports.MaxLine
+}
+
+// escapePath writes the bytes of a path as %XX that no request line may have.
+func escapePath(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// parseCaddy parts a line of JSON as Caddy writes them.
+func parseCaddy(line string) (e entry, column int, err error) {
+	var l struct {
+		Time    json.RawMessage `json:"ts"`
+		Status  *int            `json:"status"`
+		Request *struct {
+			Method, Host, URI string
+		} `json:"request"`
+	}
+	if err := json.Unmarshal([]byte(line), &l); err != nil {
+		if s, is := errors.AsType[*json.SyntaxError](err); is {
+			return e, int(s.Offset), fmt.Errorf("is no JSON: %w", err)
+		}
+		if t, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+			return e, int(t.Offset), fmt.Errorf("%s is a %s", strings.ToLower(t.Field), t.Value)
+		}
+		return e, 1, err
+	}
+	if l.Request == nil || l.Request.URI == "" {
+		return e, 1, errors.New(`has no "request" with a "uri", as Caddy's access log has`)
+	}
+	e = entry{method: l.Request.Method, uri: l.Request.URI, host: l.Request.Host}
+	if l.Status != nil {
+		e.status = strconv.Itoa(*l.Status)
+	}
+	if len(l.Time) > 0 {
+		text := strings.Trim(string(l.Time), `"`)
+		if err = e.setTime("msec", text); err != nil {
+			err = e.setTime("time_iso8601", text)
+		}
+	}
+	return e, 1, err
+}

@@ -1,0 +1,156 @@
+package peers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+)
+
+// make goldens sets it.
+var update = flag.Bool("update", false, "write the golden files")
+
+// measured is a result of 1000 requests in a second.
+func measured(t *testing.T) *result.Result {
+	t.Helper()
+	spread := func(from, to int64) *result.Distribution {
+		h := metric.NewHistogram(3)
+		for i := range int64(1000) {
+			h.Record(from + (to-from)*i*i/1e6) // more short ones than long ones
+		}
+		hdr, err := h.EncodeHDR()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := h.View()
+		us := func(q float64) float64 { return float64(v.Quantile(q)) / 1e3 }
+		return &result.Distribution{Count: h.Count, Min: float64(h.Min) / 1e3, Mean: h.Mean() / 1e3,
+			Stdev: v.Stdev() / 1e3, P50: us(0.5), P75: us(0.75), P90: us(0.9), P95: us(0.95), P99: us(0.99),
+			P999: us(0.999), P9999: us(0.9999), Max: float64(h.Max) / 1e3, HDR: hdr}
+	}
+	r := &result.Result{Dyno: "1.2.3", Model: result.ClosedLoop, Plan: loadplan.Plan{Threads: 2, Connections: 10}}
+	r.Window.MeasuredS = 1
+	r.Requests.Sent, r.Requests.Completed = 1000, 1000
+	r.Latency, r.Service = spread(30e3, 3e6), spread(30e3, 3e6)
+	r.Phases.Connect, r.Phases.FirstByte, r.Phases.DNS = spread(10e3, 20e3), spread(20e3, 2e6), spread(1e3, 2e3)
+	r.Status = map[string]int64{"200": 1000}
+	r.Bytes = result.Bytes{Sent: 50_000, Received: 140_000}
+	r.Connections.Asked, r.Connections.Served = 10, 10
+	r.Series = []result.Point{{T: 1, Sent: 1000, Completed: 1000, Mean: 1020, Received: 140_000, Written: 50_000}}
+	r.Generator.Verdict = result.OK
+	return r
+}
+
+var runs = []Run{
+	{Tool: "wrk", Threads: 2, Connections: 10, Duration: time.Second, Detail: true},
+	{Tool: "wrk2", Threads: 2, Connections: 10, Duration: time.Second, Detail: true},
+	{Tool: "ab", Connections: 10, Requested: 1000, Document: Document{Server: "dyno1"}},
+	{Tool: "hey", Connections: 10, Requested: 1000},
+	{Tool: "oha", Connections: 10, Requested: 1000},
+	{Tool: "go-meter", Threads: 2, Connections: 10, Duration: time.Second, Detail: true},
+}
+
+// Each report is as it was, and has the form of what the tool itself writes: testdata/TOOL.real is
+// the output of wrk 4.1, ab 2.3, hey 0.1 and oha 1.16, without ab's lines of copyright.
+func TestReports(t *testing.T) {
+	for _, run := range runs {
+		run.URL = "http://127.0.0.1:18096/"
+		var b strings.Builder
+		if err := Write(&b, run, measured(t)); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", run.Tool+".golden")
+		if *update {
+			if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || b.String() != string(want) {
+			t.Errorf("%s: %v\n%s\nwant\n%s", run.Tool, err, b.String(), want)
+		}
+		real, err := os.ReadFile(filepath.Join("testdata", run.Tool+".real"))
+		if err != nil {
+			continue // go-meter and wrk2 are in no package
+		}
+		if got, want := form(b.String()), form(string(real)); got != want {
+			t.Errorf("%s: the form is\n%s\nwant\n%s", run.Tool, got, want)
+		}
+	}
+}
+
+var (
+	numbers = regexp.MustCompile(`-?\b(NaN|[0-9]+(\.[0-9]+)?)((us|ms|s|k|K|M|G)?B?\b)?`)
+	blanks  = regexp.MustCompile(`[ \t]+`)
+)
+
+// form is a report without its numbers, bars and the widths between.
+func form(text string) string {
+	text = strings.NewReplacer("■", "", "<$Revision$>", "(dyno)").Replace(text)
+	text = regexp.MustCompile(`[KMG]iB`).ReplaceAllString(text, "B")
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = blanks.ReplaceAllString(numbers.ReplaceAllString(strings.TrimRight(line, " \n"), "N"), " ")
+		line = regexp.MustCompile(`\(dyno[^)]*\)`).ReplaceAllString(line, "(dyno)")
+		if strings.HasPrefix(line, " Total data:") && !strings.Contains(text, "Success rate") ||
+			strings.HasPrefix(line, " Size/request:") && !strings.Contains(text, "Success rate") {
+			continue // hey leaves them out where bodies are empty
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A line says where the tool would have lied, and only then.
+func TestUntrue(t *testing.T) {
+	for _, test := range []struct {
+		tool, want string
+		asked      []string
+		change     func(*result.Result)
+	}{
+		{"wrk", "", nil, func(*result.Result) {}},
+		{"ab", "", nil, func(*result.Result) {}},
+		{"hey", "asked", []string{"asked", "more"}, func(*result.Result) {}},
+		{"wrk", "3 of 10 connections answered nothing", nil, func(r *result.Result) { r.Connections.Served = 7 }},
+		{"oha", "every answer was an error", nil, func(r *result.Result) { r.Status = map[string]int64{"503": 1000} }},
+		{"wrk", "the generator was the limit", nil, func(r *result.Result) { r.Generator.Verdict = result.ClientBound }},
+		{"hey", "p99 is 10.00ms from when requests were due; hey counts from when they were sent, which is 1.00ms", nil,
+			func(r *result.Result) { r.Latency.P99, r.Service.P99 = 10_000, 1000 }},
+		{"wrk2", "all of the run is measured", nil, func(*result.Result) {}},
+		{"go-meter", "5 requests failed", nil, func(r *result.Result) { r.Requests.Errors = 5 }},
+		{"wrk", "for 2.0 s nothing was answered", nil, func(r *result.Result) {
+			r.Window.MeasuredS = 4
+			r.Series = []result.Point{{T: 1, Completed: 1}, {T: 2}, {T: 3}, {T: 4, Completed: 1}}
+		}},
+	} {
+		r := measured(t)
+		test.change(r)
+		got := Untrue(Run{Tool: test.tool, Duration: time.Second}, r, test.asked)
+		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.tool, got, test.want)
+		}
+	}
+}
+
+// What nothing was measured of can be written, too.
+func TestNothingMeasured(t *testing.T) {
+	for _, run := range runs {
+		r := &result.Result{}
+		r.Errors = []result.Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 3}}
+		var b strings.Builder
+		if err := Write(&b, run, r); err != nil || strings.Contains(b.String(), "%!") {
+			t.Errorf("%s: %v\n%s", run.Tool, err, b.String())
+		}
+		if run.Tool == "hey" && !strings.Contains(b.String(), "[3]\tconnect: connection refused") {
+			t.Error(fmt.Sprintln("hey shows no error:", b.String()))
+		}
+	}
+}

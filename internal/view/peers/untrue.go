@@ -1,0 +1,77 @@
+package peers
+
+import (
+	"fmt"
+	"math"
+
+	"dyno/internal/result"
+)
+
+// Untrue is a line about what the other tool would have reported of this run that is not so; "" if
+// nothing is known. asked are what the command line alone gives away, the gravest first.
+func Untrue(run Run, r *result.Result, asked []string) string {
+	all := append(untrueOf(run, r), asked...)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// untrueOf is what the result gives away, the gravest first.
+func untrueOf(run Run, r *result.Result) (all []string) {
+	say := func(is bool, format string, args ...any) {
+		if is {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	tool, c := run.Tool, r.Connections
+	ok, answers := int64(0), r.Answers()
+	for status, n := range r.Status {
+		if status < "400" {
+			ok += n
+		}
+	}
+	say(answers > 0 && ok == 0 && tool != "wrk2", "every answer was an error by its status; %s "+
+		"counts them in its rate and its latencies, and so do the numbers above", tool)
+	say(c.Served < c.Asked && answers > 0, "%d of %d connections answered nothing; %s does not say so",
+		c.Asked-c.Served, c.Asked, tool)
+	say(r.Generator.Verdict == result.ClientBound, "the generator was the limit, so the numbers are "+
+		"not the server's; %s does not say so", tool)
+	hidden := r.Requests.Errors + r.Requests.Unfinished
+	say(tool == "go-meter" && hidden > 0, "%d requests failed; go-meter counts such errors and "+
+		"does not show them", hidden)
+	if l, s := r.Latency, r.Service; l != nil && s != nil && run.reportsService() {
+		say(l.P99 > s.P99*1.1, "p99 is %s from when requests were due; %s counts from when they were "+
+			"sent, which is %s", microtime(l.P99), tool, microtime(s.P99))
+	}
+	if tool == "wrk2" {
+		say(run.Duration.Seconds() <= 10, "all of the run is measured; wrk2 throws the first 10 s away")
+	}
+	if l := r.Latency; l != nil && tool == "wrk" && r.Model == result.ClosedLoop {
+		stall := longestGap(r)
+		say(stall > 0, "for %.1f s nothing was answered, which a closed workload hardly shows in its "+
+			"percentiles; dyno run -R does", stall)
+	}
+	return all
+}
+
+// reportsService reports whether the tool counts latency from the sending.
+func (r Run) reportsService() bool { return r.Tool == "hey" || r.Tool == "oha" }
+
+// longestGap is for how many seconds in a row nothing was answered; 0 if there were less than one.
+func longestGap(r *result.Result) (longest float64) {
+	last, gap := 0.0, 0.0
+	for _, p := range r.Series {
+		if length := p.T - last; p.Completed == 0 && p.Errors == 0 && p.T <= r.Window.MeasuredS+1e-3 {
+			gap += length
+		} else {
+			gap = 0
+		}
+		last = p.T
+		longest = math.Max(longest, gap)
+	}
+	if longest < 1 {
+		return 0
+	}
+	return longest
+}
