@@ -98,8 +98,8 @@ func TestWordsInOwnColours(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder := filepath.Join(t.TempDir(), "out")
-		checkOwnColours(t, "lab run, "+mode, runOnScreen(t, []int{0, 4}, "lab", "run", "-o", folder, file))
-		checkOwnColours(t, "lab show, "+mode, runOnScreen(t, []int{0}, "lab", "show", folder))
+		checkOwnColours(t, "lab run, "+mode, runOnScreen(t, []int{0, 4}, "lab", "run", "-v", "-o", folder, file))
+		checkOwnColours(t, "lab show, "+mode, runOnScreen(t, []int{0}, "lab", "show", "-v", folder))
 		file = filepath.Join(folder, "experiment.json") // as somebody sends it
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -110,7 +110,7 @@ func TestWordsInOwnColours(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again := runOnScreen(t, []int{0}, "lab", "show", folder)
+		again := runOnScreen(t, []int{0}, "lab", "show", "-v", folder)
 		checkOwnColours(t, "lab show of another's, "+mode, again)
 		if strings.Contains(again, "\nforged") {
 			t.Errorf("lab show of another's, %s: a line is forged", mode)

@@ -245,7 +245,7 @@ func runComparison(t *testing.T, mode, honest, hostile string) (folder string, r
 		t.Fatal(err)
 	}
 	folder = filepath.Join(t.TempDir(), "out")
-	return folder, runDyno(t, nil, "lab", "run", "-o", folder, file)
+	return folder, runDyno(t, nil, "lab", "run", "-v", "-o", folder, file)
 }
 
 // checkForms shows the experiment in a folder in every form, and checks each.
@@ -257,7 +257,7 @@ func checkForms(t *testing.T, folder, word string) {
 		if form == "-" {
 			file = form
 		}
-		again := runDyno(t, nil, "lab", "show", "-o", file, folder)
+		again := runDyno(t, nil, "lab", "show", "-v", "-o", file, folder)
 		checkTerminal(t, "stdout of lab show", again.out)
 		checkTerminal(t, "stderr of lab show", again.err)
 		if again.code != 0 {
@@ -282,7 +282,10 @@ func TestServerSaysWords(t *testing.T) {
 		checkShown(t, "lab run", ran.out+ran.err, "0;owned")
 		checkTerminal(t, "stdout of lab run, "+mode, ran.out)
 		checkTerminal(t, "stderr of lab run, "+mode, ran.err)
-		checkShown(t, "report.md", readChecked(t, filepath.Join(folder, "report.md")), mention)
+		readChecked(t, filepath.Join(folder, "report.md"))
+		whole := filepath.Join(folder, "whole.md")
+		runDyno(t, nil, "lab", "show", "-v", "-o", whole, folder)
+		checkShown(t, "lab show -v -o whole.md", readChecked(t, whole), mention)
 		checkShown(t, "report.html", readChecked(t, filepath.Join(folder, "report.html")), mention)
 		checkForms(t, folder, mention)
 	}

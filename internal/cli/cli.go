@@ -83,6 +83,7 @@ type verb struct {
 	name, args, does string
 	run              func(s streams, args []string) int
 	groups           func() []group // of options, for the help
+	begin            string         // text of the help above the options
 	more             string         // text of the help below the options
 	examples         []string       // a test runs each of them
 }
@@ -121,7 +122,7 @@ func loadVerbs() []verb {
 	return []verb{
 		{name: "run", args: "[flags] URL|FILE.hurl...", run: runLoad,
 			does:   "load a server, and report what was measured",
-			groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+			groups: newRunFlags().groups, begin: runBegin, more: runNotes, examples: runExamples},
 		{name: "find", args: "--slo EXPR [flags] URL", run: findCapacity,
 			does:   "find the highest rate that meets an objective, or sweep",
 			groups: newFindFlags().groups, more: findNotes, examples: findExamples},

@@ -200,8 +200,8 @@ func (f *runFlags) outputGroup() group {
 			setSwitch(&f.tui)},
 		{"serve", "", "", "show the run in the browser, until it has ended and Ctrl-C; it\n" +
 			"is made by a process of its own", setSwitch(&f.serve)},
-		{"slo", "", "EXPR", "an objective, as 'p99<20ms', 'errors<0.1%' or 'rps>=10k'; may be\n" +
-			"repeated; exit 1 if one is missed", f.addObjective},
+		{"slo", "", "EXPR", "objectives, as 'p99<20ms', 'rps>=10k' or 'p99<20ms, errors<0.1%'; may\n" +
+			"be repeated; exit 1 if one is missed", f.addObjective},
 		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
 			"last 3 seconds", setSwitch(&f.abortOnSLO)},
 		{"strict", "", "", "exit 3 unless the measurement can be trusted", setSwitch(&f.strict)},
@@ -226,12 +226,10 @@ func (f *runFlags) setBody(s string) error {
 	return requests.Unmarked("the body", s)
 }
 
-// addObjective adds the objective of a --slo.
+// addObjective adds the objectives of a --slo.
 func (f *runFlags) addObjective(s string) error {
-	o, err := objective.Parse(s)
-	if err == nil {
-		f.objectives = append(f.objectives, o)
-	}
+	all, err := objective.ParseList(s)
+	f.objectives = append(f.objectives, all...)
 	return err
 }
 

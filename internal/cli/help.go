@@ -8,6 +8,41 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
+const runBegin = `The five flags that most runs need:
+  -c, --connections N   a closed workload: N connections, each always with a request in flight
+  -R, --rate N          an open workload: N requests per second, whatever the server does
+  -d, --duration D      measure for so long
+      --slo EXPR        an objective, as 'p99 < 20 ms, errors < 1 %': exit code 1 if it is missed
+  -v, --verbose         print everything, not only the first 20 lines
+
+  dyno run -c 50 -d 10s http://127.0.0.1:8080/             how much can the server do?
+  dyno run -R 500 --warmup 1s http://127.0.0.1:8080/       how long do requests take at 500/s?
+  dyno run -R 500 --slo 'p99<20ms' http://127.0.0.1:8080/  is that fast enough?
+
+All flags:
+`
+
+const labBegin = `An experiment starts each server that its file names, loads them in random order
+again and again, and compares them with confidence intervals.
+
+  dyno lab run hello --quick         run one that ships with dyno: a minute, nothing to install
+  dyno lab init mine.yaml            write a file to begin with; edit it
+  dyno lab check mine.yaml           show what it would do, and how long that takes
+  dyno lab run mine.yaml -o results  run it; report.html, report.md and all trials are in results
+  dyno lab show results -v           show all that was found
+
+`
+
+const fleetBegin = `A fleet is several machines that make one load together. One of them runs the
+hub, each runs an agent, and each load is ordered from where you are.
+
+  dyno fleet up                      on the machine of the hub
+  dyno fleet token                   prints a token for one agent
+  dyno agent --join TOKEN            on each other machine
+  dyno run --fleet all -R 30k URL    one load from all of them
+
+`
+
 const runNotes = `A URL, a header's value and a body can have {{uuid}}, {{int 1 100}}, {{hex 16}},
 {{seq}}, {{now}}, {{env "NAME"}}, and the names of --variable and --data.
 A FILE.hurl is a session of several requests, which each user runs again and again, with
@@ -92,6 +127,9 @@ func (s streams) printHelp(name string) int {
 	v, _ := findVerb(name)
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
+	if v.begin != "" {
+		fmt.Fprintf(w, "\n%s", v.begin)
+	}
 	if v.groups != nil {
 		for _, g := range v.groups() {
 			fmt.Fprintf(w, "\n%s\n", g.title)

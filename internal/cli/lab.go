@@ -36,6 +36,7 @@ type labFlags struct {
 	rounds roundsFlag
 	fleet  fleetFlags
 
+	verbose bool
 	secrets secretFlags
 }
 
@@ -49,6 +50,8 @@ func (f *labFlags) groups() []group {
 			storeParsed(&f.seed, parseSeed)},
 		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
 			"so many more than an experiment that is resumed has", f.rounds.parse},
+		{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
+			setSwitch(&f.verbose)},
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
@@ -241,18 +244,21 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 	if record == nil {
 		return s.failWith(exitUsage, err)
 	}
-	return s.concludeExperiment(l, record, err, context.Cause(whole))
+	record.Dir = l.Dir
+	return s.concludeExperiment(l, record, err, context.Cause(whole), f.verbose)
 }
 
 // concludeExperiment writes the reports and returns the exit code. lost is why the experiment had
 // to stop; nil if it did not.
-func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error) int {
+func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error,
+	verbose bool) int {
+	style := s.reportStyle()
+	style.Detail = verbose
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return labreport.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, labreport.Experiment(s.out, r, s.reportStyle()))
+	err = errors.Join(err, labreport.Experiment(s.out, r, style))
 	s.writePage(l.Dir, l.History)
-	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
 	case errors.Is(err, labrun.ErrNothingLeft):
 		return s.failWith(exitUnreachable, err)
@@ -476,6 +482,7 @@ func (s streams) printVerbs(group string, args []string) int {
 	} else if len(args) > 0 {
 		fmt.Fprintf(w, "dyno: %s has no %q\n", group, args[0])
 	}
+	fmt.Fprint(w, map[string]string{"lab": labBegin, "fleet": fleetBegin}[group])
 	for _, v := range verbs() {
 		if strings.HasPrefix(v.name, group+" ") {
 			fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)

@@ -18,7 +18,9 @@ import (
 // showFlags is the command line of dyno lab show.
 type showFlags struct {
 	helpFlag
-	output string
+	output  string
+	verbose bool
+	brief   bool
 }
 
 func (f *showFlags) groups() []group {
@@ -30,6 +32,10 @@ func (f *showFlags) groups() []group {
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
 			strings.Join(all, ", ") + ";\n.md is for a pull request, with a plot in a file beside it;\n" +
 			".csv has a line a trial; - is stdout, as text", setText(&f.output)},
+		{"verbose", "v", "", "everything, in .txt and .md too: trials, fairness, latency, method",
+			setSwitch(&f.verbose)},
+		{"brief", "", "", "Markdown for a pull request, to stdout: at most 3,000 characters",
+			setSwitch(&f.brief)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
@@ -39,6 +45,7 @@ type shown struct {
 	dir    string // its folder
 	file   string // file of the report
 	record *lab.Record
+	style  format.Style
 }
 
 // experimentRenderers are the functions that write an experiment, by the ending of the file's name.
@@ -54,7 +61,7 @@ var experimentRenderers = []struct {
 	{".junit.xml", func(w io.Writer, e shown) error { return labreport.ExperimentJUnit(w, e.record) }},
 	{".bench.txt", func(w io.Writer, e shown) error { return labreport.ExperimentBench(w, e.record) }},
 	{".txt", func(w io.Writer, e shown) error {
-		return labreport.Experiment(w, e.record, format.Style{})
+		return labreport.Experiment(w, e.record, e.style)
 	}},
 }
 
@@ -67,8 +74,12 @@ func storedExperimentsFolder() string {
 	return filepath.Join(home, experimentsFolder)
 }
 
-// writePullRequest writes the Markdown, and the plot that it shows to a file next to it.
+// writePullRequest writes the Markdown, and the plot that it shows to a file next to it. With -v
+// it writes all tables.
 func writePullRequest(w io.Writer, e shown) error {
+	if e.style.Detail {
+		return labreport.WholeMarkdown(w, e.record)
+	}
 	var plot bytes.Buffer
 	drawn, err := labreport.Forest(&plot, e.record)
 	if err != nil || !drawn {
@@ -103,10 +114,15 @@ func labShow(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuseFlags("lab show", faults)
 	}
-	if write == nil {
-		return s.writeExitCode(labreport.Experiment(s.out, r, s.reportStyle()))
+	style := s.reportStyle()
+	style.Detail = f.verbose
+	switch {
+	case write == nil && f.brief:
+		return s.writeExitCode(labreport.PullRequest(s.out, r, ""))
+	case write == nil:
+		return s.writeExitCode(labreport.Experiment(s.out, r, style))
 	}
-	e := shown{p.words[0], f.output, r}
+	e := shown{p.words[0], f.output, r, format.Style{Detail: f.verbose}}
 	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error { return write(w, e) }))
 }
 

@@ -54,6 +54,7 @@ type reportFlags struct {
 	helpFlag
 	output  string
 	verbose bool
+	brief   bool
 }
 
 func (f *reportFlags) groups() []group {
@@ -61,7 +62,10 @@ func (f *reportFlags) groups() []group {
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
 			strings.Join(formatNames(), ", ") + ";\n.csv has only the series, a line a second; " +
 			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", setText(&f.output)},
-		{"verbose", "v", "", "in text, also latency by percentile and over time", setSwitch(&f.verbose)},
+		{"verbose", "v", "", "in text, everything: percentiles, errors, latency over time",
+			setSwitch(&f.verbose)},
+		{"brief", "", "", "Markdown to paste, to stdout: the answer and its cautions",
+			setSwitch(&f.brief)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
@@ -143,6 +147,9 @@ func reportAgain(s streams, args []string) int {
 	}
 	if len(faults) > 0 {
 		return s.refuseFlags("report", faults)
+	}
+	if write == nil && f.brief {
+		return s.writeExitCode(report.Brief(s.out, all[0]))
 	}
 	if write == nil {
 		style := s.reportStyle()

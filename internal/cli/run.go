@@ -132,7 +132,7 @@ func interruptedBy(whole context.Context) (context.Context, context.CancelFunc) 
 const repeatedSignalTime = 500 * time.Millisecond
 
 // deliverResult stores and shows r, and returns the exit code. If anything went wrong, the last
-// line on stderr says what.
+// line on stderr says what, unless the report on the same terminal has said it.
 func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Answers() > 0 {
@@ -148,6 +148,7 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	if !s.saveErrors(f, r) {
 		code = exitUsage
 	}
+	told := s.showsReport(f) && !f.quiet
 	switch cause := failureOf(r, s.showsReport(f)); {
 	case r.Ended == string(loadresult.Interrupted):
 		return exitInterrupted
@@ -160,11 +161,15 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		s.writeLine("dyno: the measurement is partial: %s", lostAgents(r))
 		return exitUntrusted
 	case f.strict && r.Generator.Verdict != result.OK:
-		s.writeLine("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
+		if !told {
+			s.writeLine("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
+		}
 		return exitUntrusted
 	}
 	if missed := report.MissedObjectives(r.Objectives); missed != "" {
-		s.writeLine("dyno: missed: %s", missed)
+		if !told {
+			s.writeLine("dyno: missed: %s", missed)
+		}
 		return exitMissed
 	}
 	return exitOK

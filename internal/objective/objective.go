@@ -42,15 +42,42 @@ var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
 var expression = regexp.MustCompile(`^\s*(checks\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
 	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
-// Parse reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
-// max, stdev or a percentile such as p99 or p99.95), the same of another
-// distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
+// blankedUnit is a number with blanks before its unit.
+var blankedUnit = regexp.MustCompile(`^([0-9.]+)\s+([a-zµ%/]+)$`)
+
+// ParseList reads one objective, or several with commas between them, such as "p99<20ms,
+// errors<1%". A comma in the name of a check separates nothing, if all of s is one objective.
+func ParseList(s string) ([]Objective, error) {
+	whole, err := Parse(s)
+	if err == nil {
+		return []Objective{whole}, nil
+	}
+	for i, c := range s {
+		if c != ',' {
+			continue
+		}
+		first, bad := Parse(s[:i])
+		if bad != nil {
+			continue
+		}
+		rest, err := ParseList(s[i+1:])
+		if err != nil {
+			return nil, err
+		}
+		return append([]Objective{first}, rest...), nil
+	}
+	return nil, err
+}
+
+// Parse reads NAME OP LIMIT; blanks between these, and before a unit, do not matter. NAME is a
+// statistic of latency (min, mean, max, stdev or a percentile such as p99 or p99.95), the same of
+// another distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
 // tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
 // failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
-// watched server's time for a request; or checks, the share of a scenario's checks that passed, and
-// checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a
-// number or a percentage of what was sent, for checks a percentage, for rps a number. An error says
-// at which column, from 1, it went wrong.
+// watched server's time for a request; or checks, the share of a scenario's checks that passed,
+// and checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors
+// a number or a percentage of what was sent, for checks a percentage, for rps a number. An error
+// says at which column, from 1, it went wrong.
 func Parse(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)
@@ -59,7 +86,7 @@ func Parse(s string) (Objective, error) {
 	if m == nil {
 		return at(0, "an objective is wanted, as p99<20ms, errors<0.1%% or rps>=10000")
 	}
-	name, limit := s[m[2]:m[3]], s[m[6]:m[7]]
+	name, limit := s[m[2]:m[3]], blankedUnit.ReplaceAllString(s[m[6]:m[7]], "$1$2")
 	if m[4] < 0 {
 		return at(m[3], "<, <=, > or >= is wanted")
 	}

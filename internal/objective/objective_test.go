@@ -23,9 +23,32 @@ func TestObjectivesAreRead(t *testing.T) {
 		{"failed_iteration.mean<2s", "failed_iteration.mean<2s"}, {"checks>99.9%", "checks>99.9%"},
 		{" checks.the price is right >= 99% ", "checks.the price is right>=99%"},
 		{"checks.a.b>=100%", "checks.a.b>=100%"},
+		{"p99 < 20 ms", "p99<20ms"}, {"errors <= 0.1 %", "errors<=0.1%"}, {"rps > 10 k", "rps>10k"},
 	} {
 		if o, err := Parse(c.in); err != nil || o.Expr != c.expr {
 			t.Errorf("%q: %q, %v", c.in, o.Expr, err)
+		}
+	}
+}
+
+// Commas separate objectives, but not the words of a check's name.
+func TestListsOfObjectives(t *testing.T) {
+	for in, want := range map[string]string{"p99<20ms": "p99<20ms", "p99<20ms,errors<1%": "p99<20ms|errors<1%",
+		" p99 < 20 ms , errors < 1 %, rps>=10k": "p99<20ms|errors<1%|rps>=10k",
+		"checks.a, b>99%":                       "checks.a, b>99%", "checks.a, b>99%, p99<1s": "checks.a, b>99%|p99<1s"} {
+		all, err := ParseList(in)
+		var got []string
+		for _, o := range all {
+			got = append(got, o.Expr)
+		}
+		if err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{"p99<20ms,": `"", column 1: an objective is wanted`,
+		"p99<20ms,q<1": `"q<1", column 1: "q" is not one of`, "p99<20,errors<1%": "column 5: a duration with its unit"} {
+		if all, err := ParseList(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v; want %s", in, all, err, want)
 		}
 	}
 }

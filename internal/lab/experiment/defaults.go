@@ -67,6 +67,7 @@ func (e *Experiment) derive() {
 	if len(e.Workload.Expect.Status) == 0 {
 		e.Workload.Expect.Status = Statuses{{200, 299}}
 	}
+	e.Objectives = separateObjectives(e.Objectives)
 	if e.Levels == nil {
 		e.Levels = make([]Level, 1)
 		e.Levels[0].setDefaults()

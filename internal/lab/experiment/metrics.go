@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -41,11 +42,30 @@ func metricNames[S ~string](all []S) []string {
 // An Objective is a condition for each trial, such as p99<20ms, with the syntax of dyno run.
 type Objective string
 
-// UnmarshalText reads METRIC<LIMIT, or with >, <= or >=.
+// UnmarshalText reads METRIC<LIMIT, or with >, <= or >=. Several with commas between them stay
+// together until separateObjectives.
 func (o *Objective) UnmarshalText(b []byte) error {
-	parsed, err := objective.Parse(string(b))
-	*o = Objective(parsed.Expr)
+	all, err := objective.ParseList(string(b))
+	exprs := make([]string, len(all))
+	for i, one := range all {
+		exprs[i] = one.Expr
+	}
+	*o = Objective(strings.Join(exprs, ","))
 	return err
+}
+
+// separateObjectives returns the objectives one by one.
+func separateObjectives(given []Objective) (all []Objective) {
+	for _, o := range given {
+		parsed, err := objective.ParseList(string(o))
+		if err != nil { // the file's faults name it
+			continue
+		}
+		for _, one := range parsed {
+			all = append(all, Objective(one.Expr))
+		}
+	}
+	return all
 }
 
 // Judge evaluates the objective for a result.

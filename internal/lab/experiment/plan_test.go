@@ -229,12 +229,12 @@ func TestExtractedIsChanged(t *testing.T) {
 }
 
 func TestObjectives(t *testing.T) {
-	e := mustRead(t, smallest+"objectives: [p99<20ms, errors<=0.1%, rps > 10k, cpu<50us]\n")
+	e := mustRead(t, smallest+"objectives: [p99<20ms, errors<=0.1%, rps > 10k, cpu<50us, 'p50 < 2 ms, mean<3ms']\n")
 	var all []string
 	for _, o := range e.Objectives {
 		all = append(all, string(o))
 	}
-	if want := []string{"p99<20ms", "errors<=0.1%", "rps>10k", "cpu<50us"}; !slices.Equal(all, want) {
+	if want := []string{"p99<20ms", "errors<=0.1%", "rps>10k", "cpu<50us", "p50<2ms", "mean<3ms"}; !slices.Equal(all, want) {
 		t.Errorf("%q", all)
 	}
 }

@@ -42,7 +42,7 @@ func TestMarkdown(t *testing.T) {
 		Cautions:  []Caution{{Says: "The generator was at its limit", Scope: "throughput at c1"}}}
 	got := a.Markdown("dyno lab run x")
 	for _, want := range []string{"**b is faster**", `b\|c`, "−35 %", "better", "| d | – | – |", "not loaded",
-		"limit (throughput at c1)", "2 CPUs; 6 rounds", "    dyno lab run x"} {
+		"limit (throughput at c1)", "2 CPUs; 6 rounds", "`dyno lab run x`"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not have %q:\n%s", want, got)
 		}

@@ -27,7 +27,7 @@ func (a Answer) Markdown(command string) string {
 	}
 	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(strings.Join(a.Conditions, "; ")))
 	if command != "" {
-		fmt.Fprintf(&b, "\n    %s\n", format.PlainLine(command))
+		fmt.Fprintf(&b, "\n%s\n", format.CodeSpan(command))
 	}
 	return b.String()
 }

@@ -21,11 +21,31 @@ func EscapeCell(s string) string {
 		if LiveWord(word) != "" {
 			words[i] = asCode(word)
 		} else {
-			words[i] = markup.Replace(word)
+			words[i] = escapeWord(word)
+		}
+		if i > 0 && lowEnd.MatchString(words[i-1]) && highEnd.MatchString(words[i]) {
+			words[i-1] = words[i-1][1:] // a backslash
 		}
 	}
 	return strings.Join(words, " ")
 }
+
+// The two words of an interval, the first as escapeWord has it: its bracket begins no link.
+var (
+	lowEnd  = regexp.MustCompile(`^\\\[[−+-]?[0-9.,]+,$`)
+	highEnd = regexp.MustCompile(`^[−+-]?[0-9.,]+\][.,;)]*$`)
+)
+
+// escapeWord is a word that is no code. A _ between letters or digits emphasises nothing.
+func escapeWord(word string) string {
+	word = markup.Replace(word)
+	for again := ""; again != word; {
+		again, word = word, inWord.ReplaceAllString(word, "${1}_$2")
+	}
+	return word
+}
+
+var inWord = regexp.MustCompile(`([\pL\pN])\\_([\pL\pN])`)
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
 	"~", `\~`, "<", "&lt;", "&", "&amp;")
@@ -66,6 +86,19 @@ func asCode(word string) string {
 		core = core[1:]
 	}
 	return b.String() + markup.Replace(after)
+}
+
+// CodeSpan is s as code within a line of Markdown, whatever backquotes it has.
+func CodeSpan(s string) string {
+	s = PlainLine(s)
+	mark := "`"
+	for strings.Contains(s, mark) {
+		mark += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return mark + s + mark
 }
 
 // CSVField is a cell of CSV with a text of others, which a spreadsheet is not to compute: those

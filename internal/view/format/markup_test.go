@@ -10,9 +10,12 @@ import (
 
 func TestEscape(t *testing.T) {
 	for text, want := range map[string]string{
-		"p99 < 20 ms & so":                             "p99 &lt; 20 ms &amp; so",
-		"a|b `c` *d* _e_ [f](g) ~ h":                   "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\[f](g) \\~ h",
-		`\`:                                            `\\`,
+		"p99 < 20 ms & so":           "p99 &lt; 20 ms &amp; so",
+		"a|b `c` *d* _e_ [f](g) ~ h": "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\[f](g) \\~ h",
+		`\`:                          `\\`,
+		"−35 % [−45, −15] and [0.9, 1,100].":           "−35 % [−45, −15] and [0.9, 1,100].",
+		"[1, 2](x) [1, x] [1,2](x) [1, 2]: y":          `\[1, 2](x) \[1, x] \[1,2](x) \[1, 2]: y`,
+		`open_file_cache a_b_c _a_ a_ \_`:              `open_file_cache a_b_c \_a\_ a\_ \\\_`,
 		"@everyone look":                               "`@everyone` look",
 		"by (@org/team), now":                          "by (`@org/team`), now",
 		"mail me@example.org.":                         "mail `me@example.org`.",

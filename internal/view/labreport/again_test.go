@@ -28,7 +28,7 @@ func TestStoredExperimentReadsTheSame(t *testing.T) {
 		if err := json.Unmarshal(reporttest.AsStored(t, r), again); err != nil {
 			t.Fatal(err)
 		}
-		reporttest.Same(t, reporttest.Text(t, func(b *strings.Builder) error { return Experiment(b, r, format.Style{}) }),
-			reporttest.Text(t, func(b *strings.Builder) error { return Experiment(b, again, format.Style{}) }))
+		reporttest.Same(t, reporttest.Text(t, func(b *strings.Builder) error { return Experiment(b, r, format.Style{Detail: true}) }),
+			reporttest.Text(t, func(b *strings.Builder) error { return Experiment(b, again, format.Style{Detail: true}) }))
 	}
 }

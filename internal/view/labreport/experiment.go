@@ -5,8 +5,9 @@
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
 // whose name ends in Section returns a part of a report.
 //
-//	an experiment  experiment.go (verdicts, medians, the plan), findings.go (fairness, grades,
-//	               profiles, method), shift.go, serversettings.go, programs.go, correction.go
+//	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
+//	               findings.go (fairness, grades, profiles, method), shift.go, serversettings.go,
+//	               programs.go, correction.go
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
@@ -45,16 +46,18 @@ func sections(r *lab.Record) []section {
 	return append(all, methodSection(r))
 }
 
-// Experiment writes what an experiment found, for a terminal.
+// Experiment writes what an experiment found, for a terminal: in at most 30 lines of 100 columns if
+// no more than eight variants were compared. With s.Detail everything else follows.
 func Experiment(w io.Writer, r *lab.Record, s format.Style) error {
 	d := format.NewDocument(w)
-	fmt.Fprintf(d, "%s\n", s.Paint(format.Bold, titleText(r)))
-	fmt.Fprintf(d, "  %s\n", scopeText(r))
-	for _, c := range r.Cautions {
-		format.WriteFact(d, s, format.Yellow, "CAUTION", format.PlainLine(c))
-	}
-	for _, part := range sections(r) {
-		part.writeText(d, s)
+	writeBrief(d, s, r)
+	if s.Detail {
+		for _, c := range r.Cautions {
+			format.WriteFact(d, s, format.Yellow, "CAUTION", format.PlainLine(c))
+		}
+		for _, part := range sections(r) {
+			part.writeText(d, s)
+		}
 	}
 	return d.Err()
 }
@@ -91,8 +94,8 @@ func (p section) writeMarkdown(d *format.Document) {
 	}
 }
 
-// ExperimentMarkdown writes the same for a page or a pull request.
-func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
+// WholeMarkdown writes everything that is known of an experiment as Markdown.
+func WholeMarkdown(w io.Writer, r *lab.Record) error {
 	d := format.NewDocument(w)
 	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(titleText(r)),
 		format.EscapeMarkdown(scopeText(r)))
@@ -338,18 +341,13 @@ func metricUnit(r *lab.Record, metric string) string {
 	return "n/a"
 }
 
+// medianCell is the median of a variant, with the letters of those that it is like.
 func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials int) {
-	for _, c := range r.Cells {
-		if c.Arm != arm || c.Level != level || c.Metric != metric {
-			continue
-		}
-		cell = format.Digits3(c.Median.Estimate)
-		if c.Median.Level >= 0.95-1e-9 {
-			cell = format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2)
-		}
-		return strings.TrimSpace(cell + " " + rankLetters(r, arm, level, metric)), c.Trials
+	figure, trials := medianFigure(r, arm, level, metric)
+	if trials == 0 {
+		return "n/a", 0
 	}
-	return "n/a", 0
+	return strings.TrimSpace(figure + " " + rankLetters(r, arm, level, metric)), trials
 }
 
 func rankLetters(r *lab.Record, arm, level, metric string) string {

@@ -35,8 +35,9 @@ func FuzzRecord(f *testing.F) {
 		}
 		r.Experiment = e
 		for form, write := range map[string]func(io.Writer) error{
-			"text":     func(w io.Writer) error { return Experiment(w, r, format.Style{}) },
+			"text":     func(w io.Writer) error { return Experiment(w, r, format.Style{Detail: true}) },
 			"Markdown": func(w io.Writer) error { return ExperimentMarkdown(w, r) },
+			"whole":    func(w io.Writer) error { return WholeMarkdown(w, r) },
 			"CSV":      func(w io.Writer) error { return ExperimentCSV(w, r) },
 			"JUnit":    func(w io.Writer) error { return ExperimentJUnit(w, r) },
 			"Go":       func(w io.Writer) error { return ExperimentBench(w, r) },

@@ -18,7 +18,8 @@ func TestNobodyForgesLinesOfRecords(t *testing.T) {
 			return err
 		}
 		for _, write := range []func() error{
-			func() error { return Experiment(w, r, format.Style{}) },
+			func() error { return Experiment(w, r, format.Style{Detail: true}) },
+			func() error { return WholeMarkdown(w, r) },
 			func() error { return ExperimentMarkdown(w, r) },
 			func() error { return PullRequest(w, r, "x.svg") },
 		} {

@@ -23,13 +23,13 @@ func TestShiftTable(t *testing.T) {
 		}},
 	}}}
 	var b bytes.Buffer
-	if err := ExperimentMarkdown(&b, r); err != nil {
+	if err := WholeMarkdown(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"| level | quantile | b | c |",
-		`| c1 | p50 | 0.950 \[0.900, 1.020] | 1.20 |`,
-		`| c1 | p99 | 1.20 \[1.10, 1.30] \* | – |`,
+		`| c1 | p50 | 0.950 [0.900, 1.020] | 1.20 |`,
+		`| c1 | p99 | 1.20 [1.10, 1.30] \* | – |`,
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, b.String())

@@ -49,7 +49,7 @@ func TestFiguresOfPageAndTextAreAlike(t *testing.T) {
 func alike(t *testing.T, tab *pagetest.Tab, r *lab.Record) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := labreport.ExperimentMarkdown(&b, r); err != nil {
+	if err := labreport.WholeMarkdown(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(b.String(), `\`, "")

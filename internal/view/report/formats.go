@@ -69,6 +69,13 @@ func secondsCodes(series []result.Point) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// Brief writes the answer of a run as Markdown to paste: what was found, what speaks against it,
+// and the command.
+func Brief(w io.Writer, r *result.Result) error {
+	_, err := io.WriteString(w, RunAnswer(r).Markdown(RunSentences(r).Command))
+	return err
+}
+
 // Markdown writes what Text writes, for a page or a pull request.
 func Markdown(w io.Writer, r *result.Result) error {
 	d := format.NewDocument(w)

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -137,13 +138,77 @@ func TestSentences(t *testing.T) {
 	golden(t, "run.sentences", book.Text())
 }
 
+// full writes what -v writes besides the brief report.
+func full(w io.Writer, r *result.Result) error {
+	d := format.NewDocument(w)
+	writeFacts(d, format.Style{}, r)
+	writeTables(d, format.Style{}, r)
+	return d.Err()
+}
+
+// briefly are the reports of a terminal that is as wide.
+func briefly(t *testing.T, r *result.Result, width int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, r, format.Style{Width: width}); err != nil {
+		t.Fatal(err)
+	}
+	return string(format.Visible(b.Bytes(), ""))
+}
+
+// The report on terminals of 80, 100 and 160 columns.
+func TestBriefGoldens(t *testing.T) {
+	for _, name := range []string{"closed", "open", "errors", "wrong", "interrupted", "unreachable", "watched", "aborted",
+		"fleet", "shopping"} {
+		r, all := fixtures(t)[name], ""
+		for _, width := range []int{80, 100, 160} {
+			all += strings.Repeat("-", width) + "\n" + briefly(t, r, width)
+		}
+		golden(t, name+".text", []byte(all))
+	}
+}
+
+// Whatever happened, a report has at most 20 lines, as wide as the terminal, and each thing once.
+func TestBriefReportIsBrief(t *testing.T) {
+	worst := reporttest.Failing()
+	worst.Scenario, worst.Server, worst.Fleet = reporttest.Shopping().Scenario, reporttest.Watched().Server, distributed().Fleet
+	worst.Probe, worst.Plan.Target.URL = accompanied().Probe, "http://x/"+strings.Repeat("y", 3000)
+	for i := range 9 {
+		worst.Objectives = append(worst.Objectives, result.Outcome{Expr: strings.Repeat("p99<", 90), Met: i < 5})
+		worst.Warnings = append(worst.Warnings, strings.Repeat("a long warning ", 90))
+		worst.Generator.Reasons = append(worst.Generator.Reasons, strings.Repeat("a long reason ", 90))
+		worst.Errors = append(worst.Errors, result.Error{Phase: "read", Kind: "x", Detail: strings.Repeat("z", 500), Count: 1})
+	}
+	all := fixtures(t)
+	all["worst"] = worst
+	for name, r := range all {
+		for _, width := range []int{80, 100, 160} {
+			text := briefly(t, r, width)
+			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			if len(lines) > mostLines {
+				t.Errorf("%s has %d lines in %d columns:\n%s", name, len(lines), width, text)
+			}
+			for _, line := range lines {
+				if n := utf8.RuneCountInString(line); n > min(width, 100) {
+					t.Errorf("%s has a line of %d characters in %d columns: %s", name, n, width, line)
+				}
+			}
+			for _, o := range r.Objectives {
+				if name != "worst" && strings.Count(text, o.Expr) != 1 {
+					t.Errorf("%s has %s %d times:\n%s", name, o.Expr, strings.Count(text, o.Expr), text)
+				}
+			}
+		}
+	}
+}
+
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"closed", "open", "errors", "wrong", "unix", "interrupted",
 		"unreachable", "watched", "dark", "beside", "aborted", "fleet", "drifting", "shopping"} {
 		r := fixtures(t)[name]
 		var b bytes.Buffer
 		for head, render := range map[string]func() error{
-			"text":  func() error { return Text(&b, r, format.Style{}) },
+			"full":  func() error { return full(&b, r) },
 			"quiet": func() error { return Quiet(&b, r) },
 			"md":    func() error { return Markdown(&b, r) },
 		} {
@@ -215,8 +280,7 @@ func TestTextWidth(t *testing.T) {
 		if err := Text(&b, reporttest.Late(), format.Style{Width: width}); err != nil {
 			t.Fatal(err)
 		}
-		text, _, _ := strings.Cut(b.String(), "\n\n") // tables are as wide as they are
-		for _, line := range strings.Split(text, "\n")[1:] {
+		for _, line := range strings.Split(b.String(), "\n")[1:] {
 			most = max(most, utf8.RuneCountInString(line))
 		}
 		return most

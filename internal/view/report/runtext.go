@@ -9,8 +9,8 @@
 //
 // Where to find what is printed:
 //
-//	a run          runtext.go (facts, verdict), runtables.go (percentiles, errors, routes),
-//	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
+//	a run          brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
+//	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
 //	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second), screen.go and curve.go (--tui)
 //	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
@@ -59,51 +59,36 @@ func reportFacts(r *result.Result) []Fact {
 	return all
 }
 
-// Text writes what a person wants to see after a run: the model and the
-// verdict in words first, then the numbers, then whatever went wrong.
+// Text writes what a person wants to see after a run, in at most 20 lines: what the server did,
+// whether the generator can be trusted, then a line for each kind of figure. With s.Detail
+// everything else follows: all facts, the percentiles, errors and routes.
 func Text(w io.Writer, r *result.Result, s format.Style) error {
 	d := format.NewDocument(w)
-	fmt.Fprintf(d, "%s, %s\n", s.Paint(format.Bold, MethodAndURL(r)), transportText(r))
-	lines := reportFacts(r)
-	writeFact(d, s, "", lines[0])
-	writeVerdict(d, s, r)
-	for _, o := range r.Objectives {
-		c := format.Green
-		if !o.Met {
-			c = format.Red
-		}
-		writeFact(d, s, c, Fact{"objective", objectiveText(o)})
+	writeBrief(d, s, r)
+	if s.Detail {
+		writeFacts(d, s, r)
+		writeTables(d, s, r)
 	}
-	for _, text := range r.Warnings {
-		writeFact(d, s, format.Yellow, Fact{"WARNING", format.PlainLine(text)})
-	}
-	for _, f := range lines[1:] {
-		writeFact(d, s, "", f)
-	}
-	writeTables(d, s, r)
 	return d.Err()
+}
+
+// saidBriefly are the names of facts that the brief report has in full.
+var saidBriefly = []string{"rate", "requests", "data", "iterations", "checks", "probe", "profile",
+	"fleet", "stored"}
+
+// writeFacts writes the facts that the brief report does not have.
+func writeFacts(d *format.Document, s format.Style, r *result.Result) {
+	fmt.Fprintln(d)
+	for _, f := range reportFacts(r) {
+		brief := r.Answers() > 0 && slices.Contains(saidBriefly, f.Name)
+		if !brief && f.Name != "stored" {
+			format.WriteFact(d, s, "", f.Name, f.Text)
+		}
+	}
 }
 
 func writeFact(d *format.Document, s format.Style, c format.Color, f Fact) {
 	format.WriteFact(d, s, c, f.Name, f.Text)
-}
-
-func writeVerdict(d *format.Document, s format.Style, r *result.Result) {
-	c, known := map[string]format.Color{result.OK: format.Green,
-		result.ClientBound: format.Red}[r.Generator.Verdict]
-	if !known {
-		c = format.Yellow
-	}
-	writeFact(d, s, c, Fact{"verdict", verdictText(r)})
-	for _, reason := range verdictReasons(r) {
-		for i, line := range format.WrapLines(reason, s.LineWidth()-format.NameWidth-2) {
-			mark := "  "
-			if i == 0 {
-				mark = "- "
-			}
-			fmt.Fprintf(d, "  %-*s%s%s\n", format.NameWidth, "", mark, line)
-		}
-	}
 }
 
 func writeTables(d *format.Document, s format.Style, r *result.Result) {

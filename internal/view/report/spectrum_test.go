@@ -57,24 +57,21 @@ func TestDetail(t *testing.T) {
 	if err := Text(&plain, r, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(b.String(), plain.String()) {
+	_, facts, _ := strings.Cut(plain.String(), "\n\n") // the head of the detailed one has more
+	if !strings.Contains(b.String(), facts) {
 		t.Errorf("the detailed report does not begin with the plain one:\n%s", plain.String())
 	}
 }
 
 // What there is not enough of is left out, and what cannot be read is an error.
 func TestDetailOfLittle(t *testing.T) {
-	var plain, detailed bytes.Buffer
+	var detailed bytes.Buffer
 	for _, r := range []*result.Result{reporttest.Unreachable(), unix(), interrupted()} {
-		plain.Reset()
 		detailed.Reset()
-		if err := Text(&plain, r, format.Style{}); err != nil {
-			t.Fatal(err)
-		}
 		if err := Text(&detailed, r, format.Style{Detail: true}); err != nil {
 			t.Fatal(err)
 		}
-		if plain.String() != detailed.String() {
+		if strings.Contains(detailed.String(), "by percentile") || strings.Contains(detailed.String(), "over time") {
 			t.Errorf("of %d exchanges there is\n%s", r.Requests.Completed, detailed.String())
 		}
 	}

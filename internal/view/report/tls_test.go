@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"dyno/internal/result"
-	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
 
@@ -30,7 +29,7 @@ func negotiated() *result.Result {
 func TestTLSReport(t *testing.T) {
 	r := negotiated()
 	var b bytes.Buffer
-	if err := Text(&b, r, format.Style{}); err != nil {
+	if err := full(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "tls.text", reporttest.LayoutOf(b.Bytes(), phrasesOf(RunSentences(r))))

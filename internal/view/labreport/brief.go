@@ -1,0 +1,415 @@
+package labreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
+)
+
+// What a brief report has at most, so that it fits on a screen of 100 columns.
+const (
+	mostLines    = 30
+	mostRows     = 8 // of a measure; others with -v
+	mostRowLines = 2 // of one row
+	mostOthers   = 4 // lines about measures that decide nothing
+	longestName  = 24
+	rowIndent    = 4
+)
+
+// A brief is the lines of a brief report, in blocks that may be left out if there is no room.
+type brief struct {
+	s     format.Style
+	lines []string
+}
+
+// add adds a text in at most so many lines.
+func (b *brief) add(c format.Color, indent int, text string, most int) {
+	all := format.WrapLines(format.PlainLine(text), b.s.LineWidth()-indent)
+	if n := len(all); n > most {
+		all = all[:most]
+		all[most-1] = strings.TrimSuffix(format.Clip(all[most-1], b.s.LineWidth()-indent-2), "…") + " …"
+	}
+	for i, line := range all {
+		line = format.Clip(line, b.s.LineWidth()-indent)
+		if c != "" {
+			line = b.s.Paint(c, line)
+		}
+		if i > 0 && indent == rowIndent {
+			line = "  " + line
+		}
+		b.lines = append(b.lines, "  "+strings.Repeat(" ", indent)+line)
+	}
+}
+
+// writeBrief writes the answer of an experiment: the findings by effect, the variants that were
+// refused, the cautions, the medians if there is room, and the next step.
+func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
+	a := labanswer.Of(r)
+	head := &brief{s: s}
+	title := format.Clip(titleText(r), s.LineWidth()+2)
+	head.add("", 0, briefScope(r), 2)
+	head.add(boxColor(a.Box), 0, a.Sentence, 3)
+	head.lines = append(head.lines, "")
+	foot := footLines(s, r, a)
+	room := mostLines - 1 - len(head.lines) - len(foot)
+	const reserved = 4 // lines for cautions, with the blank one
+	findings := findingLines(s, r, a, room-reserved)
+	cautions := cautionLines(s, a, room-len(findings))
+	all := slices.Concat(head.lines, findings, cautions)
+	if medians := medianLines(s, r, a); 1+len(all)+len(foot)+len(medians) <= mostLines {
+		all = append(all, medians...)
+	}
+	fmt.Fprintln(d, s.Paint(format.Bold, title))
+	for _, line := range append(all, foot...) {
+		fmt.Fprintln(d, line)
+	}
+}
+
+// boxColor is the colour of the sentence.
+func boxColor(box answer.Severity) format.Color {
+	return map[answer.Severity]format.Color{answer.Clear: format.Green, answer.Doubt: format.Yellow,
+		answer.Bad: format.Red}[box]
+}
+
+// briefScope is how much was done, and by what all verdicts are corrected.
+func briefScope(r *lab.Record) string {
+	variants := 0
+	for _, arm := range r.Arms {
+		if !arm.Control {
+			variants++
+		}
+	}
+	s := format.Plural(int64(variants), "variant") + ", "
+	if r.Experiment != nil {
+		s += format.Plural(int64(len(r.Experiment.Levels)), "load") + ", "
+	}
+	s += scopeText(r)
+	n, holm := 0, false
+	for _, c := range r.Verdicts {
+		if !c.Control {
+			n++
+			holm = holm || c.Against > 0
+		}
+	}
+	switch {
+	case n < 2:
+		return s
+	case holm:
+		return s + fmt.Sprintf("; verdicts hold for all %d comparisons together (Holm)", n)
+	}
+	return s + fmt.Sprintf("; verdicts hold for all %d comparisons together", n)
+}
+
+// verdictColors are the colours of findings.
+var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
+	answer.Worse: format.Red, answer.Refused: format.Yellow}
+
+// findingLines are the findings of the measure that decides, each with its verdict, then the
+// variants that were not loaded, then what other measures decide, and in a few lines those that
+// decide nothing.
+func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
+	b := &brief{s: s}
+	if len(a.Groups) == 0 {
+		b.notLoaded(a, mostRows)
+		b.failed(r)
+		if len(b.lines) == 0 {
+			b.add("", 0, "Nothing could be compared.", 1)
+		}
+		return append(b.lines, "")
+	}
+	others, left := &brief{s: s}, 0
+	b.group(a.Groups[0], false)
+	b.notLoaded(a, mostRows/2)
+	b.failed(r)
+	othersOf := undecidedLines(a.Groups[1:])
+	for _, text := range othersOf[:min(len(othersOf), mostOthers)] {
+		others.add("", 0, text, 1)
+	}
+	for _, g := range a.Groups[1:] {
+		if !slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
+			continue
+		}
+		one := &brief{s: s}
+		one.group(g, true)
+		if len(b.lines)+len(one.lines)+len(others.lines)+2 > room {
+			left++
+			continue
+		}
+		b.lines = append(b.lines, one.lines...)
+	}
+	if left > 0 {
+		others.add("", 0, "findings of "+format.Plural(int64(left), "other measure")+": -v", 1)
+	}
+	return append(append(b.lines, others.lines...), "")
+}
+
+// group adds the findings of a measure, all or only those that are decided.
+func (b *brief) group(g answer.Group, decided bool) {
+	b.add(format.Bold, 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
+	rows := format.Table{}
+	var verdicts, tails []string
+	var colors []format.Color
+	left := 0
+	for _, f := range g.Findings {
+		if decided && !f.IsDecided() {
+			continue
+		}
+		if len(rows) == mostRows {
+			left++
+			continue
+		}
+		interval := f.Interval
+		if interval == "" {
+			interval = format.TooFew
+		}
+		rows = append(rows, []string{format.Clip(format.PlainLine(f.Variant), longestName), f.Value,
+			f.Effect, interval})
+		verdicts, colors = append(verdicts, string(f.Verdict)), append(colors, verdictColors[f.Verdict])
+		tails = append(tails, tailText(f))
+	}
+	for i, line := range alignedRows(rows) {
+		b.addRow(colors[i], line, verdicts[i]+tails[i])
+	}
+	if left > 0 {
+		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(left), "variant")), 1)
+	}
+}
+
+// tailText is why a finding is undecided, or the same.
+func tailText(f answer.Finding) string {
+	if f.Why == "" {
+		return ""
+	}
+	if f.Verdict == answer.Same {
+		return ", " + f.Why
+	}
+	return ": " + f.Why
+}
+
+// alignedRows are the rows of a table as lines, its first column to the left.
+func alignedRows(rows format.Table) []string {
+	var b strings.Builder
+	rows.WriteText(&b, "", "lrrl")
+	if len(rows) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	widest := 0
+	for _, line := range lines {
+		widest = max(widest, utf8.RuneCountInString(line))
+	}
+	for i, line := range lines {
+		lines[i] = line + strings.Repeat(" ", widest-utf8.RuneCountInString(line)+2)
+	}
+	return lines
+}
+
+// addRow adds a row with its verdict, which goes on below itself.
+func (b *brief) addRow(c format.Color, row, verdict string) {
+	at := utf8.RuneCountInString(row) + rowIndent
+	width := max(b.s.LineWidth()-at, longestName)
+	all := format.WrapLines(verdict, width)
+	if len(all) > mostRowLines {
+		all = all[:mostRowLines]
+		all[mostRowLines-1] = format.Clip(all[mostRowLines-1], width-2) + " …"
+	}
+	lead := "  " + strings.Repeat(" ", rowIndent-2) + row
+	for _, line := range all {
+		if c != "" {
+			line = b.s.Paint(c, line)
+		}
+		b.lines = append(b.lines, lead+line)
+		lead = strings.Repeat(" ", utf8.RuneCountInString(lead))
+	}
+}
+
+// notLoaded adds the variants that were refused or are missing, with the remedy.
+func (b *brief) notLoaded(a answer.Answer, most int) {
+	for i, f := range a.NotLoaded {
+		if i == most {
+			b.add(format.Yellow, rowIndent-2, fmt.Sprintf("and %d more that were not loaded: -v",
+				len(a.NotLoaded)-most), 1)
+			return
+		}
+		text := format.Clip(format.PlainLine(f.Variant), longestName) + ": not loaded: " + f.Why
+		if f.Remedy != "" {
+			text += "; " + f.Remedy
+		}
+		b.add(format.Yellow, rowIndent-2, text, mostRowLines)
+	}
+}
+
+// failed adds the variants whose trials all failed.
+func (b *brief) failed(r *lab.Record) {
+	for _, arm := range r.Arms {
+		n, failed, why := 0, 0, ""
+		for _, t := range r.Trials {
+			if t.Arm != arm.Name {
+				continue
+			}
+			n++
+			if t.Failure != nil {
+				failed, why = failed+1, t.Failure.Phase+": "+t.Failure.Reason
+			}
+		}
+		if failed > 0 && failed == n {
+			b.add(format.Red, rowIndent-2, fmt.Sprintf("%s: failed in each of %s: %s",
+				format.Clip(format.PlainLine(arm.Name), longestName), format.Plural(int64(n), "trial"),
+				format.PlainLine(why)), mostRowLines)
+		}
+	}
+}
+
+// undecidedLines are the measures that decide nothing, a line for each reason.
+func undecidedLines(groups []answer.Group) (all []string) {
+	var reasons []string
+	names := map[string][]string{}
+	for _, g := range groups {
+		if slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
+			continue
+		}
+		why := groupReason(g)
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], g.Name)
+	}
+	for _, why := range reasons {
+		all = append(all, strings.Join(names[why], ", ")+": "+why)
+	}
+	return all
+}
+
+// groupReason is what a measure says where no variant is better or worse.
+func groupReason(g answer.Group) string {
+	same, why := 0, ""
+	for _, f := range g.Findings {
+		if f.Verdict == answer.Same {
+			same++
+			continue
+		}
+		if why == "" || why == f.Why {
+			why = f.Why
+		} else {
+			why = "for several reasons (-v)"
+		}
+	}
+	switch {
+	case same == len(g.Findings):
+		return "the same, within " + format.InPercent(g.Margin)
+	case strings.Contains(why, " more would decide"):
+		return "undecided; more rounds would decide, if this estimate holds"
+	case same > 0:
+		return "no variant is better or worse"
+	}
+	return "undecided: " + why
+}
+
+// cautionLines are the cautions, each once, those of the findings apart.
+func cautionLines(s format.Style, a answer.Answer, room int) []string {
+	b := &brief{s: s}
+	var all []answer.Caution
+	for _, c := range a.Cautions {
+		if c.Kind != answer.Unloaded { // the findings have them
+			all = append(all, c)
+		}
+	}
+	for i, c := range all {
+		text := "! " + c.Says
+		if c.Scope != "" {
+			text += " (" + c.Scope + ")"
+		}
+		if len(c.Reasons) > 0 {
+			text += ": " + strings.Join(c.Reasons, "; ")
+		}
+		lines := mostRowLines
+		if len(all) > 2 {
+			lines = 1
+		}
+		if last := i == len(all)-1; len(b.lines)+lines+1 > room ||
+			!last && len(b.lines)+lines+2 > room {
+			b.add(format.Yellow, 0, fmt.Sprintf("! and %s more: -v",
+				format.Plural(int64(len(all)-i), "caution")), 1)
+			break
+		}
+		color := format.Yellow
+		if c.Severity == answer.Bad {
+			color = format.Red
+		}
+		b.add(color, 0, text, lines)
+	}
+	if len(b.lines) > 0 {
+		b.lines = append(b.lines, "")
+	}
+	return b.lines
+}
+
+// medianLines are the medians of each measure at the load that decides, a row for each variant.
+func medianLines(s format.Style, r *lab.Record, a answer.Answer) []string {
+	if r.Experiment == nil || len(r.Cells) == 0 || len(a.Groups) == 0 {
+		return nil
+	}
+	level := a.Groups[0].Level
+	if level == "" && len(r.Experiment.Levels) > 0 {
+		level = r.Experiment.Levels[0].Name
+	}
+	t := format.Table{{"medians at " + format.PlainLine(level)}}
+	metrics := []experiment.Metric{}
+	for _, m := range r.Experiment.Design.Metrics {
+		metrics = append(metrics, m)
+		t[0] = append(t[0], fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
+	}
+	for _, arm := range r.Arms {
+		row, any := []string{format.Clip(format.PlainLine(arm.Name), longestName)}, 0
+		for _, m := range metrics {
+			cell, n := medianFigure(r, arm.Name, level, string(m))
+			row, any = append(row, cell), max(any, n)
+		}
+		if any > 0 {
+			t = append(t, row)
+		}
+	}
+	var b strings.Builder
+	t.WriteText(&b, "  ", "lr")
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > s.LineWidth()+2 {
+			return nil
+		}
+	}
+	return append(lines, "")
+}
+
+// medianFigure is a median with half of the width of its interval.
+func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials int) {
+	for _, c := range r.Cells {
+		if c.Arm == arm && c.Level == level && c.Metric == metric {
+			if c.Median.Level >= lab.Confidence-1e-9 {
+				return format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2), c.Trials
+			}
+			return format.Digits3(c.Median.Estimate), c.Trials
+		}
+	}
+	return format.TooFew, 0
+}
+
+// footLines are the next step, and where everything is.
+func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
+	b := &brief{s: s}
+	next := "next: " + a.Next.Says
+	if a.Next.Command != "" {
+		next += ": " + a.Next.Command
+	}
+	b.add("", 0, next, 3)
+	if r.Dir != "" {
+		b.add("", 0, "report: "+r.Dir+"/report.html (all of it here: dyno lab show DIR -v)", 2)
+	}
+	return b.lines
+}
