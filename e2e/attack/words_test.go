@@ -329,7 +329,7 @@ func TestNamesOfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := filepath.Join(files, "r.json")
-	ran := runDyno(t, nil, "run", "-n", "9", "-c", "1", "--requests-file", list, "--json", result, "--no-save", url)
+	ran := runDyno(t, nil, "run", "-v", "-n", "9", "-c", "1", "--requests-file", list, "--json", result, "--no-save", url)
 	checkShown(t, "run", ran.out, mention)
 	for _, form := range []string{"md", "txt", "html", "csv"} {
 		file := filepath.Join(files, "r."+form)
