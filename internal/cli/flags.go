@@ -287,6 +287,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	wrong := f.textFaults(p)
 	var more []error
 	f.plan.Requests, more = f.readRequests(stdin)
+	f.plan.Environment = f.filling.taken
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}

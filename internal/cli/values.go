@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	wanted "dyno/internal/engine/check"
@@ -24,6 +25,16 @@ type filling struct {
 	order     data.Order
 	table     *data.Table // nil: there is no file, or it is at fault
 	names     template.Names
+	taken     []string // from the environment
+}
+
+// environment looks up a variable of the environment, and notes its value, which is a secret.
+func (v *filling) environment(name string) (string, bool) {
+	value, is := os.LookupEnv(name)
+	if is && !slices.Contains(v.taken, value) {
+		v.taken = append(v.taken, value)
+	}
+	return value, is
 }
 
 // addVariable adds the variable of a --variable.
@@ -64,7 +75,7 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 	}
 	v.names.Variables, v.names.Unread = v.variables, given["data"] && v.table == nil
 	if f.purpose == "" { // a browser is not to read our environment
-		v.names.Env = os.LookupEnv
+		v.names.Env = v.environment
 	}
 	f.plan.SetVariables(v.variables)
 	f.defaults.Names = &v.names

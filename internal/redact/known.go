@@ -140,7 +140,7 @@ func secretParts(value string) []string {
 func spellings(v string) []string {
 	query := url.QueryEscape(v)
 	all := []string{v, query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(v),
-		strconv.Quote(v), strconv.QuoteToASCII(v), quoteJSON(v)}
+		regexp.QuoteMeta(v), strconv.Quote(v), strconv.QuoteToASCII(v), quoteJSON(v)}
 	for i, s := range all {
 		if i >= len(all)-3 {
 			all[i] = s[1 : len(s)-1]

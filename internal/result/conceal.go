@@ -9,8 +9,8 @@ import (
 	"dyno/internal/redact"
 )
 
-// Secrets are the values that Redacted takes out of p, each once, redact.MostKnown of them at most.
-// Of a long one it is the beginning, with 4 KiB.
+// Secrets are the values that Redacted takes out of p and those of the environment, each once,
+// redact.MostKnown of them at most. Of a long one it is the beginning, with 4 KiB.
 func Secrets(p loadplan.Plan) (all []string) {
 	const longest = 4 << 10
 	had := map[string]bool{}
@@ -21,6 +21,11 @@ func Secrets(p loadplan.Plan) (all []string) {
 		}
 		return value
 	})
+	for _, value := range p.Environment {
+		if value != "" {
+			note("", value)
+		}
+	}
 	Redacted(p, note)
 	for i := range p.Requests { // which Redacted has as they were written, with variables' names
 		r := &p.Requests[i]

@@ -22,7 +22,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	if total == nil { // nothing was ever sent
 		total = metric.NewCounters()
 	}
-	out := &Result{Format: Format, Dyno: version, Plan: Redacted(r.Plan, redact.PlainMark),
+	out := &Result{Format: Format, Dyno: version, Plan: redactedPlan(r.Plan, redact.PlainMark),
 		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
 		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),

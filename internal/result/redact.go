@@ -99,7 +99,7 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	if r == nil {
 		return nil
 	}
-	kept := Redacted(p, keep)
+	kept := redactedPlan(p, keep)
 	kept.Data = nil
 	if err := kept.SetData(); err != nil {
 		return err

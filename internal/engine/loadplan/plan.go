@@ -42,6 +42,8 @@ type Plan struct {
 	// Requests already.
 	Variables []Param `json:"variables,omitempty"`
 	Rows      *Rows   `json:"rows,omitempty"` // nil: no data
+	// Environment are the values that templates took from the environment. They are secrets.
+	Environment []string `json:"-"`
 
 	// Scenario is what users do: it sends the Requests, or requests of its own if there are none.
 	// What becomes due is then an iteration, and Requested is a number of iterations. nil: the
