@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"math/big"
 	"reflect"
 	"strconv"
@@ -155,8 +154,6 @@ func (s *scratch) elements(v value) []value {
 
 // nowLayout is how hurl writes a date.
 const nowLayout = "2006-01-02T15:04:05.000000Z"
-
-var errNotRendered = errors.New("is no text: a list, an object or bytes cannot stand in a template")
 
 // render appends the value as it stands in a template. ok is false if it cannot stand there.
 func (v value) render(b []byte) (out []byte, ok bool) {
