@@ -20,11 +20,20 @@ design:
   cooldown: 0.1s
   metrics: [cpu]
 levels: [{name: c4, connections: 4, threads: 1}]
-factors: {a: ["off", "on"], b: ["off", "on"], c: ["off", "on"], d: ["off", "on"], e: ["off", "on"], f: ["off", "on"], g: ["off", "on"], h: ["off", "on"]}
+factors:
+  a: ["off", "on"]
+  b: ["off", "on"]
+  c: ["off", "on"]
+  d: ["off", "on"]
+  e: ["off", "on"]
+  f: ["off", "on"]
+  g: ["off", "on"]
+  h: ["off", "on"]
 variants:
   server:
     processes:
-    - cmd: "%s -spin %d -costs %s -listen 127.0.0.1:{{port}} a={{a}} b={{b}} c={{c}} d={{d}} e={{e}} f={{f}} g={{g}} h={{h}}"
+    - cmd: "%s -spin %d -costs %s -listen 127.0.0.1:{{port}}
+        a={{a}} b={{b}} c={{c}} d={{d}} e={{e}} f={{f}} g={{g}} h={{h}}"
     url: "http://127.0.0.1:{{port}}/"
 `
 
@@ -68,7 +77,7 @@ func runScreenings(times, rounds int, measure, dyno, dir, spinner string, cost f
 			}
 		}
 	}
-	fmt.Printf("of %d screenings %d found both switches and the pair; of %d idle switches %d were called "+
-		"different\n", times, found, 5*times, wrong)
+	fmt.Printf("of %d screenings %d found both switches and the pair; of %d idle switches %d were "+
+		"called different\n", times, found, 5*times, wrong)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:8080", "address")
 	ns := flag.Int64("spin", 0, "nanoseconds of CPU time for each request")
-	costs := flag.String("costs", "", "nanoseconds more for switches that are on together: a=1000,ac=500")
+	costs := flag.String("costs", "", "ns more for switches that are on together: a=1000,ac=500")
 	flag.Parse()
 	more, err := switchedCost(*costs, flag.Args())
 	if err != nil {
