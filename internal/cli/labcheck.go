@@ -82,7 +82,8 @@ func (s streams) checkExperiment(name string, start bool) int {
 	return exitOK
 }
 
-// rehearse starts each variant once, in a folder that is kept only if one of them cannot be compared.
+// rehearse starts each variant once, in a folder that is kept only if one of them cannot be
+// compared.
 func (s streams) rehearse(e *experiment.Experiment) int {
 	parent, err := os.MkdirTemp("", "dyno-check-")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 )
 
 // Rehearse builds every variant, starts each once, asks it and compares the answers, without any
-// load. It returns the record of that: its arms say which of them can be compared. The folder, which
-// must not exist, has the servers' output afterwards. An error other than ErrNothingLeft means that
-// nothing could be started.
+// load. It returns the record of that: its arms say which of them can be compared. The folder,
+// which must not exist, has the servers' output afterwards. An error other than ErrNothingLeft
+// means that nothing could be started.
 func (l *Lab) Rehearse(ctx context.Context) (*lab.Record, error) {
 	if l.Experiment.Fairness.Mode == experiment.Off { // it has to be asked to be started
 		e := *l.Experiment
