@@ -78,8 +78,9 @@ func (f *runFlags) loadGroup() group {
 		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
 			storeParsed(&p.Arrival, parseArrival)},
 		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
-			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold", f.addStage},
-		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
+			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold;\n" +
+			"likewise D:Nusers without a rate, from --users or 0", f.addStage},
+		{"stages", "", "FILE", "stages, one a line", f.readStages},
 		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
 			storeParsed(&p.Seed, parseSeed)},
 		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
@@ -344,20 +345,18 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if p.Requested > 0 && !given["duration"] {
 		p.Duration = 0
 	}
+	if p.Ramps() && !given["connections"] { // one for each user, as browsers have
+		p.Connections = max((p.UserCount()+p.Depth()-1)/p.Depth(), 1)
+	}
 	if p.Requested > 0 && !given["connections"] {
 		p.Connections = int(min(int64(p.Connections), p.Requested))
 	}
-	if len(p.Stages) > 0 && !given["duration"] {
-		p.Duration = 0
-		for _, stage := range p.Stages {
-			p.Duration += stage.Duration
-		}
+	if (len(p.Stages) > 0 || p.Ramps()) && !given["duration"] {
+		p.Duration = loadplan.Seconds(p.StagesLength())
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
-		if p.Users > 0 {
-			p.Threads = min(p.Threads, p.Users)
-		}
+		p.FitThreads()
 	}
 }
 
