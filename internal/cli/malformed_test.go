@@ -37,6 +37,7 @@ func TestMalformedValues(t *testing.T) {
 		"urls":         "/{{int 1}}\n/a b\n",
 		"bodies":       "{{uuid\n",
 	})
+	t.Setenv("GEHEIM", "geheim\n1 2")
 	served := new(atomic.Int64)
 	server := httptest.NewServer(answer(served))
 	defer server.Close()
@@ -65,7 +66,12 @@ func TestMalformedValues(t *testing.T) {
 		{"--variable|a=1|--variable|a=2", "/", "--variable: a is given twice"},
 		{"--variable|email=1|--data|ok.csv", "/", "--variable: email is a column of the data, too; choose " +
 			"another name"},
-		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: "a\nb" contains CR, LF or NUL, which no header can have`},
+		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains CR, LF or NUL, which no header can have`},
+		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains CR, LF or NUL"},
+		{"-H|Authorization Bearer geheim", "/", `--header: "Authorization …" is not a header; write 'Name: value'`},
+		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains CR, LF or NUL"},
+		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains CR, LF or NUL, which no header can have"},
+		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
 		{"--data|gone.csv", "/", "--data: open gone.csv: no such file or directory"},
 		{"--data|short.csv", "/", "short.csv:2:1: the row has 1 value, and there are 2 columns (email, token)\n" +
 			"dyno: short.csv:3:5: the row has 3 values, and there are 2 columns (email, token)"},
@@ -98,7 +104,7 @@ func TestMalformedValues(t *testing.T) {
 		{"--json-body|body.json", "/", "body.json:2:7: " + unknown("nope")},
 		{"--json-body|wrong.json", "/", "wrong.json:2:7: is no JSON: invalid character '}' looking for beginning " +
 			"of value"},
-		{"-H|@header", "/", `--header: header:2:1: "no header" is not a header; write 'Name: value'` +
+		{"-H|@header", "/", `--header: header:2:1: "no …" is not a header; write 'Name: value'` +
 			"\ndyno: header:3:4: " + unknown("nope")},
 		{"--requests-file|requests", "/", "requests:1:11: " + unknown("nope") + "\n" +
 			"dyno: requests:2:12: {{hex 0}} is not how hex is called: write {{hex DIGITS}}, as in {{hex 16}}; " +
