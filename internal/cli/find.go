@@ -154,7 +154,8 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
 	}
-	return f, append(append(faults, joinedErrors(plan.Check())...), f.conflictFaults()...)
+	faults = slices.Concat(faults, joinedErrors(plan.Check()), f.conflictFaults())
+	return f, append(faults, f.unusedFaults(faults)...)
 }
 
 // ownFaults are the faults of flags that only find has.

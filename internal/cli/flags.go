@@ -117,8 +117,9 @@ func (f *runFlags) requestGroup() group {
 			"expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
-			f.filling.addVariable},
-		{"variables-file", "", "FILE", "variables, K=V, one a line", f.filling.addVariables},
+			f.filling.flagVariable},
+		{"variables-file", "", "FILE", "variables, K=V, one a line; may be repeated",
+			f.filling.addVariables},
 		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
 			setText(&f.filling.file)},
 		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
@@ -296,7 +297,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
-	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+	faults = slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+	return f, append(faults, f.unusedFaults(faults)...)
 }
 
 // setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It

@@ -36,6 +36,7 @@ func TestMalformedValues(t *testing.T) {
 		"checks":       `{"expect_body": "is:a"}` + "\n" + `{"expect_header": ["a b"]}` + "\n" + `{"expect_body": 7}`,
 		"urls":         "/{{int 1}}\n/a b\n",
 		"bodies":       "{{uuid\n",
+		"variables":    "a=1\nb=2\n",
 	})
 	t.Setenv("GEHEIM", "geheim\n1 2")
 	served := new(atomic.Int64)
@@ -127,6 +128,18 @@ func TestMalformedValues(t *testing.T) {
 		{"-u|me:x|-H|authorization: y", "/", "--user and --header Authorization: both say who asks; give one of them"},
 		{"--form|a", "/", `--form: "a" is not a field; write NAME=VALUE, or NAME=@FILE`},
 		{"--form|a=1|-b|x", "/", "--body and --form: both say what to send; give one of them"},
+		{`-b|{{env "A}} {{seq}}`, "/", `--body:1:1: a quote in {{env "A}} is not closed; write {{env "NAME"}}`},
+		{"--data|ok.csv", "/", "--data: no request uses a column of ok.csv; write {{email}}, {{token}} where a value is to stand"},
+		{"--data|ok.csv|-H|X: ${token}|-b|{{email}}", "/", "--data: column token: ${token} would be sent as it is; write {{token}}"},
+		{"--data|ok.csv|-b|%(token)s {email}", "/", "--data: column email: {email} would be sent as it is; write {{email}}\n" +
+			"dyno: --data: column token: %(token)s would be sent as it is; write {{token}}"},
+		{"--data|ok.csv", "/a?b={token}", "--data: column token: {token} would be sent as it is; write {{token}}"},
+		{"--variable|a=1|--variable|b=2|-b|{{b}}", "/", "--variable: a: no request uses it; write {{a}} where it is to stand, or leave it out"},
+		{"--variables-file|variables|-b|${a}", "/", "--variable: a: ${a} would be sent as it is; write {{a}}"},
+		{"-b|a|-b|b|-u|a:b|--user|a:c|--seed|1|--seed|2|--expect|200|--expect|200", "/", "--body: is given twice; give one of them\n" +
+			"dyno: --user: is given twice; give one of them\n" +
+			`dyno: --seed: is given twice, as "1" and "2"; give one of them` + "\n" +
+			"dyno: --seed: only random arrivals and values are drawn from one; add --arrival poisson, or {{uuid}} or the like"},
 		// More than one at once, of all kinds, and no fault that follows from another.
 		{"--data|function.csv|--variable|x|-H|A: {{email}} {{int 5}}|-b|{{other}}|--users|4|--seed|7", "/",
 			`--variable: "x" is not a variable; write NAME=VALUE` + "\n" +

@@ -33,6 +33,9 @@ func (p *Plan) mostUsers() int {
 // UsersAt is how many users the whole load has just before an instant of the window; 0 if the plan
 // does not ramp.
 func (p *Plan) UsersAt(at time.Duration) int {
+	if !p.Ramps() {
+		return 0
+	}
 	n := p.Users
 	for _, s := range p.UserStages {
 		if length := time.Duration(s.Duration); at < length {

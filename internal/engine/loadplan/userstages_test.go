@@ -139,7 +139,7 @@ func TestUsersAt(t *testing.T) {
 			t.Fatalf("%d users after %v, want %d", got, at, want)
 		}
 	}
-	if got := DefaultPlan(); got.UsersAt(time.Second) != 0 {
+	if got := rampPlan(7); got.UsersAt(time.Second) != 0 {
 		t.Error("a plan without stages has users")
 	}
 }
