@@ -26,6 +26,9 @@ func TestMalformedValues(t *testing.T) {
 		"latin.csv":    "email\n\xe4\n",
 		"utf16.csv":    "\xff\xfee\x00",
 		"rows.tsv":     "email\na\n",
+		"mac.csv":      "email\ra\rb\r",
+		"binary.csv":   "PK\x03\x04\x00\x00",
+		"timeout":      `{"url": "/a", "timeout": "1s"}` + "\n" + `{"url": "/b"}`,
 		"bad.jsonl":    "{\"a\": 1}\n{\"b\": 1}\n[1]\n{\"a\": 1\n{\"a\": 1, \"a\": 2}\n",
 		"none.jsonl":   "\n",
 		"text.jsonl":   "{\"a\": x}\n",
@@ -89,6 +92,11 @@ func TestMalformedValues(t *testing.T) {
 		{"--data|norow.csv", "/", "norow.csv: has no row below the names of the columns"},
 		{"--data|latin.csv", "/", "latin.csv:2:1: is not UTF-8; convert the file, as with iconv -t utf-8"},
 		{"--data|utf16.csv", "/", "utf16.csv:1:1: is UTF-16; save it as UTF-8"},
+		{"--data|mac.csv", "/", "mac.csv:1:6: CR alone ends its lines; save it with LF or CR LF"},
+		{"--data|binary.csv", "/", "binary.csv: is a binary file, and rows are text; export them as CSV or as JSON lines"},
+		{"--data|.", "/", "--data: . is a folder; give a file of rows"},
+		{"--requests-file|timeout|--pipeline|2", "/", "--pipeline: a request with a timeout of its own ends its " +
+			"connection and with it those behind it; leave one of the two out, or use --http 2"},
 		{"--data|rows.tsv", "/", "rows.tsv: ends neither in .csv nor in .jsonl, so its format is unknown; rename it"},
 		{"--data|bad.jsonl", "/", `bad.jsonl:2:2: key "b" is not in the first line, which has a` + "\n" +
 			`dyno: bad.jsonl:2:1: key "a" is missing, and the first line has it` + "\n" +

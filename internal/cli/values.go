@@ -104,6 +104,9 @@ func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: err.Error()}
 	}
 	defer in.Close()
+	if info, err := in.Stat(); err == nil && info.IsDir() {
+		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + " is a folder; give a file of rows"}
+	}
 	r, err := limitDevice(in)
 	if err != nil {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + ": " + err.Error()}

@@ -22,6 +22,10 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 		"%d cannot be shared by %d threads; lower --threads", users, threads)
 	flaw((p.Ramps() && users == 0 || p.Users == 0 && !p.Ramps()) && p.Parts > 1, "--users",
 		"there are too few for part %d of %d", p.Part+1, p.Parts)
+	timed := func(r Request) bool { return r.Timeout > 0 }
+	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "--pipeline", "a request with a "+
+		"timeout of its own ends its connection and with it those behind it; leave one of the two "+
+		"out, or use --http 2")
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
 	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
 		"leave it out where requests have {{holes}}, data, users or checks")

@@ -388,7 +388,11 @@ func generatorText(r *result.Result) string {
 	}
 	all = append(all, "busy "+format.Percent(g.BusyPercent))
 	if g.ScenarioPercent != nil {
-		all = append(all, "the scenario "+format.Percent(*g.ScenarioPercent))
+		what := "the scenario "
+		if len(r.Plan.Steps) == 0 {
+			what = "holes and checks "
+		}
+		all = append(all, what+format.Percent(*g.ScenarioPercent))
 	}
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
 		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", format.Micros(*g.SendLagP99),
