@@ -68,10 +68,13 @@ func (f *findFlags) groups() []group {
 		showSecretsOption(&f.showSecrets),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}
-	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
+	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe",
+		"warmup")
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
-		storeParsed(&f.plan.Rate, parseRate)})
+		storeParsed(&f.plan.Rate, parseRate)}, option{"warmup", "", "D",
+		"load so long before measuring, at each rate or level anew (a fifth of\n" +
+			"--probe-time)", setSeconds(&f.plan.Warmup)})
 	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
