@@ -81,9 +81,10 @@ type parsed struct {
 
 // parseOptions gives the options of groups the values that args has for them, in their order. Two
 // values of an option that may not be repeated are a fault. It returns every fault: first those of
-// the flags, then those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V, -x=V, and -vq
-// for switches; after -- all are words. A single - is a word. pflag stops at the first fault, and
-// does not say at which argument; FuzzParseOptions compares its reading with this one.
+// the flags, then those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V,
+// -x=V, and -vq for switches; after -- all are words. A single - is a word. pflag stops at the
+// first fault, and does not say at which argument; FuzzParseOptions compares its reading with this
+// one.
 func parseOptions(args []string, groups []group) parsed {
 	p := parsed{given: map[string]bool{}, tried: map[string]bool{}, texts: map[string]string{}}
 	var values []assignment

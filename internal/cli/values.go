@@ -105,7 +105,8 @@ func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err == nil && info.IsDir() {
-		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + " is a folder; give a file of rows"}
+		return nil, loadplan.Flaw{Setting: "--data",
+			Problem: v.file + " is a folder; give a file of rows"}
 	}
 	r, err := limitDevice(in)
 	if err != nil {

@@ -12,12 +12,13 @@ var secrets = []string{"accesskey", "apikey", "assertion", "auth", "authkey", "a
 	"authentication", "bearer", "cookie", "cookies", "cred", "credential", "credentials",
 	"creds", "csrf", "cvc", "cvv", "dbpass", "hmac", "jwt", "key", "keys", "mfa", "otp", "pass",
 	"passcode", "passkey", "passphrase", "passwd", "password", "passwords", "pin", "pincode",
-	"privatekey", "pw", "pwd", "requirepass", "saml", "secret", "secretkey", "secrets", "session", "sessions", "sessionid",
-	"sessid", "sid", "sig", "signature", "token", "tokens", "totp", "verifier", "xsrf"}
+	"privatekey", "pw", "pwd", "requirepass", "saml", "secret", "secretkey", "secrets",
+	"session", "sessions", "sessionid", "sessid", "sid", "sig", "signature", "token", "tokens", "totp", "verifier", "xsrf"}
 
-// codes are the words before code with which it is a secret; alone it is one, too, as OAuth has it.
-var codes = []string{"access", "activation", "backup", "confirmation", "device", "login", "recovery",
-	"reset", "security", "verification"}
+// codes are the words before code with which it is a secret; alone it is one, too, as OAuth has
+// it.
+var codes = []string{"access", "activation", "backup", "confirmation", "device", "login",
+	"recovery", "reset", "security", "verification"}
 
 // inside are secret wherever they stand in a word, and last where they are its end.
 var (
