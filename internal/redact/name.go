@@ -13,7 +13,8 @@ var secrets = []string{"accesskey", "apikey", "assertion", "auth", "authkey", "a
 	"creds", "csrf", "cvc", "cvv", "dbpass", "hmac", "jwt", "key", "keys", "mfa", "otp", "pass",
 	"passcode", "passkey", "passphrase", "passwd", "password", "passwords", "pin", "pincode",
 	"privatekey", "pw", "pwd", "requirepass", "saml", "secret", "secretkey", "secrets",
-	"session", "sessions", "sessionid", "sessid", "sid", "sig", "signature", "token", "tokens", "totp", "verifier", "xsrf"}
+	"session", "sessions", "sessionid", "sessid", "sid", "sig", "signature", "token", "tokens",
+	"totp", "verifier", "xsrf"}
 
 // codes are the words before code with which it is a secret; alone it is one, too, as OAuth has
 // it.

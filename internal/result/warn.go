@@ -126,8 +126,8 @@ func warnRows(r *Result, say func(string, ...any)) {
 	}
 }
 
-// warnRefused says that requests were not sent because of their values or for want of rows. They are
-// none of Requests.Errors, as they are none of those sent.
+// warnRefused says that requests were not sent because of their values or for want of rows. They
+// are none of Requests.Errors, as they are none of those sent.
 func warnRefused(r *Result, say func(string, ...any)) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
