@@ -122,7 +122,8 @@ func warnRows(r *Result, say func(string, ...any)) {
 		begun = r.Iterations.Started
 	}
 	if d := r.Plan.Rows; d != nil && d.Order == "once" && begun > 0 && begun < r.Plan.Requested {
-		say("%d rows of %s were not sent, because the run ended before", r.Plan.Requested-begun, d.File)
+		say("rows of %s that were not sent, because the run ended before: %d of %d", d.File,
+			r.Plan.Requested-begun, r.Plan.Requested)
 	}
 }
 
