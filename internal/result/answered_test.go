@@ -1,8 +1,8 @@
 package result
 
 import (
-	"fmt"
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
