@@ -71,10 +71,7 @@ func scenarioCheck(s streams, args []string) int {
 	for _, name := range f.hurlFiles {
 		names = append(names, filepath.Base(name))
 	}
-	n := len(m.Checks)
-	if n > 0 && strings.HasPrefix(m.Checks[n-1], scenario.BodyWithin) {
-		n--
-	}
+	n := len(m.Checks) - scenario.OwnChecks(m.Checks)
 	return s.printText(fmt.Sprintf("%s: %s, %s\n", strings.Join(names, ", "),
 		format.Plural(int64(len(m.Steps)), "request"), format.Plural(int64(n), "check")))
 }

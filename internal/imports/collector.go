@@ -33,8 +33,7 @@ type Dropped struct {
 // A Collector takes a source's requests and writes them as a requests file.
 type Collector struct {
 	Options
-	Dropped  []Dropped // in the order of their first requests; further ones than 100 are one
-	Bodiless int       // requests of a log that had a body, which the log does not have
+	Dropped []Dropped // in the order of their first requests; further ones than 100 are one
 
 	vault   vault
 	entries []entry

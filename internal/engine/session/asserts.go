@@ -134,11 +134,19 @@ func (s *scope) compileQuery(q hurl.Query) (c query) {
 	case "cookie", "jsonpath", "regex", "xpath":
 		c.arg = s.compileArg(q.Name, q.Text, q.Pattern)
 	}
-	switch q.Name {
-	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
+	if c.readsBody() {
 		s.wantBody()
 	}
 	return c
+}
+
+// readsBody reports whether a query looks at the body.
+func (q *query) readsBody() bool {
+	switch q.name {
+	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
+		return true
+	}
+	return false
 }
 
 func (s *scope) compileFilters(all []hurl.Filter) (compiled []filter) {

@@ -378,12 +378,16 @@ func (s *scope) readFile(name hurl.Template) []byte {
 	if !ok {
 		return nil
 	}
+	of := s.read[s.file.Name]
+	if i := slices.IndexFunc(of, func(b loadplan.Beside) bool { return b.Name == file }); i >= 0 {
+		return of[i].Content
+	}
 	b, err := s.Read(s.file.Name, file)
 	if err != nil {
 		s.fault(name.Pos, "%v", err)
 		return nil
 	}
-	s.read[s.file.Name] = append(s.read[s.file.Name], loadplan.Beside{Name: file, Content: b})
+	s.read[s.file.Name] = append(of, loadplan.Beside{Name: file, Content: b})
 	return b
 }
 

@@ -99,7 +99,7 @@ type Maker struct {
 	want     proto.Want
 	origin   origin
 	values   int                          // of the request that has most
-	read     map[string][]loadplan.Beside // by the Hurl file, what it names
+	read     map[string][]loadplan.Beside // by the Hurl file, what it names, each file once
 }
 
 // A program is a compiled file.

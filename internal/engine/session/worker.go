@@ -285,10 +285,4 @@ func (w *worker) capture(x *user, r *scenario.Response, a *assert) bool {
 }
 
 // needsBody reports whether an assert looks at the body.
-func (a *assert) needsBody() bool {
-	switch a.query.name {
-	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
-		return true
-	}
-	return a.body != nil
-}
+func (a *assert) needsBody() bool { return a.body != nil || a.query.readsBody() }
