@@ -18,9 +18,12 @@ type assert struct {
 	query   query
 	filters []filter
 	is      predicate
-	slot    int    // of a capture
-	body    *arg   // what the whole body has to be, in place of the query
-	header  string // the field, in lower case, one of which has to be is.value
+	slot    int // of a capture
+	// captures is the variable that a capture gives its value, and redact whether it is secret.
+	captures string
+	redact   bool
+	body     *arg   // what the whole body has to be, in place of the query
+	header   string // the field, in lower case, one of which has to be is.value
 }
 
 // A query is where a value comes from. A filter has the same fields.
@@ -261,7 +264,7 @@ func (s *scope) compileCapture(c *hurl.Capture, e *entry) {
 		return
 	}
 	a := assert{query: s.compileQuery(c.Query), filters: s.compileFilters(c.Filters)}
-	a.slot = s.assign(name)
+	a.slot, a.captures, a.redact = s.assign(name), name, c.Redact
 	e.captures = append(e.captures, s.check(c.Name.Pos, "capture "+name, a))
 }
 

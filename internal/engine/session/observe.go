@@ -12,6 +12,13 @@ type Observation struct {
 	Response *scenario.Response
 	Failed   bool
 	Outcomes []Outcome // of the checks
+	Captures []Captured
+}
+
+// A Captured is a value that a response gave a variable.
+type Captured struct {
+	Name, Value string
+	Redact      bool // the file says that nobody is to see it
 }
 
 // An Outcome is that of one check.
@@ -43,6 +50,10 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 			}
 		}
 		o.Outcomes = append(o.Outcomes, one)
+	}
+	for _, a := range e.captures {
+		b, _ := x.slots[a.slot].render(nil) // what is no text is shown as such
+		o.Captures = append(o.Captures, Captured{a.captures, string(b), a.redact})
 	}
 	w.Observe(o)
 	return passed
