@@ -148,8 +148,13 @@ func (s streams) showIterations(ctx context.Context, r *loadresult.Result, show 
 		return s.writeExitCode(show.err)
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case t == nil || show.steps == 0:
+	case t == nil || show.steps == 0 && t.Failed == 0:
 		return s.failWith(exitUnreachable, errors.New("no response came: "+r.Cause))
+	}
+	for _, f := range r.Failures {
+		if f.Phase == loadresult.Check && f.Kind == "value" { // of what was not sent
+			show.write("FAILED " + f.Detail + "\n")
+		}
 	}
 	code := s.printText(fmt.Sprintf("%s: %d completed, %d failed\n",
 		format.Plural(t.Started, "iteration"), t.Completed, t.Failed+t.Unfinished))

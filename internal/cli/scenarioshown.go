@@ -53,8 +53,13 @@ func (w *shownSteps) step(o session.Observation) {
 			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, c.Name, c.Actual)
 		}
 	}
-	known := redact.NewKnown(w.keep, w.secrets, o.Request.Authority)
-	if _, err := io.WriteString(w.to, known.Text(b.String())); err != nil && w.err == nil {
+	w.write(b.String())
+}
+
+// write writes a text, without the secrets that are known.
+func (w *shownSteps) write(text string) {
+	known := redact.NewKnown(w.keep, w.secrets)
+	if _, err := io.WriteString(w.to, known.Text(text)); err != nil && w.err == nil {
 		w.err = err
 	}
 }

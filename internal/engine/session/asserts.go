@@ -68,12 +68,10 @@ type operand struct {
 var unsupportedQueries = map[string]string{
 	"certificate": "dyno keeps no certificates",
 	"ip":          "dyno chooses among all addresses of the server",
-	"redirects":   "dyno follows no redirects; write a request for each",
 }
 
 // unsupportedFilters are those of hurl that dyno does not have, with the reason.
 var unsupportedFilters = map[string]string{
-	"location":   "dyno follows no redirects; write a request for each",
 	"toDate":     "dyno does not read dates; compare them as text",
 	"format":     "dyno does not write dates; compare them as text",
 	"dateFormat": "dyno does not write dates; compare them as text",

@@ -29,6 +29,10 @@ func (w *worker) filter(x *user, f *filter, v value) (value, error) {
 		return w.filterList(x, f, v)
 	case integer, float, bigInteger, boolean, null:
 		return w.filterScalar(f, v)
+	case response:
+		if f.name == "location" {
+			return ofText(v.text), nil
+		}
 	case nodes:
 		if f.name == "count" {
 			return ofInteger(v.i), nil

@@ -34,12 +34,8 @@ const leastError = 400
 // observe judges a response, and tells of it.
 func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) {
 	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
-	variant := 0
-	if len(x.values[e.jarValue]) > 0 {
-		variant = 1
-	}
-	o := Observation{Step: w.Steps[e.route], Response: r, Failed: !passed,
-		Request: w.Requests[e.request[variant]].Filled(&x.fill)}
+	o := w.observation(x, e, r)
+	o.Failed = !passed
 	for _, c := range r.Checks() {
 		one := Outcome{Name: w.Checks[c.Check], OK: c.OK}
 		for _, all := range [][]assert{e.first, e.captures, e.asserts} {
@@ -57,6 +53,19 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 	}
 	w.Observe(o)
 	return passed
+}
+
+// observation is what there is to tell of a response, which is not judged.
+func (w *worker) observation(x *user, e *entry, r *scenario.Response) Observation {
+	variant, route, requests := 0, e.route, &e.request
+	if len(x.values[e.jarValue]) > 0 {
+		variant = 1
+	}
+	if x.redirected != nil {
+		route, requests = e.redirect.route, x.redirected
+	}
+	return Observation{Step: w.Steps[route], Response: r,
+		Request: w.Requests[requests[variant]].Filled(&x.fill)}
 }
 
 // actual shows the value of an assert.

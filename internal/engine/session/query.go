@@ -74,6 +74,8 @@ func (w *worker) query(x *user, q *query) (v value, err error) {
 		return ofText(s.text[from:]), nil
 	case "duration":
 		return ofInteger(r.Took.Milliseconds()), nil
+	case "redirects":
+		return x.redirects(), nil
 	case "header":
 		return w.headerValue(x, q)
 	case "cookie":

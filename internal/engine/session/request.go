@@ -299,7 +299,6 @@ func (d *draft) setCookies(r *hurl.Request) {
 		d.entry.cookies = append(d.entry.cookies, part{text: []byte("=")})
 		d.entry.cookies = append(d.entry.cookies, d.parts(c.Value)...)
 	}
-	d.entry.jarValue = len(d.entry.fillers)
 	d.begin()
 	d.shown = []byte("{{cookies}}")
 	for i, p := range d.entry.cookies {

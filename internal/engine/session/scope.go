@@ -38,6 +38,8 @@ type scope struct {
 	file    *hurl.File
 	slots   map[string]int // of all names that the file changes
 	known   map[string]source
+
+	mostRedirects int64 // of the entry that is being compiled
 }
 
 // newScope is the scope before the first request.
