@@ -116,10 +116,9 @@ func parseDelay(s string) (d time.Duration, ok bool) {
 
 // compileVariable compiles the option variable.
 func (s *scope) compileVariable(o hurl.Option, e *entry) {
-	a := assignment{parts: s.parts(o.Value), quoted: o.Quoted}
-	if len(o.Value.Pieces) == 1 && o.Value.Pieces[0].Expr == nil && !o.Quoted {
-		known := source{kind: constant, value: inferred([]byte(o.Value.Pieces[0].Text))}
-		a.from = &known
+	a := assignment{parts: s.parts(o.Value)}
+	if text, _ := o.Value.Literal(); o.Literal {
+		a.from = &source{kind: constant, value: inferred([]byte(text))}
 	}
 	a.slot = s.assign(o.Variable)
 	e.sets = append(e.sets, a)

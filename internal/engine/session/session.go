@@ -133,10 +133,9 @@ type entry struct {
 
 // An assignment is the option variable.
 type assignment struct {
-	slot   int
-	from   *source // nil: of parts
-	parts  []part
-	quoted bool
+	slot  int
+	from  *source // nil: of parts
+	parts []part
 }
 
 // An Unsupported is the error of files that hurl takes and dyno does not run.
