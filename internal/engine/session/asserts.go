@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/jsonpath"
+	"dyno/internal/engine/strftime"
 )
 
 // An assert is what a response has to be, or a capture, which has to have a value.
@@ -46,6 +47,7 @@ type arg struct {
 	path  *jsonpath.Path
 	re    *regexp.Regexp
 	xpath *xpath.Expr
+	date  *strftime.Format
 }
 
 // A predicate is a condition.
@@ -70,13 +72,6 @@ var unsupportedQueries = map[string]string{
 	"ip":          "dyno chooses among all addresses of the server",
 }
 
-// unsupportedFilters are those of hurl that dyno does not have, with the reason.
-var unsupportedFilters = map[string]string{
-	"toDate":     "dyno does not read dates; compare them as text",
-	"format":     "dyno does not write dates; compare them as text",
-	"dateFormat": "dyno does not write dates; compare them as text",
-}
-
 // compileArg compiles the argument of a query or filter.
 func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg) {
 	if p != nil {
@@ -97,6 +92,10 @@ func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg
 		a.path, err = jsonpath.Parse(string(a.text))
 	case "regex", "replaceRegex", "matches":
 		a.re, err = regexp.Compile(string(a.text))
+	case "toDate", "format", "dateFormat":
+		var f strftime.Format
+		f, err = strftime.Parse(string(a.text))
+		a.date = &f
 	case "xpath":
 		a.xpath, err = xpath.CompileWithNS(string(a.text), anyNamespace)
 		if err != nil && strings.Contains(err.Error(), "prefix") {
@@ -153,10 +152,6 @@ func (q *query) readsBody() bool {
 func (s *scope) compileFilters(all []hurl.Filter) (compiled []filter) {
 	for _, f := range all {
 		c := filter{name: f.Name, n: f.N}
-		if why := unsupportedFilters[f.Name]; why != "" {
-			s.unsupported(f.Pos, "the filter "+f.Name, why)
-			continue
-		}
 		if f.Expr != nil {
 			if from, ok := s.resolve(f.Expr); ok {
 				c.expr = &from

@@ -302,7 +302,7 @@ func TestRefused(t *testing.T) {
 		"GET {{base}}/\n[Options]\nproxy: a:1":                               "3:1: the option proxy is not supported",
 		"GET {{base}}/\n[Options]\nrepeat: -1":                               "3:1: the option repeat without an end is not supported",
 		"GET {{base}}/\nHTTP 200\n[Asserts]\ncertificate \"Subject\" exists": "4:1: the query certificate is not supported",
-		"GET {{base}}/\nHTTP 200\n[Asserts]\nbody toDate \"%Y\" exists":      "4:6: the filter toDate is not supported",
+		"GET {{base}}/\nHTTP 200\n[Asserts]\nbody toDate \"%Q\" exists":      "4:13: \"%Q\" is no specifier of a date",
 		"GET {{base}}/\nHTTP 200\n[Asserts]\njsonpath \"$[\" exists":         "4:10: \"$[\" is no JSON path",
 		"GET {{base}}/\nHTTP 200\n[Asserts]\nxpath \"//[\" exists":           "4:7: ",
 		"GET {{base}}/\nHTTP 200\n[Asserts]\nbody matches \"(\"":             "4:14: error parsing regexp",
