@@ -88,6 +88,7 @@ func (s *scope) setOption(o hurl.Option, text string, e *entry, skipped *bool) (
 	case "location":
 		if e.redirect = nil; text == "true" {
 			e.redirect = &redirection{at: o.Pos}
+			s.wantField("location")
 		}
 	case "skip":
 		*skipped = *skipped || text == "true"
