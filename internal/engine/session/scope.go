@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,9 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 		return from, true
 	}
 	if _, later := s.slots[e.Name]; !later && s.Unknown {
+		if !slices.Contains(s.unknowns, e.Name) {
+			s.unknowns = append(s.unknowns, e.Name)
+		}
 		return source{kind: column}, true
 	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)

@@ -96,6 +96,7 @@ type Maker struct {
 	want     proto.Want
 	origin   origin
 	values   int                          // of the request that has most
+	unknowns []string                     // with Config.Unknown
 	read     map[string][]loadplan.Beside // by the Hurl file, what it names, each file once
 }
 
@@ -324,6 +325,10 @@ func (d *draft) stepName(h *hurl.Entry) string {
 	}
 	return name
 }
+
+// Unknowns are the variables that have no value, in the order of the files, if Config.Unknown lets
+// every name be one.
+func (m *Maker) Unknowns() []string { return m.unknowns }
 
 // Want is what captures, asserts and cookies need.
 func (m *Maker) Want() proto.Want { return m.want }
