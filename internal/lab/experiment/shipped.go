@@ -49,8 +49,8 @@ func HurlStarter(file string, variables []string) []byte {
 		}
 		fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(v), strconv.Quote(v))
 	}
-	b.WriteString("  # data: users.csv             # instead of variables: its columns are variables, " +
-		"its\n                                # rows are dealt out to the users\n\n")
+	b.WriteString("  # data: users.csv             # instead of variables: its columns are " +
+		"variables,\n                                # its rows are dealt out to the users\n\n")
 	return []byte(b.String() + rest)
 }
 
