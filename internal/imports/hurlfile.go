@@ -19,8 +19,8 @@ const BaseVariable = "base"
 // errors are of requests that Hurl cannot have, with their number.
 func (c *Collector) WriteHurl(w io.Writer) error {
 	if c.Merge || c.Speed > 0 {
-		return errors.New("a Hurl file has its requests one after the other, without weights and times; " +
-			"write a requests file, which ends in .jsonl")
+		return errors.New("a Hurl file has its requests one after the other, without weights and " +
+			"times; write a requests file, which ends in .jsonl")
 	}
 	buffered := bufio.NewWriter(w)
 	for i, e := range c.entries {
@@ -71,8 +71,8 @@ func (e *entry) hurl() (string, error) {
 	return b.String(), nil
 }
 
-// hurlBody is a body that is text: JSON as it is if nothing in it has another meaning in Hurl, lines
-// between three backticks, or one line with escapes.
+// hurlBody is a body that is text: JSON as it is if nothing in it has another meaning in Hurl,
+// lines between three backticks, or one line with escapes.
 func hurlBody(text, kind string) string {
 	plain := !strings.Contains(text, "{{")
 	trimmed := strings.TrimLeft(text, " \t\r\n")
@@ -105,8 +105,8 @@ func isReadAlike(text string) bool {
 	return true
 }
 
-// hurlText is text of a requests file in Hurl: {{name}} is a variable in both, \{{ is two braces, and
-// what ends a text in Hurl is escaped.
+// hurlText is text of a requests file in Hurl: {{name}} is a variable in both, \{{ is two braces,
+// and what ends a text in Hurl is escaped.
 func hurlText(text, ends string) string {
 	var b strings.Builder
 	for text != "" {
