@@ -41,7 +41,8 @@ engine/scenario: engine/proto /
 fault: /
 engine/template: fault nearest /
 engine/hurl: fault /
-engine/session: engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
+engine/strftime: /
+engine/session: engine/strftime engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net

@@ -396,35 +396,6 @@ func runWorker(s streams, args []string) int {
 	return exitOK
 }
 
-// labInit is dyno lab init: it writes a file to begin with.
-func labInit(s streams, args []string) int {
-	var f helpFlag
-	p := parseOptions(args, f.groups())
-	if f.help {
-		return s.printHelp("lab init")
-	}
-	if faults := append(p.faults, p.extraWords(1)...); len(faults) > 0 {
-		return s.refuseFlags("lab init", faults)
-	}
-	name := "experiment.yaml"
-	if len(p.words) == 1 {
-		name = p.words[0]
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is there already; give another name", name)
-	}
-	if err == nil {
-		_, err = file.Write(experiment.Starter())
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		return s.failWith(exitUsage, err)
-	}
-	return s.printText(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
-		name, name, name))
-}
-
 // labList is dyno lab list: it lists the experiments that ship with dyno.
 func labList(s streams, args []string) int {
 	var f helpFlag
