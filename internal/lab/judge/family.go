@@ -9,8 +9,8 @@ import (
 
 // judgeTogether judges pairs of the same rounds, each corrected for all. Controls are a family of
 // their own. They only test whether the machine is fit, so they must not make differences among the
-// others harder to find.
-func judgeTogether(all []*paired) {
+// others harder to find. look is for which time the verdicts are looked at: see lab.Progress.Looks.
+func judgeTogether(all []*paired, look int) {
 	for _, control := range []bool{true, false} {
 		family := familyOf(all, control)
 		rows, margins := make([][]float64, len(family)), make([]stats.Margin, len(family))
@@ -18,7 +18,7 @@ func judgeTogether(all []*paired) {
 		for i, p := range family {
 			rows[i], margins[i] = p.row, p.margin
 		}
-		for i, j := range stats.JudgeTogether(rows, margins) {
+		for i, j := range stats.JudgeLook(rows, margins, look) {
 			p := family[i]
 			applyJudgement(&p.Comparison, j, p.margin)
 			p.Trials, p.Alone, alone[i] = len(p.logs), aloneInterval(p.logs), j.P

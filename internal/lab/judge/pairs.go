@@ -17,6 +17,7 @@ type scope struct {
 	margin  float64
 	levels  []string
 	arms    []scopeArm
+	look    int // for which time verdicts are looked at, from 1
 }
 
 // A scopeArm is an arm and its baseline; "" if it is not compared.
@@ -37,7 +38,7 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {
 		return !p.Control && !keep(p.Comparison)
 	})
-	judgeTogether(all)
+	judgeTogether(all, q.look)
 	table := make([]lab.Comparison, len(all))
 	for i, p := range all {
 		table[i] = p.Comparison
@@ -189,7 +190,7 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 // scopeOf is the scope of an experiment's verdicts.
 func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
-	q := scope{metrics: d.Metrics, margin: float64(d.Margin)}
+	q := scope{metrics: d.Metrics, margin: float64(d.Margin), look: len(r.Looks) + 1}
 	for _, l := range r.Experiment.Levels {
 		q.levels = append(q.levels, l.Name)
 	}

@@ -260,11 +260,33 @@ func (r *running) resumeFolder() error {
 	if r.trials, err = r.folder.ReadTrials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
+	r.noteLook(&was)
 	r.worked, r.record.WorkedS = secondsWorked(&was, len(r.trials)), 0 // until this session ends
 	for _, t := range r.trials {
 		r.stored[t.Key(t.Attempt)] = true
 	}
 	return nil
+}
+
+// noteLook notes that the verdicts of the rounds so far were seen, if more rounds are to run than were
+// planned when the experiment was old. Fewer rounds than a verdict needs have shown none. To finish
+// what was planned needs no correction, because nothing was decided by what the trials show.
+func (r *running) noteLook(old *lab.Record) {
+	done := 0
+	for _, t := range r.trials {
+		if t.Round < lab.ConfirmingRound {
+			done = max(done, t.Round)
+		}
+	}
+	d := r.Experiment.Design
+	planned := old.PlannedRounds()
+	if old.State == lab.Complete || old.State == lab.OverBudget {
+		planned = done
+	}
+	added := d.Precision == 0 && d.Rounds > planned && done >= judge.MinRounds
+	if added && !slices.Contains(r.record.Looks, done) {
+		r.record.Looks = append(r.record.Looks, done)
+	}
 }
 
 // secondsWorked is how many seconds the sessions worked so far; -1 if that is unknown because one

@@ -68,6 +68,7 @@ const (
 	AboveNoise  = "noise"        // the machine's own noise is larger than the effect
 	Correction  = "correction"   // one comparison alone would differ, all together do not
 	Planned     = "planned"      // fewer trials ran than were planned
+	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
 	Conditions  = "conditions"   // of the machine, the order or the servers
 	Failing     = "failing"      // requests failed
