@@ -139,6 +139,9 @@ func nextLook(n, m, share int) width {
 func (j *Judgement) forecastRounds(v Interval, margin Margin, w width) {
 	if j.Verdict == Inconclusive {
 		j.More = moreValues(v, margin.widthNeeded(*j), w)
+		if j.More == 0 && j.Ratio.Low <= 1 && j.Ratio.High >= 1 { // narrow enough, but to one side
+			j.More = 1
+		}
 	}
 }
 

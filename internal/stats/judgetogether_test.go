@@ -147,3 +147,30 @@ func TestAddingRoundsUntilSomethingDiffers(t *testing.T) {
 		t.Errorf("of %d experiments %d differ at one look, %d at any of %d, %d corrected", experiments, once, uncorrected, looks, corrected)
 	}
 }
+
+// An interval that is narrow enough to leave out 0, and has it because it lies to one side, needs
+// rounds as well.
+func TestOneSidedIntervalNeedsRounds(t *testing.T) {
+	found := false
+	for seed := range uint64(200) {
+		coin := rand.New(rand.NewPCG(seed, 7))
+		rows := make([][]float64, 2)
+		for k := range rows {
+			for range 8 {
+				rows[k] = append(rows[k], 0.05+0.06*coin.NormFloat64())
+			}
+		}
+		for _, j := range JudgeTogether(rows, make([]Margin, len(rows))) {
+			if j.Verdict != Inconclusive || j.Ratio.Low > 1 || j.Ratio.High < 1 {
+				continue
+			}
+			if j.More == 0 {
+				t.Errorf("seed %d: no rounds would decide %+v", seed, j)
+			}
+			found = found || math.Log(j.Ratio.High/j.Ratio.Low)/2 < math.Log(j.Ratio.Estimate)
+		}
+	}
+	if !found {
+		t.Error("there was no such interval")
+	}
+}

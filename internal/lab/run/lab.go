@@ -48,6 +48,7 @@ type Lab struct {
 	Rounds     int      // likewise, that Experiment was given so many; 0: it has its file's
 	Dir        string   // folder of the record and the trials
 	Resume     bool     // Dir has trials, which are not repeated
+	Source     string   // name of a file in Dir for the experiment's text, to be edited; "": none
 	History    string   // folder of the folders of earlier experiments; "": none
 	Version    string   // of dyno
 	Dyno       string   // path of its executable
@@ -228,6 +229,11 @@ func (r *running) createFolder() (err error) {
 		placed := *r.Experiment
 		placed.Here, r.Experiment = here, &placed
 	}
+	if r.Source != "" {
+		if err := r.folder.WriteFile(r.Source, r.source); err != nil {
+			return err
+		}
+	}
 	return r.folder.WriteFile(lab.SourceFile, r.source)
 }
 
@@ -394,7 +400,7 @@ func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 // repeatSpoiled repeats, once, the trials of a batch whose grade of F was caused by the machine. It
 // also repeats the trials that they are paired with, because compared trials must be close in time.
 // All attempts are kept. What is repeated depends only on first attempts, so it is the same when
-// the experiment is resumed.
+// the experiment is resumed. The trials of a round are not repeated once the budget is used up.
 func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 	first := slices.DeleteFunc(r.batch(second), func(t *lab.Trial) bool { return t.Attempt > 1 })
 	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *lab.Trial) bool {
@@ -413,7 +419,12 @@ func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 		}
 	}
 	r.planned = len(first) + len(slots)
-	for _, s := range slots {
+	for i, s := range slots {
+		begins := i == 0 || s.Round != slots[i-1].Round
+		if begins && !r.until.IsZero() && time.Now().After(r.until) {
+			r.planned = len(r.trials)
+			return nil // what is spoiled stays so, and the report says it
+		}
 		if err := r.runTrial(ctx, s, 2); err != nil {
 			return err
 		}
