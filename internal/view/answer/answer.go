@@ -140,6 +140,9 @@ func (a *Answer) Judge(clear string) {
 	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
 }
 
+// IsBad reports whether a caution says that the answer must not be relied on.
+func (a *Answer) IsBad() bool { return a.Box == Bad }
+
 // Has reports whether there is a caution of that kind.
 func (a *Answer) Has(kind string) bool {
 	return slices.ContainsFunc(a.Cautions, func(c Caution) bool { return c.Kind == kind })
