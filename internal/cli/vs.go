@@ -21,8 +21,8 @@ import (
 	"dyno/internal/view/labreport"
 )
 
-// This file is dyno vs: an experiment that is composed from the command line, and run as dyno lab run
-// would.
+// This file is dyno vs: an experiment that is composed from the command line, and run as dyno lab
+// run would.
 
 const vsBegin = `A and B are commands that start servers, with {port} where they take their port, or
 URLs of servers that are running. The first is what the others are compared with.
@@ -34,10 +34,10 @@ URLs of servers that are running. The first is what the others are compared with
 
 `
 
-const vsNotes = `A command is split as a shell splits it. Pipes, variables, redirections and patterns are
-left to sh -c. NAME=VALUE before the program sets a variable. Commands run in this folder; {dir} is
-a private folder that is empty at each start. A FILE.hurl among the words is what users do.
-The result is an ordinary experiment: its file, experiment.json, report.html and all trials lie in one
+const vsNotes = `A command is split as a shell splits it. Pipes, variables, redirections and
+patterns are left to sh -c. NAME=VALUE before the program sets a variable. Commands run in this
+folder; {dir} is a private folder that is empty at each start. A FILE.hurl among the words is what
+users do. The result is an ordinary experiment: its file, report.html and all trials lie in one
 folder. Edit the file vs.yaml there, and run it with dyno lab run.
 Exit codes: 0 a verdict for each server, 1 with --max-regression one is worse, 2 bad usage, 3 it
 cannot be told yet, or must not be relied on, 4 nothing to compare: a server did not start, or
@@ -45,7 +45,7 @@ answers differ, 5 a fault of dyno, 130 interrupted.
 `
 
 var vsExamples = []string{
-	"dyno vs 'dyno target --listen 127.0.0.1:{port}' 'dyno target --listen 127.0.0.1:{port} --workers 2'",
+	"dyno vs 'dyno target --listen 127.0.0.1:{port}' 'PORT={port} dyno target --listen :{port}'",
 	"dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 20 --allow etag,last-modified",
 	"dyno vs --git main HEAD --build 'go build -o {out}/srv .' --run '{out}/srv -port {port}'",
 }
@@ -166,11 +166,14 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, v
 	}
 	a := labanswer.Of(r)
 	all := labanswer.Standings(r, a)
-	if err := labreport.Standings(s.out, r.Experiment.Design.Baseline, all, s.reportStyle()); err != nil {
+	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, s.reportStyle())
+	if err != nil {
 		return s.writeExitCode(err)
 	}
 	fmt.Fprintf(s.err, "experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
-	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool { return !one.IsDecided() })
+	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
+		return !one.IsDecided()
+	})
 	if code == exitOK && r.Gate == nil && (undecided || a.IsBad()) {
 		return exitUntrusted
 	}
@@ -199,7 +202,8 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 	}
 	aspects := s.showDifferences(r)
 	allow := strings.Join(aspects, ",")
-	if s.asksUser() && s.confirms(fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)) {
+	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
+	if s.asksUser() && s.confirms(question) {
 		f.compared.Allow = append(f.compared.Allow, aspects...)
 		if err := os.RemoveAll(r.Dir); err != nil { // nothing was measured
 			return s.failWith(exitUsage, err), false
@@ -210,8 +214,8 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		"do not compare; to compare them all the same: --allow %s", allow)), false
 }
 
-// showDifferences shows how answers differ from those of the first server, and returns what has to be
-// allowed.
+// showDifferences shows how answers differ from those of the first server, and returns what has to
+// be allowed.
 func (s streams) showDifferences(r *lab.Record) (aspects []string) {
 	var asked []fairness.Asked
 	for _, a := range r.Arms {

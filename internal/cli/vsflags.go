@@ -42,7 +42,7 @@ func (f *vsFlags) groups() []group {
 		{"allow", "", "LIST", "in what answers may differ: headers and aspects, as etag,body, or all",
 			f.addAllowed},
 		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setShare(&c.Margin)},
-		{"max-regression", "", "P%", "exit 1 if a server is worse than the first by more, and is so again",
+		{"max-regression", "", "P%", "exit 1 if a server is worse than the first by more, twice",
 			f.setShare(&c.Regression)},
 	}}, {"How long", []option{
 		{"max-time", "", "D", "for everything (90s; 15m with --precision)", f.setTime(&c.Limits.Total)},
@@ -54,7 +54,8 @@ func (f *vsFlags) groups() []group {
 			f.setTime(&c.Limits.Window)},
 		{"warmup", "", "D", "load before a window; every trial has a new server (500ms)",
 			f.setWarmup},
-	}}, {"Load", append(pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
+	}}, {"Load", append(
+		pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
 		pickOptions(f.connectionGroup(), "reconnect", "http", "pipeline")...),
 	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
 		"requests-file", "variable", "variables-file", "data", "data-order", "users", "expect-body",
@@ -275,8 +276,8 @@ func (f *vsFlags) takeRequest(given map[string]bool) (faults []error) {
 // whenever it is run.
 func setFilePath(flag, name string, to *string) []error {
 	if name == "-" {
-		return []error{loadplan.Flaw{Setting: flag, Problem: "stdin can be read once, and an experiment " +
-			"is run again; name a file"}}
+		return []error{loadplan.Flaw{Setting: flag, Problem: "stdin can be read once, and an " +
+			"experiment is run again; name a file"}}
 	}
 	full, err := filepath.Abs(name)
 	if err == nil {

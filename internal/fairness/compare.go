@@ -125,8 +125,9 @@ func (t *Table) Violations() []Violation {
 	return all
 }
 
-// Fewest are the fewest aspects and headers which, allowed besides allow, make the answer of a variant
-// comparable with the reference: some differences follow from others. ok is false if none suffice.
+// Fewest are the fewest aspects and headers which, allowed besides allow, make the answer of a
+// variant comparable with the reference: some differences follow from others. ok is false if none
+// suffice.
 func Fewest(reference, variant string, answers []Asked, allow []string) (aspects []string,
 	ok bool) {
 	violates := func(more []string) (all []string) {

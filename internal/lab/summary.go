@@ -28,7 +28,8 @@ func (r *Record) RoundsRun() int {
 	return len(rounds)
 }
 
-// PlannedRounds is how many rounds the experiment was to have at most; 0 if its plan cannot be read.
+// PlannedRounds is how many rounds the experiment was to have at most; 0 if its plan cannot be
+// read.
 func (r *Record) PlannedRounds() int {
 	var plan struct {
 		Design struct {

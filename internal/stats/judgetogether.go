@@ -119,8 +119,8 @@ func (v Interval) alignWithTest(shown bool) Interval {
 	return v
 }
 
-// lookShare is by how much the error of a look is divided. No number of rounds shows anything beyond
-// 2²⁰.
+// lookShare is by how much the error of a look is divided. No number of rounds shows anything
+// beyond 2²⁰.
 func lookShare(look int) int { return 1 << min(max(look-1, 0), 20) }
 
 // nextLook is the width of n pairs in each of m comparisons: now, where the error is divided by

@@ -79,8 +79,8 @@ func lookCaution(r *lab.Record) string {
 	for i, n := range r.Looks {
 		after[i] = fmt.Sprint(n)
 	}
-	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts and "+
-		"intervals are corrected for %d looks", strings.Join(after, " and of "), len(r.Looks)+1)
+	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts "+
+		"and intervals are corrected for %d looks", strings.Join(after, " and of "), len(r.Looks)+1)
 }
 
 // unevenFrequency is the ratio of CPU frequencies from which on a reader must know of it.

@@ -274,9 +274,9 @@ func (r *running) resumeFolder() error {
 	return nil
 }
 
-// noteLook notes that the verdicts of the rounds so far were seen, if more rounds are to run than were
-// planned when the experiment was old. Fewer rounds than a verdict needs have shown none. To finish
-// what was planned needs no correction, because nothing was decided by what the trials show.
+// noteLook notes that the verdicts of the rounds so far were seen, if more rounds are to run than
+// were planned when the experiment was old. Fewer rounds than a verdict needs have shown none. To
+// finish what was planned needs no correction, because nothing was decided by what the trials show.
 func (r *running) noteLook(old *lab.Record) {
 	done := 0
 	for _, t := range r.trials {

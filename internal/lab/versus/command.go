@@ -20,8 +20,8 @@ type split struct {
 	env   []string // NAME and value in turn
 }
 
-// splitCommand splits a command as a shell does. If only a shell can run it, because it has a pipe, a
-// variable, a pattern or the like, the words are those of sh -c.
+// splitCommand splits a command as a shell does. If only a shell can run it, because it has a pipe,
+// a variable, a pattern or the like, the words are those of sh -c.
 func splitCommand(command string) (split, error) {
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(
 		strings.NewReader(command), "")

@@ -61,9 +61,9 @@ func runGit(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// variants are the revisions. Each is checked out into a clone of its own, in the folder for what is
-// built, and not into a worktree: the repository never knows of it, so nothing is left in it however
-// dyno ends, and the experiment can be resumed. The clone shares the objects of the repository.
+// variants are the revisions. Each is checked out into a clone of its own, in the folder for what
+// is built, and not into a worktree: the repository never knows of it, so nothing is left in it
+// however dyno ends, and the experiment can be resumed. The clone shares the repository's objects.
 func (g *Git) variants(address string) (all []variant, err error) {
 	for flag, command := range map[string]string{"--build": g.Build, "--run": g.Run} {
 		if strings.TrimSpace(command) == "" {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// longestName is how many characters a name in an experiment file may have, and longestPart those of
-// a name that is derived here.
+// longestName is how many characters a name in an experiment file may have, and longestPart those
+// of a name that is derived here.
 const (
 	longestName = 64
 	longestPart = 32
@@ -81,7 +81,8 @@ func nameParts(server string) (short string, words []string) {
 	return path.Base(s.words[0]), words
 }
 
-// differences are the words of each that not all others have too, or its short name if there are none.
+// differences are the words of each that not all others have too, or its short name if there are
+// none.
 func differences(words [][]string, short []string) []string {
 	all := make([]string, len(words))
 	for i, own := range words {

@@ -6,7 +6,8 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// Limits are how long the comparison may take, and what of it was chosen. What is zero is chosen here.
+// Limits are how long the comparison may take, and what of it was chosen. What is zero is chosen
+// here.
 type Limits struct {
 	Total     time.Duration    // of everything: checks, trials and report
 	Precision experiment.Share // half width of intervals at which rounds suffice

@@ -1,5 +1,5 @@
-// Package versus composes the experiment of dyno vs: servers that are given by commands, URLs or git
-// revisions, compared under one load, within a limit of time. What it makes is an ordinary
+// Package versus composes the experiment of dyno vs: servers that are given by commands, URLs or
+// git revisions, compared under one load, within a limit of time. What it makes is an ordinary
 // experiment file, which package experiment reads and package run runs.
 //
 //	versus.go   what is compared, and the file
