@@ -108,6 +108,8 @@ bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge /
+bench/vs: lab stats /
+bench/vs/server: /
 bench/known: /
 bench/hurl: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /

@@ -357,7 +357,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	}
 	stage := &labrun.Stage{Output: filepath.Join(dir, "output"),
 		Build: filepath.Join(dir, labrun.BuildFolder),
-		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
+		Dyno:  exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Rounds: f.rounds.n, Dir: dir,
 		Resume: f.resume != "", Dyno: exe,

@@ -45,7 +45,7 @@ answers differ, 5 a fault of dyno, 130 interrupted.
 `
 
 var vsExamples = []string{
-	"dyno vs 'dyno target --listen 127.0.0.1:{port}' 'PORT={port} dyno target --listen :{port}'",
+	"dyno vs './old --port {port}' './new --port {port}'",
 	"dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 20 --allow etag,last-modified",
 	"dyno vs --git main HEAD --build 'go build -o {out}/srv .' --run '{out}/srv -port {port}'",
 }

@@ -68,6 +68,18 @@ func sampleRepository(t *testing.T) (dir string) {
 	return dir
 }
 
+// buildSample builds the server of the repository, as ./old and as ./new.
+func buildSample(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"old", "new"} {
+		cmd := exec.Command("go", "build", "-o", name, ".")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("building the sample server: %v\n%s", err, out)
+		}
+	}
+}
+
 // shortVs are flags that make dyno vs short; of such a comparison nothing can be told.
 const shortVs = " --rounds 1 -d 200ms --warmup 0s -c 2 -R 200"
 
@@ -75,7 +87,11 @@ const shortVs = " --rounds 1 -d 200ms --warmup 0s -c 2 -R 200"
 func tryVs(t *testing.T, line, url string) {
 	t.Helper()
 	line = strings.ReplaceAll(line, "http://127.0.0.1:8081", url)
-	out, err := shell(t, sampleRepository(t), line+shortVs).CombinedOutput()
+	dir := sampleRepository(t)
+	if strings.Contains(line, "./old") {
+		buildSample(t, dir)
+	}
+	out, err := shell(t, dir, line+shortVs).CombinedOutput()
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	if failed && exit.ExitCode() != exitUntrusted || err != nil && !failed {
 		t.Errorf("%s: %v\n%s", line, err, out)
@@ -236,12 +252,7 @@ func TestVsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"old", "new"} {
-		cmd := exec.Command("go", "build", "-o", name, ".")
-		if cmd.Dir = dir; cmd.Run() != nil {
-			t.Fatal("the sample server cannot be built")
-		}
-	}
+	buildSample(t, dir)
 	server := httptest.NewServer(answer(new(atomic.Int64)))
 	t.Cleanup(server.Close)
 	commands := 0
