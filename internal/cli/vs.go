@@ -174,6 +174,9 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, v
 	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
 		return !one.IsDecided()
 	})
+	if a.IsBad() {
+		s.writeLine("dyno: do not rely on it: %s", a.BoxText)
+	}
 	if code == exitOK && r.Gate == nil && (undecided || a.IsBad()) {
 		return exitUntrusted
 	}
