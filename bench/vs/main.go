@@ -4,8 +4,8 @@
 //	go run ./bench/vs -runs 20
 //
 // Cases: same, two copies of a Go server, for which at most one run in ten should call a measure
-// different; slower, one of two that needs 10 % more CPU time for a request, which cpu should find in
-// nine runs of ten; nginx-caddy, both with the same page, if they are installed.
+// different; slower, one of two that needs 10 % more CPU time for a request, which cpu should find
+// in nine runs of ten; nginx-caddy, both with the same page, if they are installed.
 package main
 
 import (
@@ -147,8 +147,8 @@ func repeat(dyno string, c trialCase, runs int, dir string) error {
 	}
 	for _, metric := range order {
 		n := found[metric]
-		fmt.Printf("  %-10s different in %d of %d runs, equivalent or negligible in %d, inconclusive in %d; "+
-			"A/A different in %d\n", metric, n.different, runs, n.same, n.open, n.self)
+		fmt.Printf("  %-10s different in %d of %d runs, equivalent or negligible in %d, "+
+			"inconclusive in %d; A/A different in %d\n", metric, n.different, runs, n.same, n.open, n.self)
 	}
 	fmt.Println()
 	return nil

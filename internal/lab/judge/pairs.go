@@ -18,6 +18,7 @@ type scope struct {
 	levels    []string
 	arms      []scopeArm
 	contrasts []experiment.Contrast // of factors
+	screen    bool                  // contrasts are those of a screening
 	look      int                   // for which time verdicts are looked at, from 1
 }
 
@@ -40,6 +41,9 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 		return !p.Control && !keep(p.Comparison)
 	})
 	judgeTogether(all, q.look)
+	if q.screen {
+		judgeUnreplicated(all)
+	}
 	table := make([]lab.Comparison, len(all))
 	for i, p := range all {
 		table[i] = p.Comparison
@@ -209,7 +213,8 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 // scopeOf is the scope of an experiment's verdicts.
 func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
-	q := scope{metrics: d.Metrics, margin: float64(d.Margin), look: len(r.Looks) + 1}
+	q := scope{metrics: d.Metrics, margin: float64(d.Margin), screen: d.Screen,
+		look: len(r.Looks) + 1}
 	for _, l := range r.Experiment.Levels {
 		q.levels = append(q.levels, l.Name)
 	}

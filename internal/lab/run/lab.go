@@ -289,7 +289,11 @@ func (r *running) noteLook(old *lab.Record) {
 	if old.State == lab.Complete || old.State == lab.OverBudget {
 		planned = done
 	}
-	added := d.Precision == 0 && d.Rounds > planned && done >= judge.MinRounds
+	least := judge.MinRounds
+	if d.Screen { // which has verdicts without repetitions, too
+		least = 1
+	}
+	added := d.Precision == 0 && d.Rounds > planned && done >= least
 	if added && !slices.Contains(r.record.Looks, done) {
 		r.record.Looks = append(r.record.Looks, done)
 	}

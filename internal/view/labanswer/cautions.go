@@ -49,7 +49,10 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 			Says: fmt.Sprintf("Rounds were added after verdicts had been seen (after %s); verdicts and "+
 				"intervals are corrected for %d looks", format.Plural(int64(r.Looks[n-1]), "round"), n+1)})
 	}
-	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && len(r.Verdicts) > 0 {
+	needsRounds := slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
+		return !c.Control && c.Method == ""
+	})
+	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && needsRounds {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
 			Says: fmt.Sprintf("Too few rounds for a verdict: %d, and it takes %d", n, judge.MinRounds)})
 	}
