@@ -14,6 +14,7 @@ import (
 type Git struct {
 	Repository string // absolute path of its folder
 	Below      string // folder in it, from which dyno vs was called; "": the top
+	Shallow    bool   // the repository lacks old commits, and a clone gets no more than its branches
 	Revisions  []Revision
 	Build, Run string // commands; in both, {out} is a folder for what is built
 }
@@ -35,7 +36,11 @@ func OpenGit(ctx context.Context, dir string, revisions []string) (*Git, error) 
 	if err != nil {
 		return nil, fmt.Errorf("--git: %w", err)
 	}
-	g := &Git{Repository: top, Below: strings.TrimSuffix(below, "/")}
+	shallow, err := runGit(ctx, dir, "rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return nil, fmt.Errorf("--git: %w", err)
+	}
+	g := &Git{Repository: top, Below: strings.TrimSuffix(below, "/"), Shallow: shallow == "true"}
 	for _, name := range revisions {
 		commit, wrong := runGit(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options",
 			name+"^{commit}")
@@ -92,14 +97,22 @@ func (g *Git) variants(address string) (all []variant, err error) {
 	}
 	for _, r := range g.Revisions {
 		all = append(all, variant{Description: r.Name + ", commit " + r.Commit[:min(12, len(r.Commit))],
-			Build: []step{
-				{Cmd: listNode([]string{"git", "clone", "--quiet", "--shared", "--no-checkout",
-					verbatim(g.Repository), source})},
-				{Cmd: listNode([]string{"git", "-C", source, "-c", "advice.detachedHead=false", "checkout",
-					"--quiet", "--detach", r.Commit})},
-				{Cmd: listNode(build.words), Env: mapNode(build.env), Dir: dir},
-			},
+			Build: append(g.checkout(r.Commit, source),
+				step{Cmd: listNode(build.words), Env: mapNode(build.env), Dir: dir}),
 			Processes: []process{run}, URL: address})
 	}
 	return all, nil
+}
+
+// checkout are the steps that put a commit into a folder, which is a template.
+func (g *Git) checkout(commit, folder string) []step {
+	repository, in := verbatim(g.Repository), []string{"git", "-C", folder}
+	all := []step{{Cmd: listNode([]string{"git", "clone", "--quiet", "--shared", "--no-checkout",
+		repository, folder})}}
+	if g.Shallow {
+		all = append(all, step{Cmd: listNode(append(in[:3:3], "fetch", "--quiet", "--update-shallow",
+			repository, commit))})
+	}
+	return append(all, step{Cmd: listNode(append(in[:3:3], "-c", "advice.detachedHead=false",
+		"checkout", "--quiet", "--detach", commit))})
 }
