@@ -355,8 +355,9 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	if f.fleet.isAsked() { // the agents are the clients
 		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
 	}
-	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
-		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
+	stage := &labrun.Stage{Output: filepath.Join(dir, "output"),
+		Build: filepath.Join(dir, labrun.BuildFolder),
+		Dyno:  exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Rounds: f.rounds.n, Dir: dir,
 		Resume: f.resume != "", Dyno: exe,

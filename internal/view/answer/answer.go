@@ -71,6 +71,7 @@ const (
 	AboveNoise  = "noise"        // the machine's own noise is larger than the effect
 	Correction  = "correction"   // one comparison alone would differ, all together do not
 	Planned     = "planned"      // fewer trials ran than were planned
+	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
 	Conditions  = "conditions"   // of the machine, the order or the servers
 	Failing     = "failing"      // requests failed
@@ -146,6 +147,9 @@ func (a *Answer) Judge(clear string) {
 	}
 	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
 }
+
+// IsBad reports whether a caution says that the answer must not be relied on.
+func (a *Answer) IsBad() bool { return a.Box == Bad }
 
 // Has reports whether there is a caution of that kind.
 func (a *Answer) Has(kind string) bool {

@@ -44,6 +44,11 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 			Says:   "--quick: few rounds and short windows show that it works, not what it says",
 			Remedy: "run it without --quick"})
 	}
+	if n := len(r.Looks); n > 0 {
+		all = append(all, answer.Caution{Kind: answer.AddedRounds, Severity: answer.Note,
+			Says: fmt.Sprintf("Rounds were added after verdicts had been seen (after %s); verdicts and "+
+				"intervals are corrected for %d looks", format.Plural(int64(r.Looks[n-1]), "round"), n+1)})
+	}
 	needsRounds := slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
 		return !c.Control && c.Method == ""
 	})
@@ -216,7 +221,8 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 
 // saidOtherwise are parts of stored cautions about what the cautions above say with their reasons.
 var saidOtherwise = []string{" variants can be compared: ", " differs from itself in ",
-	" trials are of grade F: see their reasons", " rounds the least p is "}
+	" trials are of grade F: see their reasons", " rounds the least p is ",
+	"rounds were added after the verdicts of "}
 
 // storedCautions are those of the record that nothing above says.
 func storedCautions(r *lab.Record) (all []answer.Caution) {
