@@ -84,14 +84,14 @@ capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult 
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
 view/answer: view/format /
-view/labanswer: lab lab/experiment lab/judge stats view/answer view/format view/report /
+view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/report: capacity engine/metric observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
 view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile dynohome lab lab/judge view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
