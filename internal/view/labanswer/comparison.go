@@ -229,7 +229,7 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	case more > 0 && !decided:
 		return step(fmt.Sprintf("about %s more of each would decide %s, if this estimate holds",
 			format.Plural(int64(more), "run"), of), "")
-	case slices.ContainsFunc(u.Cautions, func(s string) bool { return strings.Contains(s, "in turns") }):
+	case len(textsWith(u.Cautions, "in turns")) > 0:
 		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
 			"not look like a difference: this writes its file", inTurns)
 	case !decided:

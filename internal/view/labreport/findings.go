@@ -214,8 +214,8 @@ func publishedMeasure(b lab.PublishedFigure) string {
 // mostFunctions of a profile are shown.
 const mostFunctions = 8
 
-// profileSections are the profiles, one by one. A profile is compared with that of the baseline only
-// if both ran the same programs.
+// profileSections are the profiles, one by one. A profile is compared with that of the baseline
+// only if both ran the same programs.
 func profileSections(r *lab.Record) (all []section) {
 	for _, p := range r.Profiles {
 		s := section{sides: "rrl", head: fmt.Sprintf("Profile of %s at %s: %s", format.PlainLine(p.Arm),
