@@ -145,7 +145,8 @@ func textsWith(all []string, part string) (found []string) {
 func runDoubts(letter string, rs []*result.Result) (all []answer.Caution) {
 	for _, r := range rs {
 		for _, c := range report.RunAnswer(r).Cautions {
-			if c.Severity == answer.Doubt || c.Severity == answer.Bad {
+			own := c.Kind == answer.Objectives || c.Kind == answer.OneRun // not of the comparison
+			if !own && (c.Severity == answer.Doubt || c.Severity == answer.Bad) {
 				c.Says, c.Remedy = letter+": "+c.Says, ""
 				all = append(all, c)
 			}

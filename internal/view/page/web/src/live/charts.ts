@@ -58,6 +58,7 @@ export function timeDomain(from: number, to: number, length: number): [number, n
 export class Charts {
   readonly element: HTMLElement;
   private readonly figures: HTMLElement[];
+  private readonly errors: HTMLElement;
   private readonly cursors = new Cursors();
 
   /** length is how long the load takes, in seconds; 0 where nobody knows. */
@@ -74,10 +75,13 @@ export class Charts {
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
         { name: "busy", of: (s) => s.busy_percent }]),
     ];
+    this.errors = this.figures[2];
+    this.errors.hidden = true;
     this.element = h("div", { class: "views" }, ...this.figures);
   }
 
   refresh(): void {
+    this.errors.hidden = !this.seconds.some((s) => s.errors > 0); // a panel with nothing in it is left out
     for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
   }
 

@@ -17,14 +17,14 @@ interface Part {
 /** show fills the document with the comparison of the results that the address names. */
 export async function show(): Promise<void> {
   const body = h("div", {}, h("p", { class: "empty" }, "Comparing …"));
-  frame("Comparison", "Everything is compared with A", body);
+  frame("Comparison", "All are compared with A, the oldest", body);
   try {
     const c: { answer: Answer & { summary: string }; command: string; parts: Part[] } = await requestJSON("GET", "/api/compare" + location.search);
     const shown = c.parts.map((p, i) => view(p, tableNames[i] ?? `Table ${i + 1}`));
     body.replaceChildren(
       firstScreen(c.answer, shown.slice(0, first).flat(), c.answer.summary, null),
       h("p", { class: "caption" }, "The same on the command line:"), copyable(c.command),
-      ...shown.slice(first).flat());
+      h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(first).flat()));
   } catch (problem) {
     body.replaceChildren(banner("bad", problemText(problem)));
   }

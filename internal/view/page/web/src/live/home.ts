@@ -25,7 +25,7 @@ export function show(): void {
   const results = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
   frame("Results", "Of loads and experiments, newest first",
-    section("results", "Results", results), section("labs", "Experiments", labs));
+    section("results", "Loads", results), section("labs", "Experiments", labs));
   fillWith(results, "/api/results", resultList);
   fillWith(labs, "/api/labs", labList);
 }
@@ -69,7 +69,8 @@ function resultList(all: Stored[]): Node[] {
     compare.setAttribute("aria-disabled", String(!ready));
     compare.textContent = ready ? `Compare ${chosen.size}` : chosen.size === 1 ? "Compare: tick another" : "Compare: tick two";
     bar.classList.toggle("floating", chosen.size > 0);
-    if (ready) compare.href = "/compare?" + [...chosen].map((one) => "id=" + encodeURIComponent(one)).join("&");
+    const oldest = all.map((r) => r.id).filter((one) => chosen.has(one)).reverse(); // first: the others are compared with it
+    if (ready) compare.href = "/compare?" + oldest.map((one) => "id=" + encodeURIComponent(one)).join("&");
     else compare.removeAttribute("href");
   };
   choose("", false);

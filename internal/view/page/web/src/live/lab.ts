@@ -102,13 +102,24 @@ function view(id: string, s: State): Node[] {
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
       ...(s.problem ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
       ),
-    ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"),
-      firstScreen(s.answer, (s.answer.groups ?? []).slice(0, mostGroups).map(findings), s.answer.summary, null)] : []),
+    ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"), said(s, running)] : []),
     ...((s.verdicts ?? []).length > 0 ? [h("details", {}, h("summary", {}, "In the words of the report"), list(s.verdicts ?? [])!)] : []),
-    ...(running && (s.queue ?? []).length > 0 ? [section("queue", "What comes next", queue(s))] : []),
+    ...(running && (s.queue ?? []).length > 0 ? [h("details", { id: "queue", open: shownQueue }, h("summary", {}, "What comes next"), queue(s))] : []),
     section("trials", "Trials, the last first", (s.trials ?? []).length > 0 ? trials(s.trials ?? []) : h("p", { class: "empty" }, "None is done yet.")),
   ];
 }
+
+/** said is the answer; while trials go on, without what speaks against it and what to do next. */
+function said(s: State, running: boolean): Node {
+  const shown = (s.answer.groups ?? []).slice(0, mostGroups).map(findings);
+  if (!running) return firstScreen(s.answer, shown, s.answer.summary, null);
+  return h("div", {}, h("p", { class: "sentence" }, s.answer.sentence), ...shown);
+}
+
+let shownQueue = false; // by the reader, however often the rest is made anew
+addEventListener("toggle", (e) => {
+  if (e.target instanceof HTMLDetailsElement && e.target.id === "queue" && e.target.isConnected) shownQueue = e.target.open;
+}, true);
 
 const mostGroups = 4; // measures; the report has all
 

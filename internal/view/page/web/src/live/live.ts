@@ -27,6 +27,7 @@ interface Ending {
   error?: string;
 }
 
+const shortestDrain = 0.5; // seconds
 const between = 500; // ms between two drawings at least, however fast the seconds come
 
 /** show fills the document, and follows the load. */
@@ -87,6 +88,7 @@ class Live {
     this.head.replaceChildren(
       h("p", { "data-state": "running" }, h("strong", {}, b.words)),
       h("p", { class: "toolbar" }, h("span", { id: "progress" }, "connecting"), stop));
+    this.element.append(this.body); // from the last load's end
     const typing = this.form.contains(document.activeElement);
     this.form.hidden = true; // one runs at a time
     if (typing) stop.focus();
@@ -95,7 +97,8 @@ class Live {
   }
 
   add(s: Second): void {
-    if (s.t_s - s.from_s >= shortest) this.seconds.push(s); // the last may be the microseconds after the window
+    const drain = this.run?.duration_s && s.from_s >= this.run.duration_s; // in which nothing is sent
+    if (s.t_s - s.from_s >= (drain ? shortestDrain : shortest)) this.seconds.push(s); // the last may be the microseconds after the window
     if (this.seconds.length > most) this.seconds.splice(0, this.seconds.length - most);
     this.total.completed = s.completed_so_far;
     this.total.errors = s.errors_so_far;
@@ -114,7 +117,7 @@ class Live {
     const links = h("p", { class: "toolbar" }, h("a", { href: path, class: "button", id: "report" }, "Open its page"),
       h("a", { href: path, class: "button", id: "download", download: `${e.id}.html` }, "Download its page"));
     const said = e.error || !e.answer ? [banner("bad", `There is no result: ${e.error ?? ""}`)]
-      : [h("p", { class: "caption" }, `The whole load: ${e.summary ?? ""}`), firstScreen(e.answer, [links], e.answer.summary, null)];
+      : [h("p", { class: "caption" }, `The whole load: ${e.summary ?? ""}`), firstScreen(e.answer, [links, this.body], e.answer.summary, null)];
     this.head.replaceChildren(
       h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), ...said);
   }
