@@ -86,7 +86,7 @@ view/format: /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
-view/report: capacity engine/metric observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
+view/report: capacity engine/metric engine/proto observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
 view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /

@@ -17,6 +17,7 @@ var exclusive = []struct{ one, other, because string }{
 	{"tui", "quiet", "one asks for more and one for less"},
 	{"stage", "stages", "both say how the rate goes on"},
 	{"save", "no-save", "one asks for what the other forbids"},
+	{"show", "fleet", "agents keep neither requests nor responses"},
 	{"save-errors", "fleet", "agents keep neither requests nor responses"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
 	{"body", "bodies", "both say what to send"},

@@ -193,6 +193,9 @@ func (f *runFlags) outputGroup() group {
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
 		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
 			"request and response; keeping these costs a copy of each response", f.setErrorFolder},
+		{"show", "", "N", "print the first N requests and what was answered, as curl -v does,\n" +
+			"without secrets; -n 1 -v does too; until then each response is copied",
+			storeParsed(&f.plan.Show, parseShow)},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
@@ -242,6 +245,15 @@ func parseRing(s string) (string, error) {
 		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
 	}
 	return s, nil
+}
+
+// parseShow parses how many requests are shown.
+func parseShow(s string) (int, error) {
+	n, err := parsePositive(parseInt)(s)
+	if err == nil && n > loadplan.ShowMost {
+		err = fmt.Errorf("%d is more than %d; --save-errors keeps what fails", n, loadplan.ShowMost)
+	}
+	return n, err
 }
 
 // parseOnOff parses a switch with two names.
@@ -351,6 +363,12 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 		p.Duration = 0
 		for _, stage := range p.Stages {
 			p.Duration += stage.Duration
+		}
+	}
+	if f.verbose && p.Requested == 1 && p.Show == 0 && !f.fleet.isAsked() {
+		p.Show = 1
+		if len(f.hurlFiles) > 0 { // -n counts iterations, which have several requests
+			p.Show = loadplan.ShowMost
 		}
 	}
 	if !given["threads"] {

@@ -14,7 +14,7 @@ import (
 )
 
 // labProgress prints an experiment's steps, one a line. They are seconds apart. On a terminal a
-// table takes the place of the trials' lines. It is drawn between trials, never while there is load.
+// table takes the place of the trials' lines. It is drawn between trials, never during a load.
 type labProgress struct {
 	say   func(format string, args ...any)
 	began time.Time

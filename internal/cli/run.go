@@ -188,6 +188,12 @@ func storeResult(r *result.Result) error {
 // showReport writes the report to stdout, unless the JSON goes there.
 func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	err := out.writeResult(r)
+	shown, _ := report.ShownSamples(r.Samples)
+	to := s.out
+	if f.json == "-" {
+		to = s.err
+	}
+	err = errors.Join(err, report.Shown(to, shown))
 	switch {
 	case f.json == "-":
 		return err

@@ -7,14 +7,15 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/session"
 	"dyno/internal/view/format"
+	"dyno/internal/view/report"
 )
 
 // This file is dyno scenario: what one does a hundred times while writing a Hurl file.
@@ -203,39 +204,17 @@ func (w *shownSteps) step(o session.Observation) {
 
 // exchange writes a request and its response.
 func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
-	fmt.Fprintf(b, "  > %s %s\n  > Host: %s\n", o.Request.Method, o.Request.Path, o.Request.Authority)
-	for _, f := range o.Request.Header {
-		fmt.Fprintf(b, "  > %s: %s\n", f.Name, f.Value)
-	}
-	writeShownBody(b, "  > ", o.Request.Body, int64(len(o.Request.Body)))
+	sent := append([]proto.Field{{Name: "Host", Value: o.Request.Authority}}, o.Request.Header...)
+	report.WriteMessage(b, "  > ", o.Request.Method+" "+o.Request.Path, sent, o.Request.Body,
+		int64(len(o.Request.Body)))
 	if o.Response.Status == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  < %d\n", o.Response.Status)
+	var fields []proto.Field
 	for i := range o.Response.Fields() {
 		name, value, _ := o.Response.FieldAt(i)
-		fmt.Fprintf(b, "  < %s: %s\n", name, value)
+		fields = append(fields, proto.Field{Name: string(name), Value: string(value)})
 	}
-	writeShownBody(b, "  < ", o.Response.Body, o.Response.BodyBytes)
-}
-
-// shownBody is how many bytes of a body are shown.
-const shownBody = 4 << 10
-
-// writeShownBody writes the beginning of a body, each line behind a mark.
-func writeShownBody(b *strings.Builder, mark string, body []byte, bytes int64) {
-	if bytes == 0 {
-		return
-	}
-	fmt.Fprintln(b, strings.TrimRight(mark, " "))
-	if body = body[:min(len(body), shownBody)]; !utf8.Valid(body) {
-		fmt.Fprintf(b, "%s%s that are no text\n", mark, format.Plural(bytes, "byte"))
-		return
-	}
-	for line := range strings.Lines(string(body)) {
-		fmt.Fprintf(b, "%s%s\n", mark, strings.TrimRight(line, "\r\n"))
-	}
-	if bytes > int64(len(body)) {
-		fmt.Fprintf(b, "%s… %s in all\n", mark, format.Plural(bytes, "byte"))
-	}
+	report.WriteMessage(b, "  < ", fmt.Sprint(o.Response.Status), fields, o.Response.Body,
+		o.Response.BodyBytes)
 }

@@ -145,6 +145,10 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 			w.errors.countAnswer(k, w.addrs[c.addr])
 			w.sampleAnswer(c, tag, body, k)
 		}
+		if w.samples.show > 0 && x.counted {
+			m := proto.Message{Request: int(x.request)}
+			w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
+		}
 	}
 	w.releaseTag(c, tag, w.now)
 }

@@ -91,6 +91,9 @@ type Plan struct {
 	// SaveErrors keeps samples of all kinds of errors (loadresult.Sample), with requests and whole
 	// responses. It costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
+	// Show keeps samples of the first requests of the window, this many, whatever becomes of them
+	// (loadresult.Shown); 0 to ShowMost. Until they are kept it costs as much.
+	Show int `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`

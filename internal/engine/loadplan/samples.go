@@ -6,10 +6,14 @@ import "dyno/internal/engine/proto"
 const (
 	SamplesMost = 20       // of each kind of error, with Plan.SaveErrors; else 1
 	SampledBody = 64 << 10 // bytes of a request's body, and of a response's
+	ShowMost    = 100      // Plan.Show at most
 
 	sampledMemory = 256 << 20 // bytes of the responses under way: see SampledShare
 	sampledLeast  = 4 << 10
 )
+
+// KeepsWhole reports whether requests and whole responses are kept: of errors, or to be shown.
+func (p *Plan) KeepsWhole() bool { return p.SaveErrors || p.Show > 0 }
 
 // SampledShare is how many bytes of a response's header, and how many of its body, a plan with
 // SaveErrors keeps for each request under way, for any of them may become an error. All together

@@ -12,7 +12,9 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// A Sample is a request of the window that failed, and what there was of its response. Without
+// A Sample is a request of the window that failed, and what there was of its response. Those of
+// phase Shown are the first of the window, Plan.Show in number, whatever became of them; their
+// Detail is why there is no whole response. Without
 // the plan's SaveErrors it has no Request, of the response only what the scenario wants, and there
 // are samples of the phases Expect and Check only.
 type Sample struct {
