@@ -205,6 +205,30 @@ func TestJobCompareTwo(t *testing.T) {
 	}
 }
 
+// The line of a load shows where its results changed.
+func TestCardsHaveChangePoints(t *testing.T) {
+	home := t.TempDir()
+	for i := range 16 {
+		latency := time.Millisecond + time.Duration(i%3)*time.Microsecond
+		if i >= 8 {
+			latency *= 2
+		}
+		storeRun(t, home, i, 8080, latency, 0.2)
+	}
+	tab := openHome(t, home, `document.querySelector(".card svg.spark .turn") !== null`)
+	if n := pagetest.Evaluate[int](tab, `document.querySelector(".card svg.spark").querySelectorAll(".turn").length`); n != 1 {
+		t.Errorf("%d change points", n)
+	}
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll(".card").length`); n != 12 {
+		t.Errorf("%d cards at first", n)
+	}
+	press(tab, "#more-cards")
+	tab.WaitUntil(`document.querySelectorAll(".card").length === 16 && document.querySelector("#more-cards").hidden`)
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#filter"); e.value = "nothing like it";
+		return e.dispatchEvent(new Event("input")); })()`)
+	tab.WaitUntil(`document.querySelectorAll(".card").length === 0`)
+}
+
 // Job 4: an experiment is begun, its progress is seen on the page of results, and then what it found.
 func TestJobBeginAnExperiment(t *testing.T) {
 	if runtime.GOOS != "linux" {

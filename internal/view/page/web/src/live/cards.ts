@@ -38,12 +38,28 @@ export interface Answered {
 const marks = { clear: ["good", "✓"], note: ["plain", "i"], doubt: ["doubt", "!"], bad: ["bad", "✕"] } as const;
 const mostRuns = 30; // in a line
 
-/** cards are cards of results; noteEditor makes what shows and changes the note on one. */
-export function cards(shown: Stored[], all: Stored[], chosen: Set<string>, choose: (id: string, on: boolean) => void, noteEditor: (r: Stored) => Node): HTMLElement {
-  return h("ul", { class: "cards", "aria-label": "Results" }, ...shown.map((r, i) => card(r, i, all, chosen, choose, noteEditor)));
+/** Changes are the change points of p99, in words, by the first result after each. */
+export type Changes = Map<string, string>;
+
+const leastRuns = 8; // of a load, before it can have a change point: four on each side
+
+/** changesOf asks for the change points, if any load has been run often enough for one. */
+export async function changesOf(all: Stored[]): Promise<Changes> {
+  const runs = new Map<number, number>();
+  for (const r of all) runs.set(r.series, (runs.get(r.series) ?? 0) + 1);
+  const found: Changes = new Map();
+  if (![...runs.values()].some((n) => n >= leastRuns)) return found;
+  const past: { series: { runs: { id: string }[]; changes: { at: number; words: string }[] | null }[] } = await requestJSON("GET", "/api/history?metric=p99&machine=all");
+  for (const s of past.series) for (const c of s.changes ?? []) found.set(s.runs[c.at]?.id ?? "", c.words);
+  return found;
 }
 
-function card(r: Stored, i: number, all: Stored[], chosen: Set<string>, choose: (id: string, on: boolean) => void, noteEditor: (r: Stored) => Node): HTMLElement {
+/** cards are cards of results; noteEditor makes what shows and changes the note on one. */
+export function cards(shown: Stored[], all: Stored[], changes: Changes, chosen: Set<string>, choose: (id: string, on: boolean) => void, noteEditor: (r: Stored) => Node): HTMLElement {
+  return h("ul", { class: "cards", "aria-label": "Results" }, ...shown.map((r, i) => card(r, i, all, changes, chosen, choose, noteEditor)));
+}
+
+function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set<string>, choose: (id: string, on: boolean) => void, noteEditor: (r: Stored) => Node): HTMLElement {
   const report = "/results/" + encodeURIComponent(r.id);
   const box = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, box.checked) });
   const said = h("p", { class: "said" }, r.verdict ?? "");
@@ -58,7 +74,7 @@ function card(r: Stored, i: number, all: Stored[], chosen: Set<string>, choose: 
     h("div", { class: "figures" },
       figureOf("requests/s", `${i}.completed`, r.completed, format.digits3, r.completed_change, 1),
       figureOf("p99", `${i}.p99_us`, r.p99_us, format.duration, r.p99_change, -1),
-      sparkline(r, all)),
+      sparkline(r, all, changes)),
     said,
     r.partial ? h("p", { class: "caption" }, "partial: " + r.partial) : null,
     h("p", { class: "caption foot" }, h("span", { class: "nowrap" }, format.time(r.started ?? "")), " · ", r.id, " · ", noteEditor(r)),
@@ -82,8 +98,9 @@ function figureOf(name: string, key: string, value: number | undefined, show: (v
 
 const [width, height, rim] = [120, 34, 4];
 
-/** sparkline is p99 of the results of the same load up to this one, the newest last; nothing if it is the first. */
-function sparkline(r: Stored, all: Stored[]): SVGElement | HTMLElement {
+/** sparkline is p99 of the results of the same load up to this one, the newest last, with its change points; nothing if
+    it is the first. */
+function sparkline(r: Stored, all: Stored[], changes: Changes): SVGElement | HTMLElement {
   const at = all.indexOf(r);
   const runs = all.slice(at).filter((o) => o.series === r.series && !o.partial && o.p99_us !== undefined).slice(0, mostRuns).reverse();
   const values = runs.map((o) => o.p99_us!);
@@ -91,9 +108,11 @@ function sparkline(r: Stored, all: Stored[]): SVGElement | HTMLElement {
   if (values.length < 2 || !span) return h("span", { class: "caption" }, "the first of this load");
   const x = (i: number) => rim + (i * (width - 2 * rim)) / (values.length - 1);
   const y = (v: number) => height - rim - ((v - Math.min(span[0], 0)) / (span[1] || 1)) * (height - 2 * rim);
-  const said = `p99 of the last ${values.length} of this load: ${values.map(format.duration).join(", ")}`;
+  const turns = runs.flatMap((o, i) => (i > 0 && changes.has(o.id) ? [{ i, words: changes.get(o.id)! }] : []));
+  const said = [`p99 of the last ${values.length} of this load: ${values.map(format.duration).join(", ")}`, ...turns.map((t) => t.words)].join("; ");
   return svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said },
     svg("title", {}, said),
+    ...turns.map((t) => svg("line", { class: "turn", x1: (x(t.i) + x(t.i - 1)) / 2, x2: (x(t.i) + x(t.i - 1)) / 2, y1: 0, y2: height, stroke: "var(--doubt)", "stroke-width": 1.5, "stroke-dasharray": "3 2" })),
     svg("polyline", { points: values.map((v, i) => `${x(i)},${y(v)}`).join(" "), fill: "none", stroke: "var(--c1)", "stroke-width": 1.5 }),
     svg("circle", { cx: x(values.length - 1), cy: y(values.at(-1)!), r: 2.5, fill: "var(--c1)" }));
 }

@@ -6,7 +6,7 @@ import { banner, copyable } from "../layout";
 import * as state from "../state";
 import { cell, table } from "../table";
 import { requestJSON, problemText } from "./api";
-import { Answered, cards, Stored, verdict } from "./cards";
+import { Answered, cards, Changes, changesOf, Stored, verdict } from "./cards";
 import { frame, section } from "./frame";
 
 interface Lab {
@@ -80,6 +80,7 @@ function resultList(all: Stored[]): Node[] {
     oninput: () => state.set("filter", filter.value) });
   const as = h("button", { type: "button", id: "as", onclick: () => state.set("as", state.get("as") === "table" ? "" : "table") });
   let most = firstCards;
+  let changes: Changes = new Map();
   const more = h("button", { type: "button", id: "more-cards", onclick: () => {
     most += firstCards;
     draw();
@@ -90,10 +91,14 @@ function resultList(all: Stored[]): Node[] {
     as.textContent = asTable ? "As cards" : "As a table";
     more.hidden = asTable || found.length <= most;
     if (found.length === 0) list.replaceChildren(h("p", { class: "empty" }, "None of them has these words."));
-    else list.replaceChildren(asTable ? resultTable(found, chosen, choose) : cards(found.slice(0, most), all, chosen, choose, noteEditor), more);
+    else list.replaceChildren(asTable ? resultTable(found, chosen, choose) : cards(found.slice(0, most), all, changes, chosen, choose, noteEditor), more);
   };
   state.onChange((key) => (key === "filter" || key === "as") && draw());
   draw();
+  changesOf(all).then((found) => {
+    changes = found;
+    if (found.size > 0) draw();
+  }, () => undefined); // the cards are whole without them
   return [h("div", { class: "toolbar" }, h("label", { for: "filter" }, "Filter "), filter, as, bar), list];
 }
 
