@@ -52,13 +52,15 @@ type runFlags struct {
 	strict, help   bool
 	showSecrets    bool
 	errorsIn       errorFolder
+	log            string // a file; "": none
+	logShare       float64
 	purpose        string // of the marks; "": a command line
 }
 
 // planReplacer returns what replaces the plan's secrets.
 func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
-func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan()} }
+func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan(), logShare: 1} }
 
 func (f *runFlags) groups() []group {
 	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
@@ -196,6 +198,9 @@ func (f *runFlags) outputGroup() group {
 		{"show", "", "N", "print the first N requests and what was answered, as curl -v does,\n" +
 			"without secrets; -n 1 -v does too; until then each response is copied",
 			storeParsed(&f.plan.Show, parseShow)},
+		{"log", "", "FILE", "write a line for each request of the window: .csv, .ndjson; it costs a\n" +
+			"thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
+		{"log-sample", "", "P%", "log only that share of the requests, at random (100%)", f.setLogShare},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},

@@ -1,13 +1,12 @@
 package load
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/reqlog"
 	"dyno/internal/engine/scenario"
 )
 
@@ -20,16 +19,17 @@ const sampledKinds = 32
 
 // A sampler holds a worker's samples.
 type sampler struct {
-	most   int  // of each kind; 0: none is kept
-	show   int  // requests to keep yet, whatever becomes of them: Plan.Show
-	whole  bool // Plan.SaveErrors
+	most   int          // of each kind; 0: none is kept
+	show   int          // requests to keep yet, whatever becomes of them: Plan.Show
+	whole  bool         // Plan.SaveErrors
+	log    *reqlog.Ring // of all requests; nil: there is none
 	kept   []loadresult.Sample
 	count  map[errorKind]int
 	judged proto.MessageCopy
 }
 
-func newSampler(p *loadplan.Plan) sampler {
-	s := sampler{whole: p.SaveErrors, show: p.Show, count: map[errorKind]int{}}
+func newSampler(p *loadplan.Plan, thread int) sampler {
+	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread), count: map[errorKind]int{}}
 	switch {
 	case p.SaveErrors:
 		s.most = loadplan.SamplesMost
@@ -51,12 +51,18 @@ func (s *sampler) wants(k errorKind) bool {
 	return n < s.most && (known || len(s.count) < sampledKinds)
 }
 
-// keepMessage keeps a copy of a message until the response to it has been judged: the scenario may
-// use its memory for the next.
+// keepMessage copies a message, whose memory the scenario may use for the next.
 func (s *sampler) keepMessage(m proto.Message) {
 	if s.whole || s.show > 0 {
 		s.judged.Copy(m, loadplan.SampledBody)
 	}
+}
+
+// logRequest adds a request that ends now to the log.
+func (w *worker) logRequest(x *exchange, body int64, failed loadresult.Phase) {
+	w.samples.log.Add(reqlog.Line{Due: x.due - w.from, Sent: x.sent - w.from, Ended: w.now - w.from,
+		Bytes: body, Failed: string(failed), Request: int32(w.numberOf(x)), Thread: int32(w.id),
+		Status: x.status})
 }
 
 // A place is where an exchange took place.
@@ -133,8 +139,7 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 	}
 }
 
-// showRequest keeps a sample of a request of the first Plan.Show, which ended at an instant. why is
-// why the response, of so many bytes of body, is not whole; then body is -1.
+// showRequest keeps a sample of one of the first Plan.Show; why is why body is -1, and not whole.
 func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, body int64,
 	why string) {
 	w.samples.show--
@@ -164,7 +169,7 @@ func (w *worker) addSample(k errorKind, detail string, x *exchange, at int64,
 	return &w.samples.kept[len(w.samples.kept)-1]
 }
 
-// sumSamples are the samples of all workers: of each kind those that were over first.
+// sumSamples are the samples of all workers.
 func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	if len(workers) == 0 {
 		return nil
@@ -175,19 +180,16 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	for _, w := range workers {
 		all = append(all, w.samples.kept...)
 	}
-	slices.SortStableFunc(all, func(a, b loadresult.Sample) int {
-		return cmp.Compare(a.Ended, b.Ended)
-	})
-	return slices.DeleteFunc(all, func(s loadresult.Sample) bool {
+	return loadresult.FirstSamples(all, func(s loadresult.Sample) bool {
 		k := errorKind{phase: s.Phase, kind: s.Kind}
 		if s.Phase == loadresult.Expect {
 			k.status = s.Status
 		}
-		if !sum.wants(k) {
-			return true
+		wanted := sum.wants(k)
+		if wanted {
+			sum.count[k]++
 		}
-		sum.count[k]++
-		return false
+		return wanted
 	})
 }
 
