@@ -198,8 +198,8 @@ func (f *runFlags) outputGroup() group {
 		{"show", "", "N", "print the first N requests and what was answered, as curl -v does,\n" +
 			"without secrets; -n 1 -v does too; until then each response is copied",
 			storeParsed(&f.plan.Show, parseShow)},
-		{"log", "", "FILE", "write a line for each request of the window: .csv, .ndjson; it costs a\n" +
-			"thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
+		{"log", "", "FILE", "write a line for each request of the window, .csv or .ndjson; it\n" +
+			"costs a thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
 		{"log-sample", "", "P%", "log only that share of the requests, at random (100%)", f.setLogShare},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
