@@ -47,6 +47,7 @@ engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
+engine/reqlog: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
 engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
@@ -56,10 +57,10 @@ engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
 engine/machine: / golang.org/x/sys
-engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: engine/h3 engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
 engine/transport: engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
-engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
+engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
 result: engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
@@ -86,14 +87,14 @@ capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult 
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
 view/answer: view/format /
-view/labanswer: lab lab/experiment lab/judge stats view/answer view/format view/report /
+view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
-view/report: capacity engine/metric observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
+view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
 view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
-view/serve: atomicfile dynohome lab lab/judge view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -104,7 +105,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/session result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/session engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/reqlog engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

@@ -17,6 +17,9 @@ var exclusive = []struct{ one, other, because string }{
 	{"tui", "quiet", "one asks for more and one for less"},
 	{"stage", "stages", "both say how the rate goes on"},
 	{"save", "no-save", "one asks for what the other forbids"},
+	{"show", "fleet", "agents keep neither requests nor responses"},
+	{"log", "fleet", "agents keep no log"},
+	{"log", "serve", "the load is in a process of its own, which keeps no log"},
 	{"save-errors", "fleet", "agents keep neither requests nor responses"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
 	{"body", "bodies", "both say what to send"},
@@ -39,6 +42,10 @@ func contradictions(given map[string]bool) (faults []error) {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + x.one + " and --" + x.other,
 				Problem: x.because + "; give one of them"})
 		}
+	}
+	if given["log-sample"] && !given["log"] {
+		faults = append(faults, loadplan.Flaw{Setting: "--log-sample",
+			Problem: "says how much is logged; give --log FILE too"})
 	}
 	return faults
 }

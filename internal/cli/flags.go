@@ -52,13 +52,15 @@ type runFlags struct {
 	strict, help   bool
 	showSecrets    bool
 	errorsIn       errorFolder
+	log            string // a file; "": none
+	logShare       float64
 	purpose        string // of the marks; "": a command line
 }
 
 // planReplacer returns what replaces the plan's secrets.
 func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
-func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan()} }
+func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan(), logShare: 1} }
 
 func (f *runFlags) groups() []group {
 	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
@@ -195,6 +197,12 @@ func (f *runFlags) outputGroup() group {
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
 		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
 			"request and response; keeping these costs a copy of each response", f.setErrorFolder},
+		{"show", "", "N", "print the first N requests and what was answered, as curl -v does,\n" +
+			"without secrets; -n 1 -v does too; until then each response is copied",
+			storeParsed(&f.plan.Show, parseShow)},
+		{"log", "", "FILE", "write a line for each request of the window, .csv or .ndjson; it\n" +
+			"costs a thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
+		{"log-sample", "", "P%", "log only that share of the requests, at random (100%)", f.setLogShare},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
@@ -244,6 +252,15 @@ func parseRing(s string) (string, error) {
 		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
 	}
 	return s, nil
+}
+
+// parseShow parses how many requests are shown.
+func parseShow(s string) (int, error) {
+	n, err := parsePositive(parseInt)(s)
+	if err == nil && n > loadplan.ShowMost {
+		err = fmt.Errorf("%d is more than %d; --save-errors keeps what fails", n, loadplan.ShowMost)
+	}
+	return n, err
 }
 
 // parseOnOff parses a switch with two names.
@@ -355,6 +372,12 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	}
 	if (len(p.Stages) > 0 || p.Ramps()) && !given["duration"] {
 		p.Duration = loadplan.Seconds(p.StagesLength())
+	}
+	if f.verbose && p.Requested == 1 && p.Show == 0 && !f.fleet.isAsked() {
+		p.Show = 1
+		if len(f.hurlFiles) > 0 { // -n counts iterations, which have several requests
+			p.Show = loadplan.ShowMost
+		}
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)

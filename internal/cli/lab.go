@@ -235,9 +235,10 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
 	ctx, end := interruptedBy(whole)
 	defer end()
-	progress := labProgress{say: s.writeLine, began: time.Now()}
+	progress := s.newLabProgress(l.Dir, f.verbose)
 	l.Tell = progress.showEvent
 	record, err := l.Run(ctx)
+	progress.end()
 	if record == nil && errors.Is(err, labrun.ErrNothingLeft) {
 		return s.failWith(exitUnreachable, err)
 	}

@@ -2,22 +2,48 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
+	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 )
 
-// labProgress prints an experiment's steps, one a line. They are seconds apart.
+// labProgress prints an experiment's steps, one a line. They are seconds apart. On a terminal a
+// table takes the place of the trials' lines. It is drawn between trials, never during a load.
 type labProgress struct {
 	say   func(format string, args ...any)
 	began time.Time
 	first int // trials that were already done at the start
 	seen  bool
+	table *liveTable // nil: lines only
+}
+
+// newLabProgress shows the experiment whose folder is dir; with details in lines only.
+func (s streams) newLabProgress(dir string, details bool) *labProgress {
+	p := &labProgress{say: s.writeLine, began: time.Now()}
+	if isTerminal(s.err) && os.Getenv("TERM") != "dumb" && !details {
+		p.table = &liveTable{w: s.err, follower: judge.Follow(dir)}
+	}
+	return p
+}
+
+// end removes the table, for the report to take its place.
+func (p *labProgress) end() {
+	if p.table != nil {
+		p.table.erase()
+	}
 }
 
 func (p *labProgress) showEvent(e labrun.Event) {
+	if p.table != nil {
+		p.table.erase() // lines go above it
+		defer p.table.drawAfter(e)
+	}
 	switch e.Step {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
@@ -32,8 +58,53 @@ func (p *labProgress) showEvent(e labrun.Event) {
 			p.seen, p.began, p.first = true, time.Now(), e.Done
 		}
 	case "done":
-		p.finishLine(e)
+		if p.table == nil || e.Trial.Failure != nil {
+			p.finishLine(e)
+		}
 	}
+}
+
+// A liveTable is what the trials so far say, on a terminal, drawn anew in the same place. It reads
+// the folder as the dashboard does.
+type liveTable struct {
+	w        io.Writer
+	follower *judge.Follower
+	last     *judge.Progress // nil: nothing can be read yet
+	drawn    int             // lines that are on the terminal
+}
+
+// drawAfter draws the table after a step. What the trials say is computed when one has ended.
+func (t *liveTable) drawAfter(e labrun.Event) {
+	if e.Step == "done" || t.last == nil {
+		if p, err := t.follower.ReadProgress(); err == nil { // the run itself reports what it cannot read
+			t.last = p
+		}
+	}
+	now := ""
+	switch e.Step {
+	case "trial":
+		now = fmt.Sprintf("%s at %s, round %d", e.Arm, e.Level, e.Round)
+	case "done":
+		now = fmt.Sprintf("%s at %s: %s, grade %s", e.Arm, e.Level, labreport.TrialLine(e.Trial),
+			e.Trial.Grade)
+	}
+	if t.last == nil || now == "" {
+		return
+	}
+	width, height := terminalSize(t.w)
+	style := format.Style{Width: width}
+	for _, line := range labreport.LiveTable(t.last, now, style, height-2) {
+		fmt.Fprintln(t.w, format.Clip(line, width-1))
+		t.drawn++
+	}
+}
+
+// erase removes the table from the terminal.
+func (t *liveTable) erase() {
+	if t.drawn > 0 {
+		fmt.Fprintf(pastOutlet(t.w), "\x1b[%dF\x1b[J", t.drawn)
+	}
+	t.drawn = 0
 }
 
 func (p *labProgress) finishLine(e labrun.Event) {

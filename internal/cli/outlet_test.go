@@ -47,7 +47,7 @@ func TestOneLine(t *testing.T) {
 // is no text, or is drawn by a library that knows terminals, or is a fixed sequence.
 var pastOutlets = []string{
 	"internal/cli/history.go exportFiles", "internal/cli/lab.go runWorker", "internal/cli/progress.go clearLiveLine",
-	"internal/cli/progress.go terminalWidth", "internal/cli/progress.go isTerminal", "internal/cli/tui.go startScreen",
+	"internal/cli/progress.go sizeOf", "internal/cli/labprogress.go erase", "internal/cli/progress.go isTerminal", "internal/cli/tui.go startScreen",
 }
 
 // Nobody but main knows the standard streams, and nobody but those writes past the outlets.

@@ -81,12 +81,25 @@ func isTerminal(stream any) bool {
 // terminalWidth is the width of the terminal that w writes to; 0 if it is none, or the width is
 // unknown.
 func terminalWidth(w io.Writer) int {
-	if !isTerminal(w) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(pastOutlet(w).(*os.File).Fd()))
-	if err != nil {
-		return 0
-	}
+	width, _ := sizeOf(w)
 	return width
+}
+
+// terminalSize is how wide and how high the terminal is that w writes to; 80 × 24 if it does not
+// say.
+func terminalSize(w io.Writer) (width, height int) {
+	width, height = sizeOf(w)
+	return cmp.Or(width, 80), cmp.Or(height, 24)
+}
+
+// sizeOf is the size of the terminal that w writes to; 0 if it is none, or does not say.
+func sizeOf(w io.Writer) (width, height int) {
+	if !isTerminal(w) {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(pastOutlet(w).(*os.File).Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
 }

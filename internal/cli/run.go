@@ -48,6 +48,11 @@ func runLoad(s streams, args []string) int {
 		return s.refuseFlags("run", []error{flaw})
 	}
 	defer f.errorsIn.removeEmpty()
+	requestLog, err := f.openLog()
+	if err != nil {
+		out.closeUnwritten()
+		return s.refuseFlags("run", []error{err})
+	}
 	ctx, end := untilInterrupted()
 	defer end()
 	loading, stop := context.WithCancel(ctx)
@@ -69,12 +74,16 @@ func runLoad(s streams, args []string) int {
 	if err := d.endDisplay(); err != nil {
 		s.writeLine("dyno: --tui: %v", err)
 	}
+	logged := s.endLog(requestLog, f.quiet)
 	if err != nil {
 		shown.showEnd(ctx, s, nil, err)
 		out.closeUnwritten()
 		return s.failNotRun(err)
 	}
 	code := s.deliverResult(f, r, out)
+	if code == exitOK && !logged {
+		code = exitUsage
+	}
 	shown.showEnd(ctx, s, r, nil)
 	return code
 }
@@ -188,6 +197,12 @@ func storeResult(r *result.Result) error {
 // showReport writes the report to stdout, unless the JSON goes there.
 func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	err := out.writeResult(r)
+	shown, _ := report.ShownSamples(r.Samples)
+	to := s.out
+	if f.json == "-" {
+		to = s.err
+	}
+	err = errors.Join(err, report.Shown(to, shown))
 	switch {
 	case f.json == "-":
 		return err

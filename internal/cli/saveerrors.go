@@ -78,7 +78,8 @@ func (e *errorFolder) saveSamples(r *result.Result) error {
 		return err
 	}
 	defer root.Close()
-	for i, s := range r.Samples {
+	_, failed := report.ShownSamples(r.Samples)
+	for i, s := range failed {
 		name := report.ErrorFileName(i+1, s)
 		file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
@@ -101,7 +102,8 @@ func (s streams) saveErrors(f *runFlags, r *result.Result) bool {
 		s.writeLine("dyno: saving errors: %v", err)
 		return false
 	}
-	switch n := len(r.Samples); {
+	_, failed := report.ShownSamples(r.Samples)
+	switch n := len(failed); {
 	case f.quiet:
 	case n == 0:
 		s.writeLine("dyno: there was no error to save")

@@ -5,12 +5,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/session"
 	"dyno/internal/redact"
 	"dyno/internal/view/format"
+	"dyno/internal/view/report"
 )
 
 // This file shows what dyno scenario run does.
@@ -105,42 +105,22 @@ func fieldOf(header []proto.Field, name string) string {
 
 // exchange writes a request and its response.
 func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
-	fmt.Fprintf(b, "  > %s %s\n  > Host: %s\n", o.Request.Method, w.keep.URL(o.Request.Path),
-		o.Request.Authority)
+	sent := []proto.Field{{Name: "Host", Value: o.Request.Authority}}
 	for _, f := range o.Request.Header {
-		fmt.Fprintf(b, "  > %s: %s\n", f.Name, w.keep.Header(f.Name, f.Value))
+		sent = append(sent, proto.Field{Name: f.Name, Value: w.keep.Header(f.Name, f.Value)})
 	}
 	body := w.keep.AnswerBody(fieldOf(o.Request.Header, "Content-Type"), o.Request.Body)
-	writeShownBody(b, "  > ", body, int64(len(body)))
+	report.WriteMessage(b, "  > ", o.Request.Method+" "+w.keep.URL(o.Request.Path), sent, body,
+		int64(len(body)))
 	if o.Response.Status == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  < %d\n", o.Response.Status)
+	var fields []proto.Field
 	for i := range o.Response.Fields() {
 		name, value, _ := o.Response.FieldAt(i)
-		fmt.Fprintf(b, "  < %s: %s\n", name, w.keep.AnswerField(string(name), string(value)))
+		fields = append(fields, proto.Field{Name: string(name),
+			Value: w.keep.AnswerField(string(name), string(value))})
 	}
-	writeShownBody(b, "  < ", w.keep.AnswerBody(string(o.Response.Field("content-type")),
-		o.Response.Body), o.Response.BodyBytes)
-}
-
-// shownBody is how many bytes of a body are shown.
-const shownBody = 4 << 10
-
-// writeShownBody writes the beginning of a body, each line behind a mark.
-func writeShownBody(b *strings.Builder, mark string, body []byte, bytes int64) {
-	if bytes == 0 {
-		return
-	}
-	fmt.Fprintln(b, strings.TrimRight(mark, " "))
-	if body = body[:min(len(body), shownBody)]; !utf8.Valid(body) {
-		fmt.Fprintf(b, "%s%s that are no text\n", mark, format.Plural(bytes, "byte"))
-		return
-	}
-	for line := range strings.Lines(string(body)) {
-		fmt.Fprintf(b, "%s%s\n", mark, strings.TrimRight(line, "\r\n"))
-	}
-	if bytes > int64(len(body)) {
-		fmt.Fprintf(b, "%s… %s in all\n", mark, format.Plural(bytes, "byte"))
-	}
+	body = w.keep.AnswerBody(string(o.Response.Field("content-type")), o.Response.Body)
+	report.WriteMessage(b, "  < ", fmt.Sprint(o.Response.Status), fields, body, o.Response.BodyBytes)
 }

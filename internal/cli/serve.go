@@ -137,6 +137,33 @@ var formFlags = map[string]bool{
 	"insecure": false, "sni": false, "watch": true, "slo": true, "abort-on-slo": false,
 }
 
+// formHints are what helps to fill in the fields: units, defaults and choices.
+var formHints = map[string]dashboard.Hint{
+	"connections":     {Unit: "connections", Default: "50"},
+	"duration":        {Unit: "s", Default: "10"},
+	"requests":        {Unit: "requests"},
+	"rate":            {Unit: "requests/s"},
+	"arrival":         {Default: "constant", Choices: []string{"constant", "poisson"}},
+	"warmup":          {Unit: "s", Default: "0"},
+	"drain":           {Unit: "s", Default: "2"},
+	"timeout":         {Unit: "s", Default: "10"},
+	"connect-timeout": {Unit: "s", Default: "5"},
+	"connect-rate":    {Unit: "connections/s"},
+	"threads":         {Unit: "threads", Default: "one a physical core"},
+	"cpus":            {Default: "those the process may use"},
+	"ring":            {Default: "auto", Choices: []string{"auto", "epoll", "uring", "portable"}},
+	"method": {Default: "GET", Free: true,
+		Choices: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}},
+	"expect":    {Default: "all below 400", Free: true, Choices: []string{"2xx", "200", "any"}},
+	"reconnect": {Default: "never", Free: true, Choices: []string{"never", "always", "100"}},
+	"http":      {Default: "auto", Choices: []string{"auto", "1.0", "1.1", "2", "3"}},
+	"pipeline":  {Unit: "requests", Default: "1"},
+	"streams":   {Unit: "requests", Default: "1"},
+	"users":     {Unit: "users"},
+	"slo": {Free: true,
+		Choices: []string{"p99<20ms", "errors<0.1%", "p99<20ms, errors<0.1%", "rps>=10k"}},
+}
+
 // formFields are the fields in the order of the help.
 func formFields() (all []dashboard.Group) {
 	for _, g := range newRunFlags().groups() {
@@ -144,7 +171,7 @@ func formFields() (all []dashboard.Group) {
 		for _, o := range g.options {
 			if many, is := formFlags[o.long]; is {
 				fields = append(fields, dashboard.Field{Name: o.long, Value: o.value, Many: many,
-					Does: strings.ReplaceAll(o.does, "\n", " ")})
+					Does: strings.ReplaceAll(o.does, "\n", " "), Short: o.short, Hint: formHints[o.long]})
 			}
 		}
 		if len(fields) > 0 {

@@ -80,6 +80,40 @@ func TestFormFields(t *testing.T) {
 	}
 }
 
+// Hints agree with the flags: each choice can be given, and what an empty field is said to mean is
+// what it means.
+func TestFormHints(t *testing.T) {
+	const url = "http://127.0.0.1:1/"
+	plain, faults := formReader("dyno")(dashboard.Form{"url": {url}, "rate": {"1k"}})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	for name, hint := range formHints {
+		if _, is := formFlags[name]; !is {
+			t.Errorf("%s has a hint and no field", name)
+		}
+		for _, choice := range hint.Choices {
+			form := dashboard.Form{"url": {url}, "rate": {"1k"}, name: {choice}}
+			if name == "http" { // 2 and 3 want TLS, or all of the connections for them
+				form["url"] = []string{"https://127.0.0.1:1/"}
+			}
+			if _, faults := formReader("dyno")(form); len(faults) > 0 {
+				t.Errorf("%s %s: %v", name, choice, faults)
+			}
+		}
+		// Some defaults are words, and a plan without a law of arrivals has constant ones.
+		words := name == "arrival" || name == "threads" || name == "cpus" || name == "expect"
+		if hint.Default == "" || words {
+			continue
+		}
+		given, faults := formReader("dyno")(dashboard.Form{"url": {url}, "rate": {"1k"},
+			name: {hint.Default}})
+		if len(faults) > 0 || !reflect.DeepEqual(given.Plan, plain.Plan) {
+			t.Errorf("%s %s is not the default: %v", name, hint.Default, faults)
+		}
+	}
+}
+
 // A form is what the same command line is.
 func TestFormIsACommandLine(t *testing.T) {
 	form := dashboard.Form{"url": {"http://127.0.0.1:1/x"}, "connections": {"7"}, "rate": {"2k"},

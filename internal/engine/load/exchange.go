@@ -135,6 +135,9 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	c.used++
 	c.served = true
 	w.batching.recordAnswer(w.now - x.sent)
+	if w.samples.log != nil && x.counted {
+		w.logRequest(x, body, "")
+	}
 	if w.users != nil {
 		w.finishStep(c, tag, body)
 	} else {
@@ -144,6 +147,10 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 			k := kindOfStatus(x.status)
 			w.errors.countAnswer(k, w.addrs[c.addr])
 			w.sampleAnswer(c, tag, body, k)
+		}
+		if w.samples.show > 0 && x.counted {
+			m := proto.Message{Request: int(x.request)}
+			w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
 		}
 	}
 	w.releaseTag(c, tag, w.now)
@@ -157,6 +164,9 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 		w.countLoss(w.numberOf(x))
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
+		if w.samples.log != nil {
+			w.logRequest(x, -1, phase)
+		}
 	} else {
 		w.totals.WarmupLost++
 	}

@@ -346,7 +346,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	tally := loadresult.NewTotals()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
-		id: i, of: n, users: users, samples: newSampler(p),
+		id: i, of: n, users: users, samples: newSampler(p, i),
 		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},

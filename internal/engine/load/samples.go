@@ -1,13 +1,12 @@
 package load
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/reqlog"
 	"dyno/internal/engine/scenario"
 )
 
@@ -20,15 +19,17 @@ const sampledKinds = 32
 
 // A sampler holds a worker's samples.
 type sampler struct {
-	most   int  // of each kind; 0: none is kept
-	whole  bool // Plan.SaveErrors
+	most   int          // of each kind; 0: none is kept
+	show   int          // requests to keep yet, whatever becomes of them: Plan.Show
+	whole  bool         // Plan.SaveErrors
+	log    *reqlog.Ring // of all requests; nil: there is none
 	kept   []loadresult.Sample
 	count  map[errorKind]int
 	judged proto.MessageCopy
 }
 
-func newSampler(p *loadplan.Plan) sampler {
-	s := sampler{whole: p.SaveErrors, count: map[errorKind]int{}}
+func newSampler(p *loadplan.Plan, thread int) sampler {
+	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread), count: map[errorKind]int{}}
 	switch {
 	case p.SaveErrors:
 		s.most = loadplan.SamplesMost
@@ -40,19 +41,28 @@ func newSampler(p *loadplan.Plan) sampler {
 
 // wants reports whether a sample of that kind is to be kept.
 func (s *sampler) wants(k errorKind) bool {
-	if s.most == 0 { // the usual case, of each error
+	if s.most == 0 && s.show == 0 { // the usual case, of each error
 		return false
 	}
 	n, known := s.count[k]
+	if k.phase == loadresult.Shown {
+		return n < s.show
+	}
 	return n < s.most && (known || len(s.count) < sampledKinds)
 }
 
-// keepMessage keeps a copy of a message until the response to it has been judged: the scenario may
-// use its memory for the next.
+// keepMessage copies a message, whose memory the scenario may use for the next.
 func (s *sampler) keepMessage(m proto.Message) {
-	if s.whole {
+	if s.whole || s.show > 0 {
 		s.judged.Copy(m, loadplan.SampledBody)
 	}
+}
+
+// logRequest adds a request that ends now to the log.
+func (w *worker) logRequest(x *exchange, body int64, failed loadresult.Phase) {
+	w.samples.log.Add(reqlog.Line{Due: x.due - w.from, Sent: x.sent - w.from, Ended: w.now - w.from,
+		Bytes: body, Failed: string(failed), Request: int32(w.numberOf(x)), Thread: int32(w.id),
+		Status: x.status})
 }
 
 // A place is where an exchange took place.
@@ -108,22 +118,35 @@ func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place
 
 // sampleFailure keeps a sample of a request that failed before its response was complete.
 func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err error) {
-	if !w.samples.whole {
+	if !w.samples.whole && w.samples.show == 0 {
 		return
 	}
 	k := errorKind{phase: phase, kind: failureKind(err)}
-	if !w.samples.wants(k) {
-		return
-	}
 	x, p := &c.exchanges[tag], w.placeOf(c, tag)
-	s := w.addSample(k, describeError(err), x, w.now, p)
 	m := proto.Message{Request: int(x.request)}
 	if w.users != nil {
 		m = w.users.all[x.request].step.Message
 	}
+	if w.samples.show > 0 {
+		w.showRequest(x, m, w.now, p, -1, describeError(err))
+	}
+	if w.samples.whole && w.samples.wants(k) {
+		s := w.addSample(k, describeError(err), x, w.now, p)
+		s.SetRequest(w.plan, m)
+		if x.status != cutShort {
+			s.SetResponse(p.whole, x.status, -1)
+		}
+	}
+}
+
+// showRequest keeps a sample of one of the first Plan.Show; why is why body is -1, and not whole.
+func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, body int64,
+	why string) {
+	w.samples.show--
+	s := w.addSample(errorKind{phase: loadresult.Shown}, why, x, at, p)
 	s.SetRequest(w.plan, m)
 	if x.status != cutShort {
-		s.SetResponse(p.whole, x.status, -1)
+		s.SetResponse(p.whole, x.status, body)
 	}
 }
 
@@ -146,28 +169,27 @@ func (w *worker) addSample(k errorKind, detail string, x *exchange, at int64,
 	return &w.samples.kept[len(w.samples.kept)-1]
 }
 
-// sumSamples are the samples of all workers: of each kind those that were over first.
+// sumSamples are the samples of all workers.
 func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	if len(workers) == 0 {
 		return nil
 	}
-	sum := sampler{most: workers[0].samples.most, count: map[errorKind]int{}}
+	one := &workers[0].samples
+	sum := sampler{most: one.most, count: map[errorKind]int{},
+		show: one.show + one.count[errorKind{phase: loadresult.Shown}]}
 	for _, w := range workers {
 		all = append(all, w.samples.kept...)
 	}
-	slices.SortStableFunc(all, func(a, b loadresult.Sample) int {
-		return cmp.Compare(a.Ended, b.Ended)
-	})
-	return slices.DeleteFunc(all, func(s loadresult.Sample) bool {
+	return loadresult.FirstSamples(all, func(s loadresult.Sample) bool {
 		k := errorKind{phase: s.Phase, kind: s.Kind}
 		if s.Phase == loadresult.Expect {
 			k.status = s.Status
 		}
-		if !sum.wants(k) {
-			return true
+		wanted := sum.wants(k)
+		if wanted {
+			sum.count[k]++
 		}
-		sum.count[k]++
-		return false
+		return wanted
 	})
 }
 
@@ -176,6 +198,7 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 type wholeResponses struct {
 	of   []scenario.Response
 	most int        // bytes of a header, and of a body
+	show *int       // with 0 nothing is kept any more; nil: SaveErrors
 	part *responses // nil: there is no scenario
 	want proto.Want // of the scenario
 }
@@ -187,15 +210,20 @@ func (w *worker) wholeSinkOf(c *conn) proto.Sink {
 		if w.users != nil {
 			c.responses.whole.part, c.responses.whole.want = &c.responses, w.users.want
 		}
+		if !w.plan.SaveErrors {
+			c.responses.whole.show = &w.samples.show
+		}
 	}
 	return c.responses.whole
 }
 
 func (a *wholeResponses) beginResponse(tag uint32) { a.of = beginResponse(a.of, tag) }
 
+func (a *wholeResponses) isKept() bool { return a.show == nil || *a.show > 0 }
+
 // Field keeps a field.
 func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
-	if r := &a.of[tag]; r.FieldBytes()+len(name)+len(value) > a.most {
+	if r := &a.of[tag]; !a.isKept() || r.FieldBytes()+len(name)+len(value) > a.most {
 		r.LeaveOutField()
 	} else {
 		r.AddField(name, value, trailer)
@@ -207,8 +235,9 @@ func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
 
 // Body keeps a piece of a body.
 func (a *wholeResponses) Body(tag uint32, b []byte) {
-	r := &a.of[tag]
-	r.AddBody(b[:min(len(b), min(a.most, loadplan.SampledBody)-len(r.Body))])
+	if r := &a.of[tag]; a.isKept() {
+		r.AddBody(b[:min(len(b), min(a.most, loadplan.SampledBody)-len(r.Body))])
+	}
 	if a.part == nil {
 		return
 	}

@@ -148,6 +148,9 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	right := expected && check < 0
 	w.countAnswer(x, step.Route, at, &w.window, right, w.isClosed())
 	if x.counted {
+		if w.samples.show > 0 {
+			w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
+		}
 		w.totals.Scenario.CountChecks(r)
 		if !right {
 			k := kindOfStatus(x.status)

@@ -125,7 +125,7 @@ func (w *worker) timeoutOf(request uint32) int64 {
 // responses is the sink of one connection: what the scenario wants of its responses, by tag.
 type responses struct {
 	of    []scenario.Response
-	whole *wholeResponses // the sink in its place if the plan has SaveErrors, else nil
+	whole *wholeResponses // the sink in its place if the plan KeepsWhole, else nil
 }
 
 // begin makes room for the response of an exchange.
@@ -149,7 +149,7 @@ func (a *responses) Body(tag uint32, b []byte) { a.of[tag].AddBody(b) }
 
 // sinkOf is what a connection's codec gives responses to; nil if nothing of them is wanted.
 func (w *worker) sinkOf(c *conn) proto.Sink {
-	if w.plan.SaveErrors {
+	if w.plan.KeepsWhole() {
 		return w.wholeSinkOf(c)
 	}
 	if w.users == nil || w.users.want.IsEmpty() {

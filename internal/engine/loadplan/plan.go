@@ -24,6 +24,7 @@ import (
 	"dyno/internal/engine/machine"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/reqlog"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/template"
 )
@@ -95,6 +96,12 @@ type Plan struct {
 	// SaveErrors keeps samples of all kinds of errors (loadresult.Sample), with requests and whole
 	// responses. It costs the threads a copy of each response, and the memory that SampledShare says.
 	SaveErrors bool `json:"-"`
+	// Show keeps samples of the first requests of the window, this many, whatever becomes of them
+	// (loadresult.Shown); 0 to ShowMost. Until they are kept it costs as much.
+	Show int `json:"-"`
+	// Log returns the ring that a thread adds the window's requests to; nil: there is no log. It
+	// does not go to other processes.
+	Log func(thread int) *reqlog.Ring `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`

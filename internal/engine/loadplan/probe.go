@@ -23,7 +23,7 @@ func (p *Plan) ProbePlan() Plan {
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
-	q.SaveErrors = false
+	q.SaveErrors, q.Show, q.Log = false, 0, nil
 	if q.Duration == 0 {
 		q.Duration = Seconds(MaxTime) // until the main load ends
 	}

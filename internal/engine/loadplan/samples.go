@@ -1,15 +1,30 @@
 package loadplan
 
-import "dyno/internal/engine/proto"
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/reqlog"
+)
 
 // Limits of the samples of errors that a run keeps. Headers have the limits of their codecs.
 const (
 	SamplesMost = 20       // of each kind of error, with Plan.SaveErrors; else 1
 	SampledBody = 64 << 10 // bytes of a request's body, and of a response's
+	ShowMost    = 100      // Plan.Show at most
 
 	sampledMemory = 256 << 20 // bytes of the responses under way: see SampledShare
 	sampledLeast  = 4 << 10
 )
+
+// KeepsWhole reports whether requests and whole responses are kept: of errors, or to be shown.
+func (p *Plan) KeepsWhole() bool { return p.SaveErrors || p.Show > 0 }
+
+// LogRing is the ring of a thread of a plan with a Log; nil of one without.
+func (p *Plan) LogRing(thread int) *reqlog.Ring {
+	if p.Log == nil {
+		return nil
+	}
+	return p.Log(thread)
+}
 
 // SampledShare is how many bytes of a response's header, and how many of its body, a plan with
 // SaveErrors keeps for each request under way, for any of them may become an error. All together

@@ -36,7 +36,7 @@ func (p *Plan) Want() (w proto.Want) {
 	if p.Scenario != nil {
 		w = p.Scenario.Want()
 	}
-	if p.SaveErrors {
+	if p.KeepsWhole() {
 		w.AllFields, w.Body = true, max(w.Body, SampledBody)
 	}
 	return w

@@ -120,6 +120,7 @@ const (
 	Timeout  Phase = "timeout"
 	Expect   Phase = "expect"
 	Check    Phase = "check" // of a scenario
+	Shown    Phase = "shown" // of a Sample that is no error: see Plan.Show
 )
 
 // Phases are all of them.

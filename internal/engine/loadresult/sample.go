@@ -2,6 +2,7 @@ package loadresult
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// A Sample is a request of the window that failed, and what there was of its response. Without
+// A Sample is a request of the window that failed, and what there was of its response. Those of
+// phase Shown are the first of the window, Plan.Show in number, whatever became of them; their
+// Detail is why there is no whole response. Without
 // the plan's SaveErrors it has no Request, of the response only what the scenario wants, and there
 // are samples of the phases Expect and Check only.
 type Sample struct {
@@ -43,6 +46,12 @@ type Sample struct {
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
 	BodyKept  int    // bytes of it that Body has, secrets and all
+}
+
+// FirstSamples are the samples that are wanted, which is asked of those first that were over first.
+func FirstSamples(all []Sample, wanted func(Sample) bool) []Sample {
+	slices.SortStableFunc(all, func(a, b Sample) int { return cmp.Compare(a.Ended, b.Ended) })
+	return slices.DeleteFunc(all, func(s Sample) bool { return !wanted(s) })
 }
 
 // SetRequest sets what was sent: the message without holes, and with the fields that dyno adds.

@@ -7,6 +7,7 @@
 //	sentence.go    the finding in a sentence; measures.go has the words for each measure
 //	conditions.go  what it holds for
 //	next.go        one concrete step
+//	comparison.go  all of it for stored results, which were not measured in rounds
 package labanswer
 
 import (
@@ -172,7 +173,7 @@ func verdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	case c.ClientBound:
 		return answer.Undecided, boundWhy
 	case !holds(c):
-		return answer.Undecided, "too few rounds for an interval"
+		return answer.Undecided, "too few " + repetition(c) + "s for an interval"
 	case c.Verdict == stats.Different && c.IsWorse():
 		return answer.Worse, ""
 	case c.Verdict == stats.Different:
@@ -186,9 +187,17 @@ func verdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 		return answer.Undecided, "it differs alone, but not with all comparisons together"
 	case c.More > 0 && c.More < stats.MoreMax:
 		return answer.Undecided, fmt.Sprintf("about %s more would decide, if this estimate holds",
-			format.Plural(int64(c.More), "round"))
+			format.Plural(int64(c.More), repetition(c)))
 	}
 	return answer.Undecided, "the interval is too wide"
+}
+
+// repetition is what a comparison has several of: rounds, or runs that were measured apart.
+func repetition(c lab.Comparison) string {
+	if c.Against > 0 {
+		return "run"
+	}
+	return "round"
 }
 
 // isBelowNoise reports whether a difference was found that is no larger than the machine's noise.

@@ -134,7 +134,10 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 			open = append(open, f)
 		}
 	}
-	measure := shortName(r, g)
+	measure, trials := shortName(r, g), "trials"
+	if r.Verdicts[g.Findings[0].Comparison].Against > 0 {
+		trials = "runs"
+	}
 	switch {
 	case len(open) == 0 && len(same) == 1:
 		return fmt.Sprintf("%s is like %s in %s: the difference is below %s",
@@ -144,14 +147,14 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 		return fmt.Sprintf("No variant differs in %s by %s or more", measure, format.InPercent(g.Margin))
 	case len(open) == 1 && len(same) == 0:
 		f := open[0]
-		s := fmt.Sprintf("These trials do not show whether %s differs from %s in %s: %s",
+		s := fmt.Sprintf("These %s do not show whether %s differs from %s in %s: %s", trials,
 			format.PlainLine(f.Variant), format.PlainLine(f.Baseline), measure, f.Effect)
 		if f.Interval != "" {
 			s += " " + f.Interval
 		}
 		return s + ", " + f.Why
 	case len(same) == 0:
-		return fmt.Sprintf("These trials do not show that any of %s differs in %s: %s",
+		return fmt.Sprintf("These %s do not show that any of %s differs in %s: %s", trials,
 			format.Plural(int64(len(open)), "variant"), measure, commonReason(open))
 	}
 	return fmt.Sprintf("In %s %s differ by less than %s, and %d are undecided", measure,
@@ -264,5 +267,10 @@ func fewNames(all []string) string {
 }
 
 func severalLevels(r *lab.Record) bool {
-	return r.Experiment != nil && len(r.Experiment.Levels) > 1
+	if r.Experiment != nil {
+		return len(r.Experiment.Levels) > 1
+	}
+	return slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { // of stored results
+		return c.Against > 0 && c.Level != r.Verdicts[0].Level
+	})
 }

@@ -415,14 +415,20 @@ func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials
 	return format.TooFew, 0
 }
 
-// footLines are the next step, and where everything is.
-func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
+// nextLines are the next step.
+func nextLines(s format.Style, a answer.Answer) []string {
 	b := &brief{s: s}
 	next := "next: " + a.Next.Says
 	if a.Next.Command != "" {
 		next += ": " + a.Next.Command
 	}
 	b.add("", 0, next, 3)
+	return b.lines
+}
+
+// footLines are the next step, and where everything is.
+func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
+	b := &brief{s: s, lines: nextLines(s, a)}
 	if r.Dir != "" {
 		b.add("", 0, "report: "+r.Dir+"/report.html (all of it here: dyno lab show DIR -v)", 2)
 	}

@@ -214,7 +214,8 @@ func publishedMeasure(b lab.PublishedFigure) string {
 // mostFunctions of a profile are shown.
 const mostFunctions = 8
 
-// profileSections are the profiles, one by one.
+// profileSections are the profiles, one by one. A profile is compared with that of the baseline
+// only if both ran the same programs.
 func profileSections(r *lab.Record) (all []section) {
 	for _, p := range r.Profiles {
 		s := section{sides: "rrl", head: fmt.Sprintf("Profile of %s at %s: %s", format.PlainLine(p.Arm),
@@ -233,13 +234,26 @@ func profileSections(r *lab.Record) (all []section) {
 			s.table = append(s.table, []string{format.InPercent(line.Flat.Share),
 				format.InPercent(line.Cumulative.Share), format.Clip(format.PlainLine(line.Function), 80)})
 		}
-		for _, d := range p.Different[:min(len(p.Different), 3)] {
+		differences := p.Different[:min(len(p.Different), 3)]
+		if !r.SamePrograms(p.Arm, baselineOf(r, p.Arm)) {
+			differences = nil
+		}
+		for _, d := range differences {
 			s.text = append(s.text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
 				100*d.Change, intervalText(d.Interval)))
 		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// baselineOf is what an arm is compared with; "" if it is with nothing.
+func baselineOf(r *lab.Record, arm string) string {
+	i := slices.IndexFunc(r.Arms, func(a lab.Arm) bool { return a.Name == arm })
+	if i < 0 {
+		return ""
+	}
+	return r.Arms[i].Baseline
 }
 
 // profileOrigin is where a profile is from, or why there is none.

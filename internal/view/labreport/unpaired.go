@@ -10,20 +10,53 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/report"
 )
+
+// UnpairedAnswer is what a comparison of runs that were measured apart says first.
+func UnpairedAnswer(u *judge.Unpaired) (answer.Answer, error) {
+	differing, err := differingRows(u)
+	if err != nil {
+		return answer.Answer{}, err
+	}
+	var settings []string
+	for _, row := range differing {
+		if !isTarget(row[0]) {
+			settings = append(settings, row[0])
+		}
+	}
+	return labanswer.OfComparison(u, settings), nil
+}
 
 // Unpaired writes what runs that were measured apart say of each other, for a
 // terminal. Single results it sets side by side, as Compare does.
 func Unpaired(w io.Writer, u *judge.Unpaired, s format.Style) error {
+	a, err := UnpairedAnswer(u)
+	if err != nil {
+		return err
+	}
 	d := format.NewDocument(w)
+	b := &brief{s: s}
+	b.add(boxColor(a.Box), 0, a.Sentence, 3)
+	fmt.Fprintf(d, "%s\n\n", strings.Join(b.lines, "\n"))
+	if err := writeUnpaired(d, u, s); err != nil {
+		return err
+	}
+	fmt.Fprintf(d, "\n%s\n", strings.Join(nextLines(s, a), "\n"))
+	return d.Err()
+}
+
+// writeUnpaired writes all of a comparison but its answer.
+func writeUnpaired(d *format.Document, u *judge.Unpaired, s format.Style) error {
 	if u.IsSingle() {
 		if err := Compare(d, resultsOf(u)); err != nil {
 			return err
 		}
 		gateOf(u.Gate).writeText(d, s)
-		return d.Err()
+		return nil
 	}
 	differing, err := differingRows(u)
 	if err != nil {
@@ -41,18 +74,23 @@ func Unpaired(w io.Writer, u *judge.Unpaired, s format.Style) error {
 		fmt.Fprintln(d, strings.Join(format.WrapLines(line, format.TextWidth), "\n"))
 	}
 	writeDiffering(d, differing)
-	return d.Err()
+	return nil
 }
 
 // UnpairedMarkdown writes the same for a page or a pull request.
 func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
+	a, err := UnpairedAnswer(u)
+	if err != nil {
+		return err
+	}
 	d := format.NewDocument(w)
-	fmt.Fprint(d, "# Comparison\n\n")
+	fmt.Fprintf(d, "# Comparison\n\n**%s**\n\n", format.EscapeMarkdown(a.Sentence))
 	if u.IsSingle() {
 		if err := CompareMarkdown(d, resultsOf(u)); err != nil {
 			return err
 		}
 		gateOf(u.Gate).writeMarkdown(d)
+		fmt.Fprintf(d, "%s\n", format.EscapeMarkdown("Next: "+a.Next.Says))
 		return d.Err()
 	}
 	differing, err := differingRows(u)
@@ -70,6 +108,7 @@ func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(line))
 	}
 	writeDifferingMarkdown(d, differing)
+	fmt.Fprintf(d, "%s\n", format.EscapeMarkdown("Next: "+a.Next.Says))
 	return d.Err()
 }
 

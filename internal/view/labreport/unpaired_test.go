@@ -63,6 +63,11 @@ func unpairedPhrases(t *testing.T, u *judge.Unpaired) (all []reporttest.Phrase) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	a, err := UnpairedAnswer(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(reporttest.Phrases("sentence", a.Sentence), reporttest.Phrases("next", a.Next.Says)...)
 	for _, p := range parts {
 		name := p.Head
 		if name == "" {

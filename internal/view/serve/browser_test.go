@@ -136,7 +136,9 @@ func fill(tab *pagetest.Tab, fields map[string]string) {
 	}
 	tab.WaitUntil(`document.querySelector("#form") !== null`)
 	pagetest.Evaluate[bool](tab, fmt.Sprintf(`Object.entries(%s).every(([name, value]) => {
-		document.getElementById("field-" + name).value = value; return true; })`, b))
+		const e = document.getElementById("field-" + name) ?? document.querySelector("[name=" + name + "]");
+		e.value = value;
+		return e.dispatchEvent(new Event("input", {bubbles: true})) && e.dispatchEvent(new Event("change", {bubbles: true})); })`, b))
 }
 
 // follow opens what a link leads to.
@@ -163,13 +165,14 @@ func TestLoadInTheBrowser(t *testing.T) {
 	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
 	tab := chromium.OpenTab(t)
 	tab.Navigate(d.said)
-	tab.WaitUntil(`location.search === "" && document.querySelector("#results .empty") !== null`)
+	tab.WaitUntil(`location.search === "" && document.querySelector("#results .begin") !== null`)
 	if where := pagetest.Evaluate[string](tab, `document.cookie`); where != "" {
 		t.Errorf("scripts see the cookie: %q", where)
 	}
 	follow(tab, `nav a[href="/live"]`)
 	tab.WaitUntil(`document.querySelector("[data-state=idle]") !== null`)
 
+	fill(tab, map[string]string{"load": "rate"})
 	fill(tab, map[string]string{"url": address, "rate": "fast", "duration": "-1", "http": "2"})
 	press(tab, "#form button[type=submit]")
 	tab.WaitUntil(`document.querySelector("#field-rate-fault").textContent !== ""`)
@@ -200,7 +203,7 @@ func TestLoadInTheBrowser(t *testing.T) {
 	tab.WaitUntil(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
 	shown := pagetest.Evaluate[float64](tab, total)
 	spansAreNamed(t, tab)
-	follow(tab, "#head a")
+	follow(tab, "#report")
 	tab.AwaitFigures()
 	id := strings.TrimPrefix(pagetest.Evaluate[string](tab, `location.pathname`), "/results/")
 	r, err := dynohome.OpenID(d.home, id)
@@ -629,7 +632,7 @@ func TestRunServe(t *testing.T) {
 	press(tab, "#stop")
 	tab.WaitUntil(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
 	shown := pagetest.Evaluate[float64](tab, total)
-	follow(tab, "#head a")
+	follow(tab, "#report")
 	tab.AwaitFigures()
 	id := pagetest.Evaluate[string](tab, `location.pathname.replace("/results/", "")`)
 	r, err := dynohome.OpenID(p.home, id)
@@ -674,10 +677,14 @@ func BenchmarkScreenshots(t *testing.B) {
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
 	tab := chromium.OpenTab(t)
 	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
-	for i, fields := range []map[string]string{{"url": url, "duration": "6s", "rate": "300"},
-		{"url": url, "duration": "3s", "rate": "", "connections": "0"},
-		{"url": url, "duration": "3s", "rate": "", "connections": "2"}} {
+	for i, fields := range []map[string]string{{"url": url, "duration": "6", "rate": "300", "slo": "p99<20ms"},
+		{"url": url, "duration": "3", "connections": "0"},
+		{"url": url, "duration": "3", "connections": "2"}} {
+		fill(tab, map[string]string{"load": []string{"rate", "connections", "connections"}[i]})
 		fill(tab, fields)
+		if i == 0 {
+			shoot(tab, "form")
+		}
 		press(tab, "#form button[type=submit]")
 		if i == 1 {
 			tab.WaitUntil(`document.querySelector("[aria-invalid]") !== null`)
@@ -694,10 +701,10 @@ func BenchmarkScreenshots(t *testing.B) {
 	}
 	shoot(tab, "live-ended")
 	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
-	tab.WaitUntil(`document.querySelectorAll("#results tbody tr").length === 2`)
+	tab.WaitUntil(`document.querySelectorAll("#results .card .why-not, #results .card .said > .mark").length > 1`)
 	shoot(tab, "home")
 	pagetest.Evaluate[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
-	follow(tab, "a.button")
+	follow(tab, "#compare")
 	tab.WaitUntil(`document.querySelectorAll("main table").length > 1`)
 	shoot(tab, "compare")
 	if runtime.GOOS == "linux" {
@@ -769,15 +776,19 @@ func TestNamesAreText(t *testing.T) {
 	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
 	tab := chromium.OpenTab(t)
 	tab.Navigate(d.said)
-	tab.WaitUntil(`document.querySelectorAll("#results tbody tr").length === 2`)
-	press(tab, "#results tbody td:last-child button")
-	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#results td input[type=text]");
+	tab.WaitUntil(`document.querySelectorAll("#results .card .said > .mark").length === 2`)
+	press(tab, "#results .card .foot button")
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#results .card input[type=text]");
 		e.value = "<b>slow</b> #weekly"; e.dispatchEvent(new Event("change")); return true; })()`)
-	tab.WaitUntil(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	tab.WaitUntil(`document.querySelector("#results .card .foot button")?.textContent === "<b>slow</b> #weekly"`)
 	if said := tab.ElementText("#results .banner"); said != "" {
 		t.Errorf("the note was kept, and the page says %q", said)
 	}
-	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	if tab.ElementText("body img, body b") != "" || pagetest.Evaluate[int](tab, `document.querySelectorAll("img, b").length`) > 0 {
+		t.Error("on a card a name has become an element")
+	}
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/#as=table"`))
+	tab.WaitUntil(`document.querySelectorAll("#results tbody tr").length === 2`)
 	tab.WaitUntil(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
 	for range 2 {
 		if tab.ElementText("body img, body b") != "" || pagetest.Evaluate[int](tab, `document.querySelectorAll("img, b").length`) > 0 {
@@ -788,7 +799,7 @@ func TestNamesAreText(t *testing.T) {
 		}
 		pagetest.Evaluate[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
 		if pagetest.Evaluate[string](tab, `location.pathname`) == "/" {
-			follow(tab, "a.button")
+			follow(tab, "#compare")
 			tab.WaitUntil(`document.querySelectorAll("main table").length > 1`)
 		}
 	}

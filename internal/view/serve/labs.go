@@ -16,6 +16,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -56,6 +57,8 @@ type listed struct {
 	ID      string `json:"id"`
 	Problem string `json:"problem,omitempty"` // why it cannot be read
 	lab.Heading
+	Done   int `json:"done,omitempty"`   // trials, of one that runs
+	Queued int `json:"queued,omitempty"` // likewise
 
 	dir string
 }
@@ -127,6 +130,14 @@ func (s *Server) serveLabs(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
+	}
+	for i, one := range all {
+		if one.State != lab.Running || one.Problem != "" {
+			continue
+		}
+		if p, err := judge.Follow(one.dir).ReadProgress(); err == nil {
+			all[i].Done, all[i].Queued = len(p.Record.Trials), len(p.Queue)
+		}
 	}
 	answerJSON(w, http.StatusOK, all)
 }
@@ -216,8 +227,7 @@ type state struct {
 	Trials   []trial          `json:"trials"` // the last of them, newest first
 	Verdicts []string         `json:"verdicts"`
 	Compared []lab.Comparison `json:"comparisons"`
-	Cautions []string         `json:"cautions"`
-	Missing  []string         `json:"unavailable"`
+	Answer   answered         `json:"answer"`            // so far
 	Ours     bool             `json:"ours,omitempty"`    // it runs, and was begun here
 	Problem  string           `json:"problem,omitempty"` // that it ended with, if it was
 }
@@ -237,7 +247,9 @@ func stateOf(p *judge.Progress, begun *begunLab, runs bool) state {
 	s := state{Heading: r.Heading(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), mostTrials)], Verdicts: words.Verdicts, Compared: r.Verdicts,
-		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
+		Ours: runs}
+	a := labanswer.Of(r)
+	s.Answer = answered{a, a.Markdown(words.Command)}
 	if begun != nil && !runs {
 		s.Problem = begun.problem
 	}

@@ -34,6 +34,16 @@ type Field struct {
 	Value string `json:"value,omitempty"` // what it takes, in a word; "": it is a switch
 	Does  string `json:"does"`
 	Many  bool   `json:"many,omitempty"` // it may be given more than once
+	Short string `json:"short,omitempty"`
+	Hint
+}
+
+// A Hint is what helps to fill in a field. Nothing depends on it.
+type Hint struct {
+	Unit    string   `json:"unit,omitempty"`    // of a number without one
+	Default string   `json:"default,omitempty"` // what an empty field means
+	Choices []string `json:"choices,omitempty"` // all that are allowed, unless Free
+	Free    bool     `json:"free,omitempty"`    // the choices are examples
 }
 
 // A Job is a load that a form asks for: a plan without flaws, and what carries it out in
@@ -187,12 +197,12 @@ func (v *Show) Interval(iv loadresult.Interval) {
 
 // An ending is the last event of a load's journal.
 type ending struct {
-	ID      string   `json:"id"` // of its result, for its report; "last" if it is not stored
-	Summary string   `json:"summary,omitempty"`
-	Verdict string   `json:"verdict,omitempty"`
-	Reasons []string `json:"reasons,omitempty"`
-	Ended   string   `json:"ended,omitempty"` // why, as a result says it
-	Error   string   `json:"error,omitempty"` // why there is no result
+	ID      string    `json:"id"` // of its result, for its report; "last" if it is not stored
+	Summary string    `json:"summary,omitempty"`
+	Verdict string    `json:"verdict,omitempty"`
+	Answer  *answered `json:"answer,omitempty"` // what its report says first
+	Ended   string    `json:"ended,omitempty"`  // why, as a result says it
+	Error   string    `json:"error,omitempty"`  // why there is no result
 }
 
 // End shows what came of the load: a result, which its browser can look at even if it is
@@ -204,8 +214,9 @@ func (v *Show) End(r *result.Result, err error) {
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything
+		a := report.RunAnswer(r)
 		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
-			Reasons: report.Reasons(r)}
+			Answer: &answered{a, a.Markdown(report.RunSentences(r).Command)}}
 		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
 		if e.ID == "" {
 			e.ID = lastID

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
@@ -31,6 +33,15 @@ type stored struct {
 	Verdict   string    `json:"verdict,omitempty"`
 	Note      string    `json:"note,omitempty"`
 	Errors    float64   `json:"errors_percent,omitempty"` // of the requests, that failed
+	Load      string    `json:"load,omitempty"`           // in words
+	Partial   string    `json:"partial,omitempty"`        // why it covers less than planned
+
+	// Results of one load on one machine have one series, numbered by its newest. The changes are
+	// those from the one before that is complete: "+12 %"; "" without one.
+	Series     int    `json:"series"`
+	RateChange string `json:"completed_change,omitempty"`
+	P99Change  string `json:"p99_change,omitempty"`
+	Since      string `json:"since,omitempty"` // the ID of the one before
 }
 
 // serveResults lists what is stored, newest first.
@@ -75,10 +86,45 @@ func (l *listing) resultsIn(home string) ([]stored, error) {
 	for i, one := range all {
 		list[i] = stored{ID: one.ID, Started: one.Started, URL: one.URL, Model: one.Model,
 			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
-			Note: one.Note, Errors: one.Values[store.Errors]}
+			Note: one.Note, Errors: one.Values[store.Errors], Partial: one.Partial,
+			Load: report.SeriesLoad(store.Series{Newest: one})}
 	}
+	setSeries(list, all)
 	l.mark, l.made, l.all = mark, time.Now(), list
 	return list, nil
+}
+
+// setSeries sets the series of a list, newest first, and each result's changes from the one before.
+func setSeries(list []stored, entries []store.Entry) {
+	type load struct{ plan, machine string }
+	known := map[load]int{}
+	later := map[int][]int{} // of a series, those for which no complete one before was seen yet
+	for i, e := range entries {
+		of := load{e.Plan, e.Machine}
+		n, has := known[of]
+		if !has {
+			n = len(known)
+			known[of] = n
+		}
+		list[i].Series = n
+		if e.Partial == "" {
+			for _, k := range later[n] {
+				list[k].Since = e.ID
+				list[k].RateChange = changeText(list[k].Completed, list[i].Completed)
+				list[k].P99Change = changeText(list[k].P99, list[i].P99)
+			}
+			later[n] = nil
+		}
+		later[n] = append(later[n], i)
+	}
+}
+
+// changeText is by how much a value differs from the one before; "" if one of them is missing.
+func changeText(now, before float64) string {
+	if now <= 0 || before <= 0 {
+		return ""
+	}
+	return format.Change(now/before, 1, 1)
 }
 
 // saveNote stores the note on a result.
@@ -185,9 +231,18 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	parts, err := labreport.UnpairedParts(u)
-	if err != nil {
+	a, err2 := labreport.UnpairedAnswer(u)
+	if err = errors.Join(err, err2); err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answerJSON(w, http.StatusOK, parts)
+	command := "dyno compare " + strings.Join(r.URL.Query()["id"], " ")
+	answerJSON(w, http.StatusOK, compared{answered{a, a.Markdown(command)}, command, parts})
+}
+
+// A compared is a comparison as a browser shows it.
+type compared struct {
+	Answer  answered         `json:"answer"`
+	Command string           `json:"command"` // that compares them too
+	Parts   []labreport.Part `json:"parts"`
 }

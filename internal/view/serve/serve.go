@@ -9,6 +9,7 @@
 //	  mux              serve.go     every path with its handler
 //	    pages, assets  pages.go     the empty page, its script and style
 //	    results        results.go   what is stored: list, one, compare
+//	    answers        answers.go   what the report of one says first
 //	    history        history.go   what is stored, as series with their changes
 //	    load           load.go      the load that runs: begin, stop, its form
 //	      policy       policy.go    where a form may send a load
@@ -147,6 +148,7 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /assets/{name}", s.serveAsset)
 	m.HandleFunc("GET /api/results", s.serveResults)
 	m.HandleFunc("GET /api/results/{id}", s.serveResult)
+	m.HandleFunc("GET /api/results/{id}/answer", s.serveAnswer)
 	m.HandleFunc("PUT /api/results/{id}/note", s.saveNote)
 	m.HandleFunc("GET /results/{id}", s.serveResultReport)
 	m.HandleFunc("GET /api/compare", s.serveComparison)
@@ -160,6 +162,7 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/labs", s.serveLabs)
 	m.HandleFunc("POST /api/labs", s.beginLab)
 	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
+	m.HandleFunc("GET /api/labs/{id}/answer", s.serveLabAnswer)
 	m.HandleFunc("GET /api/labs/{id}/events", s.watchLab)
 	m.HandleFunc("GET /labs/{id}/report", s.serveLabReport)
 	return m

@@ -45,11 +45,24 @@ interface Curve {
 
 const per = (key: "sent" | "completed" | "errors") => (s: Second) => s[key] / (s.t_s - s.from_s);
 
+/** timeDomain is an axis of time that stays as it is while seconds come: to the end of the load, where that is known and
+    all of it is kept; else to the next of 30 s, 1, 2, 5, 10, 20, 30 minutes and an hour. */
+export function timeDomain(from: number, to: number, length: number): [number, number] {
+  const first = Math.min(from, 0);
+  if (from <= 0 && length > 0 && length <= most) return [first, Math.max(length, to)];
+  if (from > 0) return [from, Math.max(to, from + most)];
+  return [first, [30, 60, 120, 300, 600, 1200, 1800, 3600].find((v) => v >= to) ?? to];
+}
+
 /** Charts draws the seconds that it is given; refresh draws them again. */
 export class Charts {
   readonly element: HTMLElement;
   private readonly figures: HTMLElement[];
+  private readonly errors: HTMLElement;
   private readonly cursors = new Cursors();
+
+  /** length is how long the load takes, in seconds; 0 where nobody knows. */
+  length = 0;
 
   constructor(private readonly seconds: Second[]) {
     const log = { key: "scale", label: "scale", options: [["log", "log"], ["linear", "linear"]] as [string, string][] };
@@ -62,10 +75,13 @@ export class Charts {
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
         { name: "busy", of: (s) => s.busy_percent }]),
     ];
+    this.errors = this.figures[2];
+    this.errors.hidden = true;
     this.element = h("div", { class: "views" }, ...this.figures);
   }
 
   refresh(): void {
+    this.errors.hidden = !this.seconds.some((s) => s.errors > 0); // a panel with nothing in it is left out
     for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
   }
 
@@ -101,9 +117,8 @@ export class Charts {
         const [, high] = extent(values) ?? [0, 1];
         const y = log ? timeAxis(values, choice(log.key) === "log", `↑ ${axis}`)
           : { type: "linear" as const, domain: [0, high * 1.05 || 1], label: `↑ ${axis}`, ticks: 6, tickFormat: (v: number) => trimZeros(show(v)), grid: true };
-        const first = Math.min(all[0].from_s, 0);
         return chart(width, {
-          x: { type: "linear", domain: [all[0].from_s > 0 ? all[0].from_s : first, all.at(-1)!.t_s], label: "time of the window, s →" },
+          x: { type: "linear", domain: timeDomain(all[0].from_s, all.at(-1)!.t_s, this.length), label: "time of the window, s →" },
           y,
           marks: curves.flatMap((c, i) => [
             Plot.line(all, { x: "t_s", y: c.of, stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 1.75 }),

@@ -1,7 +1,8 @@
 // Stored results beside each other, in the words of dyno compare.
 
 import { h } from "../dom";
-import { banner } from "../layout";
+import { Answer, firstScreen } from "../answer";
+import { banner, copyable } from "../layout";
 import { table } from "../table";
 import { requestJSON, problemText } from "./api";
 import { frame } from "./frame";
@@ -16,20 +17,27 @@ interface Part {
 /** show fills the document with the comparison of the results that the address names. */
 export async function show(): Promise<void> {
   const body = h("div", {}, h("p", { class: "empty" }, "Comparing …"));
-  frame("Comparison", "Everything is compared with A", body);
+  frame("Comparison", "All are compared with A, the oldest", body);
   try {
-    const parts: Part[] = await requestJSON("GET", "/api/compare" + location.search);
-    body.replaceChildren(...parts.flatMap(view));
+    const c: { answer: Answer & { summary: string }; command: string; parts: Part[] } = await requestJSON("GET", "/api/compare" + location.search);
+    const shown = c.parts.map((p, i) => view(p, tableNames[i] ?? `Table ${i + 1}`));
+    body.replaceChildren(
+      firstScreen(c.answer, shown.slice(0, first).flat(), c.answer.summary, null),
+      h("p", { class: "caption" }, "The same on the command line:"), copyable(c.command),
+      h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(first).flat()));
   } catch (problem) {
     body.replaceChildren(banner("bad", problemText(problem)));
   }
 }
 
-function view(p: Part): Node[] {
+const tableNames = ["What is compared", "Figures"]; // of tables without a heading
+const first = 2; // parts on the first screen: what is compared, and the figures
+
+function view(p: Part, name: string): Node[] {
   const [head, ...rows] = p.table ?? [];
   return [
     ...(p.head ? [h("h2", {}, p.head)] : []),
     ...(p.text ?? []).map((line) => h("p", {}, line)),
-    ...(head ? [table({ head, rows }, p.head || "Comparison")] : []),
+    ...(head ? [table({ head, rows }, p.head || name)] : []),
   ];
 }

@@ -4,7 +4,7 @@ import { h } from "../dom";
 import { banner, copyable, themeButton } from "../layout";
 import type { Listener } from "./api";
 
-const places: [path: string, name: string][] = [["/", "Results"], ["/history", "History"], ["/live", "Load"], ["/lab", "Experiments"]];
+const places: [path: string, name: string][] = [["/", "Results"], ["/history", "History"], ["/live", "New load"], ["/lab", "Experiments"]];
 
 /** frame fills the document, and returns where the connection's state is shown. */
 export function frame(title: string, subtitle: string, ...content: Node[]): HTMLElement {

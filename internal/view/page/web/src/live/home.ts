@@ -2,23 +2,12 @@
 
 import { h } from "../dom";
 import * as format from "../format";
-import { banner } from "../layout";
+import { banner, copyable } from "../layout";
 import * as state from "../state";
 import { cell, table } from "../table";
 import { requestJSON, problemText } from "./api";
+import { Answered, cards, Changes, changesOf, Stored, verdict } from "./cards";
 import { frame, section } from "./frame";
-
-interface Stored {
-  id: string;
-  started?: string;
-  url?: string;
-  model?: string;
-  completed?: number;
-  p99_us?: number;
-  errors_percent?: number;
-  verdict?: string;
-  note?: string;
-}
 
 interface Lab {
   id: string;
@@ -27,16 +16,29 @@ interface Lab {
   started?: string;
   quick?: boolean;
   problem?: string;
+  done?: number;
+  queued?: number;
 }
 
 /** show fills the document, and then asks for what is stored. */
 export function show(): void {
   const results = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
-  frame("What is stored", "Results of loads and experiments, newest first",
-    section("results", "Results", results), section("labs", "Experiments", labs));
+  frame("Results", "Of loads and experiments, newest first",
+    section("results", "Loads", results), section("labs", "Experiments", labs));
   fillWith(results, "/api/results", resultList);
   fillWith(labs, "/api/labs", labList);
+}
+
+/** begin is what to do where nothing is stored yet. */
+function begin(): Node[] {
+  const steps: [string, string][] = [
+    ["Start a server to try it on, in another terminal:", "dyno target"],
+    ["Load it, or press New load above:", "dyno run -d 10s http://127.0.0.1:8080/"],
+    ["Compare two servers, which it starts itself:", "dyno lab run hello --quick"],
+  ];
+  return [h("div", { class: "begin" }, h("p", { class: "empty" }, "Nothing is stored yet. Three commands to begin with:"),
+    h("ol", {}, ...steps.map(([says, command]) => h("li", {}, h("p", {}, says), copyable(command)))))];
 }
 
 async function fillWith<T>(into: HTMLElement, path: string, view: (all: T[]) => Node[]): Promise<void> {
@@ -51,37 +53,59 @@ const link = (path: string, name: string) => ({ text: name, node: h("a", { href:
 
 /** words that a filter looks for, in any order. */
 const hasWords = (r: Stored, filter: string) => {
-  const text = [r.id, r.url, r.model, r.verdict, r.note].join(" ").toLowerCase();
+  const text = [r.id, r.url, r.model, r.load, r.verdict, r.note].join(" ").toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 };
 
 function resultList(all: Stored[]): Node[] {
-  if (all.length === 0) return [h("p", { class: "empty" }, "Nothing is stored yet: dyno run, and the form on the page Load, store what they measure.")];
+  if (all.length === 0) return begin();
   const chosen = new Set<string>();
-  const compare = h("a", { class: "button", role: "link", "aria-disabled": "true" }, "Compare");
+  const compare = h("a", { class: "button", id: "compare", role: "link", "aria-disabled": "true" });
+  const bar = h("div", { class: "comparing", "aria-live": "polite" }, compare);
   const choose = (id: string, on: boolean) => {
     if (on) chosen.add(id);
     else chosen.delete(id);
     const ready = chosen.size > 1;
     compare.setAttribute("aria-disabled", String(!ready));
-    compare.textContent = ready ? `Compare ${chosen.size}` : "Compare: choose two";
-    if (ready) compare.href = "/compare?" + [...chosen].map((one) => "id=" + encodeURIComponent(one)).join("&");
+    compare.textContent = ready ? `Compare ${chosen.size}` : chosen.size === 1 ? "Compare: tick another" : "Compare: tick two";
+    bar.classList.toggle("floating", chosen.size > 0);
+    const oldest = all.map((r) => r.id).filter((one) => chosen.has(one)).reverse(); // first: the others are compared with it
+    if (ready) compare.href = "/compare?" + oldest.map((one) => "id=" + encodeURIComponent(one)).join("&");
     else compare.removeAttribute("href");
   };
   choose("", false);
+  chosen.clear();
   const list = h("div", {});
-  const filter = h("input", { type: "search", id: "filter", value: state.get("filter"), placeholder: "URL, ID, model, verdict",
+  const filter = h("input", { type: "search", id: "filter", value: state.get("filter"), placeholder: "URL, ID, load, note",
     oninput: () => state.set("filter", filter.value) });
-  const draw = () => list.replaceChildren(resultTable(all.filter((r) => hasWords(r, state.get("filter"))), chosen, choose));
-  state.onChange((key) => key === "filter" && draw());
+  const as = h("button", { type: "button", id: "as", onclick: () => state.set("as", state.get("as") === "table" ? "" : "table") });
+  let most = firstCards;
+  let changes: Changes = new Map();
+  const more = h("button", { type: "button", id: "more-cards", onclick: () => {
+    most += firstCards;
+    draw();
+  } }, "Show more");
+  const draw = () => {
+    const found = all.filter((r) => hasWords(r, state.get("filter")));
+    const asTable = state.get("as") === "table";
+    as.textContent = asTable ? "As cards" : "As a table";
+    more.hidden = asTable || found.length <= most;
+    if (found.length === 0) list.replaceChildren(h("p", { class: "empty" }, "None of them has these words."));
+    else list.replaceChildren(asTable ? resultTable(found, chosen, choose) : cards(found.slice(0, most), all, changes, chosen, choose, noteEditor), more);
+  };
+  state.onChange((key) => (key === "filter" || key === "as") && draw());
   draw();
-  return [h("div", { class: "toolbar" }, h("label", { for: "filter" }, "Filter "), filter, compare), list];
+  changesOf(all).then((found) => {
+    changes = found;
+    if (found.size > 0) draw();
+  }, () => undefined); // the cards are whole without them
+  return [h("div", { class: "toolbar" }, h("label", { for: "filter" }, "Filter "), filter, as, bar), list];
 }
 
+const firstCards = 12;
 const mostRows = 500;
 
 function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on: boolean) => void): Node {
-  if (all.length === 0) return h("p", { class: "empty" }, "None of them has these words.");
   const box = (r: Stored) => {
     const e = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, e.checked) });
     return e;
@@ -105,8 +129,11 @@ function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on
 
 /** noteEditor shows what was said of a result; a click changes it, and Enter or leaving the field keeps that. */
 function noteEditor(r: Stored): Node {
-  const shown = h("button", { type: "button", class: "sort", "aria-label": `note on ${r.id}` });
-  const tell = () => (shown.textContent = r.note || "add …");
+  const shown = h("button", { type: "button", class: "sort" });
+  const tell = () => {
+    shown.textContent = r.note || "add a note";
+    shown.setAttribute("aria-label", `${shown.textContent}: note on ${r.id}`);
+  };
   const place = h("span", {}, shown);
   const keep = async (text: string) => {
     try {
@@ -129,15 +156,29 @@ function noteEditor(r: Stored): Node {
   return place;
 }
 
-/** labList is the experiments that there are. */
+const answeredLabs = 6; // experiments whose answer is asked for
+
+/** labList is the experiments that there are, with how far they are or what they found. */
 export function labList(all: Lab[]): Node[] {
-  if (all.length === 0) return [h("p", { class: "empty" }, "No experiment was run yet: dyno lab run, or the page Experiments.")];
+  if (all.length === 0) return [h("p", { class: "empty" }, "No experiment was run yet: choose one on the page Experiments, or run"), copyable("dyno lab run hello --quick")];
   const path = (l: Lab) => "/lab?id=" + encodeURIComponent(l.id);
+  let asked = 0;
+  const found = (l: Lab): Node => {
+    if (l.state === "running") {
+      const [done, of] = [l.done ?? 0, (l.done ?? 0) + (l.queued ?? 0)];
+      return h("span", {}, h("progress", { max: of || 1, value: done, "aria-label": `trials of ${l.id}` }), ` ${done} of ${of} trials`);
+    }
+    const said = h("div", { class: "said why" });
+    if (asked++ < answeredLabs) {
+      requestJSON("GET", `/api/labs/${encodeURIComponent(l.id)}/answer`).then((a: Answered) => said.replaceChildren(...verdict(a)), () => undefined);
+    }
+    return said;
+  };
   return [table({
-    head: ["", "name", "started", "state", "report"],
+    head: ["", "name", "started", "state", "found", "report"],
     rows: all.map((l) => l.problem
-      ? ["", l.id, "", l.problem, ""]
+      ? ["", l.id, "", l.problem, "", ""]
       : [link(path(l), l.id), l.name + (l.quick ? " (quick)" : ""), format.time(l.started ?? ""), l.state,
-        link(`/labs/${encodeURIComponent(l.id)}/report`, "report")]),
+        { text: "", node: found(l) }, link(`/labs/${encodeURIComponent(l.id)}/report`, "report")]),
   }, "Experiments")];
 }

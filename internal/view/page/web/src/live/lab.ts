@@ -2,6 +2,7 @@
 
 import { h } from "../dom";
 import * as format from "../format";
+import { Answer, firstScreen, Group } from "../answer";
 import { banner, list } from "../layout";
 import { cell, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
@@ -38,8 +39,7 @@ interface State {
   queue: Slot[] | null;
   trials: Trial[] | null;
   verdicts: string[] | null;
-  cautions: string[] | null;
-  unavailable: string[] | null;
+  answer: Answer & { summary: string };
   ours?: boolean;
   problem?: string;
 }
@@ -101,12 +101,34 @@ function view(id: string, s: State): Node[] {
       h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
       ...(s.problem ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
-      ...(s.cautions ?? []).map((c) => banner("doubt", c)),
-      ...[list(s.unavailable ?? [], "Not available")].filter((n) => n !== null)),
-    ...((s.verdicts ?? []).length > 0 ? [section("verdicts", running ? "What the trials say so far" : "What the trials say", list(s.verdicts ?? [])!)] : []),
-    ...(running && (s.queue ?? []).length > 0 ? [section("queue", "What comes next", queue(s))] : []),
+      ),
+    ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"), said(s, running)] : []),
+    ...((s.verdicts ?? []).length > 0 ? [h("details", {}, h("summary", {}, "In the words of the report"), list(s.verdicts ?? [])!)] : []),
+    ...(running && (s.queue ?? []).length > 0 ? [h("details", { id: "queue", open: shownQueue }, h("summary", {}, "What comes next"), queue(s))] : []),
     section("trials", "Trials, the last first", (s.trials ?? []).length > 0 ? trials(s.trials ?? []) : h("p", { class: "empty" }, "None is done yet.")),
   ];
+}
+
+/** said is the answer; while trials go on, without what speaks against it and what to do next. */
+function said(s: State, running: boolean): Node {
+  const shown = (s.answer.groups ?? []).slice(0, mostGroups).map(findings);
+  if (!running) return firstScreen(s.answer, shown, s.answer.summary, null);
+  return h("div", {}, h("p", { class: "sentence" }, s.answer.sentence), ...shown);
+}
+
+let shownQueue = false; // by the reader, however often the rest is made anew
+addEventListener("toggle", (e) => {
+  if (e.target instanceof HTMLDetailsElement && e.target.id === "queue" && e.target.isConnected) shownQueue = e.target.open;
+}, true);
+
+const mostGroups = 4; // measures; the report has all
+
+/** findings are what a measure says of each variant: the intervals narrow while the trials go on. */
+function findings(g: Group): Node {
+  return h("div", {}, h("h3", {}, `${g.name} against ${g.against}`), table({
+    head: ["variant", "median", "change", "95 % interval", "verdict"],
+    rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "")]),
+  }, g.name));
 }
 
 const shownNext = 20;

@@ -2,7 +2,8 @@
 
 import { h } from "../dom";
 import * as format from "../format";
-import { banner, list } from "../layout";
+import { Answer, firstScreen } from "../answer";
+import { banner } from "../layout";
 import { cell, number, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
 import { Charts, most, Second, shortest } from "./charts";
@@ -21,18 +22,20 @@ interface Ending {
   id: string;
   summary?: string;
   verdict?: string;
-  reasons?: string[];
+  answer?: Answer & { summary: string };
   ended?: string;
   error?: string;
 }
 
+const shortestDrain = 0.5; // seconds
 const between = 500; // ms between two drawings at least, however fast the seconds come
 
 /** show fills the document, and follows the load. */
 export function show(): void {
   const view = new Live();
   const begin = h("div", {});
-  const connection = frame("Load", "One at a time, in a process of its own", view.element, section("new", "A new load", begin));
+  const connection = frame("Load", "One at a time, in a process of its own", view.form, view.element);
+  view.form.append(begin);
   form().then((f) => begin.replaceChildren(f), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
   followEvents("/api/load/events", {
     idle: () => view.idle(),
@@ -45,6 +48,7 @@ export function show(): void {
 /** Live is the load under way, or the last. */
 class Live {
   readonly element: HTMLElement;
+  readonly form = section("new", "New load");
   private readonly head = h("div", { id: "head" });
   private readonly numbers = h("dl", { class: "tiles", id: "now" });
   private readonly faults = h("div", { id: "faults" });
@@ -64,6 +68,8 @@ class Live {
 
   idle(): void {
     this.reset(null);
+    this.element.before(this.form);
+    this.form.hidden = false;
     this.head.replaceChildren(h("p", { class: "empty", "data-state": "idle" }, "No load has run since the dashboard began."));
     this.body.hidden = true;
   }
@@ -82,12 +88,17 @@ class Live {
     this.head.replaceChildren(
       h("p", { "data-state": "running" }, h("strong", {}, b.words)),
       h("p", { class: "toolbar" }, h("span", { id: "progress" }, "connecting"), stop));
+    this.element.append(this.body); // from the last load's end
+    const typing = this.form.contains(document.activeElement);
+    this.form.hidden = true; // one runs at a time
+    if (typing) stop.focus();
     this.body.hidden = false;
     this.later();
   }
 
   add(s: Second): void {
-    if (s.t_s - s.from_s >= shortest) this.seconds.push(s); // the last may be the microseconds after the window
+    const drain = this.run?.duration_s && s.from_s >= this.run.duration_s; // in which nothing is sent
+    if (s.t_s - s.from_s >= (drain ? shortestDrain : shortest)) this.seconds.push(s); // the last may be the microseconds after the window
     if (this.seconds.length > most) this.seconds.splice(0, this.seconds.length - most);
     this.total.completed = s.completed_so_far;
     this.total.errors = s.errors_so_far;
@@ -100,17 +111,21 @@ class Live {
 
   end(e: Ending): void {
     this.draw();
-    const report = h("a", { href: "/results/" + encodeURIComponent(e.id) }, "its report");
-    const kind = { ok: "good", "client-bound": "bad" }[e.verdict ?? ""] ?? "doubt";
-    const said = e.error ? banner("bad", `There is no result: ${e.error}`)
-      : banner(kind as "good" | "bad" | "doubt", `The whole load: ${e.summary ?? ""}`, [list(e.reasons ?? []), h("p", {}, report)].filter((n) => n !== null));
+    this.element.after(this.form);
+    this.form.hidden = false;
+    const path = "/results/" + encodeURIComponent(e.id);
+    const links = h("p", { class: "toolbar" }, h("a", { href: path, class: "button", id: "report" }, "Open its page"),
+      h("a", { href: path, class: "button", id: "download", download: `${e.id}.html` }, "Download its page"));
+    const said = e.error || !e.answer ? [banner("bad", `There is no result: ${e.error ?? ""}`)]
+      : [h("p", { class: "caption" }, `The whole load: ${e.summary ?? ""}`), firstScreen(e.answer, [links, this.body], e.answer.summary, null)];
     this.head.replaceChildren(
-      h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), said);
+      h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), ...said);
   }
 
   private reset(b: Beginning | null): void {
     this.run = b;
     this.seconds.length = 0;
+    this.charts.length = b?.duration_s ?? 0;
     this.total = { completed: 0, errors: 0, kinds: new Map() };
   }
 

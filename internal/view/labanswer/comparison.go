@@ -1,0 +1,240 @@
+package labanswer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"dyno/internal/result"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/report"
+)
+
+// OfComparison is the answer of a comparison of stored results, which are called A, B and so on.
+// differing are the settings, besides the target, in which they are not alike.
+func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
+	r := recordOf(u)
+	a := answer.Answer{Groups: groupsOf(r)}
+	if u.IsSingle() {
+		for g := range a.Groups {
+			for f := range a.Groups[g].Findings {
+				a.Groups[g].Findings[f].Why = singleWhy
+			}
+		}
+	}
+	a.Cautions = append(comparedCautions(u, r), likenessCautions(u, differing)...)
+	a.Judge("Nothing speaks against these runs")
+	a.Sentence = sentenceOf(r, a)
+	if u.IsSingle() {
+		a.Sentence = singleSentence(r)
+	}
+	a.Conditions = comparedConditions(u)
+	a.Next = comparedStep(u, a)
+	return a
+}
+
+// recordOf is a comparison as the findings of an experiment, with letters for names.
+func recordOf(u *judge.Unpaired) *lab.Record {
+	r := new(lab.Record)
+	r.Verdicts = u.Labelled(u.Verdicts)
+	r.Cells = slices.Clone(u.Cells)
+	for i, c := range r.Cells {
+		r.Cells[i].Arm = u.Label(c.Arm)
+	}
+	if u.Gate != nil {
+		gate := *u.Gate
+		gate.Missed = u.Labelled(gate.Missed)
+		r.Gate = &gate
+	}
+	return r
+}
+
+const singleWhy = "one run each"
+
+// mostMeasures is how many measures the sentence about single runs names.
+const mostMeasures = 3
+
+// singleSentence sets single runs beside each other. It calls none of them better.
+func singleSentence(r *lab.Record) string {
+	var variants []string
+	changes := map[string][]string{}
+	for _, c := range r.Verdicts {
+		name := format.PlainLine(c.Variant)
+		variants = appendOnce(variants, name)
+		if len(changes[name]) < mostMeasures {
+			changes[name] = append(changes[name], MeasureName(c.Metric)+" "+
+				format.Change(c.Ratio, 1, 1))
+		}
+	}
+	if len(variants) == 0 {
+		return "Nothing could be compared: the runs have no measure in common"
+	}
+	var parts []string
+	for _, name := range variants[:min(len(variants), mostNamed)] {
+		parts = append(parts, name+" against A: "+strings.Join(changes[name], ", "))
+	}
+	s := strings.Join(parts, "; ")
+	if n := len(variants) - mostNamed; n > 0 {
+		s += fmt.Sprintf("; and %d more", n)
+	}
+	return s + "; one run each does not show whether that is more than chance"
+}
+
+// comparedCautions are those of the comparisons and of the runs.
+func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
+	all = append(all, outcomeCautions(r)...)
+	bound := ""
+	for _, c := range comparisonCautions(r) {
+		switch c.Kind {
+		case answer.AtLimit:
+			bound = " are client-bound, "
+			c.Reasons = textsWith(u.Cautions, bound)
+			c.Remedy = "compare CPU per request (--watch), or give the generator more CPUs (-t)"
+		case answer.MissingPair:
+			c.Says = "Runs lack the measure"
+		}
+		all = append(all, c)
+	}
+	if u.IsSingle() {
+		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Doubt,
+			Says:   "One run each: the same run, repeated, may differ as much",
+			Remedy: "repeat each, in turns, and compare lists of results"})
+		for i, g := range u.Groups {
+			all = append(all, runDoubts(judge.Letter(i), g.Results())...)
+		}
+		return all
+	}
+	var few []string
+	for _, c := range r.Verdicts {
+		if !c.Control && !holds(c) {
+			few = appendOnce(few, fmt.Sprintf("%s against %s of %s", format.Plural(int64(c.Trials), "run"),
+				format.Count(int64(c.Against)), format.PlainLine(c.Variant)))
+		}
+	}
+	if len(few) > 0 {
+		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
+			Says: "Too few runs for a verdict", Scope: fewNames(few),
+			Reasons: textsWith(u.Cautions, "too few runs: ")})
+	}
+	for _, text := range u.Cautions {
+		had := strings.Contains(text, " differs from itself, ") ||
+			bound != "" && strings.Contains(text, bound) ||
+			len(few) > 0 && strings.Contains(text, "too few runs: ")
+		if !had {
+			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
+				Says: sentenceCase(text)})
+		}
+	}
+	return all
+}
+
+// textsWith are the texts that contain a part.
+func textsWith(all []string, part string) (found []string) {
+	for _, text := range all {
+		if strings.Contains(text, part) {
+			found = append(found, format.PlainLine(text))
+		}
+	}
+	return found
+}
+
+// runDoubts are what speaks against single runs, said of the run that has the letter.
+func runDoubts(letter string, rs []*result.Result) (all []answer.Caution) {
+	for _, r := range rs {
+		for _, c := range report.RunAnswer(r).Cautions {
+			own := c.Kind == answer.Objectives || c.Kind == answer.OneRun // not of the comparison
+			if !own && (c.Severity == answer.Doubt || c.Severity == answer.Bad) {
+				c.Says, c.Remedy = letter+": "+c.Says, ""
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// likenessCautions say that unlike things are compared.
+func likenessCautions(u *judge.Unpaired, differing []string) (all []answer.Caution) {
+	var machine, others []string
+	for _, setting := range differing {
+		if strings.HasPrefix(setting, "host.") {
+			machine = append(machine, setting)
+		} else {
+			others = append(others, setting)
+		}
+	}
+	if len(machine) > 0 {
+		all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
+			Says: "The machines that made the load differ", Scope: fewNames(machine)})
+	}
+	if len(others) > 0 {
+		all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
+			Says: "The loads differ, and so the ratios are also theirs", Scope: fewNames(others)})
+	}
+	models := map[string]bool{}
+	for _, g := range u.Groups {
+		for _, r := range g.Results() {
+			models[r.Model] = true
+		}
+	}
+	if len(models) > 1 {
+		all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
+			Says: "Closed and open loads are compared: their latencies are not the same quantity"})
+	}
+	return all
+}
+
+// comparedConditions are what the answer of a comparison holds for: what each letter is.
+func comparedConditions(u *judge.Unpaired) (all []string) {
+	for i, g := range u.Groups {
+		const most = 4
+		if i == most {
+			return append(all, fmt.Sprintf("and %d more", len(u.Groups)-most))
+		}
+		runs := 0
+		for _, s := range g.Samples {
+			runs += len(s.Runs)
+		}
+		s := fmt.Sprintf("%s: %s, %s", judge.Letter(i), format.Clip(format.PlainLine(g.Name), 60),
+			format.Plural(int64(runs), "run"))
+		if rs := g.Results(); len(rs) > 0 && g.Record == nil {
+			s += ", " + report.MethodAndURL(rs[0]) + ", " + report.ModelText(rs[0])
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// comparedStep is one concrete step after a comparison.
+func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
+	const inTurns = "dyno lab init"
+	more, of := 0, ""
+	for _, g := range a.Groups {
+		for _, f := range g.Findings {
+			if f.More > 0 && f.More <= mostRounds && (more == 0 || f.More < more) {
+				more, of = f.More, g.Name+" of "+format.PlainLine(f.Variant)
+			}
+		}
+	}
+	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
+	switch {
+	case u.IsSingle():
+		return step("repeat them in turns, as an experiment does: this writes its file", inTurns)
+	case a.Has(answer.AtLimit):
+		return step("the generator is the limit, and more runs will not help: compare CPU per request "+
+			"(--watch the server), or give the generator more CPUs", "")
+	case a.Has(answer.FewRounds):
+		return step(fmt.Sprintf("repeat each, to %d runs at least, in turns", judge.MinRounds), inTurns)
+	case more > 0 && !decided:
+		return step(fmt.Sprintf("about %s more of each would decide %s, if this estimate holds",
+			format.Plural(int64(more), "run"), of), "")
+	case len(textsWith(u.Cautions, "in turns")) > 0:
+		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
+			"not look like a difference: this writes its file", inTurns)
+	case !decided:
+		return step("longer runs (-d), or more of them, narrow the intervals", "")
+	}
+	return step("nothing more is needed", "")
+}

@@ -1,0 +1,86 @@
+package labanswer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/lab/judge"
+	"dyno/internal/result"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/reporttest"
+)
+
+// runs are results of about a rate, in turns with those that begin at another minute.
+func runs(minute, n int, rate float64) (all []*result.Result) {
+	for i := range n {
+		r := reporttest.Closed()
+		r.ID = ""
+		r.Window.Started = r.Window.Started.Add(time.Duration(minute+2*i) * time.Minute)
+		r.Rate.Completed = rate * (1 + float64(i%3)/1000)
+		r.Latency = reporttest.Spread(3_000_000, 1e8/r.Rate.Completed)
+		all = append(all, r)
+	}
+	return all
+}
+
+// A comparison of stored results has a sentence, a box that is the worst caution, and a next step;
+// single runs decide nothing, however far they are apart.
+func TestComparisons(t *testing.T) {
+	bound := runs(1, 6, 100_000)
+	for _, r := range bound {
+		r.Generator.Verdict, r.Generator.BusyPercent = result.ClientBound, 99
+		r.Generator.Reasons = []string{"it was busy"}
+	}
+	for name, c := range map[string]struct {
+		a, b           []*result.Result
+		differing      []string
+		sentence, next string
+		box            answer.Severity
+		has            string
+	}{
+		"slower": {runs(0, 6, 200_000), runs(1, 6, 180_000), nil, "B answers 10.0 % fewer requests/s than A [9.8, 10.2]",
+			"nothing more is needed", answer.Clear, ""},
+		"alike": {runs(0, 6, 200_000), runs(1, 6, 200_100), nil, "B is like A in throughput: the difference is below 2 %",
+			"nothing more is needed", answer.Clear, ""},
+		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "B answers 10.0 % fewer",
+			"in turns", answer.Doubt, answer.Conditions},
+		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "B answers 10.0 % fewer",
+			"nothing more is needed", answer.Doubt, answer.Conditions},
+		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether B differs from A in throughput: " +
+			"−10 %, too few runs for an interval", "to 6 runs at least", answer.Doubt, answer.FewRounds},
+		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "B against A: throughput −50 %, p50 latency +100 %, p99 latency +100 %; " +
+			"one run each does not show whether that is more than chance", "in turns", answer.Doubt, answer.OneRun},
+		"at the limit": {runs(0, 6, 200_000), bound, nil, "The servers cannot be told apart in throughput, p50 latency and p99 latency: " +
+			"the generator was the limit", "more runs will not help", answer.Doubt, answer.AtLimit},
+	} {
+		u, err := judge.CompareGroups([]judge.Group{judge.GroupResults("base", c.a), judge.GroupResults("new", c.b)}, nil, 0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := OfComparison(u, c.differing)
+		if !strings.Contains(a.Sentence, c.sentence) {
+			t.Errorf("%s: %q", name, a.Sentence)
+		}
+		if !strings.Contains(a.Next.Says, c.next) {
+			t.Errorf("%s: next is %q", name, a.Next.Says)
+		}
+		if a.Box != c.box || c.has != "" && !a.Has(c.has) {
+			t.Errorf("%s: the box is %s: %+v", name, a.Box, a.Cautions)
+		}
+		said := map[string]bool{}
+		for _, one := range a.Cautions {
+			if said[one.Says] {
+				t.Errorf("%s: %q is said twice", name, one.Says)
+			}
+			said[one.Says] = true
+		}
+		for _, g := range a.Groups {
+			for _, f := range g.Findings {
+				if (name == "single" || name == "at the limit") && f.Verdict != answer.Undecided {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package labreport
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dyno/internal/lab/judge"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
+)
+
+// What a live table has at most.
+const (
+	mostLiveGroups = 3 // measures
+	mostLiveRows   = 8 // variants of each
+)
+
+// LiveTable is an experiment that runs, in lines for a terminal: the trials and rounds that are
+// done, the time that is left, what is being done now, and each variant's change with its interval,
+// which narrows from round to round. It has at most so many lines, each as wide as the style says.
+func LiveTable(p *judge.Progress, now string, s format.Style, most int) []string {
+	a := labanswer.Of(p.Record)
+	b := &brief{s: s}
+	b.add(format.Bold, 0, progressText(p), 1)
+	if now != "" {
+		b.add("", 0, "now: "+now, 1)
+	}
+	for i, g := range a.Groups {
+		if i == mostLiveGroups {
+			b.add("", 0, "also: "+format.Plural(int64(len(a.Groups)-i), "measure"), 1)
+			break
+		}
+		b.liveGroup(g)
+	}
+	if len(a.Groups) == 0 {
+		b.add("", 0, "nothing can be compared yet", 1)
+	}
+	if len(b.lines) > most {
+		b.lines = append(b.lines[:most-1], "  …")
+	}
+	return b.lines
+}
+
+// liveGroup adds the findings of a measure, without what would decide them.
+func (b *brief) liveGroup(g answer.Group) {
+	b.add("", 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
+	rows := format.Table{}
+	for _, f := range g.Findings[:min(len(g.Findings), mostLiveRows)] {
+		interval := f.Interval
+		if interval == "" {
+			interval = format.TooFew
+		}
+		rows = append(rows, []string{format.Clip(format.PlainLine(f.Variant), longestName), f.Value,
+			f.Effect, interval})
+	}
+	for i, line := range alignedRows(rows) {
+		f := g.Findings[i]
+		b.addRow(verdictColors[f.Verdict], line, string(f.Verdict))
+	}
+	if n := len(g.Findings) - mostLiveRows; n > 0 {
+		b.add("", rowIndent-2, fmt.Sprintf("and %d more", n), 1)
+	}
+}
+
+// progressText is how much is done, and how long the rest takes.
+func progressText(p *judge.Progress) string {
+	r := p.Record
+	done := len(r.Trials)
+	parts := []string{fmt.Sprintf("%s of %s trials done", format.Count(int64(done)),
+		format.Count(int64(done+len(p.Queue))))}
+	rounds := fmt.Sprintf("round %s", format.Count(int64(r.RoundsRun())))
+	if d := r.Experiment; d != nil && d.Design.Precision == 0 {
+		rounds += " of " + format.Count(int64(max(d.Design.Rounds, r.RoundsRun())))
+	}
+	if r.RoundsRun() > 0 {
+		parts = append(parts, rounds)
+	}
+	if p.Left > 0 {
+		parts = append(parts, fmt.Sprintf("about %v left", p.Left.Round(time.Second)))
+	}
+	return format.PlainLine(r.Name) + ": " + strings.Join(parts, ", ")
+}

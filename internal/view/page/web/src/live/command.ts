@@ -1,0 +1,30 @@
+// The command line that does what a form does: it can be copied into a shell, a script or a README.
+
+/** Flag is a field of the form as a flag of dyno run. */
+export interface Flag {
+  name: string;
+  short?: string;
+  value?: string; // what it takes; none: it is a switch
+}
+
+/** shellQuote writes a word so that a shell reads it as it is. */
+export function shellQuote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+}
+
+/** commandLine is the command of what was entered. A value that begins with - would be taken for a flag, so it is
+    written with its own. */
+export function commandLine(flags: Flag[], entered: Record<string, unknown>): string {
+  const words = ["dyno", "run"];
+  for (const f of flags) {
+    const value = entered[f.name];
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === true) words.push("--" + f.name);
+      if (typeof one !== "string" || one === "") continue;
+      if (one.startsWith("-")) words.push(shellQuote(`--${f.name}=${one}`));
+      else words.push(f.short ? "-" + f.short : "--" + f.name, shellQuote(one));
+    }
+  }
+  const url = typeof entered.url === "string" ? entered.url.trim() : "";
+  return [...words, url === "" ? "URL" : shellQuote(url)].join(" ");
+}

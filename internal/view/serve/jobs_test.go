@@ -1,0 +1,325 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/dynohome"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+	"dyno/internal/view/page/pagetest"
+)
+
+// storeRun stores what a load of 10 s on two connections measured, whose requests took so long each,
+// by a generator that was busy for that share of the time.
+func storeRun(t *testing.T, home string, minute int, port uint16, latency time.Duration, busy float64) string {
+	t.Helper()
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: fmt.Sprintf("http://127.0.0.1:%d/", port), Host: "127.0.0.1", Port: port}
+	p.Requests = []loadplan.Request{{Weight: 1}}
+	c := metric.NewCounters()
+	p.Connections, p.Threads = 2, 1
+	n := int64(2 * 10 * time.Second / latency) // each connection always has a request in flight
+	for range n {
+		c.Latency.Record(int64(latency))
+		c.Service.Record(int64(latency))
+	}
+	c.Sent, c.Completed = n, n
+	measured := &loadresult.Result{Plan: p, Started: time.Date(2026, 3, 4, 5, minute, 0, 0, time.UTC),
+		Ended: loadresult.ByDuration, Measured: 10 * time.Second, Total: c}
+	measured.Opened, measured.Served = 2, 2
+	r, err := result.From(measured, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Generator.BusyPercent = 100 * busy; busy > 0.9 {
+		r.Generator.Verdict = result.ClientBound
+		r.Generator.Reasons = []string{"the generator had something to do 98 % of the time: this is its limit, not (only) the server's; add threads (-t)"}
+	}
+	if _, err := dynohome.Save(home, r); err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+// home opens the results of a dashboard whose store has what the test put there.
+func openHome(t *testing.T, home string, ready string) *pagetest.Tab {
+	t.Helper()
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	tab.AwaitNavigation(ready)
+	return tab
+}
+
+// Job 1: a load is started with four fields, and the command line that is shown makes the same load.
+func TestJobStartALoad(t *testing.T) {
+	address, home := target(t), t.TempDir()
+	tab := openHome(t, home, `document.querySelector("#results .begin") !== null`)
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("#results .begin pre").length`); n != 3 {
+		t.Errorf("%d commands to begin with", n)
+	}
+	follow(tab, `nav a[href="/live"]`)
+	tab.WaitUntil(`document.querySelector("#form") !== null`)
+	visible := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#form .field")].filter((e) => e.checkVisibility())
+		.map((e) => e.querySelector("label").textContent)`)
+	if got := strings.Join(visible, ", "); got != "URL, Load, For how long, Objective" {
+		t.Errorf("the fields that one sees first are %s", got)
+	}
+	fill(tab, map[string]string{"load": "rate"})
+	fill(tab, map[string]string{"url": address + "?a=b&c=it%27s", "rate": "100", "duration": "1", "slo": "p99<20s", "header": "X-A: b c\nX-D: $e",
+		"connections": "3"})
+	pagetest.Evaluate[bool](tab, `(document.querySelector("#field-http").value = "1.1",
+		document.querySelector("#field-http").dispatchEvent(new Event("change", {bubbles: true})))`)
+	command := tab.ElementText("#command pre")
+	press(tab, "#form button[type=submit]")
+	tab.WaitUntil(`document.querySelector("[data-state=ended]") !== null || document.querySelector("[aria-invalid]") !== null`)
+	if bad := tab.ElementText("#form [aria-invalid]") + tab.ElementText("#form .fault:not(:empty)"); bad != "" {
+		t.Fatal(bad)
+	}
+	tab.WaitUntil(`document.querySelector("#answer .sentence") !== null`)
+	if runtime.GOOS == "windows" {
+		return
+	}
+	bin := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(exe, filepath.Join(bin, "dyno")); err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command("sh", "-c", command+" --json "+filepath.Join(bin, "out.json"))
+	sh.Env = append(os.Environ(), beDyno+"=1", "DYNO_HOME="+home, "PATH="+bin+":"+os.Getenv("PATH"))
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", command, err, out)
+	}
+	var given struct{ Plan map[string]any }
+	read(t, filepath.Join(bin, "out.json"), &given)
+	all, err := filepath.Glob(filepath.Join(home, "results", "*.json"))
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%q, %v", all, err)
+	}
+	for _, file := range all {
+		var one struct{ Plan map[string]any }
+		read(t, file, &one)
+		for _, p := range []map[string]any{one.Plan, given.Plan} {
+			delete(p, "seed")
+		}
+		a, b := marshal(t, withoutMarks(one.Plan)), marshal(t, withoutMarks(given.Plan))
+		if a != b {
+			t.Errorf("the form's load is\n%s\nand that of %s\n%s", a, command, b)
+		}
+	}
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// withoutMarks is a plan in which all marks of secrets are alike: forms have a key of their own.
+func withoutMarks(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, one := range v {
+			v[k] = withoutMarks(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = withoutMarks(one)
+		}
+	case string:
+		if strings.HasPrefix(v, "(redacted-") {
+			return "(redacted)"
+		}
+	}
+	return v
+}
+
+// Job 2: a card says that its result is not to be trusted and why, and its page what to do.
+func TestJobFindWhyItIsSuspect(t *testing.T) {
+	home := t.TempDir()
+	good, bad := storeRun(t, home, 1, 8080, time.Millisecond, 0.2), storeRun(t, home, 2, 8081, time.Millisecond, 0.98)
+	tab := openHome(t, home, `document.querySelectorAll("#results .card .said > .mark").length === 2`)
+	said := func(id string) string { return tab.ElementText(fmt.Sprintf(`[data-id="%s"] .why-not`, id)) }
+	if said(good) != "" || !strings.Contains(said(bad), "limit") {
+		t.Errorf("of %s it says %q, of %s %q", good, said(good), bad, said(bad))
+	}
+	follow(tab, fmt.Sprintf(`[data-id="%s"] h3 a`, bad))
+	tab.AwaitFigures()
+	if text := tab.ElementText("#answer"); !strings.Contains(text, "98 %") || !strings.Contains(text, "-t") {
+		t.Errorf("the page's first screen is %q", text)
+	}
+}
+
+// Job 3: two cards are ticked, one click compares them, and the page says what may be concluded.
+func TestJobCompareTwo(t *testing.T) {
+	home := t.TempDir()
+	a, b := storeRun(t, home, 1, 8080, time.Millisecond, 0.2), storeRun(t, home, 2, 8080, 2*time.Millisecond, 0.2)
+	tab := openHome(t, home, `document.querySelectorAll("#results .card").length === 2`)
+	if change := tab.ElementText(fmt.Sprintf(`[data-id="%s"] .figure:nth-child(2) .change`, b)); strings.TrimSpace(change) != "+100 %" {
+		t.Errorf("p99 has changed by %q", change)
+	}
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll(".card svg.spark").length`); n != 1 {
+		t.Errorf("%d lines of results, of which the first has none", n)
+	}
+	if pagetest.Evaluate[bool](tab, `document.querySelector("#compare").hasAttribute("href")`) {
+		t.Error("nothing is ticked, and can be compared")
+	}
+	for _, id := range []string{a, b} {
+		press(tab, fmt.Sprintf(`[data-id="%s"] input[type=checkbox]`, id))
+	}
+	press(tab, "#compare")
+	tab.AwaitNavigation(`document.querySelector("#answer .sentence") !== null`)
+	if text := tab.ElementText("#answer"); !strings.Contains(text, "B against A") || !strings.Contains(text, "One run each") ||
+		!strings.Contains(text, "Next") {
+		t.Errorf("the comparison begins with %q", text)
+	}
+	if command := tab.ElementText("main > div > .command pre"); command != "dyno compare "+a+" "+b {
+		t.Errorf("the command is %q", command)
+	}
+}
+
+// The line of a load shows where its results changed.
+func TestCardsHaveChangePoints(t *testing.T) {
+	home := t.TempDir()
+	for i := range 16 {
+		latency := time.Millisecond + time.Duration(i%3)*time.Microsecond
+		if i >= 8 {
+			latency *= 2
+		}
+		storeRun(t, home, i, 8080, latency, 0.2)
+	}
+	tab := openHome(t, home, `document.querySelector(".card svg.spark .turn") !== null`)
+	if n := pagetest.Evaluate[int](tab, `document.querySelector(".card svg.spark").querySelectorAll(".turn").length`); n != 1 {
+		t.Errorf("%d change points", n)
+	}
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll(".card").length`); n != 12 {
+		t.Errorf("%d cards at first", n)
+	}
+	press(tab, "#more-cards")
+	tab.WaitUntil(`document.querySelectorAll(".card").length === 16 && document.querySelector("#more-cards").hidden`)
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#filter"); e.value = "nothing like it";
+		return e.dispatchEvent(new Event("input")); })()`)
+	tab.WaitUntil(`document.querySelectorAll(".card").length === 0`)
+}
+
+// Job 4: an experiment is begun, its progress is seen on the page of results, and then what it found.
+func TestJobBeginAnExperiment(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	files := t.TempDir()
+	if err := os.WriteFile(filepath.Join(files, "small.yaml"), []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	follow(tab, `nav a[href="/lab"]`)
+	tab.WaitUntil(`document.querySelector("#begin") !== null`)
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#experiment"); e.value = "small.yaml";
+		return e.dispatchEvent(new Event("change")); })()`)
+	press(tab, "#begin button[type=submit]")
+	tab.AwaitNavigation(`document.querySelector("[data-state=running]") !== null`)
+	other := chromium.OpenTab(t)
+	other.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	other.AwaitNavigation(`document.querySelector("#labs progress") !== null || document.querySelector("#labs .said > .mark") !== null`)
+	tab.AwaitNavigation(`document.querySelector("[data-state=complete]") !== null && document.querySelector("#answer .sentence") !== null`)
+	other.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
+	other.AwaitNavigation(`document.querySelector("#labs .said > .mark") !== null`)
+	if said := other.ElementText("#labs .said"); said == "" {
+		t.Error("the list does not say what was found")
+	}
+}
+
+// Job 5: the page of a result is one file that needs no dashboard, and its summary is Markdown.
+func TestJobSendAColleagueThePage(t *testing.T) {
+	home := t.TempDir()
+	id := storeRun(t, home, 1, 8080, time.Millisecond, 0.2)
+	tab := openHome(t, home, `document.querySelector("#results .card .toolbar button") !== null`)
+	link := fmt.Sprintf(`[data-id="%s"] a[download]`, id)
+	if name := pagetest.Evaluate[string](tab, fmt.Sprintf(`document.querySelector(%q).download`, link)); name != id+".html" {
+		t.Errorf("the file is called %q", name)
+	}
+	page := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch(document.querySelector(%q).href).then((r) => r.text())`, link))
+	alone := chromium.OpenPage(t, []byte(page))
+	if sentence := alone.ElementText("#answer .sentence"); !strings.Contains(sentence, "2,000") {
+		t.Errorf("the page that was sent says %q", sentence)
+	}
+	copied := pagetest.Evaluate[string](tab, `new Promise((done) => {
+		Object.defineProperty(navigator, "clipboard", {value: {writeText: (text) => { done(text); return Promise.resolve(); }}});
+		document.querySelector("#results .card .toolbar button").click();
+	})`)
+	if !strings.HasPrefix(copied, "**") || !strings.Contains(copied, "| --- |") && !strings.Contains(copied, "|---") ||
+		!strings.Contains(copied, "dyno run") {
+		t.Errorf("what is copied is %q", copied)
+	}
+}
+
+// The pages of the dashboard can be used by everybody: axe-core finds nothing, light or dark, wide
+// or on a telephone, where no page scrolls sideways.
+func TestAccessibility(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("..", "page", "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("%v; npm --prefix internal/view/page/web ci installs it", err)
+	}
+	home, empty := t.TempDir(), t.TempDir()
+	a, b := storeRun(t, home, 1, 8080, time.Millisecond, 0.2), storeRun(t, home, 2, 8080, 2*time.Millisecond, 0.98)
+	for _, c := range []struct{ name, home, path, ready string }{
+		{"nothing stored", empty, "/", `document.querySelector("#results .begin") !== null`},
+		{"results", home, "/", `document.querySelectorAll(".card .said > .mark").length === 2`},
+		{"results as a table", home, "/#as=table", `document.querySelector("#results tbody") !== null`},
+		{"form", home, "/live", `document.querySelector("#form") !== null`},
+		{"compare", home, "/compare?id=" + a + "&id=" + b, `document.querySelector("#answer") !== null`},
+		{"experiments", home, "/lab", `document.querySelector("#begin") !== null && !document.body.textContent.includes("Looking")`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab := openHome(t, c.home, `document.querySelector("main") !== null`)
+			tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + c.path)
+			tab.AwaitNavigation(c.ready)
+			pagetest.Evaluate[struct{}](tab, string(axe)+"; undefined")
+			pagetest.Evaluate[bool](tab, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
+			for _, width := range []int64{1280, 390} {
+				for _, dark := range []bool{false, true} {
+					tab.SetViewport(width, 844, dark)
+					when := fmt.Sprintf("%d pixels, dark %v", width, dark)
+					for _, bad := range append(tab.Misplaced(), brokenRules(tab)...) {
+						t.Errorf("%s: %s", when, bad)
+					}
+				}
+			}
+		})
+	}
+}
+
+// brokenRules are axe-core's rules that the page breaks, with the first place.
+func brokenRules(tab *pagetest.Tab) []string {
+	return pagetest.Evaluate[[]string](tab, `axe.run(document, { resultTypes: ["violations"] }).then((r) =>
+		r.violations.map((v) => v.id + ": " + v.help + ", first " + v.nodes[0].html.slice(0, 200) + ": " + v.nodes[0].failureSummary))`)
+}
