@@ -48,6 +48,10 @@ func runLoad(s streams, args []string) int {
 		return s.refuseFlags("run", []error{flaw})
 	}
 	defer f.errorsIn.removeEmpty()
+	if err := s.releaseScript(f); err != nil {
+		out.closeUnwritten()
+		return s.writeExitCode(err)
+	}
 	ctx, end := untilInterrupted()
 	defer end()
 	loading, stop := context.WithCancel(ctx)
@@ -74,7 +78,7 @@ func runLoad(s streams, args []string) int {
 		out.closeUnwritten()
 		return s.failNotRun(err)
 	}
-	code := s.deliverResult(f, r, out)
+	code := s.finishScript(f, r, s.deliverResult(f, r, out))
 	shown.showEnd(ctx, s, r, nil)
 	return code
 }
@@ -154,6 +158,9 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		return exitInterrupted
 	case code != exitOK:
 		return code
+	case r.Ended == string(loadresult.Faulted):
+		s.writeLine("dyno: %s", r.Cause)
+		return exitUsage
 	case cause != "":
 		s.writeLine("dyno: %s", cause)
 		return exitUnreachable

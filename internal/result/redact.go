@@ -53,8 +53,13 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
 		}
 	}
+	if p.Script != nil {
+		kept := *p.Script
+		kept.Args = keep.Words(kept.Args)
+		p.Script = &kept
+	}
 	p.Steps = keptNames(p.Steps, keep.Route)
-	p.Checks = keptNames(p.Checks, func(name string) string { return keepCheck(keep, name) })
+	p.Checks = keptNames(p.Checks, keep.Check)
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)
@@ -124,6 +129,7 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
+	r.Plan.Script = kept.Script
 	switch {
 	case keep == nil:
 		r.redactSamples(answers{}, checkName)

@@ -29,6 +29,8 @@ type users struct {
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
 	clock    callClock
+	stopped  bool  // by the scenario: see stopIterations
+	fault    error // of the scenario; nil: it has none
 }
 
 // A user is one of them. It has at most one step, which is thought about, due, in flight or lent.

@@ -48,6 +48,8 @@ type Script struct {
 	File   string `json:"file"` // its name, without the folder
 	SHA256 string `json:"sha256"`
 
+	Args []string `json:"args,omitempty"` // of a Lua script: what follows -- on the command line
+
 	// Text and Beside, the files that it names, are in a packed plan: see package session. Elsewhere
 	// Scenario has them.
 	Text   string   `json:"-"`

@@ -25,6 +25,8 @@ type ScenarioTotals struct {
 
 	Took     int64 // ns in the window that the scenario itself took, of all threads; estimated
 	TookMost int64 // of the thread in which that was longest
+
+	Measures []metric.Named // that the scenario's own code counts, in the order of their names
 }
 
 // CheckTotals are the outcomes of one check of a scenario.
@@ -71,6 +73,7 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	}
 	to.Took += from.Took
 	to.TookMost = max(to.TookMost, from.TookMost)
+	to.Measures = metric.AddNamed(to.Measures, from.Measures)
 }
 
 // CountStart counts an iteration of the window that begins, maybe after the window's end.
