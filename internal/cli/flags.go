@@ -299,11 +299,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
-	faults = slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
-	if len(faults) == 0 && f.script.file != "" { // it may print: it runs only if all else is right
-		faults = f.setScript()
-	}
-	return f, faults
+	return f, f.setScriptUnless(slices.Concat(faults, f.conflictFaults(), f.seedFaults(),
+		f.abortable()))
 }
 
 // setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It

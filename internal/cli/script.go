@@ -76,6 +76,15 @@ func (f *scriptFlags) takeArgs(p *parsed) {
 	f.args, p.words = p.words[at:], p.words[:at]
 }
 
+// setScriptUnless is setScript if there are no faults yet: the script may print, so it runs only if
+// all else is right.
+func (f *runFlags) setScriptUnless(faults []error) []error {
+	if len(faults) == 0 && f.script.file != "" {
+		return f.setScript()
+	}
+	return faults
+}
+
 // setScript reads the script, and has it make its requests instead of those of the command line,
 // of which it knows the first.
 func (f *runFlags) setScript() []error {
@@ -151,7 +160,11 @@ func (f *runFlags) scriptRunner(run result.Runner) result.Runner {
 			p.Scenario = again
 		}
 		first = false
-		return run(ctx, p, each)
+		r, err := run(ctx, p, each)
+		if err == nil && r.Ended == string(loadresult.Faulted) {
+			return nil, loadplan.Flaw{Setting: "--script", Problem: r.Cause}
+		}
+		return r, err
 	}
 }
 

@@ -156,7 +156,7 @@ type threadValue struct {
 	address lua.LValue
 }
 
-// newThread makes the thread's value for another machine, or for the thread's own.
+// in is the value in a machine: that of setup and done, or the thread's own.
 func (v *threadValue) in(l *lua.LState) *lua.LUserData {
 	return &lua.LUserData{Value: v, Metatable: l.GetTypeMetatable("wrk.thread")}
 }
@@ -172,7 +172,7 @@ func threadOf(l *lua.LState) *threadValue {
 // threadField is thread.addr, or a method.
 func threadField(l *lua.LState) int {
 	v := threadOf(l)
-	switch name := l.CheckString(2); name {
+	switch l.CheckString(2) {
 	case "addr":
 		if v.address == nil {
 			v.address = lua.LNil
@@ -188,7 +188,7 @@ func threadField(l *lua.LState) int {
 	case "stop":
 		l.Push(l.NewFunction(stopThread))
 	default:
-		l.RaiseError("a thread has addr, get, set and stop, and no %.40q", name)
+		l.Push(lua.LNil)
 	}
 	return 1
 }
