@@ -111,6 +111,7 @@ bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge /
 bench/known: /
 bench/hurl: /
+bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
 bench/search: /

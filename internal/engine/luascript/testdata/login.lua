@@ -10,5 +10,7 @@ end
 
 function response(status, headers)
    token = token or headers["X-Token"]
-   dyno.check("has a token", token ~= nil)
+   if dyno then -- not in wrk
+      dyno.check("has a token", token ~= nil)
+   end
 end
