@@ -16,7 +16,15 @@ const (
 	rowContent   content = "row"   // URL and a header have values of a row of dataRows
 	textContent  content = "text"  // the body must contain contentWord
 	jsonContent  content = "json"  // the body must have contentWord at a path
+
+	requestContent  content = "request"  // a script in Lua makes each request
+	responseContent content = "response" // a script in Lua looks at each response
 )
+
+// differs reports whether the URLs of a content differ from one another.
+func (c content) differs() bool {
+	return c == countContent || c == drawnContent || c == rowContent || c == requestContent
+}
 
 // dataRows is how many rows the data of rowContent have.
 const dataRows = 10_000
@@ -84,6 +92,9 @@ func addDynoContent(c command, of content, url string) command {
 		c.args = append(c.args[:last], "--expect-body", `contains:"`+contentWord+`"`, url)
 	case jsonContent:
 		c.args = append(c.args[:last], "--expect-body", `json:$.state=="`+contentWord+`"`, url)
+	case requestContent, responseContent:
+		c.file, c.suffix = wrkContent[of], ".lua"
+		c.args = append(c.args[:last], "--script", scriptFile, url)
 	}
 	return c
 }
@@ -107,6 +118,16 @@ function request()
   return wrk.format(nil, wrk.path .. "?name=" .. row[1] .. "&n=" .. n)
 end
 `, dataRows),
+	requestContent: `
+local n = 0
+function request() n = n + 1; return wrk.format(nil, wrk.path .. "?n=" .. n) end
+`,
+	responseContent: `
+n = 0
+function response(status, headers, body)
+  if status == 200 and headers["Content-Type"] and #body > 0 then n = n + 1 end
+end
+`,
 	textContent: fmt.Sprintf(`
 local wrong = 0
 function response(status, headers, body)
