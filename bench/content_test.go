@@ -50,7 +50,9 @@ func TestContents(t *testing.T) {
 		}
 		r.load.seconds, r.load.connections = 1, 2
 		for _, tool := range b.toolsForRow(r) {
+			mu.Lock()
 			got = map[string]string{}
+			mu.Unlock()
 			c := tool.command(r.load, s.URL+"/")
 			remove, err := c.writeScript()
 			if err != nil {

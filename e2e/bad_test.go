@@ -120,7 +120,7 @@ var badServers = []bad{
 			if n := o.result.ErrorLatency.Count; n != 40 {
 				t.Errorf("%d have a latency", n)
 			}
-			if !strings.Contains(o.stdout, "WARNING      EVERY answer was an error") {
+			if !strings.Contains(o.stdout, "  verdict      EVERY answer was an error") {
 				t.Errorf("not loud:\n%s", o.stdout)
 			}
 		}},

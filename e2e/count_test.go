@@ -175,7 +175,7 @@ func TestInterrupt(t *testing.T) {
 			}
 			checkAgrees(t, o.result, c.servedCount(t))
 			for _, want := range []string{"; INTERRUPTED", "p99.9", "interrupted after "} {
-				if !strings.Contains(o.stdout, want) {
+				if !strings.Contains(normalizeOutput(o.stdout), want) {
 					t.Errorf("the report lacks %q:\n%s", want, o.stdout)
 				}
 			}

@@ -157,15 +157,10 @@ func (o *outcome) lastLine() string {
 	return normalizeOutput(lines[len(lines)-1])
 }
 
-// errorRows are the lines of the report's table of errors, without the counts.
+// errorRows are the errors of the result, without the counts: phase, kind, place and detail.
 func (o *outcome) errorRows() (rows []string) {
-	_, table, found := strings.Cut(o.stdout, "\n  errors\n")
-	if !found {
-		return nil
-	}
-	table, _, _ = strings.Cut(table, "\n\n")
-	for _, line := range strings.Split(strings.TrimRight(table, "\n"), "\n")[1:] {
-		rows = append(rows, counted.ReplaceAllString(normalizeOutput(line), ""))
+	for _, e := range o.result.Errors {
+		rows = append(rows, normalizeOutput(strings.Join([]string{e.Phase, e.Kind, e.Address, e.Detail}, " ")))
 	}
 	return rows
 }
@@ -192,7 +187,6 @@ var (
 	duration = regexp.MustCompile(`\b\d+(\.\d+)? ?(ns|µs|ms|s)\b`)
 	date     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	times    = regexp.MustCompile(`\((once|\d+ times)\)$`)
-	counted  = regexp.MustCompile(`^\s*[\d,]+ `)
 	blanks   = regexp.MustCompile(`\s+`)
 )
 

@@ -30,6 +30,11 @@ type Comparison struct {
 
 	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
+	// Factor is set where settings of a factor are compared, and With, too, where an interaction is
+	// judged: experiment.Contrast has the details.
+	Factor string `json:"factor,omitempty"`
+	With   string `json:"with,omitempty"`
+
 	Control     bool `json:"control,omitempty"`      // the A/A arm
 	ClientBound bool `json:"client_bound,omitempty"` // limited by the generator, not by the server
 	Disturbed   int  `json:"disturbed,omitempty"`    // pairs, or runs, with a held-up generator
@@ -45,6 +50,34 @@ type PValues struct {
 	PAdjusted float64 `json:"p_adjusted"` // corrected for all: the verdict's
 	Q         float64 `json:"q"`          // Benjamini-Hochberg, over all that is compared
 	PHolm     float64 `json:"p_holm"`     // Holm, likewise
+}
+
+// A Family is the comparisons that are corrected together, because they answer one question.
+type Family string
+
+// The families. Controls only test whether the machine is fit, so they must not make differences
+// among the others harder to find.
+const (
+	OfControls     Family = "controls"
+	OfVariants     Family = "variants"
+	OfSettings     Family = "settings"     // of factors
+	OfInteractions Family = "interactions" // of two factors
+)
+
+// Families are all of them, in their order in the verdict table.
+var Families = []Family{OfControls, OfVariants, OfSettings, OfInteractions}
+
+// Family is the one that c belongs to.
+func (c Comparison) Family() Family {
+	switch {
+	case c.Control:
+		return OfControls
+	case c.With != "":
+		return OfInteractions
+	case c.Factor != "":
+		return OfSettings
+	}
+	return OfVariants
 }
 
 // IsWorse reports whether the verdict says that the variant is worse.

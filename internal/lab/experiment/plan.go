@@ -62,10 +62,14 @@ func Cells(e *Experiment, variants []Variant) []Cell {
 	return cells
 }
 
-// Comparisons is the number of verdicts of e: variants other than baselines, for each level and
-// metric. Controls do not count.
+// Comparisons is the number of verdicts of e: variants other than baselines and contrasts of
+// factors, for each level and metric. Controls do not count.
 func Comparisons(e *Experiment, variants []Variant) int {
-	compared := 0
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	compared := len(Contrasts(e, names))
 	for _, v := range variants {
 		if b, found := Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
 			compared++

@@ -26,8 +26,9 @@ func TestCells(t *testing.T) {
 	if n := len(Cells(e, variants[:3])); n != 4*4 {
 		t.Errorf("%d cells", n)
 	}
-	// running and four of again, against app; four of app are their own baselines
-	if n := Comparisons(e, variants); n != 5*4*5 {
+	// running and four of again, against app; four of app are their own baselines; two factors of both
+	// and their interaction
+	if n := Comparisons(e, variants); n != (5+6)*4*5 {
 		t.Errorf("%d comparisons", n)
 	}
 }

@@ -16,8 +16,8 @@ func countWanted(r *lab.Record) (n int) {
 	return n
 }
 
-// countComparable counts the variants that can be compared: each that has a baseline, and the
-// baselines.
+// countComparable counts the variants that can be compared: each that has a baseline, the
+// baselines, and each whose factors are compared.
 func countComparable(r *lab.Record) int {
 	loaded := map[string]bool{}
 	for _, a := range r.Arms {
@@ -27,6 +27,11 @@ func countComparable(r *lab.Record) int {
 	for _, a := range r.Arms {
 		if !a.Control && loaded[a.Name] && a.Baseline != "" && loaded[a.Baseline] {
 			paired[a.Name], paired[a.Baseline] = true, true
+		}
+	}
+	for _, c := range contrastsOf(r) {
+		for _, p := range c.Pairs {
+			paired[p.Variant], paired[p.Baseline] = true, true
 		}
 	}
 	return len(paired)

@@ -7,12 +7,10 @@ import (
 	"dyno/internal/stats"
 )
 
-// judgeTogether judges pairs of the same rounds, each corrected for all. Controls are a family of
-// their own. They only test whether the machine is fit, so they must not make differences among the
-// others harder to find.
+// judgeTogether judges pairs of the same rounds, each corrected for all of its family.
 func judgeTogether(all []*paired) {
-	for _, control := range []bool{true, false} {
-		family := familyOf(all, control)
+	for _, f := range lab.Families {
+		family := familyOf(all, f)
 		rows, margins := make([][]float64, len(family)), make([]stats.Margin, len(family))
 		alone := make([]float64, len(family))
 		for i, p := range family {
@@ -40,10 +38,10 @@ func aloneInterval(logs []float64) stats.Interval {
 		High: math.Exp(v.High), Level: v.Level}
 }
 
-// familyOf are either the controls or all others.
-func familyOf(all []*paired, control bool) (family []*paired) {
+// familyOf are the comparisons of a family.
+func familyOf(all []*paired, f lab.Family) (family []*paired) {
 	for _, p := range all {
-		if p.Control == control {
+		if p.Family() == f {
 			family = append(family, p)
 		}
 	}
@@ -56,9 +54,9 @@ func familyOf(all []*paired, control bool) (family []*paired) {
 func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
 	precision := float64(r.Experiment.Design.Precision)
 	all := scopeOf(r).allPairs(groupTrials(SelectBatch(trials, false)))
-	for _, control := range []bool{true, false} {
+	for _, f := range lab.Families {
 		var rows [][]float64
-		for _, p := range familyOf(all, control) {
+		for _, p := range familyOf(all, f) {
 			rows = append(rows, p.row)
 		}
 		for _, v := range stats.SimultaneousIntervals(rows, lab.Confidence) {

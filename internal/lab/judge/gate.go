@@ -30,6 +30,7 @@ func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
 	g := &Gate{record: record, scope: scopeOf(record)}
 	rule := record.Experiment.Gate
 	g.scope.metrics, g.scope.margin = rule.Metrics, float64(rule.Margin)
+	g.scope.contrasts = nil // a gate is about variants
 	for i, arm := range g.scope.arms {
 		if arm.control {
 			continue

@@ -13,10 +13,11 @@ import (
 
 // A scope is what is compared: measures, arms and levels, and the margin.
 type scope struct {
-	metrics []experiment.Metric
-	margin  float64
-	levels  []string
-	arms    []scopeArm
+	metrics   []experiment.Metric
+	margin    float64
+	levels    []string
+	arms      []scopeArm
+	contrasts []experiment.Contrast // of factors
 }
 
 // A scopeArm is an arm and its baseline; "" if it is not compared.
@@ -25,8 +26,8 @@ type scopeArm struct {
 	control        bool
 }
 
-// judgeScope computes the verdict table: by level, then measure, then arm. Controls come first,
-// because they show the noise of all that follow.
+// judgeScope computes the verdict table: by level, then measure, then arm, then factor. Controls
+// come first, because they show the noise of all that follow.
 func judgeScope(q scope, trials []*lab.Trial) []lab.Comparison {
 	return judgeSelected(q, trials, func(lab.Comparison) bool { return true })
 }
@@ -77,7 +78,7 @@ func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []
 			}
 		}
 	}
-	return all
+	return append(all, q.contrastsByMeasure(cells, m, level, greatest(floor))...)
 }
 
 // A byCell has all attempts at each trial.
@@ -139,25 +140,43 @@ func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired 
 	p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
 	for _, round := range cells.roundNumbers() {
-		p.row = append(p.row, math.NaN())
-		a, b := cells.trialPair(arm, baseline, level, round)
+		p.addRound(cells, m, round, []experiment.Pair{{Variant: arm, Baseline: baseline}})
+	}
+	return p
+}
+
+// addRound adds the mean of the pairs' log ratios in a round. A round in which a pair has no trials
+// counts for nothing, and one in which a trial lacks the measure is missing.
+func (p *paired) addRound(cells byCell, m lab.Measure, round int, pairs []experiment.Pair) {
+	p.row = append(p.row, math.NaN())
+	sum, counted := 0.0, 0
+	var trials []*lab.Trial
+	for _, pair := range pairs {
+		a, b := cells.trialPair(pair.Variant, pair.Baseline, p.Level, round)
 		if a == nil || b == nil {
-			continue
+			return
 		}
 		x, ok := m.Value(a)
 		y, also := m.Value(b)
 		if !ok || !also {
 			p.Missing++
-			continue
+			return
 		}
-		p.row[len(p.row)-1] = math.Log(x / y)
-		p.logs = append(p.logs, math.Log(x/y))
-		if a.Grade == lab.GradeF || b.Grade == lab.GradeF {
-			p.GradeF++
+		log := math.Log(x / y)
+		if pair.Inverse {
+			log = -log
+		} else {
+			counted++
 		}
-		noteDoubts(&p.Comparison, m, a, b)
+		sum += log
+		trials = append(trials, a, b)
 	}
-	return p
+	p.row[len(p.row)-1] = sum / float64(counted)
+	p.logs = append(p.logs, sum/float64(counted))
+	if slices.ContainsFunc(trials, func(t *lab.Trial) bool { return t.Grade == lab.GradeF }) {
+		p.GradeF++
+	}
+	noteDoubts(&p.Comparison, m, trials...)
 }
 
 // noteDoubts counts doubts of the generator about a value of m in trials that belong together: its
@@ -198,6 +217,7 @@ func scopeOf(r *lab.Record) scope {
 			q.arms = append(q.arms, scopeArm{a.Name, a.Baseline, a.Control})
 		}
 	}
+	q.contrasts = contrastsOf(r)
 	return q
 }
 

@@ -7,7 +7,10 @@
 // Package labanswer makes the Answer of an experiment, package report that of a run.
 package answer
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // An Answer is what a report says first. All texts are plain, on one line each.
 type Answer struct {
@@ -97,13 +100,15 @@ type Group struct {
 	Better   string    `json:"better"`  // "less is better"
 	Margin   float64   `json:"margin"`  // share from which a difference matters
 	Noise    string    `json:"noise,omitempty"`
-	Findings []Finding `json:"findings"` // by effect, the best first
+	Findings []Finding `json:"findings"`        // by effect, the best first
+	Notes    []string  `json:"notes,omitempty"` // what the findings say together, a sentence each
 }
 
 // A Finding is one variant compared with its baseline.
 type Finding struct {
 	Variant    string  `json:"variant"`
 	Baseline   string  `json:"baseline,omitempty"`
+	Label      string  `json:"label,omitempty"` // of its row, if that is not Variant
 	Verdict    Verdict `json:"verdict"`
 	Value      string  `json:"value,omitempty"`    // the median: "14.6 µs"
 	Effect     string  `json:"effect,omitempty"`   // "−35 %"
@@ -123,6 +128,9 @@ type Step struct {
 	Says    string `json:"says"`
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
 }
+
+// Row is what the finding's row is called: the variant, and its baseline where rows differ in it.
+func (f Finding) Row() string { return cmp.Or(f.Label, f.Variant) }
 
 // IsDecided reports whether a finding says that the variant is better or worse.
 func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }

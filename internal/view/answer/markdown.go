@@ -15,6 +15,11 @@ func (a Answer) Markdown(command string) string {
 	if t := a.table(); t != nil {
 		t.WriteMarkdown(&b, "lrrrl")
 	}
+	if len(a.Groups) > 0 {
+		for _, note := range a.Groups[0].Notes {
+			fmt.Fprintf(&b, "%s.\n\n", format.EscapeMarkdown(note))
+		}
+	}
 	for _, c := range a.Cautions {
 		s := format.EscapeMarkdown(c.Says)
 		if c.Scope != "" {
@@ -38,13 +43,17 @@ func (a Answer) table() format.Table {
 		return a.numbersTable()
 	}
 	g := a.Groups[0]
-	t := format.Table{{"variant", g.Name, "vs " + g.Against, "95 % interval", "verdict"}}
+	change := "change"
+	if g.Against != "" {
+		change = "vs " + g.Against
+	}
+	t := format.Table{{"variant", g.Name, change, "95 % interval", "verdict"}}
 	for _, f := range g.Findings {
-		t = append(t, []string{format.PlainLine(f.Variant), f.Value, f.Effect, f.Interval,
+		t = append(t, []string{format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
 			string(f.Verdict)})
 	}
 	for _, f := range a.NotLoaded {
-		t = append(t, []string{format.PlainLine(f.Variant), format.TooFew, format.TooFew, "",
+		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, "",
 			string(f.Verdict)})
 	}
 	return t

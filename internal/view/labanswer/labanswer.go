@@ -48,7 +48,9 @@ func groupsOf(r *lab.Record) (all []answer.Group) {
 		}
 		all[at].Findings = append(all[at].Findings, findingOf(r, i))
 	}
-	for _, g := range all {
+	for i, g := range all {
+		labelRows(g.Findings)
+		all[i].Notes = curveNotes(r, g)
 		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
 			better := float64(r.Verdicts[x.Comparison].Better)
 			return cmp.Compare(better*y.Ratio, better*x.Ratio)
@@ -112,9 +114,14 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 				format.Percentage(share, 2)))
 		}
 	}
-	g.Against, g.Noise = strings.Join(against, "; "), strings.Join(noise, "; ")
+	if g.Noise = strings.Join(noise, "; "); len(against) <= mostBaselines {
+		g.Against = strings.Join(against, "; ")
+	}
 	return g
 }
+
+// mostBaselines is how many baselines the title of a group names. Its rows name theirs.
+const mostBaselines = 2
 
 // noiseOf is by which share a control says that the baseline differs from itself.
 func noiseOf(c lab.Comparison) (share float64, known bool) {

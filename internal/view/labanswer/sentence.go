@@ -70,6 +70,9 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 	if severalLevels(r) && g.Level != "" {
 		s = "At " + format.PlainLine(g.Level) + ", "
 	}
+	if parts := factorClauses(r, decided); len(parts) > 0 {
+		return s + strings.Join(parts[:min(len(parts), mostNamed)], "; ")
+	}
 	several := slices.ContainsFunc(decided, func(f answer.Finding) bool {
 		return f.Baseline != decided[0].Baseline
 	})

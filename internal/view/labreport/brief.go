@@ -20,6 +20,7 @@ const (
 	mostRowLines = 2 // of one row
 	mostOthers   = 4 // lines about measures that decide nothing
 	longestName  = 24
+	longestLabel = 40 // of a variant with its baseline, where there is room
 	rowIndent    = 4
 )
 
@@ -104,7 +105,8 @@ func briefScope(r *lab.Record) string {
 	case holm:
 		return s + fmt.Sprintf("; verdicts hold for all %d comparisons together (Holm)", n)
 	}
-	return s + fmt.Sprintf("; verdicts hold for all %d comparisons together", n)
+	return s + "; verdicts hold for all " +
+		strings.Join(familyCounts(r.Verdicts), " together, and for all ") + " together"
 }
 
 // verdictColors are the colours of findings.
@@ -152,7 +154,11 @@ func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []st
 
 // group adds the findings of a measure, all or only those that are decided.
 func (b *brief) group(g answer.Group, decided bool) {
-	b.add(format.Bold, 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
+	title := g.Name
+	if g.Against != "" {
+		title += " against " + g.Against
+	}
+	b.add(format.Bold, 0, title+" ("+g.Better+")", 1)
 	rows := format.Table{}
 	var verdicts, tails []string
 	var colors []format.Color
@@ -169,7 +175,7 @@ func (b *brief) group(g answer.Group, decided bool) {
 		if interval == "" {
 			interval = format.TooFew
 		}
-		rows = append(rows, []string{format.Clip(format.PlainLine(f.Variant), longestName), f.Value,
+		rows = append(rows, []string{format.Clip(format.PlainLine(f.Row()), b.longestLabel()), f.Value,
 			f.Effect, interval})
 		verdicts, colors = append(verdicts, string(f.Verdict)), append(colors, verdictColors[f.Verdict])
 		tails = append(tails, tailText(f))
@@ -180,6 +186,15 @@ func (b *brief) group(g answer.Group, decided bool) {
 	if left > 0 {
 		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(left), "variant")), 1)
 	}
+	for _, note := range g.Notes {
+		b.add("", rowIndent, note, mostRowLines)
+	}
+}
+
+// longestLabel leaves room for change, interval and verdict.
+func (b *brief) longestLabel() int {
+	const others = 60
+	return max(longestName, min(longestLabel, b.s.LineWidth()-others))
 }
 
 // tailText is why a finding is undecided, or the same.

@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"fmt"
+	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/view/format"
@@ -30,5 +31,30 @@ func correctionText(all []lab.Comparison) []string {
 			"%s", format.Plural(int64(n), "comparison"), promise)}
 	}
 	return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (maxT over sign flips "+
-		"of rounds): if noise is symmetric, %s", format.Plural(int64(n), "comparison"), promise)}
+		"of rounds): if noise is symmetric, %s", strings.Join(familyCounts(all),
+		", and apart from these for "), promise)}
+}
+
+// familyCounts counts the comparisons that are corrected together, as "6 comparisons", or "8
+// comparisons of settings" and "4 of interactions".
+func familyCounts(all []lab.Comparison) (parts []string) {
+	for _, f := range lab.Families[1:] {
+		n := int64(0)
+		for _, c := range all {
+			if c.Family() == f {
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+		case len(parts) == 0:
+			parts = append(parts, format.Plural(n, "comparison"))
+			if f != lab.OfVariants {
+				parts[0] += " of " + string(f)
+			}
+		default:
+			parts = append(parts, fmt.Sprintf("%s of %s", format.Count(n), f))
+		}
+	}
+	return parts
 }

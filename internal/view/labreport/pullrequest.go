@@ -106,7 +106,7 @@ func shortAnswer(r *lab.Record) answer.Answer {
 		g := &a.Groups[i]
 		g.Findings = g.Findings[:min(len(g.Findings), mostTableRows)]
 		for at := range g.Findings {
-			g.Findings[at].Variant = format.Clip(g.Findings[at].Variant, longestName)
+			g.Findings[at].Label = format.Clip(g.Findings[at].Row(), longestLabel)
 		}
 	}
 	for i := range a.NotLoaded {
@@ -154,7 +154,7 @@ func writeOthers(d *format.Document, a answer.Answer) {
 			case len(t) > mostTableRows:
 				left++
 			default:
-				t = append(t, []string{g.Name, format.PlainLine(f.Variant), f.Value, f.Effect, f.Interval,
+				t = append(t, []string{g.Name, format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
 					string(f.Verdict)})
 			}
 		}

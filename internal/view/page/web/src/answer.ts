@@ -16,6 +16,7 @@ export interface Caution {
 
 export interface Finding {
   variant: string;
+  label?: string;
   baseline?: string;
   verdict: string;
   value?: string;
@@ -35,6 +36,7 @@ export interface Group {
   margin: number;
   noise?: string;
   findings: Finding[] | null;
+  notes?: string[];
 }
 
 /** Answer is that of package answer. */

@@ -71,7 +71,7 @@ function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
   const verdicts = p.record.verdicts ?? [];
   const names = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.variant)))];
   const rows: Omit<Row, "y">[] = groups.flatMap((g) => (g.findings ?? []).map((f) => ({
-    label: names.length > 1 ? `${g.name}: ${f.variant}` : g.name, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison] })));
+    label: names.length > 1 ? `${g.name}: ${f.label ?? f.variant}` : g.name, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison] })));
   for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
   const baselines = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.baseline)))];
   return figure({
@@ -92,7 +92,7 @@ function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
 /** rowsOf are the findings, then what was not loaded, then the baseline against itself. */
 function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
   const verdicts = p.record.verdicts ?? [];
-  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], why: f.why }));
+  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.label ?? f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], why: f.why }));
   for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
   for (const c of verdicts.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
     rows.push({ label: `${c.baseline} itself`, said: "", verdict: c.verdict === "different" ? "differs from itself" : "noise", c, self: true });
@@ -107,11 +107,11 @@ function plot(p: Payload, a: Answer, g: Group): HTMLElement {
   const findings = g.findings ?? [];
   return figure({
     id,
-    title: `${g.name}, against ${g.against}`,
+    title: g.against ? `${g.name}, against ${g.against}` : g.name,
     unit: `change against the baseline, with 95 % intervals; ${g.better}`,
     n: "",
-    note: `shaded: a difference below ${Math.round(1000 * g.margin) / 10} % does not matter` + (g.noise ? `; ${g.noise}` : ""),
-    summary: findings.map((f) => `${f.variant}: ${saidOf(f)} ${f.verdict}`).join("; "),
+    note: `shaded: a difference below ${Math.round(1000 * g.margin) / 10} % does not matter` + [g.noise, ...(g.notes ?? [])].filter((s) => s).map((s) => `; ${s}`).join(""),
+    summary: findings.map((f) => `${f.label ?? f.variant}: ${saidOf(f)} ${f.verdict}`).join("; "),
     table: () => decideTable(p, a, g),
     draw: (width) => draw(rows, width),
   });
@@ -123,7 +123,7 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
     const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
-    return [f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, f.why ?? ""];
+    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, f.why ?? ""];
   });
   for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
   return { head: ["variant", g.name, "change", "ratio", "low", "high", "verdict", "because"], rows };

@@ -1,0 +1,66 @@
+package judge
+
+import (
+	"math"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+)
+
+// contrastsOf are the comparisons of factors that the loaded arms allow.
+func contrastsOf(r *lab.Record) []experiment.Contrast {
+	if r.Experiment == nil {
+		return nil
+	}
+	var loaded []string
+	for _, a := range r.Arms {
+		if !a.Control && len(a.Missing) == 0 && a.Unfit == "" {
+			loaded = append(loaded, a.Name)
+		}
+	}
+	return experiment.Contrasts(r.Experiment, loaded)
+}
+
+// contrastsByMeasure are the comparisons of factors at a level by one measure. floor is by how much
+// an arm differs from itself here. A mean of n pairs has a √n-th of that.
+func (q scope) contrastsByMeasure(cells byCell, m lab.Measure, level string,
+	floor float64) (all []*paired) {
+	for _, c := range q.contrasts {
+		if q.hasArms(c.Name, c.Baseline) {
+			continue // two arms that are compared anyway
+		}
+		n := float64(len(c.Pairs))
+		if c.With != "" {
+			n /= 4 // the mean is of fours, each with the noise of two pairs
+		}
+		p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Variant: c.Name,
+			Baseline: c.Baseline, Better: m.Better, Factor: c.Factor, With: c.With},
+			margin: stats.Margin{Practical: q.margin, Floor: floor / math.Sqrt(n)}}
+		for _, round := range cells.roundNumbers() {
+			p.addRound(cells, m, round, c.Pairs)
+		}
+		if len(p.logs) > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// hasArms reports whether an arm of that name is compared with that baseline.
+func (q scope) hasArms(name, baseline string) bool {
+	for _, arm := range q.arms {
+		if arm.name == name && arm.baseline == baseline {
+			return true
+		}
+	}
+	return false
+}
+
+// greatest is the largest of floors; 0 if there is none.
+func greatest(floors map[string]float64) (most float64) {
+	for _, f := range floors {
+		most = max(most, f)
+	}
+	return most
+}

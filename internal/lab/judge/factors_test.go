@@ -1,0 +1,127 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+)
+
+// factorial is an experiment with two factors of two and three values, whose settings add these
+// logarithms to throughput, and with an effect of both together.
+func factorial(t *testing.T, seed uint64, rounds int, noise, log, together float64,
+	workers [3]float64) (scope, []*lab.Trial) {
+	t.Helper()
+	e := &experiment.Experiment{
+		Factors: experiment.Mapping[[]string]{{Name: "log", Value: []string{"on", "off"}},
+			{Name: "workers", Value: []string{"1", "2", "4"}}},
+		Variants: experiment.Mapping[experiment.Definition]{{Name: "n",
+			Value: experiment.Definition{URL: "http://127.0.0.1/{{log}}/{{workers}}"}}}}
+	q := scope{metrics: []experiment.Metric{"throughput"}, margin: 0.02, levels: []string{"l"}}
+	var loaded []string
+	for _, v := range experiment.Expand(e) {
+		loaded = append(loaded, v.Name)
+		q.arms = append(q.arms, scopeArm{name: v.Name})
+	}
+	q.contrasts = experiment.Contrasts(e, loaded)
+	random := rand.New(rand.NewPCG(seed, 24))
+	var trials []*lab.Trial
+	for round := 1; round <= rounds; round++ {
+		drift := 0.3 * random.NormFloat64() // of the machine, from round to round
+		for i, name := range loaded {
+			x := drift + noise*random.NormFloat64() + workers[i%3]
+			if i >= 3 {
+				x += log
+				if i%3 == 1 {
+					x += together
+				}
+			}
+			trials = append(trials, logged(name, round, x))
+		}
+	}
+	return q, trials
+}
+
+// Without noise every ratio is the exact one: drift between rounds cancels out, and the other
+// factor's settings are averaged over.
+func TestFactorsExactly(t *testing.T) {
+	q, trials := factorial(t, 1, 6, 0, math.Log(0.9), math.Log(1.21), [3]float64{0, math.Log(2), math.Log(3)})
+	want := map[string]float64{
+		"log=off | log=on":                   0.9 * math.Cbrt(1.21),
+		"workers=2 | workers=1":              2 * 1.1, // the mean of 2 and 2.42
+		"workers=4 | workers=1":              3,
+		"workers=4 | workers=2":              1.5 / 1.1,
+		"log=off and workers=2 | each alone": 1.21,
+		"log=off and workers=4 | each alone": 1,
+	}
+	all := judgeScope(q, trials)
+	if len(all) != len(want) {
+		t.Errorf("%d comparisons, want %d", len(all), len(want))
+	}
+	for _, c := range all {
+		name := c.Variant + " | " + c.Baseline
+		if math.Abs(c.Ratio-want[name]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, c.Ratio, want[name])
+		}
+		if different := want[name] != 1; (c.Verdict == stats.Different) != different {
+			t.Errorf("%s is %s", name, c.Verdict)
+		}
+		if c.Factor == "" || c.Trials != 6 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// Of 200 experiments without any effect at most a few call a setting different, in each family; of
+// 200 with one of 5 %, most find it.
+func TestFactorsHoldTheirLevel(t *testing.T) {
+	wrong, found := 0, 0
+	for seed := range uint64(200) {
+		q, trials := factorial(t, seed, 8, 0.02, 0, 0, [3]float64{})
+		for _, c := range judgeScope(q, trials) {
+			if c.With == "" && c.PAdjusted <= 0.05 {
+				wrong++
+				break
+			}
+		}
+		q, trials = factorial(t, seed, 8, 0.02, 0.05, 0, [3]float64{})
+		for _, c := range judgeScope(q, trials) {
+			if c.Factor == "log" && c.With == "" && c.Verdict == stats.Different {
+				found++
+			}
+		}
+	}
+	if wrong > 20 { // 10 are expected; 21 or more have a chance below 0.1 %
+		t.Errorf("%d of 200 experiments of nothing call a setting different", wrong)
+	}
+	if found < 150 {
+		t.Errorf("%d of 200 experiments find an effect of 5 %%", found)
+	}
+}
+
+// A round in which a setting has no trial counts for nothing, and a setting that was not loaded
+// leaves the others to be compared.
+func TestFactorsWithHoles(t *testing.T) {
+	q, trials := factorial(t, 1, 7, 0.01, 0.5, 0, [3]float64{})
+	var left []*lab.Trial
+	for _, trial := range trials {
+		if trial.Round != 3 || trial.Arm != "n log=off workers=4" {
+			left = append(left, trial)
+		}
+	}
+	for _, c := range judgeScope(q, left) {
+		want := 7
+		switch name := fmt.Sprint(c.Variant, c.Baseline); name {
+		case "log=offlog=on", "workers=4workers=1", "workers=4workers=2",
+			"log=off and workers=4each alone":
+			want = 6
+		}
+		if c.Trials != want {
+			t.Errorf("%s: %d rounds, want %d", c.Variant, c.Trials, want)
+		}
+	}
+}
