@@ -91,8 +91,8 @@ func (c *comparison) run(program, script, url string, verb ...string) ([]string,
 	c.server.take()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	args := append(verb, "-t", "1", "-c", "1", "-d", "1s", "-H", "X-Given: yes", "-s", script, url, "--",
-		"one", "two")
+	args := append(verb, "-t", "1", "-c", "1", "-d", "1s", "-H", "X-Given: yes", "-s", script, url,
+		"--", "one", "two")
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return nil, err
@@ -165,7 +165,8 @@ func (s *server) answer(conn net.Conn) {
 			s.got = append(s.got, text)
 		}
 		s.lock.Unlock()
-		_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 5\r\n\r\nhello")
+		_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 5\r\n"+
+			"\r\nhello")
 		if err != nil {
 			return
 		}
