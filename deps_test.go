@@ -42,7 +42,7 @@ fault: /
 engine/template: fault nearest /
 engine/hurl: fault /
 engine/session: engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
-engine/luascript: engine/loadplan engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario fault / github.com/yuin/gopher-lua
+engine/luascript: engine/loadplan engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/session fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
@@ -78,7 +78,7 @@ fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment: engine/check nearest redact result objective / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
-remote: engine/load engine/session fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
+remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: engine/loadresult lab lab/experiment observe/probe result stats engine/loadplan /
 lab/run: engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
@@ -101,9 +101,9 @@ fleet/deploy: fleet/bus /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
-fleet/wire: engine/metric engine/session result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
-fleet: fleet/policy fleet/wire engine/load engine/session engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
 cli: fault engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /

@@ -25,7 +25,6 @@ var exclusive = []struct{ one, other, because string }{
 	{"bodies", "json-body", "both say what to send"},
 	{"bodies", "form", "both say what to send"},
 	{"form", "json-body", "both say what to send"},
-	{"script", "fleet", "agents run no scripts"},
 	{"script", "serve", "the load would be in another process than the script"},
 	{"script", "urls", "the script says what to ask for"},
 	{"script", "bodies", "the script says what to send"},

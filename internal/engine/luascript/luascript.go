@@ -69,6 +69,7 @@ type Maker struct {
 
 	dynamic, delays, wants bool // the script defines request, delay, response
 	fixed                  *message
+	parameters             int // of response
 	many                   int // requests that the first request() returned
 	want                   proto.Want
 
@@ -84,6 +85,15 @@ type Maker struct {
 // Compile reads a script, and makes the machines of a run: setup and init are over then. An error
 // has the file and the line.
 func Compile(c Config) (*Maker, error) {
+	m, err := parseScript(c)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.begin()
+}
+
+// parseScript reads a script. Nothing of it runs.
+func parseScript(c Config) (*Maker, error) {
 	m := &Maker{Config: c}
 	m.MaxMemory, m.MaxSetup = cmp.Or(c.MaxMemory, DefaultMemory), cmp.Or(c.MaxSetup, DefaultSetup)
 	chunk, err := parse.Parse(strings.NewReader(c.Source), c.Name)
@@ -100,7 +110,7 @@ func Compile(c Config) (*Maker, error) {
 		return nil, fault.Fault{File: c.Name, Problem: fmt.Sprintf("it has %d checks; %d are possible",
 			len(m.checks), mostChecks)}
 	}
-	return m, m.begin()
+	return m, nil
 }
 
 // parseFault is a fault of the syntax.
@@ -123,11 +133,7 @@ func (m *Maker) Again() (*Maker, error) {
 }
 
 // begin makes the machines of all threads, and finds out what the script defines.
-func (m *Maker) begin() (err error) {
-	m.memory = newMemoryGuard(m.MaxMemory)
-	if m.main, err = m.newMachine(0); err != nil {
-		return err
-	}
+func (m *Maker) begin() error {
 	for range max(m.Threads, 1) {
 		t, err := m.newThread()
 		if err != nil {
@@ -138,21 +144,25 @@ func (m *Maker) begin() (err error) {
 	first := m.ready[0]
 	response := first.function("response")
 	m.dynamic, m.delays = first.function("request") != nil, first.function("delay") != nil
-	if m.wants = response != nil; m.wants {
-		parameters := 3 // of a function in Go, such as print
+	if response != nil {
+		m.parameters = 3 // of a function in Go, such as print
 		if response.Proto != nil && response.Proto.IsVarArg == 0 {
-			parameters = int(response.Proto.NumParameters)
+			m.parameters = int(response.Proto.NumParameters)
 		}
-		m.want = proto.Want{AllFields: parameters > 1}
-		if parameters > 2 {
-			m.want.Body = MaxBody
-		}
+		m.setWant()
 	}
 	return m.verify(first)
 }
 
 // newThread makes the machine of a thread, and has setup and init run.
 func (m *Maker) newThread() (*machine, error) {
+	if m.main == nil {
+		var err error
+		m.memory = newMemoryGuard(m.MaxMemory)
+		if m.main, err = m.newMachine(0); err != nil {
+			return nil, err
+		}
+	}
 	m.made++
 	t, err := m.newMachine(uint64(m.made))
 	if err != nil {

@@ -237,3 +237,74 @@ func TestDelay(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// A plan for another process carries the script. Nothing of it runs before the load does, and then
+// it sends what it would here.
+func TestPack(t *testing.T) {
+	e := newEcho(t)
+	var out bytes.Buffer
+	c := configOf(e.URL, `print("run")
+		function init(a) path = "/" .. a[1] end
+		function request() return wrk.format(nil, path) end
+		function response(status, headers)
+			dyno.counter("n"):add(#headers["X-Token"])
+			dyno.check("ok", status == 200)
+		end`, &out)
+	c.Args = []string{"far"}
+	m, err := Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := loadplan.DefaultPlan()
+	at := netip.MustParseAddrPort(c.Request.Authority)
+	p.Target = loadplan.Target{URL: e.URL, Host: at.Addr().String(), Port: at.Port()}
+	p.Connections, p.Threads, p.Requested, p.Duration = 2, 2, 10, 0
+	p.Drain = loadplan.Seconds(time.Minute)
+	m.SetPlan(&p)
+	b, err := Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := Unpack(b)
+	if err != nil || there.Script.Text != "" || there.Scenario.(*Maker).main != nil {
+		t.Fatal(err, there.Script)
+	}
+	if w, want := there.Want(), p.Want(); w.AllFields != want.AllFields || w.Body != want.Body {
+		t.Errorf("%+v, want %+v", w, want)
+	}
+	KnowAddresses(&there)
+	r, err := load.Run(context.Background(), there, func(loadresult.Interval) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Scenario.Measures
+	if len(e.got) != 10 || !strings.HasPrefix(e.got[9], "GET /far ") || len(all) != 1 || all[0].Sum != 20 ||
+		r.Scenario.Checks[0].Passed != 10 {
+		t.Errorf("%q, %+v", e.got, all)
+	}
+}
+
+// A script of a plan that cannot begin elsewhere is an error there.
+func TestPackedFault(t *testing.T) {
+	c := configOf("http://127.0.0.1:1", `if os.getenv("HERE") == nil then error("elsewhere") end`, nil)
+	c.Getenv = func(string) (string, bool) { return "yes", true }
+	m, err := Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := loadplan.DefaultPlan()
+	p.Target = loadplan.Target{URL: c.URL, Host: "127.0.0.1", Port: 1}
+	m.SetPlan(&p)
+	b, err := Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := Unpack(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = load.Run(context.Background(), there, func(loadresult.Interval) {})
+	if err == nil || !strings.Contains(err.Error(), "x.lua:1: elsewhere") {
+		t.Error(err)
+	}
+}
