@@ -91,13 +91,17 @@ func TestFaultsBeforeTheLoad(t *testing.T) {
 		"function setup(t) t.addr = 'there' end":  "of a thread only addr can be set",
 		"function setup(t) t:set('f', print) end": "thread:set(\"f\"): a function cannot go",
 		"function setup(t) local x = {}; x.x = x; t:set('x', x) end": "tables inside each other",
+		"x = " + strings.Repeat("{", 1e5) + strings.Repeat("}", 1e5): "x.lua: more than 2000 expressions or blocks",
+		"x = 1" + strings.Repeat("+1", 1e6):                          "x.lua: more than 2000 expressions or blocks",
+		"assert(load('x = 1' .. ('+1'):rep(4e5)))":                   "load: more than 2000 expressions or blocks",
+		"assert(loadstring('x = 1' .. ('+1'):rep(1e6)))":             "a script may compile 1048576 bytes",
 		"while true do end": "x.lua:1: the call took more instructions",
 	} {
 		c := configOf("http://127.0.0.1:1", source, nil)
 		c.MaxSetup = 1_000_000
 		if _, err := Compile(c); err == nil ||
 			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", source, err, want)
+			t.Errorf("%.80s: %.200v, want %s", source, err, want)
 		}
 	}
 	c := configOf("http://127.0.0.1:1", `function request() return wrk.format() .. wrk.format() end`, nil)

@@ -18,13 +18,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"dyno/internal/engine/loadplan"
@@ -32,9 +30,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/scenario"
-	"dyno/internal/fault"
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
 )
 
 // MaxBody is how many bytes of a body response() sees.
@@ -65,6 +61,7 @@ type Maker struct {
 	Config
 	compiled *lua.FunctionProto
 	checks   []string
+	expected []string // checks of a plan that came from another process
 	memory   *memoryGuard
 
 	dynamic, delays, wants bool // the script defines request, delay, response
@@ -85,45 +82,18 @@ type Maker struct {
 // Compile reads a script, and makes the machines of a run: setup and init are over then. An error
 // has the file and the line.
 func Compile(c Config) (*Maker, error) {
-	m, err := parseScript(c)
-	if err != nil {
+	m := &Maker{Config: c}
+	if err := m.compile(); err != nil {
 		return nil, err
 	}
 	return m, m.begin()
 }
 
-// parseScript reads a script. Nothing of it runs.
-func parseScript(c Config) (*Maker, error) {
-	m := &Maker{Config: c}
-	m.MaxMemory, m.MaxSetup = cmp.Or(c.MaxMemory, DefaultMemory), cmp.Or(c.MaxSetup, DefaultSetup)
-	chunk, err := parse.Parse(strings.NewReader(c.Source), c.Name)
-	if err != nil {
-		return nil, parseFault(c.Name, err)
-	}
-	m.compiled, err = lua.Compile(chunk, c.Name)
-	if bad, is := errors.AsType[*lua.CompileError](err); is {
-		return nil, fault.Fault{File: c.Name, Line: bad.Line, Problem: bad.Message}
-	} else if err != nil {
-		return nil, fault.Fault{File: c.Name, Problem: err.Error()}
-	}
-	if m.checks = checkNames(chunk); len(m.checks) > mostChecks {
-		return nil, fault.Fault{File: c.Name, Problem: fmt.Sprintf("it has %d checks; %d are possible",
-			len(m.checks), mostChecks)}
-	}
-	return m, nil
-}
-
-// parseFault is a fault of the syntax.
-func parseFault(name string, err error) error {
-	bad, is := errors.AsType[*parse.Error](err)
-	if !is {
-		return fault.Fault{File: name, Problem: firstLine(err.Error())}
-	}
-	if bad.Pos.Line == parse.EOF {
-		return fault.Fault{File: name, Problem: bad.Message + " at the end of the file"}
-	}
-	return fault.Fault{File: name, Line: bad.Pos.Line, Column: bad.Pos.Column,
-		Problem: fmt.Sprintf("%s near %.40q", bad.Message, bad.Token)}
+// compile compiles the script. Nothing of it runs.
+func (m *Maker) compile() (err error) {
+	m.MaxMemory, m.MaxSetup = cmp.Or(m.MaxMemory, DefaultMemory), cmp.Or(m.MaxSetup, DefaultSetup)
+	m.compiled, m.checks, err = compileChunk(m.Name, m.Source)
+	return err
 }
 
 // Again is the scenario of another run of the same script: everything begins anew.
@@ -158,6 +128,14 @@ func (m *Maker) begin() error {
 func (m *Maker) newThread() (*machine, error) {
 	if m.main == nil {
 		var err error
+		if m.compiled == nil { // it came from another process
+			if err = m.compile(); err == nil && !slices.Equal(m.checks, m.expected) {
+				err = fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 		m.memory = newMemoryGuard(m.MaxMemory)
 		if m.main, err = m.newMachine(0); err != nil {
 			return nil, err

@@ -61,13 +61,7 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 		Request: *p.Requests[0].Written(), URL: p.Target.URL, Scheme: u.Scheme, Host: u.Hostname(),
 		Port: u.Port(), HTTP2: http2, Seed: p.Seed + uint64(p.Part)*apart,
 		Pipelines: !http2 && !(p.Target.TLS && p.HTTP == loadplan.Auto)}
-	m, err := parseScript(c)
-	if err != nil {
-		return p, err
-	}
-	if !slices.Equal(m.checks, p.Checks) {
-		return p, fmt.Errorf("%s has the checks %q, and the plan %q", c.Name, m.checks, p.Checks)
-	}
+	m := &Maker{Config: c, expected: p.Checks}
 	m.dynamic = slices.Contains(p.Script.Defines, "request")
 	m.delays = slices.Contains(p.Script.Defines, "delay")
 	for _, name := range p.Script.Defines {

@@ -150,13 +150,13 @@ func (t *machine) load(l *lua.LState) int {
 	if text.Len() > longestLoaded {
 		l.RaiseError("a script may compile %d bytes of Lua at once", longestLoaded)
 	}
-	f, err := l.Load(strings.NewReader(text.String()), l.OptString(2, "load"))
+	f, _, err := compileChunk(l.OptString(2, "load"), text.String())
 	if err != nil {
 		l.Push(lua.LNil)
 		l.Push(lua.LString(err.Error()))
 		return 2
 	}
-	l.Push(f)
+	l.Push(t.NewFunctionFromProto(f))
 	return 1
 }
 
