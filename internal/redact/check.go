@@ -9,8 +9,8 @@ import (
 // word is a name in a path of JSON.
 var word = regexp.MustCompile(`[A-Za-z_][\w-]*`)
 
-// Check is what is kept of the name of a check. That of a header is "Name: value", and its value is
-// kept as that of a response's field is. That of JSON is "json:path==value".
+// Check is what is kept of a check of responses, or of its name. That of a header is "Name: value",
+// and its value is kept as that of a response's field is. That of JSON is "json:path==value".
 func (r Replacer) Check(check string) string {
 	if r == nil {
 		return check

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,10 +12,9 @@ import (
 
 // A Scenario is what users did, and which responses were right. Its keys are the result's own.
 type Scenario struct {
-	Iterations *Iterations  `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
-	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
-
-	Metrics []scripted.Metric `json:"metrics,omitempty"` // that a script counted itself
+	Iterations *Iterations       `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
+	Checks     []CheckCount      `json:"checks,omitempty"`     // in the plan's order
+	Metrics    []scripted.Metric `json:"metrics,omitempty"`    // that a script counted itself
 }
 
 // Iterations are the passages of users through a scenario that were due in the window. Started is
@@ -222,12 +222,11 @@ func (d *Distribution) count() int64 {
 func (m *Result) mergeScenario(all []*Result) error {
 	var completed int64 // in the window, as rates count
 	for _, r := range all {
-		var err error
-		if m.Metrics, err = scripted.Merge(m.Metrics, r.Metrics); err != nil {
-			return err
-		} else if err = m.mergeChecks(r); err != nil {
+		metrics, err := scripted.Merge(m.Metrics, r.Metrics)
+		if err = cmp.Or(err, m.mergeChecks(r)); err != nil {
 			return err
 		}
+		m.Metrics = metrics
 		if part := r.Iterations; part != nil {
 			m.Iterations = m.iterations()
 			m.Iterations.addPart(part)

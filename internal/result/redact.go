@@ -53,10 +53,8 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
 		}
 	}
-	if p.Script != nil {
-		kept := *p.Script
-		kept.Args = keep.Words(kept.Args)
-		p.Script = &kept
+	if s := p.Script; s != nil {
+		p.Script = &loadplan.Script{File: s.File, SHA256: s.SHA256, Args: keep.Words(s.Args)}
 	}
 	p.Steps = keptNames(p.Steps, keep.Route)
 	p.Checks = keptNames(p.Checks, keep.Check)
