@@ -3,8 +3,10 @@ GO      ?= go
 FUZZ    ?= 60s
 FUZZED  ?= .
 HURL    ?= hurl
+WRK     ?= wrk
+SCRIPTS ?= internal/engine/luascript/testdata
 
-.PHONY: compare-hurl build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
+.PHONY: compare-hurl compare-wrk build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
 
 PAGE     = internal/view/page/dist/page.js
 PACKAGES = internal/view/page/web/node_modules/.package-lock.json
@@ -113,6 +115,9 @@ bench: build ## dyno beside its peers; see docs/benchmarks.md
 
 compare-hurl: build ## the files of bench/hurl with the real hurl (HURL=) and with dyno: same requests, same verdicts
 	$(GO) run ./bench/hurl -dyno ./dyno -hurl $(HURL) $(ARGS)
+
+compare-wrk: build ## Lua scripts (SCRIPTS=, a folder) with the real wrk (WRK=) and with dyno: same requests
+	$(GO) run ./bench/wrk -dyno ./dyno -wrk $(WRK) -scripts $(SCRIPTS) $(ARGS)
 
 bench-limit: build ## dyno beside what the kernel allows: bare generators in C
 	$(GO) run ./bench -limit -dyno ./dyno $(ARGS)

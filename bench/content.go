@@ -20,6 +20,9 @@ const (
 	stepContent content = "step"
 	// pairContent is that step, and a second one whose URL has the value that was taken.
 	pairContent content = "pair"
+
+	requestContent  content = "request"  // a script in Lua makes each request
+	responseContent content = "response" // a script in Lua looks at each response
 )
 
 // looksAtBodies reports whether a tool reads bodies.
@@ -29,7 +32,7 @@ func (c content) looksAtBodies() bool {
 
 // repeats reports whether all requests of it are the same.
 func (c content) repeats() bool {
-	return c == sameContent || c.looksAtBodies() && c != pairContent
+	return c == sameContent || c == responseContent || c.looksAtBodies() && c != pairContent
 }
 
 // dataRows is how many rows the data of rowContent have.
@@ -102,6 +105,9 @@ func addDynoContent(c command, of content, url string) command {
 		c.args = append(c.args[:last], scriptFile, "--variable", "base="+base)
 	case jsonContent:
 		c.args = append(c.args[:last], "--expect-body", `json:$.state=="`+contentWord+`"`, url)
+	case requestContent, responseContent:
+		c.file, c.suffix = wrkContent[of], ".lua"
+		c.args = append(c.args[:last], "--script", scriptFile, url)
 	}
 	return c
 }
@@ -148,6 +154,16 @@ function request()
   return wrk.format(nil, wrk.path .. "?name=" .. row[1] .. "&n=" .. n)
 end
 `, dataRows),
+	requestContent: `
+local n = 0
+function request() n = n + 1; return wrk.format(nil, wrk.path .. "?n=" .. n) end
+`,
+	responseContent: `
+n = 0
+function response(status, headers, body)
+  if status == 200 and headers["Content-Type"] and #body > 0 then n = n + 1 end
+end
+`,
 	textContent: fmt.Sprintf(`
 local wrong = 0
 function response(status, headers, body)

@@ -293,6 +293,10 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	login := []byte("GET {{base}}/\nHTTP 200\n")
+	visit := []byte("function request() return wrk.format(nil, '/visit') end\n")
+	if err := os.WriteFile(filepath.Join(dir, "visit.lua"), visit, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "login.hurl"), login, 0o600); err != nil {
 		t.Fatal(err)
 	}

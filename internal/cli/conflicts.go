@@ -28,6 +28,16 @@ var exclusive = []struct{ one, other, because string }{
 	{"bodies", "json-body", "both say what to send"},
 	{"bodies", "form", "both say what to send"},
 	{"form", "json-body", "both say what to send"},
+	{"script", "serve", "the load would be in another process than the script"},
+	{"script", "urls", "the script says what to ask for"},
+	{"script", "bodies", "the script says what to send"},
+	{"script", "requests-file", "the script says what to send"},
+	{"script", "data", "the script makes its own values"},
+	{"script", "variable", "the script makes its own values"},
+	{"script", "variables-file", "the script makes its own values"},
+	{"script", "expect-body", "a script checks with dyno.check"},
+	{"script", "expect-header", "a script checks with dyno.check"},
+	{"script", "probe", "a probe sends one request again and again"},
 	{"requests-file", "form", "the file says what to send"},
 	{"requests-file", "json-body", "the file says what to send"},
 	{"requests-file", "urls", "the file says what to ask for"},
@@ -73,7 +83,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 	}
 	for _, in := range []struct{ flag, file string }{
 		{"--urls", f.urls}, {"--bodies", f.bodies}, {"--requests-file", f.requestsFile}, {"--body", body},
-		{"--json-body", f.jsonBody}, {"--data", f.filling.file},
+		{"--json-body", f.jsonBody}, {"--data", f.filling.file}, {"--script", f.script.file},
 	} {
 		if sameFile(f.json, in.file) {
 			faults = append(faults, loadplan.Flaw{Setting: "--json",
@@ -85,7 +95,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 
 // seedFaults is the fault of a seed if nothing is random.
 func (f *runFlags) seedFaults() (faults []error) {
-	if f.plan.Seed != 0 && !f.plan.IsRandom() && !f.plan.HasHoles() &&
+	if f.plan.Seed != 0 && f.script.file == "" && !f.plan.IsRandom() && !f.plan.HasHoles() &&
 		f.filling.file == "" {
 		faults = append(faults, loadplan.Flaw{Setting: "--seed",
 			Problem: "only random arrivals and " +

@@ -103,6 +103,10 @@ func findCapacity(s streams, args []string) int {
 	if err != nil {
 		return s.refuseFlags("find", []error{loadplan.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
+	if err := s.releaseScript(f.runFlags); err != nil {
+		out.closeUnwritten()
+		return s.writeExitCode(err)
+	}
 	ctx, stop := untilInterrupted()
 	defer stop()
 	run, leave, err := f.fleet.fleetRunner(runHere, s.fleetReporter(f.quiet))
@@ -115,7 +119,8 @@ func findCapacity(s streams, args []string) int {
 	if f.isSweep() {
 		carryOut = s.sweepLevels
 	}
-	code, err := carryOut(ctx, f, completingRunner(wholeRunner(run), f.planReplacer()), out)
+	run = f.scriptRunner(completingRunner(wholeRunner(run), f.planReplacer()))
+	code, err := carryOut(ctx, f, run, out)
 	if err == nil {
 		return code
 	}
@@ -137,6 +142,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
+	f.script.takeArgs(&p)
 	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
@@ -158,7 +164,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		plan.Connections = slices.Max(f.levels)
 	}
 	faults = slices.Concat(faults, joinedErrors(plan.Check()), f.conflictFaults())
-	return f, append(faults, f.unusedFaults(faults)...)
+	return f, f.setScriptUnless(append(faults, f.unusedFaults(faults)...))
 }
 
 // ownFaults are the faults of flags that only find has.

@@ -31,6 +31,7 @@ type runFlags struct {
 	stdin                            io.Reader
 	hasBody                          bool // which may be empty
 	hurlFiles                        []string
+	script                           scriptFlags
 	connectTo                        string
 
 	headerAt []template.Position // where each header of defaults was given
@@ -118,6 +119,8 @@ func (f *runFlags) requestGroup() group {
 			"method, url, headers, body, weight, name, timeout, at_s, expect_body,\n" +
 			"expect_header",
 			setText(&f.requestsFile)},
+		{"script", "", "FILE", "a script in Lua with wrk's API makes the requests; its arguments\n" +
+			"follow the URL and --", setText(&f.script.file)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.flagVariable},
 		{"variables-file", "", "FILE", "variables, K=V, one a line; may be repeated",
@@ -298,6 +301,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 		return f, nil
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)
+	f.script.takeArgs(&p)
 	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.readFilling(p.given)...), f.dealOnce()...)
 	f.setDefaults(p.given)
@@ -315,7 +319,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
 	faults = slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
-	return f, append(faults, f.unusedFaults(faults)...)
+	return f, f.setScriptUnless(append(faults, f.unusedFaults(faults)...))
 }
 
 // setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It

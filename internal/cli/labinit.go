@@ -67,7 +67,7 @@ func hurlStarter(name, hurlFile string) ([]byte, error) {
 	if !strings.EqualFold(filepath.Ext(hurlFile), hurlEnding) {
 		return nil, loadplan.Flaw{Setting: "--hurl", Problem: "the file does not end in " + hurlEnding}
 	}
-	text, err := readHurl(hurlFile)
+	text, err := readText(hurlFile)
 	if err != nil {
 		return nil, err
 	}

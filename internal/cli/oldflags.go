@@ -43,7 +43,7 @@ func oldFlag(args []string, groups []group) (words int, fault error) {
 	if _, ours := readFlag(args[0], groups); ours && (name != "-q" || !isBareNumber(value)) {
 		return 0, nil
 	}
-	problem, takes, is := newSpelling(name, value, groups)
+	problem, takes, is := newSpelling(name, value)
 	if !is {
 		return 0, nil
 	}
@@ -86,7 +86,7 @@ var spellings = []struct {
 }
 
 // newSpelling is what dyno has for the flag of another tool, and whether that flag has a value.
-func newSpelling(name, value string, groups []group) (problem string, takes, is bool) {
+func newSpelling(name, value string) (problem string, takes, is bool) {
 	switch name {
 	case "--latency", "-L", "--u_latency":
 		return "is not needed; the report always has the percentiles", false, true
@@ -103,11 +103,7 @@ func newSpelling(name, value string, groups []group) (problem string, takes, is 
 		}
 		return "is written --timeout " + value + " here", true, true
 	case "-s":
-		script := func(o option) bool { return o.long == "script" }
-		if _, has := findOption(groups, script); has {
-			return "is written --script " + value + " here", true, true
-		}
-		return "dyno runs no Lua scripts; requests that differ are in a --requests-file", true, true
+		return "is written --script " + value + " here", true, true
 	}
 	for _, s := range spellings {
 		if slices.Contains(s.names, name) {

@@ -72,6 +72,7 @@ func setText(to *string) func(string) error {
 // A parsed is a command line without the options' values.
 type parsed struct {
 	words  []string          // that belong to no flag
+	after  int               // how many of words, the last, follow --
 	given  map[string]bool   // long names of the flags given, with a value they take
 	tried  map[string]bool   // and of those whose value is at fault
 	texts  map[string]string // the values as they were given
@@ -92,7 +93,7 @@ func parseOptions(args []string, groups []group) parsed {
 		arg := args[0]
 		args = args[1:]
 		if arg == "--" {
-			p.words = append(p.words, args...)
+			p.words, p.after = append(p.words, args...), len(args)
 			break
 		}
 		if len(arg) < 2 || arg[0] != '-' {

@@ -41,6 +41,7 @@ type peerLoad struct {
 	kind   string // Content-Type
 	method string
 	flags  []string // further ones of dyno run
+	args   []string // of a script: what follows --
 	lies   []string // what the other tool would have done, for a line on stderr
 	help   bool
 	shown  bool // the version
@@ -146,10 +147,15 @@ func parsePeer(p peer, args []string) (*peerLoad, error) {
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
-		if len(arg) < 2 || arg[0] != '-' || arg == "--" {
-			if arg != "--" {
-				l.url = arg
+		if arg == "--" {
+			if l.url == "" && len(args) > 0 {
+				l.url, args = args[0], args[1:]
 			}
+			l.args = args
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			l.url = arg
 			continue
 		}
 		f, value, has, err := p.findFlag(arg)
@@ -229,7 +235,11 @@ func (l *peerLoad) runArgs() []string {
 			args = append(args, "-H", "Content-Type: "+l.kind)
 		}
 	}
-	return append(append(args, l.flags...), l.url)
+	args = append(append(args, l.flags...), l.url)
+	if len(l.args) > 0 && slices.Contains(l.flags, "--script") {
+		args = append(append(args, "--"), l.args...)
+	}
+	return args
 }
 
 // runPeer is a verb that acts as another tool.
@@ -254,6 +264,12 @@ func runPeer(p peer) func(streams, []string) int {
 		if f.plan.Cap = loadplan.RatePerSecond(l.capped); len(faults) > 0 {
 			return s.refuseFlags(p.name, faults)
 		}
+		if m := f.script.maker; m != nil { // as wrk does it: what request() returns is sent at once
+			f.plan.Pipeline = max(m.Returned(), 1)
+			if err := f.script.printed.release(s.out); err != nil {
+				return s.writeExitCode(err)
+			}
+		}
 		if p.name == "ab" {
 			l.Document = askDocument(f)
 		}
@@ -263,7 +279,7 @@ func runPeer(p peer) func(streams, []string) int {
 		if err != nil {
 			return s.failNotRun(err)
 		}
-		return s.reportAsPeer(l, r)
+		return s.finishScript(f, r, s.reportAsPeer(l, r))
 	}
 }
 
@@ -281,6 +297,9 @@ func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
 	switch cause := failureOf(r, false); {
 	case r.Ended == string(loadresult.Interrupted):
 		return exitInterrupted
+	case r.Ended == string(loadresult.Faulted):
+		s.writeLine("dyno: %s", r.Cause)
+		return exitUsage
 	case cause != "":
 		s.writeLine("dyno: %s", cause)
 		return exitUnreachable

@@ -38,21 +38,11 @@ func runLoad(s streams, args []string) int {
 	case len(faults) > 0:
 		return s.refuseFlags("run", faults)
 	}
-	out, err := openOutput(f.json, s.out)
-	if err != nil {
-		return s.refuseFlags("run", []error{loadplan.Flaw{Setting: "--json", Problem: err.Error()}})
-	}
-	if err := f.errorsIn.makeFolder(); err != nil {
-		out.closeUnwritten()
-		flaw := loadplan.Flaw{Setting: "--save-errors", Problem: err.Error()}
-		return s.refuseFlags("run", []error{flaw})
+	out, requestLog, code := s.openFiles(f)
+	if code != exitOK {
+		return code
 	}
 	defer f.errorsIn.removeEmpty()
-	requestLog, err := f.openLog()
-	if err != nil {
-		out.closeUnwritten()
-		return s.refuseFlags("run", []error{err})
-	}
 	ctx, end := untilInterrupted()
 	defer end()
 	loading, stop := context.WithCancel(ctx)
@@ -80,12 +70,38 @@ func runLoad(s streams, args []string) int {
 		out.closeUnwritten()
 		return s.failNotRun(err)
 	}
-	code := s.deliverResult(f, r, out)
+	code = s.finishScript(f, r, s.deliverResult(f, r, out))
 	if code == exitOK && !logged {
 		code = exitUsage
 	}
 	shown.showEnd(ctx, s, r, nil)
 	return code
+}
+
+// openFiles opens what a run writes to, and has its script print. Unless code is exitOK, all is
+// closed again and the user has been told.
+func (s streams) openFiles(f *runFlags) (out *output, log *requestLog, code int) {
+	out, err := openOutput(f.json, s.out)
+	if err != nil {
+		return nil, nil, s.refuseFlags("run", []error{loadplan.Flaw{Setting: "--json",
+			Problem: err.Error()}})
+	}
+	if err := f.errorsIn.makeFolder(); err != nil {
+		out.closeUnwritten()
+		flaw := loadplan.Flaw{Setting: "--save-errors", Problem: err.Error()}
+		return nil, nil, s.refuseFlags("run", []error{flaw})
+	}
+	if err := s.releaseScript(f); err != nil {
+		out.closeUnwritten()
+		f.errorsIn.removeEmpty()
+		return nil, nil, s.writeExitCode(err)
+	}
+	if log, err = f.openLog(); err != nil {
+		out.closeUnwritten()
+		f.errorsIn.removeEmpty()
+		return nil, nil, s.refuseFlags("run", []error{err})
+	}
+	return out, log, exitOK
 }
 
 // carryOutPlan has a generator run p, which is the flags' plan, perhaps with addresses. It watches
@@ -163,6 +179,9 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		return exitInterrupted
 	case code != exitOK:
 		return code
+	case r.Ended == string(loadresult.Faulted):
+		s.writeLine("dyno: %s", r.Cause)
+		return exitUsage
 	case cause != "":
 		s.writeLine("dyno: %s", cause)
 		return exitUnreachable

@@ -100,7 +100,7 @@ func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker, 
 		c.Variables = append(c.Variables, session.Variable(v))
 	}
 	for _, name := range f.hurlFiles {
-		text, err := readHurl(name)
+		text, err := readText(name)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -122,8 +122,8 @@ func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker, 
 	return m, joinedErrors(err)
 }
 
-// readHurl is the text of a Hurl file.
-func readHurl(name string) (string, error) {
+// readText is the text of a Hurl file or a script.
+func readText(name string) (string, error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return "", err

@@ -109,6 +109,7 @@ func (r *fleetRun) storedPlan(m *member, threads int) (loadplan.Plan, error) {
 		r.storedWhole = &out.Plan
 	}
 	p := *r.storedWhole
+	p.Scenario = nil // which no stored plan has
 	p.Part, p.Parts, p.Weights, p.Before = m.part.Part, m.part.Parts, m.part.Weights, m.part.Before
 	p.Connections, p.Requested, p.Probe = m.part.Connections, m.part.Requested, m.part.Probe
 	p.Threads, p.CPUs, p.Seed = m.part.Threads, m.part.CPUs, m.part.Seed

@@ -43,6 +43,10 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 			return errors.New("its load ended early, and nobody had it end")
 		}
 	case loadresult.ByRequests, loadresult.Gone, loadresult.Unreachable:
+	case loadresult.Stopped, loadresult.Faulted:
+		if r.plan.Script == nil {
+			return errors.New("a script ended its load, and the plan has none")
+		}
 	default:
 		return errors.New("its load ended in a way that there is not")
 	}

@@ -34,12 +34,13 @@ const (
 	shares                // in percent
 	counts
 	rates // 1/s
+	plain // without a unit
 )
 
 var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
 
-// The name of a check may have blanks.
-var expression = regexp.MustCompile(`^\s*(checks\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
+// The name of a check or a metric may have blanks.
+var expression = regexp.MustCompile(`^\s*((?:checks|metric)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
 	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
 // blankedUnit is a number with blanks before its unit.
@@ -75,8 +76,9 @@ func ParseList(s string) ([]Objective, error) {
 // tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
 // failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
 // watched server's time for a request; or checks, the share of a scenario's checks that passed,
-// and checks.NAME that of one. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors
-// a number or a percentage of what was sent, for checks a percentage, for rps a number. An error
+// and checks.NAME that of one; or metric.NAME, a counter of a script, and metric.NAME.p99 and the
+// like of a histogram. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a number
+// or a percentage of what was sent, for checks a percentage, for rps and metrics a number. An error
 // says at which column, from 1, it went wrong.
 func Parse(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
@@ -159,6 +161,9 @@ func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, err
 	if of, err := parseChecks(name); of != nil || err != nil {
 		return of, shares, err
 	}
+	if of, err := parseMetric(name); of != nil || err != nil {
+		return of, plain, err
+	}
 	of := func(r *result.Result) *result.Distribution { return r.Latency }
 	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
@@ -181,7 +186,7 @@ func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, err
 		if of == nil {
 			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
 				"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
-				"checks and route", whose)
+				"checks, metric and route", whose)
 		}
 	}
 	value, err := parseStatistic(statistic)

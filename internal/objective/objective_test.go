@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/scripted"
 )
 
 func TestObjectivesAreRead(t *testing.T) {
@@ -23,6 +24,7 @@ func TestObjectivesAreRead(t *testing.T) {
 		{"failed_iteration.mean<2s", "failed_iteration.mean<2s"}, {"checks>99.9%", "checks>99.9%"},
 		{" checks.the price is right >= 99% ", "checks.the price is right>=99%"},
 		{"checks.a.b>=100%", "checks.a.b>=100%"},
+		{" metric.cache hits >= 10 ", "metric.cache hits>=10"}, {"metric.size.p99.9<1.5k", "metric.size.p99.9<1.5k"},
 		{"p99 < 20 ms", "p99<20ms"}, {"errors <= 0.1 %", "errors<=0.1%"}, {"rps > 10 k", "rps>10k"},
 	} {
 		if o, err := Parse(c.in); err != nil || o.Expr != c.expr {
@@ -79,6 +81,7 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"checks>2s", "column 8: a percentage"}, {"checks>101%", "column 8: 101% is more than all"},
 		{"checks.>99%", "column 1: of one check: write checks.NAME"}, {"check>99%", `column 1: "check" is not one`},
 		{"check.a>99%", `column 1: "check" is not one of latency`},
+		{"metric.<3", "column 1: of a metric: write metric.NAME<3"}, {"metric.a<3ms", "column 10: a number is wanted"},
 		{"the price>99%", "column 4: <, <=, > or >= is wanted"},
 	} {
 		if _, err := Parse(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -122,6 +125,35 @@ func TestObjectivesAreJudged(t *testing.T) {
 		o, _ := Parse(expr)
 		if got := o.Judge(r); got.Value != nil || got.Met {
 			t.Errorf("%s of nothing: %+v", expr, got)
+		}
+	}
+}
+
+// Objectives on what a script counted: a counter's name may look like that of a histogram's statistic.
+func TestMetricsAreJudged(t *testing.T) {
+	h := metric.NewHistogram(metric.Fine)
+	for i := range int64(100) {
+		h.Record(1000 * (i + 1))
+	}
+	all, err := scripted.From([]metric.Named{{Name: "hits", Sum: 7.5}, {Name: "size", Histogram: h}, {Name: "x.p99", Sum: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &result.Result{Scenario: result.Scenario{Metrics: all}}
+	for expr, want := range map[string]float64{"metric.hits<8": 7.5, "metric.size.count>=100": 100, "metric.size.min<2": 1,
+		"metric.size.max<=100": 100, "metric.size.mean<51": 50.5, "metric.x.p99<3": 2, "metric.size.stdev<30": 28.9,
+		"metric.size.p50<51": 50} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Judge(r); got.Value == nil || math.Abs(*got.Value/want-1) > 0.002 || !got.Met || got.Unit != "" {
+			t.Errorf("%s: %+v, %v", expr, got, got.Value)
+		}
+	}
+	for _, expr := range []string{"metric.none<1", "metric.size<1", "metric.size.p0<1", "metric.hits.p50<1", "metric.size.median<1"} {
+		if o, err := Parse(expr); err != nil || o.Judge(r).Value != nil {
+			t.Errorf("%s: %v", expr, err)
 		}
 	}
 }

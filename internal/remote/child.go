@@ -22,7 +22,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/session"
+	"dyno/internal/engine/luascript"
 	"dyno/internal/result"
 )
 
@@ -41,7 +41,7 @@ const stderrMax = 8 << 10
 func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
 	each func(loadresult.Interval)) (*result.Result,
 	error) {
-	plan, err := session.Pack(p)
+	plan, err := luascript.Pack(p)
 	if err != nil {
 		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 	}

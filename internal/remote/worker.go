@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/session"
+	"dyno/internal/engine/luascript"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -20,7 +20,7 @@ import (
 // A task is a line of JSON to a worker process. The first says what to do. If that is a load, a
 // second one says when to begin, once the worker has reported that it is ready.
 type task struct {
-	Plan  []byte             `json:"plan,omitempty"` // encoded by session.Pack
+	Plan  []byte             `json:"plan,omitempty"` // encoded by luascript.Pack
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetchTask         `json:"fetch,omitempty"`
 	Count string             `json:"count,omitempty"` // URL at which the server reports its count
@@ -109,7 +109,7 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *jso
 	error) {
 	switch {
 	case t.Plan != nil:
-		p, err := session.Unpack(t.Plan)
+		p, err := luascript.Unpack(t.Plan)
 		if err != nil {
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}

@@ -52,7 +52,8 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
-	if r.Ended == loadresult.Gone || r.Ended == loadresult.Unreachable {
+	switch r.Ended {
+	case loadresult.Gone, loadresult.Unreachable, loadresult.Faulted:
 		out.Cause = r.Cause
 	}
 	if r.Plan.Open() {

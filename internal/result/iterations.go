@@ -1,17 +1,20 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/result/scripted"
 )
 
 // A Scenario is what users did, and which responses were right. Its keys are the result's own.
 type Scenario struct {
-	Iterations *Iterations  `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
-	Checks     []CheckCount `json:"checks,omitempty"`     // in the plan's order
+	Iterations *Iterations       `json:"iterations,omitempty"` // see loadplan.Plan.CountsIterations
+	Checks     []CheckCount      `json:"checks,omitempty"`     // in the plan's order
+	Metrics    []scripted.Metric `json:"metrics,omitempty"`    // that a script counted itself
 }
 
 // Iterations are the passages of users through a scenario that were due in the window. Started is
@@ -60,8 +63,9 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
 		}
 	}
-	if !from.Plan.CountsIterations() {
-		return nil
+	var err error
+	if r.Metrics, err = scripted.From(t.Measures); err != nil || !from.Plan.CountsIterations() {
+		return err
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
 		Unfinished: t.Unfinished, Warmup: t.Warmup,
@@ -72,7 +76,6 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 		due, after := t.Started+waiting, t.StartedAfter
 		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
 	}
-	var err error
 	if t.Time.Count > 0 {
 		i.Time, err = newDistribution(t.Time)
 	}
@@ -158,6 +161,7 @@ func checkScenario(r *Result) (all []error) {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
+	all = append(all, scripted.Check(r.Metrics))
 	expected := r.Plan.CountsIterations()
 	n, most := len(r.Checks), len(r.Plan.Checks)
 	wrong(n > 0 && (n < r.Plan.LeastChecks() || n > most), "there are %d checks, and the plan has %d",
@@ -218,9 +222,11 @@ func (d *Distribution) count() int64 {
 func (m *Result) mergeScenario(all []*Result) error {
 	var completed int64 // in the window, as rates count
 	for _, r := range all {
-		if err := m.mergeChecks(r); err != nil {
+		metrics, err := scripted.Merge(m.Metrics, r.Metrics)
+		if err = cmp.Or(err, m.mergeChecks(r)); err != nil {
 			return err
 		}
+		m.Metrics = metrics
 		if part := r.Iterations; part != nil {
 			m.Iterations = m.iterations()
 			m.Iterations.addPart(part)

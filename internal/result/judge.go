@@ -56,6 +56,8 @@ func checkEnded(r *Result) (string, string) {
 	case loadresult.Interrupted:
 		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
 			"planned", measured)
+	case loadresult.Faulted:
+		return Suspect, fmt.Sprintf("the script ended the load after %v: %s", measured, r.Cause)
 	case loadresult.Lost:
 		return OK, "" // Together reports it
 	}

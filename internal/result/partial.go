@@ -19,6 +19,8 @@ func (r *Result) Partial() string {
 var partial = map[loadresult.Ending]string{
 	loadresult.Interrupted: "interrupted",
 	loadresult.Aborted:     "aborted",
+	loadresult.Stopped:     "stopped by the script",
+	loadresult.Faulted:     "the script FAILED",
 	loadresult.Gone:        "server gone",
 	loadresult.Unreachable: "unreachable",
 	loadresult.Lost:        "LOST an agent",

@@ -53,6 +53,9 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			p.Variables[i].Value = keep.Variable(v.Name, v.Value)
 		}
 	}
+	if s := p.Script; s != nil {
+		p.Script = &loadplan.Script{File: s.File, SHA256: s.SHA256, Args: keep.Words(s.Args)}
+	}
 	p.Steps = keptNames(p.Steps, keep.Route)
 	p.Checks = keptNames(p.Checks, keep.Check)
 	p.Params = slices.Clone(p.Params)
@@ -124,6 +127,7 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
+	r.Plan.Script = kept.Script
 	switch {
 	case keep == nil:
 		r.redactSamples(answers{}, checkName)

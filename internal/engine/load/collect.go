@@ -165,6 +165,16 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	if len(res.Failures) > 0 {
 		res.Cause = res.Failures[0].CauseText()
 	}
+	r.noteFault(workers)
+}
+
+// noteFault has a fault of the scenario be why the run ended.
+func (r *run) noteFault(workers []*worker) {
+	for _, w := range workers {
+		if w.users != nil && w.users.fault != nil {
+			r.result.Ended, r.result.Cause = loadresult.Faulted, w.users.fault.Error()
+		}
+	}
 }
 
 // sumFailures are the failures of all intervals and of the time after the last one.
@@ -199,7 +209,7 @@ func (r *run) setWindow(from, end, to, last int64) {
 	switch res.Ended {
 	case loadresult.ByDuration:
 		res.Measured = time.Duration(r.plan.Duration)
-	case loadresult.ByRequests:
+	case loadresult.ByRequests, loadresult.Stopped:
 		res.Measured = time.Duration(last - from)
 	default:
 		res.Measured = time.Duration(max(end-from, 0))
@@ -219,8 +229,8 @@ func (r *run) setWindow(from, end, to, last int64) {
 
 // worseEnding is the ending that is reported for workers that ended differently.
 func worseEnding(a, b loadresult.Ending) loadresult.Ending {
-	order := []loadresult.Ending{loadresult.ByRequests, loadresult.ByDuration,
-		loadresult.Unreachable, loadresult.Interrupted}
+	order := []loadresult.Ending{loadresult.ByRequests, loadresult.Stopped,
+		loadresult.ByDuration, loadresult.Unreachable, loadresult.Interrupted}
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
 	}

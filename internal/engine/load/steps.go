@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
@@ -66,6 +67,9 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 			w.errors.countRefusal(s.Refused)
 		}
 		w.endIteration(n, at, s.Failed)
+		if s.Stop || s.Fault != nil {
+			w.stopIterations(s.Fault)
+		}
 		return
 	}
 	u.step = *s
@@ -80,6 +84,16 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 func (w *worker) wakeThinking() {
 	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
 		w.retries.pushBack(arrival{due: t.at, request: t.of, counted: w.users.all[t.of].counted})
+	}
+}
+
+// stopIterations has the worker begin no more iterations, as after the last of a number. A fault
+// interrupts the run.
+func (w *worker) stopIterations(fault error) {
+	w.over, w.left, w.users.stopped = true, 0, true
+	if fault != nil && w.users.fault == nil {
+		w.users.fault = fault
+		w.gate.stop.CompareAndSwap(0, w.now)
 	}
 }
 
@@ -308,4 +322,7 @@ func (w *worker) finishScenario() {
 	}
 	t.Users = len(w.users.all)
 	t.TookMost = w.users.clock.Estimate()
+	if m, is := w.users.scenario.(interface{ Measures() []metric.Named }); is {
+		t.Measures = m.Measures()
+	}
 }

@@ -29,6 +29,8 @@ type users struct {
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
 	clock    scenario.CallClock
+	stopped  bool               // by the scenario: see stopIterations
+	fault    error              // of the scenario; nil: it has none
 	ramp     *loadplan.UserRamp // nil: all users take part all the time
 }
 

@@ -187,7 +187,9 @@ func (w *worker) endOfRun() loadresult.Ending {
 			return loadresult.Unreachable
 		}
 	case w.inFlight == 0 && !w.hasPending() && (w.now >= w.end || w.left == 0):
-		if w.left == 0 {
+		if w.users != nil && w.users.stopped {
+			return loadresult.Stopped
+		} else if w.left == 0 {
 			return loadresult.ByRequests
 		}
 		return loadresult.ByDuration

@@ -48,10 +48,13 @@ type Script struct {
 	File   string `json:"file"` // its name, without the folder
 	SHA256 string `json:"sha256"`
 
-	// Text and Beside, the files that it names, are in a packed plan: see package session. Elsewhere
-	// Scenario has them.
-	Text   string   `json:"-"`
-	Beside []Beside `json:"-"`
+	Args []string `json:"args,omitempty"` // of a Lua script: what follows -- on the command line
+
+	// Text and Beside, the files that it names, are in a packed plan: see packages session and
+	// luascript. Elsewhere Scenario has them.
+	Text    string   `json:"-"`
+	Beside  []Beside `json:"-"`
+	Defines []string `json:"-"` // the functions of a Lua script
 }
 
 // A Beside is a file that a Script names.

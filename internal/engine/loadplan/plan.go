@@ -60,6 +60,8 @@ type Plan struct {
 
 	// Hurl are the files that the Scenario was compiled of; none: it is no session.
 	Hurl []Script `json:"hurl,omitempty"`
+	// Script is the Lua script that the Scenario runs; nil: there is none.
+	Script *Script `json:"script,omitempty"`
 
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
 	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection

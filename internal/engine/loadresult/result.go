@@ -24,7 +24,7 @@ type Result struct {
 	Ring    string    // of the ring that was used
 	Started time.Time // when the load began, warm-up included, on the monotonic clock
 	Ended   Ending
-	Cause   string // of Gone and Unreachable: the most frequent failure
+	Cause   string // of Faulted: the fault; of Gone and Unreachable: the most frequent failure
 
 	DNS       time.Duration // of the look-up; 0 when there was none
 	Warmed    time.Duration // before the window: the planned warm-up, or until it was interrupted
@@ -62,6 +62,8 @@ const (
 	ByRequests  Ending = "requests"
 	Interrupted Ending = "interrupted"
 	Aborted     Ending = "aborted"     // by ErrAborted
+	Stopped     Ending = "stopped"     // by the scenario, before the planned end
+	Faulted     Ending = "faulted"     // the scenario could not go on
 	Gone        Ending = "gone"        // no connection could be opened any more
 	Unreachable Ending = "unreachable" // none could ever be opened
 	Lost        Ending = "lost"        // a machine that made a part of the load stopped answering

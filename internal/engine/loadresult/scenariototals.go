@@ -26,6 +26,8 @@ type ScenarioTotals struct {
 	// TookMost is how many ns of the window the scenario itself took of the thread of which it took
 	// most; estimated.
 	TookMost int64
+
+	Measures []metric.Named // that the scenario's own code counts, in the order of their names
 }
 
 // CheckTotals are the outcomes of one check of a scenario.
@@ -71,6 +73,7 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 		to.Checks[i].Failed += c.Failed
 	}
 	to.TookMost = max(to.TookMost, from.TookMost)
+	to.Measures = metric.AddNamed(to.Measures, from.Measures)
 }
 
 // CountStart counts an iteration of the window that begins, maybe after the window's end.

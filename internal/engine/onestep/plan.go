@@ -142,7 +142,7 @@ func withOwnChecks(p *loadplan.Plan) []loadplan.Request {
 // Unpack reads what Pack wrote.
 func Unpack(b []byte) (loadplan.Plan, error) {
 	p, err := loadplan.Unpack(b)
-	if err != nil || len(p.Requests) == 0 || len(p.Steps) > 0 {
+	if err != nil || len(p.Requests) == 0 || len(p.Steps) > 0 || p.Script != nil {
 		return p, err
 	}
 	var table *data.Table

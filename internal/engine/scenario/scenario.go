@@ -71,6 +71,12 @@ type Step struct {
 	// Refused, with Failed, is why the iteration's next request cannot be sent: a value does not fit
 	// its place, say. It is counted as an error of phase "check" and kind "value".
 	Refused error
+
+	// Stop, with End, has the worker begin no more iterations.
+	Stop bool
+	// Fault, with End, is why the scenario cannot go on. It ends the whole run as an interruption
+	// does.
+	Fault error
 }
 
 // End is the end of an iteration that did all it had to do.

@@ -38,6 +38,7 @@ type Policy struct {
 	MaxRate        float64       // requests a second, with late ones and retries; 0: any
 	MaxConnections int           // 0: any number
 	MaxDuration    time.Duration // of a run, from its first connection to its end; 0: any
+	Scripts        bool          // scripts of whoever orders a load may run
 
 	isDefault bool // Allow is the default
 }
@@ -107,6 +108,7 @@ type file struct {
 	MaxRate        float64  `yaml:"max_rate"`
 	MaxConnections int      `yaml:"max_connections"`
 	MaxDuration    string   `yaml:"max_duration"`
+	Scripts        bool     `yaml:"scripts"`
 }
 
 // fileMax is how many bytes a policy file may have.
@@ -152,6 +154,7 @@ func ReadPolicy(r io.Reader) (*Policy, error) {
 func (f file) parsePolicy() (*Policy, error) {
 	var faults []error
 	p := &Policy{MaxRate: f.MaxRate, MaxConnections: f.MaxConnections, Hosts: f.Hosts,
+		Scripts:   f.Scripts,
 		DenyHosts: f.DenyHosts, Allow: parsePrefixes(privateNetworks), isDefault: f.Allow == nil}
 	addFault := func(key, problem string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: "+problem, append([]any{key}, args...)...))
@@ -243,6 +246,8 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 	objectIf(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" ||
 		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
+	objectIf(p.Script != nil && !policy.Scripts,
+		"its policy lets it run no scripts; its owner can write scripts: true there")
 	policy.checkAmounts(p, objectIf)
 	p.Ceiling = loadplan.RatePerSecond(min(policy.MaxRate, loadplan.MaxRate))
 	if p.Target.Unix != "" {
@@ -399,6 +404,9 @@ func (p *Policy) String() string {
 	}
 	if p.MaxDuration > 0 {
 		all = append(all, fmt.Sprintf("%v at most", p.MaxDuration))
+	}
+	if p.Scripts {
+		all = append(all, "scripts")
 	}
 	return strings.Join(all, ", ")
 }

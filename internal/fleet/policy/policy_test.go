@@ -308,3 +308,17 @@ func FuzzRead(f *testing.F) {
 		p.Authorize(t.Context(), to("10.0.0.1", 80), names(nil))
 	})
 }
+
+// A script of somebody else runs only where the owner allows scripts.
+func TestScripts(t *testing.T) {
+	p := to("10.0.0.1", 80)
+	p.Script = &loadplan.Script{File: "x.lua"}
+	if _, err := Default().Authorize(t.Context(), p, nil); err == nil ||
+		!strings.Contains(err.Error(), "its policy lets it run no scripts; its owner can write scripts: true there") {
+		t.Error(err)
+	}
+	allows := read(t, "scripts: true\n")
+	if _, err := allows.Authorize(t.Context(), p, nil); err != nil || !strings.HasSuffix(allows.String(), ", scripts") {
+		t.Error(err, allows)
+	}
+}

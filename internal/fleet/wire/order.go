@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/session"
 )
 
 // An Order is a plan for an agent: data, no code. It names the agent and its process, so that it
@@ -21,7 +21,7 @@ type Order struct {
 	HelloHeardAt int64  `json:"heard"` // when that came, in ns of the controller's monotonic clock
 	Version      string `json:"version"`
 	Geometry     string `json:"geometry"`
-	Plan         []byte `json:"plan"`    // as session.Pack packs it
+	Plan         []byte `json:"plan"`    // as luascript.Pack packs it
 	Threads      bool   `json:"threads"` // use the plan's threads; else one for each core
 	MayReshard   bool   `json:"reshare"` // its shard may become larger, up to the whole
 }
@@ -37,7 +37,7 @@ type signed struct {
 // same, or their results cannot be merged: for example, an agent that counts a 503 like other
 // answers has no histogram of errors.
 func Geometry() string {
-	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts",
+	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts, scripts",
 		int64(metric.Longest), metric.Fine, metric.Coarse)
 }
 
@@ -82,7 +82,7 @@ func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
 		return o, loadplan.Plan{}, err
 	}
-	plan, err := session.Unpack(o.Plan)
+	plan, err := luascript.Unpack(o.Plan)
 	if err != nil {
 		return o, plan, fmt.Errorf("reading the plan: %w", err)
 	}

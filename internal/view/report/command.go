@@ -36,6 +36,12 @@ func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 		return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 	}
 	c.words = append(c.words, format.ShellQuote(p.Target.URL))
+	if p.Script != nil && len(p.Script.Args) > 0 {
+		c.words = append(c.words, "--")
+		for _, a := range p.Script.Args {
+			c.words = append(c.words, format.ShellQuote(a))
+		}
+	}
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
 
@@ -71,14 +77,23 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(len(p.Expect) > 0, "--expect", joinComma(p.Expect, expectedStatuses))
 	c.addTLS(p.TLS)
 	c.addFilling(p)
+	if s := p.Script; s != nil {
+		c.addFlag(true, "--script", s.File)
+		c.lost = append(c.lost, neededFile(*s))
+		p.Steps = nil
+	}
 	if len(p.Hurl) == 0 {
 		c.addRequests(p)
 	}
 	for _, h := range p.Hurl {
 		c.words = append(c.words, format.ShellQuote(h.File))
-		c.lost = append(c.lost, fmt.Sprintf("it needs %s as it was (SHA-256 %.12s…)",
-			format.PlainLine(h.File), h.SHA256))
+		c.lost = append(c.lost, neededFile(h))
 	}
+}
+
+// neededFile is a file that the command needs.
+func neededFile(s loadplan.Script) string {
+	return fmt.Sprintf("it needs %s as it was (SHA-256 %.12s…)", format.PlainLine(s.File), s.SHA256)
 }
 
 // connectsElsewhere reports whether connections go elsewhere than the URL says.

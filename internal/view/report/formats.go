@@ -115,6 +115,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 		{"Durations", "lr", durationTable(r)},
 		{"Errors", "rl", errorTable(r)},
 		{"Checks", "lr", checkTable(r)},
+		{"Metrics", "lr", metricTable(r)},
 		{"Routes", "lr", routeTable(r)},
 		{"Agents", "lr", agentTable(r.Fleet)},
 		{"Server", "lr", processTable(r)},

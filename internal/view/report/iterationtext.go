@@ -69,6 +69,33 @@ func checkTable(r *result.Result) format.Table {
 	return t
 }
 
+// metricTable has a row for each counter and each histogram of a script.
+func metricTable(r *result.Result) format.Table {
+	if len(r.Metrics) == 0 {
+		return nil
+	}
+	t := format.Table{{"metric", "value", "count", "mean", "p50", "p99", "max"}}
+	for _, m := range r.Metrics {
+		row := []string{format.Clip(format.PlainLine(m.Name), longestCheck), "", "", "", "", "", ""}
+		switch v := m.Values; {
+		case m.Value != nil:
+			row[1] = format.SignificantDigits(*m.Value, metricDigits)
+		case v == nil:
+			row[2] = "0"
+		default:
+			row[2] = format.Count(v.Count)
+			for i, x := range []float64{v.Mean, v.P50, v.P99, v.Max} {
+				row[3+i] = format.SignificantDigits(x, metricDigits)
+			}
+		}
+		t = append(t, row)
+	}
+	return t
+}
+
+// metricDigits is how many digits a value has whose meaning only the script knows.
+const metricDigits = 6
+
 // longestCheck is how many characters of a check's name are shown.
 const longestCheck = 60
 

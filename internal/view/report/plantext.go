@@ -222,6 +222,8 @@ func streamsPerConnection(r *result.Result) int {
 var earlyEndings = map[string]string{
 	"interrupted": "INTERRUPTED",
 	"aborted":     "ENDED by --abort-on-slo",
+	"stopped":     "STOPPED by the script",
+	"faulted":     "ENDED because the script failed",
 	"gone":        "the server was GONE",
 	"unreachable": "UNREACHABLE",
 	"lost":        "ENDED because an agent was lost",

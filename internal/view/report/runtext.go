@@ -107,7 +107,7 @@ func writeTables(d *format.Document, s format.Style, r *result.Result) {
 		t.FirstRows().WriteText(d, "  ", "rl")
 		t.WriteRowsLeft(d)
 	}
-	for _, t := range []format.Table{checkTable(r), routeTable(r), agentTable(r.Fleet),
+	for _, t := range []format.Table{checkTable(r), metricTable(r), routeTable(r), agentTable(r.Fleet),
 		processTable(r)} {
 		if t != nil {
 			fmt.Fprintln(d)

@@ -83,6 +83,13 @@ export interface Check {
   failed: number;
 }
 
+/** A Metric is a counter, with a value, or a histogram, of a script. */
+export interface Metric {
+  name: string;
+  value?: number;
+  values?: { count: number; mean: number; p50: number; p99: number; max: number };
+}
+
 export interface Result {
   id?: string;
   dyno: string;
@@ -104,6 +111,7 @@ export interface Result {
   routes?: Route[];
   iterations?: Iterations; // of a scenario of several steps, or with checks
   checks?: Check[]; // of responses
+  metrics?: Metric[]; // that a script counted
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
   fleet?: { agents: Agent[] | null; [reading: string]: unknown };

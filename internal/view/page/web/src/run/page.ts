@@ -36,7 +36,7 @@ export function show(run: Run): void {
   const first = firstScreen(run.answer, [tiles(r), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
   const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
   page(words.what, words.how, [
-    { id: "iterations-all", title: r.iterations ? "Iterations and checks" : "Checks", content: [scenario(r)] },
+    { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
     { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r), grid(codes(r, over, cursors), failures(over, cursors))] },
     { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [grid(phases(r)), durations(r)] },
     { id: "over-time", title: "Over time", content: [grid(iterations(r, over, cursors), inFlight(over, cursors), traffic(over, cursors)), series(r)] },

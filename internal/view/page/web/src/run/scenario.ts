@@ -1,4 +1,4 @@
-// What users did: their iterations, and the checks of responses.
+// What users did: their iterations, the checks of responses, and what a script counted.
 
 import { h } from "../dom";
 import * as format from "../format";
@@ -6,14 +6,17 @@ import { more } from "../layout";
 import type { Iterations, Result } from "../result";
 import { cell, facts, table } from "../table";
 import { checkTable } from "./checks";
+import { metricTable } from "./metrics";
 
-/** scenario has the iterations and a table of checks, each where there are any. */
+/** scenario has the iterations and tables of checks and metrics, each where there are any. */
 export function scenario(r: Result): HTMLElement | null {
   const checks = r.checks ?? [];
-  if (!r.iterations && checks.length === 0) return null;
+  const metrics = r.metrics ?? [];
+  if (!r.iterations && checks.length + metrics.length === 0) return null;
   return h("div", {},
     ...(r.iterations ? iterationCounts(r.iterations) : []),
-    checks.length > 0 ? table(checkTable(checks), "Checks") : null);
+    checks.length > 0 ? table(checkTable(checks), "Checks") : null,
+    metrics.length > 0 ? table(metricTable(metrics), "Metrics") : null);
 }
 
 function iterationCounts(i: Iterations): Node[] {

@@ -1,0 +1,280 @@
+// Package luascript runs scripts in Lua with wrk's API as a scenario.
+//
+// A run has one machine of Lua for each thread, in which init, delay, request and response run, and
+// one more for setup and done: they exchange values through thread:get and thread:set, as in wrk.
+// Machines of different threads share nothing that changes under load.
+//
+// What a script makes is the text of a request. It is read as a request here (request.go), because
+// protocols other than HTTP/1 cannot send text. A script without a function request has one
+// request, which is made before the load: then a request costs no call of Lua.
+//
+// A script may be wrong, or somebody else's. It cannot reach files, processes or the network
+// (sandbox.go). Instructions and memory have limits (limits.go): what exceeds them ends the run,
+// and so does an error in the script.
+package luascript
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/scenario"
+	lua "github.com/yuin/gopher-lua"
+)
+
+// MaxBody is how many bytes of a body response() sees.
+const MaxBody = 1 << 20
+
+// Config is a script and the run that it is of.
+type Config struct {
+	Name, Source string
+	Args         []string // of init
+
+	Request            proto.Request // that of the command line: wrk.method, path, headers and body
+	URL                string        // as the user wrote it: args[0]
+	Scheme, Host, Port string        // of the URL; "": it has no port
+	HTTP2              bool          // requests have to be such that HTTP/2 or 3 can send them
+	Pipelines          bool          // request() may return several requests
+	Threads            int           // how many the run has
+	Seed               uint64        // of math.random
+	MaxMemory          uint64        // bytes; 0: DefaultMemory
+	MaxSetup           int64         // instructions of setup, init and done; 0: DefaultSetup
+
+	Output io.Writer                        // what scripts print; nil: nowhere
+	Getenv func(name string) (string, bool) // nil: there are no variables
+	Lookup func() ([]netip.AddrPort, error) // the addresses of Host; nil: there are none
+}
+
+// A Maker is the scenario of one run.
+type Maker struct {
+	Config
+	compiled *lua.FunctionProto
+	checks   []string
+	expected []string // checks of a plan that came from another process
+	memory   *memoryGuard
+
+	dynamic, delays, wants bool // the script defines request, delay, response
+	fixed                  *message
+	parameters             int // of response
+	many                   int // requests that the first request() returned
+	want                   proto.Want
+
+	printing sync.Mutex // Output
+
+	making sync.Mutex // all below
+	main   *machine   // of setup and done
+	ready  []*machine // of threads that the load has not taken
+	made   int        // machines of threads
+	known  []netip.AddrPort
+}
+
+// Compile reads a script, and makes the machines of a run: setup and init are over then. An error
+// has the file and the line.
+func Compile(c Config) (*Maker, error) {
+	m := &Maker{Config: c}
+	if err := m.compile(); err != nil {
+		return nil, err
+	}
+	return m, m.begin()
+}
+
+// compile compiles the script. Nothing of it runs.
+func (m *Maker) compile() (err error) {
+	m.MaxMemory, m.MaxSetup = cmp.Or(m.MaxMemory, DefaultMemory), cmp.Or(m.MaxSetup, DefaultSetup)
+	m.compiled, m.checks, err = compileChunk(m.Name, m.Source)
+	return err
+}
+
+// Again is the scenario of another run of the same script: everything begins anew.
+func (m *Maker) Again() (*Maker, error) {
+	again := &Maker{Config: m.Config, compiled: m.compiled, checks: m.checks, known: m.known}
+	return again, again.begin()
+}
+
+// begin makes the machines of all threads, and finds out what the script defines.
+func (m *Maker) begin() error {
+	for range max(m.Threads, 1) {
+		t, err := m.newThread()
+		if err != nil {
+			return err
+		}
+		m.ready = append(m.ready, t)
+	}
+	first := m.ready[0]
+	response := first.function("response")
+	m.dynamic, m.delays = first.function("request") != nil, first.function("delay") != nil
+	if response != nil {
+		m.parameters = 3 // of a function in Go, such as print
+		if response.Proto != nil && response.Proto.IsVarArg == 0 {
+			m.parameters = int(response.Proto.NumParameters)
+		}
+		m.setWant()
+	}
+	return m.verify(first)
+}
+
+// newThread makes the machine of a thread, and has setup and init run.
+func (m *Maker) newThread() (*machine, error) {
+	if m.main == nil {
+		var err error
+		if m.compiled == nil { // it came from another process
+			if err = m.compile(); err == nil && !slices.Equal(m.checks, m.expected) {
+				err = fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		m.memory = newMemoryGuard(m.MaxMemory)
+		if m.main, err = m.newMachine(0); err != nil {
+			return nil, err
+		}
+	}
+	m.made++
+	t, err := m.newMachine(uint64(m.made))
+	if err != nil {
+		return nil, err
+	}
+	t.own = &threadValue{of: t}
+	t.wrk.RawSetString("thread", t.own.in(t.LState))
+	if f := m.main.function("setup"); f != nil {
+		if err := m.main.call(m.MaxSetup, 0, f, t.own.in(m.main.LState)); err != nil {
+			return nil, err
+		}
+	}
+	t.setHost()
+	if f := t.function("init"); f != nil {
+		args := t.NewTable()
+		args.RawSetH(lua.LNumber(0), lua.LString(m.URL))
+		for _, a := range m.Args {
+			args.Append(lua.LString(a))
+		}
+		if err := t.call(t.MaxSetup, 0, f, args); err != nil {
+			return nil, err
+		}
+	}
+	if f, is := t.wrk.RawGetString("format").(*lua.LFunction); is {
+		if err := t.call(t.MaxSetup, 1, f); err != nil {
+			return nil, err
+		}
+		t.static, _ = t.take().(lua.LString)
+	}
+	return t, nil
+}
+
+// verify makes the first request, as wrk does, and reports why it could not be sent. A script's
+// first request is not sent: only the load sends.
+func (m *Maker) verify(first *machine) error {
+	text, f := string(first.static), first.function("request")
+	if m.dynamic {
+		var err error
+		if text, err = first.requestText(f); err != nil {
+			return err
+		}
+	}
+	for rest := text; rest != ""; m.many++ {
+		x := &message{}
+		var err error
+		if rest, err = m.read(first, f, x, rest); err != nil {
+			return err
+		}
+		if m.fixed == nil {
+			m.fixed = x
+		}
+	}
+	return m.refuseSeveral(first, f, m.many)
+}
+
+// refuseSeveral is the error of several requests in one text where the protocol has no such thing.
+func (m *Maker) refuseSeveral(t *machine, f *lua.LFunction, n int) error {
+	if n <= 1 || m.Pipelines {
+		return nil
+	}
+	return t.at(f, "request() returned %d requests at once, which only HTTP/1 can send; return one, "+
+		"or give --http 1.1", n)
+}
+
+// read reads the next request of a text that the script returned.
+func (m *Maker) read(t *machine, f *lua.LFunction, x *message, text string) (string, error) {
+	rest, err := x.read(text, m.Request.Authority)
+	if err == nil {
+		if m.HTTP2 {
+			err = h2.Check(x.request)
+		} else {
+			err = h1.Check(x.request)
+		}
+	}
+	if err != nil {
+		return "", t.at(f, "what request() returned cannot be sent: %v", err)
+	}
+	return rest, nil
+}
+
+// IsRandom reports that the plan's seed is used.
+func (m *Maker) IsRandom() bool { return true }
+
+// Want is what response needs.
+func (m *Maker) Want() proto.Want { return m.want }
+
+// Returned is how many requests the first call of request returned.
+func (m *Maker) Returned() int { return m.many }
+
+// Addresses are those that setup gave to threads, each once, if the script chose any.
+func (m *Maker) Addresses() (chosen []netip.Addr) {
+	for _, t := range m.ready {
+		if u, is := t.own.address.(*lua.LUserData); is {
+			if a := u.Value.(netip.AddrPort).Addr(); !slices.Contains(chosen, a) {
+				chosen = append(chosen, a)
+			}
+		}
+	}
+	return chosen
+}
+
+// SetPlan gives a plan the script. The plan's only request is what the script sends if it has no
+// function request, and else that of the command line.
+func (m *Maker) SetPlan(p *loadplan.Plan) {
+	sum := sha256.Sum256([]byte(m.Source))
+	p.Script = &loadplan.Script{File: filepath.Base(m.Name), SHA256: hex.EncodeToString(sum[:]),
+		Args: m.Args}
+	p.Scenario, p.Checks, p.Steps = m, m.checks, nil
+	r := loadplan.Request{Request: m.Request, Weight: 1, Name: m.Request.Method + " " + m.Request.Path}
+	if !m.dynamic {
+		r.Request = m.fixed.request
+		r.Header, r.Body = slices.Clone(r.Header), bytes.Clone(r.Body)
+		r.Name = r.Method + " " + r.Path
+		given := m.Request
+		r.Template = &given
+	}
+	p.Requests = []loadplan.Request{r}
+	if m.delays { // users think
+		p.Steps = []string{r.Name}
+	}
+}
+
+// Make makes the scenario of a worker.
+func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
+	m.making.Lock()
+	defer m.making.Unlock()
+	var t *machine
+	if len(m.ready) > 0 {
+		t, m.ready = m.ready[0], m.ready[1:]
+	} else {
+		var err error
+		if t, err = m.newThread(); err != nil {
+			return nil, err
+		}
+	}
+	return &worker{machine: t, users: s.Users}, nil
+}
