@@ -167,10 +167,11 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
-// WithRounds is e with exactly so many rounds, whatever its file says.
+// WithRounds is e with exactly so many rounds, whatever its file says, and however long they take.
 func WithRounds(e *Experiment, rounds int) *Experiment {
 	q := *e
 	q.Design.Rounds, q.Design.MaxRounds, q.Design.Precision = rounds, 0, 0
+	q.Design.Budget = 0
 	return &q
 }
 

@@ -82,13 +82,13 @@ func TestRunAnswerOfAnything(t *testing.T) {
 
 // The summary of a run has its numbers in a table; one of which nothing was answered has none.
 func TestRunSummary(t *testing.T) {
-	got := RunAnswer(reporttest.Closed()).Markdown("dyno run x")
+	got := RunAnswer(reporttest.Closed()).Markdown("dyno run x", answer.Limits{})
 	for _, want := range []string{"| requests/s | p50 | p90 | p99 | p99.9 | max | errors |", "| 332,014 | 289 µs |", "dyno run x"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not have %q:\n%s", want, got)
 		}
 	}
-	if got := RunAnswer(reporttest.Unreachable()).Markdown(""); strings.Contains(got, "|") {
+	if got := RunAnswer(reporttest.Unreachable()).Markdown("", answer.Limits{}); strings.Contains(got, "|") {
 		t.Errorf("a table of nothing:\n%s", got)
 	}
 }
