@@ -49,7 +49,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # The race detector has nothing to find in these, and takes most of their time: by their source none
 # starts a goroutine (a test holds them to that), and e2e tests a program that it builds without it.
-ALONE = ./e2e ./internal/view/page ./internal/capacity ./bench/correction ./internal/engine/requests ./internal/lab/experiment ./internal/stats
+ALONE = ./e2e ./internal/view/page ./internal/engine/check ./internal/capacity ./bench/correction ./internal/engine/requests ./internal/lab/experiment ./internal/stats
 
 # Those that take longest begin first, so that at the end no CPU waits for one of them.
 LONG = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/store ./internal/lab/run ./bench ./internal/view/serve

@@ -30,10 +30,7 @@ type Comparison struct {
 
 	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
-	// Factor is set where settings of a factor are compared, and With, too, where an interaction is
-	// judged: experiment.Contrast has the details.
-	Factor string `json:"factor,omitempty"`
-	With   string `json:"with,omitempty"`
+	Effect
 
 	Control     bool `json:"control,omitempty"`      // the A/A arm
 	ClientBound bool `json:"client_bound,omitempty"` // limited by the generator, not by the server
@@ -41,6 +38,14 @@ type Comparison struct {
 	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the requested one
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs with a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
+}
+
+// An Effect is set where settings of a factor are compared: experiment.Contrast has the details.
+type Effect struct {
+	Factor  string `json:"factor,omitempty"`
+	With    string `json:"with,omitempty"`    // the other factor of an interaction
+	Aliases string `json:"aliases,omitempty"` // interactions that a screening takes for this one
+	Method  Method `json:"method,omitempty"`  // "": by sign flips of rounds, or Holm's correction
 }
 
 // PValues are the probabilities, from 0 to 1, that equal arms would differ at least as much as
@@ -51,6 +56,12 @@ type PValues struct {
 	Q         float64 `json:"q"`          // Benjamini-Hochberg, over all that is compared
 	PHolm     float64 `json:"p_holm"`     // Holm, likewise
 }
+
+// A Method is how comparisons were judged, where that is not the usual way.
+type Method string
+
+// ByLenth: a screening of few rounds, in which the spread of all effects is the measure of noise.
+const ByLenth Method = "lenth"
 
 // A Family is the comparisons that are corrected together, because they answer one question.
 type Family string

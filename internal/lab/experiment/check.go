@@ -215,6 +215,9 @@ func (c *checker) checkFactors() {
 		c.addFaultIf(true, "factors", "%d are given; %d are possible", n, maxFactors)
 		c.Factors = c.Factors[:maxFactors]
 	}
+	c.addFaultIf(c.Design.Screen && len(c.Factors) < fewestScreened, "design.screen",
+		"is for %d factors or more; all combinations of %d are few enough: leave it out",
+		fewestScreened, len(c.Factors))
 	for _, f := range c.Factors {
 		at := joinPath("factors", f.Name)
 		_, isVerb := verbs[f.Name]
@@ -223,6 +226,8 @@ func (c *checker) checkFactors() {
 		c.addKeyFaultIf(isVerb || slices.Contains(reserved, f.Name) || slices.Contains(logic, f.Name), at,
 			"%s means something else in templates; choose another name", f.Name)
 		c.addFaultIf(len(f.Value) == 0, at, "the list is empty")
+		c.addFaultIf(c.Design.Screen && len(f.Value) > 0 && len(f.Value) != 2, at,
+			"a screening (design.screen) compares two values of each factor; here are %d", len(f.Value))
 		for i, v := range f.Value {
 			c.addFaultIf(len(v) > 64 || strings.ContainsFunc(v, isControl), fmt.Sprintf("%s[%d]", at, i),
 				"a value has at most 64 characters, on one line")

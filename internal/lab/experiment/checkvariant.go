@@ -22,13 +22,10 @@ func (c *checker) checkVariants() {
 		c.addKeyFaultIf(!nameOf.MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
 		c.checkDefinition(at, v.Value)
 		c.checkTemplates(at, v)
-		n := 1
 		for factor := range mentionedBy(v.Value) {
-			values, _ := c.Factors.Get(factor)
-			n = min(n*max(1, len(values)), maxVariants+1)
 			mentioned[factor] = true
 		}
-		expanded += n
+		expanded += c.countVariants(v.Value)
 	}
 	for _, f := range c.Factors {
 		idle := len(c.Variants) > 0 && !mentioned[f.Name] && factorOf.MatchString(f.Name)
@@ -40,6 +37,21 @@ func (c *checker) checkVariants() {
 		c.Variants = nil // later checks would expand them
 	}
 	c.checkNameClashes()
+}
+
+// countVariants is how many variants the factors make of d; above maxVariants it is not exact.
+func (c *checker) countVariants(d Definition) int {
+	n, factors := 1, 0
+	for factor := range mentionedBy(d) {
+		if values, is := c.Factors.Get(factor); is {
+			n = min(n*max(1, len(values)), maxVariants+1)
+			factors++
+		}
+	}
+	if c.Design.Screen && factors >= fewestScreened {
+		return len(screeningRuns(factors))
+	}
+	return n
 }
 
 // checkNameClashes reports values of factors that give two variants the same name. Everything that

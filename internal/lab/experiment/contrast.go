@@ -17,6 +17,9 @@ type Contrast struct {
 	Name     string // as "log=off"
 	Baseline string // as "log=on"
 	Pairs    []Pair // the contrast is the geometric mean of their ratios
+
+	// Aliases are other interactions that a screening cannot tell apart from this one.
+	Aliases []string
 }
 
 // A Pair is two variants by name.
@@ -37,12 +40,18 @@ func Contrasts(e *Experiment, loaded []string) (all []Contrast) {
 	})
 	var groups []contrastGroup
 	for _, d := range e.Variants {
-		g := contrastGroup{factors: e.Factors}
+		g := contrastGroup{}
 		for _, v := range variants {
 			if v.Of == d.Name && len(v.Factors) > 0 {
 				g.variants = append(g.variants, v)
 			}
 		}
+		for _, f := range e.Factors {
+			if len(g.variants) > 0 && g.variants[0].has(f.Name) {
+				g.factors = append(g.factors, f)
+			}
+		}
+		g.screened = e.isScreened(g.factors)
 		if len(g.variants) > 0 {
 			g.of = d.Name + " "
 			groups = append(groups, g)
@@ -51,20 +60,33 @@ func Contrasts(e *Experiment, loaded []string) (all []Contrast) {
 	if len(groups) == 1 {
 		groups[0].of = ""
 	}
+	var interactions []Contrast
 	for _, g := range groups {
-		all = append(all, g.mainEffects()...)
+		effects, together := g.contrasts()
+		all, interactions = append(all, effects...), append(interactions, together...)
 	}
-	for _, g := range groups {
-		all = append(all, g.interactions()...)
+	return append(all, interactions...)
+}
+
+// has reports whether v has a value of a factor.
+func (v Variant) has(factor string) bool {
+	_, is := v.value(factor)
+	return is
+}
+
+func (g contrastGroup) contrasts() (effects, interactions []Contrast) {
+	if g.screened {
+		return g.screenedContrasts()
 	}
-	return all
+	return g.mainEffects(), g.interactions()
 }
 
 // A contrastGroup is the variants of one definition.
 type contrastGroup struct {
 	of       string // what names begin with
-	factors  Mapping[[]string]
+	factors  []Entry[[]string]
 	variants []Variant
+	screened bool // a fraction of the combinations is run
 }
 
 func (g contrastGroup) mainEffects() (all []Contrast) {

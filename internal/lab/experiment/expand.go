@@ -24,7 +24,8 @@ type Variant struct {
 type Setting struct{ Factor, Value string }
 
 // Expand returns every variant of e, in the file's order. The last factor varies fastest. A factor
-// multiplies only those definitions whose templates mention it.
+// multiplies only those definitions whose templates mention it. A screening has a fraction of the
+// combinations (screeningRuns).
 func Expand(e *Experiment) []Variant {
 	var all []Variant
 	for _, d := range e.Variants {
@@ -37,22 +38,32 @@ func expandOne(e *Experiment, d Entry[Definition]) []Variant {
 	mentioned := mentionedBy(d.Value)
 	all := []Variant{{Name: d.Name, Of: d.Name, Definition: d.Value, here: e.Here,
 		workload: &e.Workload, declared: e.Factors.Names()}}
+	var factors []Entry[[]string]
 	for _, f := range e.Factors {
-		if !mentioned[f.Name] || len(f.Value) == 0 {
-			continue
+		if mentioned[f.Name] && len(f.Value) > 0 {
+			factors = append(factors, f)
 		}
+	}
+	if e.isScreened(factors) {
+		return expandScreened(all[0], factors)
+	}
+	for _, f := range factors {
 		var more []Variant
 		for _, v := range all {
 			for _, value := range f.Value {
-				w := v
-				w.Name = fmt.Sprintf("%s %s=%s", v.Name, f.Name, value)
-				w.Factors = append(slices.Clip(v.Factors), Setting{f.Name, value})
-				more = append(more, w)
+				more = append(more, v.with(f.Name, value))
 			}
 		}
 		all = more
 	}
 	return all
+}
+
+// with is v with a value of one more factor.
+func (v Variant) with(factor, value string) Variant {
+	v.Name = fmt.Sprintf("%s %s=%s", v.Name, factor, value)
+	v.Factors = append(slices.Clip(v.Factors), Setting{factor, value})
+	return v
 }
 
 // mentionedBy are the words that the templates of d mention, factors among them.

@@ -83,6 +83,9 @@ type Design struct {
 	// Seed determines everything random; 0: the laboratory draws one.
 	Seed int64 `json:"seed,omitempty" range:"1,9007199254740991"`
 
+	// Screen runs a fraction of the combinations of factors, which have two values each.
+	Screen bool `json:"screen,omitempty"`
+
 	Baseline  string   `json:"baseline"` // the variant that others are compared with
 	AA        bool     `json:"aa"`       // the baseline a second time, as a control
 	Isolation string   `json:"isolation" one:"process,none"`

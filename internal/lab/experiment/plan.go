@@ -139,7 +139,7 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 		}
 	}
 	d, m := e.Design, Comparisons(e, variants)
-	few := d.Rounds < LeastRounds && d.Precision == 0
+	few := d.Rounds < LeastRounds && d.Precision == 0 && !d.Screen
 	warn(few, "design.rounds", "with %d of them the least p is %.3g %%, which is above 5 %%: "+
 		"whatever differs, no verdict can say so; it takes %d",
 		d.Rounds, 200*math.Pow(2, -float64(d.Rounds)), LeastRounds)

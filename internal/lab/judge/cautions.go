@@ -38,7 +38,8 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	case d.Isolation == experiment.Shared:
 		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
 	}
-	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds {
+	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds &&
+		!d.Screen {
 		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
 			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
 	}

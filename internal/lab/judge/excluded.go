@@ -3,6 +3,7 @@ package judge
 import (
 	"dyno/internal/lab"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -64,6 +65,17 @@ func Unloaded(r *lab.Record) string {
 // JoinLines joins the lines of a text into one, because messages of servers may have several.
 func JoinLines(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")
+}
+
+// BreaksScreening reports whether a screening lacks a variant. Then none of its effects is free of
+// the others.
+func BreaksScreening(r *lab.Record) bool {
+	if r.Experiment == nil || !r.Experiment.Design.Screen {
+		return false
+	}
+	return slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
+		return !a.Control && !a.LeftOut && (len(a.Missing) > 0 || a.Unfit != "")
+	})
 }
 
 // LeavesNothing reports whether so many variants cannot be loaded that no comparison is left. It is

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -35,7 +36,8 @@ func (q scope) contrastsByMeasure(cells byCell, m lab.Measure, level string,
 			n /= 4 // the mean is of fours, each with the noise of two pairs
 		}
 		p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Variant: c.Name,
-			Baseline: c.Baseline, Better: m.Better, Factor: c.Factor, With: c.With},
+			Baseline: c.Baseline, Better: m.Better, Effect: lab.Effect{
+				Factor: c.Factor, With: c.With, Aliases: strings.Join(c.Aliases, ", or ")}},
 			margin: stats.Margin{Practical: q.margin, Floor: floor / math.Sqrt(n)}}
 		for _, round := range cells.roundNumbers() {
 			p.addRound(cells, m, round, c.Pairs)
@@ -63,4 +65,33 @@ func greatest(floors map[string]float64) (most float64) {
 		most = max(most, f)
 	}
 	return most
+}
+
+// judgeUnreplicated judges the effects of a screening with too few rounds for intervals of their
+// own, those of each measure at each level together.
+func judgeUnreplicated(all []*paired) {
+	type cell struct{ metric, level string }
+	families := map[cell][]*paired{}
+	for _, p := range all {
+		if p.Factor != "" && len(p.row) < MinRounds {
+			at := cell{p.Metric, p.Level}
+			families[at] = append(families[at], p)
+		}
+	}
+	for _, family := range families {
+		x, scale := make([]float64, len(family)), make([]float64, len(family))
+		margins := make([]stats.Margin, len(family))
+		for i, p := range family {
+			x[i], scale[i], margins[i] = meanOf(p.logs), 1, p.margin
+			if p.With != "" {
+				scale[i] = 2
+			}
+		}
+		for i, j := range stats.JudgeUnreplicated(x, scale, margins) {
+			p := family[i]
+			applyJudgement(&p.Comparison, j, p.margin)
+			p.Method, p.Trials = lab.ByLenth, len(p.logs)
+			p.Alone, p.PHolm, p.Q = j.Ratio, j.Adjusted, j.P
+		}
+	}
 }

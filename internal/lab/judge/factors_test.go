@@ -125,3 +125,90 @@ func TestFactorsWithHoles(t *testing.T) {
 		}
 	}
 }
+
+// screening is an experiment of eight factors in sixteen variants: the first changes throughput by
+// 10 %, the second by 4 %, and the first and the third together by 6 % more. The other factors do
+// nothing.
+func screening(seed uint64, rounds int, noise, size float64) (scope, []*lab.Trial) {
+	e := &experiment.Experiment{Design: experiment.Design{Screen: true}}
+	url := "http://127.0.0.1"
+	for j := range 8 {
+		name := fmt.Sprint("f", j)
+		e.Factors = append(e.Factors, experiment.Entry[[]string]{Name: name, Value: []string{"a", "b"}})
+		url += "/{{" + name + "}}"
+	}
+	e.Variants = experiment.Mapping[experiment.Definition]{{Name: "n",
+		Value: experiment.Definition{URL: experiment.Template(url)}}}
+	q := scope{metrics: []experiment.Metric{"throughput"}, margin: 0.02, levels: []string{"l"}, screen: true}
+	variants := experiment.Expand(e)
+	var loaded []string
+	for _, v := range variants {
+		loaded = append(loaded, v.Name)
+		q.arms = append(q.arms, scopeArm{name: v.Name})
+	}
+	q.contrasts = experiment.Contrasts(e, loaded)
+	random := rand.New(rand.NewPCG(seed, 24))
+	var trials []*lab.Trial
+	for round := 1; round <= rounds; round++ {
+		drift := 0.3 * random.NormFloat64()
+		for _, v := range variants {
+			x := drift + noise*random.NormFloat64()
+			has := func(j int) bool { return v.Factors[j].Value == "b" }
+			if has(0) {
+				x += 0.10 * size
+			}
+			if has(1) {
+				x += 0.04 * size
+			}
+			if has(0) && has(2) {
+				x += 0.06 * size
+			}
+			trials = append(trials, logged(v.Name, round, x))
+		}
+	}
+	return q, trials
+}
+
+// Screenings find two effects and an interaction, and what is nothing stays nothing: by sign flips of
+// eight rounds, and by Lenth's method with one round.
+func TestScreeningFindsWhatIsThere(t *testing.T) {
+	for _, test := range []struct {
+		rounds      int
+		noise       float64
+		least, most int // of 100: that find all three, and that call a factor different that is none
+	}{{8, 0.02, 90, 12}, {1, 0.005, 85, 12}} {
+		found, wrong, invented := 0, 0, 0
+		for seed := range uint64(100) {
+			q, trials := screening(seed, test.rounds, test.noise, 1)
+			shown := map[string]bool{}
+			for _, c := range judgeScope(q, trials) {
+				shown[c.Variant] = c.Verdict == stats.Different
+				if (c.Method == lab.ByLenth) != (test.rounds == 1) {
+					t.Fatalf("%d rounds: %s by %q", test.rounds, c.Variant, c.Method)
+				}
+			}
+			if shown["f0=b"] && shown["f1=b"] && shown["f0=b and f2=b"] {
+				found++
+			}
+			for j := 3; j < 8; j++ { // the third has a mean effect, of 3 %
+				if shown[fmt.Sprintf("f%d=b", j)] {
+					wrong++
+					break
+				}
+			}
+			q, trials = screening(seed, test.rounds, test.noise, 0)
+			for _, c := range judgeScope(q, trials) {
+				if c.PAdjusted <= 0.05 && c.With == "" {
+					invented++
+					break
+				}
+			}
+		}
+		t.Logf("%d rounds: %d of 100 find all, %d call nothing different, %d of nothing", test.rounds, found,
+			wrong, invented)
+		if found < test.least || wrong > test.most || invented > test.most {
+			t.Errorf("%d rounds: %d find all three, %d call a factor different that is not, %d of nothing",
+				test.rounds, found, wrong, invented)
+		}
+	}
+}

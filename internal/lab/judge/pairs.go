@@ -18,6 +18,7 @@ type scope struct {
 	levels    []string
 	arms      []scopeArm
 	contrasts []experiment.Contrast // of factors
+	screen    bool                  // contrasts are those of a screening
 }
 
 // A scopeArm is an arm and its baseline; "" if it is not compared.
@@ -39,6 +40,9 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 		return !p.Control && !keep(p.Comparison)
 	})
 	judgeTogether(all)
+	if q.screen {
+		judgeUnreplicated(all)
+	}
 	table := make([]lab.Comparison, len(all))
 	for i, p := range all {
 		table[i] = p.Comparison
@@ -208,7 +212,7 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 // scopeOf is the scope of an experiment's verdicts.
 func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
-	q := scope{metrics: d.Metrics, margin: float64(d.Margin)}
+	q := scope{metrics: d.Metrics, margin: float64(d.Margin), screen: d.Screen}
 	for _, l := range r.Experiment.Levels {
 		q.levels = append(q.levels, l.Name)
 	}

@@ -50,7 +50,10 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 			Says:   "--quick: few rounds and short windows show whether the experiment works, and no more",
 			Remedy: "run it without --quick"})
 	}
-	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && len(r.Verdicts) > 0 {
+	needsRounds := slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
+		return !c.Control && c.Method == ""
+	})
+	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && needsRounds {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
 			Says: fmt.Sprintf("Too few rounds for a verdict: %d, and it takes %d", n, judge.MinRounds)})
 	}

@@ -83,6 +83,17 @@ func curveNotes(r *lab.Record, g answer.Group) (all []string) {
 	return all
 }
 
+// aliasNotes say which interactions a screening cannot tell apart from those that are decided.
+func aliasNotes(r *lab.Record, g answer.Group) (all []string) {
+	for _, f := range g.Findings {
+		if c := r.Verdicts[f.Comparison]; f.IsDecided() && len(c.Aliases) > 0 {
+			all = append(all, fmt.Sprintf("%s cannot be told apart from %s", format.PlainLine(c.Variant),
+				format.PlainLine(c.Aliases)))
+		}
+	}
+	return all
+}
+
 // areRising reports whether values are numbers, each larger than the one before.
 func areRising(values []string) bool {
 	last := 0.0

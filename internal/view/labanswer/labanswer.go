@@ -50,7 +50,7 @@ func groupsOf(r *lab.Record) (all []answer.Group) {
 	}
 	for i, g := range all {
 		labelRows(g.Findings)
-		all[i].Notes = curveNotes(r, g)
+		all[i].Notes = append(curveNotes(r, g), aliasNotes(r, g)...)
 		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
 			better := float64(r.Verdicts[x.Comparison].Better)
 			return cmp.Compare(better*y.Ratio, better*x.Ratio)

@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/lab"
@@ -18,6 +19,11 @@ func correctionText(all []lab.Comparison) []string {
 			apart = apart || c.Against > 0
 			uncorrected = uncorrected || c.PAdjusted == 0
 		}
+	}
+	if slices.ContainsFunc(all, func(c lab.Comparison) bool { return c.Method == lab.ByLenth }) {
+		return []string{"There are too few rounds for their own spread: the spread of all effects of a " +
+			"measure is the measure of noise (Lenth's method, simultaneous at 95 %). It finds less where " +
+			"most effects are real."}
 	}
 	const promise = "what they say holds of all together, in 95 of 100 experiments."
 	switch {

@@ -1,0 +1,88 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Of seven effects with sizes 1 to 7, s₀ is 1.5·4 = 6 and all are below 15: PSE is 6 too. The
+// quantile of t with 7/3 degrees of freedom at (1+0.95^(1/7))/2 is computed here by its density.
+func TestPseudoError(t *testing.T) {
+	for _, test := range []struct {
+		sizes []float64
+		want  float64
+	}{
+		{[]float64{1, 2, 3, 4, 5, 6, 7}, 6},
+		{[]float64{1, 1, 1, 1, 1, 1, 100}, 1.5},        // the large one is no noise
+		{[]float64{0.5, 1, 1.5, 2, 2.5, 50, 60}, 2.25}, // s₀ is 3, the small ones have the median 1.5
+		{[]float64{0, 0, 0, 0, 0, 0, 1}, 0},            // nothing but one
+	} {
+		if got := pseudoError(test.sizes); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", test.sizes, got, test.want)
+		}
+	}
+	p := (1 + math.Pow(0.95, 1.0/15)) / 2
+	if q := studentT(p, 5); math.Abs(tailsOfT(q, 5)-2*(1-p)) > 1e-9 {
+		t.Errorf("t of %v is %v, beyond which lies %v", p, q, tailsOfT(q, 5))
+	}
+}
+
+// unreplicated are fifteen effects with noise of 1 %, of which these are real.
+func unreplicated(random *rand.Rand, real map[int]float64) []Judgement {
+	x, scale, margins := make([]float64, 15), make([]float64, 15), make([]Margin, 15)
+	for i := range x {
+		scale[i] = 1
+		if i >= 8 {
+			scale[i] = 2
+		}
+		x[i] = real[i] + 0.01*scale[i]*random.NormFloat64()
+		margins[i] = Margin{Practical: 0.005}
+	}
+	return JudgeUnreplicated(x, scale, margins)
+}
+
+// Where nothing is real, an effect is called different in about 5 of 100 screenings; three real ones
+// are found nearly always if they are ten times the noise.
+func TestJudgeUnreplicated(t *testing.T) {
+	random := rand.New(rand.NewPCG(24, 1))
+	wrong, found := 0, 0
+	for range 1000 {
+		for _, j := range unreplicated(random, nil) {
+			if j.Verdict == Different {
+				wrong++
+				break
+			}
+		}
+		all := unreplicated(random, map[int]float64{0: 0.1, 3: -0.1, 9: 0.2})
+		if all[0].Verdict == Different && all[3].Verdict == Different && all[9].Verdict == Different {
+			found++
+		}
+		for i, j := range all {
+			if out := j.Ratio.Low > 1 || j.Ratio.High < 1; out != (j.Adjusted <= 0.05) {
+				t.Fatalf("effect %d: interval and p contradict each other: %+v", i, j)
+			}
+		}
+	}
+	if wrong > 80 { // 50 are expected, and 81 have a chance below 0.001 %
+		t.Errorf("%d of 1,000 screenings of nothing find something", wrong)
+	}
+	if found < 900 {
+		t.Errorf("%d of 1,000 screenings find all three", found)
+	}
+}
+
+// Few effects, and effects that are all 0, say nothing.
+func TestJudgeUnreplicatedOfLittle(t *testing.T) {
+	for _, x := range [][]float64{{1, 2, 3}, {0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 1}} {
+		scale, margins := make([]float64, len(x)), make([]Margin, len(x))
+		for i := range scale {
+			scale[i] = 1
+		}
+		for i, j := range JudgeUnreplicated(x, scale, margins) {
+			if len(x) < fewestEffects && j.Verdict != Inconclusive || math.IsNaN(j.P) || math.IsNaN(j.Ratio.Low) {
+				t.Errorf("%v: effect %d is %+v", x, i, j)
+			}
+		}
+	}
+}
