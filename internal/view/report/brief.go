@@ -181,14 +181,17 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 // serverVerdict is what the server did. What the lines below say of objectives and kinds of errors is
 // not in it.
 func serverVerdict(r *result.Result) string {
-	text := heldText(r)
-	if share := failedShare(r); r.OnlyErrors() {
-		text = "FAILING: every answer was an error"
-	} else if share >= failingShare {
-		text = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2))
+	text, of := heldText(r), "them"
+	if share := failedShare(r); share >= failingShare {
+		text, of = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2)), "the iterations"
+		for _, warning := range r.Warnings {
+			if strings.HasPrefix(warning, saidOfErrors[0]) {
+				text = format.PlainLine(warning)
+			}
+		}
 	}
 	if share, failing := failedIterations(r); failing {
-		text += fmt.Sprintf("; %s of the iterations failed", format.Percentage(share, 2))
+		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
 	if why, early := earlyEndings[r.Ended]; early {
 		text += "; " + why

@@ -151,7 +151,7 @@ func TestBoxOfDoubtfulRuns(t *testing.T) {
 			t.Errorf("%s: the verdict is %s", name, got)
 		}
 	}
-	if got := serverVerdict(iterations); !strings.Contains(got, "5 % of the iterations failed") {
+	if got := serverVerdict(iterations); !strings.Contains(got, "; 5 % of them failed") {
 		t.Error(got)
 	}
 }
