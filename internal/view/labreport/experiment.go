@@ -24,6 +24,7 @@ import (
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -199,7 +200,11 @@ func variantSentence(c lab.Comparison) string {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
 	}
-	of += fmt.Sprintf("is %s: %s times that of %s %s", verdict, comparisonRatio(c), c.Baseline,
+	is := string(verdict)
+	if verdict == answer.Same {
+		is, why = is+", "+why, ""
+	}
+	of += fmt.Sprintf("is %s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
 		comparisonInterval(c))
 	if why != "" {
 		of += "; " + why
