@@ -153,7 +153,7 @@ func (g *GateOutcome) DescribeWorse() string {
 	return strings.Join(all, "; ")
 }
 
-// Explain says in one line what a gate decided: that it passed, what is worse, or what is undecided.
+// Explain says in one line what a gate decided: that it passed, what is worse, or what is open.
 func (g *GateOutcome) Explain() string {
 	switch {
 	case g.Verdict == Passed && g.Why == "":

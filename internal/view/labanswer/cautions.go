@@ -61,8 +61,8 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 }
 
 // countTrials counts the cells' trials that ran, each once, and those that were planned; 0 of an
-// experiment that ends when its intervals are narrow. What ran besides the plan, or of a variant that
-// is not loaded any more, does not count.
+// experiment that ends when its intervals are narrow. What ran besides the plan, or of a variant
+// that is not loaded any more, does not count.
 func countTrials(r *lab.Record) (done, planned int) {
 	rounds, cells := lab.ConfirmingRound-1, []lab.CellKey(nil)
 	if r.Experiment != nil {
@@ -196,7 +196,7 @@ func countedTrials(r *lab.Record) (counted []lab.TrialSummary, repeated int) {
 		case !known:
 			at[key] = len(counted)
 			counted = append(counted, t)
-		case counted[i].Failure != nil && t.Failure == nil || t.Failure == nil && t.Grade < counted[i].Grade:
+		case t.Failure == nil && (counted[i].Failure != nil || t.Grade < counted[i].Grade):
 			counted[i] = t
 			repeated++
 		case counted[i].Failure == nil && counted[i].Grade != lab.GradeF:

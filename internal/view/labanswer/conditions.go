@@ -59,8 +59,9 @@ func loadsText(levels []experiment.Level) []string {
 func trialsText(r *lab.Record) string {
 	s := fmt.Sprintf("%s, %s", format.Plural(int64(r.RoundsRun()), "round"),
 		format.Plural(int64(len(r.Trials)), "trial"))
+	counted := func(l experiment.Level) bool { return l.Requests > 0 }
 	if r.Experiment == nil || r.Experiment.Design.Measure == 0 ||
-		slices.ContainsFunc(r.Experiment.Levels, func(l experiment.Level) bool { return l.Requests > 0 }) {
+		slices.ContainsFunc(r.Experiment.Levels, counted) {
 		return s
 	}
 	return s + " of " + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s each"

@@ -171,8 +171,8 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 const boundWhy = "the generator was the limit"
 
 // VerdictOf is the one verdict of a comparison, and why it is undecided, or within what it is the
-// same. Where the generator was at its limit it shows the generator's limit and not the server's, so
-// nothing is decided.
+// same. Where the generator was at its limit it shows the generator's limit and not the server's,
+// so nothing is decided.
 func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	switch {
 	case c.ClientBound:

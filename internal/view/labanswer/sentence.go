@@ -238,8 +238,8 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 	return strings.Join(parts, "; ")
 }
 
-// againstFirst is the largest difference of another measure that speaks against what the first group
-// says of a variant, or speaks against one of which it says nothing; at is its group, or -1.
+// againstFirst is the largest difference of another measure that speaks against what the first
+// group says of a variant, or against one of which it says nothing; at is its group, or -1.
 func againstFirst(groups []answer.Group) (worst answer.Finding, at int) {
 	at = -1
 	said := map[string]answer.Verdict{}

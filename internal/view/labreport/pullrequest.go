@@ -134,7 +134,7 @@ func shortAnswer(r *lab.Record) answer.Answer {
 
 const notLoadedHead = "\nNot loaded:\n\n"
 
-// writeRefused lists so many of the variants that were not loaded, with what can be done about each.
+// writeRefused lists so many of the variants that were not loaded, each with its remedy.
 func writeRefused(w io.Writer, a answer.Answer, most int) {
 	for i, f := range a.NotLoaded {
 		if i == 0 {

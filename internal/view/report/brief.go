@@ -178,12 +178,13 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 	return append(all, storedFact(r)...)
 }
 
-// serverVerdict is what the server did. What the lines below say of objectives and kinds of errors is
-// not in it.
+// serverVerdict is what the server did. What the lines below say of objectives and kinds of errors
+// is not in it.
 func serverVerdict(r *result.Result) string {
 	text, of := heldText(r), "them"
 	if share := failedShare(r); share >= failingShare {
-		text, of = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2)), "the iterations"
+		of = "the iterations"
+		text = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2))
 		for _, warning := range r.Warnings {
 			if strings.HasPrefix(warning, saidOfErrors[0]) {
 				text = format.PlainLine(warning)
@@ -199,8 +200,8 @@ func serverVerdict(r *result.Result) string {
 	return text
 }
 
-// boxColor is the colour of a run's verdict: that of the box, and green if it only says that one run
-// has no interval, or that few requests failed.
+// boxColor is the colour of a run's verdict: that of the box, and green if it only says that one
+// run has no interval, or that few requests failed.
 func boxColor(r *result.Result, a answer.Answer) format.Color {
 	_, early := earlyEndings[r.Ended]
 	switch {

@@ -25,7 +25,8 @@ func RunAnswer(r *result.Result) answer.Answer {
 		a.Sentence += "; " + clause
 	}
 	a.Judge(notTheLimit)
-	if !slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool { return c.Kind != answer.OneRun }) {
+	other := func(c answer.Caution) bool { return c.Kind != answer.OneRun }
+	if !slices.ContainsFunc(a.Cautions, other) {
 		a.BoxText = sentenceStart(notTheLimit) + ", and nothing else speaks against this run"
 	}
 	a.Next = runStep(r, a)
