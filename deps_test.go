@@ -57,7 +57,7 @@ engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.or
 engine/machine: / golang.org/x/sys
 engine/loadplan: engine/h3 engine/machine engine/proto engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
-engine/transport: engine/h3 engine/loadplan engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
+engine/transport: engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net

@@ -151,9 +151,14 @@ func roundRate(perSecond float64) loadplan.Rate {
 
 // bracketRate brackets, narrows and confirms.
 func (s *search) bracketRate(ctx context.Context) {
+	least := max(loadplan.Rate(float64(s.rate)/lowest), 1)
 	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; {
 		if s.tryRate(ctx, rate); s.isOver() {
 			return
+		}
+		if s.low == 0 && rate > least && s.last.OnlyErrors() {
+			rate = least // if not even this has a right answer, the rate is not why
+			continue
 		}
 		if s.low == rate {
 			rate, doubled = 2*rate, doubled+1

@@ -310,6 +310,70 @@ func TestEveryCheckFails(t *testing.T) {
 	}
 }
 
+// wrongAnswers is a runner whose answers fail a check, but for those of rates up to right. Its
+// generator is at its limit.
+func wrongAnswers(right float64, seconds *[]int) result.Runner {
+	return func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
+		l := &loadresult.Result{Plan: p, Total: metric.NewCounters(), Ended: loadresult.ByDuration}
+		l.Busy = 0.99
+		n, kind := int64(math.Ceil(p.Rate.PerSecond())), loadresult.Failure{Phase: loadresult.Check, Kind: "contains:ok",
+			Address: "a", Detail: "it did not pass"}
+		length := int(time.Duration(p.Duration) / time.Second)
+		for i := range length {
+			if ctx.Err() != nil {
+				l.Ended = loadresult.Interrupted
+				break
+			}
+			l.Measured += time.Second
+			iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: n}
+			l.Total.Sent += n
+			l.Total.Status[200] += n
+			for range n {
+				if p.Rate.PerSecond() > right {
+					l.Total.ErrorLatency.Record(1e6)
+				} else {
+					l.Total.Latency.Record(1e6)
+				}
+			}
+			if p.Rate.PerSecond() > right {
+				iv.Failed, l.Total.Failed, kind.Count = n, l.Total.Failed+n, kind.Count+n
+			} else {
+				iv.Completed, l.Total.Completed = n, l.Total.Completed+n
+				h := metric.NewHistogram(metric.Fine)
+				for range n {
+					h.Record(1e6)
+				}
+				iv.Latency = h.ToSparse()
+				l.Busy = 0.1
+			}
+			each(iv)
+		}
+		if kind.Count > 0 {
+			l.Failures = []loadresult.Failure{kind}
+		}
+		*seconds = append(*seconds, int(l.Measured/time.Second))
+		return result.From(l, "test")
+	}
+}
+
+// A probe without a right answer ends after 3 s, and so does the search when the lowest rate that it
+// would try has none either. That is no limit of the generator.
+func TestEveryAnswerIsWrong(t *testing.T) {
+	p := plan()
+	p.Rate = loadplan.RatePerSecond(1000)
+	var seconds []int
+	s, err := Find(t.Context(), wrongAnswers(0, &seconds), p, objectives(t, "p99<1s"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Missed || !strings.Contains(s.Reason, "every answer was an error: check contains:ok") ||
+		!slices.Equal(seconds, []int{3, 3}) || s.Probes[0].Outcome != Failed || s.Probes[1].Rate > 1000.0/30 {
+		t.Errorf("%+v, %v; probes of %v s", s, err, seconds)
+	}
+	seconds = nil
+	s, err = Find(t.Context(), wrongAnswers(400, &seconds), p, objectives(t, "p99<1s"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Found || s.Certified == nil || *s.Certified > 400 || *s.Certified < 300 {
+		t.Errorf("%+v, %v; probes of %v s", s, err, seconds)
+	}
+}
+
 // Interrupted, a search has what it found until then.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

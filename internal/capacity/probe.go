@@ -85,12 +85,15 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	p.made++
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	waiting, aborted := backlog{plan: plan}, false
+	waiting, aborted, wrong := backlog{plan: plan}, false, wrongness{}
 	var intervals []loadresult.Interval
 	r, err := p.run(within, plan, func(iv loadresult.Interval) {
 		intervals = append(intervals, iv)
 		if waiting.grown(iv) && !aborted {
 			aborted = true
+			cancel()
+		}
+		if wrong.isAll(iv) {
 			cancel()
 		}
 	})
@@ -107,10 +110,38 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 		probe.Outcome, probe.Why = Undecided, "latency grew from second to second until the end: it "+
 			"may go on to, as above the server's limit it does"
 	}
-	if over, why := p.overallOutcome(ctx, r, aborted); over != "" {
+	over, why := p.overallOutcome(ctx, r, aborted)
+	if over == OurLimit && p.answersWrongly(r, probe.Judged) {
+		over = "" // a generator at its limit does not make answers wrong
+	}
+	if over != "" {
 		probe.Outcome, probe.Why = over, why
 	}
 	return probe, nil
+}
+
+// A wrongness sees when no answer of a probe was right. To go on would add time and no knowledge.
+type wrongness struct{ right, wrong int64 }
+
+const (
+	wrongFor   = 3 * time.Second // how long a probe goes on without a right answer
+	wrongLeast = 30              // and until so many were wrong
+)
+
+func (w *wrongness) isAll(iv loadresult.Interval) bool {
+	w.right += iv.Completed
+	w.wrong += iv.Failed
+	return w.right == 0 && w.wrong >= wrongLeast && iv.To >= wrongFor
+}
+
+// answersWrongly reports whether an objective of errors is missed, and most errors are answers.
+func (p *prober) answersWrongly(r *result.Result, judged []Judged) bool {
+	for i, o := range p.objectives {
+		if o.OfErrors() && judged[i].Verdict == Failed && 2*r.ErrorAnswers() > r.Requests.Errors {
+			return true
+		}
+	}
+	return false
 }
 
 // measureTime is how long to measure so that percentiles have bounds.

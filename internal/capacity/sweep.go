@@ -63,6 +63,8 @@ type Point struct {
 	Cause   string   `json:"cause,omitempty"` // why nothing was completed
 	// Answered is whether there were answers: where nothing was completed, errors.
 	Answered bool `json:"answered,omitempty"`
+
+	Checks []result.CheckCount `json:"checks,omitempty"` // of responses, as the result has them
 }
 
 // Counts reports whether the point says something of the server's throughput: the
@@ -123,7 +125,7 @@ func planAt(p loadplan.Plan, axis Axis, level float64) loadplan.Plan {
 func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 	p := Point{Round: round, Level: level, X: r.Rate.Completed,
 		Errors:  r.Requests.Errors + r.Requests.Unfinished,
-		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
+		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
 	if r.Latency == nil {
 		if p.Cause = "nothing was completed" + emptyReason(r); r.OnlyErrors() {
 			p.Cause, p.Answered = describeErrors(r), true

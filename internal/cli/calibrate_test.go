@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -36,7 +37,10 @@ func TestAutoIsWhatWasFaster(t *testing.T) {
 	defer server.Close()
 	run := func(more ...string) (r result.Result) {
 		var out, errs bytes.Buffer
-		args := append([]string{"run", "-n", "500", "-c", "16", "-t", "1", "--no-save", "--json", "-"}, more...)
+		args := append([]string{"run", "-n", "500", "-t", "1", "--no-save", "--json", "-"}, more...)
+		if !slices.Contains(more, "-c") {
+			args = append(args, "-c", "16")
+		}
 		if code := Main(append(args, server.URL), nil, &out, &errs); code != 0 {
 			t.Fatalf("code %d: %s", code, errs.Bytes())
 		}

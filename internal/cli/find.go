@@ -68,10 +68,13 @@ func (f *findFlags) groups() []group {
 		showSecretsOption(&f.showSecrets),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}
-	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
+	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe",
+		"warmup")
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)",
-		storeParsed(&f.plan.Rate, parseRate)})
+		storeParsed(&f.plan.Rate, parseRate)}, option{"warmup", "", "D",
+		"load so long before measuring, at each rate or level anew (a fifth of\n" +
+			"--probe-time)", setSeconds(&f.plan.Warmup)})
 	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }
@@ -155,7 +158,8 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
 	}
-	return f, append(append(faults, joinedErrors(plan.Check())...), f.conflictFaults()...)
+	faults = slices.Concat(faults, joinedErrors(plan.Check()), f.conflictFaults())
+	return f, append(faults, f.unusedFaults(faults)...)
 }
 
 // ownFaults are the faults of flags that only find has.

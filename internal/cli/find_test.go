@@ -32,9 +32,9 @@ import (
 // with tests can certify is not known; that it says what it found is.
 func tryFind(t *testing.T, dir, line string) {
 	t.Helper()
-	line += " --probe-time 100ms --warmup 20ms"
+	line = timed.ReplaceAllString(line, "") + " --probe-time 100ms --warmup 20ms"
 	if strings.Contains(line, "--levels") || strings.Contains(line, "--rates") {
-		line += " --rounds 1"
+		line = rounds.ReplaceAllString(line, "") + " --rounds 1"
 	}
 	c := shell(t, dir, line)
 	var errs bytes.Buffer

@@ -78,8 +78,9 @@ func (f *runFlags) loadGroup() group {
 		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
 			storeParsed(&p.Arrival, parseArrival)},
 		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
-			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold", f.addStage},
-		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
+			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold;\n" +
+			"likewise D:Nusers without a rate, from --users or 0", f.addStage},
+		{"stages", "", "FILE", "stages, one a line", f.readStages},
 		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
 			storeParsed(&p.Seed, parseSeed)},
 		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
@@ -116,8 +117,9 @@ func (f *runFlags) requestGroup() group {
 			"expect_header",
 			setText(&f.requestsFile)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
-			f.filling.addVariable},
-		{"variables-file", "", "FILE", "variables, K=V, one a line", f.filling.addVariables},
+			f.filling.flagVariable},
+		{"variables-file", "", "FILE", "variables, K=V, one a line; may be repeated",
+			f.filling.addVariables},
 		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
 			setText(&f.filling.file)},
 		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
@@ -295,7 +297,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
 	faults = append(faults, f.planMarkFaults()...)
-	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+	faults = slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
+	return f, append(faults, f.unusedFaults(faults)...)
 }
 
 // setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It
@@ -344,20 +347,18 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if p.Requested > 0 && !given["duration"] {
 		p.Duration = 0
 	}
+	if p.Ramps() && !given["connections"] { // one for each user, as browsers have
+		p.Connections = max((p.UserCount()+p.Depth()-1)/p.Depth(), 1)
+	}
 	if p.Requested > 0 && !given["connections"] {
 		p.Connections = int(min(int64(p.Connections), p.Requested))
 	}
-	if len(p.Stages) > 0 && !given["duration"] {
-		p.Duration = 0
-		for _, stage := range p.Stages {
-			p.Duration += stage.Duration
-		}
+	if (len(p.Stages) > 0 || p.Ramps()) && !given["duration"] {
+		p.Duration = loadplan.Seconds(p.StagesLength())
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
-		if p.Users > 0 {
-			p.Threads = min(p.Threads, p.Users)
-		}
+		p.FitThreads()
 	}
 }
 

@@ -73,7 +73,7 @@ func tryFleet(t *testing.T, verb, line string) {
 	dir := t.TempDir()
 	up := "dyno fleet up"
 	if verb == "fleet up" {
-		up = line
+		up = listening.ReplaceAllString(line, "")
 	}
 	first, hub := started(t, dir, up+" --listen 127.0.0.1:0")
 	if !strings.HasPrefix(first, "the fleet's hub is at 127.0.0.1:") {

@@ -396,42 +396,6 @@ func runWorker(s streams, args []string) int {
 	return exitOK
 }
 
-// labCheck is dyno lab check: it reports every fault of a file, and the plan.
-func labCheck(s streams, args []string) int {
-	var f helpFlag
-	p := parseOptions(args, f.groups())
-	if f.help {
-		return s.printHelp("lab check")
-	}
-	if len(p.words) == 0 {
-		p.faults = append(p.faults, errors.New("a FILE is wanted, or several"))
-	}
-	if len(p.faults) > 0 {
-		return s.refuseFlags("lab check", p.faults)
-	}
-	if err := widenPath(); err != nil {
-		return s.refuseFlags("lab check", []error{err})
-	}
-	code := exitOK
-	for _, name := range p.words {
-		e, err := openExperiment(name)
-		if err != nil {
-			for _, fault := range joinedErrors(err) {
-				s.writeLine("dyno: %v", fault)
-			}
-			code = exitUsage
-			continue
-		}
-		quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
-		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
-			labreport.IntentText((&labrun.Lab{Experiment: e}).Intent()), labreport.ExtentText(quick))
-		if err != nil {
-			return s.writeExitCode(err)
-		}
-	}
-	return code
-}
-
 // labInit is dyno lab init: it writes a file to begin with.
 func labInit(s streams, args []string) int {
 	var f helpFlag

@@ -26,6 +26,9 @@ func TestMalformedValues(t *testing.T) {
 		"latin.csv":    "email\n\xe4\n",
 		"utf16.csv":    "\xff\xfee\x00",
 		"rows.tsv":     "email\na\n",
+		"mac.csv":      "email\ra\rb\r",
+		"binary.csv":   "PK\x03\x04\x00\x00",
+		"timeout":      `{"url": "/a", "timeout": "1s"}` + "\n" + `{"url": "/b"}`,
 		"bad.jsonl":    "{\"a\": 1}\n{\"b\": 1}\n[1]\n{\"a\": 1\n{\"a\": 1, \"a\": 2}\n",
 		"none.jsonl":   "\n",
 		"text.jsonl":   "{\"a\": x}\n",
@@ -36,7 +39,9 @@ func TestMalformedValues(t *testing.T) {
 		"checks":       `{"expect_body": "is:a"}` + "\n" + `{"expect_header": ["a b"]}` + "\n" + `{"expect_body": 7}`,
 		"urls":         "/{{int 1}}\n/a b\n",
 		"bodies":       "{{uuid\n",
+		"variables":    "a=1\nb=2\n",
 	})
+	t.Setenv("GEHEIM", "geheim\n1 2")
 	served := new(atomic.Int64)
 	server := httptest.NewServer(answer(served))
 	defer server.Close()
@@ -65,7 +70,12 @@ func TestMalformedValues(t *testing.T) {
 		{"--variable|a=1|--variable|a=2", "/", "--variable: a is given twice"},
 		{"--variable|email=1|--data|ok.csv", "/", "--variable: email is a column of the data, too; choose " +
 			"another name"},
-		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: "a\nb" contains CR, LF or NUL, which no header can have`},
+		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains CR, LF or NUL, which no header can have`},
+		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains CR, LF or NUL"},
+		{"-H|Authorization Bearer geheim", "/", `--header: "Authorization …" is not a header; write 'Name: value'`},
+		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains CR, LF or NUL"},
+		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains CR, LF or NUL, which no header can have"},
+		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
 		{"--data|gone.csv", "/", "--data: open gone.csv: no such file or directory"},
 		{"--data|short.csv", "/", "short.csv:2:1: the row has 1 value, and there are 2 columns (email, token)\n" +
 			"dyno: short.csv:3:5: the row has 3 values, and there are 2 columns (email, token)"},
@@ -82,6 +92,11 @@ func TestMalformedValues(t *testing.T) {
 		{"--data|norow.csv", "/", "norow.csv: has no row below the names of the columns"},
 		{"--data|latin.csv", "/", "latin.csv:2:1: is not UTF-8; convert the file, as with iconv -t utf-8"},
 		{"--data|utf16.csv", "/", "utf16.csv:1:1: is UTF-16; save it as UTF-8"},
+		{"--data|mac.csv", "/", "mac.csv:1:6: CR alone ends its lines; save it with LF or CR LF"},
+		{"--data|binary.csv", "/", "binary.csv: is a binary file, and rows are text; export them as CSV or as JSON lines"},
+		{"--data|.", "/", "--data: . is a folder; give a file of rows"},
+		{"--requests-file|timeout|--pipeline|2", "/", "--pipeline: a request with a timeout of its own ends its " +
+			"connection and with it those behind it; leave one of the two out, or use --http 2"},
 		{"--data|rows.tsv", "/", "rows.tsv: ends neither in .csv nor in .jsonl, so its format is unknown; rename it"},
 		{"--data|bad.jsonl", "/", `bad.jsonl:2:2: key "b" is not in the first line, which has a` + "\n" +
 			`dyno: bad.jsonl:2:1: key "a" is missing, and the first line has it` + "\n" +
@@ -98,7 +113,7 @@ func TestMalformedValues(t *testing.T) {
 		{"--json-body|body.json", "/", "body.json:2:7: " + unknown("nope")},
 		{"--json-body|wrong.json", "/", "wrong.json:2:7: is no JSON: invalid character '}' looking for beginning " +
 			"of value"},
-		{"-H|@header", "/", `--header: header:2:1: "no header" is not a header; write 'Name: value'` +
+		{"-H|@header", "/", `--header: header:2:1: "no …" is not a header; write 'Name: value'` +
 			"\ndyno: header:3:4: " + unknown("nope")},
 		{"--requests-file|requests", "/", "requests:1:11: " + unknown("nope") + "\n" +
 			"dyno: requests:2:12: {{hex 0}} is not how hex is called: write {{hex DIGITS}}, as in {{hex 16}}; " +
@@ -121,6 +136,18 @@ func TestMalformedValues(t *testing.T) {
 		{"-u|me:x|-H|authorization: y", "/", "--user and --header Authorization: both say who asks; give one of them"},
 		{"--form|a", "/", `--form: "a" is not a field; write NAME=VALUE, or NAME=@FILE`},
 		{"--form|a=1|-b|x", "/", "--body and --form: both say what to send; give one of them"},
+		{`-b|{{env "A}} {{seq}}`, "/", `--body:1:1: a quote in {{env "A}} is not closed; write {{env "NAME"}}`},
+		{"--data|ok.csv", "/", "--data: no request uses a column of ok.csv; write {{email}}, {{token}} where a value is to stand"},
+		{"--data|ok.csv|-H|X: ${token}|-b|{{email}}", "/", "--data: column token: ${token} would be sent as it is; write {{token}}"},
+		{"--data|ok.csv|-b|%(token)s {email}", "/", "--data: column email: {email} would be sent as it is; write {{email}}\n" +
+			"dyno: --data: column token: %(token)s would be sent as it is; write {{token}}"},
+		{"--data|ok.csv", "/a?b={token}", "--data: column token: {token} would be sent as it is; write {{token}}"},
+		{"--variable|a=1|--variable|b=2|-b|{{b}}", "/", "--variable: a: no request uses it; write {{a}} where it is to stand, or leave it out"},
+		{"--variables-file|variables|-b|${a}", "/", "--variable: a: ${a} would be sent as it is; write {{a}}"},
+		{"-b|a|-b|b|-u|a:b|--user|a:c|--seed|1|--seed|2|--expect|200|--expect|200", "/", "--body: is given twice; give one of them\n" +
+			"dyno: --user: is given twice; give one of them\n" +
+			`dyno: --seed: is given twice, as "1" and "2"; give one of them` + "\n" +
+			"dyno: --seed: only random arrivals and values are drawn from one; add --arrival poisson, or {{uuid}} or the like"},
 		// More than one at once, of all kinds, and no fault that follows from another.
 		{"--data|function.csv|--variable|x|-H|A: {{email}} {{int 5}}|-b|{{other}}|--users|4|--seed|7", "/",
 			`--variable: "x" is not a variable; write NAME=VALUE` + "\n" +

@@ -24,6 +24,12 @@ type group struct {
 	options []option
 }
 
+// repeats reports whether o may be given more than once. Its help says so, and is what counts, so
+// that the two cannot differ.
+func (o option) repeats() bool {
+	return o.value == "" || strings.Contains(strings.ReplaceAll(o.does, "\n", " "), "may be repeated")
+}
+
 // flagName returns the name that messages have for o, with its dashes.
 func (o option) flagName() string { return "--" + o.long }
 
@@ -65,20 +71,22 @@ func setText(to *string) func(string) error {
 
 // A parsed is a command line without the options' values.
 type parsed struct {
-	words  []string        // that belong to no flag
-	given  map[string]bool // long names of the flags given, with a value they take
-	tried  map[string]bool // and of those whose value is at fault
+	words  []string          // that belong to no flag
+	given  map[string]bool   // long names of the flags given, with a value they take
+	tried  map[string]bool   // and of those whose value is at fault
+	texts  map[string]string // the values as they were given
 	faults []error
 	stray  bool // words may contain the value of an unknown flag
 }
 
-// parseOptions gives the options of groups the values that args has for them, in their order, so
-// that the last value of an option counts. It returns every fault: first those of the flags, then
-// those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V, -x=V, and -vq
-// for switches; after -- all are words. A single - is a word. pflag stops at the first fault, and
-// does not say at which argument; FuzzParseOptions compares its reading with this one.
+// parseOptions gives the options of groups the values that args has for them, in their order. Two
+// values of an option that may not be repeated are a fault. It returns every fault: first those of
+// the flags, then those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V,
+// -x=V, and -vq for switches; after -- all are words. A single - is a word. pflag stops at the
+// first fault, and does not say at which argument; FuzzParseOptions compares its reading with this
+// one.
 func parseOptions(args []string, groups []group) parsed {
-	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
+	p := parsed{given: map[string]bool{}, tried: map[string]bool{}, texts: map[string]string{}}
 	var values []assignment
 	for len(args) > 0 {
 		arg := args[0]
@@ -195,9 +203,20 @@ func (p *parsed) correctFlag(arg string, groups []group) (found []assignment, kn
 	return found, known
 }
 
+// unshown are options whose values may be secrets.
+var unshown = []string{"user", "body"}
+
 // assignValue gives an option its value, or keeps the fault of that.
 func (p *parsed) assignValue(v assignment) {
-	p.tried[v.long] = true
+	if before, twice := p.texts[v.long]; twice && before != v.text && !v.repeats() {
+		problem := fmt.Sprintf("is given twice, as %.60q and %.60q; give one of them", before, v.text)
+		if slices.Contains(unshown, v.long) {
+			problem = "is given twice; give one of them"
+		}
+		p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: problem})
+		return
+	}
+	p.tried[v.long], p.texts[v.long] = true, v.text
 	if err := v.set(v.text); err != nil {
 		for _, each := range joinedErrors(err) {
 			p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: each.Error()})

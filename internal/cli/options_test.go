@@ -13,8 +13,12 @@ import (
 // Each form of a flag gives its value, and each fault is told of the argument that it is in.
 func TestParseOptions(t *testing.T) {
 	for args, want := range map[string]string{
+		"-c 5 -c 7 -q -q":          "connections=5 quiet=true quiet=true [] --connections: is given twice, as \"5\" and \"7\"; give one of them",
+		"-c 5 --connections=5":     "connections=5 connections=5 []",
+		"-H a -H b":                "header=a header=b []",
+		"--user a:b --user a:c":    "user=a:b [] --user: is given twice; give one of them",
 		"-c 5 u":                   "connections=5 [u]",
-		"-c5 -c=6 u":               "connections=5 connections=6 [u]",
+		"-c5 -c=6 u":               "connections=5 [u] --connections: is given twice, as \"5\" and \"6\"; give one of them",
 		"--connections=7 u":        "connections=7 [u]",
 		"--connections -7":         "connections=-7 []",
 		"-qvc 5":                   "quiet=true verbose=true connections=5 []",
@@ -47,6 +51,8 @@ func TestParseOptions(t *testing.T) {
 		p := parseOptions(strings.Fields(args), []group{{"", []option{
 			{"connections", "c", "N", "", to("connections")},
 			{"quiet", "q", "", "", to("quiet")},
+			{"header", "H", "V", "one of all; may be\nrepeated", to("header")},
+			{"user", "", "V", "", to("user")},
 		}}, {"", []option{{"verbose", "v", "", "", to("verbose")}}}})
 		got := strings.TrimSpace(strings.Join(set, " ") + " " + fmt.Sprint(p.words))
 		for _, fault := range p.faults {
@@ -83,7 +89,7 @@ func FuzzParseOptions(f *testing.F) {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		set.Usage = func() {}
 		var options []option
-		for _, o := range []option{{long: "connections", short: "c", value: "N"}, {long: "quiet", short: "q"},
+		for _, o := range []option{{long: "connections", short: "c", value: "N", does: "may be repeated"}, {long: "quiet", short: "q"},
 			{long: "verbose", short: "v"}} {
 			set.VarPF(recorded{&theirs, o.long, o.value}, o.long, o.short, "")
 			if o.value == "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
@@ -21,12 +22,13 @@ type progress struct {
 	table bool
 	live  bool
 	total int64
+	plan  loadplan.Plan
 
 	window time.Duration // 0: until all requests are sent
 }
 
 func newProgress(s streams, f *runFlags) *progress {
-	p := &progress{w: s.err, table: f.verbose, window: time.Duration(f.plan.Duration),
+	p := &progress{w: s.err, plan: f.plan, table: f.verbose, window: time.Duration(f.plan.Duration),
 		live: isTerminal(s.err) && os.Getenv("TERM") != "dumb"}
 	switch {
 	case f.quiet:
@@ -54,7 +56,8 @@ func (p *progress) showInterval(iv loadresult.Interval) {
 		fmt.Fprintln(p.w, report.SecondLine(iv, p.total))
 	case p.live:
 		p.clearLiveLine()
-		fmt.Fprint(p.w, format.Clip(report.LiveLine(iv), cmp.Or(terminalWidth(p.w), 80)-1))
+		line := report.LiveLine(iv) + report.ActiveUsers(p.plan, iv)
+		fmt.Fprint(p.w, format.Clip(line, cmp.Or(terminalWidth(p.w), 80)-1))
 	}
 }
 

@@ -22,6 +22,7 @@ func TestCommandRepeatsThePlan(t *testing.T) {
 		"-n 1000 -c 3 --timeout 3s --connect-timeout 700ms --http 1.0 http://localhost/",
 		"--expect any http://localhost/", "--expect 2xx,404 http://localhost/",
 		"-R 12.5 --arrival poisson --seed 9 -d 4 http://localhost/",
+		"--users 5 --stage 10s:200users --stage 0s:1users http://localhost/",
 		"-R 1k --stage 10s:2k --stage 0s:100 --stage 1m:100 --connect-rate 50 http://localhost/",
 		"--pipeline 4 --reconnect 100 --ring portable --cpus 0 --expect 2xx,304 http://localhost/",
 		"--http 2 --streams 16 --insecure --sni example.org https://localhost/", "--reconnect always h2c://localhost:81/x",

@@ -203,7 +203,7 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		many, is := formFlags[name]
+		_, is := formFlags[name]
 		switch {
 		case name == "url":
 			continue
@@ -211,8 +211,6 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + name,
 				Problem: "is not a field of the form"})
 			continue
-		case !many && len(form[name]) > 1:
-			faults = append(faults, loadplan.Flaw{Setting: "--" + name, Problem: "is given more than once"})
 		case name == "body" && strings.HasPrefix(form[name][0], "@"):
 			faults = append(faults, loadplan.Flaw{Setting: "--body", Problem: "a form sends no files of " +
 				"this machine; write what is to be sent"})

@@ -83,7 +83,7 @@ func TestFormFields(t *testing.T) {
 // A form is what the same command line is.
 func TestFormIsACommandLine(t *testing.T) {
 	form := dashboard.Form{"url": {"http://127.0.0.1:1/x"}, "connections": {"7"}, "rate": {"2k"},
-		"arrival": {"constant"}, "duration": {"30"}, "header": {"A: b", "C: -d"}, "body": {"-x={{uuid}}"},
+		"arrival": {"constant"}, "duration": {"30"}, "header": {"A: b", "C: -d"}, "body": {"-x={{uuid}}{{v}}"},
 		"insecure": {"true"}, "slo": {"p99<20ms", "errors<1%"}, "method": {"PUT"}, "users": {"9"},
 		"variable": {"v=1"}, "expect-body": {"contains:{"}, "expect-header": {"A"}}
 	form["insecure"] = nil
@@ -92,7 +92,7 @@ func TestFormIsACommandLine(t *testing.T) {
 		t.Fatal(faults)
 	}
 	f, faults := readRun([]string{"-c", "7", "-R", "2k", "--arrival", "constant", "-d", "30s", "-H", "A: b",
-		"-H", "C: -d", "-b", "-x={{uuid}}", "-X", "PUT", "--users", "9", "--variable", "v=1", "--expect-body",
+		"-H", "C: -d", "-b", "-x={{uuid}}{{v}}", "-X", "PUT", "--users", "9", "--variable", "v=1", "--expect-body",
 		"contains:{", "--expect-header", "A", "http://127.0.0.1:1/x"}, strings.NewReader(""))
 	if len(faults) > 0 || !reflect.DeepEqual(job.Plan, f.plan) {
 		t.Errorf("%v\n%+v\nwant\n%+v", faults, job.Plan, f.plan)

@@ -11,30 +11,46 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-// addStage adds the stage of a --stage.
+// addStage adds the stage of a --stage: D:RATE, or D:Nusers.
 func (f *runFlags) addStage(s string) error {
-	stage, err := parseStage(s)
-	if err == nil {
-		f.plan.Stages = append(f.plan.Stages, stage)
-	}
-	return err
-}
-
-// parseStage parses DURATION:RATE.
-func parseStage(s string) (loadplan.Stage, error) {
-	length, rate, found := strings.Cut(s, ":")
+	length, goal, found := strings.Cut(s, ":")
 	if !found {
-		return loadplan.Stage{}, fmt.Errorf("%q is not a stage; write DURATION:RATE, as 30s:2000", s)
+		return fmt.Errorf("%q is not a stage; write DURATION:RATE, as 30s:2000, or DURATION:Nusers, as "+
+			"30s:200users", s)
 	}
 	d, err := parseDuration(length)
 	if err != nil {
-		return loadplan.Stage{}, err
+		return err
 	}
-	if trimmed := strings.TrimSuffix(rate, "/s"); trimmed == "0" {
-		return loadplan.Stage{Duration: loadplan.Seconds(d)}, nil
+	if number, is := cutUsers(goal); is {
+		n, err := parseInt(number)
+		if n < 0 {
+			err = fmt.Errorf("%q is negative", goal)
+		}
+		if err == nil {
+			f.plan.UserStages = append(f.plan.UserStages,
+				loadplan.UserStage{Duration: loadplan.Seconds(d), Users: n})
+		}
+		return err
 	}
-	r, err := parseRate(rate)
-	return loadplan.Stage{Duration: loadplan.Seconds(d), Rate: r}, err
+	stage := loadplan.Stage{Duration: loadplan.Seconds(d)}
+	if strings.TrimSuffix(goal, "/s") != "0" {
+		if stage.Rate, err = parseRate(goal); err != nil {
+			return err
+		}
+	}
+	f.plan.Stages = append(f.plan.Stages, stage)
+	return nil
+}
+
+// cutUsers is the number in 200users.
+func cutUsers(s string) (number string, is bool) {
+	for _, unit := range []string{"users", "user"} {
+		if number, is = strings.CutSuffix(s, unit); is {
+			return strings.TrimSpace(number), true
+		}
+	}
+	return s, false
 }
 
 // readStages reads stages from a file, or from stdin for "-", one a line. Empty lines and lines
@@ -55,7 +71,8 @@ func (f *runFlags) readStages(name string) error {
 	defer file.Close()
 	var faults []error
 	lines := bufio.NewScanner(file)
-	before := len(f.plan.Stages)
+	read := func() int { return len(f.plan.Stages) + len(f.plan.UserStages) }
+	before := read()
 	for n := 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
 		if text == "" || strings.HasPrefix(text, "#") {
@@ -64,14 +81,14 @@ func (f *runFlags) readStages(name string) error {
 		if err := f.addStage(text); err != nil {
 			faults = append(faults, fmt.Errorf("%s:%d: %w", from, n, err))
 		}
-		if len(f.plan.Stages)-before > loadplan.MaxStages || len(faults) >= mostFaults {
+		if read()-before > loadplan.MaxStages || len(faults) >= mostFaults {
 			break
 		}
 	}
 	if err := lines.Err(); err != nil {
 		faults = append(faults, fmt.Errorf("%s: %w", from, err))
 	}
-	if len(faults) == 0 && len(f.plan.Stages) == before {
+	if len(faults) == 0 && read() == before {
 		faults = append(faults, fmt.Errorf("%s: has no stage", from))
 	}
 	return errors.Join(faults...)

@@ -21,7 +21,8 @@ import (
 // A filling is what the holes of requests are filled from.
 type filling struct {
 	variables map[string]string
-	file      string // of --data; "-" is not possible, for its name says the format
+	flagged   map[string]bool // variables of a --variable, and not of a file
+	file      string          // of --data; "-" is not possible, for its name says the format
 	order     data.Order
 	table     *data.Table // nil: there is no file, or it is at fault
 	names     template.Names
@@ -37,7 +38,17 @@ func (v *filling) environment(name string) (string, bool) {
 	return value, is
 }
 
-// addVariable adds the variable of a --variable.
+// flagVariable adds the variable of a --variable.
+func (v *filling) flagVariable(s string) error {
+	name, _, _ := strings.Cut(s, "=")
+	if v.flagged == nil {
+		v.flagged = map[string]bool{}
+	}
+	v.flagged[strings.TrimSpace(name)] = true
+	return v.addVariable(s)
+}
+
+// addVariable adds a variable.
 func (v *filling) addVariable(s string) error {
 	name, value, found := strings.Cut(s, "=")
 	switch name = strings.TrimSpace(name); {
@@ -73,6 +84,7 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--data-order",
 			Problem: "says which row a request has; add --data FILE"})
 	}
+	v.names.Used = map[string]bool{}
 	v.names.Variables, v.names.Unread = v.variables, given["data"] && v.table == nil
 	if f.purpose == "" { // a browser is not to read our environment
 		v.names.Env = v.environment
@@ -92,6 +104,10 @@ func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: err.Error()}
 	}
 	defer in.Close()
+	if info, err := in.Stat(); err == nil && info.IsDir() {
+		return nil, loadplan.Flaw{Setting: "--data",
+			Problem: v.file + " is a folder; give a file of rows"}
+	}
 	r, err := limitDevice(in)
 	if err != nil {
 		return nil, loadplan.Flaw{Setting: "--data", Problem: v.file + ": " + err.Error()}

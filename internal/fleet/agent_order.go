@@ -113,9 +113,7 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 	}
 	if !o.Threads {
 		p.Threads = max(min(machine.Threads(), p.Connections), 1)
-		if p.Users > 0 {
-			p.Threads = min(p.Threads, p.Users)
-		}
+		p.FitThreads()
 	}
 	if err := p.Check(); err != nil {
 		return o, p, err

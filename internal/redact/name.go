@@ -8,12 +8,18 @@ import (
 )
 
 // secrets are the words by which a name is that of a secret.
-var secrets = []string{"accesskey", "apikey", "auth", "authkey", "authorization",
+var secrets = []string{"accesskey", "apikey", "assertion", "auth", "authkey", "authorization",
 	"authentication", "bearer", "cookie", "cookies", "cred", "credential", "credentials",
-	"creds", "csrf", "cvc", "cvv", "dbpass", "hmac", "jwt", "key", "keys", "otp", "pass",
-	"passcode", "passphrase", "passwd", "password", "passwords", "pin", "privatekey", "pwd",
-	"requirepass", "secret", "secretkey", "secrets", "session", "sessions", "sessionid",
-	"sessid", "sid", "sig", "signature", "token", "tokens", "totp", "xsrf"}
+	"creds", "csrf", "cvc", "cvv", "dbpass", "hmac", "jwt", "key", "keys", "mfa", "otp", "pass",
+	"passcode", "passkey", "passphrase", "passwd", "password", "passwords", "pin", "pincode",
+	"privatekey", "pw", "pwd", "requirepass", "saml", "secret", "secretkey", "secrets",
+	"session", "sessions", "sessionid", "sessid", "sid", "sig", "signature", "token", "tokens",
+	"totp", "verifier", "xsrf"}
+
+// codes are the words before code with which it is a secret; alone it is one, too, as OAuth has
+// it.
+var codes = []string{"access", "activation", "backup", "confirmation", "device", "login",
+	"recovery", "reset", "security", "verification"}
 
 // inside are secret wherever they stand in a word, and last where they are its end.
 var (
@@ -42,6 +48,9 @@ func Secret(name string) bool {
 	}
 	if len(all) > 1 && (slices.Contains(about, all[len(all)-1]) || slices.Contains(amounts, all[0])) {
 		return false
+	}
+	if n := len(all); all[n-1] == "code" && (n == 1 || slices.Contains(codes, all[n-2])) {
+		return true
 	}
 	return slices.ContainsFunc(all, func(w string) bool {
 		return slices.Contains(secrets, w) ||

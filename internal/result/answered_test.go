@@ -2,10 +2,12 @@ package result
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
@@ -122,6 +124,20 @@ func TestErrorsMerge(t *testing.T) {
 	}
 }
 
+// Rows that were each to be sent once and were not are told, also of parts together.
+func TestUnsentRows(t *testing.T) {
+	run := failingRun(0)
+	run.Plan.Rows = &loadplan.Rows{File: "people.csv", Rows: 50_000, Order: "once"}
+	for requested, want := range map[int64]string{run.Total.Sent + 60: fmt.Sprintf("rows of people.csv that were not sent, because the run ended before: 60 of %d", run.Total.Sent+60), run.Total.Sent: ""} {
+		run.Plan.Requested = requested
+		r := from(t, run)
+		text := strings.Join(r.Warnings, "\n")
+		if strings.Contains(text, "rows of") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%d requested: %q", requested, r.Warnings)
+		}
+	}
+}
+
 // Requests that were not sent because of a value are errors, and no answers: what remains adds up.
 func TestRefusedRequests(t *testing.T) {
 	run := scenarioRun(false)
@@ -132,7 +148,7 @@ func TestRefusedRequests(t *testing.T) {
 		t.Errorf("%d refused, %d wrong answers", r.Refused(), r.wrongAnswers())
 	}
 	m := merged(t, written(t, r))
-	if m.Refused() != 7 || !strings.Contains(strings.Join(m.Warnings, "\n"), "7 requests were not sent") {
+	if m.Refused() != 7 || !strings.Contains(strings.Join(m.Warnings, "\n"), "7 requests were due and not sent: row 3") {
 		t.Errorf("merged: %d refused, %q", m.Refused(), m.Warnings)
 	}
 	run.Failures[2].Kind = loadresult.Refused // a check of that name, whose error has an address

@@ -145,7 +145,7 @@ func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
 		for i := range iv.Failures {
 			f := &iv.Failures[i]
 			if f.Detail = known.Cut(f.Detail); f.Phase == loadresult.Check { // its kind is the check's name
-				f.Kind = known.Cut(keepCheck(keep, f.Kind))
+				f.Kind = known.Cut(keep.Check(f.Kind))
 			}
 		}
 		each(iv)

@@ -61,6 +61,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		out.setUnavailable(r)
 		out.setClosed()
 	}
+	out.setSeriesUsers()
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
 	return out, nil
@@ -294,6 +295,16 @@ func newPoints(from []loadresult.Interval) []Point {
 		all = append(all, PointOf(i))
 	}
 	return all
+}
+
+// setSeriesUsers sets how many users there were at the end of each interval. A part has none of its
+// own: the numbers are those of the whole load.
+func (r *Result) setSeriesUsers() {
+	for i := range r.Series {
+		if p := &r.Series[i]; r.Plan.Parts < 2 {
+			p.Users = r.Plan.UsersAt(time.Duration(p.T * 1e9))
+		}
+	}
 }
 
 // PointOf converts an interval into the stored form.

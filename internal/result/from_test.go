@@ -122,7 +122,7 @@ func TestFromClosed(t *testing.T) {
 		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
-		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
+		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 0, 3000, 2400,
 			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil, 0, 0}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
@@ -295,7 +295,7 @@ func TestCausesFirst(t *testing.T) {
 // a load without one. It decides what the verdict says of a generator at its limit.
 func TestScenarioPercent(t *testing.T) {
 	run := closedRun()
-	run.Busy, run.Scenario = 0.97, &loadresult.ScenarioTotals{Took: int64(2 * time.Second), TookMost: int64(1400 * time.Millisecond)}
+	run.Busy, run.Scenario = 0.97, &loadresult.ScenarioTotals{TookMost: int64(1400 * time.Millisecond)}
 	r, err := From(run, "test")
 	if err != nil || r.Generator.ScenarioPercent == nil || *r.Generator.ScenarioPercent != 70 {
 		t.Fatal(err, r.Generator.ScenarioPercent)

@@ -121,12 +121,16 @@ func checkScenarioTime(r *Result) (string, string) {
 	if r.Answers() == 0 || !r.scenarioTakesMost() || b < busySuspect {
 		return OK, ""
 	}
-	verdict, says := Suspect, "some of the latency is the scenario's"
-	if b >= busyBound {
-		verdict, says = ClientBound, "this is the scenario's limit, not (only) the server's"
+	with, whose := "the scenario itself", "the scenario's"
+	if len(r.Plan.Steps) == 0 {
+		with, whose = "filling requests and checking answers", "the generator's"
 	}
-	return verdict, fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with the scenario "+
-		"itself: %s", b, *r.Generator.ScenarioPercent, says)
+	verdict, says := Suspect, "some of the latency is "+whose
+	if b >= busyBound {
+		verdict, says = ClientBound, "this is "+whose+" limit, not (only) the server's"
+	}
+	return verdict, fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with %s: %s", b,
+		*r.Generator.ScenarioPercent, with, says)
 }
 
 func checkSendLag(r *Result) (string, string) {

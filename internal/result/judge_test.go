@@ -44,12 +44,18 @@ func TestJudge(t *testing.T) {
 		}, ClientBound, "98 % of the time: this is its limit"},
 		{"saturated by the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
+			r.Plan.Steps = []string{"a", "b"}
 		}, ClientBound, "a thread was busy 98 % of the time, 71 % with the scenario itself: " +
 			"this is the scenario's limit, not (only) the server's"},
 		{"busy with the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 80, set(41.0)
+			r.Plan.Steps = []string{"a", "b"}
 		}, Suspect, "a thread was busy 80 % of the time, 41 % with the scenario itself: " +
 			"some of the latency is the scenario's"},
+		{"saturated by holes and checks", func(r *Result) {
+			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
+		}, ClientBound, "a thread was busy 98 % of the time, 71 % with filling requests and checking answers: " +
+			"this is the generator's limit, not (only) the server's"},
 		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
 		{"lag", lag(1100, 1000), Suspect, "1.1ms, and latency (mean 1ms)"},

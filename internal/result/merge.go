@@ -43,6 +43,7 @@ func Merge(all []*Result) (*Result, error) {
 	m.Window = mergeWindows(all)
 	m.addCounts(all)
 	m.mergeSeries(all)
+	m.setSeriesUsers()
 	m.mergeRoutes(all)
 	if err := cmp.Or(m.mergeScenario(all), m.mergeDistributions(all)); err != nil {
 		return nil, fmt.Errorf("merging results: %w", err)

@@ -54,7 +54,7 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 		}
 	}
 	p.Steps = keptNames(p.Steps, keep.Route)
-	p.Checks = keptNames(p.Checks, func(name string) string { return keepCheck(keep, name) })
+	p.Checks = keptNames(p.Checks, keep.Check)
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {
 		p.Params[i].Value = keep.Param(f.Name, f.Value)

@@ -265,6 +265,7 @@ type Point struct {
 	P99       float64 `json:"p99_us,omitempty"`
 	Max       float64 `json:"max_us,omitempty"`
 	InFlight  int64   `json:"in_flight"`
+	Users     int     `json:"users,omitempty"` // at its end, of a plan whose number of users changes
 	Received  int64   `json:"bytes_received"`
 	Written   int64   `json:"bytes_sent"`
 

@@ -21,6 +21,7 @@ func warnings(r *Result) []string {
 
 	warnErrors(r, say)
 	warnRefused(r, say)
+	warnRows(r, say)
 	warnRedirects(r, say)
 	warnLosses(r, say)
 	warnBacklog(r, say)
@@ -114,12 +115,24 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	}
 }
 
-// warnRefused says that requests were not sent because of their values. They are none of
-// Requests.Errors, as they are none of those sent.
+// warnRows says that rows were not sent, of which each was to be sent once.
+func warnRows(r *Result, say func(string, ...any)) {
+	begun := r.Requests.Sent + r.Refused()
+	if r.Iterations != nil {
+		begun = r.Iterations.Started
+	}
+	if d := r.Plan.Rows; d != nil && d.Order == "once" && begun > 0 && begun < r.Plan.Requested {
+		say("rows of %s that were not sent, because the run ended before: %d of %d", d.File,
+			r.Plan.Requested-begun, r.Plan.Requested)
+	}
+}
+
+// warnRefused says that requests were not sent because of their values or for want of rows. They
+// are none of Requests.Errors, as they are none of those sent.
 func warnRefused(r *Result, say func(string, ...any)) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
-			say("%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)
+			say("%d requests were due and not sent: %s", e.Count, e.Detail)
 		}
 	}
 }

@@ -70,6 +70,10 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 			limit>>20)
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		p.faults.Add(1, 1, "is UTF-16; save it as UTF-8")
+	case bytes.IndexByte(raw, 0) >= 0:
+		p.faults.Add(0, 0, "is a binary file, and rows are text; export them as CSV or as JSON lines")
+	case ending == ".csv" && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0:
+		p.faults.Add(1, bytes.IndexByte(raw, '\r')+1, "CR alone ends its lines; save it with LF or CR LF")
 	case ending == ".csv":
 		p.readCSV(raw)
 	case ending == ".jsonl" || ending == ".ndjson":

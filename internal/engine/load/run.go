@@ -8,12 +8,13 @@
 // scenario, users.go has who sends requests, and steps.go what they go through.
 //
 // dialing.go has how connections are opened and dialed again, batching.go the wait for several
-// answers at once, reshare.go a share of the load that changes, spread.go local addresses, http3.go
-// what differs with HTTP/3, lightprobe.go the load beside the main one. health.go and meter.go
-// observe the generator itself.
+// answers at once, reshare.go a share of the load that changes, userramp.go users whose number
+// does, http3.go what differs with HTTP/3, lightprobe.go the load beside the main one. health.go
+// and meter.go observe the generator itself.
 //
 // What goes in is in package loadplan, and what comes out in package loadresult. Package transport
-// makes the codecs of a plan, and package machine prepares threads and reads the system.
+// makes the codecs of a plan and finds its addresses, and package machine prepares threads and
+// reads the system.
 //
 // What is done about the Go runtime, and how it was measured, is in ../RUNTIME.md.
 package load
@@ -85,9 +86,11 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 	if err != nil {
 		return r.unresolvedResult(ctx, err), nil
 	}
-	if r.addrs, err = r.spreadOverSources(addrs); err != nil {
+	var notice string
+	if r.addrs, notice, err = transport.SpreadOverSources(&r.plan, addrs); err != nil {
 		return nil, err
 	}
+	r.addNotice(notice)
 	r.result.DNS = took
 	if err := r.checkPorts(); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (w *worker) beginDue() bool {
 // beginIteration begins the iteration that is due, with the user who has been free the longest.
 func (w *worker) beginIteration() {
 	n := w.users.free.first()
-	w.users.free.dropHead()
+	w.users.dropFree()
 	u := &w.users.all[n]
 	u.freed = u.freedBy(w.now, w.start)
 	a := w.nextRequest(u.freed, &w.window)
@@ -51,9 +51,9 @@ func (w *worker) beginIteration() {
 	} else {
 		w.totals.Scenario.Warmup++
 	}
-	began := w.users.clock.begin(w.ring, w.isMeasured(w.now))
+	measured, began := w.beginCall()
 	s := w.users.scenario.Start(&u.User)
-	w.users.clock.end(w.ring, began)
+	w.endCall(measured, began)
 	w.takeStep(n, &s, u.due)
 }
 
@@ -171,11 +171,25 @@ func (w *worker) numberOf(x *exchange) int {
 
 // callNext asks for the step after a response.
 func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
-	u := w.users
-	began := u.clock.begin(w.ring, w.isMeasured(w.now))
-	s := u.scenario.Next(&u.all[n].User, r)
-	u.clock.end(w.ring, began)
+	measured, began := w.beginCall()
+	s := w.users.scenario.Next(&w.users.all[n].User, r)
+	w.endCall(measured, began)
 	return s
+}
+
+// beginCall is called before a call of the scenario: some of them are measured, from an instant on.
+func (w *worker) beginCall() (measured bool, began int64) {
+	if w.isMeasured(w.now) && w.users.clock.Draw() {
+		return true, w.ring.Now()
+	}
+	return false, 0
+}
+
+// endCall is called after the call, with what beginCall returned.
+func (w *worker) endCall(measured bool, began int64) {
+	if measured {
+		w.users.clock.Add(w.ring.Now() - began)
+	}
 }
 
 // failStep continues the user of a step that has failed and was counted.
@@ -212,7 +226,9 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u.active, u.freed = false, at
 	u.Iteration++
 	w.iterations--
-	w.users.free.pushBack(n)
+	if u.away = u.leaves; !u.away {
+		w.users.free.pushBack(n)
+	}
 }
 
 // countIteration counts in the interval an iteration of the window that is over.
@@ -288,6 +304,5 @@ func (w *worker) finishScenario() {
 		}
 	}
 	t.Users = len(w.users.all)
-	t.Took = w.users.clock.estimate()
-	t.TookMost = t.Took
+	t.TookMost = w.users.clock.Estimate()
 }

@@ -87,11 +87,13 @@ func TestScenarioTime(t *testing.T) {
 		w.turn()
 	}
 	c := &w.users.clock
-	if c.calls < 20_000 || c.estimate() != c.calls*us {
-		t.Errorf("%d calls take %d ns", c.calls, c.estimate())
+	calls, sampled := c.Counts()
+	if calls < 20_000 || c.Estimate() != calls*us {
+		t.Errorf("%d calls take %d ns", calls, c.Estimate())
 	}
-	if each := c.calls / max(c.sampled, 1); each < sampleEach*3/4 || each > sampleEach*5/4 {
-		t.Errorf("%d of %d calls are measured", c.sampled, c.calls)
+	if each := calls / max(sampled, 1); each < scenario.SampleEach*3/4 ||
+		each > scenario.SampleEach*5/4 {
+		t.Errorf("%d of %d calls are measured", sampled, calls)
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 )
 
 // users are a worker's virtual users, who go through a scenario step by step; nil without one. A
 // user is in one of these places, and none but the one in flight has a connection:
 //
+//	away       takes no part: it has not begun yet, or has left (see userramp.go)
 //	free       without an iteration
 //	thinking   until its next step is due
 //	ready      its step is due and waits for a connection, in flow.retries: what has begun goes first
@@ -28,7 +28,8 @@ type users struct {
 	thinking timers
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
-	clock    callClock
+	clock    scenario.CallClock
+	ramp     *loadplan.UserRamp // nil: all users take part all the time
 }
 
 // A user is one of them. It has at most one step, which is thought about, due, in flight or lent.
@@ -42,6 +43,9 @@ type user struct {
 	counted  bool   // the iteration was due in the window
 	after    bool   // it was begun after the window
 	active   bool   // it has an iteration
+	slot     bool   // in a closed workload there is a slot for it
+	leaves   bool   // it is away, or will be once its iteration is over
+	away     bool   // it is in no list
 }
 
 // newUsers makes the users of worker i of n; nil if the plan has no scenario.
@@ -57,17 +61,24 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
 		free: newFIFO[uint32](int(share.Users))}
 	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(p.Depth())
+	var first int
+	if u.ramp, first = p.NewUserRamp(i, n); u.ramp == nil {
+		first = len(u.all)
+	}
 	for k := range u.all {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)
 		x.Rand = rand.New(rand.NewPCG(p.Seed^userStreams, uint64(x.Number)))
-		if int64(k) < slots && !p.Open() {
+		if x.slot = int64(k) < slots && !p.Open(); x.slot {
 			x.freed = notYet
+		}
+		if x.away = k >= first; x.away {
+			x.leaves = true
+			continue
 		}
 		u.free.pushBack(uint32(k))
 	}
-	u.clock.coin = rand.NewPCG(p.Seed^userStreams, ^uint64(i))
-	u.clock.drawNext()
+	u.clock = scenario.NewCallClock(p.Seed^userStreams, ^uint64(i))
 	return u, nil
 }
 
@@ -145,48 +156,4 @@ func (w *worker) sinkOf(c *conn) proto.Sink {
 		return nil
 	}
 	return &c.responses
-}
-
-// A callClock estimates how long the calls of a scenario take: to read the clock twice for each
-// would take longer than some scenarios do. It measures one call in sampleEach on average, at
-// random, for a scenario may do the same at every so many calls.
-type callClock struct {
-	calls, sampled, took int64 // in the window
-	left                 uint64
-	coin                 *rand.PCG
-}
-
-const sampleEach = 64
-
-// begin is called before a call. It returns the instant if this one is measured.
-func (c *callClock) begin(g ring.Ring, inWindow bool) (at int64) {
-	if !inWindow {
-		return notYet
-	}
-	c.calls++
-	if c.left > 0 {
-		c.left--
-		return notYet
-	}
-	c.drawNext()
-	return g.Now()
-}
-
-// drawNext draws how many calls to leave out: none to 2×sampleEach-2.
-func (c *callClock) drawNext() { c.left = c.coin.Uint64() % (2*sampleEach - 1) }
-
-// end is called after the call, with what begin returned.
-func (c *callClock) end(g ring.Ring, began int64) {
-	if began != notYet {
-		c.sampled++
-		c.took += g.Now() - began
-	}
-}
-
-// estimate is how many ns all calls in the window took.
-func (c *callClock) estimate() int64 {
-	if c.sampled == 0 {
-		return 0
-	}
-	return int64(float64(c.took) / float64(c.sampled) * float64(c.calls))
 }

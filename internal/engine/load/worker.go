@@ -118,6 +118,7 @@ func (w *worker) doTimedWork() {
 	}
 	if w.users != nil {
 		w.wakeThinking()
+		w.users.followRamp(w.now, w.start)
 	}
 	w.batching.updateDelay(w.now)
 	w.dialing.dialDue(w)
@@ -163,6 +164,9 @@ func (w *worker) nextWakeUp() int64 {
 	}
 	if w.interrupted {
 		return min(at, w.limit)
+	}
+	if w.users != nil {
+		at = min(at, w.users.nextChange(w.start))
 	}
 	if w.idle.len > 0 && (w.retries.len > 0 || w.users.canBegin()) {
 		at = min(at, w.sendableAt(w.now, &w.window))

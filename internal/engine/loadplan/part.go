@@ -39,7 +39,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 	if p.IsRandom() && p.Seed == 0 {
 		p.Seed = DrawSeed() // one for all parts: the streams of one seed are independent
 	}
-	if p.Scenario != nil {
+	if p.Scenario != nil && !p.Ramps() {
 		p.Users = p.UserCount()
 	}
 	n := len(weights)
@@ -60,7 +60,11 @@ func (p Plan) SplitBy(weights []int) []Plan {
 	requests, users := p.apportion(p.Requested, all), p.apportion(int64(p.Users), all)
 	for i, before, usersBefore := 0, int64(0), int64(0); i < n; i++ {
 		all[i].Requested, all[i].Before = requests[i], before
-		all[i].Users, all[i].UsersBefore = int(users[i]), usersBefore
+		if all[i].UsersBefore = usersBefore; p.Ramps() {
+			users[i] = int64(all[i].UserCount())
+		} else {
+			all[i].Users = int(users[i])
+		}
 		before, usersBefore = before+requests[i], usersBefore+users[i]
 	}
 	return all
@@ -142,7 +146,9 @@ func Join(all []Plan) (Plan, error) {
 	whole, seen := all[0], make([]bool, len(all))
 	weights := whole.Weights
 	whole.Connections, whole.Threads, whole.Requested, whole.CPUs = 0, 0, 0, nil
-	whole.Users = 0
+	if !whole.Ramps() {
+		whole.Users = 0
+	}
 	for _, p := range all {
 		if max(p.Parts, 1) != len(all) || p.Part < 0 || p.Part >= len(all) || seen[p.Part] {
 			return Plan{}, fmt.Errorf("part %d of %d is not one of these %d, each once",
@@ -157,7 +163,9 @@ func Join(all []Plan) (Plan, error) {
 		whole.Connections += p.Connections
 		whole.Threads += p.Threads
 		whole.Requested += p.Requested
-		whole.Users += p.Users
+		if !whole.Ramps() {
+			whole.Users += p.Users
+		}
 		whole.CPUs = append(whole.CPUs, p.CPUs...)
 	}
 	slices.Sort(whole.CPUs)
@@ -231,6 +239,13 @@ func (p *Plan) workerSlots(i, n int) slotCycle {
 		t.slots = append(t.slots, uint64(round*all+mine[k]))
 	}
 	return t
+}
+
+// isSoundPart reports whether the settings of a part have no flaw.
+func (p *Plan) isSoundPart() bool {
+	sound := true
+	p.checkPart(func(bad bool, _, _ string, _ ...any) { sound = sound && !bad })
+	return sound
 }
 
 // checkPart checks the settings of a part.

@@ -53,6 +53,10 @@ type Plan struct {
 	Checks   []string       `json:"checks,omitempty"` // names of its checks, by number
 	Users    int            `json:"users,omitempty"`  // in all threads together; 0: one for each slot
 
+	// UserStages are how the number of users of a closed workload changes in the window, from Users
+	// at its start; there it can be 0. The parts of a load all have the whole load's.
+	UserStages []UserStage `json:"user_stages,omitempty"`
+
 	// Hurl are the files that the Scenario was compiled of; none: it is no session.
 	Hurl []Script `json:"hurl,omitempty"`
 
@@ -101,8 +105,8 @@ type Plan struct {
 	Source []Source `json:"source,omitempty"`
 
 	// Part is the number of this generator, from 0, of Parts generators that load at once. It sends
-	// its share of the arrivals of Rate and Stages, and of ConnectRate. Connections, Users and
-	// Requested are its own. 0 or 1 Parts: the whole load.
+	// its share of the arrivals of Rate and Stages, of ConnectRate and of UserStages. Connections,
+	// Requested and, without UserStages, Users are its own. 0 or 1 Parts: the whole load.
 	Part    int   `json:"part,omitempty"`
 	Parts   int   `json:"parts,omitempty"`
 	Weights []int `json:"weights,omitempty"` // of the parts; none: all are equal
@@ -291,6 +295,7 @@ func (p *Plan) Check() error {
 	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
 	within(p.Requested, 0, MaxRequested, "--requests")
 	p.checkArrivals(flaw)
+	p.checkUserStages(flaw)
 	p.checkReplay(flaw)
 	p.checkPart(flaw)
 	checkRate(p.ConnectRate, "--connect-rate", flaw)
@@ -338,8 +343,7 @@ func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
 	}
 	if len(p.Stages) > 0 {
 		flaw(top == 0, "--stage", "no stage has a rate above 0")
-		flaw(stagesLength(p.Stages) != time.Duration(p.Duration), "--duration",
-			"%v is not the length of all stages, %v", p.Duration, stagesLength(p.Stages))
+		p.checkStagesLength(flaw)
 		flaw(p.Rate == 0 && p.Warmup > 0, "--warmup",
 			"needs -R, which is the rate before the first stage")
 	}

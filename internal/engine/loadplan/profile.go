@@ -179,10 +179,15 @@ func (p *Plan) dueBy(at time.Duration) (n float64) {
 	return n
 }
 
-// stagesLength is how long the stages last.
-func stagesLength(stages []Stage) (d time.Duration) {
-	for _, s := range stages {
+// StagesLength is how long the stages of the rate last or, without any, those of the users.
+func (p *Plan) StagesLength() (d time.Duration) {
+	for _, s := range p.Stages {
 		d += time.Duration(s.Duration)
+	}
+	if len(p.Stages) == 0 {
+		for _, s := range p.UserStages {
+			d += time.Duration(s.Duration)
+		}
 	}
 	return d
 }

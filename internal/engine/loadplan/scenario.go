@@ -17,10 +17,15 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	flaw(len(p.Steps)+len(p.Requests) == 0, "scenario", "has no step")
 	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
 	threads := min(p.Threads, p.Connections)
-	flaw(p.Users > 0 && p.Users < threads, "--users", "%d cannot be shared by %d threads; "+
-		"lower --threads", p.Users, threads)
-	flaw(p.Users == 0 && p.Parts > 1, "--users", "there are too few for part %d of %d",
-		p.Part+1, p.Parts)
+	users := p.UserCount()
+	flaw(p.HasUsers() && users > 0 && users < threads, "--users",
+		"%d cannot be shared by %d threads; lower --threads", users, threads)
+	flaw((p.Ramps() && users == 0 || p.Users == 0 && !p.Ramps()) && p.Parts > 1, "--users",
+		"there are too few for part %d of %d", p.Part+1, p.Parts)
+	timed := func(r Request) bool { return r.Timeout > 0 }
+	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "--pipeline", "a request with a "+
+		"timeout of its own ends its connection and with it those behind it; leave one of the two "+
+		"out, or use --http 2")
 	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
 	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
 		"leave it out where requests have {{holes}}, data, users or checks")
@@ -59,7 +64,17 @@ func (p *Plan) LeastChecks() int { return len(p.Checks) - scenario.OwnChecks(p.C
 
 // MayIdle reports whether connections of a closed load may be idle: users think between steps, or
 // are fewer than the requests that can be in flight.
-func (p *Plan) MayIdle() bool { return len(p.Steps) > 0 || p.Users > 0 }
+func (p *Plan) MayIdle() bool { return len(p.Steps) > 0 || p.HasUsers() }
+
+// HasUsers reports whether the plan says how many users there are.
+func (p *Plan) HasUsers() bool { return p.Users > 0 || p.Ramps() }
+
+// FitThreads lowers Threads to the number of users, if the plan says how many there are.
+func (p *Plan) FitThreads() {
+	if p.HasUsers() {
+		p.Threads = max(min(p.Threads, p.UserCount()), 1)
+	}
+}
 
 // HasHoles reports whether a request has a hole, so that it needs a scenario.
 func (p *Plan) HasHoles() bool {
@@ -84,9 +99,14 @@ func (p *Plan) CountsIterations() bool {
 	return len(p.Steps) > 1 || len(p.Steps) == 1 && len(p.Checks) > 0
 }
 
-// UserCount is how many users a plan with a scenario has.
+// UserCount is how many users a plan with a scenario has: of a ramp the most, of a part its own.
 func (p *Plan) UserCount() int {
-	if p.Users > 0 {
+	switch {
+	case p.Ramps() && p.isSoundPart():
+		return int(p.arrivalsAmong(int64(p.mostUsers())))
+	case p.Ramps():
+		return p.mostUsers()
+	case p.Users > 0:
 		return p.Users
 	}
 	return p.Connections * p.Depth()
@@ -97,10 +117,17 @@ func (p *Plan) UserCount() int {
 func (p *Plan) ScenarioShare(i, n int) scenario.Share {
 	users := int64(p.UserCount())
 	s := scenario.Share{FirstUser: p.UsersBefore, FirstIteration: p.Before, Warmup: p.Warmup > 0}
+	of := func(worker int) int64 {
+		if p.Ramps() {
+			own := p.workerSlots(worker, n)
+			return own.below(int64(p.mostUsers()))
+		}
+		return p.quotaOf(users, worker, n)
+	}
 	for k := range i {
-		s.FirstUser += p.quotaOf(users, k, n)
+		s.FirstUser += of(k)
 		s.FirstIteration += RequestQuota(p, k, n)
 	}
-	s.Users, s.Iterations = p.quotaOf(users, i, n), RequestQuota(p, i, n)
+	s.Users, s.Iterations = of(i), RequestQuota(p, i, n)
 	return s
 }

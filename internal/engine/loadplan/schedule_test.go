@@ -116,7 +116,7 @@ func arrivalsOf(p *Plan, n int) (all []int64) {
 func stagesPlan(rate float64, warmup time.Duration, stages ...Stage) *Plan {
 	p := DefaultPlan()
 	p.Rate, p.Stages, p.Warmup = RatePerSecond(rate), stages, Seconds(warmup)
-	p.Duration = Seconds(stagesLength(stages))
+	p.Duration = Seconds(p.StagesLength())
 	return &p
 }
 

@@ -23,8 +23,9 @@ type ScenarioTotals struct {
 	FailedTime *metric.Histogram // likewise, of those that failed
 	Checks     []CheckTotals     // as the plan names them
 
-	Took     int64 // ns in the window that the scenario itself took, of all threads; estimated
-	TookMost int64 // of the thread in which that was longest
+	// TookMost is how many ns of the window the scenario itself took of the thread of which it took
+	// most; estimated.
+	TookMost int64
 }
 
 // CheckTotals are the outcomes of one check of a scenario.
@@ -69,7 +70,6 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 		to.Checks[i].Passed += c.Passed
 		to.Checks[i].Failed += c.Failed
 	}
-	to.Took += from.Took
 	to.TookMost = max(to.TookMost, from.TookMost)
 }
 

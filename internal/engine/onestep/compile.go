@@ -43,8 +43,9 @@ func Compile(t Texts) (Request, error) {
 		faults = append(faults, errors.New("the path begins with a hole; write / before it"))
 	}
 	part := func(in proto.Part, field int, text template.Text, name string) {
-		if err := proto.CheckValue(in, []byte(text.Literal)); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", name, err))
+		if problem := proto.ValueProblem(in, []byte(text.Literal)); problem != "" {
+			what := map[proto.Part]string{proto.InPath: "its text", proto.InHeader: "its value"}[in]
+			faults = append(faults, fmt.Errorf("%s: %s %s", name, what, problem))
 		}
 		for _, h := range text.Holes {
 			r.Holes = append(r.Holes, proto.Hole{In: in, Field: field, At: h.At, Value: r.valueOf(h.Source)})

@@ -220,9 +220,9 @@ func TestCompileFaults(t *testing.T) {
 	hole := template.Hole{Source: template.Source{Kind: template.Seq}}
 	for want, x := range map[string]Texts{
 		"the path begins with a hole": {Path: template.Text{Literal: "/", Holes: []template.Hole{hole}}},
-		"header X: \"a\\nb\" contains CR": {Path: template.Text{Literal: "/"},
+		"header X: its value contains CR": {Path: template.Text{Literal: "/"},
 			Header: []Field{{"X", template.Text{Literal: "a\nb"}}}},
-		"path: \"/a b\" contains a space": {Path: template.Text{Literal: "/a b"}},
+		"path: its text contains a space": {Path: template.Text{Literal: "/a b"}},
 		"Connection: frames": {Path: template.Text{Literal: "/"},
 			Header: []Field{{"Connection", template.Text{Literal: "x", Holes: []template.Hole{hole}}}}},
 	} {

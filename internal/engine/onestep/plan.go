@@ -52,7 +52,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 // needsScenario reports whether the requests of a plan cannot be sent in turn as they are.
 func needsScenario(p *loadplan.Plan) bool {
 	timed := func(r loadplan.Request) bool { return r.Timeout > 0 }
-	return p.Rows != nil || p.Users > 0 || p.HasHoles() || p.HasChecks() ||
+	return p.Rows != nil || p.HasUsers() || p.HasHoles() || p.HasChecks() ||
 		slices.ContainsFunc(p.Requests, timed)
 }
 

@@ -225,8 +225,12 @@ func hasField(h []proto.Field, name string) bool {
 // Field parses a header line, "Name: value".
 func Field(s string) (proto.Field, error) {
 	name, value, found := strings.Cut(s, ":")
-	if !found {
-		return proto.Field{}, fmt.Errorf("%q is not a header; write 'Name: value'", s)
+	if !found { // the rest may be a secret
+		word, _, more := strings.Cut(s, " ")
+		if more {
+			word += " …"
+		}
+		return proto.Field{}, fmt.Errorf("%.60q is not a header; write 'Name: value'", word)
 	}
 	f := proto.Field{Name: name, Value: strings.Trim(value, " \t")}
 	return f, errors.Join(checkField(f), Unmarked("header "+f.Name, f.Value))

@@ -100,7 +100,7 @@ f.jsonl:2:70: {{y}} is unknown: `+hint+`
 f.jsonl:3:18: {{uuid 4}} is not how uuid is called: write {{uuid}}
 f.jsonl:4:2: "{{uuid}}" is neither a path, which starts with /, nor a URL
 f.jsonl:5: header Content-Length: frames the message, so its value is the same in all
-f.jsonl:6: path: "/x/a b" contains a space or a control character, which no path can have; write it `+
+f.jsonl:6: path: its text contains a space or a control character, which no path can have; write it `+
 		`as %20 or the like`)
 
 	_, err = URLs("urls.txt", strings.NewReader("/ok/{{seq}}\n  /{{no}}/{{int}}\n/{{uuid"), d.URL, d.Names)

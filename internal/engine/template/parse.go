@@ -80,8 +80,13 @@ func (p *parser) next() bool {
 	p.skip(i)
 	end := holeEnd(p.text)
 	if end < 0 {
-		p.faults.Add(p.line, p.column,
-			`{{ is not closed by }} on its line; write \{{ to send it as it is`)
+		line, _, _ := strings.Cut(p.text, "\n")
+		if hole, _, closed := strings.Cut(line, "}}"); closed && strings.Contains(hole, `"`) {
+			p.faults.Add(p.line, p.column, "a quote in %.60s}} is not closed; write {{env \"NAME\"}}", hole)
+		} else {
+			p.faults.Add(p.line, p.column,
+				`{{ is not closed by }} on its line; write \{{ to send it as it is`)
+		}
 		p.skip(2)
 		return true
 	}
@@ -114,6 +119,9 @@ func holeEnd(text string) int {
 // hole parses what stands in a hole. It returns what is wrong with it.
 func (p *parser) hole(inside string) (problem string) {
 	n := p.names
+	if n.Used != nil {
+		n.Used[inside] = true
+	}
 	if value, is := n.Variables[inside]; is {
 		p.literal.WriteString(value)
 		return ""

@@ -59,6 +59,8 @@ type Names struct {
 	Env func(name string) (value string, set bool)
 	// Unread says that the data could not be read, so that any name may be a column.
 	Unread bool
+	// Used gets the columns and variables that stand in holes, unless it is nil.
+	Used map[string]bool
 }
 
 // A Position is where a text begins: in a file, or in the value of a flag, which File then names.

@@ -1,8 +1,8 @@
 // Package transport turns a plan into what its connections need: codecs and addresses.
 //
 // protocols.go chooses the protocols and makes their codecs, with TLS and HTTP/3. resolve.go looks
-// the target up. What a plan may ask of protocols is in package loadplan, and their codecs are
-// below engine/proto.
+// the target up, and spread.go says from which local addresses to connect. What a plan may ask of
+// protocols is in package loadplan, and their codecs are below engine/proto.
 package transport
 
 import (

@@ -160,7 +160,7 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, e := range t.Result.Errors {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
-				"%d requests were not sent, for a value did not fit its place: %s", e.Count, e.Detail)})
+				"%d requests were due and not sent: %s", e.Count, e.Detail)})
 		}
 	}
 	all = append(all, sizeReasons(t)...)

@@ -121,7 +121,7 @@ func requestFaults(e *experiment.Experiment, f *filling, at string,
 	if err := onestep.SetScenario(&p, f.table); err != nil {
 		faults = append(faults, e.FaultIn(at, "", 0, err.Error()))
 	}
-	if v.Generator != nil && (p.HasHoles() || p.Rows != nil || p.Users > 0) {
+	if v.Generator != nil && (p.HasHoles() || p.Rows != nil || p.HasUsers()) {
 		faults = append(faults, e.FaultIn(experiment.PathOf("variants", v.Of)+".generator", "", 0,
 			"another program fills no holes and has no rows and users; leave the generator out, or them"))
 	}

@@ -81,9 +81,8 @@ func (f *filling) fillPlan(p *loadplan.Plan, w experiment.Workload) {
 	if w.Data != "" {
 		p.Rows = f.rows
 	}
-	if p.Users = w.Users; p.Users > 0 {
-		p.Threads = min(p.Threads, p.Users)
-	}
+	p.Users = w.Users
+	p.FitThreads()
 }
 
 // generatorThreads is the number of threads of a generator on cpus, at a level.

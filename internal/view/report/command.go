@@ -104,6 +104,9 @@ func (c *commandLine) addArrivals(p loadplan.Plan) {
 	for _, s := range p.Stages {
 		c.addFlag(true, "--stage", s.Duration.String()+":"+rateFlag(s.Rate))
 	}
+	for _, s := range p.UserStages {
+		c.addFlag(true, "--stage", s.Duration.String()+":"+strconv.Itoa(s.Users)+"users")
+	}
 	c.addFlag(p.Seed > 0, "--seed", strconv.FormatUint(p.Seed, 10))
 }
 

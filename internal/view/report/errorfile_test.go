@@ -143,6 +143,10 @@ func TestGeneratorTextHasTheScenario(t *testing.T) {
 		t.Error(text)
 	}
 	r.Generator.ScenarioPercent = new(12.3)
+	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, holes and checks 12.3 %") {
+		t.Error(text)
+	}
+	r.Plan.Steps = []string{"a", "b"}
 	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, the scenario 12.3 %") {
 		t.Error(text)
 	}

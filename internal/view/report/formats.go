@@ -27,6 +27,9 @@ func CSV(w io.Writer, r *result.Result) error {
 	if r.Iterations != nil {
 		head = append(head, "iterations", "iterations_failed")
 	}
+	if r.Plan.Ramps() {
+		head = append(head, "users")
+	}
 	codes := secondsCodes(r.Series)
 	for _, code := range codes {
 		head = append(head, "status."+format.PlainLine(code))
@@ -47,6 +50,9 @@ func CSV(w io.Writer, r *result.Result) error {
 			whole(p.InFlight), whole(p.Received), whole(p.Written)}
 		if r.Iterations != nil {
 			line = append(line, whole(p.Iterations), whole(p.IterationsFailed))
+		}
+		if r.Plan.Ramps() {
+			line = append(line, strconv.Itoa(p.Users))
 		}
 		for _, code := range codes {
 			line = append(line, whole(p.Status[code]))

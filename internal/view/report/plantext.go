@@ -34,6 +34,9 @@ func ModelText(r *result.Result) string {
 // usersText are the users who had iterations, or who were asked for; "" if there were none.
 func usersText(r *result.Result) string {
 	n := r.Plan.Users
+	if r.Plan.Ramps() {
+		return ", " + rampText(r.Plan)
+	}
 	if r.Iterations != nil {
 		n = r.Iterations.Users
 	}
@@ -41,6 +44,26 @@ func usersText(r *result.Result) string {
 		return ""
 	}
 	return ", " + format.Plural(int64(n), "user")
+}
+
+// rampText is how the number of users changes: ramp from 0 to 200 users in 30s, hold 1m0s.
+func rampText(p loadplan.Plan) string {
+	s, last := "", p.Users
+	for i, stage := range p.UserStages {
+		switch users := format.Count(int64(stage.Users)); {
+		case i == mostStages:
+			return s + fmt.Sprintf(", and %d stages more", len(p.UserStages)-mostStages)
+		case i == 0:
+			s = fmt.Sprintf("ramp from %s to %s users in %v", format.Count(int64(last)), users,
+				stage.Duration)
+		case stage.Users == last:
+			s += fmt.Sprintf(", hold %v", stage.Duration)
+		default:
+			s += fmt.Sprintf(", to %s in %v", users, stage.Duration)
+		}
+		last = stage.Users
+	}
+	return s
 }
 
 // rowsText is what data requests had values from.
@@ -92,6 +115,9 @@ func PlanText(p loadplan.Plan) string {
 		format.Plural(int64(p.Connections), "connection")
 	if p.Open() {
 		s += ", " + arrivalsText(p, p.Offered().PerSecond())
+	}
+	if p.Ramps() {
+		s += ", " + rampText(p)
 	}
 	if p.Requested > 0 {
 		what := "request"
@@ -362,7 +388,11 @@ func generatorText(r *result.Result) string {
 	}
 	all = append(all, "busy "+format.Percent(g.BusyPercent))
 	if g.ScenarioPercent != nil {
-		all = append(all, "the scenario "+format.Percent(*g.ScenarioPercent))
+		what := "the scenario "
+		if len(r.Plan.Steps) == 0 {
+			what = "holes and checks "
+		}
+		all = append(all, what+format.Percent(*g.ScenarioPercent))
 	}
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
 		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", format.Micros(*g.SendLagP99),

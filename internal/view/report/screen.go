@@ -308,7 +308,7 @@ func (s *Screen) generatorRow() row {
 			text += ", send lag max " + nanosText(iv.LagMax)
 		}
 		text += fmt.Sprintf("; %s under way, %s/s in", format.Count(iv.InFlight),
-			perSecondText(iv, format.Size, iv.Received))
+			perSecondText(iv, format.Size, iv.Received)) + ActiveUsers(s.plan, iv)
 	}
 	return row{fmt.Sprintf(screenFact, "generator", text), c}
 }

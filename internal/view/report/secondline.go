@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
 )
@@ -41,6 +42,15 @@ func LiveLine(iv loadresult.Interval) string {
 	}
 	return s + fmt.Sprintf("  %s/s in  %s under way  %s", perSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))
+}
+
+// ActiveUsers is how many users there were at an interval's end, for the end of its line; "" if
+// their number does not change.
+func ActiveUsers(p loadplan.Plan, iv loadresult.Interval) string {
+	if !p.Ramps() {
+		return ""
+	}
+	return "  " + format.Plural(int64(p.UsersAt(iv.To)), "user")
 }
 
 func nanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) }

@@ -168,6 +168,7 @@ func (v *Show) Interval(iv loadresult.Interval) {
 		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
 		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
 	s.Heat = nil // for the report: it is large
+	s.Users = v.plan.UsersAt(iv.To)
 
 	// What is offered in iterations cannot be held against requests.
 	if v.plan.Open() && !v.plan.CountsIterations() {

@@ -47,7 +47,7 @@ func Check(r proto.Request) error {
 		case !isToken(f.Name):
 			add("header name %q is not a token", f.Name)
 		case strings.ContainsAny(f.Value, "\r\n\x00"):
-			add("header %s: its value %q contains CR, LF or NUL", f.Name, f.Value)
+			add("header %s: its value contains CR, LF or NUL", f.Name) // which may be a secret
 		}
 	}
 	if err := r.CheckHoles(); err != nil {

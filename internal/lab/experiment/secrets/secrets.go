@@ -217,8 +217,11 @@ func (s *sifter) experiment(n *yaml.Node) {
 			s.text(v)
 		case "workload":
 			pairs(v, func(key string, v *yaml.Node) {
-				if key == "request" {
+				switch key {
+				case "request":
 					s.request(v)
+				case "expect":
+					s.expect(v)
 				}
 			})
 		case "variants":
@@ -262,6 +265,8 @@ func (s *sifter) variant(n *yaml.Node) {
 			s.job(v)
 		case "request":
 			s.request(v)
+		case "expect":
+			s.expect(v)
 		default:
 			s.ofJob(key, v)
 		}
@@ -326,6 +331,22 @@ func (s *sifter) request(n *yaml.Node) {
 			s.value(v, s.replace.URL)
 		case "body":
 			s.value(v, func(t string) string { return s.body(kind, t) })
+		}
+	})
+}
+
+// expect is what answers must be: a check can have what a request has.
+func (s *sifter) expect(n *yaml.Node) {
+	pairs(n, func(key string, v *yaml.Node) {
+		if key != "body" && key != "header" {
+			return
+		}
+		all := []*yaml.Node{v}
+		if list := target(v); list.Kind == yaml.SequenceNode {
+			all = list.Content
+		}
+		for _, check := range all {
+			s.value(check, s.replace.Check)
 		}
 	})
 }

@@ -20,6 +20,9 @@ workload:
     path: /a?page=2&sig=SECRET-TWO
     headers: {X-Auth: SECRET-ONE, Accept: text/plain, Authorization: 'Bearer {{env "DYNO_T"}}'}
     body: '{"pin": 1234, "user": "{{env "DYNO_T"}}", "password": "SECRET \"THREE"}'
+  expect:
+    body: ['contains:SECRET-ONE is yours', 'json:$.token==SECRET-SEVEN', 'json:$.page==2']
+    header: 'X-Auth-Token: SECRET-EIGHT'
 variants:
   a: &a
     env: {PASSWORD: SECRET-ONE, GOMAXPROCS: "2", TOKEN: '{{env "DYNO_T" "SECRET-DEFAULT"}}'}
@@ -32,6 +35,7 @@ variants:
   b:
     <<: *a
     request: {body: SECRET-WHOLE}
+    expect: {body: 'json:$.a.pin==SECRET-NINE'}
 `
 
 func readText(t *testing.T, text string) *experiment.Experiment {
@@ -61,7 +65,8 @@ func TestKeptHasNoSecret(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"page=2", "text/plain", `Bearer {{env "DYNO_T"}}`,
-		`"user": "{{env "DYNO_T"}}"`, `GOMAXPROCS: "2"`, `-p {{env "DYNO_T"}}`, "db://u:(redacted-"} {
+		`"user": "{{env "DYNO_T"}}"`, `GOMAXPROCS: "2"`, `-p {{env "DYNO_T"}}`, "db://u:(redacted-", "json:$.page==2",
+		"is yours", "json:$.token==(redacted-"} {
 		if !strings.Contains(string(k.Source), want) {
 			t.Errorf("%s is gone:\n%s", want, k.Source)
 		}
@@ -118,10 +123,11 @@ func TestFill(t *testing.T) {
 	stored := readText(t, string(k.Source))
 	values := map[string][]string{}
 	for name, value := range map[string]string{"x-auth": "SECRET-ONE", "sig": "SECRET-TWO", "pin": "1234",
-		"requirepass": "SECRET-FOUR", "token": "SECRET-FIVE", "body": "SECRET-WHOLE"} {
+		"requirepass": "SECRET-FOUR", "token": "SECRET-FIVE", "body": "SECRET-WHOLE", "x-auth-token": "SECRET-EIGHT"} {
 		values[name] = []string{value}
 	}
-	values["token"] = append(values["token"], "SECRET-DEFAULT")
+	values["token"] = append(values["token"], "SECRET-DEFAULT", "SECRET-SEVEN")
+	values["pin"] = append(values["pin"], "SECRET-NINE")
 	_, missing, _, err := FillIn(stored, values, marking())
 	if err != nil || len(missing) == 0 || slices.ContainsFunc(missing, func(l Lack) bool {
 		return !l.Is("password") || l.Is("token")

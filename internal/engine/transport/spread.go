@@ -1,4 +1,4 @@
-package load
+package transport
 
 import (
 	"fmt"
@@ -17,20 +17,20 @@ import (
 // address, and 1.4 s from two.
 const portsUsed = 0.45
 
-// spreadOverSources has each of the target's addresses from each source, in turn. A pair of the two
-// is an address like others, so neither dialing nor the rings know of sources. The sources are
-// those of the plan; without any, those of loopback where one alone has too few ports.
-func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
-	sources := r.plan.SourceAddrs()
-	if len(r.plan.Source) > 0 {
-		var err error
-		if sources, err = r.presentSources(sources); err != nil {
-			return nil, err
+// SpreadOverSources returns each of the target's addresses from each source, in turn. A pair of the
+// two is an address like others, so neither dialing nor the rings know of sources. The sources are
+// those of the plan; without any, those of loopback where one alone has too few ports, and then the
+// notice says so. An error is a loadplan.Flaw.
+func SpreadOverSources(p *loadplan.Plan, addrs []ring.Addr) (all []ring.Addr, notice string,
+	err error) {
+	sources := p.SourceAddrs()
+	if len(p.Source) > 0 {
+		if sources, err = presentSources(p, sources); err != nil {
+			return nil, "", err
 		}
-	} else if sources = r.loopbackSources(addrs); len(sources) == 0 {
-		return addrs, nil
+	} else if sources, notice = loopbackSources(p, addrs); len(sources) == 0 {
+		return addrs, "", nil
 	}
-	var all []ring.Addr
 	for _, from := range sources {
 		for _, to := range addrs {
 			if to.TCP.Addr().Unmap().Is4() == from.Is4() {
@@ -39,16 +39,16 @@ func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, loadplan.Flaw{Setting: "--source",
+		return nil, "", loadplan.Flaw{Setting: "--source",
 			Problem: fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
-				"IPv6", r.plan.Source[0], addrs[0])}
+				"IPv6", p.Source[0], addrs[0])}
 	}
-	return all, nil
+	return all, notice, nil
 }
 
 // presentSources are the addresses that this machine has. An address that was given by itself must
 // be present; of a range, absent ones are left out.
-func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
+func presentSources(p *loadplan.Plan, asked []netip.Addr) (all []netip.Addr, err error) {
 	for _, a := range asked {
 		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
 		if err == nil {
@@ -56,7 +56,7 @@ func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 			all = append(all, a)
 		}
 	}
-	for _, s := range r.plan.Source {
+	for _, s := range p.Source {
 		a := s.Range.Addr().WithZone(s.Zone)
 		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
 			return nil, loadplan.Flaw{Setting: "--source",
@@ -65,30 +65,29 @@ func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	}
 	if len(all) == 0 {
 		return nil, loadplan.Flaw{Setting: "--source",
-			Problem: fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
+			Problem: fmt.Sprintf("this machine has no address in %v", p.Source[0])}
 	}
 	return all, nil
 }
 
 // loopbackSources are as many addresses of 127.0.0.0/8 as the connections to a loopback target
-// need; Linux has them all. None if one is enough.
-func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
+// need, with a notice; Linux has them all. None if one is enough.
+func loopbackSources(p *loadplan.Plan, addrs []ring.Addr) (all []netip.Addr, notice string) {
 	for _, a := range addrs {
 		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
-			return nil
+			return nil, ""
 		}
 	}
 	each := portsUsed * float64(machine.LocalPorts()*len(addrs))
-	connections := float64(r.plan.Connections * max(r.plan.Parts, 1)) // all use the same ports
+	connections := float64(p.Connections * max(p.Parts, 1)) // all use the same ports
 	if each == 0 || connections <= each {
-		return nil
+		return nil, ""
 	}
 	a := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	for n := int(connections/each) + 1; n > 0; n-- {
 		all = append(all, a)
 		a = a.Next()
 	}
-	r.addNotice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
-		"connections, or for connecting quickly", all[0], all[len(all)-1], connections))
-	return all
+	return all, fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
+		"connections, or for connecting quickly", all[0], all[len(all)-1], connections)
 }

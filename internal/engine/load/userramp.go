@@ -1,0 +1,48 @@
+package load
+
+// This file is about users whose number changes; see loadplan.UserRamp.
+
+// nextChange is when the next user begins or leaves; notYet: never.
+func (u *users) nextChange(start int64) int64 {
+	if u.ramp == nil || u.ramp.Over || start == notYet {
+		return notYet
+	}
+	return start + u.ramp.Change.At
+}
+
+// followRamp has users begin and leave whose instant has come. Who begins has its first iteration
+// due at once: on a slot of its own when it can be begun, as the users of a load's start, else at
+// its instant. Who leaves ends its iteration before.
+func (u *users) followRamp(now, start int64) {
+	for at := u.nextChange(start); at <= now; at = u.nextChange(start) {
+		n := uint32(u.ramp.Change.User)
+		x := &u.all[n]
+		if x.leaves = !u.ramp.Change.Begins; !x.leaves && !x.active {
+			if x.freed = at; x.slot {
+				x.freed = notYet
+			}
+			if x.away {
+				x.away = false
+				u.free.pushBack(n)
+			}
+		}
+		u.ramp.Advance()
+		u.dropLeaving()
+	}
+}
+
+// dropFree removes the user at the head of the free ones.
+func (u *users) dropFree() {
+	u.free.dropHead()
+	if u.ramp != nil {
+		u.dropLeaving()
+	}
+}
+
+// dropLeaving removes users that have left from the head of the free ones: the head can begin.
+func (u *users) dropLeaving() {
+	for u.free.len > 0 && u.all[u.free.first()].leaves {
+		u.all[u.free.first()].away = true
+		u.free.dropHead()
+	}
+}
