@@ -16,7 +16,21 @@ const (
 	rowContent   content = "row"   // URL and a header have values of a row of dataRows
 	textContent  content = "text"  // the body must contain contentWord
 	jsonContent  content = "json"  // the body must have contentWord at a path
+	// stepContent is a step of a session: a value is taken from the body, and two must be there.
+	stepContent content = "step"
+	// pairContent is that step, and a second one whose URL has the value that was taken.
+	pairContent content = "pair"
 )
+
+// looksAtBodies reports whether a tool reads bodies.
+func (c content) looksAtBodies() bool {
+	return c == textContent || c == jsonContent || c == stepContent || c == pairContent
+}
+
+// repeats reports whether all requests of it are the same.
+func (c content) repeats() bool {
+	return c == sameContent || c.looksAtBodies() && c != pairContent
+}
 
 // dataRows is how many rows the data of rowContent have.
 const dataRows = 10_000
@@ -51,7 +65,7 @@ func contentRow(name, title string, c content, rivals ...string) row {
 		serverArgs: helloArgs, rivals: append([]string{"dyno-fixed"}, rivals...),
 		baseline: []string{"dyno-fixed"}, columns: speedColumns,
 	}
-	if c == textContent || c == jsonContent {
+	if c.looksAtBodies() {
 		r.server = nginxServer
 	}
 	return r
@@ -82,10 +96,37 @@ func addDynoContent(c command, of content, url string) command {
 			url+"?name={{name}}&n={{seq}}")
 	case textContent:
 		c.args = append(c.args[:last], "--expect-body", `contains:"`+contentWord+`"`, url)
+	case stepContent, pairContent:
+		base, path := cutOrigin(url)
+		c.file, c.suffix = strings.ReplaceAll(hurlContent[of], "PATH", path), ".hurl"
+		c.args = append(c.args[:last], scriptFile, "--variable", "base="+base)
 	case jsonContent:
 		c.args = append(c.args[:last], "--expect-body", `json:$.state=="`+contentWord+`"`, url)
 	}
 	return c
+}
+
+// cutOrigin cuts a URL before its path.
+func cutOrigin(url string) (origin, path string) {
+	begin := strings.Index(url, "://") + len("://")
+	path = url[begin+strings.IndexByte(url[begin:]+"/", '/'):]
+	return strings.TrimSuffix(url, path), path
+}
+
+// hurlStep is the step of stepContent.
+const hurlStep = `GET {{base}}PATH
+HTTP 200
+[Captures]
+state: jsonpath "$.state"
+[Asserts]
+jsonpath "$.orders[0].open" == true
+jsonpath "$.orders[2].id" == 3
+`
+
+// hurlContent are the Hurl files.
+var hurlContent = map[content]string{
+	stepContent: hurlStep,
+	pairContent: hurlStep + "\nGET {{base}}PATH?state={{state}}\nHTTP 200\n",
 }
 
 // wrkContent are wrk's scripts; it has none that reads JSON.
@@ -142,4 +183,11 @@ var k6Content = map[content]string{
 		contentWord),
 	jsonContent: fmt.Sprintf("check(http.get(url), { ready: (r) => r.json().state === '%s' })",
 		contentWord),
+	stepContent: k6Step + "; state = v.state",
+	pairContent: k6Step + "; check(http.get(url + '?state=' + v.state), " +
+		"{ ok: (r) => r.status === 200 })",
 }
+
+// k6Step is the step of stepContent. The body is parsed once for all that is read of it.
+const k6Step = "const r = http.get(url), v = r.json(); check(r, { ok: (r) => r.status === 200, " +
+	"open: () => v.orders[0].open === true, third: () => v.orders[2].id === 3 })"

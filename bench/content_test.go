@@ -79,7 +79,7 @@ func wrongContent(c content, tool string, got map[string]string) string {
 		c = sameContent
 	}
 	switch {
-	case (c != sameContent && c != textContent && c != jsonContent) != (len(got) > 1):
+	case c.repeats() == (len(got) > 1):
 		return "all URLs are the same, or should be"
 	case c != rowContent:
 		return ""

@@ -291,9 +291,9 @@ func k6Command(l load, url string) command {
 import { check } from 'k6';
 export const options = { discardResponseBodies: %t, noConnectionReuse: %t };
 const url = %q;
-let n = 0;
+let n = 0, state;
 export default function () { %s; }
-`, l.content != textContent && l.content != jsonContent, l.close, url, k6Content[l.content])
+`, !l.content.looksAtBodies(), l.close, url, k6Content[l.content])
 	return command{
 		args: []string{"run", "--no-usage-report", "-u", decimal(l.connections), "-d", inSeconds(l),
 			"-"},

@@ -25,6 +25,7 @@ func TestFiles(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	s := &shop{}
+	s.take()
 	server := httptest.NewServer(s)
 	defer server.Close()
 	for _, file := range files {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -15,8 +16,9 @@ import (
 // A shop is the server that the files of testdata ask: an echo with a few pages. It notes what it
 // was sent.
 type shop struct {
-	mu   sync.Mutex
-	seen []string
+	mu    sync.Mutex
+	seen  []string
+	flaky map[string]int // how often /flaky was asked with a key since take
 }
 
 // take returns what was sent since it was last called.
@@ -24,8 +26,17 @@ func (s *shop) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := s.seen
-	s.seen = nil
+	s.seen, s.flaky = nil, map[string]int{}
 	return seen
+}
+
+// fails reports whether the answer to a request of /flaky is a failure: the first two of a key are.
+func (s *shop) fails(r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := r.URL.Query().Get("key")
+	s.flaky[key]++
+	return s.flaky[key] <= 2
 }
 
 // ServeHTTP answers a request.
@@ -38,6 +49,10 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, noted(r, body))
 	s.mu.Unlock()
+	if r.URL.Path == "/flaky" && s.fails(r) {
+		http.Error(w, "not yet", http.StatusServiceUnavailable)
+		return
+	}
 	if page := pages[r.URL.Path]; page != nil {
 		page(w, r)
 		return
@@ -129,6 +144,15 @@ var pages = map[string]http.HandlerFunc{
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusFound)
 		fmt.Fprint(w, `{"token": "t-\"1\"", "id": 42, "price": 1.50}`)
+	},
+	"/redirect": func(w http.ResponseWriter, r *http.Request) {
+		status, err := strconv.Atoi(r.FormValue("code"))
+		if err != nil {
+			status = http.StatusFound
+		}
+		w.Header().Set("Location", r.FormValue("to"))
+		http.SetCookie(w, &http.Cookie{Name: "hop", Value: strconv.Itoa(status), Path: "/"})
+		w.WriteHeader(status)
 	},
 	"/logout": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Set-Cookie", "sid=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT")

@@ -76,6 +76,17 @@ type Search struct {
 	Warnings []string `json:"warnings,omitempty"` // of the run that confirmed
 }
 
+// Counts is what the rates count: requests or iterations.
+func (s *Search) Counts() string { return counted(&s.Plan) }
+
+// counted is what the rate of a plan counts.
+func counted(p *loadplan.Plan) string {
+	if p.CountsIterations() {
+		return "iterations"
+	}
+	return "requests"
+}
+
 // An End is how a search ended.
 type End string
 
@@ -113,7 +124,8 @@ const (
 	Cut       Outcome = "interrupted"
 )
 
-// A Probe is one run at one rate.
+// A Probe is one run at one rate. Its rates are of requests or, with a scenario, of iterations
+// (loadplan.Plan.CountsIterations).
 type Probe struct {
 	Purpose   Purpose   `json:"purpose"`
 	Rate      float64   `json:"rate_per_s"` // offered

@@ -111,10 +111,19 @@ func (s *search) findStart(ctx context.Context) {
 	case r.OnlyErrors():
 		s.endWith(Missed, describeErrors(r))
 	default:
-		reached := r.Rate.Completed
+		_, reached := countedRates(r)
 		s.found.Closed = &reached
 		s.rate = max(roundRate(startShare*reached), 1)
 	}
+}
+
+// countedRates are what was begun and completed in a second, of what the rate counts: requests or
+// iterations.
+func countedRates(r *result.Result) (begun, completed float64) {
+	if i := r.Iterations; i != nil {
+		return i.Rate.Started, i.Rate.Completed
+	}
+	return r.Rate.Sent, r.Rate.Completed
 }
 
 // describeErrors says of a run of which every answer was an error what they were: statuses, and

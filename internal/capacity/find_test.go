@@ -485,3 +485,30 @@ func TestSearchIsJSON(t *testing.T) {
 		t.Errorf("%v, %d probes", err, len(back.Probes))
 	}
 }
+
+// Where the rate counts iterations, a search begins below the iterations that a closed workload
+// reached, however many requests each has.
+func TestBeginsWithIterations(t *testing.T) {
+	p := plan()
+	p.Steps = []string{"a", "b", "c", "d"}
+	var rates []float64
+	run := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
+		if p.Rate.PerSecond() > 0 {
+			rates = append(rates, p.Rate.PerSecond())
+		}
+		r := &result.Result{Plan: p}
+		r.Status = map[string]int64{"200": 400}
+		r.Requests.Sent, r.Requests.Completed, r.Rate.Sent, r.Rate.Completed = 400, 400, 400, 400
+		r.Latency = &result.Distribution{Count: 400}
+		r.Iterations = &result.Iterations{Started: 100, Completed: 100, Rate: result.IterationRate{Started: 100, Completed: 100}}
+		r.Window.MeasuredS, r.Generator.Verdict = 1, result.ClientBound
+		return r, nil
+	}
+	s, err := Find(t.Context(), run, p, objectives(t, "errors<1%"), Settings{Probe: time.Second}, func(Probe) {})
+	if err != nil || s.Closed == nil || *s.Closed != 100 || len(rates) == 0 || rates[0] > 100 || s.Probes[0].Completed != 100 {
+		t.Errorf("%v: closed %v, rates %v, probes %+v", err, s.Closed, rates, s.Probes)
+	}
+	if s.Counts() != "iterations" {
+		t.Errorf("rates are of %s", s.Counts())
+	}
+}

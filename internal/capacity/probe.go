@@ -101,8 +101,9 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 		return Probe{}, err
 	}
 	p.last = r
-	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: r.Rate.Sent,
-		Completed: r.Rate.Completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
+	begun, completed := countedRates(r)
+	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: begun,
+		Completed: completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
 	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
 	probe.Outcome, probe.Why = worstOutcome(r, probe.Judged)

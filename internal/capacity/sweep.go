@@ -170,3 +170,7 @@ func axisNames(points []Point) (n, x []float64) {
 	}
 	return n, x
 }
+
+// Counts is what the levels count if they are rates: requests or iterations. Throughput is always
+// of requests.
+func (c *Curve) Counts() string { return counted(&c.Plan) }

@@ -330,6 +330,8 @@ func TestExamples(t *testing.T) {
 					try(t, dir, timed.ReplaceAllString(line, "")+" -d 300ms --warmup 50ms", url)
 				case "find":
 					tryFind(t, dir, line)
+				case "vs":
+					tryVs(t, line, server.URL)
 				case "calibrate":
 					tryCalibrate(t, dir, line)
 				case "lab run", "lab rerun": // what is shipped takes a minute

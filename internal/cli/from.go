@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,10 +65,18 @@ func (f *fromFlags) groups() []group {
 				storeParsed(&f.options.Speed, parseSpeed)})
 	}
 	return []group{{"Flags", append(all,
-		option{"output", "o", "FILE|-", "write the requests file there (stdout)", setText(&f.output)},
+		option{"output", "o", "FILE|-", f.outputHelp(), setText(&f.output)},
 		option{"secrets", "", "FILE.jsonl", "write the values of secrets there, as a row for --data;\n" +
 			"only you can read it (they are not written)", setText(&f.secrets)},
 		option{"help", "h", "", "this", setSwitch(&f.help)})}}
+}
+
+// outputHelp is the help of -o.
+func (f *fromFlags) outputHelp() string {
+	if f.source == "access-log" {
+		return "write the requests file there (stdout)"
+	}
+	return "write the requests file there, or, if FILE ends in .hurl, a\nHurl file (stdout)"
 }
 
 func (f *fromFlags) setBase(s string) error {
@@ -270,7 +279,11 @@ func (s streams) writeRequests(f *fromFlags, c *imports.Collector, found importe
 		return exitUnreachable
 	}
 	var b bytes.Buffer
-	if err := c.Write(&b); err != nil {
+	if f.writesHurl() {
+		if err := c.WriteHurl(&b); err != nil {
+			return s.failWith(exitUsage, err)
+		}
+	} else if err := c.Write(&b); err != nil {
 		return s.failWith(exitFault, err)
 	}
 	if err := s.writeSecrets(f, c.Secrets()); err != nil {
@@ -288,6 +301,11 @@ func (s streams) writeRequests(f *fromFlags, c *imports.Collector, found importe
 	s.writeLine("%s; to send them:", format.Plural(int64(c.Requests()), "request"))
 	s.writeLine("  %s", f.runLine(c, file, found.run))
 	return exitOK
+}
+
+// writesHurl reports whether the output is a Hurl file.
+func (f *fromFlags) writesHurl() bool {
+	return strings.EqualFold(filepath.Ext(f.output), hurlEnding)
 }
 
 // hostHint is what to do if all requests were for other hosts.
@@ -319,6 +337,9 @@ func (s streams) writeSecrets(f *fromFlags, all []imports.Secret) error {
 // runLine is the command that sends the requests of a file.
 func (f *fromFlags) runLine(c *imports.Collector, file string, run []string) string {
 	words := append([]string{"dyno", "run", "--requests-file", file}, run...)
+	if f.writesHurl() {
+		words = append([]string{"dyno", "run", file}, run...)
+	}
 	if f.secrets != "" && len(c.Secrets()) > 0 {
 		words = append(words, "--data", f.secrets)
 	} else {
@@ -332,6 +353,9 @@ func (f *fromFlags) runLine(c *imports.Collector, file string, run []string) str
 	}
 	if url == "" {
 		url = "URL"
+	}
+	if f.writesHurl() {
+		return joinWords(append(words, "--variable", imports.BaseVariable+"="+url))
 	}
 	return joinWords(append(words, url))
 }
@@ -360,7 +384,8 @@ func fromVerbs() []verb {
 		one("curl", "COMMAND|-", "make a requests file of a command of curl", fromNotes, fromCurl,
 			`dyno from curl 'curl -X PUT -d a=1 http://127.0.0.1:8080/item' -o item.jsonl`),
 		one("har", "FILE|-", "make a requests file of a HAR file of a browser", fromNotes, fromHAR,
-			"dyno from har page.har --base http://127.0.0.1:8080 -o page.jsonl"),
+			"dyno from har page.har --base http://127.0.0.1:8080 -o page.jsonl",
+			"dyno from har page.har --base http://127.0.0.1:8080 -o page.hurl"),
 		one("access-log", "FILE|-", "make a requests file of a server's access log", logNotes, fromLog,
 			"dyno from access-log access.log -o mix.jsonl",
 			"dyno from access-log access.log --replay 10x -o replay.jsonl"),

@@ -355,8 +355,9 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	if f.fleet.isAsked() { // the agents are the clients
 		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
 	}
-	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
-		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
+	stage := &labrun.Stage{Output: filepath.Join(dir, "output"),
+		Build: filepath.Join(dir, labrun.BuildFolder),
+		Dyno:  exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Rounds: f.rounds.n, Dir: dir,
 		Resume: f.resume != "", Dyno: exe,
@@ -394,35 +395,6 @@ func runWorker(s streams, args []string) int {
 		return s.failWith(exitFault, err)
 	}
 	return exitOK
-}
-
-// labInit is dyno lab init: it writes a file to begin with.
-func labInit(s streams, args []string) int {
-	var f helpFlag
-	p := parseOptions(args, f.groups())
-	if f.help {
-		return s.printHelp("lab init")
-	}
-	if faults := append(p.faults, p.extraWords(1)...); len(faults) > 0 {
-		return s.refuseFlags("lab init", faults)
-	}
-	name := "experiment.yaml"
-	if len(p.words) == 1 {
-		name = p.words[0]
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is there already; give another name", name)
-	}
-	if err == nil {
-		_, err = file.Write(experiment.Starter())
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		return s.failWith(exitUsage, err)
-	}
-	return s.printText(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
-		name, name, name))
 }
 
 // labList is dyno lab list: it lists the experiments that ship with dyno.

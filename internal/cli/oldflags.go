@@ -94,6 +94,9 @@ func newSpelling(name, value string, groups []group) (problem string, takes, is 
 		return "is not needed", false, true
 	case "--latency-correction":
 		return "is not needed; with -R, latency is from when a request was due", false, true
+	case "--location":
+		return "dyno follows no redirects, unless a request in a Hurl file has the option location: true",
+			false, true
 	case "-T":
 		if strings.Contains(value, "/") {
 			return "is written -H 'Content-Type: " + value + "' here", true, true

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/session"
+	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
 
@@ -71,10 +70,7 @@ func scenarioCheck(s streams, args []string) int {
 	for _, name := range f.hurlFiles {
 		names = append(names, filepath.Base(name))
 	}
-	n := len(m.Checks)
-	if n > 0 && strings.HasPrefix(m.Checks[n-1], scenario.BodyWithin) {
-		n--
-	}
+	n := len(m.Checks) - scenario.OwnChecks(m.Checks)
 	return s.printText(fmt.Sprintf("%s: %s, %s\n", strings.Join(names, ", "),
 		format.Plural(int64(len(m.Steps)), "request"), format.Plural(int64(n), "check")))
 }
@@ -125,11 +121,12 @@ func scenarioRun(s streams, args []string) int {
 	}
 	faults := append(p.faults, f.readScenario(&p)...)
 	faults = append(faults, f.setTarget(p)...)
-	show := &shownSteps{to: s.out, bodies: f.verbose}
+	show := &shownSteps{to: s.out, bodies: f.verbose, keep: f.planReplacer()}
 	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Observe = show.step })
 	if faults = append(faults, wrong...); len(faults) == 0 {
 		m.SetPlan(&f.plan)
-		faults = joinedErrors(f.plan.Check())
+		faults = append(joinedErrors(f.plan.Check()), markFaults(f.showSecrets)...)
+		show.secrets = result.Secrets(f.plan)
 	}
 	if len(faults) > 0 {
 		return s.refuseFlags("scenario run", faults)
@@ -151,8 +148,13 @@ func (s streams) showIterations(ctx context.Context, r *loadresult.Result, show 
 		return s.writeExitCode(show.err)
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case t == nil || show.steps == 0:
+	case t == nil || show.steps == 0 && t.Failed == 0:
 		return s.failWith(exitUnreachable, errors.New("no response came: "+r.Cause))
+	}
+	for _, f := range r.Failures {
+		if f.Phase == loadresult.Check && f.Kind == "value" { // of what was not sent
+			show.write("FAILED " + f.Detail + "\n")
+		}
 	}
 	code := s.printText(fmt.Sprintf("%s: %d completed, %d failed\n",
 		format.Plural(t.Started, "iteration"), t.Completed, t.Failed+t.Unfinished))
@@ -160,82 +162,4 @@ func (s streams) showIterations(ctx context.Context, r *loadresult.Result, show 
 		return exitMissed
 	}
 	return code
-}
-
-// shownSteps shows steps as they are done.
-type shownSteps struct {
-	to     io.Writer
-	bodies bool
-	steps  int
-	err    error
-}
-
-// step shows a step.
-func (w *shownSteps) step(o session.Observation) {
-	w.steps++
-	var b strings.Builder
-	state := "ok"
-	if o.Failed {
-		state = "FAILED"
-	}
-	said := fmt.Sprint(o.Response.Status)
-	if o.Response.Failed != "" && o.Response.Status == 0 {
-		said = "no response (" + o.Response.Failed + ")"
-	}
-	fmt.Fprintf(&b, "%-6s %s: %s in %s\n", state, o.Step, said,
-		format.Seconds(o.Response.Took.Seconds()))
-	if w.bodies {
-		w.exchange(&b, o)
-	}
-	for _, c := range o.Outcomes {
-		state := "ok"
-		if !c.OK {
-			state = "FAILED"
-		}
-		if w.bodies || !c.OK {
-			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, c.Name, c.Actual)
-		}
-	}
-	if _, err := io.WriteString(w.to, b.String()); err != nil && w.err == nil {
-		w.err = err
-	}
-}
-
-// exchange writes a request and its response.
-func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
-	fmt.Fprintf(b, "  > %s %s\n  > Host: %s\n", o.Request.Method, o.Request.Path, o.Request.Authority)
-	for _, f := range o.Request.Header {
-		fmt.Fprintf(b, "  > %s: %s\n", f.Name, f.Value)
-	}
-	writeShownBody(b, "  > ", o.Request.Body, int64(len(o.Request.Body)))
-	if o.Response.Status == 0 {
-		return
-	}
-	fmt.Fprintf(b, "  < %d\n", o.Response.Status)
-	for i := range o.Response.Fields() {
-		name, value, _ := o.Response.FieldAt(i)
-		fmt.Fprintf(b, "  < %s: %s\n", name, value)
-	}
-	writeShownBody(b, "  < ", o.Response.Body, o.Response.BodyBytes)
-}
-
-// shownBody is how many bytes of a body are shown.
-const shownBody = 4 << 10
-
-// writeShownBody writes the beginning of a body, each line behind a mark.
-func writeShownBody(b *strings.Builder, mark string, body []byte, bytes int64) {
-	if bytes == 0 {
-		return
-	}
-	fmt.Fprintln(b, strings.TrimRight(mark, " "))
-	if body = body[:min(len(body), shownBody)]; !utf8.Valid(body) {
-		fmt.Fprintf(b, "%s%s that are no text\n", mark, format.Plural(bytes, "byte"))
-		return
-	}
-	for line := range strings.Lines(string(body)) {
-		fmt.Fprintf(b, "%s%s\n", mark, strings.TrimRight(line, "\r\n"))
-	}
-	if bytes > int64(len(body)) {
-		fmt.Fprintf(b, "%s… %s in all\n", mark, format.Plural(bytes, "byte"))
-	}
 }

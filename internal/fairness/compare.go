@@ -125,6 +125,28 @@ func (t *Table) Violations() []Violation {
 	return all
 }
 
+// Fewest are the fewest aspects and headers which, allowed besides allow, make the answer of a
+// variant comparable with the reference: some differences follow from others. ok is false if none
+// suffice.
+func Fewest(reference, variant string, answers []Asked, allow []string) (aspects []string,
+	ok bool) {
+	violates := func(more []string) (all []string) {
+		for _, v := range Compare(reference, answers, slices.Concat(allow, more)).Violations() {
+			if v.Variant == variant {
+				all = append(all, v.Aspect)
+			}
+		}
+		return all
+	}
+	aspects = violates(nil)
+	for i := len(aspects) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(aspects), i, i+1); len(violates(fewer)) == 0 {
+			aspects = fewer
+		}
+	}
+	return aspects, len(violates(aspects)) == 0
+}
+
 // Differences compares what one server answered before a trial and after it, each nil
 // if it did not answer. It returns what changed, nil if nothing did.
 func Differences(before, after *Answer) []Difference {

@@ -33,8 +33,7 @@ type Dropped struct {
 // A Collector takes a source's requests and writes them as a requests file.
 type Collector struct {
 	Options
-	Dropped  []Dropped // in the order of their first requests; further ones than 100 are one
-	Bodiless int       // requests of a log that had a body, which the log does not have
+	Dropped []Dropped // in the order of their first requests; further ones than 100 are one
 
 	vault   vault
 	entries []entry
@@ -49,6 +48,7 @@ type entry struct {
 	weight int
 	at     time.Duration
 	whole  bool // at is a whole second, as logs have it
+	status int  // of the recorded response; 0: not known
 }
 
 // A line is a request as the file has it.
@@ -85,7 +85,7 @@ func (c *Collector) Add(r Request) error {
 	if err != nil {
 		return err
 	}
-	e := entry{line: l, weight: 1, at: r.At, whole: r.At%time.Second == 0}
+	e := entry{line: l, weight: 1, at: r.At, whole: r.At%time.Second == 0, status: r.Status}
 	if c.Speed > 0 && !r.Timed {
 		return errors.New("has no time, which --replay needs")
 	}

@@ -1,6 +1,6 @@
-// Package imports turns requests that people already have into a requests file of dyno: a line of
-// JSON for each request, which a person can read and edit. Its packages below read the sources:
-// commands of curl, HAR files, access logs and targets of vegeta.
+// Package imports turns requests that people already have into a requests file of dyno, a line of
+// JSON for each request, or into a Hurl file. A person can read and edit both. Its packages below
+// read the sources: commands of curl, HAR files, access logs and targets of vegeta.
 //
 // Two rules hold for all sources. A requests file names no host: it has paths, and who runs it
 // names the host on the command line. So entries of other hosts than the wanted one are left out,
@@ -41,6 +41,8 @@ type Request struct {
 	// whether the source knows.
 	At    time.Duration
 	Timed bool
+
+	Status int // of the response, as the source recorded it; 0: it did not
 }
 
 // A Host is where requests go: what a URL says before its path.

@@ -62,8 +62,8 @@ func (v *vault) indexOf(name, value string) int {
 	return len(v.secrets) - 1
 }
 
-// functions of requests files are no names of variables.
-var functions = []string{"uuid", "int", "hex", "seq", "now", "env"}
+// functions of requests files are no names of variables, nor is that of the host in a Hurl file.
+var functions = []string{"uuid", "int", "hex", "seq", "now", "env", BaseVariable}
 
 // variableName is a name in small letters, with _ between its words: X-API-Key is x_api_key.
 func variableName(name string) string {

@@ -47,6 +47,10 @@ type Progress struct {
 	Seed     int64     `json:"seed"`
 	Quick    bool      `json:"quick,omitempty"`
 	Rounds   int       `json:"rounds,omitempty"` // by --rounds; 0: as the file says
+
+	// Looks are the numbers of rounds after which verdicts were shown before somebody asked for more
+	// rounds than were planned. Each is one more chance to find a difference that does not exist.
+	Looks []int `json:"looks,omitempty"`
 }
 
 // A Definition is the experiment's file, and where it and the record lie.

@@ -1,6 +1,9 @@
 package lab
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // MissedObjective describes an objective that an arm did not meet in every trial; "" if there is
 // none.
@@ -23,6 +26,21 @@ func (r *Record) RoundsRun() int {
 		}
 	}
 	return len(rounds)
+}
+
+// PlannedRounds is how many rounds the experiment was to have at most; 0 if its plan cannot be
+// read.
+func (r *Record) PlannedRounds() int {
+	var plan struct {
+		Design struct {
+			Rounds    int `json:"rounds"`
+			MaxRounds int `json:"max_rounds"`
+		} `json:"design"`
+	}
+	if json.Unmarshal(r.Plan, &plan) != nil {
+		return 0
+	}
+	return max(plan.Design.Rounds, plan.Design.MaxRounds)
 }
 
 // HasMeasured reports whether any trial measured anything.

@@ -21,8 +21,20 @@ import (
 // nothing can be said. A comparison without any round is Inconclusive, with a Ratio of NaN at
 // the level 0.
 func JudgeTogether(x [][]float64, margins []Margin) []Judgement {
+	return JudgeLook(x, margins, 1)
+}
+
+// JudgeLook is JudgeTogether for the verdicts that are looked at for the look-th time, from 1, with
+// more rounds each time. Each look is another chance to be wrong, so each allows itself half of the
+// error of the one before: Adjusted is 2, 4, 8 … times as large, up to 1, and intervals have the
+// levels 0.975, 0.9875 …; Level reports 0.95 for each of these. If nothing differs, the chance that
+// any of the looks says otherwise is below twice that of the first, however many there are.
+//
+// More is how many rounds would decide at the next look, which has to be corrected for one more.
+func JudgeLook(x [][]float64, margins []Margin, look int) []Judgement {
+	share := lookShare(look)
 	adjusted := MaxT(x)
-	intervals := SimultaneousIntervals(x, confidence)
+	intervals := SimultaneousIntervals(x, Simultaneous(confidence, share))
 	all := make([]Judgement, len(x))
 	for k := range x {
 		had := presentValues(x[k])
@@ -33,8 +45,10 @@ func JudgeTogether(x [][]float64, margins []Margin) []Judgement {
 		}
 		w := walshAverages(had)
 		p := noDifference(w, signedRank(len(had)))
-		all[k] = judgeAdjusted(intervals[k], Quantile(w, 0.5), margins[k], p, adjusted[k])
-		all[k].forecastRounds(intervals[k], margins[k], pairedWidth(len(had), len(x)))
+		v := intervals[k]
+		v.Level = max(1-float64(share)*(1-v.Level), 0)
+		all[k] = judgeAdjusted(v, Quantile(w, 0.5), margins[k], p, min(float64(share)*adjusted[k], 1))
+		all[k].forecastRounds(v, margins[k], nextLook(len(had), len(x), share))
 	}
 	return all
 }
@@ -105,10 +119,29 @@ func (v Interval) alignWithTest(shown bool) Interval {
 	return v
 }
 
+// lookShare is by how much the error of a look is divided. No number of rounds shows anything
+// beyond 2²⁰.
+func lookShare(look int) int { return 1 << min(max(look-1, 0), 20) }
+
+// nextLook is the width of n pairs in each of m comparisons: now, where the error is divided by
+// share, and with more pairs at the next look.
+func nextLook(n, m, share int) width {
+	now, next := pairedWidth(n, m*share), pairedWidth(n, 2*m*share)
+	return func(more int, level float64) float64 {
+		if more == 0 {
+			return now(0, level)
+		}
+		return next(more, level)
+	}
+}
+
 // forecastRounds fills in More; v is the interval of the logarithm, as it was before it settled.
 func (j *Judgement) forecastRounds(v Interval, margin Margin, w width) {
 	if j.Verdict == Inconclusive {
 		j.More = moreValues(v, margin.widthNeeded(*j), w)
+		if j.More == 0 && j.Ratio.Low <= 1 && j.Ratio.High >= 1 { // narrow enough, but to one side
+			j.More = 1
+		}
 	}
 }
 

@@ -89,3 +89,88 @@ func TestApart(t *testing.T) {
 		t.Error("one against none")
 	}
 }
+
+// Verdicts that are looked at again have a share of the error that a single look has.
+func TestJudgeLook(t *testing.T) {
+	coin := rand.New(rand.NewPCG(3, 4))
+	rows := make([][]float64, 3)
+	for k := range rows {
+		for range 12 {
+			rows[k] = append(rows[k], 0.01*float64(k)+0.02*coin.NormFloat64())
+		}
+	}
+	margins := make([]Margin, len(rows))
+	first, second := JudgeLook(rows, margins, 1), JudgeLook(rows, margins, 2)
+	for k, j := range JudgeTogether(rows, margins) {
+		if j != first[k] {
+			t.Errorf("at the first look %+v, alone %+v", first[k], j)
+		}
+		if want := min(2*j.Adjusted, 1); math.Abs(second[k].Adjusted-want) > 1e-12 || second[k].P != j.P {
+			t.Errorf("p is %v, at the second look %v", j.Adjusted, second[k].Adjusted)
+		}
+		if second[k].Ratio.Low > j.Ratio.Low || second[k].Ratio.High < j.Ratio.High || second[k].Ratio.Level < confidence-1e-9 {
+			t.Errorf("the interval %+v is narrower than %+v", second[k].Ratio, j.Ratio)
+		}
+	}
+}
+
+// Of servers that are alike, some experiments find a difference. Adding rounds until one is found
+// makes them more; with the correction of each look they stay below twice the 5 % of a single one.
+func TestAddingRoundsUntilSomethingDiffers(t *testing.T) {
+	const experiments, looks, rounds, comparisons = 200, 3, 7, 2
+	coin := rand.New(rand.NewPCG(5, 6))
+	var once, corrected, uncorrected int
+	for range experiments {
+		rows := make([][]float64, comparisons)
+		found := map[string]bool{}
+		for look := 1; look <= looks; look++ {
+			for k := range rows {
+				for range rounds {
+					rows[k] = append(rows[k], coin.NormFloat64())
+				}
+			}
+			for _, j := range JudgeLook(rows, make([]Margin, comparisons), look) {
+				found["corrected"] = found["corrected"] || j.Verdict == Different
+				naive := j.Adjusted <= 0.05*float64(lookShare(look))
+				found["uncorrected"] = found["uncorrected"] || naive
+				found["once"] = found["once"] || naive && look == 1
+			}
+		}
+		for kind, n := range map[string]*int{"once": &once, "corrected": &corrected, "uncorrected": &uncorrected} {
+			if found[kind] {
+				*n++
+			}
+		}
+	}
+	t.Logf("of %d experiments: %d at one look, %d at any of %d, %d corrected", experiments, once, uncorrected, looks, corrected)
+	if uncorrected < once*3/2 || corrected >= uncorrected || corrected > experiments/10 {
+		t.Errorf("of %d experiments %d differ at one look, %d at any of %d, %d corrected", experiments, once, uncorrected, looks, corrected)
+	}
+}
+
+// An interval that is narrow enough to leave out 0, and has it because it lies to one side, needs
+// rounds as well.
+func TestOneSidedIntervalNeedsRounds(t *testing.T) {
+	found := false
+	for seed := range uint64(200) {
+		coin := rand.New(rand.NewPCG(seed, 7))
+		rows := make([][]float64, 2)
+		for k := range rows {
+			for range 8 {
+				rows[k] = append(rows[k], 0.05+0.06*coin.NormFloat64())
+			}
+		}
+		for _, j := range JudgeTogether(rows, make([]Margin, len(rows))) {
+			if j.Verdict != Inconclusive || j.Ratio.Low > 1 || j.Ratio.High < 1 {
+				continue
+			}
+			if j.More == 0 {
+				t.Errorf("seed %d: no rounds would decide %+v", seed, j)
+			}
+			found = found || math.Log(j.Ratio.High/j.Ratio.Low)/2 < math.Log(j.Ratio.Estimate)
+		}
+	}
+	if !found {
+		t.Error("there was no such interval")
+	}
+}

@@ -3,8 +3,11 @@
 package content
 
 import (
+	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"io"
 	"strings"
@@ -29,18 +32,18 @@ type Decoder struct {
 	zstds [codingsMost]*zstd.Decoder
 }
 
-// Knows reports whether all codings of a Content-Encoding are known: gzip, br and zstd. Of others,
-// and of none, it is false.
+// Knows reports whether all codings of a Content-Encoding are known: gzip, deflate, br, zstd and
+// identity.
 func Knows(encoding []byte) bool {
 	all := codings(encoding)
 	for _, c := range all {
 		switch c {
-		case "gzip", "x-gzip", "br", "zstd":
+		case "gzip", "x-gzip", "deflate", "br", "zstd":
 		default:
 			return false
 		}
 	}
-	return len(all) > 0 && len(all) <= codingsMost
+	return len(all) <= codingsMost
 }
 
 // codings are those of a Content-Encoding, in the order in which they were applied.
@@ -87,6 +90,8 @@ func (d *Decoder) reader(i int, coding string, from io.Reader) (_ io.Reader, err
 			return d.brs[i], nil
 		}
 		return d.brs[i], d.brs[i].Reset(from)
+	case "deflate":
+		return inflater(from)
 	case "zstd":
 		if d.zstds[i] == nil {
 			d.zstds[i], err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
@@ -102,4 +107,18 @@ func (d *Decoder) reader(i int, coding string, from io.Reader) (_ io.Reader, err
 		return d.gzips[i], err
 	}
 	return d.gzips[i], d.gzips[i].Reset(from)
+}
+
+// inflater undoes deflate: in the format of zlib or, as some servers send it, without its header.
+func inflater(from io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(from)
+	head, err := b.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	const deflated = 8 // the method, in the low half of the first byte
+	if head[0]&0xf != deflated || (int(head[0])<<8|int(head[1]))%31 != 0 {
+		return flate.NewReader(b), nil
+	}
+	return zlib.NewReader(b)
 }

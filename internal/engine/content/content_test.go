@@ -2,7 +2,9 @@ package content
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"io"
 	"strings"
 	"testing"
@@ -20,6 +22,14 @@ func encoded(t testing.TB, text []byte, all ...string) []byte {
 		switch coding {
 		case "gzip":
 			w = gzip.NewWriter(&b)
+		case "deflate":
+			w = zlib.NewWriter(&b)
+		case "deflate without header":
+			f, err := flate.NewWriter(&b, flate.BestSpeed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w = f
 		case "br":
 			w = brotli.NewWriter(&b)
 		default:
@@ -46,7 +56,8 @@ func TestDecode(t *testing.T) {
 	text := []byte(strings.Repeat("answer ", 1000))
 	for range 2 {
 		for encoding, all := range map[string][]string{"gzip": {"gzip"}, "X-Gzip": {"gzip"}, "br": {"br"},
-			"zstd": {"zstd"}, "gzip, br": {"gzip", "br"}, "zstd,identity , GZIP,br": {"zstd", "gzip", "br"}} {
+			"zstd": {"zstd"}, "deflate": {"deflate"}, "Deflate": {"deflate without header"},
+			"gzip, br": {"gzip", "br"}, "zstd,identity , GZIP,br": {"zstd", "gzip", "br"}} {
 			body := encoded(t, text, all...)
 			got, more, err := d.Decode([]byte(encoding), body, true, 1<<20)
 			if !bytes.Equal(got, text) || more || err != nil {
@@ -73,11 +84,21 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// A body without a coding is as it is.
+func TestIdentity(t *testing.T) {
+	for _, encoding := range []string{"", "identity", " Identity, identity"} {
+		got, more, err := new(Decoder).Decode([]byte(encoding), []byte("answer"), true, 4)
+		if string(got) != "answ" || !more || err != nil {
+			t.Errorf("%q: %q, more %v, %v", encoding, got, more, err)
+		}
+	}
+}
+
 // A body that unpacks to far more gives as much as was asked for, and takes no more memory.
 func TestBombs(t *testing.T) {
 	d := new(Decoder)
 	bomb := make([]byte, 16<<20)
-	for _, coding := range []string{"gzip", "br", "zstd"} {
+	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		body := encoded(t, bomb, coding)
 		got, more, err := d.Decode([]byte(coding), body, true, 1<<20)
 		if len(got) != 1<<20 || !more || err != nil {
@@ -91,8 +112,8 @@ func TestBombs(t *testing.T) {
 
 // Codings that are not known, and too many, are left to the caller.
 func TestKnows(t *testing.T) {
-	for encoding, want := range map[string]bool{"gzip": true, "": false, "identity": false, "deflate": false,
-		"gzip, deflate": false, "br,br,br,br": true, "br,br,br,br,br": false, " ZSTD ": true} {
+	for encoding, want := range map[string]bool{"gzip": true, "": true, "identity": true, "deflate": true,
+		"gzip, compress": false, "br,br,br,br": true, "br,br,br,br,br": false, " ZSTD ": true} {
 		if got := Knows([]byte(encoding)); got != want {
 			t.Errorf("%q: %v", encoding, got)
 		}
@@ -101,7 +122,7 @@ func TestKnows(t *testing.T) {
 
 // Whatever a server sends, decoding ends, and with no more than was asked for.
 func FuzzDecode(f *testing.F) {
-	for _, coding := range []string{"gzip", "br", "zstd"} {
+	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		f.Add(coding, encoded(f, []byte("answer"), coding))
 	}
 	d := new(Decoder)

@@ -147,7 +147,7 @@ type Option struct {
 	Value Template // as written; of a variable, its value
 	// Variable is the name that a variable is given.
 	Variable string
-	Quoted   bool // the variable's value is in quotes, and so a string
+	Literal  bool // the variable's value is null, a boolean or a number, and no text
 }
 
 // A BodyKind is how a body was written.

@@ -78,24 +78,41 @@ func (j *jsonReader) container(open, end byte, depth int) {
 	for j.fault == nil {
 		j.space()
 		if open == '{' {
-			if j.peek() != '"' {
-				j.fail(j.at, "a name in quotes is expected here")
-			}
-			j.string()
-			if j.space(); !j.copies(":") {
-				j.fail(j.at, ": is expected here")
-			}
-			j.space()
+			j.name(end)
 		}
 		j.value(depth + 1)
 		j.space()
 		if j.copies(string(end)) {
 			return
 		}
+		comma := j.at
 		if !j.copies(",") {
 			j.fail(j.at, "a comma or %c is expected here", end)
+		} else if j.nextIs(end) {
+			j.fail(comma, "no comma stands before %c", end)
 		}
 	}
+}
+
+// name reads the name of a member of an object that ends with a byte, and the colon behind it.
+func (j *jsonReader) name(end byte) {
+	if j.peek() != '"' {
+		j.fail(j.at, "a name in quotes is expected here")
+	}
+	j.string()
+	if j.space(); !j.copies(":") {
+		j.fail(j.at, ": is expected here")
+	}
+	value := j.at
+	if j.space(); j.fault == nil && (j.at == len(j.parser.text) || j.peek() == end) {
+		j.fail(value, "a JSON value is expected here")
+	}
+}
+
+// nextIs reports whether a byte comes next, behind white space.
+func (j *jsonReader) nextIs(c byte) bool {
+	rest := strings.TrimLeft(j.rest(), " \t\n\r")
+	return rest != "" && rest[0] == c
 }
 
 // string reads a string. Its escapes stay as they are.

@@ -141,7 +141,26 @@ func (p *parser) variable(o *Option) {
 	p.spaces()
 	p.expect("=")
 	p.spaces()
-	if o.Value, o.Quoted = p.quoted('"'); !o.Quoted && p.fault == nil {
+	at = p.at
+	if o.Literal = p.literal(); o.Literal {
+		o.Value = Template{p.pos(at), []Piece{{Text: p.text[at:p.at]}}}
+		return
+	}
+	quoted := false
+	if o.Value, quoted = p.quoted('"'); !quoted && p.fault == nil {
 		o.Value = p.unquoted()
 	}
+}
+
+// literal reads null, a boolean or a number, if the text begins with one.
+func (p *parser) literal() bool {
+	digits := strings.TrimPrefix(p.rest(), "-")
+	switch {
+	case p.take("null"), p.take("true"), p.take("false"):
+	case digits != "" && isDigit(digits[0]):
+		p.number()
+	default:
+		return false
+	}
+	return p.fault == nil
 }

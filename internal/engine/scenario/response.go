@@ -52,6 +52,9 @@ func (r *Response) Check(i int, ok bool) bool {
 	return ok
 }
 
+// DropChecks forgets the outcomes noted: the scenario tries again, and its last try counts.
+func (r *Response) DropChecks() { r.checks = r.checks[:0] }
+
 // Checks are the outcomes noted, in that order.
 func (r *Response) Checks() []Checked { return r.checks }
 

@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/jsonpath"
+	"dyno/internal/engine/strftime"
 )
 
 // An assert is what a response has to be, or a capture, which has to have a value.
@@ -18,9 +19,12 @@ type assert struct {
 	query   query
 	filters []filter
 	is      predicate
-	slot    int    // of a capture
-	body    *arg   // what the whole body has to be, in place of the query
-	header  string // the field, in lower case, one of which has to be is.value
+	slot    int // of a capture
+	// captures is the variable that a capture gives its value, and redact whether it is secret.
+	captures string
+	redact   bool
+	body     *arg   // what the whole body has to be, in place of the query
+	header   string // the field, in lower case, one of which has to be is.value
 }
 
 // A query is where a value comes from. A filter has the same fields.
@@ -43,6 +47,7 @@ type arg struct {
 	path  *jsonpath.Path
 	re    *regexp.Regexp
 	xpath *xpath.Expr
+	date  *strftime.Format
 }
 
 // A predicate is a condition.
@@ -65,15 +70,6 @@ type operand struct {
 var unsupportedQueries = map[string]string{
 	"certificate": "dyno keeps no certificates",
 	"ip":          "dyno chooses among all addresses of the server",
-	"redirects":   "dyno follows no redirects; write a request for each",
-}
-
-// unsupportedFilters are those of hurl that dyno does not have, with the reason.
-var unsupportedFilters = map[string]string{
-	"location":   "dyno follows no redirects; write a request for each",
-	"toDate":     "dyno does not read dates; compare them as text",
-	"format":     "dyno does not write dates; compare them as text",
-	"dateFormat": "dyno does not write dates; compare them as text",
 }
 
 // compileArg compiles the argument of a query or filter.
@@ -96,6 +92,10 @@ func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg
 		a.path, err = jsonpath.Parse(string(a.text))
 	case "regex", "replaceRegex", "matches":
 		a.re, err = regexp.Compile(string(a.text))
+	case "toDate", "format", "dateFormat":
+		var f strftime.Format
+		f, err = strftime.Parse(string(a.text))
+		a.date = &f
 	case "xpath":
 		a.xpath, err = xpath.CompileWithNS(string(a.text), anyNamespace)
 		if err != nil && strings.Contains(err.Error(), "prefix") {
@@ -134,20 +134,24 @@ func (s *scope) compileQuery(q hurl.Query) (c query) {
 	case "cookie", "jsonpath", "regex", "xpath":
 		c.arg = s.compileArg(q.Name, q.Text, q.Pattern)
 	}
-	switch q.Name {
-	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
+	if c.readsBody() {
 		s.wantBody()
 	}
 	return c
 }
 
+// readsBody reports whether a query looks at the body.
+func (q *query) readsBody() bool {
+	switch q.name {
+	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
+		return true
+	}
+	return false
+}
+
 func (s *scope) compileFilters(all []hurl.Filter) (compiled []filter) {
 	for _, f := range all {
 		c := filter{name: f.Name, n: f.N}
-		if why := unsupportedFilters[f.Name]; why != "" {
-			s.unsupported(f.Pos, "the filter "+f.Name, why)
-			continue
-		}
 		if f.Expr != nil {
 			if from, ok := s.resolve(f.Expr); ok {
 				c.expr = &from
@@ -253,7 +257,7 @@ func (s *scope) compileCapture(c *hurl.Capture, e *entry) {
 		return
 	}
 	a := assert{query: s.compileQuery(c.Query), filters: s.compileFilters(c.Filters)}
-	a.slot = s.assign(name)
+	a.slot, a.captures, a.redact = s.assign(name), name, c.Redact
 	e.captures = append(e.captures, s.check(c.Name.Pos, "capture "+name, a))
 }
 

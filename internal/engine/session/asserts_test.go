@@ -276,6 +276,7 @@ func TestResponses(t *testing.T) {
 		{"HTTP 200\n[Asserts]\nbody == \"é\"", reply{header: []string{"Content-Type: text/plain; charset=ISO-8859-1"},
 			body: "\xe9"}, ""},
 		{"HTTP 200\n[Asserts]\nbody == \"x\"", reply{header: []string{"Content-Encoding: gzip"}, body: gz("x")}, ""},
+		{"HTTP 200\n[Asserts]\nbody == \"x\"", reply{header: []string{"Content-Encoding: identity"}, body: "x"}, ""},
 		{"HTTP 200\n[Asserts]\nrawbytes count > 10", reply{header: []string{"Content-Encoding: gzip"}, body: gz("x")}, ""},
 		{"HTTP 200\n[Asserts]\nbody == \"x\"", reply{header: []string{"Content-Encoding: odd"}, body: "?"}, "body == \"x\""},
 		{"HTTP 200\n[Asserts]\nbody == \"y\"\nbody == \"z\"", reply{body: "x"}, "body == \"y\"|body == \"z\""},

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"dyno/internal/engine/strftime"
 )
 
 // errType is the error of a value that a filter does not take.
@@ -29,11 +32,19 @@ func (w *worker) filter(x *user, f *filter, v value) (value, error) {
 		return w.filterList(x, f, v)
 	case integer, float, bigInteger, boolean, null:
 		return w.filterScalar(f, v)
+	case response:
+		if f.name == "location" {
+			return ofText(v.text), nil
+		}
 	case nodes:
 		if f.name == "count" {
 			return ofInteger(v.i), nil
 		}
 	case date:
+		if f.name == "format" || f.name == "dateFormat" {
+			format, err := w.formatOf(x, f)
+			return ofText(format.Append(nil, time.Unix(0, v.i))), err
+		}
 		const day = 24 * 3600 * 1e9
 		switch days := (v.i - w.facts.Due) / day; f.name {
 		case "daysAfterNow":
@@ -45,6 +56,28 @@ func (w *worker) filter(x *user, f *filter, v value) (value, error) {
 		}
 	}
 	return v, errType(f, v)
+}
+
+// formatOf is the format of dates that a filter names.
+func (w *worker) formatOf(x *user, f *filter) (strftime.Format, error) {
+	if f.arg.date != nil {
+		return *f.arg.date, nil
+	}
+	b, err := w.textOf(x, &f.arg)
+	if err != nil {
+		return strftime.Format{}, err
+	}
+	return strftime.Parse(string(b))
+}
+
+// toDate is the date that a text is.
+func (w *worker) toDate(x *user, f *filter, v value) (value, error) {
+	format, err := w.formatOf(x, f)
+	if err != nil {
+		return v, err
+	}
+	t, err := format.Read(string(v.text))
+	return value{kind: date, i: t.UnixNano()}, err
 }
 
 // rendered is a value as text.
@@ -138,6 +171,8 @@ func (w *worker) filterText(x *user, f *filter, v value) (value, error) {
 		return w.selectHTML(x, &f.arg, v.text)
 	case "regex":
 		return w.firstGroup(x, &f.arg, v.text)
+	case "toDate":
+		return w.toDate(x, f, v)
 	case "utf8Encode":
 		return value{kind: binary, text: v.text}, nil
 	case "toInt":

@@ -12,6 +12,13 @@ type Observation struct {
 	Response *scenario.Response
 	Failed   bool
 	Outcomes []Outcome // of the checks
+	Captures []Captured
+}
+
+// A Captured is a value that a response gave a variable.
+type Captured struct {
+	Name, Value string
+	Redact      bool // the file says that nobody is to see it
 }
 
 // An Outcome is that of one check.
@@ -27,12 +34,8 @@ const leastError = 400
 // observe judges a response, and tells of it.
 func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) {
 	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
-	variant := 0
-	if len(x.values[e.jarValue]) > 0 {
-		variant = 1
-	}
-	o := Observation{Step: w.Steps[e.route], Response: r, Failed: !passed,
-		Request: w.Requests[e.request[variant]].Filled(&x.fill)}
+	o := w.observation(x, e, r)
+	o.Failed = !passed
 	for _, c := range r.Checks() {
 		one := Outcome{Name: w.Checks[c.Check], OK: c.OK}
 		for _, all := range [][]assert{e.first, e.captures, e.asserts} {
@@ -44,8 +47,25 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 		}
 		o.Outcomes = append(o.Outcomes, one)
 	}
+	for _, a := range e.captures {
+		b, _ := x.slots[a.slot].render(nil) // what is no text is shown as such
+		o.Captures = append(o.Captures, Captured{a.captures, string(b), a.redact})
+	}
 	w.Observe(o)
 	return passed
+}
+
+// observation is what there is to tell of a response, which is not judged.
+func (w *worker) observation(x *user, e *entry, r *scenario.Response) Observation {
+	variant, route, requests := 0, e.route, &e.request
+	if len(x.values[e.jarValue]) > 0 {
+		variant = 1
+	}
+	if x.redirected != nil {
+		route, requests = e.redirect.route, x.redirected
+	}
+	return Observation{Step: w.Steps[route], Response: r,
+		Request: w.Requests[requests[variant]].Filled(&x.fill)}
 }
 
 // actual shows the value of an assert.

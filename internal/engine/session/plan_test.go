@@ -63,3 +63,19 @@ func TestPack(t *testing.T) {
 		}
 	}
 }
+
+// A file that several requests name is read once, and goes along once.
+func TestReadOnce(t *testing.T) {
+	reads := 0
+	m := mustCompile(t, "POST {{base}}/a\nfile,a.txt;\n\nPOST {{base}}/b\nfile,a.txt;\nHTTP 200\nfile,a.txt;\n", func(c *Config) {
+		c.Read = func(_, _ string) ([]byte, error) { reads++; return []byte("content"), nil }
+	})
+	if n := len(m.read["test.hurl"]); reads != 1 || n != 1 {
+		t.Errorf("%d reads, %d files go along; want 1 and 1", reads, n)
+	}
+	for _, r := range m.Requests {
+		if string(r.Body) != "content" {
+			t.Errorf("%s: body %q", r.Path, r.Body)
+		}
+	}
+}

@@ -2,12 +2,9 @@ package session
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/zlib"
 	"crypto/md5"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -77,6 +74,8 @@ func (w *worker) query(x *user, q *query) (v value, err error) {
 		return ofText(s.text[from:]), nil
 	case "duration":
 		return ofInteger(r.Took.Milliseconds()), nil
+	case "redirects":
+		return x.redirects(), nil
 	case "header":
 		return w.headerValue(x, q)
 	case "cookie":
@@ -148,8 +147,6 @@ func (s *scratch) body() ([]byte, error) {
 		s.decodedErr = errTruncated
 	case len(coding) == 0:
 		s.decoded = s.response.Body
-	case bytes.EqualFold(bytes.TrimSpace(coding), []byte("deflate")):
-		s.decoded, s.decodedErr = inflate(s.response.Body)
 	case content.Knows(coding):
 		if s.decoder == nil {
 			s.decoder = new(content.Decoder)
@@ -168,18 +165,6 @@ func (s *scratch) body() ([]byte, error) {
 
 // maxDecoded is how large a body may become that is decoded.
 const maxDecoded = 64 << 20
-
-// inflate decodes a body in the format of zlib, or, as some servers send it, without its header.
-func inflate(b []byte) (out []byte, err error) {
-	var from io.Reader
-	if from, err = zlib.NewReader(bytes.NewReader(b)); err != nil {
-		from = flate.NewReader(bytes.NewReader(b))
-	}
-	if out, err = io.ReadAll(io.LimitReader(from, maxDecoded+1)); len(out) > maxDecoded {
-		err = errTruncated
-	}
-	return out, err
-}
 
 // bodyText is the body in UTF-8.
 func (s *scratch) bodyText(body []byte) ([]byte, error) {

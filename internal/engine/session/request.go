@@ -299,7 +299,6 @@ func (d *draft) setCookies(r *hurl.Request) {
 		d.entry.cookies = append(d.entry.cookies, part{text: []byte("=")})
 		d.entry.cookies = append(d.entry.cookies, d.parts(c.Value)...)
 	}
-	d.entry.jarValue = len(d.entry.fillers)
 	d.begin()
 	d.shown = []byte("{{cookies}}")
 	for i, p := range d.entry.cookies {
@@ -378,12 +377,16 @@ func (s *scope) readFile(name hurl.Template) []byte {
 	if !ok {
 		return nil
 	}
+	of := s.read[s.file.Name]
+	if i := slices.IndexFunc(of, func(b loadplan.Beside) bool { return b.Name == file }); i >= 0 {
+		return of[i].Content
+	}
 	b, err := s.Read(s.file.Name, file)
 	if err != nil {
 		s.fault(name.Pos, "%v", err)
 		return nil
 	}
-	s.read[s.file.Name] = append(s.read[s.file.Name], loadplan.Beside{Name: file, Content: b})
+	s.read[s.file.Name] = append(of, loadplan.Beside{Name: file, Content: b})
 	return b
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,8 @@ type scope struct {
 	file    *hurl.File
 	slots   map[string]int // of all names that the file changes
 	known   map[string]source
+
+	mostRedirects int64 // of the entry that is being compiled
 }
 
 // newScope is the scope before the first request.
@@ -126,6 +129,9 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 		return from, true
 	}
 	if _, later := s.slots[e.Name]; !later && s.Unknown {
+		if !slices.Contains(s.unknowns, e.Name) {
+			s.unknowns = append(s.unknowns, e.Name)
+		}
 		return source{kind: column}, true
 	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)

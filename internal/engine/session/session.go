@@ -9,12 +9,12 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,9 +29,6 @@ import (
 
 // DefaultBody is how many bytes of a body captures and asserts see unless Config says otherwise.
 const DefaultBody = 1 << 20
-
-// MaxRepeat is how often the option repeat can repeat a request.
-const MaxRepeat = 1_000_000
 
 // Config is what a run does.
 type Config struct {
@@ -99,7 +96,8 @@ type Maker struct {
 	want     proto.Want
 	origin   origin
 	values   int                          // of the request that has most
-	read     map[string][]loadplan.Beside // by the Hurl file, what it names
+	unknowns []string                     // with Config.Unknown
+	read     map[string][]loadplan.Beside // by the Hurl file, what it names, each file once
 }
 
 // A program is a compiled file.
@@ -120,9 +118,12 @@ type entry struct {
 	path     []proto.Hole
 	body     []proto.Hole
 
-	think  [2]time.Duration // from, to
-	repeat int64
-	sets   []assignment
+	think    [2]time.Duration // from, to
+	repeat   int64
+	retry    int64 // how often the request is sent again if it fails
+	interval time.Duration
+	sets     []assignment
+	redirect *redirection // nil: redirects are not followed
 
 	compressed bool
 	anyStatus  bool
@@ -133,10 +134,9 @@ type entry struct {
 
 // An assignment is the option variable.
 type assignment struct {
-	slot   int
-	from   *source // nil: of parts
-	parts  []part
-	quoted bool
+	slot  int
+	from  *source // nil: of parts
+	parts []part
 }
 
 // An Unsupported is the error of files that hurl takes and dyno does not run.
@@ -248,11 +248,24 @@ func (s *scope) compileEntry(h *hurl.Entry) {
 	d.request = proto.Request{Method: h.Method, Authority: s.Origin.Authority}
 	d.setPath(&h.Request)
 	d.setHeader(&h.Request)
+	bare := len(d.request.Header)
 	d.setBody(&h.Request)
-	d.addRequest(h, 0)
-	d.setCookies(&h.Request)
-	d.addRequest(h, 1)
-	s.values = max(s.values, len(e.fillers)+1)
+	full := len(d.request.Header)
+	e.jarValue = len(e.fillers)
+	if e.redirect != nil {
+		e.redirect.value, e.redirect.route = e.jarValue+1, len(s.Steps)
+		s.Steps = append(s.Steps, "redirect of "+s.Steps[e.route])
+	}
+	for variant := range 2 {
+		if variant == 1 {
+			d.setCookies(&h.Request)
+		}
+		d.addRequest(h, variant)
+		if e.redirect != nil {
+			d.addRedirects(bare, full, variant)
+		}
+	}
+	s.values = max(s.values, len(e.fillers)+2)
 	s.compileResponse(h.Response, &e)
 	s.program.entries = append(s.program.entries, e)
 }
@@ -260,13 +273,7 @@ func (s *scope) compileEntry(h *hurl.Entry) {
 // addRequest adds what is drafted to the requests.
 func (d *draft) addRequest(h *hurl.Entry, variant int) {
 	r := d.request
-	r.Header, r.Holes = slices.Clone(r.Header), slices.Clone(r.Holes)
-	slices.SortStableFunc(r.Holes, func(a, b proto.Hole) int {
-		if a.In != b.In {
-			return int(a.In) - int(b.In)
-		}
-		return a.Field - b.Field
-	})
+	r.Header, r.Holes = slices.Clone(r.Header), sortedHoles(r.Holes)
 	if err := r.CheckHoles(); err != nil && variant == 0 {
 		d.fault(h.Pos, "%v", err)
 	} else if d.Check != nil && variant == 0 && err == nil && r.Path != "" {
@@ -275,16 +282,28 @@ func (d *draft) addRequest(h *hurl.Entry, variant int) {
 		}
 	}
 	e := d.entry
-	e.request[variant] = len(d.Requests)
-	d.Requests = append(d.Requests, r)
-	d.Written = append(d.Written, d.writtenAs(&r))
-	d.stepOf = append(d.stepOf, e.route)
+	e.request[variant] = d.addTo(e.route, r, d.written)
 	e.path, e.body = r.PathHoles(), r.BodyHoles()
 }
 
-// writtenAs is a request with the names of variables; nil if it has none.
-func (d *draft) writtenAs(r *proto.Request) *proto.Request {
-	w := d.written
+// sortedHoles are holes in the order of the parts that they are in.
+func sortedHoles(all []proto.Hole) []proto.Hole {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b proto.Hole) int {
+		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Field, b.Field))
+	})
+}
+
+// addTo adds a request of a step to the requests, and returns its number.
+func (d *draft) addTo(route int, r, written proto.Request) int {
+	r.Holes = sortedHoles(r.Holes)
+	d.Requests = append(d.Requests, r)
+	d.Written = append(d.Written, writtenAs(&r, written))
+	d.stepOf = append(d.stepOf, route)
+	return len(d.Requests) - 1
+}
+
+// writtenAs is a request as it is written, with the names of variables; nil if it has none.
+func writtenAs(r *proto.Request, w proto.Request) *proto.Request {
 	w.Method, w.Authority, w.Header = r.Method, r.Authority, slices.Clone(w.Header)
 	if w.Path == r.Path && slices.Equal(w.Header, r.Header) && bytes.Equal(w.Body, r.Body) &&
 		len(r.Holes) == 0 {
@@ -307,91 +326,9 @@ func (d *draft) stepName(h *hurl.Entry) string {
 	return name
 }
 
-// ignored are options that only change what hurl prints, or how it waits.
-var ignored = []string{"verbose", "very-verbose", "verbosity", "path-as-is", "fail-with-body"}
-
-// ofTheRun are options that dyno has for the whole run only, with the flag.
-var ofTheRun = map[string]string{
-	"cacert": "give --cacert", "cert": "give --cert", "key": "give --key",
-	"insecure":   "give --insecure",
-	"connect-to": "give --connect-to", "connect-timeout": "give --connect-timeout",
-	"http1.0": "give --http 1.0", "http1.1": "give --http 1.1", "http2": "give --http 2",
-	"http2-prior-knowledge": "give --http 2", "http3": "give --http 3", "max-time": "give --timeout",
-	"tls-max": "give --tls-max", "tls-min": "give --tls-min",
-	"retry": "a load counts each failure; leave retry out", "retry-interval": "leave retry out",
-	"location":         "dyno follows no redirects; write a request for each",
-	"location-trusted": "dyno follows no redirects; write a request for each",
-	"max-redirs":       "dyno follows no redirects; write a request for each",
-	"output":           "a load writes no responses to files; leave it out",
-}
-
-// compileOptions compiles what stands in [Options].
-func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
-	for _, o := range h.Options {
-		why, ofRun := ofTheRun[o.Name]
-		switch {
-		case o.Name == "compressed":
-			text, ok := s.literal(o.Value, "the option compressed")
-			e.compressed = ok && text == "true"
-		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
-		case o.Name == "variable":
-			s.compileVariable(o, e)
-		case o.Name == "delay" || o.Name == "repeat" || o.Name == "skip":
-			text, ok := s.literal(o.Value, "the option "+o.Name)
-			if ok && !s.setOption(o, text, e, &skipped) {
-				s.fault(o.Value.Pos, "%.40q cannot be the option %s", text, o.Name)
-			}
-		case ofRun:
-			if text, ok := o.Value.Literal(); !ok || text != "false" {
-				s.unsupported(o.Pos, "the option "+o.Name, why)
-			}
-		default:
-			s.unsupported(o.Pos, "the option "+o.Name, "dyno has nothing like it")
-		}
-	}
-	return skipped
-}
-
-// setOption sets an option whose value is known.
-func (s *scope) setOption(o hurl.Option, text string, e *entry, skipped *bool) (ok bool) {
-	switch o.Name {
-	case "delay":
-		d, ok := parseDelay(text)
-		e.think = [2]time.Duration{d, d}
-		return ok
-	case "repeat":
-		n, err := strconv.ParseInt(text, 10, 64)
-		if n < 0 && err == nil {
-			s.unsupported(o.Pos, "the option repeat without an end", "write how often, as repeat: 10")
-			return true
-		}
-		*skipped = *skipped || n == 0
-		e.repeat = n
-		return err == nil && n <= MaxRepeat
-	}
-	*skipped = *skipped || text == "true"
-	return text == "true" || text == "false"
-}
-
-// parseDelay parses the option delay: milliseconds, unless there is a unit.
-func parseDelay(s string) (d time.Duration, ok bool) {
-	if _, err := strconv.Atoi(s); err == nil {
-		s += "ms"
-	}
-	d, err := time.ParseDuration(s)
-	return d, err == nil && d >= 0
-}
-
-// compileVariable compiles the option variable.
-func (s *scope) compileVariable(o hurl.Option, e *entry) {
-	a := assignment{parts: s.parts(o.Value), quoted: o.Quoted}
-	if len(o.Value.Pieces) == 1 && o.Value.Pieces[0].Expr == nil && !o.Quoted {
-		known := source{kind: constant, value: inferred([]byte(o.Value.Pieces[0].Text))}
-		a.from = &known
-	}
-	a.slot = s.assign(o.Variable)
-	e.sets = append(e.sets, a)
-}
+// Unknowns are the variables that have no value, in the order of the files, if Config.Unknown lets
+// every name be one.
+func (m *Maker) Unknowns() []string { return m.unknowns }
 
 // Want is what captures, asserts and cookies need.
 func (m *Maker) Want() proto.Want { return m.want }

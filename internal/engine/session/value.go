@@ -26,14 +26,16 @@ const (
 	text
 	binary // text has the bytes
 	list
-	object // text is its JSON
-	nodes  // i of them
-	date   // i is in ns since the Unix epoch
-	unit   // there is one: of an attribute without a value
+	object   // text is its JSON
+	nodes    // i of them
+	date     // i is in ns since the Unix epoch
+	unit     // there is one: of an attribute without a value
+	response // one that was a redirect; text is where to
 )
 
 var kindNames = []string{"none", "null", "boolean", "integer", "float", "integer", "string",
-	"bytes", "list", "object", "nodeset", "date", "unit"}
+	"bytes", "list", "object", "nodeset", "date", "unit",
+	"response"}
 
 // A value is what a query or a filter yields. Its text is only lent: by the response, the row or
 // the scratch memory.
@@ -197,7 +199,7 @@ func (s *scratch) equals(a, b value) bool {
 		return true
 	case boolean, nodes, date:
 		return a.i == b.i
-	case text, binary:
+	case text, binary, response:
 		return bytes.Equal(a.text, b.text)
 	case object:
 		var x, y any
@@ -329,7 +331,7 @@ func (v value) String() string {
 			return "list of " + strconv.Itoa(len(v.list))
 		}
 		shown = string(v.text)
-	case object:
+	case object, response:
 		shown = string(v.text)
 	case nodes:
 		return "nodeset of " + strconv.FormatInt(v.i, 10)

@@ -27,9 +27,13 @@ type user struct {
 	program  *program
 	entry    int   // of the program
 	repeated int64 // how often the entry was sent before
-	row      int
-	slots    []value
-	jar      jar
+	tries    int64 // how often it has failed
+	hops     []hop // redirects that were followed since it was sent
+	// redirected are the requests of redirects; nil before the first.
+	redirected *[2]int
+	row        int
+	slots      []value
+	jar        jar
 
 	fill   proto.Fill
 	values [][]byte
@@ -79,7 +83,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 		}
 	}
 	x.program = &w.programs[w.order[place%int64(len(w.order))]]
-	x.entry, x.repeated = 0, 0
+	x.entry, x.repeated, x.tries = 0, 0, 0
 	x.jar.reset()
 	for len(x.slots) < len(x.program.slots) {
 		x.slots = append(x.slots, value{})
@@ -101,11 +105,14 @@ func (w *worker) takeFacts(u *scenario.User, number int64) {
 func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	e := &x.program.entries[x.entry]
 	for i := range e.sets {
+		if x.tries > 0 {
+			break // the options of a request are set once
+		}
 		if err := w.assign(x, &e.sets[i]); err != nil {
 			return scenario.Refuse(err)
 		}
 	}
-	x.made = x.made[:0]
+	x.made, x.hops, x.redirected = x.made[:0], x.hops[:0], nil
 	for i := range e.fillers {
 		if err := w.fillHole(x, e, i); err != nil {
 			return scenario.Refuse(err)
@@ -117,21 +124,29 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	if err != nil {
 		return scenario.Refuse(err)
 	}
-	step := scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
-		KeepGoing: w.Observe != nil,
-		Message:   proto.Message{Request: e.request[variant]}}
+	step := w.step(e)
+	step.KeepGoing = step.KeepGoing || x.tries < e.retry
+	step.Message.Request = e.request[variant]
+	x.fill = proto.Fill{Values: x.values}
 	if len(e.fillers) > 0 || variant > 0 {
-		x.fill = proto.Fill{Values: x.values}
 		if len(e.body) > 0 {
 			x.body = proto.AppendFilled(x.body[:0], r.Body, e.body, x.values)
 			x.fill.Body = x.body
 		}
 		step.Message.Fill = &x.fill
 	}
-	if step.Think = e.think[0]; e.think[1] > e.think[0] {
+	if step.Think = e.think[0]; x.tries > 0 {
+		step.Think = e.interval
+	} else if e.think[1] > e.think[0] {
 		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
 	}
 	return step
+}
+
+// step is a step of an entry, without its message.
+func (w *worker) step(e *entry) scenario.Step {
+	return scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
+		KeepGoing: w.Observe != nil}
 }
 
 // assign does what the option variable says.
@@ -211,15 +226,27 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	e := &x.program.entries[x.entry]
 	w.takeFacts(u, w.facts.Seq)
 	w.keepCookies(x, r)
+	if e.isRedirect(r) {
+		if w.Observe != nil {
+			w.Observe(w.observation(x, e, r))
+		}
+		return w.follow(x, e, r)
+	}
 	var passed bool
 	if w.Observe == nil {
-		passed = w.judge(x, e, r)
+		passed = r.Failed == "" && w.judge(x, e, r)
 	} else {
 		passed = w.observe(x, e, r)
 	}
-	if !passed {
+	switch {
+	case !passed && x.triesAgain(e, r):
+		x.tries++
+		r.DropChecks()
+		return w.send(u, x)
+	case !passed:
 		return scenario.Fail()
 	}
+	x.tries = 0
 	if x.repeated++; x.repeated >= e.repeat {
 		x.repeated = 0
 		x.entry++
@@ -228,6 +255,12 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 		return scenario.End()
 	}
 	return w.send(u, x)
+}
+
+// triesAgain reports whether a request that has failed is sent again: not because of a status of
+// which the file says nothing.
+func (x *user) triesAgain(e *entry, r *scenario.Response) bool {
+	return x.tries < e.retry && (e.anyStatus || r.Status == 0)
 }
 
 // keepCookies puts the cookies of a response into the user's jar.
@@ -285,10 +318,4 @@ func (w *worker) capture(x *user, r *scenario.Response, a *assert) bool {
 }
 
 // needsBody reports whether an assert looks at the body.
-func (a *assert) needsBody() bool {
-	switch a.query.name {
-	case "body", "jsonpath", "xpath", "regex", "bytes", "rawbytes", "sha256", "md5":
-		return true
-	}
-	return a.body != nil
-}
+func (a *assert) needsBody() bool { return a.body != nil || a.query.readsBody() }

@@ -233,6 +233,9 @@ func (p *parser) entry(e entry) error {
 		}
 		r.At, r.Timed = t.Sub(time.Unix(0, 0)), true
 	}
+	if e.Response != nil && e.Response.Status >= 100 && e.Response.Status < 600 {
+		r.Status = e.Response.Status
+	}
 	if err := setBody(&r, e.Request); err != nil {
 		return err
 	}

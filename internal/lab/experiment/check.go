@@ -243,16 +243,22 @@ func findRepeated[S ~string](c *checker, path string, list []S) {
 	}
 }
 
+// Path is the path of a file that the experiment file names: relative to its folder, unless it is
+// absolute.
+func (e *Experiment) Path(name string) string {
+	at := filepath.FromSlash(name)
+	if filepath.IsAbs(at) {
+		return at
+	}
+	return filepath.Join(e.Here, at)
+}
+
 // checkFileBeside checks that a file exists that the experiment file names.
 func (c *checker) checkFileBeside(path, file string) {
 	if file == "" {
 		return
 	}
-	at := filepath.FromSlash(file)
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(c.Here, at)
-	}
-	if err := c.stat(at); err != nil {
+	if err := c.stat(c.Path(file)); err != nil {
 		c.addFaultIf(true, path, "%s cannot be read beside this file: %v", file, err)
 	}
 }

@@ -167,11 +167,11 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
-// WithRounds is e with exactly so many rounds, whatever its file says, and however long they take.
+// WithRounds is e with exactly so many rounds, whatever its file says of rounds, precision and
+// budget.
 func WithRounds(e *Experiment, rounds int) *Experiment {
 	q := *e
-	q.Design.Rounds, q.Design.MaxRounds, q.Design.Precision = rounds, 0, 0
-	q.Design.Budget = 0
+	q.Design.Rounds, q.Design.MaxRounds, q.Design.Precision, q.Design.Budget = rounds, 0, 0, 0
 	return &q
 }
 

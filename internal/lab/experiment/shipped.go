@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 //go:embed schema.json
@@ -32,6 +34,25 @@ func Schema() []byte { return bytes.Clone(schema) }
 
 // Starter is an experiment file to begin with. It runs unchanged, and needs only dyno.
 func Starter() []byte { return bytes.Clone(starter) }
+
+// HurlStarter is Starter with a workload that runs a Hurl file. variables are those that the file
+// needs besides base; each has its name as its value.
+func HurlStarter(file string, variables []string) []byte {
+	head, rest, _ := strings.Cut(string(starter), "workload:\n")
+	_, rest, _ = strings.Cut(rest, "\n\n")
+	var b strings.Builder
+	b.WriteString(head + "workload:\n  hurl: " + strconv.Quote(file) +
+		"           # {{base}} is the address of each variant\n")
+	for i, v := range variables {
+		if i == 0 {
+			b.WriteString("  variables:\n")
+		}
+		fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(v), strconv.Quote(v))
+	}
+	b.WriteString("  # data: users.csv             # instead of variables: its columns are " +
+		"variables,\n                                # its rows are dealt out to the users\n\n")
+	return []byte(b.String() + rest)
+}
 
 // A Listing describes an experiment that ships inside dyno.
 type Listing struct {

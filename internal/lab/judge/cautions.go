@@ -43,6 +43,9 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
 			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
 	}
+	if len(r.Looks) > 0 {
+		all = append(all, lookCaution(r))
+	}
 	if n := countGrade(trials, lab.GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
@@ -69,6 +72,16 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 			"it falls", slow, fast)
 	}
 	return all
+}
+
+// lookCaution says when rounds were added, and what was done about it.
+func lookCaution(r *lab.Record) string {
+	after := make([]string, len(r.Looks))
+	for i, n := range r.Looks {
+		after[i] = fmt.Sprint(n)
+	}
+	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts "+
+		"and intervals are corrected for %d looks", strings.Join(after, " and of "), len(r.Looks)+1)
 }
 
 // unevenFrequency is the ratio of CPU frequencies from which on a reader must know of it.

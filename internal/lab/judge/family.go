@@ -7,8 +7,9 @@ import (
 	"dyno/internal/stats"
 )
 
-// judgeTogether judges pairs of the same rounds, each corrected for all of its family.
-func judgeTogether(all []*paired) {
+// judgeTogether judges pairs of the same rounds, each corrected for all of its family. look is for
+// which time the verdicts are looked at: see lab.Progress.Looks.
+func judgeTogether(all []*paired, look int) {
 	for _, f := range lab.Families {
 		family := familyOf(all, f)
 		rows, margins := make([][]float64, len(family)), make([]stats.Margin, len(family))
@@ -16,7 +17,7 @@ func judgeTogether(all []*paired) {
 		for i, p := range family {
 			rows[i], margins[i] = p.row, p.margin
 		}
-		for i, j := range stats.JudgeTogether(rows, margins) {
+		for i, j := range stats.JudgeLook(rows, margins, look) {
 			p := family[i]
 			applyJudgement(&p.Comparison, j, p.margin)
 			p.Trials, p.Alone, alone[i] = len(p.logs), aloneInterval(p.logs), j.P

@@ -19,6 +19,7 @@ type scope struct {
 	arms      []scopeArm
 	contrasts []experiment.Contrast // of factors
 	screen    bool                  // contrasts are those of a screening
+	look      int                   // for which time verdicts are looked at, from 1
 }
 
 // A scopeArm is an arm and its baseline; "" if it is not compared.
@@ -39,7 +40,7 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {
 		return !p.Control && !keep(p.Comparison)
 	})
-	judgeTogether(all)
+	judgeTogether(all, q.look)
 	if q.screen {
 		judgeUnreplicated(all)
 	}
@@ -212,7 +213,8 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 // scopeOf is the scope of an experiment's verdicts.
 func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
-	q := scope{metrics: d.Metrics, margin: float64(d.Margin), screen: d.Screen}
+	q := scope{metrics: d.Metrics, margin: float64(d.Margin), screen: d.Screen,
+		look: len(r.Looks) + 1}
 	for _, l := range r.Experiment.Levels {
 		q.levels = append(q.levels, l.Name)
 	}

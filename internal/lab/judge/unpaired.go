@@ -322,7 +322,7 @@ func (u *Unpaired) judgeAsked() error {
 		x, y, margins = append(x, a.x), append(y, a.y), append(margins, a.margin)
 	}
 	for _, family := range controls {
-		judgeTogether(family)
+		judgeTogether(family, 1)
 	}
 	all, err := stats.JudgeApart(x, y, margins)
 	if err != nil {

@@ -150,3 +150,35 @@ func setTook(t *testing.T, name, seconds string) {
 		t.Fatal(err)
 	}
 }
+
+// Trials that the machine spoiled are repeated as long as there is time, and no longer.
+func TestNoRepetitionBeyondTheBudget(t *testing.T) {
+	for _, budget := range []time.Duration{0, time.Hour, time.Nanosecond} {
+		b := newTestBench(t)
+		b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+		dir := filepath.Join(t.TempDir(), "out")
+		b.run(t.Context(), b.lab(dir, three))
+		trials, err := lab.Folder{Dir: dir}.ReadTrials()
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials[9].Grade = lab.GradeF
+		trials[9].Reasons = []lab.Reason{{Grade: lab.GradeF, Says: "others were at work", Passing: true}}
+		l := b.lab(dir, three)
+		l.Resume = true
+		r, err := l.prepareRun()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.folder.Unlock()
+		if r.trials = trials; budget > 0 {
+			r.until = time.Now().Add(budget)
+		}
+		if err := r.repeatSpoiled(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if repeated := len(r.trials) > len(trials); repeated != (budget != time.Nanosecond) {
+			t.Errorf("with %v left %d trials were repeated", budget, len(r.trials)-len(trials))
+		}
+	}
+}

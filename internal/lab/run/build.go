@@ -14,8 +14,8 @@ import (
 	"dyno/internal/server"
 )
 
-// buildFolder is where build steps write their output, with a folder for each variant.
-const buildFolder = "build"
+// BuildFolder is where build steps write their output, with a folder for each variant.
+const BuildFolder = "build"
 
 // buildVariants runs the build steps of all variants. If a step fails, its variant becomes unfit,
 // with the last lines of the output as the reason.
@@ -34,11 +34,12 @@ func (r *running) buildVariants(ctx context.Context) {
 }
 
 func (r *running) buildVariant(ctx context.Context, a *arm) error {
-	dir, err := filepath.Abs(filepath.Join(r.Dir, buildFolder, lab.SafeName(a.Name)))
+	dir, err := filepath.Abs(filepath.Join(r.Dir, BuildFolder, lab.SafeName(a.Name)))
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	// What a build that was stopped has left would be in the way of this one.
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
 	steps, err := experiment.RenderBuild(a.variant, experiment.Values{Build: dir,

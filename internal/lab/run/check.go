@@ -197,24 +197,10 @@ func protocolOf(p *loadplan.Plan) string {
 // allowRemedy describes how the user can allow the differences of an arm's answers. It names the
 // fewest aspects, because some differences follow from others.
 func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
-	reference := r.record.Fairness.Reference
-	violates := func(aspects []string) (all []string) {
-		allow := slices.Concat(r.Experiment.Fairness.Allow, aspects)
-		for _, v := range fairness.Compare(reference, asked, allow).Violations() {
-			if v.Variant == name {
-				all = append(all, v.Aspect)
-			}
-		}
-		return all
-	}
-	aspects := violates(nil)
-	for i := len(aspects) - 1; i >= 0; i-- {
-		if fewer := slices.Delete(slices.Clone(aspects), i, i+1); len(violates(fewer)) == 0 {
-			aspects = fewer
-		}
-	}
+	aspects, enough := fairness.Fewest(r.record.Fairness.Reference, name, asked,
+		r.Experiment.Fairness.Allow)
 	const warn = "fairness: {mode: warn}"
-	if len(violates(aspects)) > 0 {
+	if !enough {
 		return "to compare it all the same, write " + warn + " in the file"
 	}
 	return fmt.Sprintf("to compare it all the same, write %s in the file, or add %s to what "+

@@ -48,11 +48,7 @@ func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
 // readData reads the table, which lies beside the experiment's file.
 func (f *filling) readData(e *experiment.Experiment, most int64) error {
 	name := e.Workload.Data
-	at := filepath.FromSlash(name)
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(e.Here, at)
-	}
-	in, err := os.Open(at)
+	in, err := os.Open(e.Path(name))
 	if err != nil {
 		return e.FaultIn("workload.data", "", 0, err.Error())
 	}

@@ -39,7 +39,11 @@ func (l *Lab) Intent() Intent {
 		}
 	}
 	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settlingTime(e))
-	i.Estimate.Most += time.Duration(repeated * float64(i.Estimate.Most))
+	again := time.Duration(repeated * float64(i.Estimate.Most))
+	if d := e.Design; d.Budget > 0 { // nothing is repeated after it
+		again = min(again, max(time.Duration(d.Budget)-i.Estimate.Most, 0))
+	}
+	i.Estimate.Most += again
 	if i.Done = l.countStored(); i.Done > 0 {
 		i.subtractDone()
 	} else {

@@ -48,6 +48,7 @@ type Lab struct {
 	Rounds     int      // likewise, that Experiment was given so many; 0: it has its file's
 	Dir        string   // folder of the record and the trials
 	Resume     bool     // Dir has trials, which are not repeated
+	Source     string   // name of a file in Dir for the experiment's text, to be edited; "": none
 	History    string   // folder of the folders of earlier experiments; "": none
 	Version    string   // of dyno
 	Dyno       string   // path of its executable
@@ -228,6 +229,11 @@ func (r *running) createFolder() (err error) {
 		placed := *r.Experiment
 		placed.Here, r.Experiment = here, &placed
 	}
+	if r.Source != "" {
+		if err := r.folder.WriteFile(r.Source, r.source); err != nil {
+			return err
+		}
+	}
 	return r.folder.WriteFile(lab.SourceFile, r.source)
 }
 
@@ -260,11 +266,37 @@ func (r *running) resumeFolder() error {
 	if r.trials, err = r.folder.ReadTrials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
+	r.noteLook(&was)
 	r.worked, r.record.WorkedS = secondsWorked(&was, len(r.trials)), 0 // until this session ends
 	for _, t := range r.trials {
 		r.stored[t.Key(t.Attempt)] = true
 	}
 	return nil
+}
+
+// noteLook notes that the verdicts of the rounds so far were seen, if more rounds are to run than
+// were planned when the experiment was old. Fewer rounds than a verdict needs have shown none. To
+// finish what was planned needs no correction, because nothing was decided by what the trials show.
+func (r *running) noteLook(old *lab.Record) {
+	done := 0
+	for _, t := range r.trials {
+		if t.Round < lab.ConfirmingRound {
+			done = max(done, t.Round)
+		}
+	}
+	d := r.Experiment.Design
+	planned := old.PlannedRounds()
+	if old.State == lab.Complete || old.State == lab.OverBudget {
+		planned = done
+	}
+	least := judge.MinRounds
+	if d.Screen { // which has verdicts without repetitions, too
+		least = 1
+	}
+	added := d.Precision == 0 && d.Rounds > planned && done >= least
+	if added && !slices.Contains(r.record.Looks, done) {
+		r.record.Looks = append(r.record.Looks, done)
+	}
 }
 
 // secondsWorked is how many seconds the sessions worked so far; -1 if that is unknown because one
@@ -372,7 +404,7 @@ func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 // repeatSpoiled repeats, once, the trials of a batch whose grade of F was caused by the machine. It
 // also repeats the trials that they are paired with, because compared trials must be close in time.
 // All attempts are kept. What is repeated depends only on first attempts, so it is the same when
-// the experiment is resumed.
+// the experiment is resumed. The trials of a round are not repeated once the budget is used up.
 func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 	first := slices.DeleteFunc(r.batch(second), func(t *lab.Trial) bool { return t.Attempt > 1 })
 	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *lab.Trial) bool {
@@ -391,7 +423,12 @@ func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 		}
 	}
 	r.planned = len(first) + len(slots)
-	for _, s := range slots {
+	for i, s := range slots {
+		begins := i == 0 || s.Round != slots[i-1].Round
+		if begins && !r.until.IsZero() && time.Now().After(r.until) {
+			r.planned = len(r.trials)
+			return nil // what is spoiled stays so, and the report says it
+		}
 		if err := r.runTrial(ctx, s, 2); err != nil {
 			return err
 		}

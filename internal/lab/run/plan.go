@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -138,7 +137,7 @@ func headerFields(r experiment.Request) (all []proto.Field) {
 func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
 	switch {
 	case r.BodyFile != "":
-		b, err := os.ReadFile(filepath.Join(e.Here, r.BodyFile))
+		b, err := os.ReadFile(e.Path(r.BodyFile))
 		if err != nil {
 			return nil, fmt.Errorf("body_file: %w", err)
 		}
@@ -151,7 +150,7 @@ func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error)
 
 func readRequests(e *experiment.Experiment, name string,
 	read func(*os.File) ([]loadplan.Request, error)) ([]loadplan.Request, error) {
-	f, err := os.Open(filepath.Join(e.Here, name))
+	f, err := os.Open(e.Path(name))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,32 @@ func TestPathFromElsewhere(t *testing.T) {
 		_, err := plan(l.Experiment, new(filling), l.Experiment.Levels[0], l.Experiment.Workload, url, nil)
 		if (err != nil) != wrong || wrong && !strings.Contains(err.Error(), "/dat.json, is not what requests ask for, /data.json") {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// The files of a workload may have absolute paths, so that an experiment file can name files that
+// are not beside it.
+func TestAbsolutePaths(t *testing.T) {
+	dir := filepath.ToSlash(t.TempDir())
+	for name, text := range map[string]string{"body": "hello", "requests.jsonl": `{"url": "/x"}` + "\n",
+		"urls": "/x\n", "a.hurl": "GET {{base}}/x\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, workload := range []string{"request: {method: POST, path: /x, body_file: '" + dir + "/body'}",
+		"requests_file: '" + dir + "/requests.jsonl'", "urls: '" + dir + "/urls'", "hurl: '" + dir + "/a.hurl'"} {
+		l := newTestBench(t).lab(filepath.Join(t.TempDir(), "out"), "version: 1\nname: x\nworkload: {"+workload+
+			"}\nvariants: {base: {url: 'http://base.invalid/'}}\n")
+		f, err := readFilling(l.Experiment, 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", workload, err)
+			continue
+		}
+		p, err := plan(l.Experiment, f, l.Experiment.Levels[0], l.Experiment.Workload, "http://base.invalid/", nil)
+		if err != nil || p.Scenario == nil && p.Requests[0].Path != "/x" {
+			t.Errorf("%s: %v, %v", workload, p.Requests, err)
 		}
 	}
 }

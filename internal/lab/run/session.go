@@ -22,12 +22,29 @@ func (f *filling) readHurl(e *experiment.Experiment) error {
 	if name == "" {
 		return nil
 	}
-	b, err := readInFolder(e.Here, name)
+	b, err := readInFolder(hurlFolder(e), hurlName(e))
 	if err != nil {
 		return e.FaultIn("workload.hurl", "", 0, err.Error())
 	}
 	f.hurl, err = hurl.Parse(name, string(b))
 	return err
+}
+
+// hurlFolder is the folder that the Hurl file must be in: that of the experiment's file, or the one
+// that an absolute path names.
+func hurlFolder(e *experiment.Experiment) string {
+	if at := filepath.FromSlash(e.Workload.Hurl); filepath.IsAbs(at) {
+		return filepath.Dir(at)
+	}
+	return e.Here
+}
+
+// hurlName is the name of the Hurl file in hurlFolder.
+func hurlName(e *experiment.Experiment) string {
+	if filepath.IsAbs(filepath.FromSlash(e.Workload.Hurl)) {
+		return filepath.Base(e.Workload.Hurl)
+	}
+	return e.Workload.Hurl
 }
 
 // readInFolder reads a file that is in a folder, or below it.
@@ -65,7 +82,7 @@ func (f *filling) compileHurl(e *experiment.Experiment, w experiment.Workload, u
 		}
 	}
 	c.Read = func(_, name string) ([]byte, error) {
-		return readInFolder(filepath.Dir(filepath.Join(e.Here, filepath.FromSlash(w.Hurl))), name)
+		return readInFolder(filepath.Dir(e.Path(w.Hurl)), name)
 	}
 	m, err = session.Compile(c)
 	return m, values, err

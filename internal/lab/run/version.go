@@ -31,7 +31,7 @@ func (r *running) readVersions(ctx context.Context) {
 }
 
 func (r *running) readVersion(ctx context.Context, a *arm) (string, error) {
-	dir := filepath.Join(r.Dir, buildFolder, lab.SafeName(a.Name))
+	dir := filepath.Join(r.Dir, BuildFolder, lab.SafeName(a.Name))
 	job, err := experiment.RenderVersion(a.variant, experiment.Values{Build: dir, Dyno: r.Dyno,
 		CPUs: len(r.record.CPUs.Server)})
 	if err != nil {

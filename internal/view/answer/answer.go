@@ -74,6 +74,7 @@ const (
 	Planned     = "planned"      // fewer trials ran than were planned
 	Repeated    = "repeated"     // trials that were disturbed, and repeated well
 	NotCompared = "not-compared" // there is no comparison
+	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
 	Conditions  = "conditions"   // of the machine, the order or the servers
 	Failing     = "failing"      // requests failed
@@ -190,6 +191,9 @@ func (a *Answer) Judge(fine string) {
 	}
 	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
 }
+
+// IsBad reports whether a caution says that the answer must not be relied on.
+func (a *Answer) IsBad() bool { return a.Box == Bad }
 
 // Has reports whether there is a caution of that kind.
 func (a *Answer) Has(kind string) bool {

@@ -50,6 +50,11 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 			Says:   "--quick: few rounds and short windows show whether the experiment works, and no more",
 			Remedy: "run it without --quick"})
 	}
+	if n := len(r.Looks); n > 0 {
+		all = append(all, answer.Caution{Kind: answer.AddedRounds, Severity: answer.Note,
+			Says: fmt.Sprintf("Rounds were added after verdicts had been seen (after %s); verdicts and "+
+				"intervals are corrected for %d looks", format.Plural(int64(r.Looks[n-1]), "round"), n+1)})
+	}
 	needsRounds := slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
 		return !c.Control && c.Method == ""
 	})
@@ -300,7 +305,8 @@ func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
 
 // saidOtherwise are parts of stored cautions about what the cautions above say with their reasons.
 var saidOtherwise = []string{" variants can be compared: ", " differs from itself in ",
-	" trials are of grade F: see their reasons", " rounds the least p is "}
+	" trials are of grade F: see their reasons", " rounds the least p is ",
+	"rounds were added after the verdicts of "}
 
 // saidOf are parts of stored cautions that the caution of a kind says, if there is one.
 var saidOf = map[string]string{answer.Planned: " trials that were planned are not stored: ",

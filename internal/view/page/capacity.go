@@ -16,6 +16,7 @@ type capacityPayload struct {
 	Limits []limit              `json:"limits,omitempty"` // of the search's objectives, in their order
 	Curve  *capacity.Curve      `json:"curve,omitempty"`
 	Band   []capacity.BandPoint `json:"band,omitempty"` // the curve's law
+	Counts string               `json:"counts"`         // what the rate counts: requests or iterations
 }
 
 // A limit is what an objective compares with.
@@ -26,7 +27,8 @@ type limit struct {
 
 // Search writes what a search for a rate found as one HTML file.
 func Search(w io.Writer, s *capacity.Search) error {
-	p := capacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s}
+	p := capacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
+		Counts: s.Counts()}
 	for i, expr := range s.Objectives {
 		l := limit{}
 		if o, err := objective.Parse(expr); err == nil {
@@ -44,7 +46,8 @@ func Search(w io.Writer, s *capacity.Search) error {
 
 // Curve writes a sweep as one HTML file.
 func Curve(w io.Writer, c *capacity.Curve) error {
-	p := capacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band()}
+	p := capacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
+		Counts: c.Counts()}
 	return p.writeHTML(w)
 }
 

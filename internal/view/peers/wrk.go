@@ -2,7 +2,6 @@ package peers
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -112,5 +111,5 @@ func spectrumShares(count int64) (all []float64) {
 			all = append(all, 1-left+left/2*float64(i)/5)
 		}
 	}
-	return append(all, math.Min(1, 1))
+	return append(all, 1)
 }

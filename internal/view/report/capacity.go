@@ -34,7 +34,7 @@ func Search(w io.Writer, s *capacity.Search, style format.Style) error {
 		writeFact(d, style, format.Yellow, Fact{"WARNING", tooShort})
 	}
 	if s.Closed != nil {
-		writeFact(d, style, "", Fact{"closed loop", format.Digits3(*s.Closed) + " requests/s"})
+		writeFact(d, style, "", Fact{"closed loop", format.Digits3(*s.Closed) + " " + s.Counts() + "/s"})
 	}
 	if s.Plan.Target.URL != "" {
 		writeFact(d, style, "", Fact{"of", searchText(s)})
@@ -67,10 +67,10 @@ func CertifiedText(s *capacity.Search) string {
 	what := strings.Join(s.Objectives, " and ")
 	switch {
 	case s.Certified != nil && s.End == capacity.Found:
-		return fmt.Sprintf("%s requests/s meet %s", format.Exact3(*s.Certified), what)
+		return fmt.Sprintf("%s %s/s meet %s", format.Exact3(*s.Certified), s.Counts(), what)
 	case s.Certified != nil:
-		return fmt.Sprintf("at least %s requests/s meet %s: CLIENT-BOUND, the server's limit was "+
-			"not found", format.Exact3(*s.Certified), what)
+		return fmt.Sprintf("at least %s %s/s meet %s: CLIENT-BOUND, the server's limit was not "+
+			"found", format.Exact3(*s.Certified), s.Counts(), what)
 	}
 	if s.End == capacity.Missed && len(s.Probes) == 0 {
 		return "no rate meets " + what
@@ -94,6 +94,9 @@ func tooFewSeconds(all []capacity.Probe) bool {
 
 func probeTable(s *capacity.Search) format.Table {
 	t := format.Table{{"rate", "completed", "measured"}}
+	if s.Plan.CountsIterations() {
+		t[0][0] = "iterations/s"
+	}
 	for _, expr := range s.Objectives {
 		t[0] = append(t[0], format.PlainLine(expr))
 	}
@@ -197,7 +200,7 @@ var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x'
 
 // writeProbePlot draws the first objective's value over the rate.
 func writeProbePlot(d *format.Document, s *capacity.Search) {
-	p := plot{xName: "requests/s", yName: format.PlainLine(s.Objectives[0]), log: true,
+	p := plot{xName: s.Counts() + "/s", yName: format.PlainLine(s.Objectives[0]), log: true,
 		x: format.Exact3}
 	for _, probe := range s.Probes {
 		j := probe.Judged[0]
@@ -312,8 +315,14 @@ func rangeText(r *capacity.Range) string {
 
 // pointTable are those of a sweep, by level and round.
 func pointTable(c *capacity.Curve) format.Table {
-	t := format.Table{{string(c.Axis), "round", "under way", "completed", "p50", "p99", "errors",
-		"verdict"}}
+	head, completed := string(c.Axis), "completed"
+	if c.Plan.CountsIterations() {
+		completed = "requests/s"
+		if c.Axis == capacity.Rates {
+			head = c.Counts() + "/s"
+		}
+	}
+	t := format.Table{{head, "round", "under way", completed, "p50", "p99", "errors", "verdict"}}
 	all := slices.Clone(c.Points)
 	slices.SortStableFunc(all, func(a, b capacity.Point) int {
 		if a.Level != b.Level {

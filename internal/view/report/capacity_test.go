@@ -209,3 +209,30 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 		t.Errorf("on the page: %s", got)
 	}
 }
+
+// Where rates are of iterations, the report says so.
+func TestRatesOfIterations(t *testing.T) {
+	s := found()
+	s.Plan.Steps = []string{"login", "buy"}
+	var b strings.Builder
+	if err := Search(&b, s, format.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"728 iterations/s meet", "iterations/s  completed", "988 iterations/s", "  iterations/s  "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "requests/s") {
+		t.Errorf("requests/s in\n%s", b.String())
+	}
+	if line := CertifiedText(s); !strings.Contains(line, "iterations/s") {
+		t.Error(line)
+	}
+	c := swept()
+	c.Plan.Steps, c.Axis = s.Plan.Steps, capacity.Rates
+	b.Reset()
+	if err := Curve(&b, c, format.Style{}); err != nil || !strings.Contains(b.String(), "iterations/s  round") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

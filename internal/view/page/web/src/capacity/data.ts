@@ -73,4 +73,5 @@ export interface Capacity {
   limits?: { value: number; unit?: string }[];
   curve?: Curve;
   band?: Band[];
+  counts: string; // what the rate counts: requests or iterations
 }

@@ -28,7 +28,7 @@ function search(s: Search, p: Capacity) {
         tile("certified", "certified_per_s", s.certified_per_s, rate), tile("met at", "low_per_s", s.low_per_s, rate),
         tile("not met at", "high_per_s", s.high_per_s, rate), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
     ] },
-    { id: "search", title: "Search", content: [h("div", { class: "views" }, trace(s), ...objectives(s, p.limits ?? [])), probesTable(s), factTable(p.words)] },
+    { id: "search", title: "Search", content: [h("div", { class: "views" }, trace(s, p.counts), ...objectives(s, p.limits ?? [], p.counts)), probesTable(s), factTable(p.words)] },
   ];
 }
 

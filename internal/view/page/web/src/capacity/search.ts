@@ -29,7 +29,7 @@ function dots<T>(all: T[], of: (d: T) => Probe, x: (d: T) => number, y: (d: T) =
 }
 
 /** trace is every probe in its order, and the bracket: met below, not met above. */
-export function trace(s: Search): HTMLElement {
+export function trace(s: Search, counts: string): HTMLElement {
   const all = s.probes ?? [];
   let [low, high] = [0, 0];
   const bracket = all.map((p, i) => {
@@ -41,7 +41,7 @@ export function trace(s: Search): HTMLElement {
   return figure({
     id: "trace",
     title: "The search",
-    unit: "offered requests/s, logarithmic, over the probes in their order",
+    unit: `offered ${counts}/s, logarithmic, over the probes in their order`,
     n: `n = ${all.length} probes`,
     interval: "lines: the bracket, met below and not met above",
     summary: all.map((p) => `${format.rate(p.rate_per_s)}/s ${p.outcome}`).join("; "),
@@ -52,7 +52,7 @@ export function trace(s: Search): HTMLElement {
       const [from, to] = extent(rates, true) ?? [1, 10];
       return chart(width, {
         x: { type: "linear", domain: [0.5, all.length + 0.5], ticks: Math.min(all.length, width / 50), tickFormat: (v: number) => (Number.isInteger(v) ? String(v) : ""), label: "probe →" },
-        y: { type: "log", domain: [from / 1.2, to * 1.2], ticks: logTicks(from / 1.2, to * 1.2, 7), tickFormat: format.rate, label: "↑ requests/s", grid: true },
+        y: { type: "log", domain: [from / 1.2, to * 1.2], ticks: logTicks(from / 1.2, to * 1.2, 7), tickFormat: format.rate, label: `↑ ${counts}/s`, grid: true },
         marks: [
           Plot.line(bracket, { x: "i", y: "low", stroke: "var(--c3)", strokeWidth: 1.5, curve: "step-after" }),
           Plot.line(bracket, { x: "i", y: "high", stroke: "var(--c2)", strokeWidth: 1.5, strokeDasharray: "6 3", curve: "step-after" }),
@@ -67,11 +67,11 @@ const shows: Record<string, (v: number) => string> = { us: format.duration, perc
 const show = (unit: string | undefined) => shows[unit ?? ""] ?? format.rate;
 
 /** objectives draw each objective's value over the rate, with its bounds and its limit. */
-export function objectives(s: Search, limits: { value: number; unit?: string }[]): HTMLElement[] {
-  return (s.objectives ?? []).map((expr, i) => objective(s, expr, i, limits[i]));
+export function objectives(s: Search, limits: { value: number; unit?: string }[], counts: string): HTMLElement[] {
+  return (s.objectives ?? []).map((expr, i) => objective(s, expr, i, limits[i], counts));
 }
 
-function objective(s: Search, expr: string, i: number, limit: { value: number; unit?: string } | undefined): HTMLElement {
+function objective(s: Search, expr: string, i: number, limit: { value: number; unit?: string } | undefined, counts: string): HTMLElement {
   type Drawn = { p: Probe; j: Judged; value: number };
   const all: Drawn[] = (s.probes ?? []).flatMap((p) => {
     const j = p.judged?.[i];
@@ -83,7 +83,7 @@ function objective(s: Search, expr: string, i: number, limit: { value: number; u
   return figure({
     id: `objective-${i + 1}`,
     title: expr,
-    unit: `${log ? "latency, logarithmic" : limit?.unit ?? "value"} over offered requests/s, logarithmic`,
+    unit: `${log ? "latency, logarithmic" : limit?.unit ?? "value"} over offered ${counts}/s, logarithmic`,
     n: `n = ${all.length} probes`,
     interval: bounded ? "bars: bounds, each at 95 %" : "judged by its value: it has no bounds",
     summary: all.map((d) => `${format.rate(d.p.rate_per_s)}/s: ${show(limit?.unit)(d.value)}`).join("; "),
@@ -97,7 +97,7 @@ function objective(s: Search, expr: string, i: number, limit: { value: number; u
         ? { type: "log" as const, domain: [least / 1.3, most * 1.3], ticks: logTicks(least / 1.3, most * 1.3, 7), tickFormat: shortDuration, label: "↑ latency", grid: true }
         : { type: "linear" as const, domain: [0, most * 1.1 || 1], ticks: 6, tickFormat: show(limit?.unit), label: "↑ value", grid: true };
       return chart(width, {
-        x: { type: "log", domain: [from / 1.2, to * 1.2], ticks: logTicks(from / 1.2, to * 1.2, width / 80), tickFormat: format.rate, label: "offered requests/s →", grid: true },
+        x: { type: "log", domain: [from / 1.2, to * 1.2], ticks: logTicks(from / 1.2, to * 1.2, width / 80), tickFormat: format.rate, label: `offered ${counts}/s →`, grid: true },
         y,
         marks: [
           ...(limit ? [Plot.ruleY([limit.value], { stroke: "var(--bad)", strokeDasharray: "6 3", strokeWidth: 1.5 })] : []),

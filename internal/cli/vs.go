@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	labrun "dyno/internal/lab/run"
+	"dyno/internal/lab/versus"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
+	"dyno/internal/view/labreport"
+)
+
+// This file is dyno vs: an experiment that is composed from the command line, and run as dyno lab
+// run would.
+
+const vsBegin = `A and B are commands that start servers, with {port} where they take their port, or
+URLs of servers that are running. The first is what the others are compared with.
+
+  dyno vs './old --port {port}' './new --port {port}'         two builds
+  dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/       two servers that are running
+  dyno vs --git main HEAD --build 'go build -o {out}/srv .' \
+          --run '{out}/srv -listen 127.0.0.1:{port}'          two revisions
+
+`
+
+const vsNotes = `A command is split as a shell splits it. Pipes, variables, redirections and
+patterns are left to sh -c. NAME=VALUE before the program sets a variable. Commands run in this
+folder; {dir} is a private folder that is empty at each start. A FILE.hurl among the words is what
+users do. The result is an ordinary experiment: its file, report.html and all trials lie in one
+folder. Edit the file vs.yaml there, and run it with dyno lab run.
+Exit codes: 0 a verdict for each server, 1 with --max-regression one is worse, 2 bad usage, 3 it
+cannot be told yet, or must not be relied on, 4 nothing to compare: a server did not start, or
+answers differ, 5 a fault of dyno, 130 interrupted.
+`
+
+var vsExamples = []string{
+	"dyno vs './old --port {port}' './new --port {port}'",
+	"dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 20 --allow etag,last-modified",
+	"dyno vs --git main HEAD --build 'go build -o {out}/srv .' --run '{out}/srv -port {port}'",
+}
+
+// vsFile is the name of the experiment's file in its folder, for people to edit. The one beside it
+// is part of what was measured.
+const vsFile = "vs.yaml"
+
+// compareServers is dyno vs.
+func compareServers(s streams, args []string) int {
+	ctx, end := untilInterrupted()
+	f, faults := readVs(ctx, args)
+	end()
+	if f.help {
+		return s.printHelp("vs")
+	}
+	if len(faults) > 0 {
+		return s.refuseFlags("vs", faults)
+	}
+	for {
+		code, again := s.runVersus(f)
+		if !again {
+			return code
+		}
+	}
+}
+
+// errUnfit ends an experiment in which a server cannot be compared.
+var errUnfit = errors.New("a server cannot be compared")
+
+// runVersus composes the experiment and runs it. It is to be run again if the user allows that
+// answers differ.
+func (s streams) runVersus(f *vsFlags) (code int, again bool) {
+	e, err := f.compose(s.writeRemark)
+	if err != nil {
+		return s.refuseFlags("vs", joinedErrors(err)), false
+	}
+	lf := labFlags{output: f.output, verbose: f.verbose, secrets: f.secrets}
+	if lf.output, err = lf.chooseFolder(e.Name); err == nil {
+		err = os.MkdirAll(lf.output, 0o755)
+	}
+	if err != nil {
+		return s.failWith(exitUsage, err), false
+	}
+	e.Here, e.File = lf.output, filepath.Join(lf.output, vsFile)
+	whole, lose := context.WithCancelCause(context.Background())
+	defer lose(nil)
+	l, stop, err := lf.newLab(e, lose)
+	if err = errors.Join(err, widenPath()); err != nil {
+		return s.refuseFlags("vs", joinedErrors(err)), false
+	}
+	defer stop()
+	l.Source = vsFile
+	intent := l.Intent()
+	if missing := missingServers(intent.Arms); len(missing) > 0 {
+		os.Remove(lf.output) // nothing is in it
+		return s.failWith(exitUnreachable, errors.Join(missing...)), false
+	}
+	fmt.Fprint(s.err, labreport.IntentText(intent))
+	ctx, end := interruptedBy(whole)
+	defer end()
+	progress := newVsProgress(s, l, f.verbose)
+	l.Tell = func(ev labrun.Event) {
+		if ev.Step == "unfit" {
+			lose(errUnfit) // what it is about is in the record
+			return
+		}
+		progress.showEvent(ev)
+	}
+	r, err := l.Run(ctx)
+	switch {
+	case r == nil && errors.Is(err, labrun.ErrNothingLeft):
+		return s.failWith(exitUnreachable, err), false
+	case r == nil:
+		return s.failWith(exitUsage, err), false
+	}
+	r.Dir = l.Dir
+	if !r.Checked { // what was built would be built again
+		err = errors.Join(err, os.RemoveAll(filepath.Join(l.Dir, labrun.BuildFolder)))
+	}
+	if errors.Is(context.Cause(whole), errUnfit) {
+		return s.failUnfit(f, r)
+	}
+	return s.concludeVersus(l, r, err, context.Cause(whole), f.verbose), false
+}
+
+// compose is the experiment, complete and checked.
+func (f *vsFlags) compose(note func(string)) (*experiment.Experiment, error) {
+	text, err := f.compared.File()
+	if err != nil {
+		return nil, err
+	}
+	e, err := experiment.Read(vsFile, bytes.NewReader(text))
+	if err == nil {
+		err = labrun.CheckRequests(e)
+	}
+	if err == nil {
+		e, err = f.secrets.fillSecrets(e, false, note)
+	}
+	return e, err
+}
+
+// missingServers are the servers that cannot be started here, each with the reason.
+func missingServers(arms []lab.Arm) (all []error) {
+	for _, a := range arms {
+		if len(a.Missing) > 0 {
+			all = append(all, fmt.Errorf("%s: %s", a.Name, strings.Join(a.Missing, "; ")))
+		}
+	}
+	return all
+}
+
+// concludeVersus reports as dyno lab run does, and then in a line for each server.
+func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, verbose bool) int {
+	code := s.concludeExperiment(l, r, err, lost, verbose)
+	if r.State != lab.Complete && r.State != lab.OverBudget || !r.HasMeasured() {
+		return code
+	}
+	a := labanswer.Of(r)
+	all := labanswer.Standings(r, a)
+	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, s.reportStyle())
+	if err != nil {
+		return s.writeExitCode(err)
+	}
+	fmt.Fprintf(s.err, "experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
+	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
+		return !one.IsDecided()
+	})
+	if a.IsBad() {
+		s.writeLine("dyno: do not rely on it: %s", a.BoxText)
+	}
+	if code == exitOK && r.Gate == nil && (undecided || a.IsBad()) {
+		return exitUntrusted
+	}
+	return code
+}
+
+// failUnfit reports servers that cannot be compared. If their answers differ it asks on a terminal
+// whether they may, and says otherwise how to allow it.
+func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
+	differs := false
+	for _, a := range r.Arms {
+		if a.Unfit == "" || a.Control {
+			continue
+		}
+		if a.Answer != nil && r.Fairness != nil {
+			differs = true
+			continue
+		}
+		fmt.Fprintf(s.err, "dyno: %s cannot be compared: %s\n", a.Name, indented(a.Unfit))
+		if a.Remedy != "" {
+			s.writeLine("dyno: %s", a.Remedy)
+		}
+	}
+	if !differs {
+		return exitUnreachable, false
+	}
+	aspects := s.showDifferences(r)
+	allow := strings.Join(aspects, ",")
+	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
+	if s.asksUser() && s.confirms(question) {
+		f.compared.Allow = append(f.compared.Allow, aspects...)
+		if err := os.RemoveAll(r.Dir); err != nil { // nothing was measured
+			return s.failWith(exitUsage, err), false
+		}
+		return exitOK, true
+	}
+	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+
+		"do not compare; to compare them all the same: --allow %s", allow)), false
+}
+
+// showDifferences shows how answers differ from those of the first server, and returns what has to
+// be allowed.
+func (s streams) showDifferences(r *lab.Record) (aspects []string) {
+	var asked []fairness.Asked
+	for _, a := range r.Arms {
+		if !a.Control && a.Answer != nil {
+			asked = append(asked, fairness.Asked{Variant: a.Name, Answer: a.Answer})
+		}
+	}
+	allowed := r.Experiment.Fairness.Allow
+	for _, a := range r.Arms {
+		if a.Control || a.Unfit == "" || a.Answer == nil {
+			continue
+		}
+		fmt.Fprintf(s.err, "%s does not answer as %s does:\n", a.Name, r.Fairness.Reference)
+		for _, v := range r.Fairness.Violations() {
+			if v.Variant == a.Name {
+				fmt.Fprintf(s.err, "  %-16s %s, and %s\n", v.Aspect, oneLine(v.Reference), oneLine(v.Value))
+			}
+		}
+		fewest, enough := fairness.Fewest(r.Fairness.Reference, a.Name, asked, allowed)
+		if !enough {
+			fewest = []string{versus.AllowAll}
+		}
+		for _, name := range fewest {
+			if !slices.Contains(aspects, name) {
+				aspects = append(aspects, name)
+			}
+		}
+	}
+	return aspects
+}
+
+// asksUser reports whether there is somebody to be asked.
+func (s streams) asksUser() bool { return isTerminal(s.in) && isTerminal(s.err) }
+
+// confirms asks a question, and reports whether the answer is yes.
+func (s streams) confirms(question string) bool {
+	fmt.Fprint(s.err, question)
+	line, _ := bufio.NewReader(s.in).ReadString('\n') // without a line the answer is no
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line)))
+}
+
+// indented is a text of several lines, all but the first indented.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
+}

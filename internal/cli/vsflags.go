@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/versus"
+)
+
+// vsFlags is the command line of dyno vs. What is sent, and how, it has from dyno run.
+type vsFlags struct {
+	*runFlags
+	secrets secretFlags
+
+	compared       versus.Comparison
+	path           string
+	git            bool
+	build, command string
+	output         string
+}
+
+func newVsFlags() *vsFlags { return &vsFlags{runFlags: newRunFlags()} }
+
+func (f *vsFlags) groups() []group {
+	c := &f.compared
+	return []group{{"What is compared", []option{
+		{"url", "", "URL", "where commands answer (http://127.0.0.1:{port}/)", setText(&c.Address)},
+		{"path", "", "PATH", "path to ask for, with its query (/)", setText(&f.path)},
+		{"names", "", "A,B", "names for the report (programs, hosts, revisions)", f.setNames},
+		{"git", "", "", "the words are revisions of this folder's repository", setSwitch(&f.git)},
+		{"build", "", "CMD", "builds a revision; {out} is a folder for what is built", setText(&f.build)},
+		{"run", "", "CMD", "runs a revision; {out} is that folder, {port} the port", setText(&f.command)},
+		{"allow", "", "LIST", "in what answers may differ: headers and aspects, as etag,body, or all",
+			f.addAllowed},
+		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setShare(&c.Margin)},
+		{"max-regression", "", "P%", "exit 1 if a server is worse than the first by more, twice",
+			f.setShare(&c.Regression)},
+	}}, {"How long", []option{
+		{"max-time", "", "D", "for everything (90s; 15m with --precision)", f.setTime(&c.Limits.Total)},
+		{"precision", "", "P%", "go on until every interval is as narrow: its half width",
+			f.setShare(&c.Limits.Precision)},
+		{"rounds", "", "N", "trials of each server, however long they take (what fits)",
+			storeParsed(&c.Limits.Rounds, parseRounds)},
+		{"duration", "d", "D", "window of a trial (what fits, from 500ms to 5s)",
+			f.setTime(&c.Limits.Window)},
+		{"warmup", "", "D", "load before a window; every trial has a new server (500ms)",
+			f.setWarmup},
+	}}, {"Load", append(
+		pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
+		pickOptions(f.connectionGroup(), "reconnect", "http", "pipeline")...),
+	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
+		"requests-file", "variable", "variables-file", "data", "data-order", "users", "expect-body",
+		"expect-header", "expect"),
+	}, {"Output", []option{
+		{"output", "o", "DIR", "folder for trials, report and experiment (one in the store)",
+			setText(&f.output)},
+		{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
+			setSwitch(&f.verbose)},
+		showSecretsOption(&f.secrets.show),
+		{"help", "h", "", "this", setSwitch(&f.help)},
+	}}}
+}
+
+// pickOptions are the options of a group with these names, in their order.
+func pickOptions(g group, long ...string) (some []option) {
+	for _, name := range long {
+		i := slices.IndexFunc(g.options, func(o option) bool { return o.long == name })
+		some = append(some, g.options[i])
+	}
+	return some
+}
+
+func (f *vsFlags) setShare(to *experiment.Share) func(string) error {
+	return func(s string) error {
+		err := to.UnmarshalText([]byte(s))
+		if err == nil && *to <= 0 {
+			err = fmt.Errorf("%q is nothing; write a percentage above 0, as 2%%", s)
+		}
+		return err
+	}
+}
+
+func (f *vsFlags) setTime(to *time.Duration) func(string) error {
+	return storeParsed(to, func(s string) (time.Duration, error) {
+		d, err := parseDuration(s)
+		if err == nil && d <= 0 {
+			err = fmt.Errorf("%q is no time", s)
+		}
+		return d, err
+	})
+}
+
+// setWarmup sets the warm-up, which may be 0.
+func (f *vsFlags) setWarmup(s string) error {
+	d, err := parseDuration(s)
+	if err == nil && d == 0 {
+		d = -1
+	}
+	f.compared.Limits.Warmup = d
+	return err
+}
+
+func (f *vsFlags) setNames(s string) error {
+	f.compared.Names = strings.Split(s, ",")
+	return nil
+}
+
+// addAllowed adds headers and aspects in which answers may differ.
+func (f *vsFlags) addAllowed(s string) error {
+	for name := range strings.SplitSeq(s, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return errNoValue
+		}
+		f.compared.Allow = append(f.compared.Allow, name)
+	}
+	return nil
+}
+
+// parseRounds reads a number of rounds.
+func parseRounds(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > roundsMax {
+		return 0, fmt.Errorf("%q is not a number of rounds from 1 to %d", s, roundsMax)
+	}
+	return n, nil
+}
+
+// readVs reads the command line. The comparison is complete if there are no faults.
+func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
+	f := newVsFlags()
+	args, old := oldFlags(args, f.groups())
+	p := parseOptions(args, f.groups())
+	if f.help {
+		return f, nil
+	}
+	faults := append(append(old, p.faults...), contradictions(p.given)...)
+	f.takeLevel(p.given)
+	faults = append(faults, f.takeWorkload(&p)...)
+	dir, err := os.Getwd()
+	if err != nil {
+		return f, append(faults, fmt.Errorf("finding this folder: %w", err))
+	}
+	f.compared.Dir, f.compared.Servers = dir, p.words
+	if !f.git {
+		if f.build != "" || f.command != "" {
+			faults = append(faults, errors.New("--build and --run are for revisions; add --git"))
+		}
+		return f, faults
+	}
+	if len(faults) > 0 {
+		return f, faults
+	}
+	f.compared.Git, err = versus.OpenGit(ctx, dir, p.words)
+	if err == nil {
+		f.compared.Git.Build, f.compared.Git.Run = f.build, f.command
+	}
+	return f, append(faults, joinedErrors(err)...)
+}
+
+// takeLevel has the experiment's level from the flags that are given.
+func (f *vsFlags) takeLevel(given map[string]bool) {
+	p, l := &f.plan, &f.compared.Level
+	l.Connections = p.Connections
+	if given["rate"] {
+		l.Rate, l.Arrival = p.Rate.PerSecond(), p.Arrival
+	}
+	if given["threads"] {
+		l.Threads = p.Threads
+	}
+	if given["timeout"] {
+		l.Timeout = time.Duration(p.Timeout).String()
+	}
+	if given["http"] {
+		l.HTTP = p.HTTP
+	}
+	if given["pipeline"] {
+		l.Pipeline = p.Pipeline
+	}
+	switch {
+	case p.Reconnect == 1:
+		l.Reconnect = "always"
+	case p.Reconnect > 1:
+		l.Reconnect = strconv.Itoa(p.Reconnect)
+	}
+}
+
+// takeWorkload has the experiment's workload from the flags, and takes a Hurl file from the words.
+func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
+	w := &f.compared.Workload
+	for _, in := range []struct {
+		flag, file string
+		to         *string
+	}{
+		{"--requests-file", f.requestsFile, &w.RequestsFile}, {"--urls", f.urls, &w.URLs},
+		{"--data", f.filling.file, &w.Data}, {"FILE.hurl", f.takeHurlFile(p), &w.Hurl},
+	} {
+		if in.file != "" {
+			faults = append(faults, setFilePath(in.flag, in.file, in.to)...)
+		}
+	}
+	faults = append(faults, f.hurlFaults(p.given)...)
+	w.Variables, w.Users = f.filling.variables, f.plan.Users
+	if p.given["data-order"] {
+		w.DataOrder = f.filling.order.String()
+	}
+	if x := f.plan.Expectations; len(x.Body)+len(x.Header)+len(f.plan.Expect) > 0 {
+		w.Expect = &versus.Expect{Status: statusTexts(f.plan.Expect), Body: x.Body, Header: x.Header}
+	}
+	return append(faults, f.takeRequest(p.given)...)
+}
+
+// takeHurlFile takes the first Hurl file from the words; "" if there is none.
+func (f *vsFlags) takeHurlFile(p *parsed) (name string) {
+	i := slices.IndexFunc(p.words, func(w string) bool {
+		return strings.EqualFold(filepath.Ext(w), hurlEnding) && !strings.ContainsAny(w, " \t")
+	})
+	if i >= 0 {
+		name, p.words = p.words[i], slices.Delete(slices.Clone(p.words), i, i+1)
+		f.hurlFiles = []string{name}
+	}
+	return name
+}
+
+// hurlFaults are the flags that a Hurl file leaves no room for.
+func (f *vsFlags) hurlFaults(given map[string]bool) (faults []error) {
+	for _, flag := range []string{"method", "header", "user", "body", "urls", "requests-file", "path",
+		"expect-body", "expect-header"} {
+		if given[flag] && len(f.hurlFiles) > 0 {
+			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
+				"what is sent and expected; write it there"})
+		}
+	}
+	return faults
+}
+
+// takeRequest has the request from the flags, if they say anything of one.
+func (f *vsFlags) takeRequest(given map[string]bool) (faults []error) {
+	r := versus.Request{Method: f.defaults.Method, Path: f.path}
+	body, isFile := strings.CutPrefix(f.body, "@")
+	switch {
+	case isFile:
+		faults = setFilePath("--body", body, &r.BodyFile)
+	default:
+		r.Body = f.body
+	}
+	if f.hasBody && r.Method == "" {
+		r.Method = "POST"
+	}
+	for _, h := range f.defaults.Header {
+		faults = append(faults, joinedErrors(r.SetHeader(h.Name, h.Value))...)
+	}
+	if f.user != "" {
+		faults = append(faults, joinedErrors(r.SetHeader("Authorization", f.user))...)
+	}
+	asked := given["method"] || given["path"] || given["header"] || given["user"] || given["body"]
+	if asked {
+		f.compared.Workload.Request = &r
+	}
+	if w := f.compared.Workload; asked && (w.RequestsFile != "" || w.URLs != "") {
+		faults = append(faults, errors.New("--requests-file and --urls say what is asked for; leave out "+
+			"--method, --path, --header, --user and --body"))
+	}
+	return faults
+}
+
+// setFilePath sets the absolute path of a file that the experiment names, which is read again
+// whenever it is run.
+func setFilePath(flag, name string, to *string) []error {
+	if name == "-" {
+		return []error{loadplan.Flaw{Setting: flag, Problem: "stdin can be read once, and an " +
+			"experiment is run again; name a file"}}
+	}
+	full, err := filepath.Abs(name)
+	if err == nil {
+		_, err = os.Stat(full)
+	}
+	if err != nil {
+		return []error{loadplan.Flaw{Setting: flag, Problem: err.Error()}}
+	}
+	*to = filepath.ToSlash(full)
+	return nil
+}
+
+// statusTexts are statuses as experiments have them.
+func statusTexts(all []loadplan.Statuses) (texts []string) {
+	for _, s := range all {
+		switch {
+		case s == loadplan.AnyStatus():
+			texts = append(texts, "1xx", "2xx", "3xx", "4xx", "5xx")
+		case s.From == s.To:
+			texts = append(texts, strconv.Itoa(int(s.From)))
+		default:
+			texts = append(texts, strconv.Itoa(int(s.From)/100)+"xx")
+		}
+	}
+	return texts
+}

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+)
+
+// A request with the option location follows redirects of the run's origin, as hurl does: each is a
+// request of its own, and captures and asserts are of the last response.
+
+// DefaultRedirects is how many redirects one request follows, unless max-redirs says otherwise.
+const DefaultRedirects = 50
+
+// A redirection is what an entry that follows redirects has. Its requests are in the Requests, each
+// without and with a header Cookie.
+type redirection struct {
+	most   int64
+	at     hurl.Pos
+	same   [2]int // the entry's request to another path
+	get    [2]int // a GET without its body
+	route  int
+	value  int // the path
+	method string
+}
+
+// addRedirects adds the requests that follow a redirect of the draft, which has a header Cookie if
+// variant is 1. The fields from bare to full are of its body only.
+func (d *draft) addRedirects(bare, full, variant int) {
+	r, to := d.request, d.entry.redirect
+	r.Path = "/"
+	r.Header = slices.Clone(r.Header)
+	r.Holes = slices.DeleteFunc(slices.Clone(r.Holes), func(h proto.Hole) bool {
+		return h.In == proto.InPath
+	})
+	r.Holes = append(r.Holes, proto.Hole{In: proto.InPath, At: 1, Value: to.value})
+	written := d.written
+	written.Path, written.Header = "/{{redirect}}", slices.Clone(written.Header)
+	to.same[variant] = d.addTo(to.route, r, written)
+	r.Method, r.Body, written.Body = "GET", nil, nil
+	r.Header = slices.Delete(slices.Clone(r.Header), bare, full)
+	written.Header = slices.Delete(slices.Clone(written.Header), bare, full)
+	r.Holes = slices.DeleteFunc(slices.Clone(r.Holes), func(h proto.Hole) bool {
+		return h.In == proto.InBody || h.In == proto.InHeader && h.Field >= bare && h.Field < full
+	})
+	for i := range r.Holes {
+		if h := &r.Holes[i]; h.In == proto.InHeader && h.Field >= full {
+			h.Field -= full - bare
+		}
+	}
+	to.get[variant] = d.addTo(to.route, r, written)
+}
+
+// A hop is a redirect that was followed.
+type hop struct{ location string }
+
+// isRedirect reports whether a response is a redirect that the entry follows.
+func (e *entry) isRedirect(r *scenario.Response) bool {
+	return e.redirect != nil && r.Failed == "" && r.Status >= 300 && r.Status < 400 &&
+		r.Field("location") != nil
+}
+
+// follow is the step that follows a redirect.
+func (w *worker) follow(x *user, e *entry, r *scenario.Response) scenario.Step {
+	to := e.redirect
+	refuse := func(format string, args ...any) scenario.Step {
+		return scenario.Refuse(fmt.Errorf("%s:%d:%d: %s", x.program.name, to.at.Line, to.at.Column,
+			fmt.Sprintf(format, args...)))
+	}
+	if int64(len(x.hops)) == to.most {
+		return refuse("there are more redirects than max-redirs, %d", to.most)
+	}
+	path, problem := w.redirectPath(x, string(r.Field("location")))
+	if problem != "" {
+		return refuse("%s", problem)
+	}
+	x.hops = append(x.hops, hop{w.Origin.Scheme + "://" + w.Origin.Authority + path})
+	if r.Status <= 303 && r.Status != 300 {
+		x.redirected = &to.get
+	} else if x.redirected == nil {
+		x.redirected = &to.same
+	}
+	from := len(x.made)
+	x.made = append(x.made, path[1:]...)
+	x.values[to.value] = x.made[from:]
+	x.path = append(x.path[:0], path...)
+	variant, err := w.fillCookies(x, e)
+	if err != nil {
+		return scenario.Refuse(err)
+	}
+	step := w.step(e)
+	step.Route = to.route
+	step.Message.Request = x.redirected[variant]
+	x.fill = proto.Fill{Values: x.values}
+	if x.redirected == &to.same && len(e.body) > 0 {
+		x.fill.Body = x.body
+	}
+	step.Message.Fill = &x.fill
+	return step
+}
+
+// redirectPath is the path and query of a Location, relative to what was last asked for. A problem
+// is why no request follows.
+func (w *worker) redirectPath(x *user, location string) (path, problem string) {
+	base, err := url.Parse(w.Origin.Scheme + "://" + w.Origin.Authority + string(x.path))
+	if err != nil {
+		return "", "the redirect comes from a path that is no URL"
+	}
+	to, err := base.Parse(location)
+	if err != nil {
+		return "", fmt.Sprintf("the redirect to %.80q is no URL", location)
+	}
+	if !w.Origin.is(to.Scheme, to.Host) {
+		return "", fmt.Sprintf("the redirect to %.80q leaves the server that the command line names: "+
+			"no load goes anywhere else", location)
+	}
+	to.RawQuery = escapedQuery(to.RawQuery)
+	if path = to.RequestURI(); path[0] != '/' {
+		return "", fmt.Sprintf("the redirect to %.80q has no path", location)
+	}
+	if problem = proto.ValueProblem(proto.InPath, []byte(path)); problem != "" {
+		return "", "the redirect's path " + problem
+	}
+	return path, ""
+}
+
+// escapedQuery is a query in which what a URL cannot have is escaped, as browsers and hurl do it.
+func escapedQuery(query string) string {
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>'`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// redirects is the value of the query of that name: the redirects that were followed.
+func (x *user) redirects() value {
+	all := make([]value, len(x.hops))
+	for i, h := range x.hops {
+		all[i] = value{kind: response, text: []byte(h.location)}
+	}
+	return ofList(all)
+}

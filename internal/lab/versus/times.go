@@ -1,0 +1,127 @@
+package versus
+
+import (
+	"time"
+
+	"dyno/internal/lab/experiment"
+)
+
+// Limits are how long the comparison may take, and what of it was chosen. What is zero is chosen
+// here.
+type Limits struct {
+	Total     time.Duration    // of everything: checks, trials and report
+	Precision experiment.Share // half width of intervals at which rounds suffice
+	Rounds    int
+	Window    time.Duration // of a trial
+	Warmup    time.Duration // before the window; negative: none
+}
+
+// The default limits.
+const (
+	DefaultTotal   = 90 * time.Second
+	PrecisionTotal = 15 * time.Minute // with a precision
+	defaultWarmup  = 500 * time.Millisecond
+)
+
+// What things take that are no load, each measured on a busy machine of two CPUs.
+const (
+	checkTime  = 2 * time.Second // to start a server and to compare its answers
+	otherTime  = 6 * time.Second // the generator's ceiling, and the report
+	startTime  = 400 * time.Millisecond
+	cooldown   = 100 * time.Millisecond
+	enough     = 9    // rounds that find what one comparison alone would
+	mostRounds = 100  // more of them need no shorter windows
+	planned    = 0.95 // share of the time for rounds; the rest is for trials that are repeated
+)
+
+// windows are the lengths of a window to choose from, the longest that leaves enough rounds.
+var windows = []time.Duration{5 * time.Second, 3 * time.Second, 2 * time.Second, time.Second,
+	750 * time.Millisecond, 500 * time.Millisecond}
+
+// The keys of a design that dyno vs sets.
+type design struct {
+	Rounds    int      `yaml:"rounds"`
+	MaxRounds int      `yaml:"max_rounds,omitempty"`
+	Precision string   `yaml:"precision,omitempty"`
+	Budget    string   `yaml:"budget,omitempty"`
+	Warmup    warmup   `yaml:"warmup,flow"`
+	Measure   string   `yaml:"measure"`
+	Cooldown  string   `yaml:"cooldown"`
+	Margin    string   `yaml:"margin,omitempty"`
+	Metrics   []string `yaml:"metrics,flow"`
+}
+
+type warmup struct {
+	Min string `yaml:"min"`
+	Max string `yaml:"max"`
+}
+
+// design is the design for so many variants. The time of all trials stays within the limit, unless
+// that is too short for the fewest rounds that can show anything.
+func (c *Comparison) design(variants int) design {
+	l := c.Limits
+	warm := l.Warmup
+	if warm == 0 {
+		warm = defaultWarmup
+	}
+	warm = max(warm, 0)
+	total := l.Total
+	switch {
+	case total > 0:
+	case l.Precision > 0:
+		total = PrecisionTotal
+	default:
+		total = DefaultTotal
+	}
+	forTrials := total - time.Duration(variants)*checkTime - otherTime
+	arms := time.Duration(variants + 1) // the baseline twice
+	round := func(window time.Duration) time.Duration {
+		settling := min(500*time.Millisecond, window/4)
+		return arms * (startTime + warm + settling + window + cooldown)
+	}
+	window, rounds := l.Window, l.Rounds
+	for _, w := range windows {
+		if fits := int(planned * float64(forTrials) / float64(round(w))); window == 0 &&
+			(fits >= max(enough, rounds) || w == windows[len(windows)-1]) {
+			window = w
+		}
+	}
+	slow := arms * (time.Second + warm + window + cooldown) // as package experiment estimates a round
+	least := experiment.LeastRounds * slow
+	budget := (max(forTrials-round(window), least) + time.Second - 1).Truncate(time.Second)
+	if rounds == 0 {
+		fits := min(int(planned*float64(forTrials)/float64(round(window))), int(budget/slow)+1)
+		rounds = min(max(fits, experiment.LeastRounds), mostRounds)
+		if forTrials-round(window) < least {
+			rounds = experiment.LeastRounds
+		}
+	}
+	d := design{Rounds: rounds, Warmup: warmup{seconds(warm), seconds(warm)},
+		Measure: seconds(window), Cooldown: seconds(cooldown), Metrics: c.metrics()}
+	if c.Margin > 0 {
+		d.Margin = c.Margin.String()
+	}
+	if l.Rounds == 0 { // no round begins that the time does not suffice for
+		d.Budget = budget.String()
+	}
+	if l.Precision > 0 {
+		d.Precision, d.MaxRounds = l.Precision.String(), 1000
+		d.Rounds = max(l.Rounds, experiment.LeastRounds)
+		d.Budget = budget.String()
+	}
+	return d
+}
+
+// metrics are the measures, that which decides first. Each costs the others some of their power.
+func (c *Comparison) metrics() []string {
+	var all []string
+	if c.startsServers() { // it depends least on what else the machine does
+		all = append(all, "cpu")
+	}
+	if c.Level.Rate == 0 {
+		all = append(all, "throughput")
+	} else {
+		all = append(all, "p50")
+	}
+	return append(all, "p99")
+}

@@ -1,0 +1,41 @@
+package labreport
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
+)
+
+// Standings writes a line for each variant: its verdict against the baseline, and why.
+func Standings(w io.Writer, baseline string, all []labanswer.Standing, s format.Style) error {
+	d := format.NewDocument(w)
+	rows := format.Table{}
+	for _, one := range all {
+		word := string(one.Verdict)
+		if one.Verdict == answer.Undecided {
+			word = "cannot tell yet"
+		}
+		rows = append(rows, []string{format.Clip(format.PlainLine(one.Variant), longestName), word})
+	}
+	var b strings.Builder
+	rows.WriteText(&b, "", "ll")
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	fmt.Fprintf(d, "\n%s\n", s.Paint(format.Bold, "against "+format.PlainLine(baseline)))
+	for i, one := range all {
+		says := one.Says
+		if one.More > 0 {
+			says += fmt.Sprintf("; about %s more would decide %s", format.Plural(int64(one.More), "round"),
+				format.PlainLine(one.MoreOf))
+		}
+		line := strings.TrimRight("  "+lines[i]+"  "+format.PlainLine(says), " ")
+		if c := verdictColors[one.Verdict]; c != "" {
+			line = s.Paint(c, line)
+		}
+		fmt.Fprintln(d, line)
+	}
+	return d.Err()
+}
