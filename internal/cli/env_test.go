@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,5 +74,30 @@ func TestEnvironmentIsSecretEverywhere(t *testing.T) {
 		if found := filesWith(t, "(redacted-", home, saved); len(found) < 2 {
 			t.Errorf("%s: marks are only in %q\n%s", name, found, said.String())
 		}
+	}
+}
+
+// A search keeps no value of the environment either, in what its probes say of errors.
+func TestEnvironmentIsSecretInSearches(t *testing.T) {
+	const secret = "ZQXENV3secretval"
+	t.Setenv("DYNO_TEST_PLAIN", secret)
+	home := t.TempDir()
+	t.Setenv("DYNO_HOME", home)
+	var said strings.Builder
+	Main([]string{"find", "--slo", "p99<10s", "--slo", "errors<1%", "-R", "50", "--probe-time", "0.3s", "-c", "1", "--json",
+		filepath.Join(home, "found.json"), "--expect-body", `json:$.note==never`, "-b", `{"note":"{{env "DYNO_TEST_PLAIN"}}"}`,
+		echoing(t)}, strings.NewReader(""), &said, &said)
+	if strings.Contains(said.String(), secret) {
+		t.Errorf("it is written\n%s", said.String())
+	}
+	if found := filesWith(t, secret, home); len(found) > 0 {
+		t.Errorf("it is stored in %q\n%s", found, said.String())
+	}
+	if len(filesWith(t, "", home)) == 0 {
+		t.Errorf("nothing is stored\n%s", said.String())
+	}
+	f, faults := readFind([]string{"--slo", "p99<1s", "-b", `{{env "DYNO_TEST_PLAIN"}}`, "http://127.0.0.1:1"}, strings.NewReader(""))
+	if len(faults) > 0 || !slices.Equal(f.plan.Environment, []string{secret}) {
+		t.Errorf("%q is secret: %v", f.plan.Environment, faults)
 	}
 }

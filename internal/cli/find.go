@@ -150,6 +150,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	wrong := f.textFaults(p)
 	var more []error
 	f.plan.Requests, more = f.readRequests(stdin)
+	f.plan.Environment = f.filling.taken
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}

@@ -110,6 +110,10 @@ func labShow(s streams, args []string) int {
 			p.faults = append(p.faults, err)
 		}
 	}
+	if f.brief && (f.output != "" || f.verbose) {
+		p.faults = append(p.faults, errors.New("--brief: prints Markdown of one length; give it without "+
+			"-o and -v, or write the same with -o pr.md"))
+	}
 	r, faults := p.openRecord()
 	if len(faults) > 0 {
 		return s.refuseFlags("lab show", faults)

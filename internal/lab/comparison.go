@@ -105,6 +105,33 @@ func (c Comparison) Place() string {
 	return s
 }
 
+// Forecast says how much more would decide a comparison, if its estimate and the noise stay what
+// they are; "" if that is not known or not in reach.
+func (c Comparison) Forecast() string {
+	if c.More <= 0 || c.More >= stats.MoreMax {
+		return ""
+	}
+	what, of := c.Repetition(), ""
+	if c.Against > 0 {
+		of = " of each"
+	}
+	if c.More > 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", c.More, what, of)
+}
+
+// Repetition is what a comparison has several of: rounds, or runs that were measured apart.
+func (c Comparison) Repetition() string {
+	if c.Against > 0 {
+		return "run"
+	}
+	return "round"
+}
+
+// HasInterval reports whether the interval holds with 95 %: there were rounds enough for one.
+func (c Comparison) HasInterval() bool { return c.Confidence >= Confidence-1e-9 }
+
 // A Rank orders the arms at a level by one measure, best first. Arms that share a letter do not
 // differ significantly.
 type Rank struct {
@@ -134,9 +161,13 @@ func (g *GateOutcome) DescribeWorse() string {
 	return strings.Join(all, "; ")
 }
 
-// Explain says in one line why a gate did not pass: what is worse, and what is undecided.
+// Explain says in one line what a gate decided: that it passed, what is worse, or what is open.
 func (g *GateOutcome) Explain() string {
 	switch {
+	case g.Verdict == Passed && g.Why == "":
+		return Passed
+	case g.Verdict == Passed:
+		return Passed + ": " + g.Why
 	case g.Verdict != Regression:
 		return "inconclusive: " + g.Why
 	case g.Why != "":

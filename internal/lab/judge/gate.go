@@ -158,7 +158,7 @@ func undecidedReason(c lab.Comparison) string {
 	if c.Against > 0 {
 		number, more = fmt.Sprintf("%d and %d runs", c.Against, c.Trials), "runs of each"
 	}
-	if c.Confidence < 0.95-1e-9 {
+	if !c.HasInterval() {
 		return number + " are too few for a 95 % interval"
 	}
 	why := fmt.Sprintf("the interval [%.3f, %.3f] leaves it open", c.Low, c.High)
@@ -166,7 +166,7 @@ func undecidedReason(c lab.Comparison) string {
 	case c.More >= stats.MoreMax:
 		why += fmt.Sprintf("; not even %d %s more would decide", stats.MoreMax, more)
 	case c.More > 0:
-		why += fmt.Sprintf("; about %d %s more are needed", c.More, more)
+		why += "; " + c.Forecast()
 	}
 	return why
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,6 +40,30 @@ func TestBudgetResumed(t *testing.T) {
 			t.Errorf("after trials of %s s each: %s with %d trials, want %s with %d", c.took, r.State,
 				len(r.Trials), c.state, c.trials)
 		}
+	}
+}
+
+// A number of rounds that was asked for is run, also after the budget of time was used up.
+func TestRoundsAfterTheBudget(t *testing.T) {
+	text := strings.Replace(three, "rounds: 8", "rounds: 8, budget: 1h", 1)
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+	dir := filepath.Join(t.TempDir(), "out")
+	ctx, stop := context.WithCancel(t.Context())
+	b.after, b.stop = 20, stop
+	b.run(ctx, b.lab(dir, text))
+	stored, err := filepath.Glob(filepath.Join(dir, "trials", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range stored {
+		setTook(t, name, "3600")
+	}
+	l := b.lab(dir, text)
+	l.Resume, l.Rounds = true, 9
+	l.Experiment = experiment.WithRounds(l.Experiment, l.Rounds)
+	if r := b.run(t.Context(), l); r.State != lab.Complete || r.RoundsRun() != 9 {
+		t.Errorf("%s after %d rounds", r.State, r.RoundsRun())
 	}
 }
 

@@ -9,6 +9,7 @@ package answer
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -71,6 +72,8 @@ const (
 	AboveNoise  = "noise"        // the machine's own noise is larger than the effect
 	Correction  = "correction"   // one comparison alone would differ, all together do not
 	Planned     = "planned"      // fewer trials ran than were planned
+	Repeated    = "repeated"     // trials that were disturbed, and repeated well
+	NotCompared = "not-compared" // there is no comparison
 	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
 	Conditions  = "conditions"   // of the machine, the order or the servers
@@ -136,12 +139,53 @@ func (f Finding) Row() string { return cmp.Or(f.Label, f.Variant) }
 // IsDecided reports whether a finding says that the variant is better or worse.
 func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }
 
+// Shown are the places of those findings that a table of so many rows has; 0 is no limit. The
+// largest differences come first, the worse before the better, so that none of them is left out for
+// one that shows no difference. The places rise.
+func Shown(all []Finding, most int) (places []int) {
+	var better, worse, others []int
+	for i, f := range all {
+		switch f.Verdict {
+		case Better:
+			better = append(better, i)
+		case Worse:
+			worse = append(worse, i)
+		default:
+			others = append(others, i)
+		}
+	}
+	bySize := func(x, y int) int { return cmp.Compare(all[y].Size(), all[x].Size()) }
+	slices.SortStableFunc(better, bySize)
+	slices.SortStableFunc(worse, bySize)
+	for i := range max(len(better), len(worse)) {
+		if i < len(worse) {
+			places = append(places, worse[i])
+		}
+		if i < len(better) {
+			places = append(places, better[i])
+		}
+	}
+	if places = append(places, others...); most > 0 {
+		places = places[:min(len(places), most)]
+	}
+	slices.Sort(places)
+	return places
+}
+
+// Size is how far a finding is from no difference.
+func (f Finding) Size() float64 {
+	if !(f.Ratio > 0) {
+		return 0
+	}
+	return math.Abs(math.Log(f.Ratio))
+}
+
 // Judge sorts the cautions, the worst first, and sets the box from them.
-func (a *Answer) Judge(clear string) {
+func (a *Answer) Judge(fine string) {
 	slices.SortStableFunc(a.Cautions, func(x, y Caution) int {
 		return y.Severity.rank() - x.Severity.rank()
 	})
-	a.Box, a.BoxText = Clear, clear
+	a.Box, a.BoxText = Clear, fine
 	if len(a.Cautions) == 0 {
 		return
 	}

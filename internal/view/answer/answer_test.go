@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,14 +41,43 @@ func TestMarkdown(t *testing.T) {
 			Effect: "−35 %", Interval: "[−45, −15]", Verdict: Better}}}},
 		NotLoaded: []Finding{{Variant: "d", Verdict: Refused}},
 		Cautions:  []Caution{{Says: "The generator was at its limit", Scope: "throughput at c1"}}}
-	got := a.Markdown("dyno lab run x")
+	got := a.Markdown("dyno lab run x", Limits{})
 	for _, want := range []string{"**b is faster**", `b\|c`, "−35 %", "better", "| d | – | – |", "not loaded",
 		"limit (throughput at c1)", "2 CPUs; 6 rounds", "`dyno lab run x`"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not have %q:\n%s", want, got)
 		}
 	}
-	if got := (Answer{Sentence: "nothing"}).Markdown(""); strings.Contains(got, "|") {
+	if got := (Answer{Sentence: "nothing"}).Markdown("", Limits{}); strings.Contains(got, "|") {
 		t.Errorf("a table of nothing:\n%s", got)
+	}
+}
+
+// A table that has room for few rows has the largest differences, and says how many are left out; so
+// does a list of cautions, each with its first reason.
+func TestLimits(t *testing.T) {
+	var all []Finding
+	for i := range 9 {
+		all = append(all, Finding{Variant: "same", Verdict: Same, Ratio: 1 + float64(i)/1e3})
+	}
+	all = append([]Finding{{Variant: "best", Verdict: Better, Ratio: 0.5}}, all...)
+	all = append(all, Finding{Variant: "bad", Verdict: Worse, Ratio: 1.2}, Finding{Variant: "worst", Verdict: Worse, Ratio: 1.43})
+	if got := Shown(all, 4); !slices.Equal(got, []int{0, 1, 10, 11}) {
+		t.Error(got)
+	}
+	if got := Shown(all, 2); !slices.Equal(got, []int{0, 11}) {
+		t.Error(got)
+	}
+	if got := Shown(all, 0); len(got) != len(all) || !slices.IsSorted(got) {
+		t.Error(got)
+	}
+	a := Answer{Groups: []Group{{Findings: all}}, Cautions: []Caution{{Says: "Objectives were missed",
+		Reasons: []string{"p99 of b", "p99 of c"}}, {Says: "second"}, {Says: "third"}}}
+	got := a.Markdown("", Limits{Rows: 4, Cautions: 1, More: "dyno x"})
+	for _, want := range []string{"| worst |", "| bad |", "| best |", "and 8 variants more: `dyno x`",
+		"Objectives were missed: p99 of b; and 1 more", "and 2 cautions more: `dyno x`"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not have %q:\n%s", want, got)
+		}
 	}
 }

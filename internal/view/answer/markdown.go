@@ -7,23 +7,53 @@ import (
 	"dyno/internal/view/format"
 )
 
+// Limits are how many rows and cautions a summary has at most; 0 is no limit. What is left out is
+// counted, and More is the command that shows it.
+type Limits struct {
+	Rows, Cautions int
+	More           string
+}
+
+// writeLeft says how many things a limit left out.
+func (m Limits) writeLeft(b *strings.Builder, lead string, n int, thing string) {
+	if n > 0 {
+		fmt.Fprintf(b, "%sand %s more: %s\n", lead, format.Plural(int64(n), thing),
+			format.CodeSpan(m.More))
+	}
+}
+
 // Markdown is an answer as a summary to paste: the sentence, the table of the group that decides,
 // the cautions, and what it holds for. command runs it again.
-func (a Answer) Markdown(command string) string {
+func (a Answer) Markdown(command string, most Limits) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n", format.EscapeMarkdown(a.Sentence))
-	if t := a.table(); t != nil {
+	t, left := a.table(most)
+	if t != nil {
 		t.WriteMarkdown(&b, "lrrrl")
+	}
+	if left > 0 {
+		most.writeLeft(&b, "", left, "variant")
+		fmt.Fprintln(&b)
 	}
 	if len(a.Groups) > 0 {
 		for _, note := range a.Groups[0].Notes {
 			fmt.Fprintf(&b, "%s.\n\n", format.EscapeMarkdown(note))
 		}
 	}
-	for _, c := range a.Cautions {
+	for i, c := range a.Cautions {
+		if most.Cautions > 0 && i == most.Cautions {
+			most.writeLeft(&b, "- ", len(a.Cautions)-i, "caution")
+			break
+		}
 		s := format.EscapeMarkdown(c.Says)
 		if c.Scope != "" {
 			s += " (" + format.EscapeCell(c.Scope) + ")"
+		}
+		if len(c.Reasons) > 0 {
+			s += ": " + format.EscapeCell(c.Reasons[0])
+			if n := len(c.Reasons) - 1; n > 0 {
+				s += fmt.Sprintf("; and %d more", n)
+			}
 		}
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
@@ -38,25 +68,33 @@ func (a Answer) Markdown(command string) string {
 }
 
 // table is that of the first group, with the variants that were not loaded, or of a run's numbers.
-func (a Answer) table() format.Table {
+// left is how many variants are not in it.
+func (a Answer) table(most Limits) (t format.Table, left int) {
 	if len(a.Groups) == 0 {
-		return a.numbersTable()
+		return a.numbersTable(), 0
 	}
 	g := a.Groups[0]
 	change := "change"
 	if g.Against != "" {
 		change = "vs " + g.Against
 	}
-	t := format.Table{{"variant", g.Name, change, "95 % interval", "verdict"}}
-	for _, f := range g.Findings {
+	t = format.Table{{"variant", g.Name, change, "95 % interval", "verdict"}}
+	shown := Shown(g.Findings, most.Rows)
+	for _, i := range shown {
+		f := g.Findings[i]
 		t = append(t, []string{format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
 			string(f.Verdict)})
 	}
-	for _, f := range a.NotLoaded {
+	left = len(g.Findings) - len(shown)
+	for i, f := range a.NotLoaded {
+		if most.Rows > 0 && i == most.Rows {
+			left += len(a.NotLoaded) - i
+			break
+		}
 		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, "",
 			string(f.Verdict)})
 	}
-	return t
+	return t, left
 }
 
 // numbersTable has a column for each of a run's numbers.

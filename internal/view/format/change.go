@@ -11,8 +11,8 @@ import (
 const mostChange = 10
 
 // Change is a ratio as a change in percent, with its sign: "−35 %" of 0.65. It has no digit that
-// half of its interval, from low to high, is larger than. Where an end is 10 times or more it is a
-// multiple: "×12".
+// half of its interval, from low to high, is larger than, unless it takes more to show that
+// something is left: "−99.6 %". Where an end is 10 times or more it is a multiple: "×12".
 func Change(ratio, low, high float64) string {
 	if !isRatio(ratio) {
 		return TooFew
@@ -20,7 +20,7 @@ func Change(ratio, low, high float64) string {
 	if max(ratio, high) >= mostChange {
 		return "×" + RatioText(ratio, low, high)
 	}
-	return signed(100*(ratio-1), changeDecimals(low, high)) + " %"
+	return signed(100*(ratio-1), partDecimals(ratio, changeDecimals(low, high))) + " %"
 }
 
 // ChangeInterval is the interval of a Change: "[−45, −15]".
@@ -38,7 +38,8 @@ func ChangeInterval(low, high float64) string {
 
 // AbsoluteChange is a Change without its sign, for sentences that say less or more: "35 %".
 func AbsoluteChange(ratio, low, high float64) string {
-	return roundedTo(100*math.Abs(ratio-1), changeDecimals(low, high)) + " %"
+	d := partDecimals(ratio, changeDecimals(low, high))
+	return roundedTo(100*math.Abs(ratio-1), d) + " %"
 }
 
 // AbsoluteEnds are the ends of the interval of an AbsoluteChange, the smaller first: "15, 45". An
@@ -54,23 +55,44 @@ func AbsoluteEnds(low, high float64) string {
 	return signed(100*(low-1), d) + ", " + signed(100*(high-1), d)
 }
 
-// changeEnd is an end of an interval. If the interval leaves out no difference (apart), no end is
-// written as 0.
+// changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
+// would be 0 has more decimals, and if they are all 0 a sign: "+0".
 func changeEnd(end float64, decimals int, apart bool) string {
+	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
 	for more := decimals + 1; apart && s == "0" && more <= mostDecimals; more++ {
 		s = signed(100*(end-1), more)
 	}
-	return s
+	switch {
+	case !apart || s != "0":
+		return s
+	case end < 1:
+		return "−0"
+	}
+	return "+0"
+}
+
+// partDecimals are so many decimals of the change of a ratio, or as many more as keep it above
+// −100 %, which would say that nothing is left.
+func partDecimals(ratio float64, decimals int) int {
+	for ratio > 0 && decimals < mostDecimals && signed(100*(ratio-1), decimals) == "−"+
+		strconv.FormatFloat(100, 'f', decimals, 64) {
+		decimals++
+	}
+	return decimals
 }
 
 // absoluteEnd is a changeEnd without its sign, of an interval that leaves out no difference.
 func absoluteEnd(end float64, decimals int) string {
-	return strings.TrimLeft(changeEnd(end, decimals, true), "−+")
+	s := strings.TrimLeft(changeEnd(end, decimals, true), "−+")
+	if s == "0" {
+		return ">0"
+	}
+	return s
 }
 
-// RatioText is a ratio of 1 or more with as many digits as its interval allows, at most three:
-// "2.4", "12". RatioEnds are the ends of its interval.
+// RatioText is a ratio with as many digits as its interval allows, at most three but one that is
+// not 0: "2.4", "12", "0.04". RatioEnds are the ends of its interval.
 func RatioText(ratio, low, high float64) string {
 	if !isRatio(ratio) {
 		return TooFew
@@ -86,7 +108,7 @@ func RatioText(ratio, low, high float64) string {
 	if ratio < 9.95 && ratio != math.Trunc(ratio) {
 		d = max(d, 1)
 	}
-	return roundedTo(ratio, d)
+	return roundedTo(ratio, visibleDecimals(ratio, d))
 }
 
 // RatioEnds are the ends of the interval of a RatioText: "1.4, 8.5".

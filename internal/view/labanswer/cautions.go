@@ -18,15 +18,21 @@ func cautionsOf(r *lab.Record) (all []answer.Caution) {
 	all = append(all, outcomeCautions(r)...)
 	all = append(all, trialCautions(r)...)
 	all = append(all, comparisonCautions(r)...)
-	return append(all, storedCautions(r)...)
+	return append(all, storedCautions(r, all)...)
 }
 
 // progressCautions are about how much of the plan was carried out.
 func progressCautions(r *lab.Record) (all []answer.Caution) {
 	done, planned := countTrials(r)
-	ran := fmt.Sprintf("%s of %s planned trials ran", format.Count(int64(done)),
-		format.Count(int64(planned)))
+	ran := "it stopped after " + format.Plural(int64(done), "trial")
+	if done < planned {
+		ran = fmt.Sprintf("%s of %s planned trials ran", format.Count(int64(done)),
+			format.Count(int64(planned)))
+	}
 	switch {
+	case judge.LeavesNothing(r):
+		all = append(all, answer.Caution{Kind: answer.Incomplete, Severity: answer.Bad,
+			Says: "Nothing is left to compare"})
 	case r.State == lab.Interrupted || r.State == lab.Running:
 		all = append(all, answer.Caution{Kind: answer.Incomplete, Severity: answer.Bad,
 			Says: "Not complete: " + ran, Remedy: "go on with --resume"})
@@ -41,7 +47,7 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 	}
 	if r.Quick {
 		all = append(all, answer.Caution{Kind: answer.QuickRun, Severity: answer.Doubt,
-			Says:   "--quick: few rounds and short windows show that it works, not what it says",
+			Says:   "--quick: few rounds and short windows show whether the experiment works, and no more",
 			Remedy: "run it without --quick"})
 	}
 	if n := len(r.Looks); n > 0 {
@@ -59,20 +65,25 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 	return all
 }
 
-// countTrials counts the cells' trials that ran, each once, and those that were planned. Of an
-// experiment that ends when its intervals are narrow the plan is what ran.
+// countTrials counts the cells' trials that ran, each once, and those that were planned; 0 of an
+// experiment that ends when its intervals are narrow. What ran besides the plan, or of a variant
+// that is not loaded any more, does not count.
 func countTrials(r *lab.Record) (done, planned int) {
+	rounds, cells := lab.ConfirmingRound-1, []lab.CellKey(nil)
+	if r.Experiment != nil {
+		cells = r.LoadedCells()
+		if r.Experiment.Design.Precision == 0 {
+			rounds = r.Experiment.Design.Rounds
+			planned = len(cells) * rounds
+		}
+	}
 	seen := map[lab.TrialKey]bool{}
 	for _, t := range r.Trials {
-		if t.Round < lab.ConfirmingRound {
+		if t.Round <= rounds && slices.Contains(cells, lab.CellKey{Arm: t.Arm, Level: t.Level}) {
 			seen[lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}] = true
 		}
 	}
-	done, planned = len(seen), len(seen)
-	if r.Experiment != nil && r.Experiment.Design.Precision == 0 {
-		planned = max(done, len(r.LoadedCells())*r.Experiment.Design.Rounds)
-	}
-	return done, planned
+	return len(seen), planned
 }
 
 // outcomeCautions are what the experiment was to decide and did not, or not well.
@@ -102,7 +113,8 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	}
 	if len(missed) > 0 {
 		all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
-			Says: "Objectives were missed", Reasons: missed})
+			Says: "Objectives were missed", Reasons: missed,
+			Remedy: "see which trials missed an objective, in the table of trials"})
 	}
 	var self []string
 	for _, c := range r.Verdicts {
@@ -137,7 +149,8 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 	failed, unreliable := 0, 0
 	var how []string
 	kinds := map[string]int{}
-	for _, t := range r.Trials {
+	trials, repeated := countedTrials(r)
+	for _, t := range trials {
 		if t.Failure != nil {
 			failed++
 			how = appendOnce(how, format.Clip(format.PlainLine(fmt.Sprintf("%s: %s: %s", t.Arm,
@@ -154,19 +167,73 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			}
 		}
 	}
-	of := " of " + format.Plural(int64(len(r.Trials)), "trial") + " "
+	of := " of " + format.Plural(int64(len(trials)), "trial") + " "
 	if failed > 0 {
 		all = append(all, answer.Caution{Kind: answer.FailedTrial, Severity: answer.Doubt,
-			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed"})
+			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed",
+			Remedy: "see why trials failed, in the table of trials"})
 	}
 	if unreliable > 0 {
 		severity := answer.Doubt
-		if float64(unreliable) > judge.RepeatMax*float64(len(r.Trials)) {
+		if float64(unreliable) > judge.RepeatMax*float64(len(trials)) {
 			severity = answer.Bad
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(mostFrequent(kinds)),
-			Says:    format.Count(int64(unreliable)) + of + "are unreliable (grade F)"})
+			Says:    format.Count(int64(unreliable)) + of + "are unreliable (grade F)",
+			Remedy:  "run it again when nothing else is at work on this machine"})
+	}
+	if repeated > 0 {
+		all = append(all, answer.Caution{Kind: answer.Repeated, Severity: answer.Note,
+			Says: format.Count(int64(repeated)) + of + "were repeated, and the first attempt is not used"})
+	}
+	return append(all, uncomparedCautions(r, trials)...)
+}
+
+// countedTrials are the attempts that count: of a trial that was repeated the better graded one.
+// repeated is how many trials have an unreliable attempt that does not.
+func countedTrials(r *lab.Record) (counted []lab.TrialSummary, repeated int) {
+	at := map[lab.TrialKey]int{}
+	for _, t := range r.Trials {
+		key := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
+		i, known := at[key]
+		switch {
+		case !known:
+			at[key] = len(counted)
+			counted = append(counted, t)
+		case t.Failure == nil && (counted[i].Failure != nil || t.Grade < counted[i].Grade):
+			counted[i] = t
+			repeated++
+		case counted[i].Failure == nil && counted[i].Grade != lab.GradeF:
+			repeated++
+		}
+	}
+	return counted, repeated
+}
+
+// uncomparedCautions are of an experiment without a comparison, which would have them otherwise.
+func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.Caution) {
+	if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { return !c.Control }) {
+		return nil
+	}
+	all = append(all, answer.Caution{Kind: answer.NotCompared, Severity: answer.Note,
+		Says: "Nothing was compared"})
+	doubted, kinds := 0, map[string]int{}
+	for _, t := range trials {
+		before := len(kinds)
+		for _, why := range t.Reasons {
+			if of, is := strings.CutPrefix(why.Says, "generator: "); is && t.Grade != lab.GradeF {
+				kinds[format.PlainLine(of)]++
+			}
+		}
+		if len(kinds) > before {
+			doubted++
+		}
+	}
+	if doubted > 0 {
+		all = append(all, answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
+			Reasons: firstOf(mostFrequent(kinds)),
+			Says:    "The generator, and not only the server, decided what was measured"})
 	}
 	return all
 }
@@ -186,37 +253,54 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 		{answer.Disturbed, "Something else on the machine held the generator up",
 			"run it when nothing else is at work",
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
-		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all", "",
+		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",
+			"ask for a load that the generator can send, with more connections or a lower rate",
 			func(c lab.Comparison) bool { return c.OtherLoad > 0 }},
-		{answer.MissingPair, "Rounds lack a trial of a variant", "",
+		{answer.MissingPair, "Rounds lack a trial of a variant",
+			"see why these trials measured nothing, in the table of trials",
 			func(c lab.Comparison) bool { return c.Missing > 0 }},
 		{answer.AboveNoise, "The machine's own noise is larger than the effect",
 			"run it on a quieter machine, or with longer windows", isBelowNoise},
 		{answer.Correction, "Judged alone it would differ; with all comparisons together it does not",
 			"compare fewer variants, measures or levels, or run more rounds", isCorrectedAway},
-		{answer.Correction, "An older dyno judged each comparison by itself", "", uncorrected},
+		{answer.Correction, "An older dyno judged each comparison by itself",
+			"run it again with this dyno", uncorrected},
 	} {
-		var scope []string
-		var variants []string
-		n := 0
-		for _, c := range r.Verdicts {
-			if !c.Control && k.applies(c) {
-				n++
-				scope = appendOnce(scope, placeName(c.Metric, c.Level))
-				variants = appendOnce(variants, format.PlainLine(c.Variant))
-			}
+		if scope := scopeOf(r.Verdicts, k.applies); scope != "" {
+			all = append(all, answer.Caution{Kind: k.kind, Severity: answer.Doubt, Says: k.says,
+				Remedy: k.remedy, Scope: scope})
 		}
-		if n == 0 {
-			continue
-		}
-		of := fewNames(variants)
-		if len(variants) > mostNamed {
-			of = format.Plural(int64(len(variants)), "variant")
-		}
-		all = append(all, answer.Caution{Kind: k.kind, Severity: answer.Doubt, Says: k.says,
-			Remedy: k.remedy, Scope: fewNames(scope) + " of " + of})
 	}
 	return all
+}
+
+// scopeOf names the comparisons to which something applies: variants with the same measures and
+// levels together. It is "" if there is none.
+func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
+	var variants, scopes []string
+	places := map[string][]place{}
+	for _, c := range all {
+		if !c.Control && applies(c) {
+			variants = appendOnce(variants, c.Variant)
+			places[c.Variant] = append(places[c.Variant], place{c.Metric, c.Level})
+		}
+	}
+	of := map[string][]string{}
+	for _, v := range variants {
+		where := placesText(places[v])
+		scopes, of[where] = appendOnce(scopes, where), append(of[where], format.PlainLine(v))
+	}
+	for i, where := range scopes {
+		if names := of[where]; len(names) > mostNamed {
+			scopes[i] += " of " + format.Plural(int64(len(names)), "variant")
+		} else {
+			scopes[i] += " of " + fewNames(names)
+		}
+	}
+	if n := len(scopes) - mostNamed; n > 0 {
+		scopes = append(scopes[:mostNamed:mostNamed], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(scopes, "; ")
 }
 
 // saidOtherwise are parts of stored cautions about what the cautions above say with their reasons.
@@ -224,12 +308,21 @@ var saidOtherwise = []string{" variants can be compared: ", " differs from itsel
 	" trials are of grade F: see their reasons", " rounds the least p is ",
 	"rounds were added after the verdicts of "}
 
-// storedCautions are those of the record that nothing above says.
-func storedCautions(r *lab.Record) (all []answer.Caution) {
+// saidOf are parts of stored cautions that the caution of a kind says, if there is one.
+var saidOf = map[string]string{answer.Planned: " trials that were planned are not stored: ",
+	answer.Incomplete: " trials that were planned are not stored: ",
+	answer.GradeF:     " trials, too many to repeat them: "}
+
+// storedCautions are those of the record that nothing before says.
+func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Caution) {
+	parts := slices.Clone(saidOtherwise)
+	for _, c := range before {
+		if part, has := saidOf[c.Kind]; has {
+			parts = append(parts, part)
+		}
+	}
 	for _, text := range r.Cautions {
-		if !slices.ContainsFunc(saidOtherwise, func(part string) bool {
-			return strings.Contains(text, part)
-		}) {
+		if !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) }) {
 			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
 				Says: sentenceCase(text)})
 		}

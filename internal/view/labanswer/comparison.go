@@ -109,7 +109,7 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 	}
 	var few []string
 	for _, c := range r.Verdicts {
-		if !c.Control && !holds(c) {
+		if !c.Control && !c.HasInterval() {
 			few = appendOnce(few, fmt.Sprintf("%s against %s of %s", format.Plural(int64(c.Trials), "run"),
 				format.Count(int64(c.Against)), format.PlainLine(c.Variant)))
 		}

@@ -20,7 +20,7 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 	}
 	all = append(all, report.MachineShort(r.Host))
 	if r.Experiment != nil {
-		all = append(all, loadsText(r.Experiment.Levels))
+		all = append(all, loadsText(r.Experiment.Levels)...)
 	}
 	all = append(all, trialsText(r))
 	if len(groups) > 0 {
@@ -36,7 +36,7 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 }
 
 // loadsText is the levels in words.
-func loadsText(levels []experiment.Level) string {
+func loadsText(levels []experiment.Level) []string {
 	const most = 2
 	var all []string
 	for _, l := range levels[:min(len(levels), most)] {
@@ -47,19 +47,24 @@ func loadsText(levels []experiment.Level) string {
 		all = append(all, s)
 	}
 	if n := len(levels) - most; n > 0 {
-		all = append(all, fmt.Sprintf("%d loads more", n))
+		all = append(all, format.Plural(int64(n), "load")+" more")
 	}
-	return strings.Join(all, ", ")
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{strings.Join(all, ", ")}
 }
 
 // trialsText is how much was measured.
 func trialsText(r *lab.Record) string {
-	s := fmt.Sprintf("%s in %s", format.Plural(int64(len(r.Trials)), "trial"),
-		format.Plural(int64(r.RoundsRun()), "round"))
-	if r.Experiment != nil {
-		s += " of " + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s"
+	s := fmt.Sprintf("%s, %s", format.Plural(int64(r.RoundsRun()), "round"),
+		format.Plural(int64(len(r.Trials)), "trial"))
+	counted := func(l experiment.Level) bool { return l.Requests > 0 }
+	if r.Experiment == nil || r.Experiment.Design.Measure == 0 ||
+		slices.ContainsFunc(r.Experiment.Levels, counted) {
+		return s
 	}
-	return s
+	return s + " of " + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s each"
 }
 
 // versionsText are the versions of what was compared, each once.

@@ -120,7 +120,7 @@ func curveNote(r *lab.Record, g answer.Group, factor string, values []string) st
 			return ""
 		}
 		f := g.Findings[at]
-		if c := r.Verdicts[f.Comparison]; !holds(c) || c.ClientBound {
+		if c := r.Verdicts[f.Comparison]; !c.HasInterval() || c.ClientBound {
 			return ""
 		}
 		if f.Verdict == answer.Better {

@@ -111,8 +111,7 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 			against = append(against, name)
 		}
 		if share, known := noiseOf(o); known {
-			noise = append(noise, fmt.Sprintf("%s differs from itself by %s", format.PlainLine(o.Baseline),
-				format.Percentage(share, 2)))
+			noise = append(noise, ownNoise(o, share))
 		}
 	}
 	if g.Noise = strings.Join(noise, "; "); len(against) <= mostBaselines {
@@ -121,12 +120,18 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	return g
 }
 
+// ownNoise says how far the baseline of a comparison may differ from itself.
+func ownNoise(c lab.Comparison, share float64) string {
+	return fmt.Sprintf("%s may differ from itself by up to %s", format.PlainLine(c.Baseline),
+		format.Percentage(share, 2))
+}
+
 // mostBaselines is how many baselines the title of a group names. Its rows name theirs.
 const mostBaselines = 2
 
 // noiseOf is by which share a control says that the baseline differs from itself.
 func noiseOf(c lab.Comparison) (share float64, known bool) {
-	if !c.Control || !holds(c) {
+	if !c.Control || !c.HasInterval() {
 		return 0, false
 	}
 	low, high := c.Low, c.High
@@ -151,12 +156,12 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 	c := r.Verdicts[i]
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
 		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}
-	if holds(c) {
+	if c.HasInterval() {
 		f.Interval = format.ChangeInterval(c.Low, c.High)
 	} else {
 		f.Effect = format.Change(c.Ratio, 1, 1)
 	}
-	f.Verdict, f.Why = verdictOf(c)
+	f.Verdict, f.Why = VerdictOf(c)
 	if c.More > 0 && c.More < stats.MoreMax && f.Verdict == answer.Undecided && !c.ClientBound {
 		f.More = c.More
 	}
@@ -166,44 +171,43 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 // boundWhy is why nothing is decided where the generator was at its limit.
 const boundWhy = "the generator was the limit"
 
-// verdictOf is the one verdict of a comparison, and why it is undecided. Where the generator was at
-// its limit it shows the generator's limit and not the server's, so nothing is decided.
-func verdictOf(c lab.Comparison) (v answer.Verdict, why string) {
+// VerdictOf is the one verdict of a comparison, and why it is undecided, or within what it is the
+// same. Where the generator was at its limit it shows the generator's limit and not the server's,
+// so nothing is decided.
+func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	switch {
 	case c.ClientBound:
 		return answer.Undecided, boundWhy
-	case !holds(c):
-		return answer.Undecided, "too few " + repetition(c) + "s for an interval"
+	case !c.HasInterval():
+		return answer.Undecided, "too few " + c.Repetition() + "s for an interval"
 	case c.Verdict == stats.Different && c.IsWorse():
 		return answer.Worse, ""
 	case c.Verdict == stats.Different:
 		return answer.Better, ""
-	case c.Verdict == stats.Equivalent || c.Verdict == stats.Negligible:
+	case c.Verdict == stats.Equivalent, c.Verdict == stats.Negligible && isWithinMargin(c):
 		return answer.Same, "within " + format.InPercent(c.Margin)
+	case c.Verdict == stats.Negligible:
+		return answer.Undecided, fmt.Sprintf("it differs, by about %s; whether by %s is open",
+			format.AbsoluteChange(c.Ratio, c.Low, c.High), format.InPercent(c.Margin))
 	case isBelowNoise(c):
-		return answer.Undecided, fmt.Sprintf("%s differs from itself by %s", format.PlainLine(c.Baseline),
-			format.Percentage(c.Floor, 2))
+		return answer.Undecided, ownNoise(c, c.Floor)
 	case isCorrectedAway(c):
 		return answer.Undecided, "it differs alone, but not with all comparisons together"
-	case c.More > 0 && c.More < stats.MoreMax:
-		return answer.Undecided, fmt.Sprintf("about %s more would decide, if this estimate holds",
-			format.Plural(int64(c.More), repetition(c)))
+	case c.Forecast() != "":
+		return answer.Undecided, c.Forecast()
 	}
 	return answer.Undecided, "the interval is too wide"
 }
 
-// repetition is what a comparison has several of: rounds, or runs that were measured apart.
-func repetition(c lab.Comparison) string {
-	if c.Against > 0 {
-		return "run"
-	}
-	return "round"
+// isWithinMargin reports whether the whole interval is below the margin.
+func isWithinMargin(c lab.Comparison) bool {
+	return c.Low > 1/(1+c.Margin) && c.High < 1+c.Margin
 }
 
 // isBelowNoise reports whether a difference was found that is no larger than the machine's noise.
 func isBelowNoise(c lab.Comparison) bool {
 	apart := c.Low > 1 || c.High < 1
-	return c.Verdict == stats.Inconclusive && holds(c) && c.Floor > c.Margin && apart
+	return c.Verdict == stats.Inconclusive && c.HasInterval() && c.Floor > c.Margin && apart
 }
 
 // isCorrectedAway reports whether the comparison would differ if it were the only one.

@@ -1,7 +1,6 @@
 package labanswer
 
 import (
-	"math"
 	"strings"
 
 	"dyno/internal/lab"
@@ -50,6 +49,29 @@ func phraseOf(metric string) phrase {
 // MeasureName is the name of a measure in words: "CPU per request".
 func MeasureName(metric string) string { return phraseOf(metric).name }
 
+// A place is a measure at a level.
+type place struct{ metric, level string }
+
+// placesText names places, each measure once: "throughput at c100 and c10".
+func placesText(all []place) string {
+	var metrics, names []string
+	levels := map[string][]string{}
+	for _, p := range all {
+		metrics = appendOnce(metrics, p.metric)
+		if p.level != "" {
+			levels[p.metric] = appendOnce(levels[p.metric], format.PlainLine(p.level))
+		}
+	}
+	for _, m := range metrics {
+		name := MeasureName(m)
+		if at := fewNames(levels[m]); at != "" {
+			name += " at " + at
+		}
+		names = append(names, name)
+	}
+	return fewNames(names)
+}
+
 // placeName is a measure at a level: "throughput at c100".
 func placeName(metric, level string) string {
 	if level == "" {
@@ -70,13 +92,10 @@ func valueText(metric, unit string, v float64) string {
 	case metric == "throughput" || metric == "iterations":
 		return format.Digits3(v) + "/s"
 	case unit == "%":
-		return format.Percent(v)
+		return format.FinePercent(v / 100)
 	}
 	return format.Digits3(v) + " " + unit
 }
-
-// holds reports whether an interval holds with 95 %: there were rounds enough for one.
-func holds(c lab.Comparison) bool { return c.Confidence >= lab.Confidence-1e-9 }
 
 // amount is by how much a variant differs, in the words of a sentence: "needs 64 % less CPU per
 // request than go [61, 66]". Of a ratio of 2 or more it is a multiple.
@@ -90,8 +109,10 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 		s := verb + format.RatioText(c.Ratio, c.Low, c.High) + " times"
 		if whole {
 			s += " " + p.than + " " + format.PlainLine(f.Baseline)
+		} else {
+			s += " " + asMuch(p)
 		}
-		return s + bracket(format.RatioEnds(c.Low, c.High), c)
+		return s + " [" + format.RatioEnds(c.Low, c.High) + "]"
 	}
 	word := p.more
 	if c.Ratio < 1 {
@@ -104,20 +125,16 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 	if whole {
 		s += " than " + format.PlainLine(f.Baseline)
 	}
-	return s + bracket(format.AbsoluteEnds(c.Low, c.High), c)
+	return s + " [" + format.AbsoluteEnds(c.Low, c.High) + "]"
 }
 
-func bracket(ends string, c lab.Comparison) string {
-	if !holds(c) {
-		return ""
+// asMuch follows a multiple whose measure was named before.
+func asMuch(p phrase) string {
+	switch {
+	case strings.HasPrefix(p.more, "more ") && strings.HasPrefix(p.less, "fewer "):
+		return "as many"
+	case p.verb == "has":
+		return "as high"
 	}
-	return " [" + ends + "]"
-}
-
-// size is how far a ratio is from no difference.
-func size(ratio float64) float64 {
-	if !(ratio > 0) {
-		return 0
-	}
-	return math.Abs(math.Log(ratio))
+	return "as much"
 }

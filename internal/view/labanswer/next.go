@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -20,36 +22,94 @@ const (
 
 // nextStep is one concrete step after an experiment, by what keeps its answer from being better.
 func nextStep(r *lab.Record, a answer.Answer) answer.Step {
-	dir := folderOf(r)
-	resume := "dyno lab run --resume " + format.ShellQuote(dir)
-	rerun := "dyno lab rerun " + format.ShellQuote(dir)
-	file := r.File
-	if file == "" {
-		file = r.Name
-	}
-	again := "dyno lab run " + format.ShellQuote(file)
+	run := commandsOf(r)
 	refused := slices.IndexFunc(a.NotLoaded, func(f answer.Finding) bool { return f.Remedy != "" })
 	switch {
-	case r.State == lab.Interrupted || r.State == lab.Running || r.State == lab.Failed:
-		return step("go on where it stopped", resume)
 	case judge.LeavesNothing(r) && refused >= 0:
-		f := a.NotLoaded[refused]
-		return step(format.PlainLine(f.Variant)+": "+f.Remedy, again)
+		return refusedStep(r, a.NotLoaded[refused], run)
+	case judge.LeavesNothing(r):
+		return step("see why the variants were not loaded", run.show)
+	case r.State == lab.Interrupted || r.State == lab.Running || r.State == lab.Failed:
+		return step("go on where it stopped", run.resume)
 	case r.Quick:
-		return step("run it in full, which is what its verdicts are meant for", again)
+		return step("run it in full: --quick is too short for a verdict", run.again)
 	case a.Has(answer.SelfDiffers) || a.Has(answer.Disturbed) || areUnreliable(a):
-		return step("run it again when nothing else is at work on this machine", rerun)
+		return step("run it again when nothing else is at work on this machine", run.rerun)
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
-		return step("see where the time goes: the profiles and all tables", showCommand(dir))
-	case refused >= 0:
-		f := a.NotLoaded[refused]
-		return step(format.PlainLine(f.Variant)+": "+f.Remedy, again)
+		return step("see where the time goes: the profiles and all tables", run.show)
+	case a.Has(answer.Planned):
+		return plannedStep(r, run)
 	case a.Has(answer.FewRounds):
 		n := judge.MinRounds - r.RoundsRun()
 		return step(fmt.Sprintf("%s more, which is the least for a verdict",
-			format.Plural(int64(n), "round")), fmt.Sprintf("%s --rounds +%d", resume, n))
+			format.Plural(int64(n), "round")), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	}
-	return undecidedStep(a, commands{again, rerun, resume, showCommand(dir)})
+	if s := undecidedStep(a, run); s.Says != "" {
+		return s
+	}
+	if refused >= 0 {
+		return refusedStep(r, a.NotLoaded[refused], run)
+	}
+	switch {
+	case len(a.Groups) == 0:
+		return step("write a second variant into the file, to compare with", run.again)
+	case weight(a.Groups[0]) < 2:
+		return step("longer windows (design.measure) or fewer comparisons narrow the intervals",
+			run.again)
+	}
+	return cautionStep(a, run)
+}
+
+// refusedStep is what has to be done before a variant can be loaded: to install a program, after
+// which the experiment goes on, or to change its file. An experiment that ships with dyno has its
+// file in its folder.
+func refusedStep(r *lab.Record, f answer.Finding, run commands) answer.Step {
+	says := "for " + format.PlainLine(f.Variant) + ", " + f.Remedy
+	missing := slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
+		return a.Name == f.Variant && len(a.Missing) > 0
+	})
+	_, err := experiment.OpenShipped(r.File)
+	switch {
+	case missing && judge.LeavesNothing(r):
+		return step(says, run.resume)
+	case !missing && err == nil && r.Dir != "":
+		file := filepath.Join(folderOf(r), lab.FilesFolder, "experiment.yaml")
+		return step(says, "dyno lab run "+format.ShellQuote(file))
+	}
+	return step(says, run.again)
+}
+
+// plannedStep runs the trials that are lacking. A budget of time that was used up would end them at
+// once, but a number of rounds has none.
+func plannedStep(r *lab.Record, run commands) answer.Step {
+	if r.State == lab.OverBudget && r.Experiment != nil && r.Experiment.Design.Precision == 0 {
+		return step("run the rounds that design.budget left no time for",
+			fmt.Sprintf("%s --rounds %d", run.resume, r.Experiment.Design.Rounds))
+	}
+	return step("run the trials that are lacking", run.resume)
+}
+
+// cautionStep is what can be done about the worst caution.
+func cautionStep(a answer.Answer, run commands) answer.Step {
+	for _, c := range a.Cautions {
+		if c.Severity == answer.Note {
+			break
+		}
+		if c.Remedy != "" {
+			command := run.again
+			switch {
+			case strings.HasPrefix(c.Remedy, "see "):
+				command = run.show
+			case strings.HasPrefix(c.Remedy, "run it again"):
+				command = run.rerun
+			}
+			return step(c.Remedy, command)
+		}
+	}
+	if len(a.Cautions) > 0 && a.Cautions[0].Severity != answer.Note {
+		return step("see what speaks against it, with all tables", run.show)
+	}
+	return step("nothing more is needed; all tables are in the text report", run.show)
 }
 
 // folderOf is the folder of an experiment, wherever a command is run.
@@ -73,12 +133,22 @@ func step(says, command string) answer.Step {
 	return answer.Step{Says: says, Command: command}
 }
 
-func showCommand(dir string) string { return "dyno lab show " + format.ShellQuote(dir) }
-
 // commands are what a step may run: the experiment anew, from its folder, for longer; its report.
 type commands struct{ again, rerun, resume, show string }
 
-// undecidedStep is what would decide what is undecided, if anything.
+func commandsOf(r *lab.Record) commands {
+	dir, file := format.ShellQuote(folderOf(r)), r.File
+	if file == "" {
+		file = r.Name
+	}
+	if file == "" {
+		file = "FILE"
+	}
+	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: "dyno lab rerun " + dir,
+		resume: "dyno lab run --resume " + dir, show: "dyno lab show -v " + dir}
+}
+
+// undecidedStep is what would decide what is undecided, if anything; zero if nothing would.
 func undecidedStep(a answer.Answer, run commands) answer.Step {
 	more, of := 0, ""
 	for _, g := range a.Groups {
@@ -102,9 +172,6 @@ func undecidedStep(a answer.Answer, run commands) answer.Step {
 	case more > 0 && more <= mostForRest:
 		return step(fmt.Sprintf("about %s more would decide %s too, if this estimate holds",
 			format.Plural(int64(more), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, more))
-	case len(a.Groups) == 0 || !decided:
-		return step("longer windows (design.measure) or fewer comparisons narrow the intervals",
-			run.again)
 	}
-	return step("nothing more is needed; all tables are in the text report", run.show)
+	return answer.Step{}
 }

@@ -3,10 +3,12 @@ package labanswer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -18,7 +20,7 @@ const mostNamed = 3
 // else has to be known with it.
 func sentenceOf(r *lab.Record, a answer.Answer) string {
 	if len(a.Groups) == 0 {
-		return nothingCompared(a)
+		return nothingCompared(r, a)
 	}
 	g := a.Groups[0]
 	if isBound(g) { // the groups are sorted: nothing else is decided either
@@ -34,11 +36,9 @@ func sentenceOf(r *lab.Record, a answer.Answer) string {
 	return s
 }
 
-func nothingCompared(a answer.Answer) string {
-	for _, c := range a.Cautions {
-		if c.Kind == answer.Incomplete {
-			return "Nothing can be compared yet: the experiment is not complete"
-		}
+func nothingCompared(r *lab.Record, a answer.Answer) string {
+	if a.Has(answer.Incomplete) && !judge.LeavesNothing(r) {
+		return "Nothing can be compared yet: the experiment is not complete"
 	}
 	if n := len(a.NotLoaded); n > 0 {
 		f := a.NotLoaded[0]
@@ -64,7 +64,7 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 		return ""
 	}
 	slices.SortStableFunc(decided, func(x, y answer.Finding) int {
-		return cmp.Compare(size(y.Ratio), size(x.Ratio))
+		return cmp.Compare(y.Size(), x.Size())
 	})
 	s := ""
 	if severalLevels(r) && g.Level != "" {
@@ -77,7 +77,7 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 		return f.Baseline != decided[0].Baseline
 	})
 	if several || len(decided) > mostNamed {
-		return s + rangeClause(r, g, decided)
+		return s + rangeClauses(g, decided)
 	}
 	shown := decided
 	for i, f := range shown {
@@ -94,14 +94,37 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 	return s
 }
 
-// rangeClause is the sentence of many variants that differ, the largest difference first: how many
-// are better and worse, and the extremes.
-func rangeClause(r *lab.Record, g answer.Group, decided []answer.Finding) string {
+// rangeClauses are the sentences of many variants that differ, for each baseline.
+func rangeClauses(g answer.Group, decided []answer.Finding) string {
+	var parts, baselines []string
+	for _, f := range decided {
+		baselines = appendOnce(baselines, f.Baseline)
+	}
+	for i, name := range baselines {
+		if n := len(baselines) - i; i == mostNamed-1 && n > 1 {
+			parts = append(parts, fmt.Sprintf("others differ from %d more baselines", n))
+			break
+		}
+		parts = append(parts, rangeClause(g, decided, name))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// rangeClause says of the variants that differ from a baseline, the largest difference first, how
+// many are better and worse, and the extremes.
+func rangeClause(g answer.Group, decided []answer.Finding, baseline string) string {
 	var parts []string
+	compared := 0
+	for _, f := range g.Findings {
+		if f.Baseline == baseline {
+			compared++
+		}
+	}
+	in := MeasureName(g.Metric) + " than " + format.PlainLine(baseline)
 	for _, v := range []answer.Verdict{answer.Better, answer.Worse} {
 		var all []answer.Finding
 		for _, f := range decided {
-			if f.Verdict == v {
+			if f.Verdict == v && f.Baseline == baseline {
 				all = append(all, f)
 			}
 		}
@@ -109,11 +132,10 @@ func rangeClause(r *lab.Record, g answer.Group, decided []answer.Finding) string
 			continue
 		}
 		most, least := all[0], all[len(all)-1]
-		s := fmt.Sprintf("%s is %s in %s, %s", format.PlainLine(most.Variant), v,
-			MeasureName(g.Metric), changeText(most))
+		s := fmt.Sprintf("%s is %s in %s, %s", format.PlainLine(most.Variant), v, in, changeText(most))
 		if len(all) > 1 {
 			s = fmt.Sprintf("%d of %d variants are %s in %s: most %s, %s; least %s, %s", len(all),
-				len(g.Findings), v, MeasureName(g.Metric), format.PlainLine(most.Variant), changeText(most),
+				compared, v, in, format.PlainLine(most.Variant), changeText(most),
 				format.PlainLine(least.Variant), changeText(least))
 		}
 		parts = append(parts, s)
@@ -157,8 +179,13 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 		return fmt.Sprintf("These %s do not show that any of %s differs in %s: %s", trials,
 			format.Plural(int64(len(open)), "variant"), measure, commonReason(open))
 	}
-	return fmt.Sprintf("In %s %s differ by less than %s, and %d are undecided", measure,
-		format.Plural(int64(len(same)), "variant"), format.InPercent(g.Margin), len(open))
+	differ := "differ"
+	if len(same) == 1 {
+		differ = "differs"
+	}
+	return fmt.Sprintf("In %s %s %s by less than %s; undecided: %d (%s)", measure,
+		format.Plural(int64(len(same)), "variant"), differ, format.InPercent(g.Margin), len(open),
+		commonReason(open))
 }
 
 // commonReason is the reason that most have.
@@ -173,39 +200,81 @@ func commonReason(all []answer.Finding) string {
 	return most
 }
 
-// otherClause is what has to be known of the other measures: one that speaks against the first
-// finding, those in which the generator was the limit, or that nothing else differs.
+// otherClause is what has to be known of the other measures: the worst that speaks against what the
+// first says, where else something differs, and where the generator was the limit.
 func otherClause(r *lab.Record, groups []answer.Group) string {
 	first := groups[0]
-	lead := largest(first)
+	var parts, likewise, more []string
+	against, at := againstFirst(groups)
+	var bound, undecided []place
 	for _, g := range groups[1:] {
+		here := placeOf(r, g)
+		switch {
+		case slices.ContainsFunc(g.Findings, answer.Finding.IsDecided):
+			if g.Metric == first.Metric && decidesLike(first, g) {
+				likewise = append(likewise, format.PlainLine(g.Level))
+			} else {
+				more = append(more, shortName(r, g))
+			}
+		case isBound(g):
+			bound = append(bound, here)
+		case slices.ContainsFunc(g.Findings, isUndecided):
+			undecided = append(undecided, here)
+		}
+	}
+	if len(likewise) > 0 {
+		parts = append(parts, "at "+fewNames(likewise)+" likewise")
+	}
+	switch {
+	case at >= 0:
+		parts = append(parts, fmt.Sprintf("but %s of %s is %s: %s", shortName(r, groups[at]),
+			format.PlainLine(against.Variant), against.Verdict, changeText(against)))
+	case len(more) > 0:
+		parts = append(parts, "there are differences in "+fewNames(more)+", too")
+	}
+	if len(bound) > 0 {
+		parts = append(parts, placesText(bound)+" cannot be told apart: the generator was the limit")
+	}
+	if len(parts) == 0 && len(undecided) > 0 && weight(first) > 1 {
+		return placesText(undecided) + ": undecided"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// againstFirst is the largest difference of another measure that speaks against what the first
+// group says of a variant, or against one of which it says nothing; at is its group, or -1.
+func againstFirst(groups []answer.Group) (worst answer.Finding, at int) {
+	at = -1
+	said := map[string]answer.Verdict{}
+	for _, f := range groups[0].Findings {
+		if f.IsDecided() {
+			said[f.Variant] = f.Verdict
+		}
+	}
+	for i, g := range groups[1:] {
 		for _, f := range g.Findings {
-			if f.IsDecided() && f.Variant == lead.Variant && f.Verdict != lead.Verdict {
-				return fmt.Sprintf("but %s of %s is %s: %s %s", shortName(r, g),
-					format.PlainLine(f.Variant), f.Verdict, f.Effect, f.Interval)
+			before, known := said[f.Variant]
+			opposite := known && f.Verdict != before || !known && f.Verdict == answer.Worse
+			if f.IsDecided() && opposite && f.Size() > worst.Size() {
+				worst, at = f, i+1
 			}
 		}
 	}
-	var bound, undecided, more []string
-	for _, g := range groups[1:] {
-		switch {
-		case slices.ContainsFunc(g.Findings, answer.Finding.IsDecided):
-			more = appendOnce(more, MeasureName(g.Metric))
-		case isBound(g):
-			bound = append(bound, shortName(r, g))
-		case slices.ContainsFunc(g.Findings, isUndecided):
-			undecided = append(undecided, shortName(r, g))
+	return worst, at
+}
+
+// decidesLike reports whether two groups decide the same of the same variants.
+func decidesLike(a, b answer.Group) bool {
+	decisions := func(g answer.Group) map[string]answer.Verdict {
+		all := map[string]answer.Verdict{}
+		for _, f := range g.Findings {
+			if f.IsDecided() {
+				all[f.Variant+"\n"+f.Baseline] = f.Verdict
+			}
 		}
+		return all
 	}
-	switch {
-	case len(bound) > 0:
-		return fmt.Sprintf("%s cannot be told apart: the generator was the limit", fewNames(bound))
-	case len(more) > 0:
-		return "there are differences in " + fewNames(more) + ", too"
-	case len(undecided) > 0 && weight(first) > 1:
-		return fewNames(undecided) + ": undecided"
-	}
-	return ""
+	return maps.Equal(decisions(a), decisions(b))
 }
 
 // shortName is the name of a group, without its level where there is only one.
@@ -216,43 +285,40 @@ func shortName(r *lab.Record, g answer.Group) string {
 	return MeasureName(g.Metric)
 }
 
-// isBound reports whether the generator was the limit, and nothing of the group is decided.
+// placeOf is the place of a group, without its level where there is only one.
+func placeOf(r *lab.Record, g answer.Group) place {
+	if severalLevels(r) {
+		return place{g.Metric, g.Level}
+	}
+	return place{g.Metric, ""}
+}
+
+// isBound reports whether the generator was the limit in all comparisons of a group.
 func isBound(g answer.Group) bool {
-	return weight(g) < 3 && slices.ContainsFunc(g.Findings, func(f answer.Finding) bool {
-		return f.Why == boundWhy
-	})
+	return !slices.ContainsFunc(g.Findings, func(f answer.Finding) bool { return f.Why != boundWhy })
 }
 
 // boundSentence is the sentence of an experiment of which nothing is decided because the generator
 // was the limit.
 func boundSentence(r *lab.Record, groups []answer.Group) string {
-	var bound, open []string
+	var bound, open []place
 	for _, g := range groups {
+		here := placeOf(r, g)
 		if isBound(g) {
-			bound = append(bound, shortName(r, g))
+			bound = append(bound, here)
 		} else {
-			open = append(open, shortName(r, g))
+			open = append(open, here)
 		}
 	}
 	s := fmt.Sprintf("The servers cannot be told apart in %s: the generator was the limit",
-		fewNames(bound))
+		placesText(bound))
 	if len(open) > 0 {
-		s += "; undecided: " + fewNames(open)
+		s += "; undecided: " + placesText(open)
 	}
 	return s
 }
 
 func isUndecided(f answer.Finding) bool { return f.Verdict == answer.Undecided }
-
-// largest is the finding with the largest difference of those that are decided; zero if none is.
-func largest(g answer.Group) (most answer.Finding) {
-	for _, f := range g.Findings {
-		if f.IsDecided() && size(f.Ratio) > size(most.Ratio) {
-			most = f
-		}
-	}
-	return most
-}
 
 // fewNames lists names, as many as can be read at once.
 func fewNames(all []string) string {

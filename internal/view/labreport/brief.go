@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,8 +31,17 @@ type brief struct {
 	lines []string
 }
 
+// atMost is a limit, which does not apply where the style wants detail.
+func (b *brief) atMost(n int) int {
+	if b.s.Detail {
+		return math.MaxInt32
+	}
+	return n
+}
+
 // add adds a text in at most so many lines.
 func (b *brief) add(c format.Color, indent int, text string, most int) {
+	most = b.atMost(most)
 	all := format.WrapLines(format.PlainLine(text), b.s.LineWidth()-indent)
 	if n := len(all); n > most {
 		all = all[:most]
@@ -59,12 +69,12 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	head.add(boxColor(a.Box), 0, a.Sentence, 3)
 	head.lines = append(head.lines, "")
 	foot := footLines(s, r, a)
-	room := mostLines - 1 - len(head.lines) - len(foot)
+	room := head.atMost(mostLines) - 1 - len(head.lines) - len(foot)
 	const reserved = 4 // lines for cautions, with the blank one
 	findings := findingLines(s, r, a, room-reserved)
 	cautions := cautionLines(s, a, room-len(findings))
 	all := slices.Concat(head.lines, findings, cautions)
-	if medians := medianLines(s, r, a); 1+len(all)+len(foot)+len(medians) <= mostLines {
+	if medians := medianLines(s, r, a); 1+len(all)+len(foot)+len(medians) <= mostLines && !s.Detail {
 		all = append(all, medians...)
 	}
 	fmt.Fprintln(d, s.Paint(format.Bold, title))
@@ -119,19 +129,19 @@ var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
 func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
 	b := &brief{s: s}
 	if len(a.Groups) == 0 {
-		b.notLoaded(a, mostRows)
+		b.notLoaded(a, b.atMost(mostRows))
 		b.failed(r)
 		if len(b.lines) == 0 {
-			b.add("", 0, "Nothing could be compared.", 1)
+			return nil // the sentence says it
 		}
 		return append(b.lines, "")
 	}
 	others, left := &brief{s: s}, 0
 	b.group(a.Groups[0], false)
-	b.notLoaded(a, mostRows/2)
+	b.notLoaded(a, b.atMost(mostRows/2))
 	b.failed(r)
 	othersOf := undecidedLines(a.Groups[1:])
-	for _, text := range othersOf[:min(len(othersOf), mostOthers)] {
+	for _, text := range othersOf[:min(len(othersOf), b.atMost(mostOthers))] {
 		others.add("", 0, text, 1)
 	}
 	for _, g := range a.Groups[1:] {
@@ -162,15 +172,15 @@ func (b *brief) group(g answer.Group, decided bool) {
 	rows := format.Table{}
 	var verdicts, tails []string
 	var colors []format.Color
-	left := 0
-	for _, f := range g.Findings {
-		if decided && !f.IsDecided() {
-			continue
-		}
-		if len(rows) == mostRows {
-			left++
-			continue
-		}
+	findings := g.Findings
+	if decided {
+		findings = slices.DeleteFunc(slices.Clone(findings), func(f answer.Finding) bool {
+			return !f.IsDecided()
+		})
+	}
+	shown := answer.Shown(findings, b.atMost(mostRows))
+	for _, i := range shown {
+		f := findings[i]
 		interval := f.Interval
 		if interval == "" {
 			interval = format.TooFew
@@ -183,8 +193,8 @@ func (b *brief) group(g answer.Group, decided bool) {
 	for i, line := range alignedRows(rows) {
 		b.addRow(colors[i], line, verdicts[i]+tails[i])
 	}
-	if left > 0 {
-		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(left), "variant")), 1)
+	if n := len(findings) - len(shown); n > 0 {
+		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(n), "variant")), 1)
 	}
 	for _, note := range g.Notes {
 		b.add("", rowIndent, note, mostRowLines)
@@ -229,11 +239,15 @@ func alignedRows(rows format.Table) []string {
 // addRow adds a row with its verdict, which goes on below itself.
 func (b *brief) addRow(c format.Color, row, verdict string) {
 	at := utf8.RuneCountInString(row) + rowIndent
-	width := max(b.s.LineWidth()-at, longestName)
+	width := b.s.LineWidth() - at
+	if width < longestName { // the verdict has lines of its own
+		b.lines = append(b.lines, "  "+strings.Repeat(" ", rowIndent-2)+strings.TrimRight(row, " "))
+		row, width = strings.Repeat(" ", rowIndent), b.s.LineWidth()-2*rowIndent
+	}
 	all := format.WrapLines(verdict, width)
-	if len(all) > mostRowLines {
+	if len(all) > b.atMost(mostRowLines) {
 		all = all[:mostRowLines]
-		all[mostRowLines-1] = format.Clip(all[mostRowLines-1], width-2) + " …"
+		all[mostRowLines-1] = strings.TrimSuffix(format.Clip(all[mostRowLines-1], width-2), "…") + " …"
 	}
 	lead := "  " + strings.Repeat(" ", rowIndent-2) + row
 	for _, line := range all {
@@ -344,6 +358,9 @@ func cautionLines(s format.Style, a answer.Answer, room int) []string {
 		if len(c.Reasons) > 0 {
 			text += ": " + strings.Join(c.Reasons, "; ")
 		}
+		if s.Detail && c.Remedy != "" {
+			text += "; " + c.Remedy
+		}
 		lines := mostRowLines
 		if len(all) > 2 {
 			lines = 1
@@ -420,9 +437,12 @@ func nextLines(s format.Style, a answer.Answer) []string {
 	b := &brief{s: s}
 	next := "next: " + a.Next.Says
 	if a.Next.Command != "" {
-		next += ": " + a.Next.Command
+		next += ":"
 	}
-	b.add("", 0, next, 3)
+	b.add("", 0, next, 2)
+	if a.Next.Command != "" {
+		b.addCommand(a.Next.Command)
+	}
 	return b.lines
 }
 
@@ -430,7 +450,13 @@ func nextLines(s format.Style, a answer.Answer) []string {
 func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
 	b := &brief{s: s, lines: nextLines(s, a)}
 	if r.Dir != "" {
-		b.add("", 0, "report: "+r.Dir+"/report.html (all of it here: dyno lab show DIR -v)", 2)
+		b.add("", 0, "report: "+r.Dir+"/report.html; all of it here:", 2)
+		b.addCommand("dyno lab show -v " + format.ShellQuote(r.Dir))
 	}
 	return b.lines
+}
+
+// addCommand adds a command on a line of its own, whole, however long it is.
+func (b *brief) addCommand(command string) {
+	b.lines = append(b.lines, strings.Repeat(" ", 2+rowIndent)+format.PlainLine(command))
 }

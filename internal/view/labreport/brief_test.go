@@ -21,6 +21,7 @@ func eight() *lab.Record {
 	e := &experiment.Experiment{Description: "what nginx's settings cost", Levels: []experiment.Level{
 		{Name: "c100", Connections: 100}, {Name: "c10", Connections: 10}}}
 	e.Design.Rounds, e.Design.Metrics = 6, []experiment.Metric{"throughput", "cpu", "p99"}
+	e.Design.Measure = experiment.Duration(2 * time.Second)
 	began := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	r := &lab.Record{Progress: lab.Progress{Name: "nginx-settings", State: lab.Complete, Seed: 7, Started: began,
 		Ended: began.Add(9 * time.Minute)},
@@ -52,7 +53,7 @@ func eight() *lab.Record {
 	}
 	r.Arms[0].Baseline = ""
 	r.Arms = append(r.Arms, lab.Arm{Name: "keepalive-0", Baseline: "default",
-		Unfit: "not comparable (fairness: strict): connection is close where default has keep-alive", Remedy: "allow: [connection]"})
+		Unfit: "not comparable (fairness: strict): connection is close where default has keep-alive", Remedy: "write allow: [connection] into the file"})
 	for _, level := range e.Levels {
 		for _, metric := range []string{"throughput", "cpu", "p99"} {
 			for i, s := range settings[1:] {
@@ -66,7 +67,7 @@ func eight() *lab.Record {
 					case s.name == "workers-2":
 						c.Verdict, c.More = stats.Inconclusive, 14
 					case s.ratio > 0.95 && s.ratio < 1:
-						c.Verdict = stats.Equivalent
+						c.Low, c.High, c.Verdict = s.ratio*0.995, s.ratio*1.005, stats.Equivalent
 					}
 				}
 				r.Verdicts = append(r.Verdicts, c)
@@ -186,6 +187,82 @@ func TestMarkdownIsBrief(t *testing.T) {
 		if name == "eight" {
 			golden(t, "eight.md", short.Bytes())
 			golden(t, "eight.pr.md", pr.Bytes())
+		}
+	}
+}
+
+// ten has a name of 24 characters, and nine more variants that are the same before one that is worse.
+func ten() *lab.Record {
+	r := eight()
+	var all []lab.Comparison
+	for _, c := range r.Verdicts {
+		if c.Metric == "cpu" && c.Level == "c100" && c.Variant == "tcp_nopush" {
+			for i := range 9 {
+				c.Variant = fmt.Sprintf("setting-%d-of-a-long-name", i)
+				c.Ratio, c.Low, c.High, c.Verdict, c.More = 1.001, 0.99, 1.01, stats.Equivalent, 0
+				all = append(all, c)
+			}
+			c.Variant = "sendfile-off-of-long-name"
+			c.Ratio, c.Low, c.High, c.Verdict = 1.43, 1.39, 1.47, stats.Different
+			all = append(all, c)
+		}
+	}
+	r.Verdicts = all
+	return r
+}
+
+// The row of a regression is in each table, however many variants there are.
+func TestRegressionIsShown(t *testing.T) {
+	var short, pr bytes.Buffer
+	if err := ExperimentMarkdown(&short, ten()); err != nil {
+		t.Fatal(err)
+	}
+	if err := PullRequest(&pr, ten(), ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"terminal": briefly(t, ten(), 80), "report.md": short.String(), "pr.md": pr.String()} {
+		if !strings.Contains(text, "\n| sendfile-off-of-long-name |") && !strings.Contains(text, "\n    sendfile-off-of-long-n") ||
+			!strings.Contains(text, "and 2 variants more") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		for _, line := range strings.Split(text, "\n") {
+			if name == "terminal" && utf8.RuneCountInString(line) > 80 {
+				t.Errorf("a line of more than 80 characters: %s", line)
+			}
+		}
+	}
+}
+
+// A gate says in a pull request what it decided, whatever that is.
+func TestGateInPullRequest(t *testing.T) {
+	for want, g := range map[string]lab.GateOutcome{
+		"Gate: passed\n":                       {Verdict: lab.Passed},
+		"Gate: inconclusive: it is too wide\n": {Verdict: lab.Undecided, Why: "it is too wide"},
+		"Gate: a regression: cpu of b: worse by a factor of": {Verdict: lab.Regression,
+			Missed: []lab.Comparison{{Metric: "cpu", Variant: "b", Ratio: 1.3, Low: 1.2, High: 1.4}}},
+	} {
+		r := eight()
+		r.Gate = &g
+		var pr bytes.Buffer
+		if err := PullRequest(&pr, r, ""); err != nil || !strings.Contains(pr.String(), want) {
+			t.Errorf("it does not have %q: %v\n%s", want, err, pr.String())
+		}
+	}
+}
+
+// All tables of a report have the same verdict for a comparison as its first lines.
+func TestOneVerdictEverywhere(t *testing.T) {
+	r := eight()
+	text := reporttest.Text(t, func(b *strings.Builder) error { return Experiment(b, r, format.Style{Width: 100, Detail: true}) })
+	for _, never := range []string{"is different", "equivalent", "inconclusive", "rounds more are needed", "-v\n"} {
+		if strings.Contains(text, never) {
+			t.Errorf("it has %q:\n%s", never, text)
+		}
+	}
+	for _, want := range []string{"throughput at c100: open_file_cache is undecided", "generator was the limit", "undecided, client-bound",
+		"(design: {cpus: ...})"} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("it does not have %q:\n%s", want, text)
 		}
 	}
 }

@@ -24,7 +24,9 @@ import (
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 )
 
 // A section is a part of an experiment's report, for a terminal and a page.
@@ -52,9 +54,6 @@ func Experiment(w io.Writer, r *lab.Record, s format.Style) error {
 	d := format.NewDocument(w)
 	writeBrief(d, s, r)
 	if s.Detail {
-		for _, c := range r.Cautions {
-			format.WriteFact(d, s, format.Yellow, "CAUTION", format.PlainLine(c))
-		}
 		for _, part := range sections(r) {
 			part.writeText(d, s)
 		}
@@ -189,42 +188,26 @@ func verdictSection(r *lab.Record) section {
 	return out
 }
 
-// variantSentence is a comparison in words.
+// variantSentence is a comparison in words, with the verdict that the report's first lines have.
 func variantSentence(c lab.Comparison) string {
 	of := c.Metric
 	if c.Level != "" {
 		of += " at " + c.Level
 	}
 	of += ": " + c.Variant + " "
-	against := fmt.Sprintf("of %s %s", c.Baseline, comparisonInterval(c))
-	switch {
-	case c.Confidence < 0.95-1e-9:
+	verdict, why := labanswer.VerdictOf(c)
+	if !c.HasInterval() {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
-	case c.Verdict == stats.Different:
-		word := "worse"
-		if !c.IsWorse() {
-			word = "better"
-		}
-		of += fmt.Sprintf("is different, and %s: %s times that %s", word, comparisonRatio(c), against)
-	case c.Verdict == stats.Negligible:
-		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %s times that %s",
-			format.InPercent(c.Margin), comparisonRatio(c), against)
-	case c.Verdict == stats.Equivalent:
-		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
-			c.Baseline, format.InPercent(c.Margin))
-	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
-		of += fmt.Sprintf("inconclusive: %s times that %s, which is no more than %s may differ from "+
-			"itself here (%s)", comparisonRatio(c), against, c.Baseline, format.InPercent(c.Floor))
-	default:
-		of += fmt.Sprintf("inconclusive: %s times that %s", comparisonRatio(c), against)
-		if c.More > 0 && c.More < stats.MoreMax {
-			of += fmt.Sprintf("; about %s more would decide", format.Plural(int64(c.More),
-				repetitionName(c)))
-		}
 	}
-	if c.ClientBound {
-		of += "; the generator was at its limit, so that this says less of the servers"
+	is := string(verdict)
+	if verdict == answer.Same {
+		is, why = is+", "+why, ""
+	}
+	of += fmt.Sprintf("is %s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
+		comparisonInterval(c))
+	if why != "" {
+		of += "; " + why
 	}
 	if c.Disturbed > 0 {
 		of += fmt.Sprintf("; in %d of %s the generator was held up, see the trials' doubts",
@@ -238,7 +221,7 @@ func variantSentence(c lab.Comparison) string {
 }
 
 func comparisonInterval(c lab.Comparison) string {
-	if !hasInterval(c) {
+	if !c.HasInterval() {
 		return "–"
 	}
 	return format.RatioInterval(c.Low, c.High)
@@ -246,7 +229,7 @@ func comparisonInterval(c lab.Comparison) string {
 
 // comparisonRatio is that of a comparison, with the digits that its interval allows.
 func comparisonRatio(c lab.Comparison) string {
-	if !hasInterval(c) {
+	if !c.HasInterval() {
 		return format.RatioAlone(c.Ratio)
 	}
 	return format.RatioIn(c.Ratio, c.Low, c.High)
@@ -254,7 +237,14 @@ func comparisonRatio(c lab.Comparison) string {
 
 // verdictMark is a verdict with what has to be known of it.
 func verdictMark(c lab.Comparison) string {
-	s := string(c.Verdict)
+	verdict, _ := labanswer.VerdictOf(c)
+	s := string(verdict)
+	switch {
+	case c.Control && c.Verdict == stats.Different:
+		s = "differs from itself"
+	case c.Control:
+		s = "A/A"
+	}
 	if c.ClientBound {
 		s += ", client-bound"
 	}

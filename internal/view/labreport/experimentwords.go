@@ -62,7 +62,7 @@ func comparisonSentence(c lab.Comparison) string {
 	if c.Level != "" {
 		of += " at " + c.Level
 	}
-	if c.Confidence < 0.95-1e-9 {
+	if !c.HasInterval() {
 		return fmt.Sprintf("%s: %s measured twice (A/A) in %s; that is too few for a noise floor", of,
 			c.Baseline, trialsOf(c))
 	}

@@ -285,9 +285,9 @@ func methodSection(r *lab.Record) section {
 		"Ratios are paired by round: the Hodges-Lehmann estimate of the logarithms. Their intervals " +
 			"are the ratios that sign flips of whole rounds do not reject, all comparisons together " +
 			"(Westfall and Young 1993); those of the baseline with itself (A/A) are together by " +
-			"themselves. different: the interval leaves out 1 and the ratio is at least the margin of " +
+			"themselves. better, worse: the interval leaves out 1 and the ratio is at least the margin of " +
 			d.Margin.String() + ", or what the baseline differs from itself (A/A) if that is more. " +
-			"equivalent: the interval lies within the margin. No trial is left out for its value.",
+			"the same: the interval lies within the margin. No trial is left out for its value.",
 		cpusText(r),
 		"Machine: " + report.Machine(r.Host) + ".",
 	}

@@ -81,15 +81,12 @@ func forestLabel(c lab.Comparison) string {
 	return s
 }
 
-// hasInterval reports whether a comparison has an interval: there were enough trials for one.
-func hasInterval(c lab.Comparison) bool { return c.Confidence >= 0.95-1e-9 }
-
 // widenTo widens the axis for a comparison. Of an interval that runs far beyond all
 // estimates, an end is not drawn.
 func (f *forest) widenTo(c lab.Comparison) {
 	const beyond = 4
 	ends := []float64{c.Ratio, 1 + c.Margin, 1 / (1 + c.Margin)}
-	if hasInterval(c) {
+	if c.HasInterval() {
 		ends = append(ends, max(c.Low, c.Ratio/beyond), min(c.High, c.Ratio*beyond))
 	}
 	for _, v := range ends {
@@ -163,10 +160,10 @@ func (f *forest) drawRow(c lab.Comparison) {
 	}
 	f.drawText(f.left-10, "", "end", forestLabel(c))
 	x, y := f.xOf(c.Ratio), f.y+forestRow/2
-	if hasInterval(c) {
+	if c.HasInterval() {
 		f.drawLine(class, f.xOf(c.Low), y, f.xOf(c.High), y)
 	}
-	if c.Verdict == stats.Inconclusive || !hasInterval(c) {
+	if c.Verdict == stats.Inconclusive || !c.HasInterval() {
 		fmt.Fprintf(f.d, `<circle class="%s" cx="%.1f" cy="%.1f" r="4" fill-opacity="0"/>`+"\n",
 			class, x, y)
 	} else {

@@ -21,6 +21,7 @@ const (
 	mostRefused       = 3    // variants that were not loaded
 	mostNoted         = 5    // cautions
 	mostReasonRunes   = 200  // characters of a reason or a remedy
+	mostGateRunes     = 500  // characters of what a gate decided
 )
 
 // ExperimentMarkdown writes what an experiment found in less than 60 lines: the table of the
@@ -30,8 +31,9 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	d := format.NewDocument(&text)
 	a := shortAnswer(r)
 	fmt.Fprintf(d, "# %s\n\n", format.EscapeMarkdown(titleText(r)))
-	fmt.Fprint(d, a.Markdown(experimentCommand(r)))
-	writeRefused(d, a)
+	fmt.Fprint(d, a.Markdown(experimentCommand(r), answer.Limits{Rows: mostTableRows,
+		Cautions: mostNoted, More: showAll}))
+	writeRefused(d, a, mostRefused)
 	writeOthers(d, a)
 	const rest = 12 // lines about medians besides their rows, and the end
 	room := mostMarkdownLines - rest - bytes.Count(text.Bytes(), []byte("\n"))
@@ -44,8 +46,8 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 		}
 	}
 	fmt.Fprintf(d, "Next: %s\n\n", format.EscapeMarkdown(a.Next.Says))
-	fmt.Fprintf(d, "%s. All tables: report.html, or `dyno lab show DIR -v`.\n",
-		format.EscapeMarkdown(scopeText(r)))
+	fmt.Fprintf(d, "%s. All tables: report.html, or %s.\n", format.EscapeMarkdown(scopeText(r)),
+		format.CodeSpan(showAll))
 	_, err := text.WriteTo(w)
 	return err
 }
@@ -56,55 +58,60 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := format.NewDocument(w)
 	a := shortAnswer(r)
+	gate := ""
+	if g := r.Gate; g != nil {
+		gate = fmt.Sprintf("\nGate: %s\n", format.EscapeMarkdown(format.Clip(g.Explain(), mostGateRunes)))
+	}
 	parts := []string{
 		fmt.Sprintf("## %s\n\n", format.EscapeMarkdown(format.Clip(titleText(r), mostReasonRunes))),
-		shortMarkdown(&a, format.Clip(experimentCommand(r), mostReasonRunes))}
+		shortMarkdown(r, a), gate}
 	if picture != "" {
 		parts = append(parts, fmt.Sprintf("\n![Ratios to the baseline, with 95 %% intervals](%s)\n",
 			url.PathEscape(picture)))
 	}
-	var refused strings.Builder
-	writeRefused(&refused, a)
-	parts = append(parts, refused.String())
-	if g := r.Gate; g != nil {
-		parts = append(parts, fmt.Sprintf("\nGate: %s\n", format.EscapeMarkdown(g.Explain())))
+	for i := range mostRefused + 1 { // the longest list of these that may have room
+		var refused strings.Builder
+		writeRefused(&refused, a, mostRefused-i)
+		parts = append(parts, refused.String())
 	}
-	left := mostCharacters
+	left, refused := mostCharacters, false
 	for _, part := range parts {
-		if n := len([]rune(part)); n <= left {
+		isRefused := strings.HasPrefix(part, notLoadedHead)
+		if n := len([]rune(part)); n <= left && !(isRefused && refused) {
 			fmt.Fprint(d, part)
-			left -= n
+			left, refused = left-n, refused || isRefused
 		}
 	}
 	return d.Err()
 }
 
-// shortMarkdown is the summary of an answer in at most two thirds of mostCharacters. What is too
-// much is left out: of variants that were not loaded, then of cautions, then of findings.
-func shortMarkdown(a *answer.Answer, command string) string {
+// shortMarkdown is the summary with as many rows and cautions as there is room for.
+func shortMarkdown(r *lab.Record, a answer.Answer) string {
+	most := answer.Limits{Rows: mostTableRows, Cautions: mostNoted, More: showAll}
 	for {
-		text := a.Markdown(command)
+		text := a.Markdown(format.Clip(experimentCommand(r), mostReasonRunes), most)
 		switch {
-		case len([]rune(text)) <= mostCharacters*2/3:
+		case len([]rune(text)) <= mostCharacters*3/5:
 			return text
-		case len(a.NotLoaded) > mostRefused:
-			a.NotLoaded = a.NotLoaded[:len(a.NotLoaded)-1]
-		case len(a.Cautions) > 1:
-			a.Cautions = a.Cautions[:len(a.Cautions)-1]
-		case len(a.Groups) > 0 && len(a.Groups[0].Findings) > 1:
-			a.Groups[0].Findings = a.Groups[0].Findings[:len(a.Groups[0].Findings)-1]
+		case most.Cautions > 1:
+			most.Cautions--
+		case most.Rows > 1:
+			most.Rows--
 		default:
 			return text
 		}
 	}
 }
 
-// shortAnswer is the answer of an experiment with no more rows and cautions than are read at once.
+// showAll prints everything that is known of an experiment. Who reads Markdown may be on another
+// machine, so it has no folder.
+const showAll = "dyno lab show -v DIR"
+
+// shortAnswer is the answer of an experiment with texts that are no longer than is read at once.
 func shortAnswer(r *lab.Record) answer.Answer {
 	a := labanswer.Of(r)
 	for i := range a.Groups {
 		g := &a.Groups[i]
-		g.Findings = g.Findings[:min(len(g.Findings), mostTableRows)]
 		for at := range g.Findings {
 			g.Findings[at].Label = format.Clip(g.Findings[at].Row(), longestLabel)
 		}
@@ -112,23 +119,30 @@ func shortAnswer(r *lab.Record) answer.Answer {
 	for i := range a.NotLoaded {
 		a.NotLoaded[i].Variant = format.Clip(a.NotLoaded[i].Variant, longestName)
 	}
-	a.NotLoaded = a.NotLoaded[:min(len(a.NotLoaded), mostRefused+1)]
-	a.Cautions = a.Cautions[:min(len(a.Cautions), mostNoted)]
 	for i := range a.Cautions {
 		c := &a.Cautions[i]
+		if c.Kind == answer.Unloaded {
+			c.Reasons = nil // they are in a list of their own
+		}
 		c.Says, c.Scope = format.Clip(c.Says, mostReasonRunes), format.Clip(c.Scope, mostReasonRunes)
+		for at, reason := range c.Reasons {
+			c.Reasons[at] = format.Clip(reason, mostReasonRunes)
+		}
 	}
 	return a
 }
 
-// writeRefused lists the variants that were not loaded, with what can be done about each.
-func writeRefused(w io.Writer, a answer.Answer) {
+const notLoadedHead = "\nNot loaded:\n\n"
+
+// writeRefused lists so many of the variants that were not loaded, each with its remedy.
+func writeRefused(w io.Writer, a answer.Answer, most int) {
 	for i, f := range a.NotLoaded {
 		if i == 0 {
-			fmt.Fprint(w, "\nNot loaded:\n\n")
+			fmt.Fprint(w, notLoadedHead)
 		}
-		if i == mostRefused {
-			fmt.Fprintln(w, "- and more: `dyno lab show DIR`")
+		if i == most {
+			fmt.Fprintf(w, "- and %s more: %s\n", format.Plural(int64(len(a.NotLoaded)-i), "variant"),
+				format.CodeSpan(showAll))
 			return
 		}
 		s := format.Clip(f.Why, mostReasonRunes)
@@ -146,25 +160,27 @@ func writeOthers(d *format.Document, a answer.Answer) {
 		return
 	}
 	t := format.Table{{"measure", "variant", "value", "change", "95 % interval", "verdict"}}
-	left := 0
+	var decided []answer.Finding
+	var names []string
 	for _, g := range a.Groups[1:] {
 		for _, f := range g.Findings {
-			switch {
-			case !f.IsDecided():
-			case len(t) > mostTableRows:
-				left++
-			default:
-				t = append(t, []string{g.Name, format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
-					string(f.Verdict)})
+			if f.IsDecided() {
+				decided, names = append(decided, f), append(names, g.Name)
 			}
 		}
+	}
+	shown := answer.Shown(decided, mostTableRows)
+	for _, i := range shown {
+		f := decided[i]
+		t = append(t, []string{names[i], format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
+			string(f.Verdict)})
 	}
 	fmt.Fprintln(d)
 	if len(t) > 1 {
 		t.WriteMarkdown(d, "llrrrl")
 	}
-	if left > 0 {
-		fmt.Fprintf(d, "and %d more\n\n", left)
+	if n := len(decided) - len(shown); n > 0 {
+		fmt.Fprintf(d, "and %s more: %s\n\n", format.Plural(int64(n), "row"), format.CodeSpan(showAll))
 	}
 	for _, text := range undecidedLines(a.Groups[1:]) {
 		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.Clip(text, mostReasonRunes)))

@@ -95,7 +95,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 	}
 	p := &experimentPage{Kind: "experiment", Answer: labanswer.Of(r),
 		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics}
-	p.Summary = p.Answer.Markdown(p.Words.Command)
+	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	for _, m := range lab.Measures {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
 	}
@@ -162,7 +162,7 @@ func (p *experimentPage) addPairs(trials []*lab.Trial) {
 	for _, c := range p.Record.Verdicts {
 		logs := judge.PairLogs(c, trials)
 		p.Forest = append(p.Forest, forestBar{Pairs: ratiosOf(logs)})
-		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.Confidence >= 0.95-1e-9 {
+		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.HasInterval() {
 			p.raiseFloor(c.Metric, share)
 		}
 	}

@@ -29,7 +29,7 @@ func Run(w io.Writer, r *result.Result) error {
 func payloadOf(r *result.Result) runPayload {
 	p := runPayload{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r,
 		Spectra: spectraOfRun(r)}
-	p.Summary = p.Answer.Markdown(p.Words.Command)
+	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }
 

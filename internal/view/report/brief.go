@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -141,13 +142,12 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 		all = append(append(all, deadFacts(r, a, s)...), storedFact(r)...)
 		return all
 	}
-	verdict, color := serverVerdict(r)
-	add(color, "verdict", verdict)
+	add(boxColor(r, a), "verdict", serverVerdict(r))
 	doubted := r.Generator.Verdict != result.OK
 	if doubted {
 		all = append(all, generatorFacts(r, s)...)
 	}
-	all = append(all, objectiveFacts(r, s)...)
+	all = append(append(all, objectiveFacts(r, s)...), warningFacts(a, s)...)
 	add("", "rate", rateText(r))
 	add("", "requests", requestsText(r.Requests))
 	if rows := r.Plan.Rows; rows != nil {
@@ -175,34 +175,42 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 	if !doubted {
 		all = append(all, generatorFacts(r, s)...)
 	}
-	all = append(all, warningFacts(a, s)...)
 	return append(all, storedFact(r)...)
 }
 
-// serverVerdict is what the server did, and its colour. What the lines below say of objectives and
-// kinds of errors is not in it.
-func serverVerdict(r *result.Result) (string, format.Color) {
-	text, color := heldText(r), format.Green
+// serverVerdict is what the server did. What the lines below say of objectives and kinds of errors
+// is not in it.
+func serverVerdict(r *result.Result) string {
+	text, of := heldText(r), "them"
 	if share := failedShare(r); share >= failingShare {
+		of = "the iterations"
 		text = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2))
 		for _, warning := range r.Warnings {
 			if strings.HasPrefix(warning, saidOfErrors[0]) {
 				text = format.PlainLine(warning)
 			}
 		}
-		color = format.Red
+	}
+	if share, failing := failedIterations(r); failing {
+		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
 	if why, early := earlyEndings[r.Ended]; early {
 		text += "; " + why
-		color = format.Yellow
 	}
+	return text
+}
+
+// boxColor is the colour of a run's verdict: that of the box, and green if it only says that one
+// run has no interval, or that few requests failed.
+func boxColor(r *result.Result, a answer.Answer) format.Color {
+	_, early := earlyEndings[r.Ended]
 	switch {
-	case color == format.Green && MissedObjectives(r.Objectives) != "":
-		color = format.Red
-	case color == format.Green && r.Generator.Verdict != result.OK:
-		color = format.Yellow
+	case a.Box == answer.Bad:
+		return format.Red
+	case a.Box == answer.Doubt || early:
+		return format.Yellow
 	}
-	return text, color
+	return format.Green
 }
 
 // deadFacts are of a run without an answer: what happened, and what to do.
@@ -215,15 +223,19 @@ func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFa
 	case r.Cause != "":
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:
-		why += ": " + format.PlainLine(r.Errors[0].Phase) + " " + errorLine(r.Errors[0])
+		most := mostFrequent(r.Errors)
+		why += ": " + format.PlainLine(most.Phase) + " " + errorLine(most)
 	case r.Requests.Sent > 0:
 		why += fmt.Sprintf(": %s sent in %s", format.Plural(r.Requests.Sent, "request"),
 			format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
 	all = append(all, briefFact{Fact{"verdict", why}, format.Red})
 	all = append(all, objectiveFacts(r, s)...)
+	said := r.Cause != "" || len(r.Errors) > 0 // of the most frequent kind
+	name := "errors"
 	for i, f := range errorFacts(r, s) {
-		if i > 0 || r.Cause == "" && len(r.Errors) > 1 {
+		if i > 0 || !said {
+			f.Name, name = name, ""
 			all = append(all, f)
 		}
 	}
@@ -320,7 +332,9 @@ func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
 		return []briefFact{{Fact{"errors", "none; status " + statusCodes(r)}, ""}}
 	}
 	sorted := slices.Clone(r.Errors)
-	slices.SortStableFunc(sorted, func(x, y result.Error) int { return int(y.Count - x.Count) })
+	slices.SortStableFunc(sorted, func(x, y result.Error) int {
+		return cmp.Compare(y.Count, x.Count)
+	})
 	most := atMost(mostKinds, s)
 	for i, e := range sorted[:min(len(sorted), most)] {
 		name := ""

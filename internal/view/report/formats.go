@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"dyno/internal/result"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
 
@@ -78,7 +79,7 @@ func secondsCodes(series []result.Point) []string {
 // Brief writes the answer of a run as Markdown to paste: what was found, what speaks against it,
 // and the command.
 func Brief(w io.Writer, r *result.Result) error {
-	_, err := io.WriteString(w, RunAnswer(r).Markdown(RunSentences(r).Command))
+	_, err := io.WriteString(w, RunAnswer(r).Markdown(RunSentences(r).Command, answer.Limits{}))
 	return err
 }
 

@@ -25,7 +25,8 @@ func RunAnswer(r *result.Result) answer.Answer {
 		a.Sentence += "; " + clause
 	}
 	a.Judge(notTheLimit)
-	if a.Box == answer.Note {
+	other := func(c answer.Caution) bool { return c.Kind != answer.OneRun }
+	if !slices.ContainsFunc(a.Cautions, other) {
 		a.BoxText = sentenceStart(notTheLimit) + ", and nothing else speaks against this run"
 	}
 	a.Next = runStep(r, a)
@@ -57,7 +58,7 @@ func serverSentence(r *result.Result) string {
 	if share := failedShare(r); share >= failingShare {
 		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r))
 		if r.Latency != nil && r.Latency.Count > 0 {
-			s += "; the others have a p99 of " + format.Micros(r.Latency.P99)
+			s += "; of the others: " + tailText(r.Latency)
 		}
 	}
 	if missed := MissedObjectives(r.Objectives); missed != "" {
@@ -88,6 +89,9 @@ func heldText(r *result.Result) string {
 	if d == nil || d.Count == 0 {
 		return s
 	}
+	if !hasP99(d) {
+		return s + ", " + tailText(d)
+	}
 	if stall := stallText(r); stall != "" {
 		return s + ", but p99 is " + format.Micros(d.P99) + ": " + stall
 	}
@@ -95,17 +99,45 @@ func heldText(r *result.Result) string {
 		return s + fmt.Sprintf(", but p99 is %s where p50 is %s", format.Micros(d.P99),
 			format.Micros(d.P50))
 	}
-	return s + ", p99 " + format.Micros(d.P99)
+	return s + ", " + tailText(d)
+}
+
+// hasP99 reports whether a distribution has a p99: no table of a report has one of fewer values.
+func hasP99(d *result.Distribution) bool {
+	i := slices.IndexFunc(Quantiles, func(q Quantile) bool { return q.Name == "p99" })
+	return Quantiles[i].PercentileCell(d) != format.TooFew
+}
+
+// tailText is the p99 of a distribution, or its maximum if there are too few values for one.
+func tailText(d *result.Distribution) string {
+	if !hasP99(d) {
+		return "max " + format.Micros(d.Max)
+	}
+	return "p99 " + format.Micros(d.P99)
 }
 
 // isHeld reports whether an offered rate was held: what was due was sent in time, and as much was
-// completed. Arrivals that are drawn may be fewer by chance, so there is room for that.
+// completed as was due. Where that is not known the rates are compared, with room for arrivals that
+// are drawn, which may be fewer by chance.
 func isHeld(r *result.Result, offered, completed float64) bool {
 	if share, known := r.InTime(); known && share < 1-failingShare {
 		return false
 	}
-	chance := 3 / math.Sqrt(max(offered*r.Window.MeasuredS, 1))
-	return completed >= offered*(1-max(failingShare, chance)) || failedShare(r) >= failingShare
+	if failedShare(r) >= failingShare {
+		return true
+	}
+	due, done := r.Requests.Due, r.Requests.Completed
+	if i := r.Iterations; i != nil {
+		due, done = i.Due, i.Completed
+	}
+	if due != nil {
+		return float64(done) >= (1-failingShare)*float64(*due)
+	}
+	room := failingShare
+	if r.Plan.Arrival == loadplan.Poisson {
+		room = max(room, 3/math.Sqrt(max(offered*r.Window.MeasuredS, 1)))
+	}
+	return completed >= offered*(1-room)
 }
 
 // stallText is how many requests waited because all connections were busy; "" if that does not
@@ -115,8 +147,8 @@ func stallText(r *result.Result) string {
 	if late == nil || worst == nil || *worst < stallLeast || r.OwnDelay() {
 		return ""
 	}
-	if d := r.Latency; float64(*late) < 0.01*float64(d.Count) && d.P99 < tailFactor*d.P50 {
-		return ""
+	if d := r.Latency; float64(*late) < 0.01*float64(d.Count) || *worst < d.P99/2 {
+		return "" // neither that few nor waits that short make a p99
 	}
 	return fmt.Sprintf("%s waited for a free connection, up to %s", format.Plural(*late, "request"),
 		format.Micros(*worst))
@@ -143,8 +175,12 @@ func firstError(r *result.Result) string {
 	if len(all) == 0 {
 		return ""
 	}
-	most := slices.MaxFunc(all, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
-	return ": " + errorLine(most)
+	return ": " + errorLine(mostFrequent(all))
+}
+
+// mostFrequent is the most frequent of errors; the first of those that are as frequent.
+func mostFrequent(all []result.Error) result.Error {
+	return slices.MaxFunc(all, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
 }
 
 // runNumbers are the numbers of a run that are asked for first.
@@ -227,53 +263,94 @@ func MachineShort(h result.Host) string {
 // runStep is one concrete step after a run.
 func runStep(r *result.Result, a answer.Answer) answer.Step {
 	p := r.Plan
-	url := format.ShellQuote(p.Target.URL)
-	again := func() string {
-		changed := *r
-		changed.Plan = p
-		return RunSentences(&changed).Command
-	}
 	step := func(says, command string) answer.Step {
 		return answer.Step{Says: says, Command: command}
 	}
+	again := func(says string) answer.Step { // the plan as it is changed
+		changed := *r
+		changed.Plan = p
+		s := RunSentences(&changed)
+		return step(withLost(says, s.Lost), s.Command)
+	}
 	switch {
 	case r.Answers() == 0 && len(r.Status) == 0:
-		return step("check that the server runs and answers at this address", "curl -v "+url)
+		return step("check that the server runs and answers at this address", askCommand(p))
+	case failedShare(r) >= failingShare && r.Fleet != nil:
+		return step("see how one request is answered: agents keep no answers", askCommand(p))
 	case failedShare(r) >= failingShare:
-		return step("see requests that failed, with their answers",
-			strings.Replace(again(), "dyno run", "dyno run --save-errors errors", 1))
+		s := again("see requests that failed, with their answers")
+		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
+		return s
 	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
 		p.Threads = r.Host.CPUs
-		return step("give the generator all CPUs", again())
+		return again("give the generator all CPUs")
 	case r.Generator.Bound() == result.Limit:
 		return step("load from several machines, or compare CPU per request in an experiment",
 			"dyno help fleet up")
 	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
-		return step("measure for longer: ten seconds", again())
+		return again("measure for longer: ten seconds")
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		return step("repeat it when nothing else is at work on this machine", again())
+		return again("repeat it when nothing else is at work on this machine")
 	case MissedObjectives(r.Objectives) != "":
-		return step("find the rate that meets the objective", findCommand(r, r.Objectives))
+		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:
-		return step("find the highest rate at which latency stays low: a closed load does not show it",
-			findCommand(r, nil))
+		return findStep(r, "find the highest rate at which latency stays low: a closed load does not "+
+			"show it", nil)
 	}
 	return step("repeat it to see how much it varies: an experiment does, and compares servers",
 		"dyno lab init experiment.yaml")
 }
 
-// findCommand searches for the rate that meets objectives; without any for one at which p99 stays
-// below ten times the p50 of this run.
-func findCommand(r *result.Result, all []result.Outcome) string {
+// withLost is a step with what its command lacks.
+func withLost(says, lost string) string {
+	if lost == "" {
+		return says
+	}
+	return says + " (the command lacks: " + lost + ")"
+}
+
+// askCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
+// other schemes.
+func askCommand(p loadplan.Plan) string {
+	url := p.Target.URL
+	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
+	case h2c:
+		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
+	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
+		command := "dyno run -n 1 -c 1 -v "
+		if p.HTTP == "3" {
+			command += "--http 3 "
+		}
+		return command + format.ShellQuote(url)
+	}
+	return "curl -v " + format.ShellQuote(url)
+}
+
+// findStep searches for the rate that meets objectives, with the same load; without any for one at
+// which p99 stays below ten times the p50 of this run. An objective that is easier to meet the
+// higher the rate has no such rate.
+func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
 	words := []string{"dyno", "find"}
 	for _, o := range all {
-		words = append(words, "--slo", format.ShellQuote(o.Expr))
+		if !strings.Contains(o.Expr, ">") {
+			words = append(words, "--slo", format.ShellQuote(o.Expr))
+		}
 	}
-	if len(all) == 0 && r.Latency != nil {
+	if len(words) == 2 && r.Latency != nil {
 		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
 	}
-	return strings.Join(append(words, format.ShellQuote(r.Plan.Target.URL)), " ")
+	if r.Fleet != nil {
+		words = append(words, "--fleet", format.ShellQuote(joinComma(r.Fleet.Agents, agentName)))
+	}
+	watching, lost := watchFlags(r)
+	p := r.Plan
+	p.Rate, p.Requested, p.Duration, p.Warmup, p.Stages = 0, 0, 0, 0, nil
+	command, left := repeatCommand(p, append(words, watching...)...)
+	if left != "" {
+		lost = append(lost, left)
+	}
+	return answer.Step{Says: withLost(says, strings.Join(lost, "; ")), Command: command}
 }
 
 // roundTime is a time of so many µs, to one digit and no less than 1 ms, as an objective has it.

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
 
@@ -14,7 +16,7 @@ func waited() *result.Result {
 	r := reporttest.Late()
 	r.Generator.Verdict, r.Generator.Reasons = result.OK, []string{}
 	r.Generator.SendLagP99, r.Generator.SendLagMax = new(20.0), new(100.0)
-	r.Requests.Late, r.Requests.LateMax = new(int64(1829)), new(1e6)
+	r.Requests.Late, r.Requests.LateMax = new(int64(2829)), new(1e6)
 	r.Latency.P99 = 905e3
 	return r
 }
@@ -31,8 +33,8 @@ func slower() *result.Result {
 func TestRunSentence(t *testing.T) {
 	for want, r := range map[string]*result.Result{
 		"332,014 requests/s on 100 connections, p99 462 µs":                                                    reporttest.Closed(),
-		"20,000 requests/s held, but p99 is 905 ms: 1,829 requests waited for a free connection, up to 1.00 s": waited(),
-		"22 % of the requests failed: 503 (999 times); the others have a p99 of 4.62 ms; " +
+		"20,000 requests/s held, but p99 is 905 ms: 2,829 requests waited for a free connection, up to 1.00 s": waited(),
+		"22 % of the requests failed: 503 (999 times); of the others: p99 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
 		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),
 		"Nothing was answered: connect 127.0.0.1:8080: connection refused":                                                reporttest.Unreachable(),
@@ -54,7 +56,7 @@ func TestRunBox(t *testing.T) {
 		"late":        {reporttest.Late(), answer.Doubt, "self-verdict one-run"},
 		"failing":     {reporttest.Failing(), answer.Bad, "failing generator self-verdict one-run"},
 		"unreachable": {reporttest.Unreachable(), answer.Bad, "unanswered"},
-		"shopping":    {reporttest.Shopping(), answer.Bad, "objective failing self-verdict one-run"},
+		"shopping":    {reporttest.Shopping(), answer.Bad, "objective failing self-verdict failing one-run"},
 	} {
 		a := RunAnswer(c.r)
 		var kinds []string
@@ -82,13 +84,158 @@ func TestRunAnswerOfAnything(t *testing.T) {
 
 // The summary of a run has its numbers in a table; one of which nothing was answered has none.
 func TestRunSummary(t *testing.T) {
-	got := RunAnswer(reporttest.Closed()).Markdown("dyno run x")
+	got := RunAnswer(reporttest.Closed()).Markdown("dyno run x", answer.Limits{})
 	for _, want := range []string{"| requests/s | p50 | p90 | p99 | p99.9 | max | errors |", "| 332,014 | 289 µs |", "dyno run x"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not have %q:\n%s", want, got)
 		}
 	}
-	if got := RunAnswer(reporttest.Unreachable()).Markdown(""); strings.Contains(got, "|") {
+	if got := RunAnswer(reporttest.Unreachable()).Markdown("", answer.Limits{}); strings.Contains(got, "|") {
 		t.Errorf("a table of nothing:\n%s", got)
+	}
+}
+
+// few is a run of so many answers.
+func few(n int64) *result.Result {
+	r := reporttest.Closed()
+	r.Requests = result.Requests{Sent: n, Completed: n}
+	r.Latency.Count, r.Latency.Max = n, 25.2e6
+	return r
+}
+
+// No sentence has a p99 that the table does not have.
+func TestNoP99OfFew(t *testing.T) {
+	for n, want := range map[int64]string{2: "max 25.2 s", 99: "max 25.2 s", 100: "p99 462 µs"} {
+		if got := RunAnswer(few(n)).Sentence; !strings.HasSuffix(got, want) {
+			t.Errorf("of %d: %q", n, got)
+		}
+	}
+}
+
+// A box that praises a run has no other caution, and a report's verdict has the colour of the box.
+func TestBoxOfDoubtfulRuns(t *testing.T) {
+	short := few(2)
+	short.Generator.Reasons = []string{"too short to judge: 2 answers in 3ms"}
+	short.Generator.Doubts = []result.Doubt{{Verdict: result.OK, Kind: result.Short, Cause: result.TooShort}}
+	warned := reporttest.Closed()
+	warned.Warnings = []string{"answers differ in size"}
+	some := few(1_010_000)
+	some.Requests.Errors = 10_000
+	failing := few(1000)
+	failing.Requests = result.Requests{Sent: 1000, Errors: 1000}
+	failing.Rate.ErrorAnswers, failing.Latency, failing.ErrorLatency = new(100.0), nil, reporttest.Spread(1000, 90)
+	failing.Status, failing.Errors = map[string]int64{"503": 1000}, []result.Error{{Phase: "expect", Kind: "status", Detail: "503", Count: 1000}}
+	iterations := reporttest.Closed()
+	iterations.Iterations = &result.Iterations{Started: 100, Completed: 95, Failed: 5}
+	stopped := few(1000)
+	stopped.Requests.Errors, stopped.Ended = 800, "interrupted"
+	for name, c := range map[string]struct {
+		r     *result.Result
+		box   answer.Severity
+		text  string
+		color string
+	}{
+		"short":      {short, answer.Doubt, "Too short to judge", "yellow"},
+		"warned":     {warned, answer.Doubt, "Answers differ in size", "yellow"},
+		"some":       {some, answer.Note, "10,000 of 1,010,000 requests failed", "green"},
+		"failing":    {failing, answer.Bad, "Every answer was an error", "red"},
+		"iterations": {iterations, answer.Bad, "5 % of the iterations failed", "red"},
+		"stopped":    {stopped, answer.Bad, "80 % of the requests failed", "red"},
+	} {
+		a := RunAnswer(c.r)
+		if a.Box != c.box || !strings.Contains(a.BoxText, c.text) {
+			t.Errorf("%s: %s: %s", name, a.Box, a.BoxText)
+		}
+		colors := map[format.Color]string{format.Green: "green", format.Yellow: "yellow", format.Red: "red"}
+		if got := colors[boxColor(c.r, a)]; got != c.color {
+			t.Errorf("%s: the verdict is %s", name, got)
+		}
+	}
+	if got := serverVerdict(iterations); !strings.Contains(got, "; 5 % of them failed") {
+		t.Error(got)
+	}
+}
+
+// A p99 is due to waits only if enough requests waited, and for long enough.
+func TestWaitsThatMakeAP99(t *testing.T) {
+	late := func(n int64, worst, p99 float64) *result.Result {
+		r := waited()
+		r.Requests.Late, r.Requests.LateMax, r.Latency.P99 = &n, &worst, p99
+		return r
+	}
+	for name, c := range map[string]struct {
+		r     *result.Result
+		waits bool
+	}{
+		"one request":  {late(1, 1e4, 900e3), false},
+		"short waits":  {late(20_000, 1e4, 900e3), false},
+		"long waits":   {late(20_000, 900e3, 900e3), true},
+		"few of those": {late(100, 900e3, 900e3), false},
+	} {
+		if got := RunAnswer(c.r).Sentence; strings.Contains(got, "waited") != c.waits {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A rate is held if what was due was completed; only drawn arrivals have room for chance.
+func TestRateIsHeld(t *testing.T) {
+	open := func(due *int64, completed int64, law string) *result.Result {
+		r := waited()
+		r.Plan.Arrival, r.Requests.Due, r.Requests.Completed = law, due, completed
+		r.Requests.Sent, r.Requests.SentAfter, r.Window.MeasuredS = completed, new(int64(0)), 1
+		r.Rate = result.Rate{Offered: new(100.0), Completed: float64(completed)}
+		return r
+	}
+	for name, c := range map[string]struct {
+		r    *result.Result
+		held bool
+	}{
+		"constant":         {open(new(int64(100)), 71, loadplan.Even), false},
+		"all":              {open(new(int64(100)), 100, loadplan.Even), true},
+		"drawn fewer":      {open(new(int64(80)), 80, loadplan.Poisson), true},
+		"drawn, not kept":  {open(new(int64(110)), 90, loadplan.Poisson), false},
+		"due is not known": {open(nil, 71, loadplan.Even), false},
+		"drawn, not known": {open(nil, 80, loadplan.Poisson), true},
+	} {
+		if got := isHeld(c.r, *c.r.Rate.Offered, c.r.Rate.Completed); got != c.held {
+			t.Errorf("%s: held: %v", name, got)
+		}
+	}
+}
+
+// The next step's command sends the same load, and is one that the program takes.
+func TestStepCommands(t *testing.T) {
+	post := reporttest.Closed()
+	post.Plan.Requests[0].Method = "POST"
+	post.Objectives = []result.Outcome{{Expr: "p99<1ms"}, {Expr: "rps>1000"}}
+	fleet := reporttest.Failing()
+	fleet.Fleet = &result.Fleet{Agents: []result.Agent{{Name: "a"}}}
+	dead := func(url string, change func(*loadplan.Target)) *result.Result {
+		r := reporttest.Unreachable()
+		r.Plan.Target.URL = url
+		change(&r.Plan.Target)
+		return r
+	}
+	for name, c := range map[string]struct {
+		r     *result.Result
+		has   []string
+		lacks string
+	}{
+		"objective": {post, []string{"dyno find --slo 'p99<1ms'", "-X POST", "-c 100"}, "rps"},
+		"fleet":     {fleet, []string{"curl -v"}, "--save-errors"},
+		"h2c":       {dead("h2c://x:1/", func(*loadplan.Target) {}), []string{"--http2-prior-knowledge http://x:1/"}, "h2c:"},
+		"fcgi": {dead("fcgi://x:1/a.php", func(t *loadplan.Target) { t.FastCGI = true }),
+			[]string{"dyno run -n 1 -c 1 -v fcgi://x:1/a.php"}, "curl"},
+	} {
+		got := RunAnswer(c.r).Next.Command
+		for _, want := range c.has {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q has no %q", name, got, want)
+			}
+		}
+		if strings.Contains(got, c.lacks) {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

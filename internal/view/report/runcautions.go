@@ -21,10 +21,19 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 				Says: objectiveText(o)})
 		}
 	}
-	if share := failedShare(r); share >= failingShare {
+	share := failedShare(r)
+	if n := r.Requests.Errors; n > 0 && share < failingShare {
+		all = append(all, answer.Caution{Kind: answer.Failing, Severity: answer.Note,
+			Says: fmt.Sprintf("%s of %s failed: latency is that of the others", format.Count(n),
+				format.Plural(r.Requests.Sent, "request"))})
+	}
+	if share >= failingShare {
 		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
 			Says: fmt.Sprintf("%s of the requests failed: latency is that of the others",
 				format.Percentage(share, 2))}
+		if r.OnlyErrors() {
+			c.Says = "Every answer was an error: latency is that of errors"
+		}
 		errors := requestErrors(r)
 		for _, e := range errors[:min(len(errors), mostErrors)] {
 			c.Reasons = append(c.Reasons, errorLine(e))
@@ -34,10 +43,9 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
-	if i := r.Iterations; i != nil && float64(i.Failed) >= failingShare*float64(max(i.Started, 1)) {
+	if share, failing := failedIterations(r); failing {
 		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
-			Says: fmt.Sprintf("%s of the iterations failed",
-				format.Percentage(float64(i.Failed)/float64(i.Started), 2))}
+			Says: fmt.Sprintf("%s of the iterations failed", format.Percentage(share, 2))}
 		for _, check := range r.Checks {
 			if check.Failed > 0 {
 				c.Reasons = append(c.Reasons, fmt.Sprintf("check %s failed %s",
@@ -54,6 +62,15 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 	return all
 }
 
+// failedIterations is the share of a scenario's iterations that failed, and whether that matters.
+func failedIterations(r *result.Result) (share float64, failing bool) {
+	if r.Iterations == nil {
+		return 0, false
+	}
+	share = float64(r.Iterations.Failed) / float64(max(r.Iterations.Started, 1))
+	return share, share >= failingShare
+}
+
 // generatorCautions are the generator's doubts about itself, with what can be done about each.
 func generatorCautions(r *result.Result) (all []answer.Caution) {
 	g := r.Generator
@@ -65,7 +82,7 @@ func generatorCautions(r *result.Result) (all []answer.Caution) {
 		}
 		if i < len(g.Doubts) {
 			d := g.Doubts[i]
-			c.Severity, c.Remedy = doubtSeverity(d.Verdict), remedyOf(r, d)
+			c.Severity, c.Remedy = doubtSeverity(d), remedyOf(r, d)
 			c.Kind = doubtKind(d)
 		}
 		if r.Answers() == 0 {
@@ -88,11 +105,11 @@ func orUnknown(s string) string {
 	return s
 }
 
-func doubtSeverity(verdict string) answer.Severity {
-	switch verdict {
-	case result.ClientBound:
+func doubtSeverity(d result.Doubt) answer.Severity {
+	switch {
+	case d.Verdict == result.ClientBound:
 		return answer.Bad
-	case result.OK:
+	case d.Verdict == result.OK && d.Kind != result.Short: // too short shows nothing
 		return answer.Note
 	}
 	return answer.Doubt

@@ -17,6 +17,11 @@ type answered struct {
 	Summary string `json:"summary"` // Markdown, to paste
 }
 
+// withSummary is an answer with its summary; command repeats what it is of.
+func withSummary(a answer.Answer, command string) answered {
+	return answered{a, a.Markdown(command, answer.Limits{})}
+}
+
 // serveAnswer answers with what the report of a result says first.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request) {
 	found := s.findResult(w, r.PathValue("id"))
@@ -24,7 +29,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := report.RunAnswer(found)
-	answerJSON(w, http.StatusOK, answered{a, a.Markdown(report.RunSentences(found).Command)})
+	answerJSON(w, http.StatusOK, withSummary(a, report.RunSentences(found).Command))
 }
 
 // serveLabAnswer answers with what the report of an experiment says first, so far.
@@ -39,6 +44,5 @@ func (s *Server) serveLabAnswer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := labanswer.Of(record)
-	answerJSON(w, http.StatusOK, answered{a,
-		a.Markdown(labreport.ExperimentWordsOf(record).Command)})
+	answerJSON(w, http.StatusOK, withSummary(a, labreport.ExperimentWordsOf(record).Command))
 }

@@ -249,7 +249,7 @@ func stateOf(p *judge.Progress, begun *begunLab, runs bool) state {
 		Queue: p.Queue[:min(len(p.Queue), mostTrials)], Verdicts: words.Verdicts, Compared: r.Verdicts,
 		Ours: runs}
 	a := labanswer.Of(r)
-	s.Answer = answered{a, a.Markdown(words.Command)}
+	s.Answer = withSummary(a, words.Command)
 	if begun != nil && !runs {
 		s.Problem = begun.problem
 	}

@@ -214,9 +214,9 @@ func (v *Show) End(r *result.Result, err error) {
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything
-		a := report.RunAnswer(r)
+		a := withSummary(report.RunAnswer(r), report.RunSentences(r).Command)
 		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
-			Answer: &answered{a, a.Markdown(report.RunSentences(r).Command)}}
+			Answer: &a}
 		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
 		if e.ID == "" {
 			e.ID = lastID

@@ -237,7 +237,7 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	command := "dyno compare " + strings.Join(r.URL.Query()["id"], " ")
-	answerJSON(w, http.StatusOK, compared{answered{a, a.Markdown(command)}, command, parts})
+	answerJSON(w, http.StatusOK, compared{withSummary(a, command), command, parts})
 }
 
 // A compared is a comparison as a browser shows it.
