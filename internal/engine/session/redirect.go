@@ -20,13 +20,12 @@ const DefaultRedirects = 50
 // A redirection is what an entry that follows redirects has. Its requests are in the Requests, each
 // without and with a header Cookie.
 type redirection struct {
-	most   int64
-	at     hurl.Pos
-	same   [2]int // the entry's request to another path
-	get    [2]int // a GET without its body
-	route  int
-	value  int // the path
-	method string
+	most  int64
+	at    hurl.Pos
+	same  [2]int // the entry's request to another path
+	get   [2]int // a GET without its body
+	route int
+	value int // the path
 }
 
 // addRedirects adds the requests that follow a redirect of the draft, which has a header Cookie if

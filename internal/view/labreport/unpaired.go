@@ -233,14 +233,6 @@ func runCounts(c lab.Comparison) string {
 	return fmt.Sprintf("%s/%s", format.Count(int64(c.Trials)), format.Count(int64(c.Against)))
 }
 
-// repetitionName is what more of would decide.
-func repetitionName(c lab.Comparison) string {
-	if c.Against == 0 {
-		return "round"
-	}
-	return "run"
-}
-
 // groupMedianSection has a row for each group, or arm of it, at each level.
 func groupMedianSection(u *judge.Unpaired) section {
 	type place struct{ level, name string }
