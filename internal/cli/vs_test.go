@@ -76,7 +76,7 @@ func buildSample(t *testing.T, dir string) {
 }
 
 // shortVs are flags that make dyno vs short; of such a comparison nothing can be told.
-const shortVs = " --rounds 1 -d 200ms --warmup 0s -c 2 -R 200"
+const shortVs = " --rounds 1 -d 200ms --warmup 0s -R 200"
 
 // tryVs tries an example of dyno vs, which may be unable to tell.
 func tryVs(t *testing.T, line, url string) {
