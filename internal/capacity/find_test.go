@@ -512,3 +512,19 @@ func TestBeginsWithIterations(t *testing.T) {
 		t.Errorf("rates are of %s", s.Counts())
 	}
 }
+
+// A probe goes on where right answers may take longer than wrong ones: a fifth was refused at once,
+// and nothing else was answered yet.
+func TestRightAnswersMayTakeLonger(t *testing.T) {
+	var few, all wrongness
+	for second := 1; second <= 5; second++ {
+		iv := loadresult.Interval{Sent: 100, Failed: 20, To: time.Duration(second) * time.Second}
+		if few.isAll(iv) {
+			t.Errorf("after %d s with a fifth of the answers wrong, the probe ends", second)
+		}
+		iv.Failed = 99
+		if ended := all.isAll(iv); ended != (second >= 3) {
+			t.Errorf("after %d s without a right answer: ends %v", second, ended)
+		}
+	}
+}

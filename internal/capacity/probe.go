@@ -122,17 +122,20 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 }
 
 // A wrongness sees when no answer of a probe was right. To go on would add time and no knowledge.
-type wrongness struct{ right, wrong int64 }
+type wrongness struct{ sent, right, wrong int64 }
 
 const (
 	wrongFor   = 3 * time.Second // how long a probe goes on without a right answer
 	wrongLeast = 30              // and until so many were wrong
 )
 
+// isAll reports whether nothing was right so far. Right answers may take longer than wrong ones, so
+// most of what was sent has to have failed.
 func (w *wrongness) isAll(iv loadresult.Interval) bool {
+	w.sent += iv.Sent
 	w.right += iv.Completed
 	w.wrong += iv.Failed
-	return w.right == 0 && w.wrong >= wrongLeast && iv.To >= wrongFor
+	return w.right == 0 && w.wrong >= wrongLeast && 2*w.wrong >= w.sent && iv.To >= wrongFor
 }
 
 // answersWrongly reports whether an objective of errors is missed, and most errors are answers.

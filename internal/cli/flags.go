@@ -83,7 +83,7 @@ func (f *runFlags) loadGroup() group {
 		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
 			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold;\n" +
 			"likewise D:Nusers without a rate, from --users or 0", f.addStage},
-		{"stages", "", "FILE", "stages, one a line", f.readStages},
+		{"stages", "", "FILE", "stages, one a line; may be repeated", f.readStages},
 		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
 			storeParsed(&p.Seed, parseSeed)},
 		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +

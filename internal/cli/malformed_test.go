@@ -73,6 +73,8 @@ func TestMalformedValues(t *testing.T) {
 		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains CR, LF or NUL, which no header can have`},
 		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains CR, LF or NUL"},
 		{"-H|Authorization Bearer geheim", "/", `--header: "Authorization …" is not a header; write 'Name: value'`},
+		{"-H|X-Api-Key=geheim", "/", `--header: "X-Api-Key …" is not a header; write 'Name: value'`},
+		{"-H|geheim", "/", `--header: is not a header; write 'Name: value'`},
 		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains CR, LF or NUL"},
 		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains CR, LF or NUL, which no header can have"},
 		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
@@ -142,7 +144,7 @@ func TestMalformedValues(t *testing.T) {
 		{"--data|ok.csv|-b|%(token)s {email}", "/", "--data: column email: {email} would be sent as it is; write {{email}}\n" +
 			"dyno: --data: column token: %(token)s would be sent as it is; write {{token}}"},
 		{"--data|ok.csv", "/a?b={token}", "--data: column token: {token} would be sent as it is; write {{token}}"},
-		{"--variable|a=1|--variable|b=2|-b|{{b}}", "/", "--variable: a: no request uses it; write {{a}} where it is to stand, or leave it out"},
+		{"--variable|a=1|-b|b", "/", "--variable: a: no request uses it; write {{a}} where it is to stand, or leave it out"},
 		{"--variables-file|variables|-b|${a}", "/", "--variable: a: ${a} would be sent as it is; write {{a}}"},
 		{"-b|a|-b|b|-u|a:b|--user|a:c|--seed|1|--seed|2|--expect|200|--expect|200", "/", "--body: is given twice; give one of them\n" +
 			"dyno: --user: is given twice; give one of them\n" +

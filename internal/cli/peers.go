@@ -53,14 +53,35 @@ func (l *peerLoad) add(flags ...string) error {
 	return nil
 }
 
-// same is a flag whose value one of dyno run has too.
+// replace gives a flag its value in place of the one that it has: in other tools the last counts.
+func (l *peerLoad) replace(flag, value string) {
+	if i := slices.Index(l.flags, flag); i >= 0 {
+		l.flags[i+1] = value
+		return
+	}
+	l.flags = append(l.flags, flag, value)
+}
+
+// same is a flag whose value one of dyno run has too. A header is added, anything else replaced.
 func same(flag string) func(*peerLoad, string) error {
-	return func(l *peerLoad, v string) error { return l.add(flag, v) }
+	return func(l *peerLoad, v string) error {
+		if flag == "-H" {
+			return l.add(flag, v)
+		}
+		l.replace(flag, v)
+		return nil
+	}
 }
 
 // always is a switch that stands for flags of dyno run.
 func always(flags ...string) func(*peerLoad, string) error {
-	return func(l *peerLoad, _ string) error { return l.add(flags...) }
+	return func(l *peerLoad, _ string) error {
+		if len(flags) == 2 {
+			l.replace(flags[0], flags[1])
+			return nil
+		}
+		return l.add(flags...)
+	}
 }
 
 func unused(*peerLoad, string) error { return nil }

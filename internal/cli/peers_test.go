@@ -14,6 +14,10 @@ func TestPeerCommands(t *testing.T) {
 			"-H Connection: Keep-Alive http://h/", ""},
 		{"ab -t 5 -i http://h/", "-c 1 --expect any --no-save -t 1 -n 50000 -d 5s -X HEAD --timeout 30s --http 1.0 " +
 			"-H Accept: */* http://h/", "as ab without -k"},
+		{"wrk --timeout 5s -d1s --timeout 6s http://h/", "-c 10 --expect any --no-save -t 2 -d 1s --timeout 6s http://h/", ""},
+		{"ab -s 10 -n 5 http://h/", "-c 1 --expect any --no-save -t 1 -n 5 --timeout 10 --http 1.0 -H Accept: */* " +
+			"http://h/", "as ab without -k"},
+		{"oha -c 5 -n 5 --http2 --http-version 1.1 http://h/", "-c 5 --expect any --no-save -n 5 --http 1.1 http://h/", ""},
 		{"hey -n=30 -c=20 -q 5 https://h/", "-c 20 --expect any --no-save -n 30 -R 100 https://h/", "30 requests were sent"},
 		{"hey -z 5s --c 600 http://h/", "-c 600 --expect any --no-save -d 5s http://h/", "600 connections are kept"},
 		{"hey -c 1 -d x https://h/", "-c 1 --expect any --no-save -n 200 -b x -H Content-Type: text/html https://h/",
@@ -30,6 +34,9 @@ func TestPeerCommands(t *testing.T) {
 			l, err := parsePeer(p, words[1:])
 			if err == nil {
 				err = l.complete()
+			}
+			if _, faults := readRun(l.runArgs(), nil); err == nil && len(faults) > 0 {
+				t.Errorf("%s: dyno run refuses that: %v", test.line, faults)
 			}
 			if got := strings.Join(l.runArgs(), " "); err != nil || got != test.want {
 				t.Errorf("%s\n  is %s, %v\nwant %s", test.line, got, err, test.want)

@@ -49,7 +49,7 @@ func Secret(name string) bool {
 	if len(all) > 1 && (slices.Contains(about, all[len(all)-1]) || slices.Contains(amounts, all[0])) {
 		return false
 	}
-	if n := len(all); all[n-1] == "code" && (n == 1 || slices.Contains(codes, all[n-2])) {
+	if n := len(all); n > 1 && all[n-1] == "code" && slices.Contains(codes, all[n-2]) {
 		return true
 	}
 	return slices.ContainsFunc(all, func(w string) bool {

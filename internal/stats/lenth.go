@@ -34,7 +34,7 @@ func JudgeUnreplicated(x, scale []float64, margins []Margin) []Judgement {
 	for i := range x {
 		v := Interval{x[i] - reach*scale[i], x[i], x[i] + reach*scale[i], confidence}
 		p := tailsOfT(sizes[i]/pse, m/3)
-		if len(x) < fewestEffects || math.IsNaN(p) {
+		if len(x) < fewestEffects || pse < leastError {
 			v.Level, p = 0, 1
 		}
 		adjusted := -math.Expm1(m * math.Log1p(-p))
@@ -47,6 +47,10 @@ func JudgeUnreplicated(x, scale []float64, margins []Margin) []Judgement {
 	}
 	return all
 }
+
+// leastError is the smallest pseudo standard error that is one: where most effects are equal but
+// for rounding, their spread says nothing of noise.
+const leastError = 1e-12
 
 // fewestEffects is how many effects Lenth's method needs: 2 degrees of freedom.
 const fewestEffects = 6

@@ -138,7 +138,7 @@ func measureOf(l *lua.LState) *measure {
 
 func addToCounter(l *lua.LState) int {
 	m, n := measureOf(l), float64(l.OptNumber(2, 1))
-	if math.IsNaN(n) || math.IsInf(n, 0) {
+	if sum := m.Sum + n; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		l.ArgError(2, "is no number that can be added")
 	}
 	if !m.owner.paused {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
@@ -222,15 +223,19 @@ func hasField(h []proto.Field, name string) bool {
 	return slices.ContainsFunc(h, func(f proto.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
+// isNoName reports whether no name of a header has that letter.
+func isNoName(r rune) bool {
+	return !(r == '-' || r == '_' || unicode.IsDigit(r) || unicode.IsLetter(r))
+}
+
 // Field parses a header line, "Name: value".
 func Field(s string) (proto.Field, error) {
 	name, value, found := strings.Cut(s, ":")
-	if !found { // the rest may be a secret
-		word, _, more := strings.Cut(s, " ")
-		if more {
-			word += " …"
+	if !found { // what follows a name may be a secret, and so may all of it
+		if end := strings.IndexFunc(s, isNoName); end > 0 {
+			return proto.Field{}, fmt.Errorf("%.60q is not a header; write 'Name: value'", s[:end]+" …")
 		}
-		return proto.Field{}, fmt.Errorf("%.60q is not a header; write 'Name: value'", word)
+		return proto.Field{}, errors.New("is not a header; write 'Name: value'")
 	}
 	f := proto.Field{Name: name, Value: strings.Trim(value, " \t")}
 	return f, errors.Join(checkField(f), Unmarked("header "+f.Name, f.Value))

@@ -226,7 +226,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"headers":"x"}`, `1:2: headers is a string; {"Name": "value"} or ["Name: value"] is wanted`},
 		{`{"headers":{"a":1}}`, `1:2: a is a number; a string is wanted`},
 		{`{"headers":{"a b":"c"}}`, `1:2: header name "a b" is not a token`},
-		{`{"headers":["a"]}`, `1:2: "a" is not a header; write 'Name: value'`},
+		{`{"headers":["a"]}`, `1:2: is not a header; write 'Name: value'`},
 		{`{"headers":{"a":"b\r\nc: d"}}`, `1:2: header a: its value contains CR, LF or NUL`},
 		{"{\"body\":\"\xff\"}", `1:10: is not UTF-8`},
 		{``, ` has no request; write one a line, as in {"url": "/"}`},

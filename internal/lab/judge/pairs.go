@@ -41,7 +41,7 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 		return !p.Control && !keep(p.Comparison)
 	})
 	judgeTogether(all, q.look)
-	if q.screen {
+	if q.screen && q.look <= 1 { // Lenth's method knows no looks
 		judgeUnreplicated(all)
 	}
 	table := make([]lab.Comparison, len(all))

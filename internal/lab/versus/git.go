@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"strings"
@@ -27,6 +28,13 @@ func OpenGit(ctx context.Context, dir string, revisions []string) (*Git, error) 
 	if n := len(revisions); n < leastServers {
 		return nil, fmt.Errorf("--git: two revisions are wanted, or more, as in --git main HEAD; %d "+
 			"given", n)
+	}
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR",
+		"GIT_OBJECT_DIRECTORY"} {
+		if os.Getenv(name) != "" { // as in a hook: a clone's commands would change this repository
+			return nil, fmt.Errorf("--git: %s is set, as git does in hooks, and names another repository "+
+				"to all commands of git; unset it", name)
+		}
 	}
 	top, err := runGit(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {

@@ -49,7 +49,7 @@ func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 func (c *commandLine) addPlan(p loadplan.Plan) {
 	d := loadplan.DefaultPlan()
 	whole := func(n int) string { return strconv.Itoa(n) }
-	c.addFlag(p.Connections != d.Connections, "-c", whole(p.Connections))
+	c.addFlag(p.Connections != d.Connections || len(p.UserStages) > 0, "-c", whole(p.Connections))
 	c.addFlag(p.Threads > 0, "-t", whole(p.Threads)) // a default that depends on the machine
 	c.addArrivals(p)
 	c.addFlag(p.Requested > 0, "-n", strconv.FormatInt(p.Requested, 10))
