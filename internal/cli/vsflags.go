@@ -39,8 +39,8 @@ func (f *vsFlags) groups() []group {
 		{"git", "", "", "the words are revisions of this folder's repository", setSwitch(&f.git)},
 		{"build", "", "CMD", "builds a revision; {out} is a folder for what is built", setText(&f.build)},
 		{"run", "", "CMD", "runs a revision; {out} is that folder, {port} the port", setText(&f.command)},
-		{"allow", "", "LIST", "in what answers may differ: headers and aspects, as etag,body, or all;\n" +
-			"may be repeated",
+		{"allow", "", "LIST", "in what answers may differ: headers and aspects, as etag,body, or\n" +
+			"all; may be repeated",
 			f.addAllowed},
 		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setShare(&c.Margin)},
 		{"max-regression", "", "P%", "exit 1 if a server is worse than the first by more, twice",

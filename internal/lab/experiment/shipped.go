@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -94,6 +95,15 @@ func OpenShipped(name string) (*Experiment, error) {
 	}
 	e.Here = ""
 	return e, nil
+}
+
+// Open opens a file that the experiment file names. Of a shipped experiment that is in no folder
+// yet it is the file that ships.
+func (e *Experiment) Open(name string) (io.ReadCloser, error) {
+	if e.Here == "" && !filepath.IsAbs(filepath.FromSlash(name)) {
+		return shipped.Open(path.Join("shipped", e.File, name))
+	}
+	return os.Open(e.Path(name))
 }
 
 // Extract writes all files of a shipped experiment into dir, which it creates. It replaces no file.

@@ -48,7 +48,7 @@ func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
 // readData reads the table, which lies beside the experiment's file.
 func (f *filling) readData(e *experiment.Experiment, most int64) error {
 	name := e.Workload.Data
-	in, err := os.Open(e.Path(name))
+	in, err := e.Open(name)
 	if err != nil {
 		return e.FaultIn("workload.data", "", 0, err.Error())
 	}

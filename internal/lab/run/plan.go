@@ -2,7 +2,7 @@ package run
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -99,12 +99,12 @@ func buildRequests(e *experiment.Experiment, fill *filling, w experiment.Workloa
 	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request),
 		Names: &fill.names}
 	if w.RequestsFile != "" {
-		return readRequests(e, w.RequestsFile, func(f *os.File) ([]loadplan.Request, error) {
+		return readRequests(e, w.RequestsFile, func(f io.Reader) ([]loadplan.Request, error) {
 			return requests.Read(w.RequestsFile, f, d)
 		})
 	}
 	if w.URLs != "" {
-		return readRequests(e, w.URLs, func(f *os.File) ([]loadplan.Request, error) {
+		return readRequests(e, w.URLs, func(f io.Reader) ([]loadplan.Request, error) {
 			urls, err := requests.URLs(w.URLs, f, u, d.Names)
 			if err != nil {
 				return nil, err
@@ -137,7 +137,12 @@ func headerFields(r experiment.Request) (all []proto.Field) {
 func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
 	switch {
 	case r.BodyFile != "":
-		b, err := os.ReadFile(e.Path(r.BodyFile))
+		f, err := e.Open(r.BodyFile)
+		if err != nil {
+			return nil, fmt.Errorf("body_file: %w", err)
+		}
+		defer f.Close()
+		b, err := io.ReadAll(f)
 		if err != nil {
 			return nil, fmt.Errorf("body_file: %w", err)
 		}
@@ -149,8 +154,8 @@ func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error)
 }
 
 func readRequests(e *experiment.Experiment, name string,
-	read func(*os.File) ([]loadplan.Request, error)) ([]loadplan.Request, error) {
-	f, err := os.Open(e.Path(name))
+	read func(io.Reader) ([]loadplan.Request, error)) ([]loadplan.Request, error) {
+	f, err := e.Open(name)
 	if err != nil {
 		return nil, err
 	}
