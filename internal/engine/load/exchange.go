@@ -17,10 +17,14 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	}
 	tag := c.tags[len(c.tags)-1]
 	c.tags = c.tags[:len(c.tags)-1]
-	if c.exchanges[tag].waits {
+	x := &c.exchanges[tag]
+	if x.waits {
 		c.waiting--
 	}
-	c.exchanges[tag] = exchange{arrival: a, sent: w.now, handed: c.handed, live: true}
+	// Field by field: a whole exchange would be put together elsewhere and copied, which waits for
+	// its last stores.
+	x.due, x.request, x.counted, x.past = a.due, a.request, a.counted, a.past
+	x.sent, x.handed, x.status, x.live, x.waits = w.now, c.handed, 0, true, false
 	m := proto.Message{Request: int(a.request)}
 	if w.users != nil {
 		m = w.stepMessage(c, tag, a)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"syscall"
@@ -565,12 +566,16 @@ func (l *loop) Next() (ring.Completion, bool) {
 }
 
 func BenchmarkExchange(b *testing.B) {
-	b.Run("answers", func(b *testing.B) { benchmarkExchange(b, hello) })
-	b.Run("errors", func(b *testing.B) { benchmarkExchange(b, unavailable) })
+	b.Run("answers", func(b *testing.B) { benchmarkExchange(b, 1, hello) })
+	b.Run("pipelined", func(b *testing.B) { benchmarkExchange(b, 16, bytes.Repeat(hello, 16)) })
+	b.Run("errors", func(b *testing.B) { benchmarkExchange(b, 1, unavailable) })
 }
 
-func benchmarkExchange(b *testing.B, reply []byte) {
-	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 4, loadplan.Seconds(1000*s) })
+// benchmarkExchange measures exchanges of which that many are sent together and answered by reply.
+func benchmarkExchange(b *testing.B, together int, reply []byte) {
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Connections, p.Pipeline, p.Duration = 4, together, loadplan.Seconds(1000*s)
+	})
 	total := metric.NewCounters()
 	w := loopWorker(b, &p, &loop{reply: reply}, func(s *metric.Counters) { total.Merge(s) })
 	for b.Loop() {
