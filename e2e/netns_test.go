@@ -240,6 +240,7 @@ func testZones(t *testing.T) {
 	})}
 	go server.Serve(l)
 	defer server.Close()
+	awaitRoute(t, "fe80::b%lo", l.Addr().String())
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	url := "http://[fe80::a%25lo]:" + port
 	for _, ring := range []string{"epoll", "portable"} {
@@ -254,6 +255,27 @@ func testZones(t *testing.T) {
 	o := runDyno(t, 2, "-n", "60", "--source", "fe80::b%nowhere", url)
 	if want := "fe80::b%nowhere is no address of this machine"; !strings.Contains(o.stderr, want) {
 		t.Errorf("%s\nwant %s", o.stderr, want)
+	}
+}
+
+// awaitRoute waits until connections from an address to another open: the kernel adds the routes of
+// a new address a while after ip has ended.
+func awaitRoute(t *testing.T, from, to string) {
+	t.Helper()
+	source, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(from, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer := net.Dialer{LocalAddr: source}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		c, err := dialer.Dial("tcp", to)
+		if err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
 	}
 }
 

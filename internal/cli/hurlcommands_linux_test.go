@@ -91,13 +91,14 @@ func TestOneFileFiveCommands(t *testing.T) {
 	}
 	bought("lab", sum)
 
-	// No server has a mean of 1 ns, so the search tries lower and lower rates. What was due before
-	// each was measured is not in its checks.
+	// No server has a mean of 1 ns, so the search tries lower and lower rates. At the last one nothing
+	// is due while it measures, which is the generator's fault where that had no CPU meanwhile. What
+	// was due before each was measured is not in its checks.
 	const warmup, probe = 0.2, 0.5 // seconds
 	out, err := shell(t, dir, "dyno find --slo 'mean<1ns' -R 40 --probe-time 500ms --warmup 200ms --drain 1m "+
 		"--data users.csv --json find.json"+base).CombinedOutput()
 	var search capacity.Search
-	if read("find.json", &search); search.End != capacity.Missed {
+	if read("find.json", &search); search.End != capacity.Missed && search.End != capacity.ClientBound {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	due, measured, passed := 0, 0, int64(0)
