@@ -307,7 +307,7 @@ func (s *Screen) generatorRow() row {
 		if s.plan.Open() {
 			text += ", send lag max " + nanosText(iv.LagMax)
 		}
-		text += fmt.Sprintf("; %s under way, %s/s in", format.Count(iv.InFlight),
+		text += fmt.Sprintf("; %s in flight, %s/s in", format.Count(iv.InFlight),
 			perSecondText(iv, format.Size, iv.Received)) + ActiveUsers(s.plan, iv)
 	}
 	return row{fmt.Sprintf(screenFact, "generator", text), c}

@@ -40,7 +40,7 @@ func LiveLine(iv loadresult.Interval) string {
 	if iv.Completed > 0 {
 		s += fmt.Sprintf("  p50 %s  p99 %s", nanosText(iv.P50), nanosText(iv.P99))
 	}
-	return s + fmt.Sprintf("  %s/s in  %s under way  %s", perSecondText(iv, format.Size, iv.Received),
+	return s + fmt.Sprintf("  %s/s in  %s in flight  %s", perSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))
 }
 

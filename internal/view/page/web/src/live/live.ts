@@ -168,7 +168,7 @@ class Live {
       tile("p50, last second", "now.p50_us", s.p50_us, format.duration),
       tile("p99, last second", "now.p99_us", s.p99_us, format.duration),
       tile("max, last second", "now.max_us", s.max_us, format.duration),
-      tile("under way now", "now.in_flight", s.in_flight, format.count),
+      tile("in flight now", "now.in_flight", s.in_flight, format.count),
       tile("completed so far", "total.completed", this.total.completed, format.count),
       tile("errors so far", "total.errors", this.total.errors, format.count),
       tile("generator busy, last second", "now.busy_percent", s.busy_percent, format.percent),
