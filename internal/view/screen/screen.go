@@ -1,5 +1,5 @@
-// Package screen draws a run while it runs (--tui): curves of the last minute, a table of latencies,
-// the status codes, the errors and the generator. curve.go draws the curves.
+// Package screen draws a run while it runs (--tui): curves of the last minute, a table of
+// latencies, the status codes, the errors and the generator. curve.go draws the curves.
 package screen
 
 import (
