@@ -141,6 +141,11 @@ func TestReportedUsers(t *testing.T) {
 	if !sameChecks(names, all.sum.Checks, said) || all.iterations.Count != 2 {
 		t.Errorf("%+v, %d iterations, and it said %+v", all.sum.Checks, all.iterations.Count, said)
 	}
+	p := loadplan.DefaultPlan()
+	p.Checks = names
+	if part, err := all.partialResult(p); err != nil || !slices.Equal(part.Checks, append(said, result.CheckCount{Name: "own"})) {
+		t.Errorf("a lost agent's checks are %+v, %v", part.Checks, err)
+	}
 	for _, lie := range [][]result.CheckCount{nil, {{Name: "body", Passed: 5, Failed: 1}}, {{Name: "own", Passed: 4, Failed: 1}},
 		append(said, result.CheckCount{Name: "other", Passed: 1})} {
 		if sameChecks(names, all.sum.Checks, lie) {

@@ -269,7 +269,7 @@ func TestSecondsAndLive(t *testing.T) {
 		{SecondHeader(loadplan.Plan{Steps: []string{"a", "b"}}), "Second         Total      Req/s       Avg       p50" +
 			"       p99      In/s     Out/s   Errors    Iter/s  Iter p99"},
 		{SecondLine(loadplan.Plan{Steps: []string{"a", "b"}}, iterated, 1),
-			"10               1       0.00         –         –         –       0 B       0 B        0      3.00    2.50 s"},
+			"10             1       0.00         –         –         –       0 B       0 B        0      3.00    2.50 s"},
 		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
