@@ -1,10 +1,11 @@
-package report
+package screen
 
 import (
 	"fmt"
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/view/format"
+	"dyno/internal/view/report"
 )
 
 // scenarioRows are what users did so far and which checks failed; none without a scenario that has
@@ -24,7 +25,7 @@ func (s *Screen) iterationRow() row {
 	text := "none over yet"
 	if n := len(s.minute); n > 0 && s.errors.Iterations+s.errors.IterationsFailed > 0 {
 		iv := s.minute[n-1]
-		text = perSecondText(iv, format.Digits3, iv.Iterations) + "/s"
+		text = report.PerSecondText(iv, format.Digits3, iv.Iterations) + "/s"
 		if all := s.passages.ToSparse(); all.Count > 0 {
 			text += fmt.Sprintf("; p50 %s, p99 %s of all %s", format.Micros(float64(all.Quantile(0.5))/1e3),
 				format.Micros(float64(all.Quantile(0.99))/1e3), format.Count(all.Count))
@@ -35,7 +36,7 @@ func (s *Screen) iterationRow() row {
 	if s.errors.IterationsFailed > 0 {
 		c = format.Yellow
 	}
-	return row{fmt.Sprintf(screenFact, "iterations", text), c}
+	return row{fmt.Sprintf(factLine, "iterations", text), c}
 }
 
 // checkRow has how many checks passed, and the check that failed most often.
@@ -57,5 +58,5 @@ func (s *Screen) checkRow() row {
 				format.Count(sum.Failed), format.Count(worst.Failed), format.PlainLine(name))
 		}
 	}
-	return row{fmt.Sprintf(screenFact, "checks", text), c}
+	return row{fmt.Sprintf(factLine, "checks", text), c}
 }
