@@ -122,7 +122,8 @@ func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) e
 
 // checkChecks fails if the outcomes of checks in a second are of others than the plan's, negative
 // or more than a machine can have.
-func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax, seconds int64) error {
+func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax,
+	seconds int64) error {
 	if len(iv.Checks) > m.checks {
 		return fmt.Errorf("outcomes of %d checks, and the plan has %d", len(iv.Checks), m.checks)
 	}

@@ -43,9 +43,9 @@ func Secrets(p loadplan.Plan) (all []string) {
 	return all
 }
 
-// noteFilledBody notes the secrets of the body of the request of that number. Its holes have a value,
-// so that it is the JSON or the form that it will be. What a secret has besides its holes is noted;
-// of a body that is neither, each request notes its own.
+// noteFilledBody notes the secrets of the body of the request of that number. Its holes have a
+// value, so that it is the JSON or the form that it will be. What a secret has besides its holes is
+// noted; of a body that is neither, each request notes its own.
 func noteFilledBody(note redact.Replacer, p *loadplan.Plan, i int) {
 	redact.Replacer(func(name, value string) string {
 		if fixed := strings.ReplaceAll(value, holeValue, ""); fixed == value || name != "body" {

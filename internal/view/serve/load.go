@@ -213,7 +213,9 @@ func (v *Show) failedChecks() (all []result.CheckCount) {
 				Failed: n.Failed})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b result.CheckCount) int { return cmp.Compare(b.Failed, a.Failed) })
+	slices.SortStableFunc(all, func(a, b result.CheckCount) int {
+		return cmp.Compare(b.Failed, a.Failed)
+	})
 	return all[:min(len(all), mostFailures)]
 }
 
