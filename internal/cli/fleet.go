@@ -35,7 +35,8 @@ No file has a secret in it: each says how its agents get their tokens.
 
 func fleetVerbs() []verb {
 	return []verb{
-		{name: "agent", args: "--join TOKEN|@FILE|-", does: "run an agent: this machine makes loads for a fleet", run: runAgent,
+		{name: "agent", args: "--join TOKEN|@FILE|-",
+			does: "run an agent: this machine makes loads for a fleet", run: runAgent,
 			groups: new(agentFlags).groups, more: agentNotes, examples: agentExamples},
 		{name: "fleet up", args: "[flags]", does: "run the hub that agents of a fleet join",
 			run: fleetUp, groups: newUpFlags().groups, more: upNotes,

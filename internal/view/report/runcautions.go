@@ -66,7 +66,8 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 	return all
 }
 
-// haveFailed reports whether iterations failed that matter, on this machine: agents keep no answers.
+// haveFailed reports whether iterations failed that matter, on this machine: agents keep no
+// answers.
 func haveFailed(r *result.Result) bool {
 	_, failing := failedIterations(r)
 	return failing && r.Fleet == nil
