@@ -287,7 +287,7 @@ func TestHalfDead(t *testing.T) {
 	})
 	o := runDyno(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
 	checkBalanced(t, o.result, -1)
-	want := "2 of 4 connections never completed an exchange: the load was that of the others"
+	want := "2 of 4 connections never completed a request: the load was that of the others"
 	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
 		t.Errorf("%+v, said %q", o.result.Connections, said)
 	}
