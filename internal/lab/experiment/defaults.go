@@ -32,6 +32,11 @@ func (w *Warmup) setDefaults() {
 
 func (c *Clients) setDefaults() { *c = Clients{Count: 1, Isolate: NoNamespace} }
 
+// LeastRounds is the fewest rounds that can show a difference at 5 %, whatever the number of
+// comparisons. The signs of six rounds have 2⁶ combinations, of which a clear difference has two.
+// With fewer rounds even the widest interval covers less than 95 %.
+const LeastRounds = 6
+
 func (s *Short) setDefaults() { *s = Short{Rounds: LeastRounds, Measure: Duration(time.Second)} }
 
 // quickLevels is how many levels --quick keeps: a file has the most important ones first.
@@ -72,6 +77,7 @@ func (e *Experiment) derive() {
 		e.Levels = make([]Level, 1)
 		e.Levels[0].setDefaults()
 	}
+	e.separateRates()
 	for i := range e.Levels {
 		e.Levels[i].derive()
 	}
@@ -88,8 +94,10 @@ func (e *Experiment) derive() {
 		d.MaxRounds = max(30, d.Rounds)
 	}
 	if q := &e.Design.Quick; q.Levels == nil {
-		for _, l := range e.Levels[:min(len(e.Levels), quickLevels)] {
-			q.Levels = append(q.Levels, l.Name)
+		for i, l := range e.Levels {
+			if e.entries[i] < quickLevels {
+				q.Levels = append(q.Levels, l.Name)
+			}
 		}
 	}
 	for i := range e.Variants {
@@ -102,12 +110,16 @@ func (e *Experiment) derive() {
 func (l *Level) derive() {
 	switch {
 	case l.Name != "":
+	case l.IsSearch():
+		l.Name = "max"
+	case l.Share > 0:
+		l.Name = shareName("load", l.Share)
 	case l.IsOpen():
-		l.Name = "r" + strconv.FormatFloat(float64(l.Rate), 'f', -1, 64)
+		l.Name = "r" + l.Rate.String()
 	default:
 		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
 	}
-	if l.IsOpen() && l.Arrival == "" {
+	if (l.IsOpen() || l.IsSearch()) && l.Arrival == "" {
 		l.Arrival = "constant"
 	}
 }

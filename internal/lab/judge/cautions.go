@@ -43,6 +43,10 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
 			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
 	}
+	all = append(all, queueCautions(r)...)
+	if s := r.Sensitive; s != nil && s.Matters {
+		all = append(all, s.Sentence)
+	}
 	if len(r.Looks) > 0 {
 		all = append(all, lookCaution(r))
 	}
