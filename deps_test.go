@@ -79,7 +79,7 @@ server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment: engine/check nearest redact result objective stats / go.yaml.in/yaml
-lab/design: lab/experiment stats /
+lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
@@ -121,6 +121,7 @@ bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
 bench/search: /
+bench/frontier/server: / golang.org/x/sys
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /
 lab/experiment/shipped/nginx-in-front-of-go/server: /

@@ -22,7 +22,7 @@ const (
 	stepDown   = 0.95 // when a confirmation fails
 
 	largestStep = 2.0 // factor between two rates, until one is met and one is not
-	steps      = 10   // down, at most
+	steps       = 10  // down, at most
 )
 
 // defaultErrors is met in addition when no objective says how many requests may

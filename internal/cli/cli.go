@@ -142,7 +142,7 @@ func loadVerbs() []verb {
 			groups: new(helpFlag).groups, examples: []string{"dyno lab list"}},
 		{name: "lab init", args: "[flags] [FILE]", does: "write an experiment file to begin with",
 			run: labInit, groups: new(initFlags).groups,
-			examples: []string{"dyno lab init new.yaml", "dyno lab init --hurl login.hurl shop.yaml"}},
+			examples: []string{"dyno lab init new.yaml", "dyno lab init --hurl login.hurl shop.yaml", "dyno lab init --from DIR"}},
 		{name: "lab check", args: "[--start] FILE|NAME...", run: labCheck,
 			does:     "say what is wrong with an experiment file, or try its servers",
 			groups:   new(labCheckFlags).groups,
