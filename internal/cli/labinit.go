@@ -41,7 +41,8 @@ func labInit(s streams, args []string) int {
 		return s.refuseFlags("lab init", faults)
 	}
 	if f.from != "" && f.hurl != "" {
-		return s.refuseFlags("lab init", []string{"--from and --hurl: each writes another experiment; give one"})
+		return s.refuseFlags("lab init", []error{errors.New("--from and --hurl: each writes another " +
+			"experiment; give one")})
 	}
 	if f.from != "" {
 		return s.initFollowUp(f.from, p.words)

@@ -10,8 +10,8 @@ type Frontier struct {
 	Queues []Queue   `json:"queues,omitempty"`
 }
 
-// A Queue is a pair of arms at a level of which the cheaper one has more requests in flight: what it
-// saves it may save because requests wait, and are handled many at a time.
+// A Queue is a pair of arms at a level of which the cheaper one has more requests in flight: what
+// it saves it may save because requests wait, and are handled many at a time.
 type Queue struct {
 	Level    string         `json:"level"`
 	Arm      string         `json:"arm"` // the cheaper one

@@ -29,8 +29,8 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 // CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
 
-// InFlight is the name of the measure of requests in flight on average: rate × mean latency (Little's
-// law; Little, Operations Research 9, 1961).
+// InFlight is the name of the measure of requests in flight on average: rate × mean latency
+// (Little's law; Little, Operations Research 9, 1961).
 const InFlight = "in_flight"
 
 // Measures are all measures, in the order in which they are shown.

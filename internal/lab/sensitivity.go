@@ -9,7 +9,7 @@ type Sensitivity struct {
 	Level    string             `json:"level"`
 	Metric   string             `json:"metric"`
 	Settings []SensitiveSetting `json:"settings"`
-	Skipped  []string           `json:"skipped,omitempty"` // settings that could not be tried, with the reason
+	Skipped  []string           `json:"skipped,omitempty"` // what was not tried, with the reason
 	Matters  bool               `json:"matters"`           // one moves it by more than the margin
 	Sentence string             `json:"sentence"`
 }

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command server answers GET with 13 bytes, in one of two ways: with net/http, or, with -wait, with a
-// loop that waits on purpose. Such a loop sleeps, and then answers all that has arrived meanwhile. It
-// needs less CPU time per request, because it wakes up less often, and each request waits longer.
+// Command server answers GET with 13 bytes, in one of two ways: with net/http, or, with -wait, with
+// a loop that waits on purpose. Such a loop sleeps, and then answers all that has arrived meanwhile.
+// It needs less CPU time per request, because it wakes up less often, and each request waits longer.
 package main
 
 import (
@@ -18,7 +18,8 @@ import (
 )
 
 // answer is what a request gets.
-const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world\n"
+const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" +
+	"Content-Length: 13\r\n\r\nHello, world\n"
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:8080", "address")
@@ -52,7 +53,8 @@ func serveBatches(l *net.TCPListener, wait time.Duration) error {
 	}
 	door := int(f.Fd())
 	watch := func(fd int) error {
-		return unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+		return unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd,
+			&unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 	}
 	if err := watch(door); err != nil {
 		return err
@@ -87,7 +89,7 @@ func answerAll(fd int, buffer []byte) {
 		return
 	}
 	requests := bytes.Count(buffer[:max(n, 0)], []byte("\r\n\r\n"))
-	if requests > 0 {
-		unix.Write(fd, bytes.Repeat([]byte(answer), requests)) // a peer that is gone is closed at its next read
+	if requests > 0 { // if the peer is gone, the next read closes the connection
+		unix.Write(fd, bytes.Repeat([]byte(answer), requests))
 	}
 }

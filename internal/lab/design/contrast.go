@@ -114,7 +114,8 @@ func (g contrastGroup) mainEffects() (all []Contrast) {
 }
 
 // withValue is the variant that has base instead of value, and is v otherwise.
-func (g contrastGroup) withValue(v experiment.Variant, factor, value, base string) (experiment.Variant, bool) {
+func (g contrastGroup) withValue(v experiment.Variant,
+	factor, value, base string) (experiment.Variant, bool) {
 	if had, is := v.ValueOf(factor); !is || had != value {
 		return experiment.Variant{}, false
 	}
@@ -124,7 +125,9 @@ func (g contrastGroup) withValue(v experiment.Variant, factor, value, base strin
 			want[i].Value = base
 		}
 	}
-	i := slices.IndexFunc(g.variants, func(w experiment.Variant) bool { return slices.Equal(w.Factors, want) })
+	i := slices.IndexFunc(g.variants, func(w experiment.Variant) bool {
+		return slices.Equal(w.Factors, want)
+	})
 	if i < 0 {
 		return experiment.Variant{}, false
 	}

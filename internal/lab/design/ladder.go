@@ -22,7 +22,9 @@ func Ladder(levels []experiment.Level) (rungs []experiment.Level) {
 			l.Name, l.Rate = first.Name, first.Rate
 			return !open || l != first
 		})
-		slices.SortStableFunc(rungs, func(a, b experiment.Level) int { return cmp.Compare(a.Rate, b.Rate) })
+		slices.SortStableFunc(rungs, func(a, b experiment.Level) int {
+			return cmp.Compare(a.Rate, b.Rate)
+		})
 		rungs = slices.CompactFunc(rungs, func(a, b experiment.Level) bool { return a.Rate == b.Rate })
 		if len(rungs) >= ladderLeast {
 			return rungs

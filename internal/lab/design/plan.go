@@ -43,7 +43,8 @@ func Arms(e *experiment.Experiment, variants []experiment.Variant) []Arm {
 	}
 	for i := len(arms) - 1; i >= 0 && e.Design.AA; i-- {
 		if name := arms[i].Name; compared[name] {
-			control := Arm{Name: name + experiment.ControlMark, AA: true, Baseline: name, Variant: arms[i].Variant}
+			control := Arm{Name: name + experiment.ControlMark, AA: true, Baseline: name,
+				Variant: arms[i].Variant}
 			arms = slices.Insert(arms, i+1, control)
 		}
 	}
@@ -135,12 +136,15 @@ func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
 	return x
 }
 
-// How long a search takes, in windows: two probes, and the confirmation, which is twice as long, each
-// with a fifth of it as warm-up; or eight probes, some of them extended, and two confirmations.
+// How long a search takes, in windows: two probes, and the confirmation, which is twice as long,
+// each with a fifth of it as warm-up; or eight probes, some of them extended, and two confirmations.
 const (
 	searchLeast = 5
 	searchMost  = 20
 )
+
+// searchWindow is the shortest window in which a queue above the limit grows enough to be seen.
+const searchWindow = 2 * time.Second
 
 // longest is more than anybody waits for.
 const longest = 366 * 24 * time.Hour
@@ -175,6 +179,10 @@ func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Wa
 		"without the A/A arm nothing tells how large a difference this machine makes of none")
 	warn(d.Isolation == experiment.Shared, "design.isolation",
 		"none: a server keeps what an earlier trial left in it, and rounds are not independent")
+	warn(slices.ContainsFunc(e.Levels, experiment.Level.IsSearch) &&
+		time.Duration(d.Measure) < searchWindow, "design.measure",
+		"%v: a search (find) in such windows takes a rate that is slightly too high for one that is "+
+			"met; give %v or more", d.Measure, searchWindow)
 	shared := slices.ContainsFunc(d.CPUs.Generator, func(c int) bool {
 		return slices.Contains(d.CPUs.Server, c)
 	})
@@ -223,7 +231,11 @@ func Quick(e *experiment.Experiment) *experiment.Experiment {
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
 	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so not longer
-	shorten(&d.Measure, time.Duration(d.Quick.Measure))
+	window := time.Duration(d.Quick.Measure)
+	if slices.ContainsFunc(e.Levels, experiment.Level.IsSearch) {
+		window = max(window, searchWindow)
+	}
+	shorten(&d.Measure, window)
 	shorten(&d.Cooldown, 100*time.Millisecond)
 	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l experiment.Level) bool {
 		return !slices.Contains(d.Quick.Levels, l.Name)

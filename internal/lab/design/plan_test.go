@@ -2,6 +2,7 @@ package design
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,11 +13,11 @@ import (
 
 func everything(t *testing.T) *experiment.Experiment {
 	t.Helper()
-	e, err := experiment.ReadFile("../experiment/testdata/good/everything.yaml")
+	text, err := os.ReadFile("../experiment/testdata/good/everything.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return mustRead(t, string(text))
 }
 
 func mustRead(t *testing.T, text string) *experiment.Experiment {

@@ -17,6 +17,8 @@ type checker struct {
 	*decoder
 	stat  func(path string) error // checks that a file exists
 	found map[string]int          // how often a fragment was reported: see addMisuse
+
+	entries []int // of each level, its place in the file's list
 }
 
 // Patterns of names that become parts of file names, commands or templates.

@@ -67,8 +67,9 @@ func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(30 * time.Second)} 
 
 func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * time.Second)} }
 
-// derive sets what depends on the rest of the file.
-func (e *Experiment) derive() {
+// derive sets what depends on the rest of the file. It returns the place of each level in the
+// file's list, where one with several rates stands for several.
+func (e *Experiment) derive() (entries []int) {
 	if len(e.Workload.Expect.Status) == 0 {
 		e.Workload.Expect.Status = Statuses{{200, 299}}
 	}
@@ -77,7 +78,7 @@ func (e *Experiment) derive() {
 		e.Levels = make([]Level, 1)
 		e.Levels[0].setDefaults()
 	}
-	e.separateRates()
+	entries = e.separateRates()
 	for i := range e.Levels {
 		e.Levels[i].derive()
 	}
@@ -95,7 +96,7 @@ func (e *Experiment) derive() {
 	}
 	if q := &e.Design.Quick; q.Levels == nil {
 		for i, l := range e.Levels {
-			if e.entries[i] < quickLevels {
+			if entries[i] < quickLevels {
 				q.Levels = append(q.Levels, l.Name)
 			}
 		}
@@ -105,6 +106,7 @@ func (e *Experiment) derive() {
 			e.Variants[i].Value.Processes[j].derive()
 		}
 	}
+	return entries
 }
 
 func (l *Level) derive() {

@@ -34,8 +34,6 @@ type Experiment struct {
 	Gate        *Gate               `json:"gate,omitempty"`
 	Profile     *Profile            `json:"profile,omitempty"` // nil: no profile is taken
 
-	entries []int // of each level, its place in the file's list
-
 	File   string `json:"-"` // the name it was read by
 	Here   string `json:"-"` // absolute path of the file's folder; "" when it ships inside dyno
 	Source []byte `json:"-"` // the file, byte for byte
@@ -201,7 +199,7 @@ type Level struct {
 
 	Connections Count     `json:"connections" range:"1,1048576"`
 	Rate        Rate      `json:"rate,omitempty"`  // a second, in all; 0: closed
-	Share       Share     `json:"share,omitzero"`  // or likewise, of the smallest capacity of all variants
+	Share       Share     `json:"share,omitzero"`  // or that share of the smallest capacity
 	Rates       *Rates    `json:"rates,omitempty"` // or several; derive makes a level of each
 	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
 	Reconnect   Reconnect `json:"reconnect,omitzero"`

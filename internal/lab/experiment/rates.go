@@ -30,10 +30,9 @@ func (r *Rates) UnmarshalText(b []byte) error {
 }
 
 // separateRates makes a level of each rate of a level. Its name is that of the level with the rate,
-// or with the share in percent.
-func (e *Experiment) separateRates() {
+// or with the share in percent. It returns the place of each level in the file's list.
+func (e *Experiment) separateRates() (entries []int) {
 	var all []Level
-	e.entries = nil
 	for i, l := range e.Levels {
 		several := []Level{l}
 		if l.Rates != nil {
@@ -41,11 +40,12 @@ func (e *Experiment) separateRates() {
 			e.Design.Quick.Levels = replaceName(e.Design.Quick.Levels, l.Name, several)
 		}
 		for range several {
-			e.entries = append(e.entries, i)
+			entries = append(entries, i)
 		}
 		all = append(all, several...)
 	}
 	e.Levels = all
+	return entries
 }
 
 func (l Level) oneOfEach() (all []Level) {

@@ -11,8 +11,8 @@ import (
 )
 
 // StandingOut are the factors of a screening that make a difference, alone or together with
-// another, in the file's order. Of interactions that a screening cannot tell apart all factors may be
-// the reason, but only that of the first pair is taken.
+// another, in the file's order. Of interactions that a screening cannot tell apart it takes the
+// factors of the first.
 func StandingOut(r *lab.Record) (factors []string) {
 	for _, f := range r.Experiment.Factors {
 		if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {

@@ -10,8 +10,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// queueFactor is how many times as many requests in flight make a cheaper server suspicious. Servers
-// that handle each request when it arrives differ by less at a load below their capacity.
+// queueFactor is how many times as many requests in flight make a cheaper server suspicious.
+// Servers that handle each request when it arrives differ by less at a load below their capacity.
 const queueFactor = 1.5
 
 // frontierOf is the frontier of the open levels that differ in their rate alone; nil if there are

@@ -50,8 +50,8 @@ func frontier(t *testing.T, plain, other model, noise float64, seed uint64) *lab
 					Slot: lab.Slot{Round: round + 1, Arm: a.Name, Level: l.Name},
 					Result: &result.Result{Rate: result.Rate{Completed: rate},
 						Latency: &result.Distribution{Mean: vary(m.latency(rate))},
-						Server: &result.Server{Processes: []result.Usage{
-							{CPU: probe.Value(vary(m.cpu(rate)))}}}}})
+						Observed: result.Observed{Server: &result.Server{Processes: []result.Usage{
+							{CPU: probe.Value(vary(m.cpu(rate)))}}}}}})
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// sensitivityOf computes how much the settings of the generator that were tried move their cell; nil
-// if none was tried. What was skipped is that of the record.
+// sensitivityOf computes how much the settings of the generator that were tried move their cell;
+// nil if none was tried. What was skipped is that of the record.
 func sensitivityOf(r *lab.Record, trials []*lab.Trial) *lab.Sensitivity {
 	trials = slices.DeleteFunc(slices.Clone(trials), func(t *lab.Trial) bool {
 		return !t.TriesGenerator()
@@ -61,8 +61,8 @@ func settingRows(s *lab.Sensitivity, trials []*lab.Trial) (rows [][]float64) {
 	return rows
 }
 
-// controlFloor is the share by which A/A says that the cell may differ from itself; 0 if that is not
-// known.
+// controlFloor is the share by which A/A says that the cell may differ from itself; 0 if that is
+// not known.
 func controlFloor(r *lab.Record, s *lab.Sensitivity) float64 {
 	for _, c := range r.Verdicts {
 		if c.Control && c.Baseline == s.Arm && c.Metric == s.Metric && c.Level == s.Level &&
@@ -101,8 +101,8 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 	if v.Estimate < 1 {
 		low, high = -high, -low
 	}
-	s.Sentence = fmt.Sprintf("the choice of generator moves %s of %s at %s by %.2g %% [%.2g, %.2g] (%s)",
-		s.Metric, s.Arm, s.Level, math.Abs(100*(v.Estimate-1)), low, high, s.Settings[most].Name)
+	s.Sentence = fmt.Sprintf("the choice of generator moves %s of %s at %s by %.2g %% [%.2g, %.2g] "+
+		"(%s)", s.Metric, s.Arm, s.Level, math.Abs(100*(v.Estimate-1)), low, high, s.Settings[most].Name)
 }
 
 // distance is by which share a ratio differs from 1.

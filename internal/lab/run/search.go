@@ -54,6 +54,9 @@ func (r *running) searchRate(ctx context.Context, t *lab.Trial, l experiment.Lev
 	if err != nil {
 		return last, err
 	}
+	if kept == nil { // it ended before its first probe
+		return nil, errors.New(found.Reason)
+	}
 	s := t.Search
 	s.End, s.Reason = string(found.End), found.Reason
 	for to, from := range map[*float64]*float64{&s.Certified: found.Certified, &s.Low: found.Low,

@@ -84,7 +84,7 @@ func (s *simulated) load(_ context.Context, p loadplan.Plan, each func(loadresul
 const searching = `
 version: 1
 name: searching
-design: {rounds: 8, warmup: {min: 0, max: 1s}, measure: 2s, cooldown: 0}
+design: {rounds: 6, warmup: {min: 0, max: 1s}, measure: 2s, cooldown: 0}
 levels: [{find: 'p99<20ms', arrival: ARRIVAL}]
 variants:
   base: {url: http://base.invalid/}
@@ -152,7 +152,7 @@ func TestCapacityOfKnownServers(t *testing.T) {
 			}
 		}
 		t.Logf("random %v: %d of %d intervals have %.3f in them, %d are below 1; %.1f loads a trial",
-			test.random, covered, experiments, test.ratio, different, float64(loads)/float64(24*experiments))
+			test.random, covered, experiments, test.ratio, different, float64(loads)/float64(18*experiments))
 		if covered < 18 {
 			t.Errorf("random %v: %d of %d intervals have the true ratio, %.3f", test.random, covered,
 				experiments, test.ratio)

@@ -88,8 +88,8 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 	threads := generatorThreads(l, r.record.CPUs.Generator)
 	for _, n := range []int{threads / 2, 2 * threads} {
 		if n < 1 || n > int(l.Connections) {
-			s.Skipped = append(s.Skipped, fmt.Sprintf("%d threads: there are %d threads and %d connections",
-				n, threads, l.Connections))
+			s.Skipped = append(s.Skipped, fmt.Sprintf("%d threads: there are %d threads and %d "+
+				"connections", n, threads, l.Connections))
 			continue
 		}
 		name := fmt.Sprintf("%d threads instead of %d", n, threads)
@@ -97,7 +97,8 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 	}
 	other := map[string]string{"epoll": "uring", "uring": "epoll"}[ring]
 	if other == "" {
-		s.Skipped = append(s.Skipped, "another ring: there is none on this platform, or for this protocol")
+		s.Skipped = append(s.Skipped, "another ring: there is none on this platform, or for this "+
+			"protocol")
 	} else {
 		all = append(all, tunedArm(a, other+" instead of "+ring,
 			func(p *loadplan.Plan) { p.Ring = other }))
@@ -148,6 +149,6 @@ func sensitivityTime(e *experiment.Experiment) time.Duration {
 		return 0
 	}
 	d, settings := e.Design, 5
-	one := startTime + time.Duration(d.Warmup.Min) + time.Duration(d.Measure) + time.Duration(d.Cooldown)
+	one := startTime + time.Duration(d.Warmup.Min+d.Measure+d.Cooldown)
 	return time.Duration(fewestTried*settings) * one
 }

@@ -6,8 +6,8 @@
 // whose name ends in Section returns a part of a report.
 //
 //	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
-//	               findings.go (fairness, grades, profiles, method), loads.go, shift.go, serversettings.go,
-//	               programs.go, correction.go
+//	               findings.go (fairness, grades, profiles, method), loads.go, shift.go,
+//	               serversettings.go, programs.go, correction.go
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)

@@ -46,8 +46,8 @@ func frontierSection(r *lab.Record) section {
 	out := section{head: "Efficiency at rising rates", sides: "lrrrrr", table: format.Table{{"variant",
 		"rate (req/s)", "CPU (µs/req)", "mean latency (µs)", "p99 (µs)", "in flight"}}}
 	if c := r.Chosen; c != nil {
-		out.text = append(out.text, fmt.Sprintf("The rates are shares of the smallest capacity, %s/s of %s.",
-			format.Digits3(c.Capacity), format.PlainLine(c.Arm)))
+		out.text = append(out.text, fmt.Sprintf("The rates are shares of the smallest capacity, %s/s "+
+			"of %s.", format.Digits3(c.Capacity), format.PlainLine(c.Arm)))
 	}
 	for _, arm := range r.Arms {
 		for i, level := range f.Levels {
@@ -87,8 +87,8 @@ func idleText(r *lab.Record, arm string) string {
 	if idle == 0 || busy == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: a request costs %s of CPU at %s/s, the lowest rate, and %s at %s/s: %s times "+
-		"as much when nearly idle.", format.PlainLine(arm), format.Micros(idle),
+	return fmt.Sprintf("%s: a request costs %s of CPU at %s/s, the lowest rate, and %s at %s/s: %s "+
+		"times as much when nearly idle.", format.PlainLine(arm), format.Micros(idle),
 		format.Exact3(f.Rates[0]), format.Micros(busy), format.Exact3(f.Rates[last]),
 		format.RatioAlone(idle/busy))
 }
