@@ -1,8 +1,9 @@
 //go:build linux
 
 // Command server answers GET with 13 bytes, in one of two ways: with net/http, or, with -wait, with
-// a loop that waits on purpose. Such a loop sleeps, and then answers all that has arrived meanwhile.
-// It needs less CPU time per request, because it wakes up less often, and each request waits longer.
+// a loop that waits on purpose. Such a loop sleeps, and then answers all that has arrived
+// meanwhile. It needs less CPU time per request, because it wakes up less often, and each request
+// waits longer.
 package main
 
 import (

@@ -137,7 +137,8 @@ func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
 }
 
 // How long a search takes, in windows: two probes, and the confirmation, which is twice as long,
-// each with a fifth of it as warm-up; or eight probes, some of them extended, and two confirmations.
+// each with a fifth of it as warm-up; or eight probes, some of them extended, and two
+// confirmations.
 const (
 	searchLeast = 5
 	searchMost  = 20
@@ -227,7 +228,9 @@ func WithRates(e *experiment.Experiment, rates map[string]float64) *experiment.E
 func Quick(e *experiment.Experiment) *experiment.Experiment {
 	q := *e
 	d := &q.Design
-	shorten := func(t *experiment.Duration, most time.Duration) { *t = min(*t, experiment.Duration(most)) }
+	shorten := func(t *experiment.Duration, most time.Duration) {
+		*t = min(*t, experiment.Duration(most))
+	}
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
 	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so not longer

@@ -88,7 +88,7 @@ func queueCautions(r *lab.Record) (all []string) {
 
 // twoDigits is a factor with two significant digits.
 func twoDigits(x float64) string {
-	if x >= 10 {
+	if x >= 9.95 {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.1f", x)

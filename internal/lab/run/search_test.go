@@ -129,16 +129,19 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 
 // The interval of the ratio of two capacities has the true ratio in it: that of the service times,
 // if arrivals and service are regular, and that of M/M/1 queues, whose latency is exponential with
-// the rate μ−λ, if both are random: λ = μ − ln 100 / 20 ms.
+// the rate μ−λ, if both are random: λ = μ − ln 100 / 20 ms. EXPERIMENTS=200 tries both more often.
 func TestCapacityOfKnownServers(t *testing.T) {
 	limit := func(mean float64) float64 { return 1/mean - math.Log(100)/0.020 }
+	experiments, given := 20, os.Getenv("EXPERIMENTS")
+	if n, err := strconv.Atoi(given); err == nil {
+		experiments = n
+	}
 	for _, test := range []struct {
 		random bool
 		ratio  float64
 	}{{false, 1 / 1.1}, {true, limit(0.0011) / limit(0.001)}} {
-		experiments := 20
-		if n, err := strconv.Atoi(os.Getenv("EXPERIMENTS")); err == nil {
-			experiments = n
+		if test.random && given == "" {
+			continue // it takes twice as long, and says the same
 		}
 		covered, loads, different := 0, 0, 0
 		for seed := range uint64(experiments) {
@@ -153,11 +156,11 @@ func TestCapacityOfKnownServers(t *testing.T) {
 		}
 		t.Logf("random %v: %d of %d intervals have %.3f in them, %d are below 1; %.1f loads a trial",
 			test.random, covered, experiments, test.ratio, different, float64(loads)/float64(18*experiments))
-		if covered < 18 {
+		if covered < experiments*9/10 {
 			t.Errorf("random %v: %d of %d intervals have the true ratio, %.3f", test.random, covered,
 				experiments, test.ratio)
 		}
-		if !test.random && different < 18 {
+		if !test.random && different < experiments*9/10 {
 			t.Errorf("%d of %d show the difference", different, experiments)
 		}
 	}
