@@ -306,7 +306,10 @@ func runPeer(p peer) func(streams, []string) int {
 
 // reportAsPeer writes the other tool's report, and to stderr where that tool would have lied.
 func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
-	l.URL, l.Threads = l.url, r.Plan.Threads
+	l.URL, l.Threads, l.Limit = l.url, r.Plan.Threads, l.capped
+	if l.Method = l.method; l.Method == "" {
+		l.Method = "GET"
+	}
 	if r.Answers() > 0 || l.Tool != "wrk" && l.Tool != "wrk2" { // which print nothing then
 		if err := peers.Write(s.out, l.Run, r); err != nil {
 			return s.writeExitCode(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,16 +52,15 @@ func wrkFlags() []peerFlag {
 		{"t threads", "N", "threads (2)", setThreads},
 		{"s script", "S", "a script in Lua", same("--script")},
 		{"H header", "H", "a header; may be repeated", same("-H")},
-		{"latency", "", "print the distribution of latency", setDetail},
-		{"timeout", "T", "for a request (2s)", same("--timeout")},
+		{"L latency", "", "print the distribution of latency", setDetail},
+		{"T timeout", "T", "for a request (2s)", same("--timeout")},
 	}...)
 }
 
 func wrk2Flags() []peerFlag {
 	return append(wrkFlags(), []peerFlag{
-		{"L", "", "print the distribution of latency", setDetail},
-		{"U u_latency", "", "the same", setDetail},
-		{"B batch_latency", "", "the same", setDetail},
+		{"U u_latency", "", "the same, and latency from when requests were sent", setUncorrected},
+		{"B batch_latency", "", "changes nothing here", unused},
 		{"R rate", "N", "requests a second in all; wrk2 wants it", setPeerRate},
 	}...)
 }
@@ -120,9 +120,15 @@ func heyFlags() []peerFlag {
 		{"disable-compression disable-redirects", "", "change nothing here", unused},
 		{"cpus", "N", "threads", setThreads},
 		{"o", "csv", "not possible here",
-			refused("dyno hey keeps no time of each request, which csv lists")},
+			refused("dyno hey keeps no time of each request; dyno run --log FILE.csv does")},
 		{"x", "PROXY", "not possible here", refused("dyno hey uses no proxy")},
 	}...)
+}
+
+// setUncorrected prints latency from when requests were due and from when they were sent.
+func setUncorrected(l *peerLoad, v string) error {
+	l.Uncorrected = true
+	return setDetail(l, v)
 }
 
 // setField adds a header of that name.
@@ -164,11 +170,38 @@ func ohaFlags() []peerFlag {
 		{"no-tui no-color disable-compression w wait-ongoing-requests-after-deadline no-pre-lookup", "",
 			"change nothing here", unused},
 		{"fps r redirect worker-threads", "N", "change nothing here", unused},
-		{"x burst-delay burst-rate o output output-format u time-unit db-url unix-socket connect-to",
-			"V", "not possible here", refused("dyno oha does not have it")},
-		{"F form j json rand-regex-url urls-from-file", "", "not possible here",
+		{"u time-unit", "U", "unit of the text: ns, us, ms, s, m or h", setUnit},
+		{"output-format", "F", "text, json or quiet", setForm},
+		{"j json", "", "JSON, as --output-format json", func(l *peerLoad, _ string) error {
+			return setForm(l, "json")
+		}},
+		{"x burst-delay burst-rate o output db-url unix-socket connect-to", "V", "not possible here",
+			refused("dyno oha does not have it")},
+		{"F form rand-regex-url urls-from-file", "", "not possible here",
 			refused("dyno oha does not have it; see dyno help run")},
 	}...)
+}
+
+func setUnit(l *peerLoad, v string) error {
+	if all := peers.OhaUnits(); !slices.Contains(all, v) {
+		return fmt.Errorf("%q is not one of %s", v, strings.Join(all, ", "))
+	}
+	l.Unit = v
+	return nil
+}
+
+func setForm(l *peerLoad, v string) error {
+	switch v {
+	case "text":
+		v = ""
+	case "json", "quiet":
+	case "csv":
+		return errors.New("dyno oha keeps no time of each request; dyno run --log FILE.csv does")
+	default:
+		return fmt.Errorf("%q is not one of text, json, quiet", v)
+	}
+	l.Form = v
+	return nil
 }
 
 func meterFlags() []peerFlag {

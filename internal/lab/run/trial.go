@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -115,7 +116,7 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	}
 	own := a.variant.Generator == nil
 	// Otherwise the load has other sizes.
-	if len(p.Requests) == 1 && !p.HasHoles() && !p.Target.TLS && own {
+	if len(p.Requests) == 1 && !p.HasHoles() && p.Script == nil && !p.Target.TLS && own {
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
@@ -185,6 +186,9 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothingCompleted(t.Result)
+	}
+	if err == nil && t.Result.Ended == string(loadresult.Faulted) {
+		err = fmt.Errorf("the script failed: %s", t.Result.Cause)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "measure", err)
