@@ -104,10 +104,10 @@ func heyFlags() []peerFlag {
 		{"q", "N", "requests a second, of each connection", func(l *peerLoad, v string) error {
 			return setPeerRate(l, v)
 		}},
-		{"z", "T", "how long, instead of -n", setInsteadOfCount},
+		{"z", "T", "how long, instead of -n", setPeerDuration},
 		{"m", "M", "method (GET)", setMethod},
 		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "S", "timeout in seconds (20)", same("--timeout")},
+		{"t", "S", "timeout in seconds (20); 0: none", setTimeout},
 		{"A", "TYPE", "the header Accept", setField("Accept")},
 		{"d", "TEXT", "body", setBodyText},
 		{"D", "FILE", "a file as the body", setBodyFile},
@@ -133,12 +133,16 @@ func setUncorrected(l *peerLoad, v string) error {
 
 // setField adds a header of that name.
 func setField(name string) func(*peerLoad, string) error {
-	return func(l *peerLoad, v string) error { return l.add("-H", name+": "+v) }
+	return func(l *peerLoad, v string) error { return l.add("-H", verbatim(name+": "+v)) }
 }
 
-func setInsteadOfCount(l *peerLoad, v string) error {
-	l.Requested = 0
-	return setPeerDuration(l, v)
+// setTimeout sets a timeout; 0 is none.
+func setTimeout(l *peerLoad, v string) error {
+	if d, err := parseDuration(v); err == nil && d == 0 {
+		v = "8784h" // the longest
+	}
+	l.replace("--timeout", v)
+	return nil
 }
 
 func ohaFlags() []peerFlag {
@@ -147,10 +151,10 @@ func ohaFlags() []peerFlag {
 		{"c", "N", "connections (50)", setConnections},
 		{"p", "N", "requests under way at once on a connection of HTTP/2", same("--streams")},
 		{"q query-per-second", "N", "requests a second in all", setPeerRate},
-		{"z", "T", "how long, instead of -n", setInsteadOfCount},
+		{"z", "T", "how long, instead of -n", setPeerDuration},
 		{"m method", "M", "method (GET)", setMethod},
 		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "T", "timeout", same("--timeout")},
+		{"t", "T", "timeout", setTimeout},
 		{"connect-timeout", "T", "for a connection (5s)", same("--connect-timeout")},
 		{"A", "TYPE", "the header Accept", setField("Accept")},
 		{"d", "TEXT", "body", setBodyText},
@@ -266,6 +270,9 @@ func (l *peerLoad) complete() error {
 		lie(!l.KeepAlive, "as ab without -k, each request has a connection of its own, so the numbers "+
 			"are mostly those of connecting")
 	case "hey", "oha":
+		if l.Duration > 0 { // -n is ignored, wherever it stands
+			l.Requested = 0
+		}
 		if l.Requested > 0 && c > l.Requested {
 			return errors.New("-n cannot be less than -c")
 		}

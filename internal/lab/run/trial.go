@@ -168,8 +168,8 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
-	if err == nil && w != nil && first.Requests.Completed == 0 {
-		err = nothingCompleted(first)
+	if err == nil && w != nil {
+		err = unusable(first)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "warm", err)
@@ -184,11 +184,8 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
 	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
-	if err == nil && t.Result.Requests.Completed == 0 {
-		err = nothingCompleted(t.Result)
-	}
-	if err == nil && t.Result.Ended == string(loadresult.Faulted) {
-		err = fmt.Errorf("the script failed: %s", t.Result.Cause)
+	if err == nil {
+		err = unusable(t.Result)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "measure", err)
@@ -198,6 +195,17 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 		r.hashes.generatorProgram(t.Result.Generator.Program)...)
 	t.Result.Server = t.Result.Watched(t.Meanwhile)
 	judge.SetCourse(t)
+	return nil
+}
+
+// unusable is why a load says nothing of its server: its script failed, or nothing was answered.
+func unusable(r *result.Result) error {
+	switch {
+	case r.Ended == string(loadresult.Faulted):
+		return fmt.Errorf("the script failed: %s", r.Cause)
+	case r.Requests.Completed == 0:
+		return nothingCompleted(r)
+	}
 	return nil
 }
 
