@@ -57,7 +57,7 @@ ALONE = ./e2e ./internal/view/page ./internal/engine/check ./internal/capacity .
 LONG = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/store ./internal/lab/run ./bench ./internal/view/serve
 
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
-TEST = $(GO) test -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
+TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
 	@$(MAKE) --no-print-directory -j 3 test-web test-race test-alone
@@ -86,7 +86,7 @@ goldens: page notices ## the files that hold what reports and messages say; read
 	$(GO) test -count 1 $(addprefix ./,$(GOLDEN))
 
 test-busy: page notices ## BUSY, packages, on a machine whose CPUs are taken away now and then
-	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 30m $(TESTFLAGS) $(BUSY)
+	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 60m $(TESTFLAGS) $(BUSY)
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e
