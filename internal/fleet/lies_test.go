@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -445,7 +446,14 @@ func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
 	c := w.newController("a", "b", "flooder")
 	c.OnLoss, c.lease = Continue, unhurried
 	enough := make(chan struct{})
-	defer close(enough)
+	end := sync.OnceFunc(func() { close(enough) })
+	defer end()
+	progress := c.Progress
+	c.Progress = func(line string) {
+		if progress(line); strings.Contains(line, "flooder was lost") {
+			time.AfterFunc(100*time.Millisecond, end)
+		}
+	}
 	junk := bytes.Repeat([]byte("x"), 100<<10)
 	r, err := w.tryRun(t.Context(), c, w.newPlan(600, time.Duration(seconds)*time.Second, 6), onceInSecond(0, func() {
 		go func() {
@@ -453,7 +461,7 @@ func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
 				select {
 				case <-enough:
 					return
-				case <-time.After(2 * time.Millisecond): // 50 MB/s at most, ten times what is allowed
+				default:
 				}
 				if flooder.Publish(wire.EventSubject("flooder", wire.Reported), junk) != nil {
 					return
