@@ -33,8 +33,8 @@ type bad struct {
 const quick = 15 * time.Second
 
 const (
-	none    = "no exchange completed: "
-	nothing = "nothing was measured: no exchange completed"
+	none    = "no request completed: "
+	nothing = "nothing was measured: no request completed"
 	fewMany = "too short to judge: 40 answers in TIME; it takes at least 100 answers and a window of " +
 		"at least TIME"
 	hundred = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
@@ -113,8 +113,7 @@ var badServers = []bad{
 		}},
 	{name: "500 to all", serve: answerWith(failing), args: "-n 40 -c 2",
 		sent: 40, rows: []string{"expect status 127.0.0.1:PORT 500"},
-		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails; " +
-			"--expect says which statuses are right, --expect any that all are", fewMany},
+		say: []string{"EVERY answer was an error (500); if these are right answers, name them with --expect", fewMany},
 		check: func(t *testing.T, o *outcome) {
 			if n := o.result.ErrorLatency.Count; n != 40 {
 				t.Errorf("%d have a latency", n)
@@ -132,7 +131,7 @@ var badServers = []bad{
 		args: "-n 40 -c 2 --expect 2xx --slo errors<1%", code: 1, sent: 40,
 		last: "missed: errors<1% (100 %)",
 		rows: []string{"expect status 127.0.0.1:PORT 500"},
-		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails",
+		say: []string{"EVERY answer was an error (500)",
 			fewMany}},
 	{name: "two answers to each", serve: answerWith(answer + answer), args: "-n 40 -c 2",
 		rows: []string{`protocol unasked 127.0.0.1:PORT the server sent "HTTP/1.1 200 OK\r\n` +
@@ -287,7 +286,7 @@ func TestHalfDead(t *testing.T) {
 	})
 	o := runDyno(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
 	checkBalanced(t, o.result, -1)
-	want := "2 of 4 connections never completed an exchange: the load was that of the others"
+	want := "2 of 4 connections never completed a request: the load was that of the others"
 	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
 		t.Errorf("%+v, said %q", o.result.Connections, said)
 	}

@@ -76,8 +76,8 @@ func (l *launched) testRoutes(t *testing.T) {
 			t.Errorf("route %d is %+v, want %+v", i+1, n, want)
 		}
 	}
-	const warning = "666 answers (33.32 %) were errors (404): their latencies are in error latency, " +
-		"and not in latency; --expect says which statuses are right, --expect any that all are"
+	const warning = "666 answers (33.32 %) were errors (404): latency leaves them out, error latency has " +
+		"them; if these are right answers, name them with --expect"
 	if said := o.reportLines(); len(said) == 0 || said[0] != warning {
 		t.Errorf("said %q", said)
 	}

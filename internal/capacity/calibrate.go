@@ -35,7 +35,7 @@ type Calibration struct {
 	Open    []Pace      `json:"open"`    // by rate, ascending
 
 	// Rings are closed loops too: for each number of connections and each ring the try
-	// that took least CPU time a request, of those that nothing disturbed, if any.
+	// that took least CPU time per request, of those that nothing disturbed, if any.
 	Rings []Ceiling `json:"rings,omitempty"`
 }
 

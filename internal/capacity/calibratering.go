@@ -87,7 +87,7 @@ func (l Ceiling) isBetter(other Ceiling) bool {
 }
 
 const (
-	// clearly is from which share of io_uring's CPU time a request down epoll's is less by
+	// clearly is from which share of io_uring's CPU time per request down epoll's is less by
 	// more than two tries differ by chance.
 	clearly = 0.97
 	// reach is how many times as many connections, or as few, as were measured a level speaks
@@ -96,7 +96,7 @@ const (
 )
 
 // Ring is what p.Ring is to be on the machine that was calibrated: epoll in place of auto where
-// that clearly took less CPU time a request, at the level nearest to p's connections a thread.
+// that clearly took less CPU time per request, at the level nearest to p's connections a thread.
 // Nothing is known of many more connections than were measured, of those that carry several
 // requests at a time or a few in all, of HTTP/3, and of any if c is nil.
 func (c *Calibration) Ring(p loadplan.Plan) string {
@@ -117,7 +117,7 @@ func (c *Calibration) Ring(p loadplan.Plan) string {
 	return p.Ring
 }
 
-// prefersEpoll reports whether epoll clearly took less CPU time a request than io_uring with so
+// prefersEpoll reports whether epoll clearly took less CPU time per request than io_uring with so
 // many connections.
 func (c *Calibration) prefersEpoll(connections int) bool {
 	cost := map[string]float64{}

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/result"
 )
 
-// shared is a result.Runner on a machine whose rings take so much CPU time a request, in µs, at a
+// shared is a result.Runner on a machine whose rings take so much CPU time per request, in µs, at a
 // number of connections, and of whose tries others disturb the first so many. Rings that cost
 // nothing are refused.
 func shared(cost map[int]map[string]float64, busy int) result.Runner {

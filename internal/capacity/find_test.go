@@ -217,7 +217,7 @@ func TestEnds(t *testing.T) {
 		"found":                {queue{service: fast}, Found, true, "and not at"},
 		"too slow":             {queue{service: slow}, Missed, false, "missed at"},
 		"one in ten fails":     {queue{service: fast, failing: 0.1}, Missed, false, "missed at"},
-		"the generator's":      {queue{service: fast, generate: bound(500)}, ClientBound, true, "had something to do 99 %"},
+		"the generator's":      {queue{service: fast, generate: bound(500)}, ClientBound, true, "was busy 99 %"},
 		"the server's below":   {queue{service: fast, generate: bound(900)}, Found, true, "and not at"},
 		"the generator's only": {queue{service: fast, generate: bound(0.0001)}, ClientBound, false, "at every rate"},
 		"held up":              {queue{service: fast, generate: held}, ClientBound, false, "the generator was held up at every rate"},

@@ -37,7 +37,7 @@ func (f *calibrateFlags) groups() []group {
 const calibrateNotes = `The server is dyno target, on CPUs of its own where there are two or
 more. What is found is kept in the store, for this machine and this version;
 from then on dyno run warns of rates above 80 % of it, and --ring auto is epoll
-where epoll took less CPU time a request than io_uring, by 3 % or more. Do it
+where epoll took less CPU time per request than io_uring, by 3 % or more. Do it
 when nothing else runs.
 `
 

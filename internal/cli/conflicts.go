@@ -65,7 +65,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 	if p := f.plan; p.HTTP == "1.0" && p.Reconnect > 1 && !slices.ContainsFunc(p.Requests, keptAlive) {
 		faults = append(faults, loadplan.Flaw{Setting: "--reconnect",
 			Problem: "a connection of HTTP/1.0 " +
-				"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
+				"carries one request, unless -H 'Connection: keep-alive' asks for more"})
 	}
 	if f.pprof != "" && f.profileDuration() < time.Second {
 		faults = append(faults, loadplan.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +

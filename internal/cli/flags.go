@@ -89,8 +89,8 @@ func (f *runFlags) loadGroup() group {
 		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
 			"and report their latency apart", storeParsed(&p.Probe, parseRate)},
 		{"warmup", "", "D", "load so long before measuring (0s)", setSeconds(&p.Warmup)},
-		{"drain", "", "D", "wait so long at the end for what is under way (2s)", setSeconds(&p.Drain)},
-		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", setSeconds(&p.Timeout)},
+		{"drain", "", "D", "wait so long at the end for requests in flight (2s)", setSeconds(&p.Drain)},
+		{"timeout", "", "D", "for one request, from when it was sent (10s)", setSeconds(&p.Timeout)},
 		{"threads", "t", "N", "threads (one a physical core)", storeParsed(&p.Threads, parseInt)},
 		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
 			storeParsed(&p.CPUs, parseCPUs)},
@@ -131,7 +131,7 @@ func (f *runFlags) requestGroup() group {
 			"whole run), or per-user (a user has the same in all) (in-order)",
 			storeParsed(&f.filling.order, data.ParseOrder)},
 		{"users", "", "N", "users who send in turn, each with a row and random values of its own\n" +
-			"(one for each request under way at once)",
+			"(one for each request in flight at once)",
 			storeParsed(&f.plan.Users, parsePositive(parseInt))},
 		{"expect-body", "", "WHAT", "contains:TEXT, regex:RE, sha256:HEX or json:PATH[==VALUE]: a\n" +
 			"response without it is an error; may be repeated",
@@ -147,13 +147,13 @@ func (f *runFlags) requestGroup() group {
 func (f *runFlags) connectionGroup() group {
 	p := &f.plan
 	return group{"Connections", []option{
-		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
+		{"reconnect", "", "WHEN", "never, always, or after N requests (never)",
 			storeParsed(&p.Reconnect, parseReconnect)},
 		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
 			"2 and 1.1, else 1.1)", storeParsed(&p.HTTP, parseHTTP)},
-		{"pipeline", "", "N", "requests of HTTP/1.1 under way at once on a connection (1)",
+		{"pipeline", "", "N", "requests of HTTP/1.1 in flight at once on a connection (1)",
 			storeParsed(&p.Pipeline, parseInt)},
-		{"streams", "", "N", "requests of HTTP/2 or 3 under way at once on a connection (1)",
+		{"streams", "", "N", "requests of HTTP/2 or 3 in flight at once on a connection (1)",
 			storeParsed(&p.Streams, parseInt)},
 		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
 			func(s string) error {
@@ -167,7 +167,7 @@ func (f *runFlags) connectionGroup() group {
 			setText(&f.connectTo)},
 		{"source", "", "IP,IP|CIDR", "connect from these addresses of this machine, in turn",
 			storeParsed(&p.Source, parseSources)},
-		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
+		{"connect-rate", "", "N", "at the start, open N connections per second (all at once)",
 			storeParsed(&p.ConnectRate, parseRate)},
 		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", setSeconds(&p.Connecting)},
 	}}
@@ -194,7 +194,7 @@ func (f *runFlags) tlsGroup() group {
 
 func (f *runFlags) outputGroup() group {
 	return group{"Output", []option{
-		{"json", "", "FILE|-", "write the result there too; with - stdout has nothing else",
+		{"json", "", "FILE|-", "write the result as JSON too; with - stdout has nothing else",
 			setText(&f.json)},
 		{"save", "", "", "keep the result, for compare, report and history (yes)", setSwitch(&f.save)},
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
@@ -209,14 +209,14 @@ func (f *runFlags) outputGroup() group {
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
 			"and over time", setSwitch(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
-		{"tui", "", "", "show the run on all of the terminal, until it ends or q is pressed",
+		{"tui", "", "", "show the run on the whole terminal, until it ends or q is pressed",
 			setSwitch(&f.tui)},
-		{"serve", "", "", "show the run in the browser, until it has ended and Ctrl-C; it\n" +
-			"is made by a process of its own", setSwitch(&f.serve)},
+		{"serve", "", "", "show the run in the browser, until Ctrl-C; a process of its own\n" +
+			"makes the load", setSwitch(&f.serve)},
 		{"slo", "", "EXPR", "objectives, as 'p99<20ms', 'rps>=10k' or 'p99<20ms, errors<0.1%'; may\n" +
 			"be repeated; exit 1 if one is missed", f.addObjective},
-		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
-			"last 3 seconds", setSwitch(&f.abortOnSLO)},
+		{"abort-on-slo", "", "", "end the run when an objective is missed by the run so far and\n" +
+			"by each of its last 3 seconds", setSwitch(&f.abortOnSLO)},
 		{"strict", "", "", "exit 3 unless the measurement can be trusted", setSwitch(&f.strict)},
 		showSecretsOption(&f.showSecrets),
 		{"help", "h", "", "this", setSwitch(&f.help)},

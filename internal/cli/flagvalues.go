@@ -76,7 +76,7 @@ func parseReconnect(s string) (int, error) {
 	}
 	n, err := parseCount(s)
 	if err != nil || n < 1 || n > math.MaxInt32 {
-		return 0, fmt.Errorf("%q is not never, always, or after how many exchanges", s)
+		return 0, fmt.Errorf("%q is not never, always, or after how many requests", s)
 	}
 	return int(n), nil
 }

@@ -35,9 +35,10 @@ No file has a secret in it: each says how its agents get their tokens.
 
 func fleetVerbs() []verb {
 	return []verb{
-		{name: "agent", args: "--join TOKEN|@FILE|-", does: "lend this machine to a fleet", run: runAgent,
+		{name: "agent", args: "--join TOKEN|@FILE|-",
+			does: "run an agent: this machine makes loads for a fleet", run: runAgent,
 			groups: new(agentFlags).groups, more: agentNotes, examples: agentExamples},
-		{name: "fleet up", args: "[flags]", does: "be the hub that agents of a fleet join",
+		{name: "fleet up", args: "[flags]", does: "run the hub that agents of a fleet join",
 			run: fleetUp, groups: newUpFlags().groups, more: upNotes,
 			examples: []string{"dyno fleet up", "dyno fleet up --listen 10.0.0.5:3967"}},
 		{name: "fleet token", args: "[flags]", does: "make a token by which a machine joins, once",

@@ -24,7 +24,7 @@ func (f *busFlags) options() []option {
 	return []option{
 		{"nats", "", "URL", "a NATS server, 2.11.1 or newer, that carries the fleet:\n" +
 			"tls://HOST:PORT (this machine's dyno fleet up)", setText(&f.URL)},
-		{"creds", "", "FILE", "with --nats: who one is there", setText(&f.Creds)},
+		{"creds", "", "FILE", "with --nats: your credentials there", setText(&f.Creds)},
 		{"nats-ca", "", "FILE", "with --nats: authorities to trust (the system's)", setText(&f.CACert)},
 	}
 }

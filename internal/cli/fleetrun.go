@@ -35,12 +35,12 @@ type fleetFlags struct {
 
 func (f *fleetFlags) fleetGroup() group {
 	return group{"Fleet", append([]option{
-		{"fleet", "", "NAME,...|all", "have these agents make the load, or all that are there: every\n" +
-			"number is for all together (dyno help fleet up)", storeParsed(&f.agents, parseAgents)},
+		{"fleet", "", "NAME,...|all", "make the load with these agents, or with all that are there:\n" +
+			"every number is the total of all (dyno help fleet up)", storeParsed(&f.agents, parseAgents)},
 		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
-			"shares; rebalance: of a rate they take over what it should have\nsent (" + fleet.Abort +
+			"shares; rebalance: they take over its part of a rate\n(" + fleet.Abort +
 			"); the exit code is 3 in any case", storeParsed(&f.onLoss, parseOnLoss)},
-		{"loose-start", "", "", "begin though the agents' clocks are not known to 5 ms, as far away",
+		{"loose-start", "", "", "begin even if the agents' clocks are not known to 5 ms",
 			setSwitch(&f.loose)},
 	}, f.bus.options()...)}
 }

@@ -47,7 +47,7 @@ const runNotes = `A URL, a header's value and a body can have {{uuid}}, {{int 1 
 {{seq}}, {{now}}, {{env "NAME"}}, and the names of --variable and --data.
 A FILE.hurl is a session of several requests, which each user runs again and again, with
 cookies of its own; --variable base=URL names the server, --data has rows for {{names}}.
---script FILE.lua has a script in Lua, with wrk's API, make the requests; it counts and
+With --script FILE.lua a script in Lua, with wrk's API, makes the requests; it counts and
 checks with dyno.counter, dyno.histogram and dyno.check.
 N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
 A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates

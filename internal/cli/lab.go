@@ -43,7 +43,8 @@ type labFlags struct {
 
 func (f *labFlags) groups() []group {
 	return []group{f.fleet.fleetGroup(), {"Flags", []option{
-		{"quick", "", "", "few rounds and short windows: whether it works, not what it says",
+		{"quick", "", "", "few rounds and short windows: to see whether it works, too short\n" +
+			"for a verdict",
 			setSwitch(&f.quick)},
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
 		{"resume", "", "DIR", "go on where an experiment stopped", setText(&f.resume)},

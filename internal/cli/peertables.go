@@ -149,7 +149,7 @@ func ohaFlags() []peerFlag {
 	return append(helpFlags("V version"), []peerFlag{
 		{"n", "N", "requests (200)", setRequested},
 		{"c", "N", "connections (50)", setConnections},
-		{"p", "N", "requests under way at once on a connection of HTTP/2", same("--streams")},
+		{"p", "N", "requests in flight at once on a connection of HTTP/2", same("--streams")},
 		{"q query-per-second", "N", "requests a second in all", setPeerRate},
 		{"z", "T", "how long, instead of -n", setPeerDuration},
 		{"m method", "M", "method (GET)", setMethod},
@@ -306,7 +306,7 @@ func (l *peerLoad) completeMeter() error {
 	case file != "":
 		l.flags = append(l.flags, "--urls", file)
 	}
-	l.lies = append(l.lies, "one request at a time is under way on a connection; go-meter sends "+
+	l.lies = append(l.lies, "one request at a time is in flight on a connection; go-meter sends "+
 		"up to 120 without waiting, and times the gaps between answers")
 	return nil
 }

@@ -245,7 +245,7 @@ func failureOf(r *result.Result, told bool) string {
 	if r.Answers() > 0 {
 		return ""
 	}
-	head := "no exchange completed"
+	head := "no request completed"
 	if r.Ended == string(loadresult.Unreachable) {
 		head = "nothing could be reached"
 	}

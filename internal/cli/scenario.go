@@ -42,7 +42,7 @@ func (f *scenarioFlags) runGroups() []group {
 	run := group{"Run", []option{
 		{"requests", "n", "N", "how many iterations, one after the other (1)",
 			storeParsed(&f.plan.Requested, parsePositive(parseCount))},
-		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", setSeconds(&f.plan.Timeout)},
+		{"timeout", "", "D", "for one request, from when it was sent (10s)", setSeconds(&f.plan.Timeout)},
 		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto)", storeParsed(&f.plan.HTTP, parseHTTP)},
 		{"verbose", "v", "", "show each request and response", setSwitch(&f.verbose)},
 		showSecretsOption(&f.showSecrets),

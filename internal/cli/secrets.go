@@ -91,8 +91,8 @@ const longestSecret = 1 << 20
 
 func (f *secretFlags) secretOption() option {
 	return option{"secret", "", "NAME=@FILE",
-		"a secret that a stored experiment was begun with, and was\n" +
-			"stored without; may be repeated", f.addSecret}
+		"the value of a secret, which a stored experiment lacks; may\n" +
+			"be repeated", f.addSecret}
 }
 
 // addSecret adds the secret of a --secret. Its value comes from a file, because other users can

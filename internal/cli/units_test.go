@@ -73,8 +73,8 @@ func TestUnits(t *testing.T) {
 		{expect, "6xx", `! "6xx"` + notAStatus},
 
 		{reconnect, "never", "0"}, {reconnect, "always", "1"}, {reconnect, "100", "100"},
-		{reconnect, "0", `! "0" is not never, always, or after how many exchanges`},
-		{reconnect, "sometimes", `! "sometimes" is not never, always, or after how many exchanges`},
+		{reconnect, "0", `! "0" is not never, always, or after how many requests`},
+		{reconnect, "sometimes", `! "sometimes" is not never, always, or after how many requests`},
 	} {
 		if got := test.parse(test.in); got != test.want {
 			t.Errorf("%q is %s\nwant %s", test.in, got, test.want)

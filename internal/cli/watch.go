@@ -20,9 +20,9 @@ const longestProfile = 30 * time.Second
 
 func (f *runFlags) serverGroup() group {
 	return group{"Server", []option{
-		{"watch", "", "PID|NAME", "what it uses meanwhile, if it runs here: CPU a request, memory and\n" +
-			"more, of all that it starts too; may be repeated; NAME@AGENT: on the\n" +
-			"machine of dyno agent --watch", f.addWatch},
+		{"watch", "", "PID|NAME", "measure CPU/request, memory and more of this process and those\n" +
+			"that it starts; may be repeated; NAME@AGENT: on the machine of\n" +
+			"dyno agent --watch", f.addWatch},
 		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
 			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
 	}}

@@ -131,7 +131,7 @@ func (a *asker) askFresh(ctx context.Context) error {
 		}
 		r, err := a.exchangeOnce(ctx, &a.q)
 		if err != nil {
-			return fmt.Errorf("exchange %d, on a new connection: %w", i+1, err)
+			return fmt.Errorf("request %d, on a new connection: %w", i+1, err)
 		}
 		if i == 0 {
 			a.first = time.Now()
@@ -216,7 +216,7 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 			k.End = EndAnnounced
 			return k, nil
 		case err != nil:
-			return nil, fmt.Errorf("exchange %d on one connection: %w", k.Served+1, err)
+			return nil, fmt.Errorf("request %d on one connection: %w", k.Served+1, err)
 		}
 		k.Served++
 		// The last response of a long connection says so and is not like the others.

@@ -345,7 +345,7 @@ func TestBad(t *testing.T) {
 		{"slow garbage", "", mute("SSH"), `not an HTTP/1.x response: it begins with "SSH"`},
 		{"garbage", "", always("220 mail ready\r\n"), `it begins with "220 mail ready\r\n"`},
 		{"TLS", "", mute("\x15\x03\x01\x00\x02\x02\x46"), "; is this an https:// server?"},
-		{"closed", "", always(last), "exchange 1, on a new connection: " + errClosed.Error()},
+		{"closed", "", always(last), "request 1, on a new connection: " + errClosed.Error()},
 		{"closed in the header", "", always("HTTP/1.1 200 OK\r\nA" + last),
 			"closed inside the header, after 18 bytes"},
 		{"closed in the body", "", always(response200("Hello", "Content-Length: 12") + last),

@@ -24,7 +24,7 @@ var aspects = []aspect{
 	{name: "status", show: func(a *Answer) string { return fmt.Sprint(a.Status) },
 		why: "another status is another answer: other code has made it"},
 	{name: "reason", show: showReason, judge: judgeReason,
-		why: "its bytes are sent with every exchange"},
+		why: "its bytes are sent with every request"},
 	{name: "version", show: func(a *Answer) string { return a.Version },
 		why: "another protocol is other work: HTTP/1.0 has no chunks and keeps no connection unless " +
 			"asked, HTTP/2 and HTTP/3 compress headers"},
@@ -34,19 +34,19 @@ var aspects = []aspect{
 		why: "who sends fewer headers does less"},
 	{name: "header_bytes", show: showHeaderBytes,
 		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes },
-		why: "they are made, sent and read with every exchange"},
+		why: "they are made, sent and read with every request"},
 	{name: "body", show: showBody, judge: judgeBody,
 		why: "another body is another answer: other work has made it"},
 	{name: "body_bytes", show: func(a *Answer) string { return a.BodyBytes.String() },
 		judge: judgeBodyBytes, bytes: func(a *Answer) *Span { return &a.BodyBytes },
-		why: "they are made, sent and read with every exchange"},
+		why: "they are made, sent and read with every request"},
 	{name: "trailer", show: showTrailer, judge: judgeTrailer, has: (*Answer).isCompressed,
-		why: "it is made and sent after the body, with every exchange"},
+		why: "it is made and sent after the body, with every request"},
 	{name: "framing", show: func(a *Answer) string { return string(a.Framing) }, judge: judgeFraming,
 		why: "chunks add bytes and often a write; a body that ends by closing costs a connection"},
 	{name: "wire_bytes", show: showWireBytes,
 		judge: judgeWireBytes, bytes: func(a *Answer) *Span { return &a.WireBytes },
-		why: "they are what the network and both kernels carry for an exchange"},
+		why: "they are what the network and both kernels carry for a request"},
 	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) },
 		why: "compressing, unasked, costs more than most handlers do"},
 	{name: "gzip", show: showGzip, judge: judgeGzip,
@@ -265,7 +265,7 @@ func whyHeader(name string) string {
 	case "connection", "keep-alive":
 		return "it says whether the connection is kept"
 	}
-	return "its bytes are made, sent and read with every exchange"
+	return "its bytes are made, sent and read with every request"
 }
 
 func showHeader(a *Answer, name string) string {
@@ -336,9 +336,9 @@ func showKept(a *Answer) string {
 	case k == nil:
 		return "not asked for"
 	case k.End == EndAsked:
-		return fmt.Sprintf("kept for all %d exchanges", k.Asked)
+		return fmt.Sprintf("kept for all %d requests", k.Asked)
 	default:
-		return fmt.Sprintf("%d of %d exchanges: %s", k.Served, k.Asked, k.End)
+		return fmt.Sprintf("%d of %d requests: %s", k.Served, k.Asked, k.End)
 	}
 }
 
@@ -364,7 +364,7 @@ func showStability(a *Answer) string {
 
 func showOpens(a *Answer) string {
 	if n := a.Opens.PerExchange; n != nil {
-		return fmt.Sprintf("%.2f per exchange", *n)
+		return fmt.Sprintf("%.2f per request", *n)
 	}
 	return "not known: " + a.Opens.Problem
 }

@@ -46,7 +46,7 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	for range batches {
 		n, err := a.countBatch(ctx, &s)
 		if err != nil {
-			return Opens{}, fmt.Errorf("an exchange while connections are counted: %w", err)
+			return Opens{}, fmt.Errorf("a request while connections are counted: %w", err)
 		}
 		counts = append(counts, n)
 	}
@@ -60,7 +60,7 @@ func judgeCounts(counts []count) Opens {
 	}
 	if least >= surely && noise > least/2 {
 		return Opens{Problem: fmt.Sprintf("other programs open as many connections "+
-			"(%.2f per exchange of %.2f)", noise, least)}
+			"(%.2f per request of %.2f)", noise, least)}
 	}
 	return Opens{PerExchange: &least}
 }

@@ -196,7 +196,7 @@ func TestNginx(t *testing.T) {
 	}
 	want := []string{
 		"zipping gzip: gzip when accepted, not none when accepted",
-		fmt.Sprintf("closing new_connections: %.2f per exchange, not %.2f per exchange",
+		fmt.Sprintf("closing new_connections: %.2f per request, not %.2f per request",
 			*closing.Opens.PerExchange, *direct.Opens.PerExchange),
 	}
 	if !slices.Equal(got, want) {

@@ -118,7 +118,17 @@ func (c Comparison) Forecast() string {
 	if c.More > 1 {
 		what += "s"
 	}
-	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", c.More, what, of)
+	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", twoDigits(c.More),
+		what, of)
+}
+
+// twoDigits is n rounded up to two digits: an estimate has no more.
+func twoDigits(n int) int {
+	unit := 1
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return (n + unit - 1) / unit * unit
 }
 
 // Repetition is what a comparison has several of: rounds, or runs that were measured apart.

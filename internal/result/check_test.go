@@ -134,7 +134,7 @@ func TestNoDrainOfAnInterruptedRun(t *testing.T) {
 		r := from(t, closedRun())
 		r.Ended, r.Requests.Unfinished = string(ended), r.Requests.Sent
 		said := strings.Join(warnings(r), "\n")
-		if !strings.Contains(said, "were given up") || strings.Contains(said, "--drain") != want {
+		if !strings.Contains(said, "were unanswered") || strings.Contains(said, "--drain") != want {
 			t.Errorf("%s: %q", ended, said)
 		}
 	}

@@ -127,7 +127,7 @@ func TestFromClosed(t *testing.T) {
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
-		{"CPU a request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
+		{"CPU/request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
 		{"CPU", r.Generator.CPUPercent, 25.0},
 		{"busy", r.Generator.BusyPercent, 25.0},
 		{"scenario", r.Generator.ScenarioPercent, (*float64)(nil)},

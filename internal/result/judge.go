@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"time"
 
 	"dyno/internal/engine/loadresult"
@@ -62,7 +63,7 @@ func checkEnded(r *Result) (string, string) {
 		return OK, "" // Together reports it
 	}
 	if r.Answers() == 0 {
-		reason := "nothing was measured: no exchange completed"
+		reason := "nothing was measured: no request completed"
 		if len(r.Errors) > 0 {
 			reason += " (" + r.Errors[0].Detail + ")"
 		}
@@ -90,8 +91,8 @@ func checkNeverSent(r *Result) (string, string) {
 		return OK, ""
 	}
 	what, done, _ := r.Counted()
-	return Suspect, fmt.Sprintf("%.3g %% of the %s due were never %s, and the latencies "+
-		"leave them out: they are those of a lower rate", 100*waiting/due, what, done)
+	return Suspect, fmt.Sprintf("%.3g %% of the %s due were never %s: the "+
+		"latencies are those of a lower rate", 100*waiting/due, what, done)
 }
 
 func checkBusy(r *Result) (string, string) {
@@ -101,11 +102,11 @@ func checkBusy(r *Result) (string, string) {
 	case r.scenarioTakesMost():
 		return OK, "" // checkScenarioTime reports it
 	case b >= busyBound:
-		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
-			"this is its limit, not (only) the server's", b)
+		return ClientBound, fmt.Sprintf("the generator was busy %.0f %% of the time: this is its limit, "+
+			"not (only) the server's", b)
 	case b >= busySuspect:
-		return Suspect, fmt.Sprintf("the generator had something to do %.0f %% of the time, which "+
-			"is near its limit: some of the latency is its own", b)
+		return Suspect, fmt.Sprintf("the generator was busy %.0f %% of the time, which is near its "+
+			"limit: some of the latency is its own", b)
 	}
 	return OK, ""
 }
@@ -148,8 +149,8 @@ func checkSendLag(r *Result) (string, string) {
 	case lag > max(lagSuspect, lagSuspectShare*mean):
 		verdict = Suspect
 	}
-	return verdict, fmt.Sprintf("the generator sent late by its own fault, 1 %% by more than %v, "+
-		"and latency (mean %v) includes that",
+	return verdict, fmt.Sprintf("the generator sent 1 %% of the requests more than %v late, which "+
+		"counts as latency (mean %v)",
 		formatMicroseconds(lag), formatMicroseconds(mean))
 }
 
@@ -176,17 +177,17 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 }
 
 // Unused is how many of the requested connections took no part in the load, and what they never
-// did: "completed an exchange" or "could be opened". A load of few requests needs no more
+// did: "never completed a request" or "could not be opened". A load of few requests needs no more
 // connections than requests. An open workload does not need all its connections, however many
 // requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
 	if r.Model == OpenLoop || r.Plan.MayIdle() {
-		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
+		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could not be opened"
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup
 	needed := min(int64(c.Asked), (all+depth-1)/depth)
-	return max(needed-int64(c.Served), 0), "completed an exchange"
+	return max(needed-int64(c.Served), 0), "never completed a request"
 }
 
 // checkUnserved finds requested connections that took no part in the load.
@@ -196,7 +197,7 @@ func checkUnserved(r *Result) (string, string) {
 		return OK, ""
 	}
 	c := r.Connections
-	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others",
+	return Suspect, fmt.Sprintf("%d of %d connections %s: the load was that of the others",
 		missing, c.Asked, what)
 }
 
@@ -223,12 +224,12 @@ func checkLittle(r *Result) (string, string) {
 	}
 	if share > 1 {
 		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %d connections can have "+
-			"under way: one of them is measured wrong; report it as a fault of dyno",
+			"in flight: one of them is measured wrong; report it as a fault of dyno",
 			share, r.Connections.Asked)
 	}
-	return verdict, fmt.Sprintf("connections had an exchange under way only %.0f %% of the time, "+
-		"by rate × mean latency: the rest went to connecting, to threads that had their part of the "+
-		"requests done early, or to the generator itself", 100*share)
+	return verdict, fmt.Sprintf("connections had a request in flight only %.0f %% of the time, "+
+		"by rate × mean latency: the rest went to connecting, to threads that had done their part of "+
+		"the requests early, or to the generator itself", 100*share)
 }
 
 func checkPauses(r *Result) (string, string) {
@@ -240,12 +241,15 @@ func checkPauses(r *Result) (string, string) {
 		"highest latencies may be its own", formatMicroseconds(pause))
 }
 
-// formatMicroseconds rounds us microseconds to three digits, for display.
-func formatMicroseconds(us float64) time.Duration {
+// formatMicroseconds is us microseconds in three digits, with a space before the unit: "3.65 ms".
+func formatMicroseconds(us float64) string {
 	d := time.Duration(us * 1e3)
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return d.Round(unit)
+	return unitOfTime.ReplaceAllString(d.Round(unit).String(), "$1 $2")
 }
+
+// unitOfTime matches the unit of a duration that has only one.
+var unitOfTime = regexp.MustCompile(`^([0-9.]+)(ns|µs|ms|s)$`)

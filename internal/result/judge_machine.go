@@ -81,8 +81,8 @@ func checkUnscheduled(r *Result) (string, string) {
 	default:
 		verdict = Suspect
 	}
-	return verdict, fmt.Sprintf("a thread of the generator was ready to run and had no CPU "+
-		"%.0f %% of the time: something else ran there", share)
+	return verdict, fmt.Sprintf("a thread of the generator waited for a CPU %.0f %% of the "+
+		"time, while other programs ran there", share)
 }
 
 // checkScheduling checks how long goroutines waited for a CPU, if the protocol's library uses
@@ -97,8 +97,8 @@ func checkScheduling(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
-		"longer, several times in an exchange, and latency (mean %v) has that: give CPUs of its own, "+
-		"or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
+		"longer, several times in each request, which counts as latency (mean %v): give CPUs of its "+
+		"own, or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
 }
 
 // isOverTCP reports whether the kernel's TCP sockets and segments matter. HTTP/3 uses none.
@@ -130,7 +130,7 @@ func checkResent(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%.0f TCP segments were lost and sent again by this machine, "+
-		"while %.0f exchanges completed: the network, or a queue that is full, is in the "+
+		"while %.0f requests completed: the network, or a queue that is full, is in the "+
 		"highest latencies", n, all)
 }
 
@@ -181,7 +181,7 @@ func checkProbeLag(r *Result) (string, string) {
 	if lag <= max(lagSuspect, lagSuspectShare*mean) {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("the probe was sent late by the generator's own fault, 1 %% by "+
-		"more than %v, and its latency (mean %v) includes that",
+	return Suspect, fmt.Sprintf("the generator sent 1 %% of the probe's requests more than %v "+
+		"late, which counts as their latency (mean %v)",
 		formatMicroseconds(lag), formatMicroseconds(mean))
 }

@@ -35,12 +35,12 @@ func TestJudgeMachine(t *testing.T) {
 		{"steal", machine(func(m *probe.HostUse) { m.Steal = 1.1 }), Suspect, "1.1 % of the CPUs"},
 		{"no queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5, 90 }, OK, ""},
 		{"short waits", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 17, 7 }, OK, ""},
-		{"queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5.6, 21 }, Suspect, "no CPU 6 % of"},
-		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "no CPU 30 %"},
+		{"queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5.6, 21 }, Suspect, "for a CPU 6 % of"},
+		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "for a CPU 30 %"},
 		{"goroutines wait", func(r *Result) { r.Generator.SchedulingP99 = 5000 }, OK, ""},
 		{"goroutines of HTTP/3 wait", func(r *Result) {
 			r.Generator.Ring, r.Generator.SchedulingP99 = loadplan.HTTP3Ring, 1100
-		}, Suspect, "1.1ms or longer, several"},
+		}, Suspect, "1.1 ms or longer, several"},
 		{"and it is little", func(r *Result) {
 			r.Generator.Ring, r.Generator.SchedulingP99, r.Latency.Mean = loadplan.HTTP3Ring, 1100, 12_000
 		}, OK, ""},
@@ -60,7 +60,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"ports of servers", func(r *Result) {
 			r.Generator.LocalPorts, r.Generator.Machine = 28_232, &probe.HostUse{TimeWait: 90_000}
 		}, OK, ""},
-		{"stop", func(r *Result) { r.Generator.StopMax = 1500 }, Suspect, "for up to 1.5ms"},
+		{"stop", func(r *Result) { r.Generator.StopMax = 1500 }, Suspect, "for up to 1.5 ms"},
 		{"a stop small in latency", func(r *Result) {
 			r.Generator.StopMax, r.Latency.P99 = 1500, 20_000
 		}, OK, ""},
@@ -75,7 +75,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"uneven", arrivals(Arrivals{Spans: 2000, OffP95: set(72.5)}), Suspect, "off by 72 % or"},
 		{"probe", func(r *Result) {
 			r.Probe = &Probe{SendLagP99: set(1100.0), Latency: &Distribution{Mean: 2000}}
-		}, Suspect, "the probe was sent late"},
+		}, Suspect, "1 % of the probe's requests"},
 		{"probe in time", func(r *Result) {
 			r.Probe = &Probe{SendLagP99: set(1100.0), Latency: &Distribution{Mean: 12_000}}
 		}, OK, ""},

@@ -150,9 +150,9 @@ func TestMergeIsTheWhole(t *testing.T) {
 			t.Errorf("%s: %v, want %v", test.what, test.got, test.want)
 		}
 	}
-	// CPU a request: 0.5 s each, of 801, 901 and 1001 answers in the window.
+	// CPU/request: 0.5 s each, of 801, 901 and 1001 answers in the window.
 	if got := m.Generator.CPUPerRequest; got < 554.5 || got > 555.5 {
-		t.Errorf("%v µs of CPU a request, want 1.5 s / 2703", got)
+		t.Errorf("%v µs of CPU/request, want 1.5 s / 2703", got)
 	}
 }
 
@@ -165,8 +165,8 @@ func TestMergeJudges(t *testing.T) {
 	all[2].Window.Started = all[2].Window.Started.Add(time.Second)
 	m := merged(t, all...)
 	text := strings.Join(m.Generator.Reasons, "\n")
-	for _, want := range []string{"part 2 of 3: the generator had something to do 96 %",
-		"part 2 of 3: the load ended after 2s", "requests due were never sent"} {
+	for _, want := range []string{"part 2 of 3: the generator was busy 96 %",
+		"part 2 of 3: the load ended after 2 s", "requests due were never sent"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("not once %q:\n%s", want, text)
 		}
@@ -174,7 +174,7 @@ func TestMergeJudges(t *testing.T) {
 	if m.Generator.Verdict != ClientBound || m.Ended != "duration" || m.Cause != "" {
 		t.Errorf("%s, %s %s", m.Generator.Verdict, m.Ended, m.Cause)
 	}
-	apart := func(w string) bool { return strings.Contains(w, "the generators began 1s apart") }
+	apart := func(w string) bool { return strings.Contains(w, "the generators began 1 s apart") }
 	if !slices.ContainsFunc(m.Warnings, apart) {
 		t.Errorf("warnings %q", m.Warnings)
 	}

@@ -53,9 +53,9 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		share   float64
 		note    string
 	}{
-		{"for half of it", 5, nil, 0.5, "the load could not be applied for 5s of the window"},
+		{"for half of it", 5, nil, 0.5, "the load could not be applied for 5 s of the window"},
 		{"for 1 %", 0.1, nil, 0.01, ""},
-		{"for a little more", 0.101, nil, 0.0101, "the load could not be applied for 101ms of the window"},
+		{"for a little more", 0.101, nil, 0.0101, "the load could not be applied for 101 ms of the window"},
 		{"open loop", 5, open, 0, ""},
 		{"gone for the rest", 5, gone, 0.995, "the server went away, and 99.5 % of the load was not applied"},
 		{"gone, of a number of requests", 1, counted, 0.5, "the server went away, and 50 % of the load was not applied"},

@@ -39,15 +39,14 @@ func warnBacklog(r *Result, say func(string, ...any)) {
 		return
 	}
 	if r.Iterations != nil {
-		say("%d iterations were due and never begun, and %d begun only after the window, for all %d "+
-			"users had one, or all %d connections were waiting for answers: the rate of -R was not "+
-			"reached, and latency grows for as long as it is not; give more users, more -c, or a lower "+
-			"-R", waiting, after, r.Iterations.Users, r.Connections.Asked)
+		say("%d iterations were due and never begun, and %d begun only after the window: all %d users "+
+			"or all %d connections were busy, so the rate of -R was not reached; give more users, more "+
+			"-c, or a lower -R", waiting, after, r.Iterations.Users, r.Connections.Asked)
 		return
 	}
-	say("%d requests were due and never sent, and %d sent only after the window, for all %d "+
-		"connections were waiting for answers: the rate of -R was not reached, and latency grows "+
-		"for as long as it is not; give more -c, or a lower -R", waiting, after, r.Connections.Asked)
+	say("%d requests were due and never sent, and %d sent only after the window: all %d connections "+
+		"were busy, so the rate of -R was not reached; give more -c, or a lower -R", waiting, after,
+		r.Connections.Asked)
 }
 
 // firstLine is the first line of s that says something, or what fits of it.
@@ -83,8 +82,8 @@ func warnLosses(r *Result, say func(string, ...any)) {
 		if r.Ended != string(loadresult.ByDuration) && r.Ended != string(loadresult.ByRequests) {
 			mend = "" // it did not end by itself
 		}
-		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
-			"of the others, which were faster%s", 100*float64(n)/sent, mend)
+		say("%.1f %% of the requests were unanswered at the end of the drain: latency is that of "+
+			"the others, which were faster%s", 100*float64(n)/sent, mend)
 	}
 }
 
@@ -104,14 +103,14 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	slices.Sort(checks)
 	list, mend := strings.Join(slices.Concat(codes, checks), ", "), ""
 	if len(r.Plan.Expect) == 0 && len(codes) > 0 {
-		mend = "; --expect says which statuses are right, --expect any that all are"
+		mend = "; if these are right answers, name them with --expect"
 	}
 	switch n := r.ErrorAnswers(); {
 	case r.OnlyErrors():
-		say("EVERY answer was an error (%s): error latency is how fast the server fails%s", list, mend)
+		say("EVERY answer was an error (%s)%s", list, mend)
 	case float64(n) > lossShare*float64(r.Requests.Sent):
-		say("%d answers (%.2f %%) were errors (%s): their latencies are in error latency, and not in "+
-			"latency%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
+		say("%d answers (%.2f %%) were errors (%s): latency leaves them out, error latency has "+
+			"them%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
 	}
 }
 
@@ -122,8 +121,8 @@ func warnRows(r *Result, say func(string, ...any)) {
 		begun = r.Iterations.Started
 	}
 	if d := r.Plan.Rows; d != nil && d.Order == "once" && begun > 0 && begun < r.Plan.Requested {
-		say("rows of %s that were not sent, because the run ended before: %d of %d", d.File,
-			r.Plan.Requested-begun, r.Plan.Requested)
+		say("the run ended before %d of %d rows of %s were sent", r.Plan.Requested-begun,
+			r.Plan.Requested, d.File)
 	}
 }
 

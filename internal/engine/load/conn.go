@@ -343,12 +343,12 @@ func (w *worker) drainCodec(c *conn, err error) bool {
 const cutShort = 1
 
 // errPipelined is the failure of a request that was pipelined behind another.
-var errPipelined = errors.New("the connection was lost at an earlier exchange")
+var errPipelined = errors.New("the connection was lost at an earlier request")
 
 // errClosed is the failure of requests that were pipelined behind the last one that the server
 // answered before it closed the connection as announced.
 var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
-	Detail: "the server closed the connection after an earlier exchange"}
+	Detail: "the server closed the connection after an earlier request"}
 
 // errUnused is the failure of an attempt that the peer ends in good order before any request.
 var errUnused error = &proto.Fault{Kind: proto.FaultClosed,

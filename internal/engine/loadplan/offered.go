@@ -93,7 +93,7 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 		n       int
 	}{{"--pipeline", p.Pipeline}, {"--streams", p.Streams}} {
 		flaw(p.Reconnect > 0 && many.n > p.Reconnect, many.setting,
-			"%d exchanges cannot be under way on a connection that carries %d", many.n, p.Reconnect)
+			"%d requests cannot be in flight on a connection that carries %d", many.n, p.Reconnect)
 	}
 }
 

@@ -226,7 +226,7 @@ func (c *checker) checkLevels() {
 		c.addFaultIf((l.HTTP == HTTP2 || l.HTTP == HTTP3) && l.Pipeline > 1, at+".pipeline",
 			"HTTP/%s has no pipelining", l.HTTP)
 		c.addFaultIf(l.Reconnect > 0 && l.Pipeline > int(l.Reconnect), at+".pipeline",
-			"%d exchanges cannot be under way on a connection that carries %d", l.Pipeline, l.Reconnect)
+			"%d requests cannot be in flight on a connection that carries %d", l.Pipeline, l.Reconnect)
 		c.addFaultIf(l.Timeout == 0, at+".timeout", "0 is no time to answer in")
 	}
 }

@@ -147,7 +147,7 @@ func (r *Reconnect) UnmarshalText(b []byte) error {
 	case s == "always":
 		n = 1
 	case err != nil || n < 1 || n > math.MaxInt32:
-		return fmt.Errorf("%q is not never, always, or after how many exchanges", s)
+		return fmt.Errorf("%q is not never, always, or after how many requests", s)
 	}
 	*r = Reconnect(n)
 	return nil

@@ -147,7 +147,7 @@ func TestGrade(t *testing.T) {
 			setConnections(t, result.OpenLoop, 50, 50, 48, 70)
 		}, lab.GradeA, "", false},
 		{"connections that never were", func(t *lab.Trial) { setConnections(t, result.OpenLoop, 50, 47, 30, 30) },
-			lab.GradeF, "3 of 50 connections never could be opened", false},
+			lab.GradeF, "3 of 50 connections could not be opened", false},
 		{"still warming", func(t *lab.Trial) { t.Transient = &lab.Transient{CutS: 3, Change: 0.05, Errors: 9} }, lab.GradeB,
 			"first 3 s of its window were still warm-up (MSER-5): without them throughput would be 5.0 % higher",
 			false},

@@ -70,7 +70,7 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 			Traffic:  result.Traffic{Errors: []result.Error{{Detail: fmt.Sprintf("bad line %q", secret)}}},
 			Warnings: []string{base64.StdEncoding.EncodeToString([]byte("me:" + secret))},
 			Generator: result.Generator{Reasons: []string{
-				fmt.Sprintf("no exchange completed (bad line %q)", secret)}}},
+				fmt.Sprintf("no request completed (bad line %q)", secret)}}},
 	}
 	c.trial(t1)
 	a := &fairness.Answer{BodyStart: strings.Repeat("y", 55) + secret + strings.Repeat("z", 90),

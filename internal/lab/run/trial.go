@@ -273,9 +273,9 @@ func nothingCompleted(r *result.Result) error {
 			strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {
-		return fmt.Errorf("no exchange completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)
+		return fmt.Errorf("no request completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)
 	}
-	return errors.New("no exchange completed")
+	return errors.New("no request completed")
 }
 
 // deathOr is the server's death during the load, if it died, which explains err; otherwise err.

@@ -74,6 +74,9 @@ const (
 	Planned     = "planned"      // fewer trials ran than were planned
 	Repeated    = "repeated"     // trials that were disturbed, and repeated well
 	NotCompared = "not-compared" // there is no comparison
+
+	NothingDecided = "undecided" // each comparison is undecided, and no other caution says why
+
 	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
 	Conditions  = "conditions"   // of the machine, the order or the servers

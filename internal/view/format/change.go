@@ -32,9 +32,12 @@ func ChangeInterval(low, high float64) string {
 		return "[×" + RatioText(low, low, high) + ", ×" + RatioText(high, low, high) + "]"
 	}
 	d := changeDecimals(low, high)
-	apart := low > 1 || high < 1
+	apart := low > 1+leastApart || high < 1-leastApart
 	return "[" + changeEnd(low, d, apart) + ", " + changeEnd(high, d, apart) + "]"
 }
+
+// leastApart is how far from no difference an end of an interval is at least: nearer is rounding.
+const leastApart = 1e-12
 
 // AbsoluteChange is a Change without its sign, for sentences that say less or more: "35 %".
 func AbsoluteChange(ratio, low, high float64) string {

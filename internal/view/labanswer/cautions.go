@@ -21,6 +21,17 @@ func cautionsOf(r *lab.Record) (all []answer.Caution) {
 	return append(all, storedCautions(r, all)...)
 }
 
+// openCaution says that nothing is decided, if nothing else says why.
+func openCaution(a answer.Answer) (c answer.Caution, open bool) {
+	worse := func(c answer.Caution) bool { return c.Severity != answer.Note }
+	if len(a.Groups) == 0 || weight(a.Groups[0]) > 1 || slices.ContainsFunc(a.Cautions, worse) {
+		return c, false
+	}
+	return answer.Caution{Kind: answer.NothingDecided, Severity: answer.Note,
+		Says: fmt.Sprintf("Nothing is decided: the intervals are wider than a difference of %s, from "+
+			"which on it matters", format.InPercent(a.Groups[0].Margin))}, true
+}
+
 // progressCautions are about how much of the plan was carried out.
 func progressCautions(r *lab.Record) (all []answer.Caution) {
 	done, planned := countTrials(r)

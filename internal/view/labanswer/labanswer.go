@@ -26,6 +26,9 @@ import (
 func Of(r *lab.Record) answer.Answer {
 	a := answer.Answer{Groups: groupsOf(r), NotLoaded: notLoaded(r)}
 	a.Cautions = cautionsOf(r)
+	if c, open := openCaution(a); open {
+		a.Cautions = append(a.Cautions, c)
+	}
 	a.Judge("Nothing speaks against these trials")
 	a.Sentence = sentenceOf(r, a)
 	a.Conditions = conditionsOf(r, a.Groups)

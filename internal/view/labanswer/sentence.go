@@ -76,10 +76,10 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 	several := slices.ContainsFunc(decided, func(f answer.Finding) bool {
 		return f.Baseline != decided[0].Baseline
 	})
-	if several || len(decided) > mostNamed {
+	if several {
 		return s + rangeClauses(g, decided)
 	}
-	shown := decided
+	shown := mostTelling(decided)
 	for i, f := range shown {
 		c := r.Verdicts[f.Comparison]
 		switch {
@@ -91,7 +91,29 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 		}
 		s += format.PlainLine(f.Variant) + " " + amount(f, c, i == 0)
 	}
+	switch n := len(decided) - len(shown); {
+	case n == 1:
+		s += "; 1 more differs"
+	case n > 1:
+		s += fmt.Sprintf("; %d more differ", n)
+	}
 	return s
+}
+
+// mostTelling are the findings that a sentence names, of those that differ, the largest difference
+// first. If some are better and some worse, there is one of each.
+func mostTelling(decided []answer.Finding) []answer.Finding {
+	if len(decided) <= mostNamed {
+		return decided
+	}
+	shown := slices.Clone(decided[:mostNamed])
+	for _, v := range []answer.Verdict{answer.Better, answer.Worse} {
+		has := func(f answer.Finding) bool { return f.Verdict == v }
+		if i := slices.IndexFunc(decided, has); i >= mostNamed {
+			shown[mostNamed-1] = decided[i]
+		}
+	}
+	return shown
 }
 
 // rangeClauses are the sentences of many variants that differ, for each baseline.
@@ -204,7 +226,8 @@ func commonReason(all []answer.Finding) string {
 // first says, where else something differs, and where the generator was the limit.
 func otherClause(r *lab.Record, groups []answer.Group) string {
 	first := groups[0]
-	var parts, likewise, more []string
+	var parts, likewise []string
+	var more []answer.Group
 	against, at := againstFirst(groups)
 	var bound, undecided []place
 	for _, g := range groups[1:] {
@@ -214,7 +237,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 			if g.Metric == first.Metric && decidesLike(first, g) {
 				likewise = append(likewise, format.PlainLine(g.Level))
 			} else {
-				more = append(more, shortName(r, g))
+				more = append(more, g)
 			}
 		case isBound(g):
 			bound = append(bound, here)
@@ -230,7 +253,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 		parts = append(parts, fmt.Sprintf("but %s of %s is %s: %s", shortName(r, groups[at]),
 			format.PlainLine(against.Variant), against.Verdict, changeText(against)))
 	case len(more) > 0:
-		parts = append(parts, "there are differences in "+fewNames(more)+", too")
+		parts = append(parts, alsoClause(first, more))
 	}
 	if len(bound) > 0 {
 		parts = append(parts, placesText(bound)+" cannot be told apart: the generator was the limit")
@@ -239,6 +262,25 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 		return placesText(undecided) + ": undecided"
 	}
 	return strings.Join(parts, "; ")
+}
+
+// mostAmounts is of how many other measures a sentence says by how much they differ.
+const mostAmounts = 2
+
+// alsoClause says in what else variants differ, and by how much if there is only one to speak of.
+func alsoClause(first answer.Group, groups []answer.Group) string {
+	var names, amounts []string
+	for _, g := range groups {
+		names = appendOnce(names, MeasureName(g.Metric))
+		if len(g.Findings) == 1 {
+			amounts = append(amounts, MeasureName(g.Metric)+" "+changeText(g.Findings[0]))
+		}
+	}
+	if len(first.Findings) == 1 && len(amounts) == len(names) && len(names) <= mostAmounts &&
+		len(groups) == len(names) {
+		return "also " + strings.Join(amounts, " and ")
+	}
+	return "there are differences in " + fewNames(names) + ", too"
 }
 
 // againstFirst is the largest difference of another measure that speaks against what the first

@@ -55,7 +55,7 @@ func comparedMeasures() []measure {
 	}
 	all = append(all, scenarioMeasures()...)
 	return append(all,
-		always("CPU a request", format.Micros, func(r *result.Result) (float64, bool) {
+		always("CPU/request", format.Micros, func(r *result.Result) (float64, bool) {
 			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
 		}),
 		always("errors", format.Exact3, func(r *result.Result) (float64, bool) {
@@ -205,9 +205,8 @@ func singleRunCautions(rs []*result.Result) []string {
 				"quantity.", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
 		}
 	}
-	return append(all, "Each is a single run, which allows no interval: a difference between two "+
-		"cannot be told from the difference that the same run makes when repeated. Repeat them in "+
-		"turns before relying on it, and compare folders or lists of results.")
+	return append(all, "Each is a single run, so there is no interval: two runs of one server may "+
+		"differ as much. Repeat them in turns, and compare folders or lists of results.")
 }
 
 // likenessText says whether like is compared with like.

@@ -94,7 +94,7 @@ func levelText(l experiment.Level) string {
 		s = "open, " + format.Exact3(float64(l.Rate)) + "/s " + law + ", " + connections
 	}
 	if l.Pipeline > 1 {
-		s += fmt.Sprintf(", %d requests under way on each", l.Pipeline)
+		s += fmt.Sprintf(", %d requests in flight on each", l.Pipeline)
 	}
 	switch {
 	case l.Reconnect == 1:

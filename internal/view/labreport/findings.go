@@ -17,7 +17,7 @@ import (
 // partSection is what each process of a server cost.
 func partSection(r *lab.Record) section {
 	out := section{head: "Server processes", sides: "lllr", table: format.Table{{"level", "variant",
-		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}, text: []string{
+		"process", "CPU/request", "user", "system", "CPU of a core", "memory"}}, text: []string{
 		"Each figure is a median of the trials, so that those of user and system need not add up to " +
 			"that of both."}}
 	for i, p := range r.Parts {

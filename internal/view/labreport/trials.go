@@ -19,7 +19,7 @@ func TrialLine(t *lab.Trial) string {
 	}
 	s := format.Digits3(t.Result.Rate.Completed) + " requests/s"
 	if cpu, ok := lab.CPU.Value(t); ok {
-		s += ", " + format.Micros(cpu) + " CPU a request"
+		s += ", " + format.Micros(cpu) + " CPU/request"
 	}
 	return s
 }

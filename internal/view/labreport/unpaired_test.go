@@ -41,7 +41,7 @@ func compared(t *testing.T, groups ...judge.Group) *judge.Unpaired {
 func unpaired(t *testing.T) map[string]*judge.Unpaired {
 	slow, bound := repeated(1, 180_000), repeated(100, 200_900)
 	slow[0].Generator.Verdict = result.Suspect
-	slow[0].Generator.Reasons = []string{"the generator had something to do 85 % of the time"}
+	slow[0].Generator.Reasons = []string{"the generator was busy 85 % of the time"}
 	for _, r := range bound {
 		r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"it was busy"}
 		r.Generator.BusyPercent = 98

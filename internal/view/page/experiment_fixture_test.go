@@ -61,6 +61,7 @@ type experimenter struct {
 	seconds int // of each window
 	levels  []string
 	more    []string // names of further variants
+	story   *story   // in place of the usual variants and figures, if there is one
 	random  *rand.Rand
 	clock   time.Time
 }
@@ -105,6 +106,9 @@ func (f *experimenter) experiment() string {
 		file = append(file, levelFile(l))
 	}
 	text := fmt.Appendf(nil, fixtureFile, f.rounds, strings.Join(file, ", "))
+	if f.story != nil {
+		text = []byte(f.story.file(f.rounds, strings.Join(file, ", ")))
+	}
 	for _, name := range f.more {
 		text = fmt.Appendf(text, "  %s: {processes: [{cmd: \"true\"}], url: \"http://127.0.0.1:1/\"}\n", name)
 	}
@@ -113,10 +117,16 @@ func (f *experimenter) experiment() string {
 	for _, name := range f.more {
 		r.Arms = append(r.Arms, lab.Arm{Name: name, Baseline: "go"})
 	}
+	if f.story != nil {
+		f.story.describe(r)
+	}
 	f.write("experiment.json", r) // it says that it is running: then all is computed from the trials
 	for round := range f.rounds {
 		for _, level := range f.levels {
 			for i, arm := range r.Arms {
+				if len(arm.Missing) > 0 || arm.Unfit != "" {
+					continue
+				}
 				f.trial(round+1, i+1, arm.Name, level)
 			}
 		}
@@ -124,6 +134,9 @@ func (f *experimenter) experiment() string {
 	done, err := judge.Open(f.dir)
 	f.check(err)
 	done.State, done.Ended = lab.Complete, f.clock
+	if f.story != nil && f.story.gate {
+		f.story.decide(done)
+	}
 	f.write("experiment.json", done)
 	return f.dir
 }
@@ -216,7 +229,11 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 	if arm == hostileArm {
 		slower = 1.1
 	}
-	noise := math.Exp(0.01 * f.random.NormFloat64())
+	spread := 0.01
+	if f.story != nil {
+		slower, spread = f.story.slower[arm], f.story.spread
+	}
+	noise := math.Exp(spread * f.random.NormFloat64())
 	rate := 550 * size / (size + 10) / slower * noise // 500 at 100 connections
 	if open {
 		rate = size
@@ -253,6 +270,8 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 		Transient: &lab.Transient{CutS: float64(min(round%4, f.seconds/2)), Settled: true, Change: 0.004 * float64(round%4),
 			Errors: 1.5 * float64(round%4)}}
 	switch {
+	case f.story != nil:
+		f.story.finish(t)
 	case round == 2 && arm == hostileArm:
 		t.Grade = lab.GradeB
 		t.Reasons = []lab.Reason{{Grade: lab.GradeB, Says: "the machine's host took 2.1 % of its time",

@@ -19,6 +19,12 @@ func BenchmarkScreenshotsOfFirstScreens(b *testing.B) {
 	for name, r := range results(b) {
 		pages["run-"+name] = runPage(b, r)
 	}
+	for _, s := range stories() {
+		pages["story-"+s.name], _ = experimentHTML(b, s.folder(b))
+	}
+	for name, r := range runStories(b) {
+		pages["story-"+name] = runPage(b, r)
+	}
 	for _, dir := range filepath.SplitList(os.Getenv("DYNO_EXPERIMENTS")) {
 		var page bytes.Buffer
 		if err := Experiment(&page, dir, ""); err != nil {

@@ -172,7 +172,7 @@ func open(s *sampler) *result.Result {
 	r.Service = s.distribution(few(s, 9000))
 	g := &r.Generator
 	g.Little, g.SendLagP99, g.SendLagMax, g.Verdict = nil, set(1150.0), set(4080.0), result.Suspect
-	g.Reasons = []string{"the generator sent late by its own fault, 1 % by more than 1.15ms: give it CPUs of its own"}
+	g.Reasons = []string{"the generator sent 1 % of the requests more than 1.15 ms late: give it CPUs of its own"}
 	g.Arrivals, g.SendLagP50 = &result.Arrivals{Spans: 1200, A2: set(1.7)}, set(12.5)
 	g.StopMax, g.SchedulingP99, g.Unscheduled, g.LocalPorts = 120, 8.2, 0.4, 28232
 	r.Plan.Probe = loadplan.RatePerSecond(10)
@@ -237,7 +237,7 @@ func failing(s *sampler) *result.Result {
 	r.Errors = []result.Error{{Phase: "read", Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset", Count: 980},
 		{Phase: "protocol", Kind: "garbage", Address: "[::1]:8080", Detail: "a status line " + hostile, Count: 10}}
 	r.Warnings = []string{"1000 responses (12.50 %) were errors (404, 503): " + hostile, "11.0 % of the requests failed"}
-	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"the generator had something to do 98 % of the time", hostile}
+	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"the generator was busy 98 % of the time", hostile}
 	r.Generator.BusyPercent, r.FCGIStderr = 98.2, &result.Stderr{Text: "PHP Warning: " + hostile, Bytes: 400}
 	r.Connections.TLSFull, r.Connections.TLSResumed = set(int64(5)), set(int64(0))
 	r.Connections.Protocols = map[string]int64{loadplan.HTTP11: 2, loadplan.HTTP2: 3}

@@ -179,7 +179,7 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 		return
 	}
 	if p.Asks() != 1 {
-		c.lost = append(c.lost, fmt.Sprintf("the %d requests came from files: give them again "+
+		c.lost = append(c.lost, fmt.Sprintf("the %d requests, which came from files "+
 			"(--urls, --bodies or --requests-file)", p.Asks()))
 		return
 	}

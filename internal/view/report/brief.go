@@ -265,7 +265,7 @@ func generatorFacts(r *result.Result, s format.Style) (all []briefFact) {
 	most := atMost(mostDoubts, s)
 	for i, reason := range reasons[:min(len(reasons), most)] {
 		if n := len(reasons) - most; n > 0 && i == most-1 {
-			reason += fmt.Sprintf(" (and %s: -v)", format.Plural(int64(n), "reason"))
+			reason += fmt.Sprintf(" (%s more with -v)", format.Plural(int64(n), "reason"))
 		}
 		all = append(all, briefFact{Fact{"", "- " + reason}, ""})
 	}
@@ -296,7 +296,7 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 	})
 	for i, o := range sorted {
 		if n := len(sorted) - i; i == atMost(mostObjectives, s) && n > 0 {
-			return append(all, briefFact{Fact{"", fmt.Sprintf("and %s: -v",
+			return append(all, briefFact{Fact{"", fmt.Sprintf("%s more with -v",
 				format.Plural(int64(n), "objective"))}, ""})
 		}
 		c := format.Green

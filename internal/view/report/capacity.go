@@ -293,7 +293,7 @@ func PeakText(c *capacity.Curve) string {
 	case f.PeakN == nil:
 		return "no peak in range: by the law throughput still grows at the highest level"
 	}
-	s := fmt.Sprintf("by the law %s requests/s at most, with %s under way",
+	s := fmt.Sprintf("by the law %s requests/s at most, with %s in flight",
 		format.Digits3(*f.PeakX)+rangeText(f.PeakXInterval),
 		format.Digits3(*f.PeakN)+rangeText(f.PeakNInterval))
 	if f.PeakNInterval == nil {
@@ -322,7 +322,7 @@ func pointTable(c *capacity.Curve) format.Table {
 			head = c.Counts() + "/s"
 		}
 	}
-	t := format.Table{{head, "round", "under way", completed, "p50", "p99", "errors", "verdict"}}
+	t := format.Table{{head, "round", "in flight", completed, "p50", "p99", "errors", "verdict"}}
 	all := slices.Clone(c.Points)
 	slices.SortStableFunc(all, func(a, b capacity.Point) int {
 		if a.Level != b.Level {
@@ -350,7 +350,7 @@ func PointLine(p capacity.Point, axis capacity.Axis) string {
 
 // writeCurvePlot draws the points over the law.
 func writeCurvePlot(d *format.Document, c *capacity.Curve) {
-	p := plot{xName: "under way", yName: "requests/s", x: format.Exact3, y: format.Digits3}
+	p := plot{xName: "in flight", yName: "requests/s", x: format.Exact3, y: format.Digits3}
 	low, high := math.Inf(1), 0.0
 	for _, point := range c.Points {
 		low, high = min(low, point.N), max(high, point.N)
@@ -381,7 +381,7 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 	}
 	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", format.PlainLine(c.Dyno), Machine(c.Host),
 		format.Plural(int64(c.Threads), "thread"), where)
-	t := format.Table{{"connections", "ring", "requests/s", "CPU a request", "busy", "p50", "p99"}}
+	t := format.Table{{"connections", "ring", "requests/s", "CPU/request", "busy", "p50", "p99"}}
 	for _, l := range c.Closed {
 		t = append(t, []string{format.Count(int64(l.Connections)), format.PlainLine(l.Ring),
 			format.Digits3(l.Rate),

@@ -46,7 +46,7 @@ func short() *capacity.Search {
 	for i := range s.Probes {
 		s.Probes[i].Judged[0].Seconds = 0
 	}
-	s.Probes[4].Outcome, s.Probes[4].Why = capacity.OurLimit, "the generator had something to do 99 % of the time"
+	s.Probes[4].Outcome, s.Probes[4].Why = capacity.OurLimit, "the generator was busy 99 % of the time"
 	s.Probes[1].Judged[0].High = nil
 	s.Warnings = []string{"every response was a redirect"}
 	return s

@@ -14,7 +14,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 	s := format.NewSuite(MethodAndURL(r), r.Window.Started, r.Window.MeasuredS)
 	completed := format.TestCase{Name: "requests completed"}
 	if r.Requests.Completed == 0 {
-		completed.Failure = &format.Problem{Message: "no exchange completed"}
+		completed.Failure = &format.Problem{Message: "no request completed"}
 		if r.OnlyErrors() {
 			why := "every answer was an error: " + statusText(r)
 			if len(r.Checks) > 0 {

@@ -11,7 +11,7 @@ import (
 // the same at length.
 func methods(r *result.Result) []string {
 	all := []string{modelMethod(r), windowMethod(r),
-		"Every exchange is timed with the monotonic clock, on its own, and counted in a histogram of " +
+		"Every request is timed with the monotonic clock, on its own, and counted in a histogram of " +
 			"three significant digits; percentiles are read from that histogram, never averaged, and " +
 			"none is shown that no measured value exceeds. The spectrum ends where fewer than ten " +
 			"values lie beyond it.",
@@ -31,8 +31,8 @@ func methods(r *result.Result) []string {
 		all = append(all, fleetMethod(r.Fleet))
 	}
 	if r.Server != nil {
-		all = append(all, "The server's processes were sampled beside the load; CPU time a request is "+
-			"what they used in the window, divided by the exchanges answered in it.")
+		all = append(all, "The server's processes were sampled beside the load; CPU time per request is "+
+			"what they used in the window, divided by the requests answered in it.")
 	}
 	return all
 }
@@ -63,7 +63,7 @@ func modelMethod(r *result.Result) string {
 }
 
 func windowMethod(r *result.Result) string {
-	s := "An exchange belongs to the window if it was due in it: " + windowText(r) + "."
+	s := "A request belongs to the window if it was due in it: " + windowText(r) + "."
 	if d := r.Plan.Drain; d > 0 {
 		s += fmt.Sprintf(" After the window, what was due in it had up to %v to end.", d)
 	}

@@ -16,7 +16,7 @@ func ModelText(r *result.Result) string {
 	if r.Model != result.OpenLoop {
 		s := "closed, " + format.Plural(int64(r.Plan.Connections), "connection")
 		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
-			s += fmt.Sprintf(", %s requests under way on each", format.Count(int64(n)))
+			s += fmt.Sprintf(", %s requests in flight on each", format.Count(int64(n)))
 		}
 		return s + usersText(r)
 	}
@@ -248,13 +248,13 @@ func windowText(r *result.Result) string {
 	case r.Requests.Sent == 0:
 		return s
 	case n == 1:
-		return s + "; 1 request under way was given up " + then
+		return s + "; 1 request was unanswered, and given up " + then
 	case n > 1:
-		return s + fmt.Sprintf("; %s requests under way were given up %s", format.Count(n), then)
+		return s + fmt.Sprintf("; %s requests were unanswered, and given up %s", format.Count(n), then)
 	case w.DrainedS > 0:
-		return s + "; what was under way ended within " + format.Seconds(w.DrainedS)
+		return s + "; the requests in flight ended within " + format.Seconds(w.DrainedS)
 	}
-	return s + "; nothing was under way at its end"
+	return s + "; no request was in flight at its end"
 }
 
 // probeText is what the light load beside the main one was, and came to.
@@ -275,7 +275,7 @@ func requestsText(q result.Requests) string {
 	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", format.Count(q.Sent),
 		format.Count(q.Completed), format.Plural(q.Errors, "error"), format.Count(q.Unfinished))
 	if q.Retried > 0 {
-		s += fmt.Sprintf("; %s sent again after a close", format.Count(q.Retried))
+		s += fmt.Sprintf("; %s retried after a close", format.Count(q.Retried))
 	}
 	if q.SentAfter != nil && *q.SentAfter > 0 {
 		s += fmt.Sprintf("; %s of them sent after the window", format.Count(*q.SentAfter))
@@ -314,7 +314,7 @@ func connectionsText(r *result.Result) string {
 	if !some {
 		return noneReported
 	}
-	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", format.Count(int64(c.Asked)),
+	s := fmt.Sprintf("%s requested, %s established, %s used, %s%s", format.Count(int64(c.Asked)),
 		format.Count(c.Opened), format.Count(int64(c.Served)), format.Plural(c.Reconnects, "reconnect"),
 		of)
 	if c.TLSFull != nil && c.TLSResumed != nil {
@@ -356,6 +356,9 @@ func tlsText(r *result.Result) string {
 
 func rateText(r *result.Result) string {
 	s, due := format.Digits3(r.Rate.Completed)+" requests/s", r.Requests.Due
+	if r.Rate.Completed == 0 {
+		s = "0 requests/s"
+	}
 	if i := r.Iterations; i != nil {
 		s, due = s+", "+format.Digits3(i.Rate.Completed)+" iterations/s", i.Due
 	}
@@ -383,7 +386,7 @@ func generatorText(r *result.Result) string {
 	}
 	var all []string
 	if g.CPUPerRequest > 0 {
-		all = append(all, format.Micros(g.CPUPerRequest)+" CPU a request")
+		all = append(all, format.Micros(g.CPUPerRequest)+" CPU/request")
 	}
 	if g.CPUPercent > 0 {
 		all = append(all, format.Digits3(g.CPUPercent)+" % of a core")
@@ -423,11 +426,11 @@ func verdictText(r *result.Result) string {
 		case result.Limit:
 			return "CLIENT-BOUND: these are the generator's limits, not the server's"
 		case result.HeldUp:
-			return "CLIENT-BOUND: the generator was held up, these numbers are not the server's"
+			return "CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone"
 		}
 		return "CLIENT-BOUND: this was not the load that was asked for"
 	case result.Suspect:
-		return "SUSPECT: do not rely on these numbers before reading why"
+		return "SUSPECT: read the reasons before you rely on these numbers"
 	}
 	return format.PlainLine(r.Generator.Verdict)
 }

@@ -32,8 +32,8 @@ func wrong() *result.Result {
 		Detail: "500", Count: 320_000}}
 	r.Objectives = []result.Outcome{
 		{Expr: "errors<1%", Unit: "percent", Value: new(100.0)}, {Expr: "p99<20ms", Unit: "us"}}
-	r.Warnings = []string{"EVERY answer was an error (500): error latency is how fast the server " +
-		"fails; --expect says which statuses are right, --expect any that all are"}
+	r.Warnings = []string{"EVERY answer was an error (500); if these are right answers, name them " +
+		"with --expect"}
 	for i := range r.Series {
 		p := &r.Series[i]
 		p.Completed, p.Errors, p.Mean, p.P50, p.P99, p.Max = 0, p.Sent, 0, 0, 0, 0

@@ -59,8 +59,11 @@ func serverSentence(r *result.Result) string {
 	if share := failedShare(r); share >= failingShare {
 		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r))
 		if r.Latency != nil && r.Latency.Count > 0 {
-			s += "; of the others: " + tailText(r.Latency)
+			s += "; the others: " + tailText(r.Latency)
 		}
+	}
+	if share, failing := failedIterations(r); failing {
+		s = fmt.Sprintf("%s of the iterations failed; %s", format.Percentage(share, 2), s)
 	}
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
@@ -76,6 +79,9 @@ func heldText(r *result.Result) string {
 	rate, what := r.Rate.Completed, "requests/s"
 	if i := r.Iterations; i != nil {
 		rate, what = i.Rate.Completed, "iterations/s"
+	}
+	if d := r.Latency; d != nil && d.Count == 1 && r.Iterations == nil {
+		return "1 request, answered after " + format.Micros(d.Max)
 	}
 	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what,
 		format.Plural(int64(r.Plan.Connections), "connection"))
@@ -228,9 +234,28 @@ func generatorClause(r *result.Result) string {
 	case result.HeldUp:
 		return "the generator was held up, so this is not the server alone"
 	case "":
-		return ""
+		return suspectClause(r)
 	}
 	return "this was not the load that was asked for"
+}
+
+// suspectClause is what a generator that is suspect says of itself; "" of one that is not, or that
+// only measured too little to judge.
+func suspectClause(r *result.Result) string {
+	if r.Generator.Verdict != result.Suspect || r.Partial() != "" {
+		return ""
+	}
+	for _, d := range r.Generator.Doubts {
+		switch d.Kind {
+		case result.HeldUp:
+			return "the generator was held up, so latency may be too high"
+		case result.Limit:
+			return "the generator was near its limit, so latency may be too high"
+		case result.OtherLoad:
+			return "this was not quite the load that was asked for"
+		}
+	}
+	return ""
 }
 
 // runConditions are what the numbers of a run hold for.
@@ -280,7 +305,7 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 		return step("check that the server runs and answers at this address", askCommand(p))
 	case failedShare(r) >= failingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", askCommand(p))
-	case failedShare(r) >= failingShare:
+	case failedShare(r) >= failingShare || haveFailed(r):
 		s := again("see requests that failed, with their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s
@@ -298,10 +323,10 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 	case MissedObjectives(r.Objectives) != "":
 		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:
-		return findStep(r, "find the highest rate at which latency stays low: a closed load does not "+
-			"show it", nil)
+		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
+			"not show", nil)
 	}
-	return step("repeat it to see how much it varies: an experiment does, and compares servers",
+	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")
 }
 
@@ -310,7 +335,7 @@ func withLost(says, lost string) string {
 	if lost == "" {
 		return says
 	}
-	return says + " (the command lacks: " + lost + ")"
+	return says + " (not in the command: " + lost + ")"
 }
 
 // askCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's

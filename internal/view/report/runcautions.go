@@ -39,7 +39,7 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 			c.Reasons = append(c.Reasons, errorLine(e))
 		}
 		if len(r.Plan.Expect) == 0 && len(r.Status) > 0 {
-			c.Remedy = "--expect says which statuses are right"
+			c.Remedy = "if these are right answers, name them with --expect"
 		}
 		all = append(all, c)
 	}
@@ -54,12 +54,23 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
+	if why := r.Partial(); why != "" && r.Answers() > 0 && r.Generator.Verdict == result.OK {
+		all = append(all, answer.Caution{Kind: answer.Incomplete, Severity: answer.Doubt,
+			Says: "Only a part of what was planned was measured: " + format.PlainLine(why)})
+	}
 	all = append(append(all, generatorCautions(r)...), warningCautions(r)...)
 	if r.Answers() > 0 {
 		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Note,
 			Says: "One run: how much the next one would differ is not known"})
 	}
 	return all
+}
+
+// haveFailed reports whether iterations failed that matter, on this machine: agents keep no
+// answers.
+func haveFailed(r *result.Result) bool {
+	_, failing := failedIterations(r)
+	return failing && r.Fleet == nil
 }
 
 // failedIterations is the share of a scenario's iterations that failed, and whether that matters.

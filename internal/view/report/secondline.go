@@ -58,7 +58,7 @@ func LiveLine(iv loadresult.Interval) string {
 	if iv.Iterations+iv.IterationsFailed > 0 {
 		s += fmt.Sprintf("  %s iterations/s", PerSecondText(iv, format.Digits3, iv.Iterations))
 	}
-	return s + fmt.Sprintf("  %s/s in  %s under way  %s", PerSecondText(iv, format.Size, iv.Received),
+	return s + fmt.Sprintf("  %s/s in  %s in flight  %s", PerSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))
 }
 

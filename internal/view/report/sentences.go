@@ -79,7 +79,7 @@ func watchFlags(r *result.Result) (words, lost []string) {
 		for _, one := range r.Server.Watch {
 			words = append(words, "--watch", format.ShellQuote(one))
 			if _, err := strconv.Atoi(one); err == nil {
-				lost = append(lost, "what process "+one+" was, whose number another may have now")
+				lost = append(lost, "process "+one+", whose number another program may have by now")
 			}
 		}
 	}

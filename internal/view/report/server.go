@@ -46,7 +46,7 @@ func serverValues(s *result.Server) []probe.Value {
 
 // usageText is what all of the server used.
 func usageText(u result.Usage) string {
-	return fmt.Sprintf("%s CPU a request: %s user, %s system; waited for a CPU %s a request; "+
+	return fmt.Sprintf("%s CPU/request: %s user, %s system; waited for a CPU %s per request; "+
 		"%s of a core, %s of memory, %s threads, %s file descriptors", ValueOrNA(u.CPU, format.Micros),
 		ValueOrNA(u.User, format.Micros), ValueOrNA(u.System, format.Micros),
 		ValueOrNA(u.Wait, format.Micros),

@@ -71,8 +71,8 @@ func Late() *result.Result {
 	r.Phases = result.Phases{FirstByte: Spread(200_000, 91)}
 	g := &r.Generator
 	g.Little, g.SendLagP99, g.SendLagMax = nil, new(1150.0), new(4080.0)
-	g.Verdict, g.Reasons = result.Suspect, []string{"the generator sent late by its own fault, " +
-		"1 % by more than 1.15ms, and latency (mean 132µs) includes that: give it CPUs of its " +
+	g.Verdict, g.Reasons = result.Suspect, []string{"the generator sent 1 % of the requests " +
+		"more than 1.15 ms late, which counts as latency (mean 132 µs): give it CPUs of its " +
 		"own, or lower -R"}
 	return r
 }
@@ -134,7 +134,7 @@ func Failing() *result.Result {
 		"that all are",
 		"11.0 % of the requests failed: latency is that of the others"}
 	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
-		"the generator had something to do 98 % of the time: this is its limit, not (only) the " +
+		"the generator was busy 98 % of the time: this is its limit, not (only) the " +
 			"server's", "no file descriptor was left for a connection, 4 times"}
 	r.Generator.Doubts = []result.Doubt{{Cause: result.Busy, Kind: result.Limit,
 		Verdict: result.ClientBound},

@@ -319,7 +319,7 @@ func (s *Screen) generatorRow() row {
 		if s.plan.Open() {
 			text += ", send lag max " + report.NanosText(iv.LagMax)
 		}
-		text += fmt.Sprintf("; %s under way, %s/s in", format.Count(iv.InFlight),
+		text += fmt.Sprintf("; %s in flight, %s/s in", format.Count(iv.InFlight),
 			report.PerSecondText(iv, format.Size, iv.Received)) + report.ActiveUsers(s.plan, iv)
 	}
 	return row{fmt.Sprintf(factLine, "generator", text), c}

@@ -43,7 +43,7 @@ func storeRun(t *testing.T, home string, minute int, port uint16, latency time.D
 	}
 	if r.Generator.BusyPercent = 100 * busy; busy > 0.9 {
 		r.Generator.Verdict = result.ClientBound
-		r.Generator.Reasons = []string{"the generator had something to do 98 % of the time: this is its limit, not (only) the server's; add threads (-t)"}
+		r.Generator.Reasons = []string{"the generator was busy 98 % of the time: this is its limit, not (only) the server's; add threads (-t)"}
 	}
 	if _, err := dynohome.Save(home, r); err != nil {
 		t.Fatal(err)

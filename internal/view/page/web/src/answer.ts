@@ -53,6 +53,7 @@ export interface Answer {
 
 const long = 130; // characters, from which on a sentence is written smaller
 const shown = 3; // cautions; the others are folded
+const few = 2; // reasons of the worst caution, which are not folded
 
 const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as const;
 
@@ -81,18 +82,19 @@ function box(a: Answer): HTMLElement {
   const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
   const left = list.slice(shown);
   return banner(kinds[a.box], a.box_text, [
-    ...(own.length === 0 ? details(worst) : []),
+    ...(own.length === 0 ? details(worst, few) : []),
     ...(list.length > 0 ? [items(list.slice(0, shown), "Cautions")] : []),
     ...(left.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, `${left.length} more`), items(left, "More cautions"))] : []),
   ]);
 }
 
-/** details are what a caution is about, its reasons and what can be done about it. */
-function details(c: Caution): Node[] {
+/** details are what a caution is about, its reasons and what can be done about it. Reasons are folded if there are more
+    than unfolded. */
+function details(c: Caution, unfolded = 0): Node[] {
   const reasons = c.reasons ?? [];
   return [
     ...(c.scope ? [h("span", { class: "scope" }, " " + c.scope)] : []),
-    ...(reasons.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
+    ...(reasons.length > 0 ? [h("details", { class: "reasons", open: reasons.length <= unfolded }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
       h("ul", {}, ...reasons.map((r) => h("li", {}, r))))] : []),
     ...(c.remedy ? [h("span", { class: "remedy" }, c.remedy)] : []),
   ];

@@ -56,9 +56,8 @@ export function themeButton(): HTMLElement {
     const theme = state.get("theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
-    button.textContent = name();
-    button.setAttribute("aria-label", `Colours: ${name()}`);
-  };
+    button.textContent = `Theme: ${name().toLowerCase()}`;
+      };
   const next = () => {
     const all = Object.keys(themes);
     state.set("theme", all[(all.indexOf(state.get("theme")) + 1) % all.length]);

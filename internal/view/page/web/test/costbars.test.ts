@@ -1,4 +1,4 @@
-// Bars of CPU time a request end where the figure beside them says.
+// Bars of CPU time per request end where the figure beside them says.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -28,7 +28,7 @@ export function band(p: Payload, again: () => void): HTMLElement | null {
   const e = h(
     "details",
     { id: "band", class: "more", open: leftOut("variants").size + leftOut("levels").size > 0 || !!before?.hasAttribute("open") },
-    h("summary", {}, `Plots and tables show ${note("variants", variants.length)} and ${note("levels", levels.length)}`),
+    h("summary", {}, `Choose what is shown: ${note("variants", variants.length)} and ${note("levels", levels.length)}`),
     part("variants", variants, (name) => name),
     part("levels", levels, (name) => loadOf(p, name)),
   );

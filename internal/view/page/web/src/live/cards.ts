@@ -93,7 +93,7 @@ function figureOf(name: string, key: string, value: number | undefined, show: (v
   const sign = change?.startsWith("−") ? -1 : change?.startsWith("+") || change?.startsWith("×") ? 1 : 0;
   const word = !change ? "" : sign === 0 ? " as before" : sign === better ? " (better)" : " (worse)";
   return h("dl", { class: "figure" }, h("dt", {}, name),
-    h("dd", {}, number(key, value, show), change ? h("span", { class: "change", title: `than the last of the same load${word}` }, " " + change) : null));
+    h("dd", {}, value === undefined ? "–" : number(key, value, show), change ? h("span", { class: "change", title: `than the last of the same load${word}` }, " " + change) : null));
 }
 
 const [width, height, rim] = [120, 34, 4];
@@ -105,7 +105,10 @@ function sparkline(r: Stored, all: Stored[], changes: Changes): SVGElement | HTM
   const runs = all.slice(at).filter((o) => o.series === r.series && !o.partial && o.p99_us !== undefined).slice(0, mostRuns).reverse();
   const values = runs.map((o) => o.p99_us!);
   const span = extent(values);
-  if (values.length < 2 || !span) return h("span", { class: "caption" }, "the first of this load");
+  if (values.length < 2 || !span) {
+    const first = !all.slice(at + 1).some((o) => o.series === r.series);
+    return h("span", { class: "caption" }, first ? "the first of this load" : "");
+  }
   const x = (i: number) => rim + (i * (width - 2 * rim)) / (values.length - 1);
   const y = (v: number) => height - rim - ((v - Math.min(span[0], 0)) / (span[1] || 1)) * (height - 2 * rim);
   const turns = runs.flatMap((o, i) => (i > 0 && changes.has(o.id) ? [{ i, words: changes.get(o.id)! }] : []));

@@ -142,7 +142,7 @@ function queue(s: State): Node {
 function trials(all: Trial[]): Node {
   const name = (t: Trial) => (t.round > 1000 ? "confirming" : String(t.round)) + (t.attempt > 1 ? " again" : "");
   return table({
-    head: ["round", "variant", "level", "requests/s", "p99", "server CPU a request", "grade", "because"],
+    head: ["round", "variant", "level", "requests/s", "p99", "server CPU/request", "grade", "because"],
     rows: all.map((t) => [name(t), t.arm, t.level,
       cell(`trials.${t.id}.throughput`, t.values?.throughput, format.digits3),
       cell(`trials.${t.id}.p99`, t.values?.p99, format.duration),

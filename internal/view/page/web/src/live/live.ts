@@ -176,7 +176,7 @@ class Live {
       tile("p99 of an iteration, last second", "now.iteration_p99_us", s.iteration_p99_us, format.duration),
       tile("iterations so far", "total.iterations", this.run?.iterations ? s.iterations_so_far ?? 0 : undefined, format.count),
       tile("iterations failed so far", "total.iterations_failed", s.iterations_failed_so_far, format.count),
-      tile("under way now", "now.in_flight", s.in_flight, format.count),
+      tile("in flight now", "now.in_flight", s.in_flight, format.count),
       tile("completed so far", "total.completed", this.total.completed, format.count),
       tile("errors so far", "total.errors", this.total.errors, format.count),
       tile("generator busy, last second", "now.busy_percent", s.busy_percent, format.percent),

@@ -33,7 +33,7 @@ export function show(run: Run): void {
     return body ? figureSVG(body, run.answer.sentence, []) : null;
   };
   const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
-  const first = firstScreen(run.answer, [tiles(r), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
+  const first = firstScreen(run.answer, [...there(tiles(r)), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
   const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
   page(words.what, words.how, [
     { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
@@ -54,7 +54,7 @@ const there = (...views: (HTMLElement | null)[]): HTMLElement[] => views.filter(
 
 function errorsHint(r: Run["result"]): string {
   const codes = Object.entries(r.status ?? {}).map(([code, n]) => `${code}: ${format.count(n)}`).slice(0, 4).join(", ");
-  return [codes, r.requests.errors > 0 ? `${format.count(r.requests.errors)} errors` : "no errors"].filter((s) => s).join("; ");
+  return [codes, r.requests.errors > 0 ? `${format.count(r.requests.errors)} errors` : (r.errors ?? []).length > 0 ? "errors of connections" : "no errors"].filter((s) => s).join("; ");
 }
 
 /** series is every number of every interval, in a table that is made when it is opened. */

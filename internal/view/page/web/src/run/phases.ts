@@ -28,7 +28,7 @@ function distributions(r: Result): Named[] {
 }
 
 // The share of values above a percentile: with fewer than one it is but the maximum's other name.
-const beyond: Record<string, number> = { p50_us: 0.5, p75_us: 0.25, p90_us: 0.1, p95_us: 0.05, p99_us: 0.01, p99_9_us: 1e-3, p99_99_us: 1e-4 };
+export const beyond: Record<string, number> = { p50_us: 0.5, p75_us: 0.25, p90_us: 0.1, p95_us: 0.05, p99_us: 0.01, p99_9_us: 1e-3, p99_99_us: 1e-4 };
 
 /** durations has a row for each statistic and a column for each distribution. */
 export function durations(r: Result): HTMLElement | null {

@@ -20,7 +20,7 @@ export function spectrum(run: Run): HTMLElement {
     id: "spectrum",
     title: "Percentile spectrum",
     unit: "latency over percentile, log of 1/(1−p)",
-    n: `n = ${format.count(latency?.count ?? 0)} requests` + (wrong ? `, ${format.count(wrong.count)} errors` : ""),
+    n: "n = " + [latency?.count ? `${format.count(latency.count)} requests` : "", wrong ? `${format.count(wrong.count)} errors` : ""].filter((s) => s).join(", "),
     interval: oneRun,
     note: "each line ends where fewer than 10 values lie beyond",
     summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
