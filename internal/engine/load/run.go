@@ -145,7 +145,7 @@ func (r *run) prepareRun() error {
 	r.cpus, more = machine.UsableCPUs(r.plan.CPUs)
 	err = errors.Join(err, flawOfLimit("--cpus", more))
 	notice, more := machine.EnsureFiles(r.plan.Connections+r.plan.ProbeConnections(),
-		min(r.plan.Threads, r.plan.Connections))
+		min(r.plan.Threads, r.plan.Connections), !r.plan.Guest)
 	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
 	if r.threads < r.plan.Threads {
@@ -220,7 +220,11 @@ func (r *run) unresolvedResult(ctx context.Context, err error) *loadresult.Resul
 
 // runWorkers runs the workers and collects what they report.
 func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
-	defer machine.KeepProcs(r.threads)()
+	giveBack, err := r.keepProcs()
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	r.promptStart = r.plan.Open() || meet != nil
 	r.gate = newGate(r.threads)
 	r.reports = make(chan workerReport, 4*r.threads)
@@ -241,6 +245,25 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	}
 	defer r.startShowing()()
 	return r.collectIntervals()
+}
+
+// keepProcs has the workers leave a processor to other goroutines. Where GOMAXPROCS is too low for
+// that, and belongs to others, the load is on the portable ring, whose workers keep none.
+func (r *run) keepProcs() (giveBack func(), err error) {
+	if giveBack = machine.KeepProcs(r.threads, !r.plan.Guest); giveBack != nil {
+		return giveBack, nil
+	}
+	switch r.plan.Ring {
+	case "auto":
+		r.plan.Ring = "portable"
+		r.addNotice(fmt.Sprintf("the load is on the portable ring, which is slower: GOMAXPROCS is %d, "+
+			"and %d threads would leave no processor to the program", runtime.GOMAXPROCS(0), r.threads))
+	case "portable":
+	default:
+		return nil, loadplan.Flaw{Setting: "--threads", Problem: fmt.Sprintf("%d threads on the ring "+
+			"%s need a higher GOMAXPROCS than %d", r.threads, r.plan.Ring, runtime.GOMAXPROCS(0))}
+	}
+	return func() {}, nil
 }
 
 // shownMost is how many intervals may wait to be shown, an hour of them.

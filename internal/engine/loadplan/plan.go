@@ -105,6 +105,10 @@ type Plan struct {
 	// does not go to other processes.
 	Log func(thread int) *reqlog.Ring `json:"-"`
 
+	// Guest is set if the process is not dyno's own: then Run changes neither GOMAXPROCS, nor the
+	// limit of open files, nor the environment.
+	Guest bool `json:"-"`
+
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
 	Spin bool   `json:"spin,omitempty"` // threads never sleep

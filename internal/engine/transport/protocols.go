@@ -122,7 +122,7 @@ func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
 	}
 	s.HTTP3 = &h3.Options{TLS: config, Resume: p.TLS.Resume,
 		Connecting: time.Duration(p.Connecting), Streams: p.Streams, CloseAfter: p.Reconnect,
-		UserAgent: loadplan.UserAgent}
+		UserAgent: loadplan.UserAgent, Guest: p.Guest}
 	s.Protocol = h3.Protocol(*s.HTTP3)
 	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
 		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
