@@ -12,7 +12,7 @@ import (
 
 // A Comparison is what repeated runs of two things show together.
 type Comparison struct {
-	Differences []Difference // one for each measure; none if there is one run each
+	Differences []Difference // one for each measure
 	Cautions    []string     // what speaks against it
 	sentence    string
 }
@@ -30,8 +30,8 @@ type Difference struct {
 }
 
 // Compare compares repeated runs of one thing with those of another, as "dyno compare" does. margin
-// is the share by which a difference has to exceed 1 to matter, such as 0.02. One run each shows no
-// more than two numbers: then there are no Differences. Loads that are not the same are an error.
+// is the share by which two things have to differ to matter, such as 0.02. One run each decides
+// nothing: every Difference is inconclusive then. Loads that are not the same are an error.
 func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil, errors.New("comparing needs a result of each of both")

@@ -44,9 +44,9 @@ type Verdict string
 
 // The verdicts, from good to bad.
 const (
-	OK          Verdict = result.OK          // no doubt about the numbers
-	Suspect     Verdict = result.Suspect     // there are doubts: see Result.Reasons
-	ClientBound Verdict = result.ClientBound // they show the generator's limit, not the server's
+	OK          Verdict = "ok"           // no doubt about the numbers
+	Suspect     Verdict = "suspect"      // there are doubts: see Result.Reasons
+	ClientBound Verdict = "client-bound" // they show the generator's limit, not the server's
 )
 
 // A Distribution is a distribution of durations, to three significant digits.
