@@ -268,7 +268,7 @@ func tooManyWords(words []string, n int) []error {
 }
 
 // joinedErrors is the errors that err joins, where it says nothing besides, each with what err says
-// before all of them. Lines are not split: of those in one error, another may have chosen the
+// before all of them, and Flaws with flags in place of fields. Lines are not split: of those in one error, another may have chosen the
 // second.
 func joinedErrors(err error) []error {
 	if err == nil {
@@ -279,7 +279,7 @@ func joinedErrors(err error) []error {
 	}
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || errors.Join(joined.Unwrap()...).Error() != err.Error() {
-		return []error{err}
+		return []error{inFlags(err)}
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
@@ -292,7 +292,7 @@ func joinedErrors(err error) []error {
 func wrappedErrors(err, inner error) []error {
 	all := joinedErrors(inner)
 	before, is := strings.CutSuffix(err.Error(), inner.Error())
-	if len(all) < 2 || !is {
+	if !is || len(all) == 1 && all[0].Error() == inner.Error() {
 		return []error{err}
 	}
 	for i := range all {

@@ -136,7 +136,7 @@ func (s *Protocols) logKeys(name string, c *tls.Config) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return loadplan.Flaw{Setting: "SSLKEYLOGFILE", Problem: err.Error()}
+		return loadplan.Flaw{Setting: "KeyLogFile", Problem: err.Error()}
 	}
 	s.keyLog, c.KeyLogWriter = f, f
 	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
