@@ -6,7 +6,7 @@ HURL    ?= hurl
 WRK     ?= wrk
 SCRIPTS ?= internal/engine/luascript/testdata
 
-.PHONY: compare-hurl compare-wrk build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
+.PHONY: compare-hurl compare-wrk build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck module clean
 
 PAGE     = internal/view/page/dist/page.js
 PACKAGES = internal/view/page/web/node_modules/.package-lock.json
@@ -132,6 +132,9 @@ pgo: build ## cmd/dyno/default.pgo, by which make build is then guided, and ./dy
 	$(GO) build -pgo=off -o dyno-plain ./cmd/dyno
 	$(GO) run ./bench/pgo -dyno ./dyno-plain -o cmd/dyno/default.pgo.tmp && mv cmd/dyno/default.pgo.tmp cmd/dyno/default.pgo
 	$(GO) build -o dyno ./cmd/dyno
+
+module: ## give the module the path MODULE, as MODULE=example.org/load/dyno
+	@bench/module.sh "$(MODULE)"
 
 clean:
 	rm -f dyno dyno.exe dyno-plain

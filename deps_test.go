@@ -1,6 +1,7 @@
 package dyno_test
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 // with all that is below it. A package imports only from floors below its own and from its own
 // wing. So lab and fleet, which share a floor, do not import each other.
 const floors = `
-. cmd bench e2e
-internal/cli
+cmd bench e2e dynotest
+. internal/cli
 internal/view
 internal/store
 internal/lab internal/fleet
@@ -97,6 +98,7 @@ view/repeat: redact view/format engine/loadplan /
 view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
+view/live: engine/loadplan engine/loadresult engine/metric result / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
@@ -111,7 +113,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
@@ -120,6 +122,7 @@ bench/vs: lab stats /
 bench/vs/server: /
 bench/known: /
 bench/hurl: /
+bench/live: /
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
@@ -133,7 +136,8 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
-.: /
+.: engine/load engine/loadplan engine/loadresult engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
+dynotest: . /
 `
 
 func TestLayers(t *testing.T) {
@@ -148,6 +152,7 @@ func TestLayers(t *testing.T) {
 		ours = strings.TrimSuffix(ours, "/")
 		allowed[pkg] = may{strings.Fields(ours), strings.Fields(foreign)}
 	}
+	module := modulePath(t)
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for pkg, imports := range listImports(t, goos) {
 			m, known := allowed[withoutInternal(pkg)]
@@ -156,7 +161,10 @@ func TestLayers(t *testing.T) {
 				continue
 			}
 			for _, imp := range imports {
-				dep, ours := strings.CutPrefix(imp, "dyno/")
+				dep, ours := strings.CutPrefix(imp, module+"/")
+				if imp == module {
+					dep, ours = ".", true
+				}
 				switch {
 				case ours:
 					if !floorAllows(pkg, dep) {
@@ -211,6 +219,9 @@ func TestFloors(t *testing.T) {
 		{"internal/stats", "internal/nearest", false},
 		{"internal/labs", "internal/stats", false},
 		{"internal/cli", "internal/labs", false},
+		{"internal/cli", ".", false},
+		{"internal/view", ".", false},
+		{"dynotest", ".", true},
 	} {
 		if got := floorAllows(test.pkg, test.dep); got != test.want {
 			t.Errorf("%s may import %s: %v, want %v", test.pkg, test.dep, got, test.want)
@@ -229,13 +240,24 @@ func listImports(t *testing.T, goos string) map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		pkg := strings.TrimPrefix(strings.TrimPrefix(f[0], "dyno"), "/")
+		pkg := strings.TrimPrefix(strings.TrimPrefix(f[0], modulePath(t)), "/")
 		if pkg == "" {
 			pkg = "."
 		}
 		all[pkg] = f[1:]
 	}
 	return all
+}
+
+// modulePath is the module's path, which go.mod names.
+func modulePath(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(first, "module ")
 }
 
 func hasPrefix(modules []string, imp string) bool {

@@ -191,8 +191,8 @@ func resultVerbs() []verb {
 		{name: "import", args: "FILE|DIR...", does: "store what others have measured", run: importFiles,
 			groups: new(helpFlag).groups, more: importNotes,
 			examples: []string{"dyno import before.json", "dyno import exported.tar.gz"}},
-		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: printSchema,
-			examples: []string{"dyno schema result", "dyno schema lab"}},
+		{name: "schema", args: "result|lab|interval", does: "print a JSON Schema", run: printSchema,
+			examples: []string{"dyno schema result", "dyno schema lab", "dyno schema interval"}},
 		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
 			run: printCompletion, examples: []string{"dyno completion bash"}},
 		{name: "version", args: "[--licences]", does: "print the version", run: printVersion,
@@ -269,7 +269,7 @@ func tooManyWords(words []string, n int) []error {
 }
 
 // joinedErrors is the errors that err joins, where it says nothing besides, each with what err says
-// before all of them. Lines are not split: of those in one error, another may have chosen the
+// before all of them, and Flaws with flags in place of fields. Lines are not split: of those in one error, another may have chosen the
 // second.
 func joinedErrors(err error) []error {
 	if err == nil {
@@ -280,7 +280,7 @@ func joinedErrors(err error) []error {
 	}
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || errors.Join(joined.Unwrap()...).Error() != err.Error() {
-		return []error{err}
+		return []error{inFlags(err)}
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
@@ -293,7 +293,7 @@ func joinedErrors(err error) []error {
 func wrappedErrors(err, inner error) []error {
 	all := joinedErrors(inner)
 	before, is := strings.CutSuffix(err.Error(), inner.Error())
-	if len(all) < 2 || !is {
+	if !is || len(all) == 1 && all[0].Error() == inner.Error() {
 		return []error{err}
 	}
 	for i := range all {

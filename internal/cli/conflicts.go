@@ -16,6 +16,8 @@ var exclusive = []struct{ one, other, because string }{
 	{"tui", "verbose", "each is a way to show the run"},
 	{"tui", "quiet", "one asks for more and one for less"},
 	{"stage", "stages", "both say how the rate goes on"},
+	{"json-stream", "tui", "each shows the run"},
+	{"json-stream", "serve", "each shows the run"},
 	{"save", "no-save", "one asks for what the other forbids"},
 	{"show", "fleet", "agents keep neither requests nor responses"},
 	{"log", "fleet", "agents keep no log"},
@@ -66,6 +68,10 @@ func (f *runFlags) conflictFaults() (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--reconnect",
 			Problem: "a connection of HTTP/1.0 " +
 				"carries one request, unless -H 'Connection: keep-alive' asks for more"})
+	}
+	if f.jsonStream && f.json == "-" {
+		faults = append(faults, loadplan.Flaw{Setting: "--json-stream and --json -",
+			Problem: "both write to stdout; the last line of the stream is the result"})
 	}
 	if f.pprof != "" && f.profileDuration() < time.Second {
 		faults = append(faults, loadplan.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +

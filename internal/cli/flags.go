@@ -17,6 +17,7 @@ import (
 	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
+	"dyno/internal/view/live"
 )
 
 // runFlags is the command line of dyno run.
@@ -47,6 +48,9 @@ type runFlags struct {
 	objectives     []objective.Objective
 	abortOnSLO     bool
 	json           string
+	jsonStream     bool
+	metrics        string // an address to listen at; "": none
+	live           liveOutputs
 	save, noSave   bool
 	verbose, quiet bool
 	tui, serve     bool
@@ -196,6 +200,10 @@ func (f *runFlags) outputGroup() group {
 	return group{"Output", []option{
 		{"json", "", "FILE|-", "write the result as JSON too; with - stdout has nothing else",
 			setText(&f.json)},
+		{"json-stream", "", "", "write a line of JSON a second to stdout while it runs, then the\n" +
+			"result as the last line, and nothing else", setSwitch(&f.jsonStream)},
+		{"metrics", "", "ADDR", "serve the run's metrics to Prometheus at HOST:PORT while it runs;\n" +
+			"port 0 is a free one", setAddress(&f.metrics)},
 		{"save", "", "", "keep the result, for compare, report and history (yes)", setSwitch(&f.save)},
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
 		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
@@ -237,6 +245,11 @@ func (f *runFlags) setBody(s string) error {
 	}
 	f.body, f.hasBody = s, true
 	return requests.Unmarked("the body", s)
+}
+
+// setAddress stores an address to listen at.
+func setAddress(to *string) func(string) error {
+	return storeParsed(to, func(s string) (string, error) { return s, live.CheckAddress(s) })
 }
 
 // addObjective adds the objectives of a --slo.

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
+	"dyno/internal/view/live"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -179,11 +180,12 @@ func (s streams) writeExitCode(err error) int {
 
 // printSchema is dyno schema: it prints the JSON schema of a result.
 func printSchema(s streams, args []string) int {
-	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
+	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema(),
+		"interval": live.IntervalSchema}
 	of, known := schemas[strings.Join(args, " ")]
 	if !known {
 		return s.refuseFlags("schema",
-			[]error{fmt.Errorf("%q has no schema; there is one of: result, lab",
+			[]error{fmt.Errorf("%q has no schema; there is one of: result, lab, interval",
 				strings.Join(args, " "))})
 	}
 	_, err := s.out.Write(of)

@@ -38,13 +38,17 @@ func runLoad(s streams, args []string) int {
 	case len(faults) > 0:
 		return s.refuseFlags("run", faults)
 	}
+	ctx, end := untilInterrupted()
+	defer end()
+	if err := s.openLive(f); err != nil {
+		return s.refuseFlags("run", []error{err})
+	}
+	defer s.endMetrics(ctx, f)
 	out, requestLog, code := s.openFiles(f)
 	if code != exitOK {
 		return code
 	}
 	defer f.errorsIn.removeEmpty()
-	ctx, end := untilInterrupted()
-	defer end()
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	shown, err := s.serveRun(f, stop)
@@ -60,7 +64,8 @@ func runLoad(s streams, args []string) int {
 	}
 	defer leave()
 	d := s.newDisplay(f, stop)
-	r, err := f.carryOutPlan(loading, f.plan, run, shown.showIntervals(d.showInterval))
+	r, err := f.carryOutPlan(loading, f.plan, run,
+		f.live.showIntervals(shown.showIntervals(d.showInterval)))
 	if err := d.endDisplay(); err != nil {
 		s.writeLine("dyno: --tui: %v", err)
 	}
@@ -215,15 +220,15 @@ func storeResult(r *result.Result) error {
 
 // showReport writes the report to stdout, unless the JSON goes there.
 func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
-	err := out.writeResult(r)
+	err := errors.Join(out.writeResult(r), f.live.endStream(r))
 	shown, _ := report.ShownSamples(r.Samples)
 	to := s.out
-	if f.json == "-" {
+	if f.onlyJSON() {
 		to = s.err
 	}
 	err = errors.Join(err, report.Shown(to, shown))
 	switch {
-	case f.json == "-":
+	case f.onlyJSON():
 		return err
 	case f.quiet:
 		return errors.Join(err, report.Quiet(s.out, r))
@@ -236,8 +241,11 @@ func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 // showsReport reports whether stdout and stderr are the same terminal, so that stderr need not
 // repeat the reasons of the report.
 func (s streams) showsReport(f *runFlags) bool {
-	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
+	return !f.onlyJSON() && isTerminal(s.out) && isTerminal(s.err)
 }
+
+// onlyJSON reports whether stdout has JSON and nothing else.
+func (f *runFlags) onlyJSON() bool { return f.json == "-" || f.jsonStream }
 
 // failureOf is why nothing was measured; "" if something was, which includes answers that are
 // errors. If the report has told the reason, it is only the summary.

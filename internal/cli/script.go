@@ -60,7 +60,7 @@ func (s streams) releaseScript(f *runFlags) error {
 	switch {
 	case f.tui: // which has the terminal until it ends
 		return nil
-	case f.json == "-":
+	case f.onlyJSON():
 		return f.script.printed.release(s.err)
 	}
 	return f.script.printed.release(s.out)

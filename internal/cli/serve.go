@@ -195,12 +195,15 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p loadplan.Plan,
 			each func(loadresult.Interval)) (*result.Result, error) {
 			r, err := f.carryOutPlan(ctx, p, workerRunner(exe), each)
-			if err == nil && r.Answers() > 0 {
+			if err != nil {
+				return nil, errors.Join(joinedErrors(err)...)
+			}
+			if r.Answers() > 0 {
 				if failed := storeResult(r); failed != nil {
 					r.Warnings = append(r.Warnings, failed.Error())
 				}
 			}
-			return r, err
+			return r, nil
 		}}, nil
 	}
 }

@@ -513,7 +513,7 @@ func TestRefusals(t *testing.T) {
 			p.Target.TLS, p.TLS.CAFile = true, "/etc/ca.pem"
 		}, nil, "plans for agents carry none"},
 		"a unix socket":     {nil, func(p *loadplan.Plan) { p.Target.Unix = "/run/x" }, nil, "unix socket is of one machine"},
-		"nothing of a plan": {nil, func(p *loadplan.Plan) { p.Drain = -1 }, nil, "--drain"},
+		"nothing of a plan": {nil, func(p *loadplan.Plan) { p.Drain = -1 }, nil, "Drain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

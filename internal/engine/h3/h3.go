@@ -51,6 +51,7 @@ type Options struct {
 	Streams    int           // exchanges under way on one connection: 1 (also if 0) to MaxStreams
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
 	UserAgent  string        // unless the request has its own; none if empty
+	Guest      bool          // the environment stays as it is: quic-go may write a warning to log
 }
 
 func (o Options) checkOptions() error {

@@ -84,7 +84,7 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, set := os.LookupEnv(bufferWarning); !set {
+	if _, set := os.LookupEnv(bufferWarning); !set && !o.Guest {
 		os.Setenv(bufferWarning, "true")
 	}
 	config := o.TLS.Clone()

@@ -491,13 +491,13 @@ func TestHTTP3Source(t *testing.T) {
 // With HTTP/3 most of what is about threads and sockets is another's, and refused.
 func TestHTTP3Flaws(t *testing.T) {
 	for setting, change := range map[string]func(p *loadplan.Plan){
-		"--http":     func(p *loadplan.Plan) { p.Target.TLS, p.Target.URL = false, "http://sim/"; p.TLS = loadplan.TLS{} },
-		"--pipeline": func(p *loadplan.Plan) { p.Pipeline = 2 },
-		"--ring":     func(p *loadplan.Plan) { p.Ring = "portable" },
-		"--spin":     func(p *loadplan.Plan) { p.Spin = true },
-		"--cpus":     func(p *loadplan.Plan) { p.CPUs = []int{0} },
-		"--tls-max":  func(p *loadplan.Plan) { p.TLS.MaxVersion = "1.2" },
-		"--alpn":     func(p *loadplan.Plan) { p.TLS.ALPN = loadplan.NoALPN },
+		"HTTP":       func(p *loadplan.Plan) { p.Target.TLS, p.Target.URL = false, "http://sim/"; p.TLS = loadplan.TLS{} },
+		"Pipeline":   func(p *loadplan.Plan) { p.Pipeline = 2 },
+		"Ring":       func(p *loadplan.Plan) { p.Ring = "portable" },
+		"Spin":       func(p *loadplan.Plan) { p.Spin = true },
+		"CPUs":       func(p *loadplan.Plan) { p.CPUs = []int{0} },
+		"MaxVersion": func(p *loadplan.Plan) { p.TLS.MaxVersion = "1.2" },
+		"ALPN":       func(p *loadplan.Plan) { p.TLS.ALPN = loadplan.NoALPN },
 	} {
 		p := http3Plan(1, change)
 		err := p.Check()

@@ -135,24 +135,24 @@ func (r *run) prepareRun() error {
 			r.addNotice(notice)
 		}
 		if _, err = r.protocols.Protocol(r.plan.ProtoRequests(), r.plan.Want()); err != nil {
-			err = loadplan.Flaw{Setting: "requests", Problem: err.Error()}
+			err = loadplan.Flaw{Setting: "Requests", Problem: err.Error()}
 		}
 	}
 	if kind := r.plan.Ring; kind != "auto" && !slices.Contains(ring.Kinds, kind) {
-		err = errors.Join(err, loadplan.Flaw{Setting: "--ring",
+		err = errors.Join(err, loadplan.Flaw{Setting: "Ring",
 			Problem: fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
 	}
 	r.cpus, more = machine.UsableCPUs(r.plan.CPUs)
-	err = errors.Join(err, flawOfLimit("--cpus", more))
+	err = errors.Join(err, flawOfLimit("CPUs", more))
 	notice, more := machine.EnsureFiles(r.plan.Connections+r.plan.ProbeConnections(),
-		min(r.plan.Threads, r.plan.Connections))
+		min(r.plan.Threads, r.plan.Connections), !r.plan.Guest)
 	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
 	if r.threads < r.plan.Threads {
 		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
 			r.threads, r.plan.Threads))
 	}
-	return errors.Join(err, flawOfLimit("--connections", more))
+	return errors.Join(err, flawOfLimit("Connections", more))
 }
 
 // flawOfLimit is a limit of this machine as a Flaw of the setting that exceeds it. Other errors
@@ -188,9 +188,9 @@ func (r *run) checkPorts() error {
 	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
 		return nil
 	}
-	return loadplan.Flaw{Setting: "--connections", Problem: fmt.Sprintf(
+	return loadplan.Flaw{Setting: "Connections", Problem: fmt.Sprintf(
 		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
-			"give more addresses with --source, widen net.ipv4.ip_local_port_range or lower --connections",
+			"give more addresses with {Source}, widen net.ipv4.ip_local_port_range or lower {Connections}",
 		r.plan.Connections, len(r.addrs), ports)}
 }
 
@@ -220,7 +220,11 @@ func (r *run) unresolvedResult(ctx context.Context, err error) *loadresult.Resul
 
 // runWorkers runs the workers and collects what they report.
 func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
-	defer machine.KeepProcs(r.threads)()
+	giveBack, err := r.keepProcs()
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	r.promptStart = r.plan.Open() || meet != nil
 	r.gate = newGate(r.threads)
 	r.reports = make(chan workerReport, 4*r.threads)
@@ -243,6 +247,25 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	}
 	defer r.startShowing()()
 	return r.collectIntervals()
+}
+
+// keepProcs has the workers leave a processor to other goroutines. Where GOMAXPROCS is too low for
+// that, and belongs to others, the load is on the portable ring, whose workers keep none.
+func (r *run) keepProcs() (giveBack func(), err error) {
+	if giveBack = machine.KeepProcs(r.threads, !r.plan.Guest); giveBack != nil {
+		return giveBack, nil
+	}
+	switch r.plan.Ring {
+	case "auto":
+		r.plan.Ring = "portable"
+		r.addNotice(fmt.Sprintf("the load is on the portable ring, which is slower: GOMAXPROCS is %d, "+
+			"and %d threads would leave no processor to the program", runtime.GOMAXPROCS(0), r.threads))
+	case "portable":
+	default:
+		return nil, loadplan.Flaw{Setting: "Threads", Problem: fmt.Sprintf("%d threads on the ring "+
+			"%s need a higher GOMAXPROCS than %d", r.threads, r.plan.Ring, runtime.GOMAXPROCS(0))}
+	}
+	return func() {}, nil
 }
 
 // shownMost is how many intervals may wait to be shown, an hour of them.

@@ -649,7 +649,7 @@ func TestScenarioFlaws(t *testing.T) {
 		"--users: 2 cannot be shared":  func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
 		"--users: there are too few":   func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
 		"--probe: sends the same":      func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(1) },
-		"users before: -1 is below 0":  func(p *loadplan.Plan) { p.UsersBefore = -1 },
+		"UsersBefore: -1 is below 0":   func(p *loadplan.Plan) { p.UsersBefore = -1 },
 	} {
 		p := scenarioPlan(thinking(0), 1, change)
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {

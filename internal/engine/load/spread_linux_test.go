@@ -78,7 +78,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 	} {
 		_, err := askFrom(t, "auto", source)
 		flaw, is := errors.AsType[loadplan.Flaw](err)
-		if !is || flaw.Setting != "--source" || !strings.Contains(flaw.Problem, says) {
+		if !is || flaw.Setting != "Source" || !strings.Contains(flaw.Problem, says) {
 			t.Errorf("%s: %v", source, err)
 		}
 	}

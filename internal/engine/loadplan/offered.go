@@ -73,25 +73,25 @@ func (p *Plan) OnlyHTTP2() bool {
 func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	known := slices.Contains([]string{Auto, "1.0", "1.1", "2", "3"}, p.HTTP)
 	t := p.Target
-	flaw(!known, "--http", "%q is not auto, 1.0, 1.1, 2 or 3", p.HTTP)
-	flaw(known && t.FastCGI && p.HTTP != Auto, "--http", "%s is FastCGI and not HTTP/%s",
+	flaw(!known, "HTTP", "%q is not auto, 1.0, 1.1, 2 or 3", p.HTTP)
+	flaw(known && t.FastCGI && p.HTTP != Auto, "HTTP", "%s is FastCGI and not HTTP/%s",
 		t.URL, p.HTTP)
-	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2" && p.HTTP != "3", "--http",
+	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2" && p.HTTP != "3", "HTTP",
 		"%s is HTTP/2 and not HTTP/%s; write http://", t.URL, p.HTTP)
-	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
-	flaw(t.FastCGI && p.Pipeline > 1, "--pipeline", "FastCGI has no pipelining")
-	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "--pipeline",
-		"HTTP/2 has no pipelining, but streams; give only --streams")
-	flaw(t.FastCGI && p.Streams > 1, "--streams",
-		"a FastCGI connection carries one request at a time; give more --connections")
-	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "--streams",
-		"HTTP/1 has none; give --http 2, or --pipeline instead")
+	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "Pipeline", "HTTP/1.0 has no pipelining")
+	flaw(t.FastCGI && p.Pipeline > 1, "Pipeline", "FastCGI has no pipelining")
+	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "Pipeline",
+		"HTTP/2 has no pipelining, but streams; give only {Streams}")
+	flaw(t.FastCGI && p.Streams > 1, "Streams",
+		"a FastCGI connection carries one request at a time; give more {Connections}")
+	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
+		"HTTP/1 has none; give {HTTP} 2, or {Pipeline} instead")
 	p.checkHTTP3(flaw)
-	flaw(!t.FastCGI && len(p.Params) > 0, "--fcgi-param", "%s is not FastCGI; write fcgi://", t.URL)
+	flaw(!t.FastCGI && len(p.Params) > 0, "Params", "%s is not FastCGI; write fcgi://", t.URL)
 	for _, many := range []struct {
 		setting string
 		n       int
-	}{{"--pipeline", p.Pipeline}, {"--streams", p.Streams}} {
+	}{{"Pipeline", p.Pipeline}, {"Streams", p.Streams}} {
 		flaw(p.Reconnect > 0 && many.n > p.Reconnect, many.setting,
 			"%d requests cannot be in flight on a connection that carries %d", many.n, p.Reconnect)
 	}
@@ -118,13 +118,13 @@ func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 	if !p.OnlyHTTP3() || t.FastCGI { // FastCGI with --http is a flaw of its own
 		return
 	}
-	flaw(!t.TLS, "--http", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
-	flaw(p.Pipeline > 1, "--pipeline", "HTTP/3 has no pipelining, but streams; give only --streams")
-	flaw(p.Ring != "auto", "--ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
-	flaw(p.Spin, "--spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
-	flaw(len(p.CPUs) > 0, "--cpus", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+
+	flaw(!t.TLS, "HTTP", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
+	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining, but streams; give only {Streams}")
+	flaw(p.Ring != "auto", "Ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
+	flaw(p.Spin, "Spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
+	flaw(len(p.CPUs) > 0, "CPUs", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+
 		"that the process may use: start dyno under taskset instead")
 	_, high := p.TLS.versionRange()
-	flaw(high != 0 && high < tls.VersionTLS13, "--tls-max", "HTTP/3 has TLS 1.3 and no other")
-	flaw(p.TLS.ALPN == NoALPN, "--alpn", "without %q there is no HTTP/3", HTTP3)
+	flaw(high != 0 && high < tls.VersionTLS13, "MaxVersion", "HTTP/3 has TLS 1.3 and no other")
+	flaw(p.TLS.ALPN == NoALPN, "ALPN", "without %q there is no HTTP/3", HTTP3)
 }

@@ -250,20 +250,20 @@ func (p *Plan) isSoundPart() bool {
 
 // checkPart checks the settings of a part.
 func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
-	flaw(p.Before < 0 || p.Before > MaxRequested, "requests before", "%d is not within 0 to %d",
+	flaw(p.Before < 0 || p.Before > MaxRequested, "Before", "%d is not within 0 to %d",
 		p.Before, MaxRequested)
-	flaw(p.Parts < 0 || p.Parts > MaxParts, "parts", "%d is not within 0 to %d", p.Parts, MaxParts)
-	flaw(p.Part < 0 || p.Part >= max(p.Parts, 1), "part", "%d is not one of %d", p.Part, p.Parts)
+	flaw(p.Parts < 0 || p.Parts > MaxParts, "Parts", "%d is not within 0 to %d", p.Parts, MaxParts)
+	flaw(p.Part < 0 || p.Part >= max(p.Parts, 1), "Part", "%d is not one of %d", p.Part, p.Parts)
 	if len(p.Weights) == 0 {
 		return
 	}
-	flaw(len(p.Weights) != p.Parts, "weights", "%d are given for %d parts", len(p.Weights), p.Parts)
+	flaw(len(p.Weights) != p.Parts, "Weights", "%d are given for %d parts", len(p.Weights), p.Parts)
 	sum := 0
 	for _, w := range p.Weights {
-		flaw(w < 1 || w > MaxWeight, "weights", "%d is not within 1 to %d", w, MaxWeight)
+		flaw(w < 1 || w > MaxWeight, "Weights", "%d is not within 1 to %d", w, MaxWeight)
 		sum += min(max(w, 0), MaxWeight)
 	}
-	flaw(sum > MaxWeight, "weights", "they add up to %d; to %d at most", sum, MaxWeight)
+	flaw(sum > MaxWeight, "Weights", "they add up to %d; to %d at most", sum, MaxWeight)
 }
 
 // DrawSeed draws a seed that JSON can represent exactly.

@@ -2,7 +2,7 @@
 // alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
 // and the files that TLS needs.
 //
-// plan.go has the settings, their limits and Check. schedule.go has the intended start times,
+// plan.go has the settings, their limits and Check, flaw.go what is wrong with them. schedule.go has the intended start times,
 // profile.go a rate that changes, replay.go requests with times of their own, sequence.go the order
 // of requests, schedulechange.go two schedules one after the other. part.go cuts a plan into those
 // of several generators, and scenario.go its users into those of threads. offered.go says which
@@ -104,6 +104,10 @@ type Plan struct {
 	// Log returns the ring that a thread adds the window's requests to; nil: there is no log. It
 	// does not go to other processes.
 	Log func(thread int) *reqlog.Ring `json:"-"`
+
+	// Guest is set if the process is not dyno's own: then Run changes neither GOMAXPROCS, nor the
+	// limit of open files, nor the environment.
+	Guest bool `json:"-"`
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
@@ -274,13 +278,6 @@ const (
 	MaxUsers       = 1 << 22
 )
 
-// A Flaw is one thing wrong with a plan: which setting, as the command line
-// names it, what it was, and what is allowed.
-type Flaw struct{ Setting, Problem string }
-
-// Error names the setting first.
-func (f Flaw) Error() string { return f.Setting + ": " + f.Problem }
-
 // Check reports every Flaw of the plan, joined, and changes nothing. It looks at nothing outside
 // the plan. What this machine cannot do is found when the load begins.
 func (p *Plan) Check() error {
@@ -297,42 +294,42 @@ func (p *Plan) Check() error {
 		t := time.Duration(d)
 		flaw(t < low || t > MaxTime, setting, "%v is not within %v to %v", t, low, MaxTime)
 	}
-	within(int64(p.Connections), 1, MaxConnections, "--connections")
-	within(int64(p.Threads), 1, MaxThreads, "--threads")
-	within(int64(p.Pipeline), 1, MaxPipeline, "--pipeline")
-	within(int64(p.Streams), 1, MaxStreams, "--streams")
-	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
-	within(p.Requested, 0, MaxRequested, "--requests")
+	within(int64(p.Connections), 1, MaxConnections, "Connections")
+	within(int64(p.Threads), 1, MaxThreads, "Threads")
+	within(int64(p.Pipeline), 1, MaxPipeline, "Pipeline")
+	within(int64(p.Streams), 1, MaxStreams, "Streams")
+	within(int64(p.Reconnect), 0, math.MaxInt32, "Reconnect")
+	within(p.Requested, 0, MaxRequested, "Requested")
 	p.checkArrivals(flaw)
 	p.checkUserStages(flaw)
 	p.checkReplay(flaw)
 	p.checkPart(flaw)
-	checkRate(p.ConnectRate, "--connect-rate", flaw)
-	checkRate(p.Probe, "--probe", flaw)
-	checkRate(p.Cap, "cap", flaw)
-	flaw(p.Cap > 0 && (p.Open() || p.Ceiling > 0), "cap", "is of a closed workload without a ceiling")
-	flaw(p.Probe > RatePerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
+	checkRate(p.ConnectRate, "ConnectRate", flaw)
+	checkRate(p.Probe, "Probe", flaw)
+	checkRate(p.Cap, "Cap", flaw)
+	flaw(p.Cap > 0 && (p.Open() || p.Ceiling > 0), "Cap", "is of a closed workload without a ceiling")
+	flaw(p.Probe > RatePerSecond(probeMost), "Probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
-	period(p.Warmup, 0, "--warmup")
-	period(p.Drain, 0, "--drain")
-	period(p.Timeout, time.Millisecond, "--timeout")
-	period(p.Connecting, time.Millisecond, "--connect-timeout")
+	period(p.Warmup, 0, "Warmup")
+	period(p.Drain, 0, "Drain")
+	period(p.Timeout, time.Millisecond, "Timeout")
+	period(p.Connecting, time.Millisecond, "Connecting")
 	if p.Requested == 0 || p.Duration != 0 {
-		period(p.Duration, time.Millisecond, "--duration")
+		period(p.Duration, time.Millisecond, "Duration")
 	}
-	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "--requests",
-		"%d requests cannot use %d connections; lower --connections or raise --requests",
+	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "Requested",
+		"%d requests cannot use %d connections; lower {Connections} or raise {Requested}",
 		p.Requested, p.Connections)
 	p.checkProtocol(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
-	flaw(len(p.Requests) == 0 && p.Scenario == nil, "--requests-file", "has no request")
-	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
+	flaw(len(p.Requests) == 0 && p.Scenario == nil, "Requests", "has no request")
+	flaw(!p.Whole(), "Requests", "of %d requests the first %d are known", p.Asks(),
 		len(p.Requests))
 	p.checkScenario(flaw)
 	p.checkTLS(flaw)
 	for _, s := range p.Expect {
-		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",
+		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "Expect",
 			"%d-%d is not a range of status codes", s.From, s.To)
 	}
 	return errors.Join(all...)
@@ -340,26 +337,26 @@ func (p *Plan) Check() error {
 
 // checkArrivals is Check of what makes an open loop.
 func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
-	checkRate(p.Rate, "--rate", flaw)
-	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible",
+	checkRate(p.Rate, "Rate", flaw)
+	flaw(len(p.Stages) > MaxStages, "Stages", "%d are given; %d are possible",
 		len(p.Stages), MaxStages)
 	top := p.Rate
 	for _, s := range p.Stages {
-		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
+		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "Stages",
 			"%v is not within 0s to %v", s.Duration, MaxTime)
-		checkRate(s.Rate, "--stage", flaw)
+		checkRate(s.Rate, "Stages", flaw)
 		top = max(top, s.Rate)
 	}
 	if len(p.Stages) > 0 {
-		flaw(top == 0, "--stage", "no stage has a rate above 0")
+		flaw(top == 0, "Stages", "no stage has a rate above 0")
 		p.checkStagesLength(flaw)
-		flaw(p.Rate == 0 && p.Warmup > 0, "--warmup",
-			"needs -R, which is the rate before the first stage")
+		flaw(p.Rate == 0 && p.Warmup > 0, "Warmup",
+			"needs {Rate}, which is the rate before the first stage")
 	}
-	flaw(p.Arrival != "" && p.Arrival != Even && p.Arrival != Poisson, "--arrival",
+	flaw(p.Arrival != "" && p.Arrival != Even && p.Arrival != Poisson, "Arrival",
 		"%q is not %s or %s", p.Arrival, Even, Poisson)
-	flaw(p.Arrival == Poisson && !p.Open(), "--arrival",
-		"%s arrivals need a rate; give -R or --stage", Poisson)
+	flaw(p.Arrival == Poisson && !p.Open(), "Arrival",
+		"%s arrivals need a rate; give {Rate} or {Stages}", Poisson)
 }
 
 func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) {

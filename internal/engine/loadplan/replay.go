@@ -60,25 +60,25 @@ func (p *Plan) checkReplay(flaw func(bool, string, string, ...any)) {
 	for i := range p.Requests {
 		at := p.Requests[i].At
 		if at < last || time.Duration(at) > MaxTime {
-			flaw(true, "--requests-file", "request %d is due at %v, which is before the one above it, "+
+			flaw(true, "Requests", "request %d is due at %v, which is before the one above it, "+
 				"or later than %v", i+1, at, MaxTime)
 			break
 		}
 		last = at
 	}
 	if p.Replay == 0 {
-		flaw(last > 0, "--requests-file", "has times (at_s), which only dyno run replays")
+		flaw(last > 0, "Requests", "has times (at_s), which only dyno run replays")
 		return
 	}
-	flaw(p.Rate > 0 || len(p.Stages) > 0, "--rate", "the requests file says when each request is "+
-		"due (at_s); leave out -R and --stage")
-	flaw(p.Arrival == Poisson, "--arrival", "the requests file says when each request is due (at_s)")
-	flaw(p.Warmup > 0, "--warmup", "a replay (at_s) begins with its first request, and measures all")
-	flaw(p.Requested > int64(len(p.Requests)), "--requests",
+	flaw(p.Rate > 0 || len(p.Stages) > 0, "Rate", "the requests file says when each request is "+
+		"due (at_s); leave out {Rate} and {Stages}")
+	flaw(p.Arrival == Poisson, "Arrival", "the requests file says when each request is due (at_s)")
+	flaw(p.Warmup > 0, "Warmup", "a replay (at_s) begins with its first request, and measures all")
+	flaw(p.Requested > int64(len(p.Requests)), "Requested",
 		"%d are more than the %d that are replayed", p.Requested, len(p.Requests))
-	flaw(p.Scenario != nil, "--requests-file", "has times (at_s), which users, rows of data and "+
-		"checks exclude; give values by --variable")
-	flaw(p.Replay != last, "--requests-file", "the last request is due at %v, and not at %v", last,
+	flaw(p.Scenario != nil, "Requests", "has times (at_s), which users, rows of data and "+
+		"checks exclude; give values by {Variables}")
+	flaw(p.Replay != last, "Requests", "the last request is due at %v, and not at %v", last,
 		p.Replay)
 }
 

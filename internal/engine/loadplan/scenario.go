@@ -10,24 +10,24 @@ import (
 // checkScenario is Check of what users do.
 func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	if p.Scenario == nil {
-		flaw(len(p.Steps)+len(p.Checks)+p.Users > 0, "scenario",
+		flaw(len(p.Steps)+len(p.Checks)+p.Users > 0, "Scenario",
 			"the plan has steps, checks or users, and no scenario that says what users do")
 		return
 	}
-	flaw(len(p.Steps)+len(p.Requests) == 0, "scenario", "has no step")
-	flaw(p.Users < 0 || p.Users > MaxUsers, "--users", "%d is not within 1 to %d", p.Users, MaxUsers)
+	flaw(len(p.Steps)+len(p.Requests) == 0, "Scenario", "has no step")
+	flaw(p.Users < 0 || p.Users > MaxUsers, "Users", "%d is not within 1 to %d", p.Users, MaxUsers)
 	threads := min(p.Threads, p.Connections)
 	users := p.UserCount()
-	flaw(p.HasUsers() && users > 0 && users < threads, "--users",
-		"%d cannot be shared by %d threads; lower --threads", users, threads)
-	flaw((p.Ramps() && users == 0 || p.Users == 0 && !p.Ramps()) && p.Parts > 1, "--users",
+	flaw(p.HasUsers() && users > 0 && users < threads, "Users",
+		"%d cannot be shared by %d threads; lower {Threads}", users, threads)
+	flaw((p.Ramps() && users == 0 || p.Users == 0 && !p.Ramps()) && p.Parts > 1, "Users",
 		"there are too few for part %d of %d", p.Part+1, p.Parts)
 	timed := func(r Request) bool { return r.Timeout > 0 }
-	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "--pipeline", "a request with a "+
+	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "Pipeline", "a request with a "+
 		"timeout of its own ends its connection and with it those behind it; leave one of the two "+
-		"out, or use --http 2")
-	flaw(p.UsersBefore < 0, "users before", "%d is below 0", p.UsersBefore)
-	flaw(p.Probe > 0, "--probe", "sends the same request again and again; "+
+		"out, or use {HTTP} 2")
+	flaw(p.UsersBefore < 0, "UsersBefore", "%d is below 0", p.UsersBefore)
+	flaw(p.Probe > 0, "Probe", "sends the same request again and again; "+
 		"leave it out where requests have {{holes}}, data, users or checks")
 }
 

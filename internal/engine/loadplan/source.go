@@ -59,10 +59,10 @@ func (p *Plan) SourceAddrs() (all []netip.Addr) {
 
 // checkSource checks the local addresses.
 func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
-	flaw(len(p.Source) > 0 && p.Target.Unix != "", "--source", "a unix socket has no address")
+	flaw(len(p.Source) > 0 && p.Target.Unix != "", "Source", "a unix socket has no address")
 	count := 0.0
 	for _, s := range p.Source {
 		count += float64(uint64(1) << min(s.Range.Addr().BitLen()-s.Range.Bits(), 62))
 	}
-	flaw(count > sourcesMost, "--source", "%.0f addresses; at most %d", count, sourcesMost)
+	flaw(count > sourcesMost, "Source", "%.0f addresses; at most %d", count, sourcesMost)
 }

@@ -56,20 +56,20 @@ func (t TLS) isBelowHTTP2() bool {
 // checkTLS checks the settings of TLS.
 func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
-	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "--cert",
-		"needs --key, and --key needs --cert")
-	flaw(!p.Target.TLS && t != TLS{}, "--insecure, --cacert, --cert, --key, --sni, --alpn, "+
-		"--tls-min, --tls-max, --tls-resume", "say how TLS is done, and %s is without TLS",
+	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "CertFile",
+		"needs {KeyFile}, and {KeyFile} needs {CertFile}")
+	flaw(!p.Target.TLS && t != TLS{}, "Insecure, CAFile, CertFile, KeyFile, ServerName, ALPN, "+
+		"MinVersion, MaxVersion, Resume", "say how TLS is done, and %s is without TLS",
 		p.Target.URL)
 	for _, v := range []struct{ setting, version string }{
-		{"--tls-min", t.MinVersion}, {"--tls-max", t.MaxVersion},
+		{"MinVersion", t.MinVersion}, {"MaxVersion", t.MaxVersion},
 	} {
 		flaw(v.version != "" && ptls.Version(v.version) == 0, v.setting,
 			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
 	}
 	low, high := t.versionRange()
-	flaw(low > high && high != 0, "--tls-min", "%s is above --tls-max, %s", t.MinVersion, t.MaxVersion)
-	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "--tls-max",
+	flaw(low > high && high != 0, "MinVersion", "%s is above {MaxVersion}, %s", t.MinVersion, t.MaxVersion)
+	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "MaxVersion",
 		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
 		return
@@ -80,9 +80,9 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	}
 	offered := strings.Split(t.ALPN, ",")
 	for i, name := range offered {
-		flaw(!slices.Contains(names, name), "--alpn", "%q is not what these connections can speak: "+
+		flaw(!slices.Contains(names, name), "ALPN", "%q is not what these connections can speak: "+
 			"%s, or %s to offer nothing", name, strings.Join(names, " and "), NoALPN)
-		flaw(slices.Contains(offered[:i], name), "--alpn", "%q is there twice", name)
+		flaw(slices.Contains(offered[:i], name), "ALPN", "%q is there twice", name)
 	}
 }
 
@@ -101,13 +101,13 @@ func (p *Plan) TLSConfig() (*tls.Config, error) {
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM([]byte(t.CA)) {
-			return nil, Flaw{"--cacert", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
+			return nil, Flaw{"CAFile", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
 		}
 	}
 	if t.Cert != "" {
 		pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
 		if err != nil {
-			return nil, Flaw{"--cert, --key", err.Error()}
+			return nil, Flaw{"CertFile, KeyFile", err.Error()}
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
@@ -120,7 +120,7 @@ func (t TLS) withFileContents() (TLS, error) {
 		setting    string
 		name, text *string
 	}{
-		{"--cacert", &t.CAFile, &t.CA}, {"--cert", &t.CertFile, &t.Cert}, {"--key", &t.KeyFile, &t.Key},
+		{"CAFile", &t.CAFile, &t.CA}, {"CertFile", &t.CertFile, &t.Cert}, {"KeyFile", &t.KeyFile, &t.Key},
 	} {
 		if *f.name == "" {
 			continue

@@ -130,19 +130,19 @@ func (p *Plan) checkUserStages(flaw func(bool, string, string, ...any)) {
 	if !p.Ramps() {
 		return
 	}
-	flaw(p.Open(), "--stage", "users of a load with a rate send when the rate says, so their number "+
-		"has no stages; leave out -R and D:RATE, or D:Nusers")
-	flaw(len(p.UserStages) > MaxStages, "--stage", "%d are given; %d are possible",
+	flaw(p.Open(), "Stages", "users of a load with a rate send when the rate says, so their number "+
+		"has no stages; leave out {Rate} and D:RATE, or D:Nusers")
+	flaw(len(p.UserStages) > MaxStages, "Stages", "%d are given; %d are possible",
 		len(p.UserStages), MaxStages)
 	for _, s := range p.UserStages {
-		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
+		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "Stages",
 			"%v is not within 0s to %v", s.Duration, MaxTime)
-		flaw(s.Users < 0 || s.Users > MaxUsers, "--stage", "%d users are not within 0 to %d", s.Users,
+		flaw(s.Users < 0 || s.Users > MaxUsers, "Stages", "%d users are not within 0 to %d", s.Users,
 			MaxUsers)
 	}
-	flaw(p.mostUsers() == 0, "--stage", "no stage has users")
-	flaw(p.Users == 0 && p.Warmup > 0, "--warmup",
-		"needs --users, which is their number before the first stage")
+	flaw(p.mostUsers() == 0, "Stages", "no stage has users")
+	flaw(p.Users == 0 && p.Warmup > 0, "Warmup",
+		"needs {Users}, which is their number before the first stage")
 	if !p.Open() {
 		p.checkStagesLength(flaw)
 	}
@@ -151,6 +151,6 @@ func (p *Plan) checkUserStages(flaw func(bool, string, string, ...any)) {
 // checkStagesLength checks that the stages are as long as the window.
 func (p *Plan) checkStagesLength(flaw func(bool, string, string, ...any)) {
 	length := p.StagesLength()
-	flaw(length != time.Duration(p.Duration), "--duration",
+	flaw(length != time.Duration(p.Duration), "Duration",
 		"%v is not the length of all stages, %v", p.Duration, length)
 }

@@ -96,9 +96,9 @@ func ShortenTimeSlice() {
 // filesBesides is how many open files a run needs in addition to its connections.
 const filesBesides = 16
 
-// EnsureFiles raises the limit of open files so that each connection can have one. It returns a
-// notice of what it changed, or an error that says what the user must do.
-func EnsureFiles(connections, threads int) (notice string, err error) {
+// EnsureFiles raises the limit of open files, if it may, so that each connection can have one. It
+// returns a notice of what it changed, or an error that says what the user must do.
+func EnsureFiles(connections, threads int, mayRaise bool) (notice string, err error) {
 	need := uint64(connections + threads + filesBesides)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -108,7 +108,7 @@ func EnsureFiles(connections, threads int) (notice string, err error) {
 		return "", nil
 	}
 	wish := unix.Rlimit{Cur: need, Max: max(limit.Max, need)}
-	if unix.Setrlimit(unix.RLIMIT_NOFILE, &wish) == nil {
+	if mayRaise && unix.Setrlimit(unix.RLIMIT_NOFILE, &wish) == nil {
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", limit.Cur, need), nil
 	}
 	return "", Limit(fmt.Sprintf(

@@ -26,7 +26,7 @@ func PinThread([]int, int, int, bool) {}
 func ShortenTimeSlice() {}
 
 // EnsureFiles changes nothing: the Go runtime raises the limit itself.
-func EnsureFiles(int, int) (string, error) { return "", nil }
+func EnsureFiles(int, int, bool) (string, error) { return "", nil }
 
 // LocalPorts is 0: the number is not known.
 func LocalPorts() int { return 0 }

@@ -16,15 +16,20 @@ func TestKeepProcs(t *testing.T) {
 			t.Errorf("%d processors, want %d", got, n)
 		}
 	}
-	first := KeepProcs(before)
+	first := KeepProcs(before, true)
 	want(before + 1)
-	second := KeepProcs(3)
+	second := KeepProcs(3, true)
 	want(before + 4)
 	first()
-	third := KeepProcs(before)
+	third := KeepProcs(before, true)
 	want(before + 4)
 	second()
 	third()
+	if KeepProcs(before+4, false) != nil {
+		t.Error("more were kept than there are")
+	}
+	want(before + 4)
+	KeepProcs(before+3, false)()
 	if procs.kept != 0 {
 		t.Errorf("%d are still kept", procs.kept)
 	}

@@ -23,7 +23,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	if p.Rows != nil {
 		order, err := data.ParseOrder(p.Rows.Order)
 		if err != nil {
-			return loadplan.Flaw{Setting: "--data-order", Problem: err.Error()}
+			return loadplan.Flaw{Setting: "Rows", Problem: err.Error()}
 		}
 		c.Order = order
 	}
@@ -38,7 +38,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 			Weight: r.Weight, Checks: checks, Timeout: time.Duration(r.Timeout)})
 	}
 	if c.Checks = list.all; len(c.Checks) > mostChecks {
-		return loadplan.Flaw{Setting: "--requests-file", Problem: fmt.Sprintf(
+		return loadplan.Flaw{Setting: "Requests", Problem: fmt.Sprintf(
 			"its requests have %d different checks; %d are possible", len(c.Checks), mostChecks)}
 	}
 	m, err := New(c)

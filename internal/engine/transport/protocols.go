@@ -122,7 +122,7 @@ func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
 	}
 	s.HTTP3 = &h3.Options{TLS: config, Resume: p.TLS.Resume,
 		Connecting: time.Duration(p.Connecting), Streams: p.Streams, CloseAfter: p.Reconnect,
-		UserAgent: loadplan.UserAgent}
+		UserAgent: loadplan.UserAgent, Guest: p.Guest}
 	s.Protocol = h3.Protocol(*s.HTTP3)
 	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
 		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
@@ -136,7 +136,7 @@ func (s *Protocols) logKeys(name string, c *tls.Config) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return loadplan.Flaw{Setting: "SSLKEYLOGFILE", Problem: err.Error()}
+		return loadplan.Flaw{Setting: "KeyLogFile", Problem: err.Error()}
 	}
 	s.keyLog, c.KeyLogWriter = f, f
 	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+

@@ -39,7 +39,7 @@ func SpreadOverSources(p *loadplan.Plan, addrs []ring.Addr) (all []ring.Addr, no
 		}
 	}
 	if len(all) == 0 {
-		return nil, "", loadplan.Flaw{Setting: "--source",
+		return nil, "", loadplan.Flaw{Setting: "Source",
 			Problem: fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
 				"IPv6", p.Source[0], addrs[0])}
 	}
@@ -59,12 +59,12 @@ func presentSources(p *loadplan.Plan, asked []netip.Addr) (all []netip.Addr, err
 	for _, s := range p.Source {
 		a := s.Range.Addr().WithZone(s.Zone)
 		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
-			return nil, loadplan.Flaw{Setting: "--source",
+			return nil, loadplan.Flaw{Setting: "Source",
 				Problem: fmt.Sprintf("%v is no address of this machine", a)}
 		}
 	}
 	if len(all) == 0 {
-		return nil, loadplan.Flaw{Setting: "--source",
+		return nil, loadplan.Flaw{Setting: "Source",
 			Problem: fmt.Sprintf("this machine has no address in %v", p.Source[0])}
 	}
 	return all, nil

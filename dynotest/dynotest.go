@@ -1,0 +1,87 @@
+// Package dynotest loads an http.Handler in a test or a benchmark of Go's testing package. The
+// handler is served on a loopback port of its own, for as long as the load lasts.
+//
+//	func TestFast(t *testing.T) {
+//		dynotest.Objective(t, handler, "p99<5ms, errors<0.1%", dyno.Load{Rate: 500, For: time.Second})
+//	}
+//
+//	func BenchmarkHandler(b *testing.B) { dynotest.Benchmark(b, handler, dyno.Load{}) }
+package dynotest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno"
+)
+
+// Objective makes the load l of handler and fails the test unless all objectives are met, such as
+// "p99<5ms, errors<0.1%". l.URL is a path, or "": "/".
+//
+// If an objective of time or rate is missed while dyno does not trust its own numbers, the test is
+// skipped, and the log says why: a machine that was busy shows nothing about the handler. It
+// returns what was measured.
+func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Load) *dyno.Result {
+	t.Helper()
+	l.Objectives = append(l.Objectives[:len(l.Objectives):len(l.Objectives)], objectives)
+	r := serve(t, handler, l)
+	doubted := false
+	for _, o := range r.Objectives {
+		switch {
+		case o.Met:
+		case r.Generator != dyno.OK && r.Completed > 0 && !strings.HasPrefix(o.Objective, "errors"):
+			doubted = true
+			t.Logf("%s: missed, but the measurement is %s: %s", o.Objective, r.Generator,
+				strings.Join(r.Reasons, "; "))
+		case o.Value == nil:
+			t.Errorf("%s: missed, nothing was measured: %v", o.Objective, r)
+		default:
+			t.Errorf("%s: missed, %.4g %s: %v", o.Objective, *o.Value, o.Unit, r)
+		}
+	}
+	if doubted && !t.Failed() {
+		t.Skip("an objective was missed in a measurement that cannot be trusted")
+	}
+	return r
+}
+
+// Benchmark sends b.N requests of the load l to handler and reports, besides the time per request,
+// the metrics p50-ns, p99-ns, req/s and errors/op, which benchstat reads. l.URL is a path, or "":
+// "/". l.Requests and l.For are not used.
+func Benchmark(b *testing.B, handler http.Handler, l dyno.Load) {
+	b.Helper()
+	l.Requests, l.For = int64(b.N), 0
+	if l.Connections == 0 {
+		l.Connections = 16
+	}
+	l.Connections = min(l.Connections, b.N)
+	r := serve(b, handler, l)
+	perRequest := func(n float64) float64 { return n / float64(max(r.Sent, 1)) }
+	b.ReportMetric(perRequest(float64(r.Measured.Nanoseconds())), "ns/op")
+	b.ReportMetric(float64(r.Latency.P50.Nanoseconds()), "p50-ns")
+	b.ReportMetric(float64(r.Latency.P99.Nanoseconds()), "p99-ns")
+	b.ReportMetric(r.Rate, "req/s")
+	b.ReportMetric(perRequest(float64(r.Errors)), "errors/op")
+}
+
+// serve makes the load of a handler. The test ends if it cannot be made.
+func serve(t testing.TB, handler http.Handler, l dyno.Load) *dyno.Result {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	if strings.Contains(l.URL, "://") {
+		t.Fatalf("URL: %q names a server; give a path, or nothing", l.URL)
+	}
+	l.URL = server.URL + "/" + strings.TrimPrefix(l.URL, "/")
+	if l.Drain == 0 {
+		l.Drain = 10 * time.Second // of a busy machine
+	}
+	r, err := dyno.Run(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

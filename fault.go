@@ -1,0 +1,43 @@
+package dyno
+
+import (
+	"errors"
+
+	"dyno/internal/engine/loadplan"
+)
+
+// A FieldError is what is wrong with a field of a Load.
+type FieldError struct {
+	Field   string // such as "Connections"; several are separated by ", "
+	Problem string // what it is, and what is possible
+}
+
+// Error names the field first.
+func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// fieldNames are the fields of a Load by those of the plan. What a Load does not set is left out.
+var fieldNames = map[string]string{
+	"URL": "URL", "Requests": "Method, Header, Body", "Scenario": "Scenario",
+	"Connections": "Connections", "Threads": "Threads", "Requested": "Requests", "Rate": "Rate",
+	"Arrival": "Poisson", "Duration": "For", "Warmup": "Warmup", "Drain": "Drain",
+	"Timeout": "Timeout", "Users": "Users", "HTTP": "HTTP", "Insecure": "Insecure",
+	"CAFile": "RootCAs", "Stages": "Rate",
+}
+
+// fieldErrors are the faults that err joins, as those of fields. Others stay as they are.
+func fieldErrors(err error) (all []error) {
+	if flaw, is := err.(loadplan.Flaw); is {
+		named := flaw.Named(func(field string) string { return fieldNames[field] })
+		return []error{FieldError{named.Setting, named.Problem}}
+	}
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		for _, e := range joined.Unwrap() {
+			all = append(all, fieldErrors(e)...)
+		}
+		return all
+	}
+	if flaw, is := errors.AsType[loadplan.Flaw](err); is {
+		return fieldErrors(flaw)
+	}
+	return []error{err}
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/result"
+	"dyno/internal/view/live"
+)
+
+// liveOutputs are what programs read of a run while it runs: --metrics and --json-stream.
+type liveOutputs struct {
+	metrics *live.Endpoint // nil: none
+	stream  *live.Stream   // nil: none
+}
+
+// openLive begins the live outputs that the flags ask for.
+func (s streams) openLive(f *runFlags) (err error) {
+	if f.jsonStream {
+		f.live.stream = live.NewStream(s.out, f.plan)
+	}
+	if f.metrics == "" {
+		return nil
+	}
+	f.live.metrics, err = live.Listen(f.metrics, live.NewMetrics(f.plan, loadplan.Version))
+	if err != nil {
+		return loadplan.Flaw{Setting: "--metrics", Problem: err.Error()}
+	}
+	if !f.quiet {
+		s.writeLine("dyno: metrics at %s", f.live.metrics.URL())
+	}
+	return nil
+}
+
+// showIntervals wraps each, and gives every interval to those who read.
+func (o liveOutputs) showIntervals(each func(loadresult.Interval)) func(loadresult.Interval) {
+	return func(iv loadresult.Interval) {
+		each(iv)
+		if o.metrics != nil {
+			o.metrics.Add(iv)
+		}
+		if o.stream != nil {
+			o.stream.Add(iv)
+		}
+	}
+}
+
+// endStream writes the result, the last line of a stream.
+func (o liveOutputs) endStream(r *result.Result) error {
+	if o.stream == nil {
+		return nil
+	}
+	return o.stream.End(r)
+}
+
+// endMetrics waits until the final totals have been read, if anybody reads, and ends the server.
+func (s streams) endMetrics(ctx context.Context, f *runFlags) {
+	m := f.live.metrics
+	if m == nil {
+		return
+	}
+	if m.Finish() && ctx.Err() == nil {
+		if !f.quiet {
+			s.writeLine("dyno: the metrics stay until they are read once more, for %v at most; "+
+				"Ctrl-C ends that", live.LastRead)
+		}
+		m.Wait(ctx)
+	}
+	if err := m.Close(); err != nil {
+		s.writeLine("dyno: --metrics: %v", err)
+	}
+}

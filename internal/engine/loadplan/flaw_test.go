@@ -1,0 +1,116 @@
+package loadplan
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestNamed(t *testing.T) {
+	f := Flaw{"CertFile, KeyFile", "needs {KeyFile}; {x} is no field, {Rate} is"}
+	if got := f.Error(); got != "CertFile, KeyFile: needs KeyFile; {x} is no field, Rate is" {
+		t.Error(got)
+	}
+	some := func(field string) string { return map[string]string{"KeyFile": "--key"}[field] }
+	if got := f.Named(some).Error(); got != "--key: needs --key; {x} is no field, Rate is" {
+		t.Error(got)
+	}
+	if got := (Flaw{"Rate", "is 0"}).Named(some).Error(); got != "Rate: is 0" {
+		t.Error(got)
+	}
+}
+
+// In the engine's sources each Flaw names a field, and no text of one a flag.
+func TestFlawsNameFields(t *testing.T) {
+	var files []string
+	for _, folder := range []string{".", "../load", "../transport", "../onestep"} {
+		names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, names...)
+	}
+	found := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			texts := flawTexts(n)
+			for i, text := range texts {
+				if i == 0 {
+					found++
+					for field := range strings.SplitSeq(text, ", ") {
+						if !slices.Contains(Fields, field) {
+							t.Errorf("%v: %q is none of Fields", set.Position(n.Pos()), field)
+						}
+					}
+				}
+				if regexp.MustCompile(`(^|[ (])--?[a-zA-Z]`).MatchString(text) {
+					t.Errorf("%v: a flag in %q", set.Position(n.Pos()), text)
+				}
+			}
+			return true
+		})
+	}
+	if found < 60 {
+		t.Errorf("only %d flaws were found", found)
+	}
+}
+
+// flawTexts are the texts in a call or a literal that makes a Flaw, the setting first; none if n is
+// neither, or its setting is computed.
+func flawTexts(n ast.Node) (all []string) {
+	var in []ast.Expr
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		name, is := n.Fun.(*ast.Ident)
+		if !is || !slices.Contains([]string{"flaw", "within", "period", "checkRate"}, name.Name) {
+			return nil
+		}
+		in = n.Args
+	case *ast.CompositeLit:
+		if name, is := n.Type.(*ast.Ident); is && name.Name == "Flaw" {
+			in = n.Elts
+		} else if s, is := n.Type.(*ast.SelectorExpr); is && s.Sel.Name == "Flaw" {
+			in = n.Elts
+		}
+	}
+	for _, e := range in {
+		if kv, is := e.(*ast.KeyValueExpr); is {
+			e = kv.Value
+		}
+		text, _ := textOf(e)
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// textOf is the text of a literal, or of several that are added.
+func textOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, err := strconv.Unquote(e.Value)
+			return text, err == nil
+		}
+	case *ast.BinaryExpr:
+		a, is := textOf(e.X)
+		b, also := textOf(e.Y)
+		return a + b, is && also
+	}
+	return "", false
+}

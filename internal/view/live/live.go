@@ -1,0 +1,20 @@
+// Package live shows a run to programs while it runs: as metrics that Prometheus reads, and as
+// lines of JSON on a pipe. Both are fed by the intervals that a load publishes once a second, in
+// the goroutine that shows them, so that no thread of the load does anything for them.
+//
+// metrics.go has the metrics, endpoint.go the server that Prometheus asks, stream.go the lines.
+package live
+
+import (
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/result"
+)
+
+// newErrors are the failures of an interval as a result has them.
+func newErrors(all []loadresult.Failure) (errors []result.Error) {
+	for _, f := range all {
+		errors = append(errors, result.Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address,
+			Detail: f.Detail, Count: f.Count})
+	}
+	return errors
+}

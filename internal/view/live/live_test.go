@@ -1,0 +1,391 @@
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+
+	"github.com/VictoriaMetrics/metricsql"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// seconds are two intervals of an open load of 100/s and what was left after it, with 3 errors.
+func seconds() (p loadplan.Plan, all []loadresult.Interval) {
+	p = loadplan.DefaultPlan()
+	p.Rate, p.Duration = loadplan.RatePerSecond(100), loadplan.Seconds(2*time.Second)
+	p.Target.URL = "http://127.0.0.1:8080/"
+	for i := range 3 {
+		h := metric.NewHistogram(metric.Fine)
+		n := []int64{97, 98, 2}[i]
+		for range n {
+			h.Record(int64(3 * time.Millisecond))
+		}
+		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
+			To: time.Duration(i+1) * time.Second, Sent: []int64{100, 100, 0}[i], Completed: n,
+			Failed: int64(i), InFlight: 2 - int64(i), Received: 1000 * n, Written: 100 * n, Busy: 0.25,
+			LagMax: 40 * time.Microsecond, Latency: h.ToSparse(),
+			Status: map[uint16]int64{200: n, 503: 1}}
+		if i > 0 {
+			iv.Failures = []loadresult.Failure{{Phase: loadresult.Timeout, Kind: "timeout",
+				Detail: "10s", Count: int64(i)}}
+		}
+		iv.Measure()
+		all = append(all, iv)
+	}
+	return p, all
+}
+
+func read(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 200 {
+		t.Fatal(answer.Status, err)
+	}
+	return string(text)
+}
+
+// What a reader finds is the sum of the intervals, and the last one's state.
+func TestMetrics(t *testing.T) {
+	p, all := seconds()
+	e, err := Listen("127.0.0.1:0", NewMetrics(p, "1.2.3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if text := read(t, e.URL()); !strings.Contains(text, "dyno_requests_sent_total 0\n") {
+		t.Errorf("before the first interval:\n%s", text)
+	}
+	for _, iv := range all {
+		e.Add(iv)
+	}
+	text := read(t, e.URL())
+	for _, line := range []string{
+		`dyno_run_info{target="http://127.0.0.1:8080/",version="1.2.3",workload="open"} 1`,
+		"dyno_window_seconds 3", "dyno_offered_rate 0", "dyno_requests_sent_total 200",
+		"dyno_requests_completed_total 197", "dyno_requests_failed_total 3",
+		"dyno_requests_in_flight 0", `dyno_responses_total{code="200"} 197`,
+		`dyno_responses_total{code="503"} 3`, `dyno_failures_total{kind="timeout",phase="timeout"} 3`,
+		"dyno_received_bytes_total 197000", "dyno_sent_bytes_total 19700",
+		`dyno_latency_seconds_bucket{le="0.002"} 0`, `dyno_latency_seconds_bucket{le="0.005"} 197`,
+		`dyno_latency_seconds_bucket{le="+Inf"} 197`, "dyno_latency_seconds_count 197",
+		"dyno_service_time_seconds_count 197", "dyno_generator_busy_ratio 0.25",
+		"dyno_generator_send_lag_max_seconds 4e-05",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s in\n%s", line, text)
+		}
+	}
+	for _, absent := range []string{"dyno_users", "dyno_iterations"} {
+		if strings.Contains(text, absent) {
+			t.Errorf("%s of a load without them", absent)
+		}
+	}
+}
+
+// The end of a run waits until the final totals are read, if anybody reads at all.
+func TestFinish(t *testing.T) {
+	p, _ := seconds()
+	unread, err := Listen("127.0.0.1:0", NewMetrics(p, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unread.Finish() {
+		t.Error("nobody reads, and it waits")
+	}
+	if err := unread.Close(); err != nil {
+		t.Error(err)
+	}
+	e, err := Listen("127.0.0.1:0", NewMetrics(p, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, e.URL())
+	if !e.Finish() {
+		t.Error("somebody reads, and it does not wait")
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	e.Wait(stopped) // or this would take LastRead
+	read(t, e.URL())
+	select {
+	case <-e.finalRead:
+	case <-time.After(time.Minute):
+		t.Error("the final read was not noted")
+	}
+	e.Wait(context.Background())
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestListen(t *testing.T) {
+	p, _ := seconds()
+	for _, address := range []string{"", "9090", ":9090", "127.0.0.1", "127.0.0.1:x"} {
+		if e, err := Listen(address, NewMetrics(p, "")); err == nil {
+			e.Close()
+			t.Errorf("%q was taken", address)
+		}
+	}
+}
+
+// Prometheus' own check finds nothing wrong with any metric.
+func TestCollector(t *testing.T) {
+	p, all := seconds()
+	p.Rate = 0
+	p.UserStages = []loadplan.UserStage{{Duration: loadplan.Seconds(time.Second), Users: 3}}
+	p.Steps = []string{"a", "b"}
+	m := NewMetrics(p, "")
+	m.Add(all[1])
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range families {
+		names = append(names, f.GetName())
+	}
+	for _, want := range []string{"dyno_users", "dyno_iterations_completed_total"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s in %v", want, names)
+		}
+	}
+}
+
+// Each line of a stream is what the schema says, and the last one is the result.
+func TestStream(t *testing.T) {
+	p, all := seconds()
+	var b bytes.Buffer
+	s := NewStream(&b, p)
+	for _, iv := range all {
+		s.Add(iv)
+	}
+	if err := s.End(&result.Result{Format: result.Format}); err != nil {
+		t.Fatal(err)
+	}
+	schema := compileSchema(t)
+	var lines []map[string]any
+	for scan := bufio.NewScanner(&b); scan.Scan(); {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(scan.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, v.(map[string]any))
+		if len(lines) <= len(all) {
+			if err := schema.Validate(v); err != nil {
+				t.Errorf("%s: %v", scan.Text(), err)
+			}
+		}
+	}
+	if len(lines) != 4 || lines[3]["format"] != result.Format {
+		t.Fatalf("%d lines, the last of format %v", len(lines), lines[len(lines)-1]["format"])
+	}
+	if lines[0]["sent"] != json.Number("100") || lines[1]["offered"] != json.Number("100") ||
+		lines[2]["offered"] != json.Number("0") {
+		t.Errorf("%v", lines)
+	}
+}
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(IntervalSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("interval.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("interval.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// The schema has exactly the keys of the type but for those that a stream leaves out.
+func TestSchema(t *testing.T) {
+	var schema struct {
+		Properties map[string]any
+		Required   []string
+	}
+	if err := json.Unmarshal(IntervalSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var keys, always []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Interval]()) {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "" || key == "heat" || key == "completed_by_part" {
+			continue
+		}
+		if keys = append(keys, key); options == "" {
+			always = append(always, key)
+		}
+	}
+	slices.Sort(keys)
+	slices.Sort(always)
+	slices.Sort(schema.Required)
+	if said := slices.Sorted(maps.Keys(schema.Properties)); !slices.Equal(said, keys) {
+		t.Errorf("the schema has %v, the type %v", said, keys)
+	}
+	if !slices.Equal(schema.Required, always) {
+		t.Errorf("the schema requires %v, always there are %v", schema.Required, always)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestStreamEnds(t *testing.T) {
+	p, all := seconds()
+	s := NewStream(failing{}, p)
+	s.Add(all[0])
+	s.Add(all[1])
+	if err := s.End(nil); err == nil || err.Error() != "full" {
+		t.Error(err)
+	}
+}
+
+// dashboard is docs/grafana/dyno.json, which Grafana imports.
+const dashboard = "../../../docs/grafana/dyno.json"
+
+// Every expression of the dashboard is one that Prometheus understands, of metrics that a run has.
+func TestDashboard(t *testing.T) {
+	text, err := os.ReadFile(dashboard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+		Templating struct {
+			List []struct{ Name, Query, Definition string }
+		}
+	}
+	if err := json.Unmarshal(text, &of); err != nil {
+		t.Fatal(err)
+	}
+	known, used := seriesNames(), map[string]bool{}
+	check := func(where, expr string) {
+		names, err := metricNames(expr)
+		if err != nil {
+			t.Errorf("%s: %s: %v", where, expr, err)
+		}
+		for _, name := range names {
+			if used[name] = true; !slices.Contains(known, name) {
+				t.Errorf("%s: %s: dyno has no %s", where, expr, name)
+			}
+		}
+	}
+	expressions := 0
+	for _, panel := range of.Panels {
+		if len(panel.Targets) == 0 {
+			t.Errorf("%q shows nothing", panel.Title)
+		}
+		for _, target := range panel.Targets {
+			expressions++
+			check(panel.Title, target.Expr)
+		}
+	}
+	for _, variable := range of.Templating.List {
+		if inner, is := strings.CutPrefix(variable.Query, "label_values("); is {
+			metric, _, _ := strings.Cut(inner, ",")
+			check(variable.Name, metric)
+		}
+	}
+	if expressions < 10 {
+		t.Errorf("%d expressions were found", expressions)
+	}
+	for _, m := range All() {
+		if !slices.ContainsFunc(seriesOf(m), func(name string) bool { return used[name] }) {
+			t.Errorf("the dashboard does not show %s", m.Name)
+		}
+	}
+	if names, err := metricNames("sum(rate(dyno_nothing_total[1m])) by (x"); err == nil {
+		t.Errorf("a broken expression passes: %v", names)
+	}
+}
+
+// metricNames are the metrics that an expression selects. Grafana's variables stand for text.
+func metricNames(expr string) (names []string, err error) {
+	expr = strings.NewReplacer("$__rate_interval", "15s", "$__range", "1h", "$instance", "i",
+		"$job", "j").Replace(expr)
+	parsed, err := metricsql.Parse(expr)
+	if err != nil {
+		return nil, err
+	}
+	metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+		if m, is := e.(*metricsql.MetricExpr); is {
+			for _, filters := range m.LabelFilterss {
+				for _, f := range filters {
+					if f.Label == "__name__" {
+						names = append(names, f.Value)
+					}
+				}
+			}
+		}
+	})
+	return names, nil
+}
+
+// seriesOf are the names of the series of a metric.
+func seriesOf(m Metric) []string {
+	if m.Kind == 0 {
+		return []string{m.Name + "_bucket", m.Name + "_sum", m.Name + "_count"}
+	}
+	return []string{m.Name}
+}
+
+func seriesNames() (names []string) {
+	for _, m := range All() {
+		names = append(names, seriesOf(m)...)
+	}
+	return names
+}
+
+// The page has every metric and no other.
+func TestPageHasEveryMetric(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/live.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := seriesNames()
+	for _, m := range All() {
+		known = append(known, m.Name)
+		if !bytes.Contains(text, []byte("| `"+m.Name+"` |")) {
+			t.Errorf("docs/live.md does not list %s", m.Name)
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bdyno_\w+`).FindAllString(string(text), -1) {
+		if !slices.Contains(known, name) {
+			t.Errorf("docs/live.md has %s, which is none", name)
+		}
+	}
+}

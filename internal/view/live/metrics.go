@@ -1,0 +1,200 @@
+package live
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// A Metric is one of those that a run has: its name, what it means, and its labels.
+type Metric struct {
+	Name, Help string
+	Kind       prometheus.ValueType // of a histogram: 0
+	Labels     []string
+}
+
+// The metrics of a run. A counter counts what belongs to the measured window, from its start.
+var (
+	runInfo = Metric{"dyno_run_info", "1; the labels say which run it is.",
+		prometheus.GaugeValue, []string{"version", "target", "workload"}}
+	windowTime = Metric{"dyno_window_seconds",
+		"Time since the measured window began, at the end of the last interval.",
+		prometheus.GaugeValue, nil}
+	offeredRate = Metric{"dyno_offered_rate",
+		"Open workload: requests due a second in the last interval; with a scenario, iterations.",
+		prometheus.GaugeValue, nil}
+	requestsSent = Metric{"dyno_requests_sent_total", "Requests sent; with a scenario, its steps.",
+		prometheus.CounterValue, nil}
+	requestsCompleted = Metric{"dyno_requests_completed_total", "Requests that were answered rightly.",
+		prometheus.CounterValue, nil}
+	requestsFailed = Metric{"dyno_requests_failed_total",
+		"Requests that failed, answers with a status that is an error included.",
+		prometheus.CounterValue, nil}
+	requestsInFlight = Metric{"dyno_requests_in_flight", "Requests sent and not answered yet.",
+		prometheus.GaugeValue, nil}
+	responses = Metric{"dyno_responses_total", "Answers by status code.",
+		prometheus.CounterValue, []string{"code"}}
+	failuresByKind = Metric{"dyno_failures_total",
+		"Failures of connections and requests by phase and kind.",
+		prometheus.CounterValue, []string{"phase", "kind"}}
+	iterationsCompleted = Metric{"dyno_iterations_completed_total",
+		"Scenario: iterations that ended without a failure.", prometheus.CounterValue, nil}
+	iterationsFailed = Metric{"dyno_iterations_failed_total", "Scenario: iterations that failed.",
+		prometheus.CounterValue, nil}
+	users = Metric{"dyno_users", "Users, where their number changes.",
+		prometheus.GaugeValue, nil}
+	bytesReceived = Metric{"dyno_received_bytes_total", "Bytes received on connections.",
+		prometheus.CounterValue, nil}
+	bytesSent = Metric{"dyno_sent_bytes_total", "Bytes sent on connections.",
+		prometheus.CounterValue, nil}
+	latency = Metric{"dyno_latency_seconds",
+		"Latency of requests answered rightly: from the intended start to the end.",
+		0, nil}
+	serviceTime = Metric{"dyno_service_time_seconds",
+		"Service time of requests answered rightly: from the actual sending to the end.",
+		0, nil}
+	generatorBusy = Metric{"dyno_generator_busy_ratio",
+		"Share of the last interval in which dyno's busiest thread had something to do.",
+		prometheus.GaugeValue, nil}
+	generatorLag = Metric{"dyno_generator_send_lag_max_seconds",
+		"Open workload: the most by which dyno itself sent late in the last interval.",
+		prometheus.GaugeValue, nil}
+)
+
+// All is every metric, in the order of the documentation.
+func All() []Metric {
+	return []Metric{runInfo, windowTime, offeredRate, requestsSent, requestsCompleted,
+		requestsFailed, requestsInFlight, responses, failuresByKind, latency, serviceTime,
+		bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, users, generatorBusy,
+		generatorLag}
+}
+
+func (m Metric) desc() *prometheus.Desc {
+	return prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
+}
+
+// bounds are the upper bounds of the buckets of latency, in s: 20 µs to 50 s, three a decade.
+var bounds = []float64{0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02,
+	0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50}
+
+// A buckets is a histogram of durations.
+type buckets struct {
+	count uint64
+	sum   float64  // s
+	upTo  []uint64 // durations up to each of bounds
+}
+
+// add adds durations in ns. One that lies across a bound, as a bucket of metric has it, counts as
+// its longest: it is off by 0.1 % at most.
+func (b *buckets) add(s metric.Sparse) {
+	if b.upTo == nil {
+		b.upTo = make([]uint64, len(bounds))
+	}
+	b.count += uint64(s.Count)
+	b.sum += s.Sum.Float64() / 1e9
+	for ns, n := range s.ValueCounts() {
+		first, _ := slices.BinarySearch(bounds, float64(ns)/1e9)
+		for i := first; i < len(bounds); i++ {
+			b.upTo[i] += uint64(n)
+		}
+	}
+}
+
+// A failureKind is the labels of a failure.
+type failureKind struct{ phase, kind string }
+
+// Metrics are the metrics of one run. It is a prometheus.Collector, and may be read while it is
+// added to.
+type Metrics struct {
+	plan     loadplan.Plan
+	version  string
+	mutex    sync.Mutex
+	total    loadresult.Interval // of all intervals; its distributions are empty
+	last     loadresult.Interval
+	failures map[failureKind]int64
+	latency  buckets
+	service  buckets
+}
+
+// NewMetrics returns the metrics of a run of p that has not begun. version is dyno's.
+func NewMetrics(p loadplan.Plan, version string) *Metrics {
+	return &Metrics{plan: p, version: version, failures: map[failureKind]int64{}}
+}
+
+// Add adds an interval.
+func (m *Metrics) Add(iv loadresult.Interval) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	for _, f := range iv.Failures {
+		m.failures[failureKind{string(f.Phase), f.Kind}] += f.Count
+	}
+	m.latency.add(iv.Latency)
+	m.service.add(iv.Served())
+	m.last = iv
+	counts := iv
+	counts.Failures = nil // they are in m.failures
+	m.total.Add(counts)
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, all := range All() {
+		to <- all.desc()
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	value := func(of Metric, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(of.desc(), of.Kind, v, labels...)
+	}
+	workload := "closed"
+	if m.plan.Open() {
+		workload = "open"
+		value(offeredRate, *offered(&m.plan, m.last))
+		value(generatorLag, m.last.LagMax.Seconds())
+	}
+	value(runInfo, 1, m.version, m.plan.Target.URL, workload)
+	value(windowTime, m.last.To.Seconds())
+	value(requestsSent, float64(m.total.Sent))
+	value(requestsCompleted, float64(m.total.Completed))
+	value(requestsFailed, float64(m.total.Failed))
+	value(requestsInFlight, float64(m.last.InFlight))
+	value(bytesReceived, float64(m.total.Received))
+	value(bytesSent, float64(m.total.Written))
+	value(generatorBusy, m.last.Busy)
+	if m.plan.CountsIterations() {
+		value(iterationsCompleted, float64(m.total.Iterations))
+		value(iterationsFailed, float64(m.total.IterationsFailed))
+	}
+	if m.plan.Ramps() {
+		value(users, float64(m.plan.UsersAt(m.last.To)))
+	}
+	for code, n := range m.total.Status {
+		value(responses, float64(n), strconv.Itoa(int(code)))
+	}
+	for f, n := range m.failures {
+		value(failuresByKind, float64(n), f.phase, f.kind)
+	}
+	to <- m.latency.metric(latency)
+	to <- m.service.metric(serviceTime)
+}
+
+func (b *buckets) metric(of Metric) prometheus.Metric {
+	upTo := make(map[float64]uint64, len(bounds))
+	for i, bound := range bounds {
+		upTo[bound] = 0
+		if b.upTo != nil {
+			upTo[bound] = b.upTo[i]
+		}
+	}
+	return prometheus.MustNewConstHistogram(of.desc(), b.count, b.sum, upTo)
+}

@@ -1,0 +1,153 @@
+package dyno
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/requests"
+	"dyno/internal/engine/scenario"
+)
+
+// A Scenario is what users do. For each iteration of a user it is called with a nil response, and
+// returns the first request. With the response to that it is called again, and returns the next
+// request, or nil: the iteration is over. An error ends the iteration as one that failed, and a
+// request that cannot be sent is counted as an error of phase "check".
+//
+// Users call it from several goroutines at once, each user from one at a time. It runs on the
+// thread that makes the load, so it must not wait: Request.Wait does that for it. The Request and
+// its memory must stay as they are until it is called for the same user again.
+type Scenario func(u *User, last *Response) (next *Request, err error)
+
+// A User is one of those who follow a Scenario.
+type User struct {
+	Number    int64      // of all users, from 0
+	Iteration int64      // how many the user has had before this one
+	Warmup    bool       // this iteration is before the measured window
+	Rand      *rand.Rand // of the user alone; Load.Seed makes it repeatable
+	State     any        // the Scenario's; nil at first
+}
+
+// A Request is what a user sends next.
+type Request struct {
+	Step   string      // one of Load.Steps; "": the first
+	Method string      // "": GET, or POST if there is a Body
+	Path   string      // with the query; "": that of Load.URL
+	Header http.Header // sent in the order of their names
+	Body   []byte
+	Wait   time.Duration // from the response before, or the iteration's start, until it is due
+}
+
+// A Response is the answer to a user's request.
+type Response struct {
+	Status int           // 0: none came
+	Body   []byte        // the first MiB of it, valid until the Scenario returns
+	Took   time.Duration // from the sending of the request to the end of the answer
+	of     *scenario.Response
+}
+
+// Header is the value of the first header field of that name, in any case; "" if there is none.
+func (r *Response) Header(name string) string { return string(r.of.Field(strings.ToLower(name))) }
+
+// bodyMost is how many bytes of a body a Scenario is given.
+const bodyMost = 1 << 20
+
+// setScenario has p follow the Scenario.
+func (l Load) setScenario(p *loadplan.Plan, u requests.URL) (faults []error) {
+	if l.Method != "" || l.Header != nil || l.Body != nil {
+		faults = append(faults, FieldError{"Method, Header, Body",
+			"the Scenario says what to send; leave them out"})
+	}
+	p.Steps = slices.Clone(l.Steps)
+	if len(p.Steps) == 0 {
+		p.Steps = []string{"request"}
+	}
+	f := &followed{does: l.Scenario, steps: p.Steps, several: len(l.Steps) > 0, base: u,
+		http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(), http2: p.Target.TLS || p.OnlyHTTP2() || p.OnlyHTTP3()}
+	p.Scenario = scenario.Program{Wants: proto.Want{AllFields: true, Body: bodyMost},
+		New: func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(f.next), nil }}
+	return faults
+}
+
+// A followed is a Scenario as the generator calls it.
+type followed struct {
+	does         Scenario
+	steps        []string
+	several      bool // requests in an iteration are possible
+	base         requests.URL
+	http1, http2 bool // which the connections may speak
+}
+
+// A following is the state of one user.
+type following struct {
+	user User
+	own  proto.Request
+	fill proto.Fill
+	last Response
+}
+
+func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
+	s, is := u.State.(*following)
+	if !is {
+		s = &following{user: User{Number: u.Number, Rand: u.Rand}}
+		s.fill.Own, u.State = &s.own, s
+	}
+	s.user.Iteration, s.user.Warmup = u.Iteration, u.Warmup
+	var last *Response
+	if r != nil {
+		s.last = Response{Status: int(r.Status), Body: r.Body, Took: r.Took, of: r}
+		last = &s.last
+	}
+	next, err := f.does(&s.user, last)
+	switch {
+	case err != nil:
+		return scenario.Fail()
+	case next == nil:
+		return scenario.End()
+	case r != nil && !f.several:
+		return scenario.Step{End: true, Failed: true, Fault: fmt.Errorf("an iteration sends a second " +
+			"request, and Load.Steps names none; name the requests of an iteration there")}
+	}
+	step := 0
+	if next.Step != "" {
+		if step = slices.Index(f.steps, next.Step); step < 0 {
+			return scenario.Step{End: true, Failed: true, Fault: fmt.Errorf("a request is of step %q, "+
+				"and Load.Steps has %q", next.Step, f.steps)}
+		}
+	}
+	if err := f.compose(&s.own, next); err != nil {
+		return scenario.Refuse(err)
+	}
+	return scenario.Step{Message: proto.Message{Fill: &s.fill}, Route: step, Think: next.Wait,
+		KeepGoing: true}
+}
+
+// compose makes the message of a request, and checks that it can be sent.
+func (f *followed) compose(to *proto.Request, r *Request) error {
+	*to = proto.Request{Method: r.Method, Authority: f.base.Authority, Path: r.Path, Body: r.Body,
+		Header: fields(r.Header, f.base.Basic)}
+	if to.Path == "" {
+		to.Path = f.base.Path
+	}
+	if to.Method == "" {
+		if to.Method = "GET"; r.Body != nil {
+			to.Method = "POST"
+		}
+	}
+	if f.http2 {
+		if err := h2.Check(*to); err != nil {
+			return err
+		}
+	}
+	if f.http1 {
+		return h1.Check(*to)
+	}
+	return nil
+}
