@@ -5,6 +5,11 @@
 //	go run ./bench/hurl -hurl hurl -dyno ./dyno FILE...     other files
 //	go run ./bench/hurl -hurl hurl -dyno ./dyno -parse FILE...
 //	                                  only in which line both refuse a file
+//	go run ./bench/hurl -hurl hurl -dyno ./dyno -listen localhost:8000 -server URL FILE...
+//	                                  files that name localhost:8000, as Hurl's own tests do, whose
+//	                                  server is at URL
+//
+// A file has the variables of variables.txt, and those of NAME.variables beside NAME.hurl.
 //
 // hurl is no part of dyno's tests, because Debian has no package of it. To install it, run
 // cargo install --locked hurl.
@@ -23,6 +28,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -36,6 +42,8 @@ func main() {
 	flag.StringVar(&c.dyno, "dyno", "./dyno", "the program dyno")
 	flag.StringVar(&c.folder, "files", "bench/hurl/testdata", "files, and variables.txt for them")
 	flag.BoolVar(&c.parse, "parse", false, "compare only which files are refused, and where")
+	flag.StringVar(&c.listen, "listen", "127.0.0.1:0", "where both programs send to")
+	flag.StringVar(&c.behind, "server", "", "the server that answers; none: this program")
 	flag.Parse()
 	if err := c.compare(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "hurl:", err)
@@ -47,6 +55,7 @@ func main() {
 type comparison struct {
 	hurl, dyno, folder string
 	parse              bool
+	listen, behind     string
 	base               string
 	server             shop
 	same, differ       int
@@ -61,14 +70,21 @@ func (c *comparison) compare(files []string) error {
 			return err
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", c.listen)
 	if err != nil {
 		return err
+	}
+	if c.behind != "" {
+		if c.server.behind, err = newForwarder(c.behind); err != nil {
+			return err
+		}
 	}
 	server := &http.Server{Handler: &c.server, ReadHeaderTimeout: limit}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
-	c.base = "http://" + listener.Addr().String()
+	if c.base = "http://" + c.listen; strings.HasSuffix(c.listen, ":0") {
+		c.base = "http://" + listener.Addr().String()
+	}
 	c.unsupported = map[string]int{}
 	for _, f := range files {
 		if c.parse {
@@ -111,11 +127,14 @@ func (c *comparison) run(program string, args ...string) (o outcome, err error) 
 	return o, err
 }
 
-// variables are the arguments that both programs take.
-func (c *comparison) variables() []string {
+// variables are the arguments that both programs take with a file.
+func (c *comparison) variables(of string) []string {
 	args := []string{"--variable", "base=" + c.base}
-	if file := filepath.Join(c.folder, "variables.txt"); exists(file) {
-		args = append(args, "--variables-file", file)
+	own := strings.TrimSuffix(of, ".hurl") + ".variables"
+	for _, file := range []string{filepath.Join(c.folder, "variables.txt"), own} {
+		if exists(file) {
+			args = append(args, "--variables-file", file)
+		}
 	}
 	return args
 }
@@ -130,11 +149,11 @@ var notSupported = regexp.MustCompile(`(the [a-z]+ ?\S* .*|\S.*?) (?:is|are) not
 
 // compareRun compares what both programs send for a file, and whether it passes.
 func (c *comparison) compareRun(file string) error {
-	theirs, err := c.run(c.hurl, append(c.variables(), "--test", file)...)
+	theirs, err := c.run(c.hurl, append(c.variables(file), "--no-color", "--test", file)...)
 	if err != nil {
 		return err
 	}
-	ours, err := c.run(c.dyno, append([]string{"scenario", "run", file}, c.variables()...)...)
+	ours, err := c.run(c.dyno, append([]string{"scenario", "run", file}, c.variables(file)...)...)
 	if err != nil {
 		return err
 	}
@@ -143,20 +162,22 @@ func (c *comparison) compareRun(file string) error {
 		c.unsupported[what]++
 		return nil
 	}
-	if passed := theirs.code == 0; passed == (ours.code == 0) && slices.Equal(theirs.sent, ours.sent) {
+	a, b := failedLines(hurlPlace, theirs.output), failedLines(dynoFailed, ours.output)
+	if passed := theirs.code == 0; passed == (ours.code == 0) && slices.Equal(a, b) &&
+		slices.Equal(theirs.sent, ours.sent) {
 		c.same++
 		return nil
 	}
 	c.differ++
-	fmt.Printf("DIFFERENT %s: hurl exits with %d, dyno with %d; %d and %d requests\n", file,
-		theirs.code, ours.code, len(theirs.sent), len(ours.sent))
+	fmt.Printf("DIFFERENT %s: hurl exits with %d, dyno with %d; %d and %d requests; lines that "+
+		"fail: %v and %v\n", file, theirs.code, ours.code, len(theirs.sent), len(ours.sent), a, b)
 	for i := range max(len(theirs.sent), len(ours.sent)) {
 		a, b := at(theirs.sent, i), at(ours.sent, i)
 		if a != b {
 			fmt.Printf("request %d of hurl:\n%s\nof dyno:\n%s\n", i+1, indented(a), indented(b))
 		}
 	}
-	if (theirs.code == 0) != (ours.code == 0) {
+	if (theirs.code == 0) != (ours.code == 0) || !slices.Equal(a, b) {
 		fmt.Printf("hurl:\n%s\ndyno:\n%s\n", indented(theirs.output), indented(ours.output))
 	}
 	return nil
@@ -171,8 +192,22 @@ func at(all []string, i int) string {
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
 
-// hurlPlace and dynoPlace find where a program refuses a file.
+// failedLines are the lines of what fails, each once.
+func failedLines(place *regexp.Regexp, output string) (lines []int) {
+	for _, m := range place.FindAllStringSubmatch(output, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil && !slices.Contains(lines, n) {
+			lines = append(lines, n)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// hurlPlace and dynoPlace find where a program refuses a file, hurlPlace and dynoFailed where an
+// assert or a capture fails.
 var (
+	dynoFailed = regexp.MustCompile(`FAILED \S+(?: line |:)(\d+)`)
+
 	hurlPlace = regexp.MustCompile(`--> .*?:(\d+):\d+`)
 	dynoPlace = regexp.MustCompile(`:(\d+):\d+: `)
 )
