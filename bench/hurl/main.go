@@ -157,12 +157,19 @@ func (c *comparison) compareRun(file string) error {
 	if err != nil {
 		return err
 	}
-	if m := notSupported.FindStringSubmatch(ours.output); m != nil && ours.code == 2 {
+	if m := notSupported.FindStringSubmatch(ours.output); m != nil && ours.code == dynoRefused {
 		what := regexp.MustCompile(`^.*:\d+:\d+: `).ReplaceAllString(m[1], "")
 		c.unsupported[what]++
 		return nil
 	}
-	a, b := failedLines(hurlPlace, theirs.output), failedLines(dynoFailed, ours.output)
+	if theirs.code != 0 && ours.code == dynoRefused {
+		c.unsupported["(both refuse it, hurl perhaps while it runs)"]++
+		return nil
+	}
+	var a, b []int
+	if theirs.code == hurlAsserts {
+		a, b = theirs.failedLines(hurlFailed), ours.failedLines(dynoFailed)
+	}
 	if passed := theirs.code == 0; passed == (ours.code == 0) && slices.Equal(a, b) &&
 		slices.Equal(theirs.sent, ours.sent) {
 		c.same++
@@ -193,9 +200,13 @@ func at(all []string, i int) string {
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
 
 // failedLines are the lines of what fails, each once.
-func failedLines(place *regexp.Regexp, output string) (lines []int) {
-	for _, m := range place.FindAllStringSubmatch(output, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil && !slices.Contains(lines, n) {
+func (o outcome) failedLines(place *regexp.Regexp) (lines []int) {
+	for _, m := range place.FindAllStringSubmatch(o.output, -1) {
+		n, _ := strconv.Atoi(m[place.SubexpIndex("line")]) // digits
+		if m[place.SubexpIndex("body")] != "" {
+			n = ofBody
+		}
+		if !slices.Contains(lines, n) {
 			lines = append(lines, n)
 		}
 	}
@@ -203,17 +214,29 @@ func failedLines(place *regexp.Regexp, output string) (lines []int) {
 	return lines
 }
 
-// hurlPlace and dynoPlace find where a program refuses a file, hurlPlace and dynoFailed where an
-// assert or a capture fails.
+// ofBody stands for the line of a body that differs: hurl names that of the first difference, and
+// dyno that where the body begins.
+const ofBody = 0
+
+// hurlFailed and dynoFailed find where an assert or a capture fails, hurlPlace and dynoPlace where a
+// program refuses a file.
 var (
-	dynoFailed = regexp.MustCompile(`FAILED \S+(?: line |:)(\d+)`)
+	hurlFailed = regexp.MustCompile(`(?P<body>error: Assert body value\n\s+)?--> .*?:(?P<line>\d+):\d+`)
+	dynoFailed = regexp.MustCompile(`FAILED [^\s:]+(?: line |:)(?P<line>\d+)(?P<body>: body:)?`)
 
 	hurlPlace = regexp.MustCompile(`--> .*?:(\d+):\d+`)
 	dynoPlace = regexp.MustCompile(`:(\d+):\d+: `)
 )
 
-// hurlRefused is hurl's exit code if it cannot read a file.
-const hurlRefused = 2
+// dynoRefused is dyno's exit code if it cannot read a file, or knows that it will fail.
+const dynoRefused = 2
+
+// hurlRefused and hurlAsserts are hurl's exit codes if it cannot read a file, and if an assert or a
+// capture fails.
+const (
+	hurlRefused = 2
+	hurlAsserts = 4
+)
 
 // compareRefusal compares in which line both programs refuse a file. hurl sends nothing if it can
 // read one: the proxy is a port where nobody listens.
@@ -234,10 +257,10 @@ func (c *comparison) compareRefusal(file string) error {
 	if m := hurlPlace.FindStringSubmatch(theirs.output); m != nil {
 		a = m[1]
 	}
-	if m := dynoPlace.FindStringSubmatch(ours.output); m != nil && ours.code == 2 {
+	if m := dynoPlace.FindStringSubmatch(ours.output); m != nil && ours.code == dynoRefused {
 		b = m[1]
 	}
-	if a == b {
+	if a == b || a == "" && b != "" { // hurl names no line of a file that is not UTF-8
 		c.same++
 		return nil
 	}

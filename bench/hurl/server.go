@@ -91,6 +91,11 @@ func noted(r *http.Request, body []byte) string {
 	var fields []string
 	for name, values := range r.Header {
 		for _, v := range values {
+			if name == "Cookie" { // those that were set last come first in some versions of libcurl
+				all := strings.Split(v, "; ")
+				slices.Sort(all)
+				v = strings.Join(all, "; ")
+			}
 			if !slices.Contains(notCompared, name) && (name != "Content-Length" || v != "0") {
 				fields = append(fields, name+": "+v)
 			}

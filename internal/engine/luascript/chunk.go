@@ -20,11 +20,11 @@ const deepest = 2000
 // mostChecks is how many different checks a script can have: each is a row of the report.
 const mostChecks = 1000
 
-// A chunk is the text of a script, or of load, with the names that stand in its calls of dyno.check,
-// dyno.counter and dyno.histogram as text, each once and in their order.
+// A chunk is the text of a script, or of load, with the names that stand in its calls of
+// dyno.check, dyno.counter and dyno.histogram as text, each once and in their order.
 //
-// A run needs those of checks before it begins, because a check that fails is an error of that name.
-// A counter whose name is written exists from the start: one that never counted is 0, and an
+// A run needs those of checks before it begins, because a check that fails is an error of that
+// name. A counter whose name is written exists from the start: one that never counted is 0, and an
 // objective such as metric.failures<3 is met.
 type chunk struct {
 	code                         *lua.FunctionProto

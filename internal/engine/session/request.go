@@ -144,6 +144,9 @@ func (d *draft) setPath(r *hurl.Request) {
 			d.holes[i].At++
 		}
 	}
+	if len(d.holes) == 0 && !d.entry.pathAsIs {
+		d.text = []byte(withoutDots(string(d.text)))
+	}
 	for i, kv := range r.Query {
 		switch s := string(d.text); {
 		case i > 0 || strings.Contains(s, "?") && !strings.HasSuffix(s, "?"):
@@ -158,6 +161,30 @@ func (d *draft) setPath(r *hurl.Request) {
 	if problem := proto.CheckValue(proto.InPath, d.text); problem != nil {
 		d.fault(r.URL.Pos, "%v", problem)
 	}
+}
+
+// withoutDots is a path, perhaps with a query, without the segments . and .., as RFC 3986, section
+// 5.2.4, removes them, and curl does.
+func withoutDots(path string) string {
+	path, query, has := strings.Cut(path, "?")
+	if has {
+		query = "?" + query
+	}
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	kept := segments[:0:0]
+	for i, s := range segments {
+		switch {
+		case s != "." && s != "..":
+			kept = append(kept, s)
+			continue
+		case s == ".." && len(kept) > 0:
+			kept = kept[:len(kept)-1]
+		}
+		if i == len(segments)-1 { // a folder
+			kept = append(kept, "")
+		}
+	}
+	return "/" + strings.Join(kept, "/") + query
 }
 
 // writePair writes a parameter. As in hurl, its name is not encoded.
