@@ -67,7 +67,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
-objective: engine/loadplan engine/loadresult engine/metric result result/scripted /
+objective: nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
 imports: engine/proto fault redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
