@@ -91,7 +91,9 @@ view/format: /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
-view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format engine/loadplan engine/loadresult /
+view/repeat: redact view/format engine/loadplan /
+view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
@@ -109,7 +111,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/chart view/manpage view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/chart view/manpage view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

@@ -8,14 +8,14 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
+	"dyno/internal/view/screen"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// A screen shows a run on the whole terminal, and reads its keys. It has goroutines of its own and
-// draws at most framesASecond times a second, so it does not disturb the load.
-type screen struct {
+// A fullScreen shows a run on the whole terminal, and reads its keys. It has goroutines of its own
+// and draws at most framesASecond times a second, so it does not disturb the load.
+type fullScreen struct {
 	program *tea.Program
 	ended   chan struct{}
 	err     error // why it ended early
@@ -25,19 +25,19 @@ type screen struct {
 const framesASecond = 4
 
 // startScreen shows a run of the plan on stderr's terminal. The user can end the run by stop.
-func startScreen(s streams, p loadplan.Plan, stop func()) *screen {
+func startScreen(s streams, p loadplan.Plan, stop func()) *fullScreen {
 	style := s.reportStyle()
 	style.Color = "" // that is stdout's
 	if wantsColor() {
 		style.Color = format.NewPaint()
 	}
-	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
+	m := &picture{screen: screen.New(p), style: style, began: time.Now(), stop: stop}
 	options := []tea.ProgramOption{tea.WithOutput(pastOutlet(s.err)), tea.WithFPS(framesASecond),
 		tea.WithoutSignalHandler(), tea.WithInput(nil)}
 	if isTerminal(s.in) {
 		options[len(options)-1] = tea.WithInput(s.in)
 	}
-	v := &screen{program: tea.NewProgram(m, options...), ended: make(chan struct{})}
+	v := &fullScreen{program: tea.NewProgram(m, options...), ended: make(chan struct{})}
 	go func() {
 		defer close(v.ended)
 		_, v.err = v.program.Run()
@@ -46,10 +46,10 @@ func startScreen(s streams, p loadplan.Plan, stop func()) *screen {
 }
 
 // showInterval shows an interval.
-func (v *screen) showInterval(iv loadresult.Interval) { v.program.Send(iv) }
+func (v *fullScreen) showInterval(iv loadresult.Interval) { v.program.Send(iv) }
 
 // endDisplay restores the terminal.
-func (v *screen) endDisplay() error {
+func (v *fullScreen) endDisplay() error {
 	v.program.Quit()
 	<-v.ended
 	return v.err
@@ -57,7 +57,7 @@ func (v *screen) endDisplay() error {
 
 // A picture is the state of a screen, for the library.
 type picture struct {
-	screen        *report.Screen
+	screen        *screen.Screen
 	style         format.Style
 	began         time.Time
 	width, height int

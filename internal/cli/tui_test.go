@@ -7,7 +7,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/view/report"
+	"dyno/internal/view/screen"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -17,7 +17,7 @@ func TestPicture(t *testing.T) {
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: "http://127.0.0.1:1/"}
 	stopped := 0
-	m := &picture{screen: report.NewScreen(p), began: time.Now(), stop: func() { stopped++ }}
+	m := &picture{screen: screen.New(p), began: time.Now(), stop: func() { stopped++ }}
 	if m.Init() == nil {
 		t.Error("nothing ticks")
 	}

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
 )
 
 const (
@@ -194,13 +195,12 @@ func flagsOf(p loadplan.Plan) []string {
 	d := loadplan.DefaultPlan()
 	p.Seed, p.Requested, p.Duration = 0, 0, 0
 	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
-	c := new(commandLine)
-	c.addPlan(p)
-	for i, flag := range c.words {
-		c.words[i] = format.Clip(format.PlainLine(flag), noteWidest)
+	flags := repeat.Flags(p)
+	for i, flag := range flags {
+		flags[i] = format.Clip(format.PlainLine(flag), noteWidest)
 	}
-	slices.Sort(c.words)
-	return c.words
+	slices.Sort(flags)
+	return flags
 }
 
 // bars are those of a line, from the lowest to the highest.

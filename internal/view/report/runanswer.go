@@ -15,6 +15,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
 )
 
 // RunAnswer is what the report of a run says first: the server's part, then the generator's.
@@ -341,12 +342,12 @@ func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
 		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
 	}
 	if r.Fleet != nil {
-		words = append(words, "--fleet", format.ShellQuote(joinComma(r.Fleet.Agents, agentName)))
+		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
 	}
 	watching, lost := watchFlags(r)
 	p := r.Plan
 	p.Rate, p.Requested, p.Duration, p.Warmup, p.Stages = 0, 0, 0, 0, nil
-	command, left := repeatCommand(p, append(words, watching...)...)
+	command, left := repeat.Command(p, append(words, watching...)...)
 	if left != "" {
 		lost = append(lost, left)
 	}

@@ -25,22 +25,22 @@ func SecondLine(iv loadresult.Interval, total int64) string {
 	when := strconv.FormatFloat(math.Round(iv.To.Seconds()*10)/10, 'f', -1, 64)
 	avg, p50, p99 := format.TooFew, format.TooFew, format.TooFew
 	if iv.Completed > 0 {
-		avg, p50, p99 = nanosText(iv.Mean), nanosText(iv.P50), nanosText(iv.P99)
+		avg, p50, p99 = NanosText(iv.Mean), NanosText(iv.P50), NanosText(iv.P99)
 	}
 	return fmt.Sprintf(secondLine, when, format.Count(total),
-		perSecondText(iv, format.Digits3, iv.Completed),
-		avg, p50, p99, perSecondText(iv, format.Size, iv.Received),
-		perSecondText(iv, format.Size, iv.Written), format.Count(iv.Failed))
+		PerSecondText(iv, format.Digits3, iv.Completed),
+		avg, p50, p99, PerSecondText(iv, format.Size, iv.Received),
+		PerSecondText(iv, format.Size, iv.Written), format.Count(iv.Failed))
 }
 
 // LiveLine is one interval in a line that replaces the one before it.
 func LiveLine(iv loadresult.Interval) string {
 	s := fmt.Sprintf("%s s  %s requests/s", format.Digits3(iv.To.Seconds()),
-		perSecondText(iv, format.Digits3, iv.Completed))
+		PerSecondText(iv, format.Digits3, iv.Completed))
 	if iv.Completed > 0 {
-		s += fmt.Sprintf("  p50 %s  p99 %s", nanosText(iv.P50), nanosText(iv.P99))
+		s += fmt.Sprintf("  p50 %s  p99 %s", NanosText(iv.P50), NanosText(iv.P99))
 	}
-	return s + fmt.Sprintf("  %s/s in  %s under way  %s", perSecondText(iv, format.Size, iv.Received),
+	return s + fmt.Sprintf("  %s/s in  %s under way  %s", PerSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))
 }
 
@@ -53,15 +53,16 @@ func ActiveUsers(p loadplan.Plan, iv loadresult.Interval) string {
 	return "  " + format.Plural(int64(p.UsersAt(iv.To)), "user")
 }
 
-func nanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) }
+// NanosText is a time in three digits.
+func NanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) }
 
-// shortest is the shortest interval that has a rate: the last one may be the
+// ShortestInterval is the shortest interval that has a rate: the last one may be the
 // microseconds in which the requests in flight ended.
-const shortest = time.Millisecond
+const ShortestInterval = time.Millisecond
 
-// perSecondText is the rate of n in an interval, as show writes it.
-func perSecondText(iv loadresult.Interval, show func(float64) string, n int64) string {
-	if iv.To-iv.From < shortest {
+// PerSecondText is the rate of n in an interval, as show writes it.
+func PerSecondText(iv loadresult.Interval, show func(float64) string, n int64) string {
+	if iv.To-iv.From < ShortestInterval {
 		return format.TooFew
 	}
 	return show(float64(n) / (iv.To - iv.From).Seconds())

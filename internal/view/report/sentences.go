@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
 )
 
 // Sentences are what the reports say of a result, for a page to show as it is: nothing is worded
@@ -52,7 +53,7 @@ func RunSentences(r *result.Result) Sentences {
 	s.Facts = reportFacts(r)[1:] // Model is the first
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
-		words = append(words, "--fleet", format.ShellQuote(joinComma(r.Fleet.Agents, agentName)))
+		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
 		for _, a := range r.Fleet.Agents {
 			s.Agents = append(s.Agents, agentStatusDetail(a))
 		}
@@ -64,7 +65,7 @@ func RunSentences(r *result.Result) Sentences {
 		words = append(words, "--abort-on-slo")
 	}
 	watching, lost := watchFlags(r)
-	s.Command, s.Lost = repeatCommand(r.Plan, append(words, watching...)...)
+	s.Command, s.Lost = repeat.Command(r.Plan, append(words, watching...)...)
 	s.Lost = strings.Join(slices.DeleteFunc(append(lost, s.Lost), func(one string) bool {
 		return one == ""
 	}), "; ")
@@ -120,7 +121,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 	if p.Duration > 0 { // of older searches it was not kept
 		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
 	}
-	all.Command, all.Lost = repeatCommand(p, words...)
+	all.Command, all.Lost = repeat.Command(p, words...)
 	return all
 }
 
@@ -133,8 +134,8 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)
 	}
-	levels := joinComma(c.Levels,
-		func(v float64) string { return rateFlag(loadplan.RatePerSecond(v)) })
+	levels := repeat.JoinComma(c.Levels,
+		func(v float64) string { return repeat.RateFlag(loadplan.RatePerSecond(v)) })
 	p, d := c.Plan, loadplan.DefaultPlan()
 	words := []string{"dyno", "find", "--rates", levels}
 	if c.Axis == capacity.Connections {
@@ -142,6 +143,6 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	}
 	words = append(words, "--rounds", fmt.Sprint(c.Rounds), "--probe-time", p.Duration.String())
 	p.Rate, p.Duration, p.Threads = 0, 0, 0 // each point had its own
-	all.Command, all.Lost = repeatCommand(p, words...)
+	all.Command, all.Lost = repeat.Command(p, words...)
 	return all
 }

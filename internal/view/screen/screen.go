@@ -1,4 +1,6 @@
-package report
+// Package screen draws a run while it runs (--tui): curves of the last minute, a table of
+// latencies, the status codes, the errors and the generator. curve.go draws the curves.
+package screen
 
 import (
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/view/format"
+	"dyno/internal/view/report"
 )
 
 // A Screen is what a run has shown so far, as a picture of a terminal's
@@ -30,8 +33,8 @@ type Screen struct {
 	stopping bool
 }
 
-// NewScreen is the screen of a run that has yet to begin.
-func NewScreen(p loadplan.Plan) *Screen {
+// New is the screen of a run that has yet to begin.
+func New(p loadplan.Plan) *Screen {
 	return &Screen{plan: p, last: metric.NewHistogram(metric.Fine),
 		all: metric.NewHistogram(metric.Fine), wrong: metric.NewHistogram(metric.Fine),
 		status: map[uint16]int64{}}
@@ -50,7 +53,8 @@ func (s *Screen) Add(iv loadresult.Interval, at time.Duration) {
 		Failures: iv.Failures})
 	s.all.MergeSparse(iv.Latency)
 	s.wrong.MergeSparse(iv.ErrorLatency)
-	if end := time.Duration(s.plan.Duration); end > 0 && iv.From >= end || iv.To-iv.From < shortest {
+	end := time.Duration(s.plan.Duration)
+	if end > 0 && iv.From >= end || iv.To-iv.From < report.ShortestInterval {
 		return
 	}
 	s.last.Reset()
@@ -130,7 +134,7 @@ func (s *Screen) allRows(at time.Duration, width, height int) []row {
 			add(row{})
 		}
 	}
-	add(row{PlanText(s.plan), format.Bold}, s.progressRow(at, width))
+	add(row{report.PlanText(s.plan), format.Bold}, s.progressRow(at, width))
 	gap()
 	add(s.rateRows(width, l.rate)...)
 	gap()
@@ -249,7 +253,7 @@ func (s *Screen) percentileRows(width int) []row {
 	return all
 }
 
-const screenFact = "%-11s %s"
+const factLine = "%-11s %s"
 
 func (s *Screen) statusRow() row {
 	var all []string
@@ -263,14 +267,14 @@ func (s *Screen) statusRow() row {
 	if all == nil {
 		all = []string{"no response yet"}
 	}
-	return row{fmt.Sprintf(screenFact, "status", strings.Join(all, "; ")), bad}
+	return row{fmt.Sprintf(factLine, "status", strings.Join(all, "; ")), bad}
 }
 
 // failureRows are those that were most frequent, in so many lines.
 func (s *Screen) failureRows(lines int) (all []row) {
 	known := s.errors.Failures
 	if len(known) == 0 {
-		return []row{{fmt.Sprintf(screenFact, "errors", "none"), ""}}
+		return []row{{fmt.Sprintf(factLine, "errors", "none"), ""}}
 	}
 	for i, f := range known[:min(lines, len(known))] {
 		name := ""
@@ -286,7 +290,7 @@ func (s *Screen) failureRows(lines int) (all []row) {
 		if rest := len(known) - lines; rest > 0 && i == lines-1 {
 			text = fmt.Sprintf("(%s more) ", format.Plural(int64(rest), "kind")) + text
 		}
-		all = append(all, row{fmt.Sprintf(screenFact, name, text), format.Red})
+		all = append(all, row{fmt.Sprintf(factLine, name, text), format.Red})
 	}
 	return all
 }
@@ -305,10 +309,10 @@ func (s *Screen) generatorRow() row {
 			text, c = text+", near its limit", format.Yellow
 		}
 		if s.plan.Open() {
-			text += ", send lag max " + nanosText(iv.LagMax)
+			text += ", send lag max " + report.NanosText(iv.LagMax)
 		}
 		text += fmt.Sprintf("; %s under way, %s/s in", format.Count(iv.InFlight),
-			perSecondText(iv, format.Size, iv.Received)) + ActiveUsers(s.plan, iv)
+			report.PerSecondText(iv, format.Size, iv.Received)) + report.ActiveUsers(s.plan, iv)
 	}
-	return row{fmt.Sprintf(screenFact, "generator", text), c}
+	return row{fmt.Sprintf(factLine, "generator", text), c}
 }

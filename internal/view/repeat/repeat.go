@@ -1,4 +1,5 @@
-package report
+// Package repeat writes the command that repeats a run or a search, from its plan.
+package repeat
 
 import (
 	"cmp"
@@ -20,16 +21,17 @@ type commandLine struct {
 	lost  []string // what the plan has and no flag can say
 }
 
+// addFlag adds a flag with its value.
 func (c *commandLine) addFlag(wanted bool, name, value string) {
 	if wanted {
 		c.words = append(c.words, name+" "+format.ShellQuote(value))
 	}
 }
 
-// repeatCommand is the command that runs a plan again, beginning with these words, and what of the
+// Command is the command that runs a plan again, beginning with these words, and what of the
 // plan it leaves out because a result does not hold it: secrets, long bodies, files of requests.
 // Settings at their default are left out.
-func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
+func Command(p loadplan.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
 	if len(p.Hurl) > 0 { // the variable base has the URL
@@ -43,6 +45,13 @@ func repeatCommand(p loadplan.Plan, words ...string) (line, lost string) {
 		}
 	}
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
+}
+
+// Flags are the words of a plan's flags, each with its value.
+func Flags(p loadplan.Plan) []string {
+	c := new(commandLine)
+	c.addPlan(p)
+	return c.words
 }
 
 // addPlan is all of a plan but its URL.
@@ -68,13 +77,13 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	}
 	c.addFlag(connectsElsewhere(p.Target), "--connect-to",
 		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
-	c.addFlag(p.ConnectRate > 0, "--connect-rate", rateFlag(p.ConnectRate))
-	c.addFlag(p.Probe > 0, "--probe", rateFlag(p.Probe))
-	c.addFlag(len(p.Source) > 0, "--source", joinComma(p.Source, loadplan.Source.String))
+	c.addFlag(p.ConnectRate > 0, "--connect-rate", RateFlag(p.ConnectRate))
+	c.addFlag(p.Probe > 0, "--probe", RateFlag(p.Probe))
+	c.addFlag(len(p.Source) > 0, "--source", JoinComma(p.Source, loadplan.Source.String))
 	c.addFlag(p.Ring != d.Ring, "--ring", p.Ring)
 	c.addSwitch(p.Spin, "--spin")
-	c.addFlag(len(p.CPUs) > 0, "--cpus", joinComma(p.CPUs, whole))
-	c.addFlag(len(p.Expect) > 0, "--expect", joinComma(p.Expect, expectedStatuses))
+	c.addFlag(len(p.CPUs) > 0, "--cpus", JoinComma(p.CPUs, whole))
+	c.addFlag(len(p.Expect) > 0, "--expect", JoinComma(p.Expect, expectedStatuses))
 	c.addTLS(p.TLS)
 	c.addFilling(p)
 	if s := p.Script; s != nil {
@@ -114,10 +123,10 @@ func (c *commandLine) addSwitch(wanted bool, name string) {
 }
 
 func (c *commandLine) addArrivals(p loadplan.Plan) {
-	c.addFlag(p.Rate > 0, "-R", rateFlag(p.Rate))
+	c.addFlag(p.Rate > 0, "-R", RateFlag(p.Rate))
 	c.addFlag(p.Arrival != "" && p.Arrival != loadplan.Even, "--arrival", p.Arrival)
 	for _, s := range p.Stages {
-		c.addFlag(true, "--stage", s.Duration.String()+":"+rateFlag(s.Rate))
+		c.addFlag(true, "--stage", s.Duration.String()+":"+RateFlag(s.Rate))
 	}
 	for _, s := range p.UserStages {
 		c.addFlag(true, "--stage", s.Duration.String()+":"+strconv.Itoa(s.Users)+"users")
@@ -210,8 +219,8 @@ func (c *commandLine) noteSecrets(p loadplan.Plan) {
 	}
 }
 
-// rateFlag is a rate, to the thousandth.
-func rateFlag(r loadplan.Rate) string { return r.String() }
+// RateFlag is a rate, to the thousandth.
+func RateFlag(r loadplan.Rate) string { return r.String() }
 
 func expectedStatuses(s loadplan.Statuses) string {
 	if s == loadplan.AnyStatus() {
@@ -223,7 +232,8 @@ func expectedStatuses(s loadplan.Statuses) string {
 	return strconv.Itoa(int(s.From))
 }
 
-func joinComma[T any](all []T, show func(T) string) string {
+// JoinComma is a flag's list: values with commas between them.
+func JoinComma[T any](all []T, show func(T) string) string {
 	var words []string
 	for _, v := range all {
 		words = append(words, show(v))

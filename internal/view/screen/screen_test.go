@@ -1,4 +1,4 @@
-package report
+package screen
 
 import (
 	"math"
@@ -83,7 +83,7 @@ func TestScreen(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const warmup = 2 * time.Second
-			s := NewScreen(tc.plan)
+			s := New(tc.plan)
 			at := warmup
 			for i := range tc.seconds {
 				iv := aSecond(i, tc.change)
@@ -91,7 +91,7 @@ func TestScreen(t *testing.T) {
 				s.Add(iv, at)
 			}
 			got := s.Draw(at+tc.at, tc.width, tc.height, tc.style)
-			golden(t, tc.name+".screen", format.Visible([]byte(got+"\n"), paint))
+			golden(t, tc.name, format.Visible([]byte(got+"\n"), paint))
 			lines := strings.Split(got, "\n")
 			if len(lines) > tc.height {
 				t.Errorf("%d lines in %d", len(lines), tc.height)
@@ -110,7 +110,7 @@ func TestScreen(t *testing.T) {
 func TestScreenForgets(t *testing.T) {
 	p := reporttest.Plan("http://127.0.0.1:8080/")
 	p.Duration = loadplan.Seconds(time.Hour)
-	s := NewScreen(p)
+	s := New(p)
 	for i := range 3600 {
 		iv := loadresult.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
 			Completed: 7, Status: map[uint16]int64{204: 7}}
@@ -152,7 +152,7 @@ func TestBlock(t *testing.T) {
 }
 
 func BenchmarkScreen(b *testing.B) {
-	s := NewScreen(reporttest.Plan("http://127.0.0.1:8080/"))
+	s := New(reporttest.Plan("http://127.0.0.1:8080/"))
 	for i := range minute {
 		s.Add(aSecond(i, troubled), time.Duration(i)*time.Second)
 	}
@@ -169,7 +169,7 @@ func TestScreenCountsRequests(t *testing.T) {
 	}{{nil, true}, {[]string{"one"}, true}, {[]string{"one", "two"}, false}} {
 		p := reporttest.Plan("http://127.0.0.1:8080/")
 		p.Duration, p.Requested, p.Steps = 0, 100, test.steps
-		s := NewScreen(p)
+		s := New(p)
 		s.Add(loadresult.Interval{To: time.Second, Sent: 50, Completed: 50}, time.Second)
 		if text := s.Draw(time.Second, 80, 24, format.Style{}); strings.Contains(text, "50 of 100 requests") != test.want {
 			t.Errorf("of %d steps:\n%s", len(test.steps), text)

@@ -1,4 +1,4 @@
-package report
+package screen
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ var blocks = []rune(" ▁▂▃▄▅▆▇█")
 // screenRows are a line that says what the curve says, and the curve, in so many lines.
 func (c curve) screenRows(width, lines int, more string) []row {
 	if len(c.values) == 0 {
-		all := []row{{fmt.Sprintf(screenFact, c.name, format.TooFew), format.Bold}}
+		all := []row{{fmt.Sprintf(factLine, c.name, format.TooFew), format.Bold}}
 		return append(all, make([]row, lines)...)
 	}
 	last, low, high := c.values[len(c.values)-1], slices.Min(c.values), slices.Max(c.values)
