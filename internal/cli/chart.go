@@ -27,7 +27,8 @@ func newChartFlags() *chartFlags { return &chartFlags{width: chart.DefaultWidth}
 
 func (f *chartFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"output", "o", "FILE", "write the picture there; the name ends in .svg or .png", setText(&f.output)},
+		{"output", "o", "FILE", "write the picture there; the name ends in .svg or .png",
+			setText(&f.output)},
 		{"view", "", "NAME", "which view (the first); without -o all are listed", setText(&f.view)},
 		{"dark", "", "", "light on dark", setSwitch(&f.dark)},
 		{"width", "", "PX", fmt.Sprintf("from %d to %d (%d); a PNG has two pixels for each",

@@ -76,8 +76,9 @@ func manualName(v verb) string { return "dyno-" + strings.ReplaceAll(v.name, " "
 
 // manualPage is the page of a verb: what its help says.
 func manualPage(v verb) manpage.Page {
-	p := manpage.Page{Name: manualName(v), Synopsis: strings.TrimSpace("dyno " + v.name + " " + v.args),
-		Does: v.does, Before: v.begin, After: v.more, Examples: v.examples, See: []string{"dyno"}}
+	p := manpage.Page{Name: manualName(v),
+		Synopsis: strings.TrimSpace("dyno " + v.name + " " + v.args),
+		Does:     v.does, Before: v.begin, After: v.more, Examples: v.examples, See: []string{"dyno"}}
 	if v.groups == nil {
 		return p
 	}

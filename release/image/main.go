@@ -68,7 +68,8 @@ func imageOf(binary, arch, version string, at time.Time) (v1.Image, error) {
 	}
 	var files bytes.Buffer
 	w := tar.NewWriter(&files)
-	for _, h := range []tar.Header{{Name: "dyno", Mode: 0o755, Size: int64(len(program)), Typeflag: tar.TypeReg},
+	for _, h := range []tar.Header{{Name: "dyno", Mode: 0o755, Size: int64(len(program)),
+		Typeflag: tar.TypeReg},
 		{Name: "tmp/", Mode: 0o1777, Typeflag: tar.TypeDir}} {
 		h.ModTime = at
 		if err := w.WriteHeader(&h); err != nil {

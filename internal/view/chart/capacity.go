@@ -151,7 +151,8 @@ func sweepView(p page.CapacityPayload) View {
 	v := View{Name: "throughput", Title: "Throughput over load",
 		Unit:   "completed requests/s over requests in flight",
 		Legend: []Key{{Name: "a run", Ink: "c1", Kind: Dot, Shape: Ring}},
-		Foot:   []string{fmt.Sprintf("n = %s in %s", format.Plural(int64(len(c.Points)), "run"), format.Plural(int64(c.Rounds), "round"))}}
+		Foot: []string{fmt.Sprintf("n = %s in %s", format.Plural(int64(len(c.Points)), "run"),
+			format.Plural(int64(c.Rounds), "round"))}}
 	runs := Mark{Kind: Dot, Name: "a run", Ink: "c1", Width: 4, Shape: Ring}
 	limits := Mark{Kind: Dot, Name: "the generator's limit", Ink: "c4", Width: 4, Shape: Square}
 	widest, most := 0.0, 0.0
@@ -177,7 +178,8 @@ func sweepView(p page.CapacityPayload) View {
 		}
 	}
 	if len(limits.Points) > 0 {
-		v.Legend = append(v.Legend, Key{Name: "the generator's limit: no part of the law", Ink: "c4", Kind: Dot, Shape: Square})
+		v.Legend = append(v.Legend, Key{Name: "the generator's limit: no part of the law", Ink: "c4",
+			Kind: Dot, Shape: Square})
 	}
 	if len(law.Points) > 0 {
 		v.Legend = append(v.Legend, Key{Name: "law", Ink: "c2", Dash: 1})
@@ -186,7 +188,8 @@ func sweepView(p page.CapacityPayload) View {
 	if c.Fit != nil && c.Fit.PeakN != nil {
 		v.Marks = append(v.Marks, Mark{Kind: Line, Name: "its peak", Ink: "c7", Dash: 2, Width: 1.5,
 			Points: []Point{{X: *c.Fit.PeakN, Y: 0}, {X: *c.Fit.PeakN, Y: most * 1.05}}})
-		v.Legend = append(v.Legend, Key{Name: "its peak, at " + format.Digits3(*c.Fit.PeakN), Ink: "c7", Dash: 2})
+		v.Legend = append(v.Legend, Key{Name: "its peak, at " + format.Digits3(*c.Fit.PeakN),
+			Ink: "c7", Dash: 2})
 	}
 	v.Marks = append(v.Marks, runs, limits)
 	if len(runs.Points)+len(limits.Points) == 0 {
@@ -221,7 +224,8 @@ func responseView(c *capacity.Curve) View {
 		of    func(capacity.Point) float64
 	}{{"p99", Circle, func(p capacity.Point) float64 { return p.P99 }},
 		{"p50", Triangle, func(p capacity.Point) float64 { return p.P50 }}} {
-		line, dots := styled(i, curve.name, nil), Mark{Kind: Dot, Ink: lineInk(i), Width: 3, Shape: curve.shape}
+		line, dots := styled(i, curve.name, nil), Mark{Kind: Dot, Ink: lineInk(i), Width: 3,
+			Shape: curve.shape}
 		for _, level := range levels {
 			var x, y []float64
 			for _, p := range byLevel[level] {
@@ -236,6 +240,7 @@ func responseView(c *capacity.Curve) View {
 	if len(levels) == 0 {
 		v.Empty = "Nothing was completed at any level."
 	}
-	v.X, v.Y = linear(most, "requests/s", shortRate), logarithmic(values, 1.3, 7, "latency", shortDuration)
+	v.X, v.Y = linear(most, "requests/s", shortRate), logarithmic(values, 1.3, 7, "latency",
+		shortDuration)
 	return v
 }

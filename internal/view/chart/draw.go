@@ -116,7 +116,7 @@ const (
 
 // layOut decides how large everything is.
 func (s *sheet) layOut(v View) {
-	room := s.width - 2*edge
+	room := (s.width - 2*edge) / widerFont
 	s.title = s.wrap(s.faces.bold, textTitle, v.Title, room, 3)
 	s.about = s.wrap(s.faces.regular, textSmall, v.About, room, 2)
 	s.about = append(s.about, s.wrap(s.faces.regular, textSmall, v.Unit, room, 2)...)
@@ -164,7 +164,8 @@ func sized(f font.Face, size float64) font.Face {
 }
 
 // wrap is a text in lines of at most so many px; the last of most lines is cut.
-func (s *sheet) wrap(f font.Face, size float64, text string, room float64, most int) (all []string) {
+func (s *sheet) wrap(f font.Face, size float64, text string, room float64,
+	most int) (all []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
 		if longer := joined(" ", line, word); line == "" || s.measure(f, size, longer) <= room {
@@ -308,11 +309,12 @@ func (s *sheet) drawRows(all []Row) {
 	for i, r := range all {
 		y := s.top + (float64(i)+0.5)*s.row + 4
 		if r.Head {
-			s.write(s.faces.bold, textSmall, "ink", edge, y, 0, s.clip(s.faces.bold, textSmall, r.Label, s.right-edge))
+			s.write(s.faces.bold, textSmall, "ink", edge, y, 0, s.clip(s.faces.bold, textSmall, r.Label,
+				s.right-edge))
 			continue
 		}
 		label := s.clip(s.faces.regular, textSmall, r.Label, s.left-edge-gap)
-		s.write(s.faces.regular, textSmall, "ink", s.left-gap, y, 1, label)
+		s.write(s.faces.regular, textSmall, "ink", edge, y, 0, label)
 		says := s.clip(s.faces.regular, textSmall, r.Says, s.width-edge-s.right-gap)
 		s.write(s.faces.regular, textSmall, cmp.Or(r.Ink, "ink"), s.right+gap, y, 0, says)
 	}

@@ -135,7 +135,8 @@ func (e experiment) decideView(i int, g answer.Group) View {
 		f.addRow(one.Row(), says, ink, one.Verdict == answer.Undecided, e.Record.Verdicts[one.Comparison])
 	}
 	for _, one := range e.Answer.NotLoaded {
-		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict), Ink: "doubt"})
+		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),
+			Ink: "doubt"})
 	}
 	for _, c := range e.Record.Verdicts {
 		if c.Control && c.HasInterval() && c.Metric == g.Metric && c.Level == g.Level {
@@ -250,7 +251,8 @@ func (f *forest) finished(text func(float64) string, label string) View {
 func (e experiment) spectrumView(i int) View {
 	v := View{Name: nameAt("spectrum", i), Title: "Latency by percentile at " + e.load(i),
 		Unit: "duration over percentile, on a scale of 1/(1 − p)",
-		Foot: []string{"bold: all trials of a variant; band: its 95 % interval, from 8 trials on; thin: each trial",
+		Foot: []string{"bold: all trials of a variant; band: its 95 % interval, from 8 trials on",
+			"thin: each trial",
 			"a line ends where fewer than 10 requests lie beyond"}}
 	var values []float64
 	var arms []string
@@ -268,7 +270,8 @@ func (e experiment) spectrumView(i int) View {
 			band.Points = append(band.Points, Point{X: percentileX(at[k]), Y: s.High[k], Low: s.Low[k]})
 		}
 		for _, run := range s.Runs {
-			thin = append(thin, Mark{Kind: Line, Ink: line.Ink, Width: 0.6, Alpha: 0.45, Points: curve(at, run)})
+			thin = append(thin, Mark{Kind: Line, Ink: line.Ink, Width: 0.6, Alpha: 0.45, Points: curve(at,
+				run)})
 			values = append(values, run...)
 		}
 		values = append(values, s.Merged...)
@@ -298,7 +301,8 @@ func curve(at, values []float64) (points []Point) {
 func (e experiment) shiftView(i int) View {
 	v := View{Name: nameAt("shift", i), Title: "Latency, percentile by percentile, at " + e.load(i),
 		Unit: "ratio of the variant's percentile to the baseline's, logarithmic",
-		Foot: []string{"thick: 95 % interval of each; thin: of all percentiles at once (sign flips of rounds)"}}
+		Foot: []string{"thick: 95 % interval of each",
+			"thin: of all percentiles at once (sign flips of rounds)"}}
 	low, high := 0.98, 1.02
 	var arms []string
 	var quantiles []float64
@@ -324,8 +328,10 @@ func (e experiment) shiftView(i int) View {
 			low = min(low, p.Band.Low, p.Ratio.Low)
 			high = max(high, p.Band.High, p.Ratio.High)
 			v.Marks = append(v.Marks,
-				Mark{Kind: Line, Ink: line.Ink, Width: 1, Points: []Point{{X: x, Y: p.Band.Low}, {X: x, Y: p.Band.High}}},
-				Mark{Kind: Line, Ink: line.Ink, Width: 3.2, Alpha: 0.8, Points: []Point{{X: x, Y: p.Ratio.Low}, {X: x, Y: p.Ratio.High}}})
+				Mark{Kind: Line, Ink: line.Ink, Width: 1, Points: []Point{{X: x, Y: p.Band.Low}, {X: x,
+					Y: p.Band.High}}},
+				Mark{Kind: Line, Ink: line.Ink, Width: 3.2, Alpha: 0.8, Points: []Point{{X: x,
+					Y: p.Ratio.Low}, {X: x, Y: p.Ratio.High}}})
 		}
 		line.Alpha = 0.5
 		v.Marks = append(v.Marks, line, dots)
@@ -349,7 +355,8 @@ func (e experiment) shiftView(i int) View {
 func (e experiment) costView(i int) View {
 	v := View{Name: nameAt("cost", i), Title: "CPU per request at " + e.load(i),
 		Unit: "µs of the server's CPU time for each completed request, medians",
-		Foot: []string{"full colour: in user mode; pale: in the kernel; line: 95 % interval of the median of all",
+		Foot: []string{"full colour: in user mode; pale: in the kernel",
+			"line: 95 % interval of the median of all",
 			"a bar ends at the median of all processes, and is divided as the medians of the parts are"}}
 	level, high := e.Levels[i].Name, 0.0
 	var names []string

@@ -100,7 +100,8 @@ func (e experiment) trialsView(i int) View {
 	if len(e.Metrics) > 0 {
 		metric = string(e.Metrics[0])
 	}
-	v := View{Name: nameAt("trials", i), Title: fmt.Sprintf("%s of each trial at %s", metric, e.load(i)),
+	v := View{Name: nameAt("trials", i), Title: fmt.Sprintf("%s of each trial at %s", metric,
+		e.load(i)),
 		Unit: "in the order in which the trials ran",
 		Foot: []string{"circle: grade A; triangle: B; cross: F; vertical lines: rounds"}}
 	var values []float64
@@ -152,7 +153,8 @@ func (e experiment) warmupView(i int) View {
 			continue
 		}
 		s := e.Starts[k]
-		if len(s.Warm.At)+len(s.Window.At) == 0 || !slices.Contains(arms, t.Arm) && len(arms) == linesMax {
+		if len(s.Warm.At)+len(s.Window.At) == 0 || !slices.Contains(arms,
+			t.Arm) && len(arms) == linesMax {
 			continue
 		}
 		if !slices.Contains(arms, t.Arm) {
@@ -160,7 +162,8 @@ func (e experiment) warmupView(i int) View {
 		}
 		window := e.line(t.Arm, pairs(s.Window.At, s.Window.Per))
 		window.Width, window.Alpha = 1.6, 0.65
-		warm := Mark{Kind: Line, Ink: window.Ink, Width: 0.9, Alpha: 0.8, Points: pairs(s.Warm.At, s.Warm.Per)}
+		warm := Mark{Kind: Line, Ink: window.Ink, Width: 0.9, Alpha: 0.8, Points: pairs(s.Warm.At,
+			s.Warm.Per)}
 		if len(window.Points) > 0 {
 			warm.Points = append(warm.Points, window.Points[0]) // so that the lines meet
 		}

@@ -103,9 +103,15 @@ type Key struct {
 	Shape     Shape
 }
 
-// Find returns the view of that name, or the first if name is "". Its error lists the names.
+// Find returns the view of that name; if name is "", the first that shows something. Its error
+// lists the names.
 func Find(views []View, name string) (View, error) {
 	var names []string
+	for _, v := range views {
+		if name == "" && v.Empty == "" {
+			return v, nil
+		}
+	}
 	for _, v := range views {
 		if v.Name == name || name == "" {
 			return v, nil

@@ -56,7 +56,8 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 
 // PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters: the
 // finding, one table, what it holds for and the command that runs it again. Folded below are the
-// cautions, the gate, what was refused, and the picture: the file of the Forest plot, beside; "" for
+// cautions, the gate, what was refused, and the picture: the file of the Forest plot, beside; ""
+// for
 // none.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := format.NewDocument(w)

@@ -1,6 +1,6 @@
-// Package manpage writes manual pages in roff, with the macros of man(7). It knows nothing of dyno's
-// verbs: package cli makes Pages from the table of verbs and flags, from which it makes the help too,
-// so the two cannot differ.
+// Package manpage writes manual pages in roff, with the macros of man(7). It knows nothing of
+// dyno's verbs: package cli makes Pages from the table of verbs and flags, from which it makes the
+// help too, so the two cannot differ.
 package manpage
 
 import (
@@ -91,7 +91,8 @@ func writeVerbatim(w io.Writer, text string) {
 // escape writes a text so that roff prints it as it is: a line that begins with a dot or a quote is
 // no command, a backslash no escape, and a minus can be copied.
 func escape(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
+		`\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		s = `\&` + s
 	}
