@@ -129,7 +129,7 @@ func TestAction(t *testing.T) {
 	first := s.comment(t)
 	if code != 0 || !strings.HasPrefix(first, "<!-- dyno vs: dyno -->\n### dyno: main against main~1\n") ||
 		!strings.Contains(first, "| old one |") || !strings.Contains(outputs, "verdict=undecided\nfolder="+results) ||
-		!strings.Contains(first, "\ndyno vs --git main\\~1 main --build ") || !strings.Contains(first, summary[:200]) {
+		!strings.Contains(first, "\ndyno vs --git main~1 main --build ") || !strings.Contains(first, summary[:200]) {
 		t.Fatalf("exit code %d, outputs %s, comment\n%s\n%s", code, outputs, first, said)
 	}
 	unchanged(t, dir)

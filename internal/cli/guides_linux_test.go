@@ -159,7 +159,9 @@ func TestComingFrom(t *testing.T) {
 				command = strings.Replace(command, "dyno run", "dyno run -n 60", 1)
 			}
 			out, err := shell(t, dir, command).CombinedOutput()
-			if err != nil || served.Swap(0) == 0 {
+			exit, failed := errors.AsType[*exec.ExitError](err)
+			missed := failed && exit.ExitCode() == exitMissed && strings.Contains(command, "--slo")
+			if err != nil && !missed || served.Swap(0) == 0 {
 				t.Errorf("%s: %v\n%s", command, err, out)
 			}
 		}
@@ -174,7 +176,7 @@ func TestComingFrom(t *testing.T) {
 	}
 }
 
-// The index names every page, and every link of a guide leads to a file.
+// The index names every guide, and every link of a guide or of the index leads to a file.
 func TestIndexOfDocs(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	index, err := os.ReadFile(filepath.Join(docs, "README.md"))
@@ -188,11 +190,11 @@ func TestIndexOfDocs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	for _, page := range pages {
 		base := filepath.Base(page)
-		if base != "README.md" && !strings.Contains(string(index), "("+base+")") {
-			t.Errorf("the index has no %s", base)
-		}
 		if !slices.Contains(append([]string{"README.md", "coming-from.md"}, guides...), base) {
 			continue
+		}
+		if base != "README.md" && !strings.Contains(string(index), "("+base+")") {
+			t.Errorf("the index has no %s", base)
 		}
 		text, err := os.ReadFile(page)
 		if err != nil {
