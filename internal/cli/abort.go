@@ -59,5 +59,6 @@ func (f *runFlags) abortable() []error {
 		return nil
 	}
 	return []error{loadplan.Flaw{Setting: "--abort-on-slo", Problem: "needs an --slo of latency, " +
-		"service time, errors or rps: of others the value is not known before the end"}}
+		"service time, iterations, errors, checks or rps: of others the value is not known before the " +
+		"end"}}
 }

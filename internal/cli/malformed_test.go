@@ -120,7 +120,7 @@ func TestMalformedValues(t *testing.T) {
 		{"--requests-file|requests", "/", "requests:1:11: " + unknown("nope") + "\n" +
 			"dyno: requests:2:12: {{hex 0}} is not how hex is called: write {{hex DIGITS}}, as in {{hex 16}}; " +
 			"DIGITS is 1 to 1024"},
-		{"--requests-file|checks", "/", `checks:1:2: expect_body: "is" is not contains, regex, sha256 or json` +
+		{"--requests-file|checks", "/", `checks:1:2: expect_body: "is" is not contains, regex, sha256 or json; contains:TEXT looks for any text` +
 			"\n" + `dyno: checks:2:2: expect_header: "a b" is not 'Name: value' or 'Name'` +
 			"\ndyno: checks:3:2: expect_body is a number; a string is wanted"},
 		{"--urls|urls|--bodies|bodies", "/", "urls:1:2: {{int 1}} is not how int is called: write {{int LOW " +

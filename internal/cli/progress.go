@@ -35,7 +35,7 @@ func newProgress(s streams, f *runFlags) *progress {
 		p.live = false
 	case p.table:
 		p.live = false
-		fmt.Fprintln(p.w, report.SecondHeader())
+		fmt.Fprintln(p.w, report.SecondHeader(f.plan))
 	default:
 		fmt.Fprintln(p.w, report.PlanText(f.plan))
 	}
@@ -53,7 +53,7 @@ func (p *progress) showInterval(iv loadresult.Interval) {
 	p.total += iv.Completed
 	switch {
 	case p.table:
-		fmt.Fprintln(p.w, report.SecondLine(iv, p.total))
+		fmt.Fprintln(p.w, report.SecondLine(p.plan, iv, p.total))
 	case p.live:
 		p.clearLiveLine()
 		line := report.LiveLine(iv) + report.ActiveUsers(p.plan, iv)

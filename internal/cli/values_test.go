@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/fcgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -48,6 +50,18 @@ func (rec *recorder) handler(of func(r *http.Request, body []byte) string) http.
 		rec.mu.Unlock()
 		w.Write(body)
 	})
+}
+
+// recordFastCGI is record of a server that speaks FastCGI.
+func recordFastCGI(t *testing.T, of func(r *http.Request, body []byte) string) *recorder {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	rec := &recorder{all: map[string]int{}, Server: &httptest.Server{URL: "fcgi://" + l.Addr().String()}}
+	go fcgi.Serve(l, rec.handler(of)) // until l is closed
+	return rec
 }
 
 // take returns what came since it was called last.
@@ -195,11 +209,20 @@ func TestOnceIsExact(t *testing.T) {
 	second.EnableHTTP2 = true
 	second.StartTLS()
 	defer second.Close()
+	clear := &recorder{all: map[string]int{}}
+	clear.Server = httptest.NewUnstartedServer(clear.handler(id))
+	clear.Config.Protocols = new(http.Protocols)
+	clear.Config.Protocols.SetUnencryptedHTTP2(true)
+	clear.Start()
+	defer clear.Close()
+	clear.URL = strings.Replace(clear.URL, "http:", "h2c:", 1)
+	cgi := recordFastCGI(t, id)
 	for _, test := range []struct {
 		at   *recorder
 		args string
 	}{
-		{plain, "-t 1 -c 1"}, {plain, "-t 1 -c 7"}, {plain, "-t 2 -c 13"}, {plain, "-t 3 -c 5"},
+		{plain, "-t 2 -c 3 --pipeline 8"}, {clear, "-t 2 -c 3 --streams 9"},
+		{cgi, "-t 2 -c 3"}, {plain, "-t 1 -c 1"}, {plain, "-t 1 -c 7"}, {plain, "-t 2 -c 13"}, {plain, "-t 3 -c 5"},
 		{plain, "-t 2 -c 3 --reconnect 10"}, {plain, "-t 2 -c 3 --users 11"}, {plain, "-t 2 -c 7 -R 100k"},
 		{second, "-t 1 -c 1 --streams 7 --http 2 --insecure"},
 		{second, "-t 2 -c 3 --streams 5 --http 2 --insecure"},

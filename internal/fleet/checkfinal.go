@@ -51,7 +51,7 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 		return nil, errors.New("its result has rates of more than it has requests")
 	case len(part.Errors) > failureKindsMax+len(loadresult.Phases):
 		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
-	case !m.reported.matchesTotals(part):
+	case !m.reported.matchesTotals(&r.plan, part):
 		return nil, errors.New("its result does not add up to its reports")
 	}
 	if err := errors.Join(result.Check(part), part.Mergeable()); err != nil {

@@ -48,6 +48,7 @@ func fewerFailures(all []loadresult.Failure) []loadresult.Failure {
 type plausibleMax struct {
 	sum     int64         // of one agent
 	elapsed time.Duration // since the window began, with what a clock may be wrong by
+	checks  int           // of the plan
 }
 
 // currentMax returns what an agent can have counted up to now, and maxAt up to an instant of the
@@ -57,7 +58,7 @@ func (r *fleetRun) currentMax() plausibleMax { return r.maxAt(r.clock.currentRea
 func (r *fleetRun) maxAt(now int64) plausibleMax {
 	window := now - r.start - int64(r.plan.Warmup)
 	return plausibleMax{math.MaxInt64 / 4 / int64(max(len(r.members), 1)),
-		time.Duration(window + window/driftRatio + int64(Lease))}
+		time.Duration(window + window/driftRatio + int64(Lease)), len(r.plan.Checks)}
 }
 
 // checkSecond returns why a reported second cannot be true after those before it, or nil. Each
@@ -75,8 +76,11 @@ func (t *reportedSeconds) checkSecond(iv *loadresult.Interval, m plausibleMax) e
 		iv.Service.Count != 0 && iv.Service.Count != iv.Completed:
 		return fmt.Errorf("%d completed, %d failed, and there are %d and %d latencies", iv.Completed,
 			iv.Failed, iv.Latency.Count, iv.ErrorLatency.Count)
+	case iv.IterationTime.Count != iv.Iterations:
+		return fmt.Errorf("%d iterations completed, and there are %d times", iv.Iterations,
+			iv.IterationTime.Count)
 	case !iv.Latency.HasFineBuckets() || !iv.Service.HasFineBuckets() ||
-		!iv.ErrorLatency.HasFineBuckets():
+		!iv.ErrorLatency.HasFineBuckets() || !iv.IterationTime.HasFineBuckets():
 		return no("its histograms are of another kind")
 	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
 		return no("it was busy for less than no time, or for more than there was")
@@ -111,6 +115,28 @@ func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) e
 	} {
 		if most := min(m.sum-c.sum, c.each*min(seconds, m.sum/bytesPerSecondMax)); c.n < 0 || c.n > most {
 			return fmt.Errorf("%d %s in %v", c.n, c.what, iv.To-iv.From)
+		}
+	}
+	return t.checkChecks(iv, m, seconds)
+}
+
+// checkChecks fails if the outcomes of checks in a second are of others than the plan's, negative
+// or more than a machine can have.
+func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax,
+	seconds int64) error {
+	if len(iv.Checks) > m.checks {
+		return fmt.Errorf("outcomes of %d checks, and the plan has %d", len(iv.Checks), m.checks)
+	}
+	most := min(m.sum, countPerSecondMax*min(seconds, m.sum/bytesPerSecondMax))
+	for i, c := range iv.Checks {
+		var sum metric.Outcomes
+		if i < len(t.sum.Checks) {
+			sum = t.sum.Checks[i]
+		}
+		for _, n := range []struct{ now, sum int64 }{{c.Passed, sum.Passed}, {c.Failed, sum.Failed}} {
+			if n.now < 0 || n.now > min(most, m.sum-n.sum) {
+				return fmt.Errorf("%d outcomes of a check in %v", n.now, iv.To-iv.From)
+			}
 		}
 	}
 	return nil

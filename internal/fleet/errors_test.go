@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,18 +92,73 @@ func TestErrorsOfReports(t *testing.T) {
 	if r.ErrorAnswers() != 20 || r.Requests.Errors != 24 || r.ErrorLatency.Max != 10_000 {
 		t.Errorf("%+v, errors took %+v", r.Requests, r.ErrorLatency)
 	}
-	if !all.matchesTotals(r) {
+	if !all.matchesTotals(&p, r) {
 		t.Error("they do not add up to themselves")
 	}
 	if _, err := result.Merge([]*result.Result{r}); err != nil {
 		t.Error(err)
 	}
 	all.errors = second.ErrorLatency
-	if all.matchesTotals(r) {
+	if all.matchesTotals(&p, r) {
 		t.Error("half of the errors' latencies are missing, and it adds up")
 	}
 	second.ErrorLatency = metric.Sparse{}
 	if all.checkSecond(&second, long) == nil {
 		t.Error("10 errors without latencies are sound")
 	}
+}
+
+// What agents report of iterations and checks is limited, and must add up to their result.
+func TestReportedUsers(t *testing.T) {
+	h := metric.NewHistogram(metric.Fine)
+	h.Record(1e9)
+	h.Record(2e9)
+	limit := plausibleMax{sum: 1 << 60, elapsed: time.Hour, checks: 2}
+	second := loadresult.Interval{To: time.Second, Iterations: 2, IterationTime: h.ToSparse(),
+		Checks: []metric.Outcomes{{Passed: 4, Failed: 1}, {}}}
+	for name, lie := range map[string]func(*loadresult.Interval){
+		"no times":       func(iv *loadresult.Interval) { iv.IterationTime = metric.Sparse{} },
+		"other buckets":  func(iv *loadresult.Interval) { iv.IterationTime = coarse(2) },
+		"more times":     func(iv *loadresult.Interval) { iv.Iterations = 1 },
+		"another check":  func(iv *loadresult.Interval) { iv.Checks = append(iv.Checks, metric.Outcomes{}) },
+		"negative":       func(iv *loadresult.Interval) { iv.Checks = []metric.Outcomes{{Failed: -1}} },
+		"more than time": func(iv *loadresult.Interval) { iv.Checks = []metric.Outcomes{{Passed: 1 << 60}} },
+	} {
+		iv := second
+		iv.Checks = slices.Clone(second.Checks)
+		lie(&iv)
+		if err := new(reportedSeconds).checkSecond(&iv, limit); err == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+	var all reportedSeconds
+	if err := all.checkSecond(&second, limit); err != nil {
+		t.Fatal(err)
+	}
+	all.addSecond(second, metric.NewHistogram(metric.Fine))
+	names := []string{"body", "own"}
+	said := []result.CheckCount{{Name: "body", Passed: 4, Failed: 1}}
+	if !sameChecks(names, all.sum.Checks, said) || all.iterations.Count != 2 {
+		t.Errorf("%+v, %d iterations, and it said %+v", all.sum.Checks, all.iterations.Count, said)
+	}
+	p := loadplan.DefaultPlan()
+	p.Checks = names
+	if part, err := all.partialResult(p); err != nil || !slices.Equal(part.Checks, append(said, result.CheckCount{Name: "own"})) {
+		t.Errorf("a lost agent's checks are %+v, %v", part.Checks, err)
+	}
+	for _, lie := range [][]result.CheckCount{nil, {{Name: "body", Passed: 5, Failed: 1}}, {{Name: "own", Passed: 4, Failed: 1}},
+		append(said, result.CheckCount{Name: "other", Passed: 1})} {
+		if sameChecks(names, all.sum.Checks, lie) {
+			t.Errorf("%+v is taken for %+v", lie, all.sum.Checks)
+		}
+	}
+}
+
+// coarse has n values in buckets of another kind.
+func coarse(n int) metric.Sparse {
+	h := metric.NewHistogram(metric.Coarse)
+	for range n {
+		h.Record(1e9)
+	}
+	return h.ToSparse()
 }

@@ -145,6 +145,12 @@ func (t *reportedSeconds) partialResult(p loadplan.Plan) (*result.Result, error)
 	r := &loadresult.Result{Plan: p, Ended: loadresult.Lost, Total: total, Measured: measured,
 		Warmed: time.Duration(p.Warmup), Intervals: seconds}
 	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
+	if !p.CountsIterations() && len(p.Checks) > 0 { // of iterations it does not know those unfinished
+		r.Scenario = loadresult.NewScenarioTotals(p.Checks)
+		for i, n := range s.Checks {
+			r.Scenario.Checks[i].Passed, r.Scenario.Checks[i].Failed = n.Passed, n.Failed
+		}
+	}
 	part, err := result.From(r, loadplan.Version)
 	if err == nil {
 		part.Connections = result.Connections{}

@@ -53,7 +53,12 @@ func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) 
 			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}}}
 		if len(p.Steps) > 0 && i == 0 {
-			iv.Iterations, iv.IterationsFailed = 15, 3
+			times := metric.NewHistogram(metric.Fine)
+			for range 15 {
+				times.Record(2e8)
+			}
+			iv.Iterations, iv.IterationsFailed, iv.IterationTime = 15, 3, times.ToSparse()
+			iv.Checks = []metric.Outcomes{{Passed: 32, Failed: 4}}
 		}
 		iv.Measure()
 		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
@@ -193,7 +198,7 @@ func TestPossible(t *testing.T) {
 		}, "ways to fail"},
 		{users, func(*result.Result) {}, ""}, {openUsers, func(*result.Result) {}, ""}, {someUsers, func(*result.Result) {}, ""},
 		{ownCheck, func(*result.Result) {}, ""},
-		{ownCheck, func(r *result.Result) { r.Checks = nil }, "has 0 checks, and the plan has 2"},
+		{ownCheck, func(r *result.Result) { r.Checks = nil }, "does not add up to its reports"},
 		{onlyChecks, func(*result.Result) {}, "has 0 checks, and the plan has 1"},
 		{onlyChecks, func(r *result.Result) { r.Checks = []result.CheckCount{{Name: "other"}} }, "a check that the plan does not have"},
 		{users, func(r *result.Result) {
@@ -203,10 +208,10 @@ func TestPossible(t *testing.T) {
 		{users, func(r *result.Result) { r.Iterations.Due = n(20) }, "iterations are of another model"},
 		{openUsers, func(r *result.Result) { r.Iterations.Waiting = nil }, "iterations are of another model"},
 		{openUsers, func(r *result.Result) { r.Iterations.StartedAfter = nil }, "iterations are of another model"},
-		{users, func(r *result.Result) { r.Checks = nil }, "has 0 checks, and the plan has 1"},
-		{users, func(r *result.Result) { r.Checks[0].Name = "other" }, "a check that the plan does not have"},
-		{users, func(r *result.Result) { r.Checks[0].Failed = 1 }, "4 errors of checks, and 1 failed"},
-		{users, func(r *result.Result) { r.Checks[0].Passed = 1 << 50 }, "checks passed"},
+		{users, func(r *result.Result) { r.Checks = nil }, "does not add up to its reports"},
+		{users, func(r *result.Result) { r.Checks[0].Name = "other" }, "does not add up to its reports"},
+		{users, func(r *result.Result) { r.Checks[0].Failed = 1 }, "does not add up to its reports"},
+		{users, func(r *result.Result) { r.Checks[0].Passed = 1 << 50 }, "does not add up to its reports"},
 		{users, func(r *result.Result) { r.Iterations.Users = 9 }, "9 users, and possible are 0 to 8"},
 		{users, func(r *result.Result) { r.Iterations.Completed++ }, "does not add up to its reports"},
 		{users, func(r *result.Result) { r.Iterations.Started, r.Iterations.Unfinished = 27, 9 }, "9 iterations at once"},
@@ -239,6 +244,20 @@ func TestPossible(t *testing.T) {
 		r.acceptFinal(m)
 		if (m.result != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
 			t.Errorf("lost %q, want %q", m.lost, c.why)
+		}
+	}
+}
+
+// An agent that reports outcomes of checks that cannot be is not believed when its result says the
+// same.
+func TestPossibleChecks(t *testing.T) {
+	for why, lie := range map[string]metric.Outcomes{"checks passed": {Passed: 1 << 30, Failed: 4},
+		"4 errors of checks, and 1 failed": {Passed: 32, Failed: 1}} {
+		r, m := plannedRun(t, func(p *loadplan.Plan) { p.Steps, p.Checks, p.Users = []string{"a", "b"}, []string{"body"}, 8 })
+		c := &m.final.Result.Checks[0]
+		m.reported.sum.Checks[0], c.Passed, c.Failed = lie, lie.Passed, lie.Failed
+		if r.acceptFinal(m); !strings.Contains(m.lost, why) {
+			t.Errorf("lost %q, want %q", m.lost, why)
 		}
 	}
 }

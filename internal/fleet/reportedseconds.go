@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
@@ -23,6 +24,7 @@ type reportedSeconds struct {
 	sum               loadresult.Interval
 	latency, service  metric.Sparse
 	errors            metric.Sparse         // of answers that were errors
+	iterations        metric.Sparse         // time of those that completed
 	recent            []loadresult.Interval // the last seconds, fewer than packedSeconds
 	packed            [][]byte              // those before, packedSeconds in each block
 	unpacked          []loadresult.Interval // the block that secondAt has read last
@@ -38,8 +40,11 @@ func (t *reportedSeconds) addSecond(iv loadresult.Interval, h *metric.Histogram)
 	t.received, t.nextIndex = t.received+1, iv.Index+1
 	t.latency, t.service = addSparse(h, t.latency, iv.Latency), addSparse(h, t.service, iv.Served())
 	t.errors = addSparse(h, t.errors, iv.ErrorLatency)
+	t.iterations = addSparse(h, t.iterations, iv.IterationTime)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
+	iv.IterationTime = metric.Sparse{}
 	t.sum.Add(iv)
+	iv.Checks = nil // the sum has them
 	t.sum.Failures = loadresult.Fewer(t.sum.Failures, failureKindsMax)
 	iv.Failures = nil // the sum has them; their text would take most of the memory
 	if t.recent = append(t.recent, iv); len(t.recent) == packedSeconds {
@@ -106,9 +111,9 @@ func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 	return h.ToSparse()
 }
 
-// matchesTotals reports whether the reports add up to a result: every count, and every bucket of
-// the latencies.
-func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
+// matchesTotals reports whether the reports add up to a result of a plan: every count, and every
+// bucket of the latencies.
+func (t *reportedSeconds) matchesTotals(p *loadplan.Plan, r *result.Result) bool {
 	q, s := r.Requests, t.sum
 	if s.Sent != q.Sent || s.Completed != q.Completed || s.Failed != q.Errors ||
 		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
@@ -118,7 +123,8 @@ func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
 	if r.Iterations != nil {
 		i = *r.Iterations
 	}
-	if s.Iterations != i.Completed || s.IterationsFailed != i.Failed {
+	if s.Iterations != i.Completed || s.IterationsFailed != i.Failed ||
+		!sameDistribution(t.iterations, i.Time) || !sameChecks(p.Checks, s.Checks, r.Checks) {
 		return false
 	}
 	status := map[string]int64{}
@@ -129,6 +135,26 @@ func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
 		return false
 	}
 	return sameDistribution(t.latency, r.Latency) && sameDistribution(t.errors, r.ErrorLatency)
+}
+
+// sameChecks reports whether the reported outcomes of checks of those names are a result's, which
+// leaves some without outcomes out.
+func sameChecks(names []string, reported []metric.Outcomes, said []result.CheckCount) bool {
+	left := map[string]metric.Outcomes{}
+	for i, n := range reported { // no more than there are names: see checkChecks
+		o := left[names[i]]
+		left[names[i]] = metric.Outcomes{Passed: o.Passed + n.Passed, Failed: o.Failed + n.Failed}
+	}
+	for _, c := range said {
+		o := left[c.Name]
+		left[c.Name] = metric.Outcomes{Passed: o.Passed - c.Passed, Failed: o.Failed - c.Failed}
+	}
+	for _, o := range left {
+		if o != (metric.Outcomes{}) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameDistribution reports whether a reported histogram equals a result's, bucket by bucket.

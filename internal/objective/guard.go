@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -13,29 +14,28 @@ import (
 // slow to decide. An objective is broken if everything measured since the window began misses it,
 // and each of the last guardSeconds whole seconds misses it too. So one bad second does not end a
 // run, and neither does a bad time that is long past. A number of errors only grows, so for it the
-// whole alone decides. There must also be as many requests as the value needs (see
-// Objective.hasEnough). A broken objective ends the run, so it never recovers.
+// whole alone decides. There must also be as many requests, iterations or checks as the value needs
+// (see Objective.hasEnough). A broken objective ends the run, so it never recovers.
 type Guard struct {
 	objectives []Objective
 	missed     []int // of each objective, consecutive seconds that missed it
 
-	window  time.Duration // 0: until all requests are sent
-	sum     result.Requests
-	latency *metric.Histogram
-	service *metric.Histogram
+	window time.Duration // 0: until all requests are sent
+	checks []string      // names
+	sum    result.Measured
 }
 
 const (
 	guardSeconds = 3
-	guardCount   = 100 // requests that any value needs
-	guardBeyond  = 10  // requests that must lie beyond a percentile
+	guardCount   = 100 // values that any objective needs
+	guardBeyond  = 10  // of them, those that must lie beyond a percentile
 )
 
 // NewGuard returns a guard of a run of p. It watches those objectives that can be judged each
 // second: see Objective.Live.
 func NewGuard(p loadplan.Plan, all []Objective) *Guard {
-	g := &Guard{window: time.Duration(p.Duration), latency: metric.NewHistogram(metric.Fine),
-		service: metric.NewHistogram(metric.Fine)}
+	g := &Guard{window: time.Duration(p.Duration), checks: p.Checks}
+	g.sum = g.measured(loadresult.Interval{})
 	for _, o := range all {
 		if o.Live() {
 			g.objectives = append(g.objectives, o)
@@ -52,17 +52,12 @@ func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
 	if g.window > 0 && iv.From >= g.window {
 		return nil, nil // after the window
 	}
-	part := result.Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
-	g.sum.Add(part)
-	g.latency.MergeSparse(iv.Latency)
-	g.service.MergeSparse(iv.Served())
+	part := g.measured(iv)
+	g.addPart(part, iv.To)
 	if iv.To-iv.From < time.Second/2 {
 		return nil, nil
 	}
-	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
-	latency.MergeSparse(iv.Latency)
-	service.MergeSparse(iv.Served())
-	now, err := result.Provisional(part, latency, service, iv.To-iv.From)
+	now, err := result.Provisional(part)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +76,7 @@ func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
 			continue
 		}
 		if whole == nil {
-			if whole, err = result.Provisional(g.sum, g.latency, g.service, iv.To); err != nil {
+			if whole, err = result.Provisional(g.sum); err != nil {
 				return nil, err
 			}
 		}
@@ -94,16 +89,62 @@ func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
 	return nil, nil
 }
 
+// measured is what was measured in an interval.
+func (g *Guard) measured(iv loadresult.Interval) result.Measured {
+	m := result.Measured{Took: iv.To - iv.From, Latency: metric.NewHistogram(metric.Fine),
+		Service: metric.NewHistogram(metric.Fine), Iterations: metric.NewHistogram(metric.Fine),
+		Requests: result.Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}}
+	m.Latency.MergeSparse(iv.Latency)
+	m.Service.MergeSparse(iv.Served())
+	m.Iterations.MergeSparse(iv.IterationTime)
+	for i, name := range g.checks {
+		c := result.CheckCount{Name: name}
+		if i < len(iv.Checks) {
+			c.Passed, c.Failed = iv.Checks[i].Passed, iv.Checks[i].Failed
+		}
+		m.Checks = append(m.Checks, c)
+	}
+	return m
+}
+
+// addPart adds an interval, up to that time of the window, to the sum.
+func (g *Guard) addPart(part result.Measured, to time.Duration) {
+	g.sum.Took = to
+	g.sum.Requests.Add(part.Requests)
+	g.sum.Latency.Merge(part.Latency)
+	g.sum.Service.Merge(part.Service)
+	g.sum.Iterations.Merge(part.Iterations)
+	for i, c := range part.Checks {
+		g.sum.Checks[i].Passed += c.Passed
+		g.sum.Checks[i].Failed += c.Failed
+	}
+}
+
 // Live reports whether the objective can be judged each second. This holds for latency, service
-// time, errors and rps. All others are known only at the end.
+// time, errors, rps, the time of completed iterations and checks. All others are known only at the
+// end.
 func (o Objective) Live() bool { return o.live }
 
-// hasEnough reports whether that many requests are enough to judge the objective's value.
-func (o Objective) hasEnough(q result.Requests) bool {
+// hasEnough reports whether what was measured is enough to judge the objective's value.
+func (o Objective) hasEnough(m result.Measured) bool {
 	if o.kind == rates {
 		return true
 	}
+	begun, done := m.Requests.Sent, m.Requests.Completed
+	switch whose, _, _ := strings.Cut(o.name, "."); whose {
+	case "iteration":
+		begun, done = m.Iterations.Count, m.Iterations.Count
+	case "checks":
+		begun = 0
+		for _, c := range m.Checks {
+			if o.name == whose || o.name == whose+"."+c.Name {
+				begun += c.Passed + c.Failed
+			}
+		}
+	}
+	if whose, rest, _ := strings.Cut(o.name, "."); whose == "iteration" || whose == "service" {
+		o.name = rest
+	}
 	quantile, is := o.Quantile()
-	beyond := float64(q.Completed) * (1 - quantile)
-	return q.Sent >= guardCount && (!is || beyond >= guardBeyond)
+	return begun >= guardCount && (!is || float64(done)*(1-quantile) >= guardBeyond)
 }

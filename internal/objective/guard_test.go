@@ -20,6 +20,20 @@ func secondOf(index int, n int64, took time.Duration, failed int64) loadresult.I
 		Failed: failed, Latency: h.ToSparse(), Service: h.ToSparse()}
 }
 
+// iterated adds to each second n iterations that took as long, of which each passed check a, and
+// some failed check b.
+func iterated(all []loadresult.Interval, n int64, took time.Duration, failed int64) []loadresult.Interval {
+	h := metric.NewHistogram(metric.Fine)
+	for range n {
+		h.Record(int64(took))
+	}
+	for i := range all {
+		all[i].Iterations, all[i].IterationTime = n, h.ToSparse()
+		all[i].Checks = []metric.Outcomes{{Passed: n}, {Passed: n - failed, Failed: failed}}
+	}
+	return all
+}
+
 func TestGuard(t *testing.T) {
 	const fast, slow = time.Millisecond, 100 * time.Millisecond
 	type seconds []loadresult.Interval
@@ -41,22 +55,33 @@ func TestGuard(t *testing.T) {
 		ends  float64 // 0: it does not
 		value float64
 	}{
-		"met":                {"p99<20ms", steady(1000, fast, 0), 0, 0},
-		"missed":             {"p99<20ms", steady(1000, slow, 0), 3, 100e3},
-		"service":            {"service.mean<20ms", steady(1000, slow, 0), 3, 100e3},
-		"one noisy second":   {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 0), 0, 0},
-		"a noisy second":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5), 0, 0},
-		"two and two":        {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
-		"three in a row":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
-		"three of few":       {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
-		"too few beyond":     {"p99<20ms", steady(100, slow, 0), 10, 100e3},
-		"far too few":        {"p99<20ms", steady(10, slow, 0), 0, 0},
-		"errors":             {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
-		"errors by number":   {"errors<=5000", steady(10, fast, 1000), 6, 6000},
-		"number not reached": {"errors<=12000", steady(10, fast, 1000), 0, 0},
-		"rate":               {"rps>=500", steady(400, fast, 0), 3, 400},
-		"nothing completes":  {"p99<20ms", steady(0, fast, 0), 0, 0},
-		"a pause between":    {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
+		"met":                  {"p99<20ms", steady(1000, fast, 0), 0, 0},
+		"missed":               {"p99<20ms", steady(1000, slow, 0), 3, 100e3},
+		"service":              {"service.mean<20ms", steady(1000, slow, 0), 3, 100e3},
+		"one noisy second":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 0), 0, 0},
+		"a noisy second":       {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5), 0, 0},
+		"two and two":          {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
+		"three in a row":       {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
+		"three of few":         {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
+		"too few beyond":       {"p99<20ms", steady(100, slow, 0), 10, 100e3},
+		"far too few":          {"p99<20ms", steady(10, slow, 0), 0, 0},
+		"errors":               {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
+		"errors by number":     {"errors<=5000", steady(10, fast, 1000), 6, 6000},
+		"number not reached":   {"errors<=12000", steady(10, fast, 1000), 0, 0},
+		"rate":                 {"rps>=500", steady(400, fast, 0), 3, 400},
+		"nothing completes":    {"p99<20ms", steady(0, fast, 0), 0, 0},
+		"iterations met":       {"iteration.p95<2s", iterated(steady(1000, slow, 0), 300, time.Second, 5), 0, 0},
+		"iterations missed":    {"iteration.p95<500ms", iterated(steady(1, fast, 0), 300, time.Second, 5), 3, 1e6},
+		"few iterations":       {"iteration.mean<500ms", iterated(steady(1, fast, 0), 30, time.Second, 5), 4, 1e6},
+		"few beyond":           {"iteration.p99<500ms", iterated(steady(1, fast, 0), 200, time.Second, 5), 5, 1e6},
+		"no iterations":        {"iteration.p95<500ms", steady(1000, slow, 0), 0, 0},
+		"checks met":           {"checks>98%", iterated(steady(1000, fast, 0), 300, fast, 6), 0, 0},
+		"checks missed":        {"checks>99%", iterated(steady(1000, fast, 0), 300, fast, 9), 3, 98.5},
+		"one check":            {"checks.b>99%", iterated(steady(1000, fast, 0), 300, fast, 9), 3, 97},
+		"another check":        {"checks.a>99%", iterated(steady(1000, fast, 0), 300, fast, 9), 0, 0},
+		"few checks":           {"checks.b>99%", iterated(steady(1000, fast, 0), 30, fast, 9), 4, 70},
+		"a check of no answer": {"checks.c>99%", iterated(steady(1000, fast, 0), 300, fast, 9), 0, 0},
+		"a pause between":      {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, err := Parse(test.slo)
@@ -64,7 +89,8 @@ func TestGuard(t *testing.T) {
 				t.Fatal(err)
 			}
 			other, _ := Parse("p99<10s")
-			g := NewGuard(loadplan.Plan{Duration: loadplan.Seconds(12 * time.Second)}, []Objective{other, o})
+			g := NewGuard(loadplan.Plan{Duration: loadplan.Seconds(12 * time.Second), Checks: []string{"a", "b", "c"}},
+				[]Objective{other, o})
 			for _, iv := range test.all {
 				out, err := g.Second(iv)
 				if err != nil {
@@ -91,7 +117,8 @@ func TestGuardIsOfTheWindow(t *testing.T) {
 	var all []Objective
 	for slo, live := range map[string]bool{"p99<1ms": true, "latency.max<1ms": true, "errors<1%": true,
 		"p99.9<1ms": true, "service.p99.9<1ms": true, "rps>9": true, "cpu<1ms": false,
-		"connect.p99<1ms": false, "first_byte.mean<1ms": false, "route.a.p99<1ms": false} {
+		"iteration.p95<1s": true, "checks>9%": true, "checks.a>9%": true, "failed_iteration.p95<1s": false,
+		"metric.a<1": false, "connect.p99<1ms": false, "first_byte.mean<1ms": false, "route.a.p99<1ms": false} {
 		o, err := Parse(slo)
 		if err != nil {
 			t.Fatal(err)

@@ -209,8 +209,9 @@ func isPercentile(name string) bool {
 // isLive reports whether the quantity of that name is known each second.
 func isLive(name string) bool {
 	whose, _, dotted := strings.Cut(name, ".")
-	ofAll := !dotted || isPercentile(name) || whose == "latency" || whose == "service"
-	return name != "cpu" && whose != "checks" && ofAll
+	ofAll := !dotted || isPercentile(name) ||
+		slices.Contains([]string{"latency", "service", "iteration", "checks"}, whose)
+	return name != "cpu" && ofAll
 }
 
 // parseStatistic finds the statistic of a distribution that a name means.

@@ -97,7 +97,8 @@ func TestObjectivesAreJudged(t *testing.T) {
 		ms[i] = time.Duration(i+1) * time.Millisecond
 	}
 	q := result.Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2}
-	r, err := result.Provisional(q, histogram(ms...), histogram(), 10*time.Second)
+	r, err := result.Provisional(result.Measured{Took: 10 * time.Second, Requests: q, Latency: histogram(ms...),
+		Service: histogram(), Iterations: histogram()})
 	if err != nil {
 		t.Fatal(err)
 	}

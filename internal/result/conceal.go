@@ -37,10 +37,22 @@ func Secrets(p loadplan.Plan) (all []string) {
 				note.Header(f.Name, f.Value)
 			}
 		}
-		note.Body(contentType(r.Header), r.Body)
+		noteFilledBody(note, &p, i)
 		note.URL(r.Path)
 	}
 	return all
+}
+
+// noteFilledBody notes the secrets of the body of the request of that number. Its holes have a
+// value, so that it is the JSON or the form that it will be. What a secret has besides its holes is
+// noted; of a body that is neither, each request notes its own.
+func noteFilledBody(note redact.Replacer, p *loadplan.Plan, i int) {
+	redact.Replacer(func(name, value string) string {
+		if fixed := strings.ReplaceAll(value, holeValue, ""); fixed == value || name != "body" {
+			note(name, fixed)
+		}
+		return value
+	}).Body(contentType(p.Requests[i].Header), filledAlike(p, i).Body)
 }
 
 // Known are the secrets of p, to be searched for in what others say. Where p goes is none of them,

@@ -18,17 +18,32 @@ type Outcome struct {
 	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
 }
 
+// A Measured is what was measured in a span of time. Its histograms are Fine, in ns.
+type Measured struct {
+	Took             time.Duration
+	Requests         Requests
+	Latency, Service *metric.Histogram // of completed requests
+	Iterations       *metric.Histogram // time of those that completed
+	Checks           []CheckCount
+}
+
 // Provisional is the part of a result that objectives need, for a span of time. An error means that
 // a histogram could not be encoded, a fault of dyno.
-func Provisional(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
-	error) {
-	r := &Result{Requests: q, Rate: Rate{Completed: perSecond(q.Completed, took)}}
-	if latency.Count == 0 {
+func Provisional(m Measured) (*Result, error) {
+	r := &Result{Requests: m.Requests, Rate: Rate{Completed: perSecond(m.Requests.Completed, m.Took)}}
+	r.Checks = m.Checks
+	var err error
+	if m.Iterations.Count > 0 {
+		r.Iterations = &Iterations{Completed: m.Iterations.Count}
+		if r.Iterations.Time, err = newDistribution(m.Iterations); err != nil {
+			return nil, err
+		}
+	}
+	if m.Latency.Count == 0 {
 		return r, nil
 	}
-	var err error
-	if r.Latency, err = newDistribution(latency); err == nil {
-		r.Service, err = newDistribution(service)
+	if r.Latency, err = newDistribution(m.Latency); err == nil {
+		r.Service, err = newDistribution(m.Service)
 	}
 	return r, err
 }

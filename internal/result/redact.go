@@ -31,7 +31,11 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			given, kept = r.Header, redactHeaders(r.Header, keep)
 		}
 		r.Header = kept
-		r.Body = keep.Body(contentType(given), r.Body)
+		if r.Template != nil {
+			r.Body = keep.TemplateBody(contentType(given), r.Body)
+		} else {
+			r.Body = keep.Body(contentType(given), r.Body)
+		}
 		if r.Name = keep.Route(r.Name); r.Path != "*" {
 			r.Path = keep.URL(r.Path)
 		}

@@ -122,29 +122,37 @@ func hasSecretHoles(p *loadplan.Plan) (has bool) {
 	if len(p.Requests) == 0 {
 		return true
 	}
-	const value = "2718281828" // may stand in every hole, also where JSON has a number
 	note := redact.Replacer(func(_, s string) string {
-		has = has || strings.Contains(s, value)
+		has = has || strings.Contains(s, holeValue)
 		return s
 	})
 	for i := range p.Requests {
 		if has {
 			break
 		}
-		r, last := &p.Requests[i].Request, -1
-		for _, h := range r.Holes {
-			last = max(last, h.Value)
+		if len(p.Requests[i].Holes) > 0 {
+			filled := filledAlike(p, i)
+			redactRequest(&filled, note)
 		}
-		if last < 0 {
-			continue
-		}
-		values := slices.Repeat([][]byte{[]byte(value)}, last+1)
-		fill := proto.Fill{Values: values,
-			Body: proto.AppendFilled(nil, r.Body, r.BodyHoles(), values)}
-		filled := p.FilledRequest(proto.Message{Request: i, Fill: &fill})
-		redactRequest(&filled, note)
 	}
 	return has
+}
+
+// holeValue may stand in every hole, also where JSON has a number.
+const holeValue = "2718281828"
+
+// filledAlike is the request of that number with holeValue in each hole.
+func filledAlike(p *loadplan.Plan, i int) proto.Request {
+	r, last := &p.Requests[i].Request, -1
+	for _, h := range r.Holes {
+		last = max(last, h.Value)
+	}
+	if last < 0 {
+		return *r
+	}
+	values := slices.Repeat([][]byte{[]byte(holeValue)}, last+1)
+	fill := proto.Fill{Values: values, Body: proto.AppendFilled(nil, r.Body, r.BodyHoles(), values)}
+	return p.FilledRequest(proto.Message{Request: i, Fill: &fill})
 }
 
 // answerFields are what keep leaves of fields of a response, as conceal leaves it.

@@ -84,7 +84,8 @@ func ParseBody(s string) (*Check, error) {
 	case kind == "json":
 		err = c.parseJSON(rest)
 	default:
-		err = fmt.Errorf("%.20q is not contains, regex, sha256 or json", kind)
+		err = fmt.Errorf("%.20q is not contains, regex, sha256 or json; contains:TEXT looks for any text",
+			kind)
 	}
 	if err != nil {
 		return nil, err

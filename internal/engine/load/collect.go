@@ -101,6 +101,10 @@ func (r *run) publishInterval(s *intervalSum) {
 	r.result.Intervals = append(r.result.Intervals, iv)
 	iv.Latency, iv.Service = latency, s.Service.ToSparse()
 	iv.ErrorLatency = s.ErrorLatency.ToSparse()
+	if s.IterationTime != nil {
+		iv.IterationTime = s.IterationTime.ToSparse()
+	}
+	iv.Checks = slices.Clone(s.Checks)
 	select {
 	case r.intervals <- iv:
 	default: // the reader has fallen behind

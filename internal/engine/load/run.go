@@ -226,7 +226,9 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	r.reports = make(chan workerReport, 4*r.threads)
 	r.emptyCounters = make(chan *metric.Counters, 4*r.threads)
 	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
-		r.emptyCounters <- metric.NewCounters()
+		empty := metric.NewCounters()
+		loadresult.CountScenario(&r.plan, empty)
+		r.emptyCounters <- empty
 	}
 	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
 	defer stop()
@@ -366,6 +368,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	}
 	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
 		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
+		loadresult.CountScenario(p, w.counters)
 	}
 	return w, nil
 }

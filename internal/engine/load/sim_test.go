@@ -100,6 +100,16 @@ func checkAccounts(t testing.TB, r *loadresult.Result) {
 		i.Time.Count != i.Completed || i.FailedTime.Count != i.Failed) {
 		t.Errorf("iterations do not add up: %+v", i)
 	}
+	if i := r.Scenario; i != nil {
+		for k, c := range i.Checks {
+			if n := x.Checks[k]; n.Passed != c.Passed || n.Failed != c.Failed {
+				t.Errorf("check %s: intervals add up to %+v, the total is %+v", c.Name, n, c)
+			}
+		}
+		if r.Plan.CountsIterations() && (x.IterationTime.Count != i.Completed || x.IterationTime.Sum != i.Time.Sum) {
+			t.Errorf("intervals have the times of %d iterations, want %d", x.IterationTime.Count, i.Completed)
+		}
+	}
 	var sent, done int64
 	for _, iv := range r.Intervals {
 		sent, done = sent+iv.Sent, done+iv.Completed

@@ -165,7 +165,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		if w.samples.show > 0 {
 			w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
 		}
-		w.totals.Scenario.CountChecks(r)
+		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
 			k := kindOfStatus(x.status)
 			if expected {
@@ -227,7 +227,7 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 	if w.users.all[x.request].step.KeepGoing {
 		next = w.callNext(x.request, r)
 		if x.counted {
-			w.totals.Scenario.CountChecks(r)
+			w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		}
 	}
 	w.takeStep(x.request, &next, at)
@@ -238,7 +238,7 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
 		w.totals.Scenario.CountEnd(at-u.due, u.after, failed)
-		w.countIteration(failed)
+		w.countIteration(at-u.due, failed)
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
@@ -248,14 +248,15 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	}
 }
 
-// countIteration counts in the interval an iteration of the window that is over.
-func (w *worker) countIteration(failed bool) {
+// countIteration counts in the interval an iteration of the window that took so many ns.
+func (w *worker) countIteration(took int64, failed bool) {
 	switch {
 	case !w.plan.CountsIterations(): // it is a request
 	case failed:
 		w.counters.IterationsFailed++
 	default:
 		w.counters.Iterations++
+		w.counters.IterationTime.Record(took)
 	}
 }
 

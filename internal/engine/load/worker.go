@@ -266,6 +266,7 @@ func (w *worker) publishCounters() {
 	w.meter.countQUICBytes(w.ring, w.counters)
 	next := w.counters.Interval + 1
 	w.beginInterval(w.publish(w.counters), next)
+	loadresult.CountScenario(w.plan, w.counters)
 }
 
 // finishRun counts unanswered requests, and publishes the last interval.

@@ -87,6 +87,10 @@ type Interval struct {
 	Heat                    metric.Heat   // of Latency; kept in a Result too
 	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
 	ErrorLatency            metric.Sparse // likewise, of answers that were errors
+	IterationTime           metric.Sparse // likewise, of Iterations
+
+	// Checks of a scenario, in the plan's order; not in a Result.
+	Checks []metric.Outcomes `json:",omitempty"`
 
 	Status   map[uint16]int64 // answers by status code; nil when there were none
 	Failures []Failure        // of connections and requests, the most frequent first

@@ -1,6 +1,7 @@
 package loadresult
 
 import (
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/scenario"
 )
@@ -98,13 +99,24 @@ func (t *ScenarioTotals) CountEnd(took int64, after, failed bool) {
 	t.Time.Record(took)
 }
 
-// CountChecks counts the outcomes of the checks of a step of the window.
-func (t *ScenarioTotals) CountChecks(r *scenario.Response) {
+// CountChecks counts the outcomes of the checks of a step of the window, also as those of the
+// interval, now.
+func (t *ScenarioTotals) CountChecks(r *scenario.Response, now []metric.Outcomes) {
 	for _, c := range r.Checks() {
 		if c.OK {
 			t.Checks[c.Check].Passed++
+			now[c.Check].Passed++
 		} else {
 			t.Checks[c.Check].Failed++
+			now[c.Check].Failed++
 		}
+	}
+}
+
+// CountScenario has an interval's counters count what it has of a plan's scenario; without one,
+// nothing.
+func CountScenario(p *loadplan.Plan, c *metric.Counters) {
+	if p.Scenario != nil {
+		c.CountScenario(p.CountsIterations(), len(p.Checks))
 	}
 }

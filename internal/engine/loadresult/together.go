@@ -56,6 +56,7 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 func (iv *Interval) memorySize() int {
 	const each = 128 // bytes of each entry of a map or slice, roughly
 	n := iv.Latency.MemorySize() + iv.Service.MemorySize() + iv.ErrorLatency.MemorySize() +
+		iv.IterationTime.MemorySize() + 16*len(iv.Checks) +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
 	for _, f := range iv.Failures {
 		n += len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
@@ -70,25 +71,27 @@ func Sum(parts []Interval) Interval {
 	if len(parts) == 1 {
 		return sum
 	}
-	sum.Status = nil
+	sum.Status, sum.Checks = nil, slices.Clone(parts[0].Checks)
 	sum.addStatuses(parts[0])
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
-	errors := metric.NewHistogram(metric.Fine)
+	errors, iterations := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	latency.MergeSparse(sum.Latency)
 	service.MergeSparse(sum.Served())
 	errors.MergeSparse(sum.ErrorLatency)
+	iterations.MergeSparse(sum.IterationTime)
 	differ := sum.Service.Count > 0
 	for _, part := range parts[1:] {
 		sum.Add(part)
 		latency.MergeSparse(part.Latency)
 		service.MergeSparse(part.Served())
 		errors.MergeSparse(part.ErrorLatency)
+		iterations.MergeSparse(part.IterationTime)
 		differ = differ || part.Service.Count > 0
 	}
 	if sum.Latency = latency.ToSparse(); differ {
 		sum.Service = service.ToSparse()
 	}
-	sum.ErrorLatency = errors.ToSparse()
+	sum.ErrorLatency, sum.IterationTime = errors.ToSparse(), iterations.ToSparse()
 	sum.MeasureFrom(sum.Latency)
 	return sum
 }
@@ -125,6 +128,7 @@ func (iv *Interval) Add(part Interval) {
 	iv.InFlight += part.InFlight
 	iv.Iterations += part.Iterations
 	iv.IterationsFailed += part.IterationsFailed
+	iv.Checks = metric.AddOutcomes(iv.Checks, part.Checks)
 	iv.Received += part.Received
 	iv.Written += part.Written
 	iv.addStatuses(part)

@@ -16,7 +16,9 @@ type Counters struct {
 	Failed    int64 // ended without an expected answer
 	InFlight  int64 // begun and not ended when the interval ended
 
-	Iterations, IterationsFailed int64 // of a scenario: completed, and failed
+	Iterations, IterationsFailed int64      // of a scenario: completed, and failed
+	IterationTime                *Histogram // due to done, of Iterations; nil: not wanted
+	Checks                       []Outcomes // of a scenario, in the plan's order; nil: not wanted
 
 	Received, Written int64 // bytes; Written counts what the socket accepted
 
@@ -25,6 +27,31 @@ type Counters struct {
 	Service *Histogram // sent to done; empty if all were sent when due, because it equals Latency
 
 	ErrorLatency *Histogram // due to done, of failed requests that were answered completely
+}
+
+// Outcomes are how often a check passed and failed.
+type Outcomes struct{ Passed, Failed int64 }
+
+// AddOutcomes adds the outcomes of checks in the same order; to may have fewer.
+func AddOutcomes(to, from []Outcomes) []Outcomes {
+	for i, n := range from {
+		if i == len(to) {
+			to = append(to, Outcomes{})
+		}
+		to[i].Passed += n.Passed
+		to[i].Failed += n.Failed
+	}
+	return to
+}
+
+// CountScenario has s count the times of iterations, if these are wanted, and so many checks.
+func (s *Counters) CountScenario(iterations bool, checks int) {
+	if iterations && s.IterationTime == nil {
+		s.IterationTime = NewHistogram(Fine)
+	}
+	if len(s.Checks) < checks {
+		s.Checks = make([]Outcomes, checks)
+	}
 }
 
 // NewCounters returns empty counters.
@@ -60,6 +87,11 @@ func (s *Counters) Merge(from *Counters) {
 	}
 	s.Latency.Merge(from.Latency)
 	s.ErrorLatency.Merge(from.ErrorLatency)
+	if from.IterationTime != nil {
+		s.CountScenario(true, 0)
+		s.IterationTime.Merge(from.IterationTime)
+	}
+	s.Checks = AddOutcomes(s.Checks, from.Checks)
 }
 
 // Reset makes s empty, to be filled again.
@@ -68,5 +100,10 @@ func (s *Counters) Reset() {
 	l.Reset()
 	v.Reset()
 	e.Reset()
-	*s = Counters{Latency: l, Service: v, ErrorLatency: e}
+	if s.IterationTime != nil {
+		s.IterationTime.Reset()
+	}
+	clear(s.Checks)
+	*s = Counters{Latency: l, Service: v, ErrorLatency: e, IterationTime: s.IterationTime,
+		Checks: s.Checks}
 }

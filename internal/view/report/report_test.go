@@ -13,6 +13,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -252,17 +253,27 @@ func TestSecondsAndLive(t *testing.T) {
 		Received: 50_800_000, Written: 14_600_000, InFlight: 100, Mean: 318_500,
 		P50: 289 * time.Microsecond, P99: 4620 * time.Microsecond}
 	idle := loadresult.Interval{From: 10 * time.Second, To: 10*time.Second + 250*time.Millisecond}
+	times := metric.NewHistogram(metric.Fine)
+	for range 3 {
+		times.Record(2_500_000_000)
+	}
+	iterated := loadresult.Interval{From: 9 * time.Second, To: 10 * time.Second, Iterations: 3, IterationsFailed: 1,
+		IterationTime: times.ToSparse(), InFlight: 4}
 	for _, test := range []struct{ got, want string }{
-		{SecondHeader(),
+		{SecondHeader(loadplan.Plan{}),
 			"Second         Total      Req/s       Avg       p50       p99      In/s     Out/s   Errors"},
-		{SecondLine(full, 664_028),
+		{SecondLine(loadplan.Plan{}, full, 664_028),
 			"2       664,028    332,014    318 µs    289 µs   4.62 ms   50.8 MB   14.6 MB        3"},
-		{SecondLine(idle, 1),
+		{SecondLine(loadplan.Plan{}, idle, 1),
 			"10.3             1       0.00         –         –         –       0 B       0 B        0"},
-		{SecondLine(loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
+		{SecondHeader(loadplan.Plan{Steps: []string{"a", "b"}}), "Second         Total      Req/s       Avg       p50" +
+			"       p99      In/s     Out/s   Errors    Iter/s  Iter p99"},
+		{SecondLine(loadplan.Plan{Steps: []string{"a", "b"}}, iterated, 1),
+			"10             1       0.00         –         –         –       0 B       0 B        0      3.00    2.50 s"},
+		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
-		{SecondLine(loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
+		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
 			Completed: 20}, 20),
 			"2            20      1,000       0 s       0 s       0 s       0 B       0 B        0"},
 	} {
@@ -270,7 +281,7 @@ func TestSecondsAndLive(t *testing.T) {
 			t.Errorf("%q\nwant %q", got, test.want)
 		}
 	}
-	golden(t, "live", []byte(LiveLine(full)+"\n"+LiveLine(idle)+"\n"))
+	golden(t, "live", []byte(LiveLine(full)+"\n"+LiveLine(idle)+"\n"+LiveLine(iterated)+"\n"))
 }
 
 // Lines are as wide as the terminal, and at most as wide as can be read.

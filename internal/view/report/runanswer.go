@@ -274,6 +274,8 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 		return step(withLost(says, s.Lost), s.Command)
 	}
 	switch {
+	case r.Requests.Sent == 0 && r.Refused() > 0:
+		return step("mend the values: none fits where its hole stands", "")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", askCommand(p))
 	case failedShare(r) >= failingShare && r.Fleet != nil:

@@ -13,24 +13,39 @@ import (
 
 const secondLine = "%7s %13s %10s %9s %9s %9s %9s %9s %8s"
 
-// SecondHeader is the head of the lines of Second.
-func SecondHeader() string {
-	return fmt.Sprintf(secondLine, "Second", "Total", "Req/s", "Avg", "p50", "p99", "In/s", "Out/s",
+// SecondHeader is the head of the lines of SecondLine.
+func SecondHeader(p loadplan.Plan) string {
+	s := fmt.Sprintf(secondLine, "Second", "Total", "Req/s", "Avg", "p50", "p99", "In/s", "Out/s",
 		"Errors")
+	if p.CountsIterations() {
+		s += fmt.Sprintf(iterationColumns, "Iter/s", "Iter p99")
+	}
+	return s
 }
+
+// iterationColumns follow in the lines of scenarios whose iterations are not requests.
+const iterationColumns = " %9s %9s"
 
 // SecondLine is the line of one interval: when it ended, the total of requests
 // completed so far, as the caller counts, and its own rates and latency.
-func SecondLine(iv loadresult.Interval, total int64) string {
+func SecondLine(p loadplan.Plan, iv loadresult.Interval, total int64) string {
 	when := strconv.FormatFloat(math.Round(iv.To.Seconds()*10)/10, 'f', -1, 64)
 	avg, p50, p99 := format.TooFew, format.TooFew, format.TooFew
 	if iv.Completed > 0 {
 		avg, p50, p99 = NanosText(iv.Mean), NanosText(iv.P50), NanosText(iv.P99)
 	}
-	return fmt.Sprintf(secondLine, when, format.Count(total),
+	s := fmt.Sprintf(secondLine, when, format.Count(total),
 		PerSecondText(iv, format.Digits3, iv.Completed),
 		avg, p50, p99, PerSecondText(iv, format.Size, iv.Received),
 		PerSecondText(iv, format.Size, iv.Written), format.Count(iv.Failed))
+	if p.CountsIterations() {
+		p99 := format.TooFew
+		if iv.IterationTime.Count > 0 {
+			p99 = format.Micros(float64(iv.IterationTime.Quantile(0.99)) / 1e3)
+		}
+		s += fmt.Sprintf(iterationColumns, PerSecondText(iv, format.Digits3, iv.Iterations), p99)
+	}
+	return s
 }
 
 // LiveLine is one interval in a line that replaces the one before it.
@@ -39,6 +54,9 @@ func LiveLine(iv loadresult.Interval) string {
 		PerSecondText(iv, format.Digits3, iv.Completed))
 	if iv.Completed > 0 {
 		s += fmt.Sprintf("  p50 %s  p99 %s", NanosText(iv.P50), NanosText(iv.P99))
+	}
+	if iv.Iterations+iv.IterationsFailed > 0 {
+		s += fmt.Sprintf("  %s iterations/s", PerSecondText(iv, format.Digits3, iv.Iterations))
 	}
 	return s + fmt.Sprintf("  %s/s in  %s under way  %s", PerSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))

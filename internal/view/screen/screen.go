@@ -1,5 +1,6 @@
 // Package screen draws a run while it runs (--tui): curves of the last minute, a table of
-// latencies, the status codes, the errors and the generator. curve.go draws the curves.
+// latencies, what users did and checks found (users.go), the status codes, the errors and the
+// generator. curve.go draws the curves.
 package screen
 
 import (
@@ -29,7 +30,8 @@ type Screen struct {
 	all      *metric.Histogram
 	wrong    *metric.Histogram // of answers that were errors, all
 	status   map[uint16]int64
-	errors   loadresult.Interval // only what failed, of the whole run
+	passages *metric.Histogram   // times of iterations that completed, all
+	errors   loadresult.Interval // only counts, and what failed, of the whole run
 	stopping bool
 }
 
@@ -37,7 +39,8 @@ type Screen struct {
 func New(p loadplan.Plan) *Screen {
 	return &Screen{plan: p, last: metric.NewHistogram(metric.Fine),
 		all: metric.NewHistogram(metric.Fine), wrong: metric.NewHistogram(metric.Fine),
-		status: map[uint16]int64{}}
+		passages: metric.NewHistogram(metric.Fine),
+		status:   map[uint16]int64{}}
 }
 
 // minute is how many seconds the curves go back.
@@ -50,7 +53,9 @@ func (s *Screen) Add(iv loadresult.Interval, at time.Duration) {
 		s.status[code] += n
 	}
 	s.errors.Add(loadresult.Interval{Sent: iv.Sent, Completed: iv.Completed, Failed: iv.Failed,
-		Failures: iv.Failures})
+		Failures: iv.Failures, Iterations: iv.Iterations, IterationsFailed: iv.IterationsFailed,
+		Checks: iv.Checks})
+	s.passages.MergeSparse(iv.IterationTime)
 	s.all.MergeSparse(iv.Latency)
 	s.wrong.MergeSparse(iv.ErrorLatency)
 	end := time.Duration(s.plan.Duration)
@@ -110,7 +115,7 @@ const (
 
 // shareHeight divides what the fixed lines leave of the height.
 func (s *Screen) shareHeight(height int) (l layout) {
-	room := max(height-fixedRows-1, 0)
+	room := max(height-fixedRows-1-len(s.scenarioRows()), 0)
 	if s.wrong.Count > 0 { // they have a line of their own
 		room = max(room-1, 0)
 	}
@@ -145,6 +150,7 @@ func (s *Screen) allRows(at time.Duration, width, height int) []row {
 	gap()
 	add(s.percentileRows(width)...)
 	gap()
+	add(s.scenarioRows()...)
 	add(s.statusRow())
 	add(s.failureRows(l.errors)...)
 	return append(all, s.generatorRow())
@@ -168,11 +174,13 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 		gone := min(at-s.began, end).Truncate(time.Second)
 		share, text = float64(gone)/float64(end), fmt.Sprintf("%v of %v", gone, end)
 	}
-	if n := s.plan.Requested; n > 0 && !s.plan.CountsIterations() {
-		done := float64(s.errors.Sent) / float64(n)
-		if done >= share {
-			share, text = done, fmt.Sprintf("%s of %s requests", format.Count(s.errors.Sent),
-				format.Count(n))
+	if n := s.plan.Requested; n > 0 {
+		have, what := s.errors.Sent, "requests"
+		if s.plan.CountsIterations() {
+			have, what = s.errors.Iterations+s.errors.IterationsFailed, "iterations"
+		}
+		if done := float64(have) / float64(n); done >= share {
+			share, text = done, fmt.Sprintf("%s of %s %s", format.Count(have), format.Count(n), what)
 		}
 	}
 	percent := fmt.Sprintf(" %3.0f %%", 100*share)

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
@@ -53,6 +54,18 @@ func troubled(iv *loadresult.Interval) {
 	}
 }
 
+// shops has iterations of users, some of which failed a check.
+func shops(iv *loadresult.Interval) {
+	h := metric.NewHistogram(metric.Fine)
+	for i := range int64(9_000) {
+		h.Record(1e9 + 1e5*i)
+	}
+	iv.Iterations, iv.IterationsFailed, iv.IterationTime = 9_000, 20, h.ToSparse()
+	iv.Checks = []metric.Outcomes{{Passed: 9_000, Failed: 20}, {Passed: 9_020}}
+	iv.Failed, iv.Failures = 20, []loadresult.Failure{{Phase: loadresult.Check, Kind: "contains:ok",
+		Detail: "has no ok", Address: "127.0.0.1:8080", Count: 20}}
+}
+
 // What is drawn of a series of intervals, in terminals of several sizes.
 func TestScreen(t *testing.T) {
 	p := reporttest.Plan("http://127.0.0.1:8080/")
@@ -63,6 +76,10 @@ func TestScreen(t *testing.T) {
 	counted.Duration, counted.Requested = 0, 2_000_000
 	warmed := p
 	warmed.Warmup = loadplan.Seconds(2 * time.Second)
+	checked := p
+	checked.Scenario, checked.Checks = scenario.Program{}, []string{"contains:ok", "X-Id"}
+	shopping := checked
+	shopping.Steps = []string{"login", "buy"}
 	for _, tc := range []struct {
 		name          string
 		plan          loadplan.Plan
@@ -77,6 +94,8 @@ func TestScreen(t *testing.T) {
 		{"long", open, 75, nil, 0, 80, 24, format.Style{}},
 		{"narrow", p, 75, nil, 0, 40, 24, format.Style{}},
 		{"low", p, 20, nil, 0, 80, 13, format.Style{}},
+		{"users", shopping, 20, shops, 0, 80, 24, format.Style{}},
+		{"checked", checked, 20, shops, 0, 80, 24, format.Style{}},
 		{"tiny", p, 20, nil, 0, 20, 4, format.Style{}},
 		{"large", p, 75, troubled, 0, 200, 50, format.Style{}},
 		{"errors", counted, 30, troubled, 0, 80, 24, format.Style{Color: paint}},
@@ -161,17 +180,17 @@ func BenchmarkScreen(b *testing.B) {
 	}
 }
 
-// Progress is by requests where -n counts them. Iterations of several steps are not requests.
+// Progress is by requests or, of several steps, by iterations.
 func TestScreenCountsRequests(t *testing.T) {
 	for _, test := range []struct {
 		steps []string
-		want  bool
-	}{{nil, true}, {[]string{"one"}, true}, {[]string{"one", "two"}, false}} {
+		want  string
+	}{{nil, "50 of 100 requests"}, {[]string{"one"}, "50 of 100 requests"}, {[]string{"one", "two"}, "24 of 100 iterations"}} {
 		p := reporttest.Plan("http://127.0.0.1:8080/")
 		p.Duration, p.Requested, p.Steps = 0, 100, test.steps
 		s := New(p)
-		s.Add(loadresult.Interval{To: time.Second, Sent: 50, Completed: 50}, time.Second)
-		if text := s.Draw(time.Second, 80, 24, format.Style{}); strings.Contains(text, "50 of 100 requests") != test.want {
+		s.Add(loadresult.Interval{To: time.Second, Sent: 50, Completed: 50, Iterations: 23, IterationsFailed: 1}, time.Second)
+		if text := s.Draw(time.Second, 80, 24, format.Style{}); !strings.Contains(text, test.want) {
 			t.Errorf("of %d steps:\n%s", len(test.steps), text)
 		}
 	}

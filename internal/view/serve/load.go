@@ -2,11 +2,13 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,10 +80,10 @@ type loads struct {
 
 // A Show is a running load that the dashboard shows.
 type Show struct {
-	of                *loads
-	plan              loadplan.Plan
-	known             *redact.Known // the secrets of the plan
-	completed, failed int64         // so far
+	of    *loads
+	plan  loadplan.Plan
+	known *redact.Known       // the secrets of the plan
+	sum   loadresult.Interval // counts so far
 }
 
 // errBusy is why nothing was begun.
@@ -120,14 +122,10 @@ func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 		return nil, err
 	}
 	l.last = nil
-	requested := p.Requested
-	if p.CountsIterations() {
-		requested = 0 // for the page counts requests
-	}
 	l.journal.restart("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
 		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
-		Requested: requested})
+		Requested: p.Requested, Iterations: p.CountsIterations()})
 	return &Show{of: l, plan: p, known: known}, nil
 }
 
@@ -142,6 +140,7 @@ type beginning struct {
 	DurationS   float64   `json:"duration_s,omitempty"` // 0: until Requested are sent
 	WarmupS     float64   `json:"warmup_s"`
 	Requested   int64     `json:"requested,omitempty"`
+	Iterations  bool      `json:"iterations,omitempty"` // Requested is of iterations, not of requests
 }
 
 // A second is an interval as browsers get it: what a result has of it, and what it has
@@ -157,6 +156,13 @@ type second struct {
 	// Since the load began: a browser that comes late does not get every second.
 	CompletedSoFar int64 `json:"completed_so_far"`
 	ErrorsSoFar    int64 `json:"errors_so_far"`
+
+	// Of a scenario.
+	IterationP50     float64             `json:"iteration_p50_us,omitempty"` // of those that completed
+	IterationP99     float64             `json:"iteration_p99_us,omitempty"`
+	IterationsSoFar  int64               `json:"iterations_so_far,omitempty"`
+	IterationsFailed int64               `json:"iterations_failed_so_far,omitempty"`
+	Checks           []result.CheckCount `json:"checks_so_far,omitempty"` // that failed, most first
 }
 
 // A failure is a way in which exchanges or connections failed in a second.
@@ -172,11 +178,15 @@ const mostFailures = 10
 
 // Interval shows a second of the load. It is called by one goroutine at a time.
 func (v *Show) Interval(iv loadresult.Interval) {
-	v.completed += iv.Completed
-	v.failed += iv.Failed
+	v.sum.Add(loadresult.Interval{Completed: iv.Completed, Failed: iv.Failed, Checks: iv.Checks,
+		Iterations: iv.Iterations, IterationsFailed: iv.IterationsFailed})
 	s := second{Point: result.PointOf(iv), From: iv.From.Seconds(), Status: iv.Status,
 		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
-		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
+		CompletedSoFar: v.sum.Completed, ErrorsSoFar: v.sum.Failed, IterationsSoFar: v.sum.Iterations,
+		IterationsFailed: v.sum.IterationsFailed, Checks: v.failedChecks()}
+	if t := iv.IterationTime; t.Count > 0 {
+		s.IterationP50, s.IterationP99 = float64(t.Quantile(0.5))/1e3, float64(t.Quantile(0.99))/1e3
+	}
 	s.Heat = nil // for the report: it is large
 	s.Users = v.plan.UsersAt(iv.To)
 
@@ -193,6 +203,20 @@ func (v *Show) Interval(iv loadresult.Interval) {
 		s.Faults = append(s.Faults, failure{string(f.Phase), kind, v.known.Cut(f.Detail), f.Count})
 	}
 	v.of.journal.appendEvent("second", s)
+}
+
+// failedChecks are the checks that failed so far, those that failed most often first.
+func (v *Show) failedChecks() (all []result.CheckCount) {
+	for i, n := range v.sum.Checks {
+		if n.Failed > 0 && i < len(v.plan.Checks) {
+			all = append(all, result.CheckCount{Name: v.known.Cut(v.plan.Checks[i]), Passed: n.Passed,
+				Failed: n.Failed})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b result.CheckCount) int {
+		return cmp.Compare(b.Failed, a.Failed)
+	})
+	return all[:min(len(all), mostFailures)]
 }
 
 // An ending is the last event of a load's journal.

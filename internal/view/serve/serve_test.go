@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/result"
 )
 
@@ -469,6 +471,42 @@ func (g *stage) follow(t *testing.T, path, id string) (next func() received) {
 		}
 		t.Fatal("the events ended", lines.Err())
 		return e
+	}
+}
+
+// What users did and which checks failed is shown with each second, without secrets.
+func TestSecondsOfUsers(t *testing.T) {
+	s, err := New(Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p := planFor(t, nil)
+	p.Scenario, p.Steps, p.Requested = scenario.Program{}, []string{"login", "buy"}, 100
+	p.Checks = []string{"always", "contains:geheim", "json:$.ok"}
+	p.Requests[0].Header = append(p.Requests[0].Header, proto.Field{Name: "Authorization", Value: "geheim"})
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer show.End(nil, errors.New("enough"))
+	h := metric.NewHistogram(metric.Fine)
+	h.Record(2e9)
+	for i := range 2 {
+		at := time.Duration(i) * time.Second
+		show.Interval(loadresult.Interval{Index: i, From: at, To: at + time.Second, Iterations: 1, IterationsFailed: 2,
+			IterationTime: h.ToSparse(), Checks: []metric.Outcomes{{Passed: 5}, {Passed: 3, Failed: 1}, {Failed: 4}}})
+	}
+	j := s.loads.journal
+	got := string(bytes.Join(append([][]byte{j.head}, j.events...), nil))
+	for _, want := range []string{`"requested":100,"iterations":true`, `"iteration_p99_us":2000`, `"iterations_so_far":2,` +
+		`"iterations_failed_so_far":4,"checks_so_far":[{"name":"json:$.ok","passed":0,"failed":8},`, `"passed":6,"failed":2}]`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "geheim") {
+		t.Errorf("a secret is shown:\n%s", got)
 	}
 }
 

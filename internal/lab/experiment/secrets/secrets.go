@@ -359,7 +359,7 @@ func (s *sifter) body(kind, text string) string {
 		s.actions = append(s.actions, action)
 		return held(len(s.actions) - 1)
 	})
-	return s.shown(string(s.replace.Body(kind, []byte(text))))
+	return s.shown(string(s.replace.TemplateBody(kind, []byte(text))))
 }
 
 // shown is a text with the actions that body took out.

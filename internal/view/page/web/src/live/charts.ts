@@ -28,6 +28,13 @@ export interface Second {
   send_lag_max_us: number;
   completed_so_far: number;
   errors_so_far: number;
+  iterations?: number;
+  iterations_failed?: number;
+  iteration_p50_us?: number;
+  iteration_p99_us?: number;
+  iterations_so_far?: number;
+  iterations_failed_so_far?: number;
+  checks_so_far?: { name: string; passed: number; failed: number }[];
 }
 
 /** most is how many seconds are kept, and drawn: an hour, as the server does. */
@@ -43,7 +50,7 @@ interface Curve {
   of: (s: Second) => number | null;
 }
 
-const per = (key: "sent" | "completed" | "errors") => (s: Second) => s[key] / (s.t_s - s.from_s);
+const per = (key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed") => (s: Second) => (s[key] ?? 0) / (s.t_s - s.from_s);
 
 /** timeDomain is an axis of time that stays as it is while seconds come: to the end of the load, where that is known and
     all of it is kept; else to the next of 30 s, 1, 2, 5, 10, 20, 30 minutes and an hour. */
@@ -59,6 +66,7 @@ export class Charts {
   readonly element: HTMLElement;
   private readonly figures: HTMLElement[];
   private readonly errors: HTMLElement;
+  private readonly iterations: HTMLElement[];
   private readonly cursors = new Cursors();
 
   /** length is how long the load takes, in seconds; 0 where nobody knows. */
@@ -71,17 +79,25 @@ export class Charts {
         { name: "offered", of: (s) => s.offered ?? null }, { name: "sent", of: per("sent") }, { name: "completed", of: per("completed") }]),
       this.over("latency", "Latency", "latency of each second", "latency", format.duration, [
         { name: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", of: (s) => s.p99_us ?? null }, { name: "max", of: (s) => s.max_us ?? null }], log),
+      this.over("iterations", "Iterations", "iterations/s", "iterations/s", format.rate, [
+        { name: "completed", of: per("iterations") }, { name: "failed", of: per("iterations_failed") }]),
+      this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", format.duration, [
+        { name: "p50", of: (s) => s.iteration_p50_us ?? null }, { name: "p99", of: (s) => s.iteration_p99_us ?? null }], log),
       this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", of: per("errors") }]),
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
         { name: "busy", of: (s) => s.busy_percent }]),
     ];
-    this.errors = this.figures[2];
+    this.iterations = this.figures.slice(2, 4);
+    this.errors = this.figures[4];
     this.errors.hidden = true;
+    for (const f of this.iterations) f.hidden = true;
     this.element = h("div", { class: "views" }, ...this.figures);
   }
 
   refresh(): void {
     this.errors.hidden = !this.seconds.some((s) => s.errors > 0); // a panel with nothing in it is left out
+    const iterated = this.seconds.some((s) => (s.iterations ?? 0) + (s.iterations_failed ?? 0) > 0);
+    for (const f of this.iterations) f.hidden = !iterated;
     for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
   }
 

@@ -16,6 +16,7 @@ interface Beginning {
   words: string;
   duration_s?: number;
   requested?: number;
+  iterations?: boolean; // requested is of iterations
 }
 
 interface Ending {
@@ -147,13 +148,16 @@ class Live {
     this.faults.replaceChildren(...(kinds.length > 0 ? [table({
       head: ["phase", "kind", "of the first", "count"],
       rows: kinds.map(([kind, n], i) => [...kind.split("\n").slice(0, 2), kind.split("\n").slice(2).join(" "), cell(`failures.${i}.count`, n, format.count)]),
-    }, "Errors so far")] : []));
+    }, "Errors so far")] : []), ...(s?.checks_so_far ? [table({
+      head: ["check", "failed", "passed"],
+      rows: s.checks_so_far.map((c, i) => [c.name, cell(`checks.${i}.failed`, c.failed, format.count), cell(`checks.${i}.passed`, c.passed, format.count)]),
+    }, "Checks that failed so far")] : []));
     const progress = document.getElementById("progress");
     if (progress && s) {
       [progress.dataset.key, progress.dataset.value] = ["now.t_s", String(s.t_s)];
-      const of = this.run?.duration_s ? ` of ${format.duration(this.run.duration_s * 1e6)}` : this.run?.requested ? ` of ${format.count(this.run.requested)} requests` : "";
+      const of = this.run?.duration_s ? ` of ${format.duration(this.run.duration_s * 1e6)}` : this.run?.requested ? ` of ${format.count(this.run.requested)} ${this.run.iterations ? "iterations" : "requests"}` : "";
       progress.textContent = this.run?.duration_s || !this.run?.requested
-        ? `${format.duration(Math.max(s.t_s, 0) * 1e6)}${of}` : `${format.count(this.total.completed)}${of}`;
+        ? `${format.duration(Math.max(s.t_s, 0) * 1e6)}${of}` : `${format.count(this.run.iterations ? (s.iterations_so_far ?? 0) + (s.iterations_failed_so_far ?? 0) : this.total.completed)}${of}`;
     }
     this.charts.refresh();
   }
@@ -168,6 +172,10 @@ class Live {
       tile("p50, last second", "now.p50_us", s.p50_us, format.duration),
       tile("p99, last second", "now.p99_us", s.p99_us, format.duration),
       tile("max, last second", "now.max_us", s.max_us, format.duration),
+      tile("iterations, last second", "now.iterations", this.run?.iterations ? (s.iterations ?? 0) / length : undefined, perSecond),
+      tile("p99 of an iteration, last second", "now.iteration_p99_us", s.iteration_p99_us, format.duration),
+      tile("iterations so far", "total.iterations", this.run?.iterations ? s.iterations_so_far ?? 0 : undefined, format.count),
+      tile("iterations failed so far", "total.iterations_failed", s.iterations_failed_so_far, format.count),
       tile("under way now", "now.in_flight", s.in_flight, format.count),
       tile("completed so far", "total.completed", this.total.completed, format.count),
       tile("errors so far", "total.errors", this.total.errors, format.count),
