@@ -124,11 +124,11 @@ func TestAction(t *testing.T) {
 	t.Parallel()
 	dir, s := sampleRepository(t), newCommentServer(t)
 	results := filepath.Join(t.TempDir(), "results")
-	settings := []string{"DYNO=" + pathWithDyno(t), "DYNO_FOLDER=" + results, "DYNO_ARGS=" + shortVs + " --names 'old one,new'"}
+	settings := []string{"DYNO=" + pathWithDyno(t), "DYNO_FOLDER=" + results, "DYNO_ARGS=" + shortVs + " --names old,new -H 'X-A: one two'"}
 	code, said, summary, outputs := runAction(t, dir, s, settings...)
 	first := s.comment(t)
 	if code != 0 || !strings.HasPrefix(first, "<!-- dyno vs: dyno -->\n### dyno: main against main~1\n") ||
-		!strings.Contains(first, "| old one |") || !strings.Contains(outputs, "verdict=undecided\nfolder="+results) ||
+		!strings.Contains(first, "| old |") || !strings.Contains(outputs, "verdict=undecided\nfolder="+results) ||
 		!strings.Contains(first, "\ndyno vs --git main~1 main --build ") || !strings.Contains(first, summary[:200]) {
 		t.Fatalf("exit code %d, outputs %s, comment\n%s\n%s", code, outputs, first, said)
 	}
@@ -240,7 +240,7 @@ func makeVerdict(r map[string]any, ratio, low, high float64) {
 func normalComment(s string) []byte {
 	for pattern, with := range map[string]string{`\d+ CPUs? \([^)]*\)`: "N CPUs (CPU)", `seed \d+`: "seed N",
 		`\d+ trials?( of [0-9.]+ m?s each| in [0-9a-z. ]+)`: "N trials$1", `( of| in) [0-9.]+ ?[a-z]+( each)?`: "$1 T$2",
-		`--names \S+ ?\S*`: "--names …"} {
+		`--names \S+ `: "--names … "} {
 		s = regexp.MustCompile(pattern).ReplaceAllString(s, with)
 	}
 	return []byte(s)

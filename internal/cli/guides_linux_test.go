@@ -156,7 +156,7 @@ func TestComingFrom(t *testing.T) {
 			command := strings.Replace(shorter.ReplaceAllString(m[1], ""), "URL", server.URL+"/", 1)
 			command = strings.NewReplacer("--stage 10s:", "--stage 100ms:", "--stage 20s:", "--stage 200ms:").Replace(command)
 			if !strings.Contains(command, "--stage") {
-				command = strings.Replace(command, "dyno run", "dyno run -n 60", 1)
+				command = strings.Replace(command, "dyno run", "dyno run -n 120", 1)
 			}
 			out, err := shell(t, dir, command).CombinedOutput()
 			exit, failed := errors.AsType[*exec.ExitError](err)
