@@ -40,7 +40,7 @@ func plan(e *experiment.Experiment, f *filling, l experiment.Level, w experiment
 		p.CPUs = nil
 	}
 	p.Threads = generatorThreads(l, cpus)
-	if l.IsOpen() {
+	if l.Rate > 0 { // one with a share of a capacity has none yet
 		p.Rate, p.Arrival = loadplan.RatePerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = loadplan.Seconds(e.Design.Measure)
@@ -64,6 +64,9 @@ func (f *filling) setRequests(e *experiment.Experiment, p *loadplan.Plan, w expe
 	u requests.URL, url string) (err error) {
 	if w.Hurl != "" {
 		return f.setSession(e, p, w, url)
+	}
+	if w.Script != "" {
+		return f.setScript(e, p, w, u)
 	}
 	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
 		return err

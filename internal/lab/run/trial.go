@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -104,6 +105,9 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 		setFailure(t, "start", err)
 		return
 	}
+	if a.tune != nil {
+		a.tune(&p)
+	}
 	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
 	ctx, stop := withServerAlive(ctx, stand)
 	defer stop()
@@ -115,10 +119,10 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	}
 	own := a.variant.Generator == nil
 	// Otherwise the load has other sizes.
-	if len(p.Requests) == 1 && !p.HasHoles() && !p.Target.TLS && own {
+	if len(p.Requests) == 1 && !p.HasHoles() && p.Script == nil && !p.Target.TLS && own {
 		t.Wire = before.WireBytes.Mean
 	}
-	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
+	if err := r.warmAndMeasure(ctx, t, l, p, kept, stand); err != nil {
 		return
 	}
 	if r.Experiment.Fairness.Mode != experiment.Off {
@@ -163,12 +167,12 @@ func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness
 }
 
 // warmAndMeasure warms the server up and measures with p. The result stores the plan kept.
-func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept loadplan.Plan,
-	stand Stand) error {
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment.Level,
+	p, kept loadplan.Plan, stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
-	if err == nil && w != nil && first.Requests.Completed == 0 {
-		err = nothingCompleted(first)
+	if err == nil && w != nil {
+		err = unusable(first)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "warm", err)
@@ -180,11 +184,15 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 		setFailure(t, "measure", err)
 		return err
 	}
-	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
+	if l.IsSearch() {
+		t.Result, err = r.searchRate(ctx, t, l, p, run)
+	} else {
+		t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
+	}
 	t.Meanwhile = recorded()
 	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
-	if err == nil && t.Result.Requests.Completed == 0 {
-		err = nothingCompleted(t.Result)
+	if err == nil && t.Result != nil {
+		err = unusable(t.Result)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "measure", err)
@@ -194,6 +202,17 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 		r.hashes.generatorProgram(t.Result.Generator.Program)...)
 	t.Result.Server = t.Result.Watched(t.Meanwhile)
 	judge.SetCourse(t)
+	return nil
+}
+
+// unusable is why a load says nothing of its server: its script failed, or nothing was answered.
+func unusable(r *result.Result) error {
+	switch {
+	case r.Ended == string(loadresult.Faulted):
+		return fmt.Errorf("the script failed: %s", r.Cause)
+	case r.Requests.Completed == 0:
+		return nothingCompleted(r)
+	}
 	return nil
 }
 
