@@ -105,6 +105,34 @@ test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, ev
 experiments: build lab-deps ## every experiment with --quick, and the tables of docs/experiments.md
 	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
 
+# The newest goreleaser that builds with Go 1.26, and what it calls for the SBOM. TOOLS is a folder of them.
+TOOLS      ?= $(CURDIR)/release/tools
+GORELEASER ?= github.com/goreleaser/goreleaser/v2@v2.14.0
+CYCLONEDX  ?= github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+COMMITTED   = $$(git log -1 --format=%ct)
+
+.PHONY: packages packages-check packages-test image
+packages: page notices $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## dist/: archives, deb, rpm, apk, image, SBOM, checksums
+	PATH="$(TOOLS):$$PATH" SOURCE_DATE_EPOCH=$(COMMITTED) goreleaser release --snapshot --clean
+	@$(MAKE) --no-print-directory image
+
+packages-check: $(TOOLS)/goreleaser ## is .goreleaser.yaml valid?
+	$(TOOLS)/goreleaser check
+
+image: ## dist/image, an OCI layout from scratch, of the binaries in dist
+	rm -rf dist/image
+	$(GO) run ./release/image -o dist/image -time $(COMMITTED) -version "$$(git rev-parse --short HEAD)" \
+	  amd64=$$(echo dist/dyno_linux_amd64*/dyno) arm64=$$(echo dist/dyno_linux_arm64*/dyno)
+
+packages-test: packages ## two builds are equal; the deb is installed, run and removed; the binary runs in an empty root
+	release/test.sh
+
+$(TOOLS)/goreleaser:
+	GOBIN=$(TOOLS) $(GO) install $(GORELEASER)
+
+$(TOOLS)/cyclonedx-gomod:
+	GOBIN=$(TOOLS) $(GO) install $(CYCLONEDX)
+
 fuzz: ## every fuzz target below FUZZED for FUZZ each
 	@bench/fuzz.sh $(FUZZ) $(FUZZED)
 
@@ -138,3 +166,4 @@ module: ## give the module the path MODULE, as MODULE=example.org/load/dyno
 
 clean:
 	rm -f dyno dyno.exe dyno-plain
+	rm -rf dist release/texts

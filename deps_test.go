@@ -12,7 +12,7 @@ import (
 // with all that is below it. A package imports only from floors below its own and from its own
 // wing. So lab and fleet, which share a floor, do not import each other.
 const floors = `
-cmd bench e2e dynotest
+cmd bench e2e dynotest release
 . internal/cli
 internal/view
 internal/store
@@ -102,6 +102,8 @@ view/live: engine/loadplan engine/loadresult engine/metric result / github.com/p
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp
+view/chart: capacity engine/metric lab result stats view/answer view/format view/page / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
+view/manpage: view/format /
 view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
@@ -113,7 +115,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
@@ -136,8 +138,13 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
+<<<<<<< HEAD
 .: engine/load engine/loadplan engine/loadresult engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
 dynotest: . /
+=======
+release/image: / github.com/google/go-containerregistry
+.: /
+>>>>>>> h-pack
 `
 
 func TestLayers(t *testing.T) {

@@ -106,7 +106,7 @@ func findVerb(name string) (verb, bool) {
 // hidden are verbs that only dyno itself uses.
 var hidden = map[string]func(s streams, args []string) int{
 	"supervise": superviseServers, "worker": runWorker, "conduct": conductExperiment,
-	"complete": completeWord}
+	"complete": completeWord, "man": writeManual}
 
 func verbs() []verb {
 	return slices.Concat(loadVerbs(), fromVerbs(), peerVerbs(), fleetVerbs(), resultVerbs())
@@ -173,6 +173,8 @@ func resultVerbs() []verb {
 			examples: compareExamples},
 		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
 			run: reportAgain, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
+		{name: "chart", args: "[flags] RESULT", does: "draw a view of a result as SVG or PNG",
+			run: drawChart, groups: newChartFlags().groups, more: chartNotes, examples: chartExamples},
 		{name: "history", args: "[flags]", does: "list what is stored, and how it has changed",
 			run: historyList, groups: newHistoryFlags().groups, more: historyNotes,
 			examples: historyExamples},

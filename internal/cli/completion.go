@@ -294,7 +294,7 @@ func operandValues(v verb, before []string) (all []candidate, files bool) {
 		}
 	case "report", "compare", "history note":
 		all = storedIDs()
-	case "export", "history rm":
+	case "chart", "export", "history rm":
 		all = append(storedIDs(), storedExperiments()...)
 	}
 	return all, takes("FILE") || takes("DIR") || takes("RESULT") || v.name == "compare"

@@ -40,6 +40,20 @@ func (a Answer) Markdown(command string, most Limits) string {
 			fmt.Fprintf(&b, "%s.\n\n", format.EscapeMarkdown(note))
 		}
 	}
+	b.WriteString(a.CautionList(most))
+	if len(a.Cautions) > 0 {
+		fmt.Fprintln(&b)
+	}
+	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(strings.Join(a.Conditions, "; ")))
+	if command != "" {
+		fmt.Fprintf(&b, "\n%s\n", format.CodeSpan(command))
+	}
+	return b.String()
+}
+
+// CautionList are the cautions as a list in Markdown.
+func (a Answer) CautionList(most Limits) string {
+	var b strings.Builder
 	for i, c := range a.Cautions {
 		if most.Cautions > 0 && i == most.Cautions {
 			most.writeLeft(&b, "- ", len(a.Cautions)-i, "caution")
@@ -56,13 +70,6 @@ func (a Answer) Markdown(command string, most Limits) string {
 			}
 		}
 		fmt.Fprintf(&b, "- %s\n", s)
-	}
-	if len(a.Cautions) > 0 {
-		fmt.Fprintln(&b)
-	}
-	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(strings.Join(a.Conditions, "; ")))
-	if command != "" {
-		fmt.Fprintf(&b, "\n%s\n", format.CodeSpan(command))
 	}
 	return b.String()
 }

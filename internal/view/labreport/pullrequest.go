@@ -2,9 +2,11 @@ package labreport
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"dyno/internal/lab"
@@ -52,54 +54,132 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	return err
 }
 
-// PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters:
-// the finding, its table, what was refused, and the cautions. picture is the file of the Forest
-// plot, beside; "" for none.
+// PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters: the
+// finding, one table, what it holds for and the command that runs it again. Folded below are the
+// cautions, the gate, what was refused, and the picture: the file of the Forest plot, beside; ""
+// for
+// none.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := format.NewDocument(w)
 	a := shortAnswer(r)
-	gate := ""
-	if g := r.Gate; g != nil {
-		gate = fmt.Sprintf("\nGate: %s\n", format.EscapeMarkdown(format.Clip(g.Explain(), mostGateRunes)))
+	command := format.Clip(experimentCommand(r), mostReasonRunes)
+	for most := mostTableRows; ; most-- {
+		var head strings.Builder
+		fmt.Fprintf(&head, "**%s**\n\n", format.EscapeMarkdown(format.Clip(a.Sentence, mostGateRunes)))
+		left := writeVariants(&head, r, a, most)
+		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.Clip(
+			strings.Join(a.Conditions, "; "), mostGateRunes)), format.CodeSpan(command))
+		if room := mostCharacters - len([]rune(head.String())); room >= leastFolded || most == 1 {
+			fmt.Fprint(d, head.String())
+			writeFolded(d, foldedParts(r, a, left, picture), room)
+			return d.Err()
+		}
 	}
-	parts := []string{
-		fmt.Sprintf("## %s\n\n", format.EscapeMarkdown(format.Clip(titleText(r), mostReasonRunes))),
-		shortMarkdown(r, a), gate}
+}
+
+// leastFolded is the least room for what is folded, in characters.
+const leastFolded = mostCharacters / 3
+
+// writeVariants writes the table: each variant with its medians at the load that decides, and the
+// interval and the verdict of the measure that decides. It returns how many variants are not in it.
+func writeVariants(w io.Writer, r *lab.Record, a answer.Answer, most int) (left int) {
+	if len(a.Groups) == 0 {
+		return 0
+	}
+	g := a.Groups[0]
+	t := format.Table{{"variant", medianHead(r, "throughput", ""), medianHead(r, "cpu", "CPU"),
+		medianHead(r, "p99", ""), g.Name + ", 95 % interval", "verdict"}}
+	row := func(label, arm, change, verdict string) {
+		cells := []string{label}
+		for _, metric := range []string{"throughput", "cpu", "p99"} {
+			cell, _ := medianFigure(r, arm, decidingLevel(r, g), metric)
+			cells = append(cells, cell)
+		}
+		t = append(t, append(cells, change, verdict))
+	}
+	var baselines []string
+	for _, f := range g.Findings {
+		if f.Baseline != "" && !slices.Contains(baselines, f.Baseline) && len(baselines) < most {
+			baselines = append(baselines, f.Baseline)
+			row(format.Clip(format.PlainLine(f.Baseline), longestLabel), f.Baseline, "", "baseline")
+		}
+	}
+	shown := answer.Shown(g.Findings, most)
+	for _, i := range shown {
+		f := g.Findings[i]
+		change := f.Effect
+		if f.Interval != "" {
+			change += " " + f.Interval
+		}
+		row(format.PlainLine(f.Row()), f.Variant, change, string(f.Verdict))
+	}
+	refused := a.NotLoaded[:min(len(a.NotLoaded), most)]
+	for _, f := range refused {
+		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, format.TooFew, "",
+			string(f.Verdict)})
+	}
+	t.WriteMarkdown(w, "lrrrrl")
+	return len(g.Findings) - len(shown) + len(a.NotLoaded) - len(refused)
+}
+
+// medianHead is a column's head: the measure, or a shorter name of it, and its unit.
+func medianHead(r *lab.Record, metric, name string) string {
+	name = cmp.Or(name, metric)
+	if unit := metricUnit(r, metric); unit != "n/a" {
+		return name + ", " + unit
+	}
+	return name
+}
+
+// decidingLevel is the level of a group; of one of all levels the first.
+func decidingLevel(r *lab.Record, g answer.Group) string {
+	if g.Level == "" && r.Experiment != nil && len(r.Experiment.Levels) > 0 {
+		return r.Experiment.Levels[0].Name
+	}
+	return g.Level
+}
+
+// foldedParts is what is folded, the most important first.
+func foldedParts(r *lab.Record, a answer.Answer, left int, picture string) (parts []string) {
+	if left > 0 {
+		parts = append(parts, fmt.Sprintf("and %s more: %s\n", format.Plural(int64(left), "variant"),
+			format.CodeSpan(showAll)))
+	}
+	if g := r.Gate; g != nil {
+		parts = append(parts, fmt.Sprintf("Gate: %s\n",
+			format.EscapeMarkdown(format.Clip(g.Explain(), mostGateRunes))))
+	}
+	if s := a.CautionList(answer.Limits{Cautions: mostNoted, More: showAll}); s != "" {
+		parts = append(parts, s)
+	}
 	if picture != "" {
-		parts = append(parts, fmt.Sprintf("\n![Ratios to the baseline, with 95 %% intervals](%s)\n",
+		parts = append(parts, fmt.Sprintf("![Ratios to the baseline, with 95 %% intervals](%s)\n",
 			url.PathEscape(picture)))
 	}
 	for i := range mostRefused + 1 { // the longest list of these that may have room
 		var refused strings.Builder
 		writeRefused(&refused, a, mostRefused-i)
-		parts = append(parts, refused.String())
-	}
-	left, refused := mostCharacters, false
-	for _, part := range parts {
-		isRefused := strings.HasPrefix(part, notLoadedHead)
-		if n := len([]rune(part)); n <= left && !(isRefused && refused) {
-			fmt.Fprint(d, part)
-			left, refused = left-n, refused || isRefused
+		if text := strings.TrimPrefix(refused.String(), "\n"); text != "" {
+			parts = append(parts, text)
 		}
 	}
-	return d.Err()
+	return append(parts, fmt.Sprintf("%s: %s\n", format.EscapeMarkdown(format.Clip(titleText(r),
+		mostReasonRunes)), format.EscapeMarkdown(scopeText(r))))
 }
 
-// shortMarkdown is the summary with as many rows and cautions as there is room for.
-func shortMarkdown(r *lab.Record, a answer.Answer) string {
-	most := answer.Limits{Rows: mostTableRows, Cautions: mostNoted, More: showAll}
-	for {
-		text := a.Markdown(format.Clip(experimentCommand(r), mostReasonRunes), most)
-		switch {
-		case len([]rune(text)) <= mostCharacters*3/5:
-			return text
-		case most.Cautions > 1:
-			most.Cautions--
-		case most.Rows > 1:
-			most.Rows--
-		default:
-			return text
+// writeFolded writes the parts that have room in so many characters.
+func writeFolded(w io.Writer, parts []string, room int) {
+	const open, end = "\n<details><summary>Cautions and details</summary>\n", "\n</details>\n"
+	room -= len([]rune(open + end))
+	text, refused := "", false
+	for _, part := range parts {
+		isRefused := strings.HasPrefix("\n"+part, notLoadedHead)
+		if n := len([]rune(part)) + 1; n <= room && !(isRefused && refused) {
+			text, room, refused = text+"\n"+part, room-n, refused || isRefused
 		}
+	}
+	if text != "" {
+		fmt.Fprint(w, open+text+end)
 	}
 }
 

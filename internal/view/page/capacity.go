@@ -8,8 +8,8 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A capacityPayload is the payload of a page of a search or a sweep, whichever is there.
-type capacityPayload struct {
+// A CapacityPayload is the payload of a page of a search or a sweep, whichever is there.
+type CapacityPayload struct {
 	Kind   string               `json:"kind"`
 	Words  report.Sentences     `json:"words"`
 	Search *capacity.Search     `json:"search,omitempty"`
@@ -26,8 +26,11 @@ type limit struct {
 }
 
 // Search writes what a search for a rate found as one HTML file.
-func Search(w io.Writer, s *capacity.Search) error {
-	p := capacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
+func Search(w io.Writer, s *capacity.Search) error { return OfSearch(s).writeHTML(w) }
+
+// OfSearch is what Search draws, for those who draw it elsewhere.
+func OfSearch(s *capacity.Search) CapacityPayload {
+	p := CapacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
 		Counts: s.Counts()}
 	for i, expr := range s.Objectives {
 		l := limit{}
@@ -41,17 +44,19 @@ func Search(w io.Writer, s *capacity.Search) error {
 		}
 		p.Limits = append(p.Limits, l)
 	}
-	return p.writeHTML(w)
+	return p
 }
 
 // Curve writes a sweep as one HTML file.
-func Curve(w io.Writer, c *capacity.Curve) error {
-	p := capacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
+func Curve(w io.Writer, c *capacity.Curve) error { return OfCurve(c).writeHTML(w) }
+
+// OfCurve is what Curve draws, for those who draw it elsewhere.
+func OfCurve(c *capacity.Curve) CapacityPayload {
+	return CapacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
 		Counts: c.Counts()}
-	return p.writeHTML(w)
 }
 
-func (p capacityPayload) writeHTML(w io.Writer) error {
+func (p CapacityPayload) writeHTML(w io.Writer) error {
 	title := "Capacity of " + p.Words.What
 	return document{title: title, summary: p.Words.Verdict, payload: p}.writeHTML(w)
 }

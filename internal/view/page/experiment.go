@@ -14,10 +14,10 @@ import (
 	"dyno/internal/view/labreport"
 )
 
-// experimentPage is what the page of an experiment is drawn from. Lists that are about
+// An ExperimentPayload is what the page of an experiment is drawn from. Lists that are about
 // trials have them in the order of Record.Trials; where a list has an entry for each verdict
 // it is in the order of Record.Verdicts.
-type experimentPage struct {
+type ExperimentPayload struct {
 	Kind       string                    `json:"kind"`
 	Answer     answer.Answer             `json:"answer"`
 	Summary    string                    `json:"summary"` // of the answer, as Markdown
@@ -77,23 +77,29 @@ type noiseFloor struct {
 // read is an error, as it is for the laboratory; a profile that cannot be read has the reason in
 // its place.
 func Experiment(w io.Writer, dir, history string) error {
-	p, err := readExperiment(dir)
-	if err == nil {
-		p.Past = PastOf(p.Record, lab.ReadEarlier(history, p.Record))
-	}
+	p, err := OfExperiment(dir, history)
 	if err != nil {
 		return fmt.Errorf("making the page of an experiment: %w", err)
 	}
 	return document{p.Words.Title, p.Answer.Sentence, p}.writeHTML(w)
 }
 
+// OfExperiment is what Experiment draws, for those who draw it elsewhere.
+func OfExperiment(dir, history string) (*ExperimentPayload, error) {
+	p, err := readExperiment(dir)
+	if err == nil {
+		p.Past = PastOf(p.Record, lab.ReadEarlier(history, p.Record))
+	}
+	return p, err
+}
+
 // readExperiment reads a folder.
-func readExperiment(dir string) (*experimentPage, error) {
+func readExperiment(dir string) (*ExperimentPayload, error) {
 	r, err := judge.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &experimentPage{Kind: "experiment", Answer: labanswer.Of(r),
+	p := &ExperimentPayload{Kind: "experiment", Answer: labanswer.Of(r),
 		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics}
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	for _, m := range lab.Measures {
@@ -119,7 +125,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 
 // readTrials takes from each trial what is drawn of it, and returns them without what was
 // recorded meanwhile.
-func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
+func (p *ExperimentPayload) readTrials(dir string) ([]*lab.Trial, error) {
 	var trials []*lab.Trial
 	var seen survey
 	p.Panels.room = panelsRoom
@@ -143,7 +149,7 @@ func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
 }
 
 // addCells finds the trials of each cell.
-func (p *experimentPage) addCells(trials []*lab.Trial) {
+func (p *ExperimentPayload) addCells(trials []*lab.Trial) {
 	for _, l := range p.Levels {
 		for _, a := range p.Record.Arms {
 			c := cellTrials{Arm: a.Name, Level: l.Name}
@@ -158,7 +164,7 @@ func (p *experimentPage) addCells(trials []*lab.Trial) {
 }
 
 // addPairs finds the pairs of each comparison, and what the controls differ by.
-func (p *experimentPage) addPairs(trials []*lab.Trial) {
+func (p *ExperimentPayload) addPairs(trials []*lab.Trial) {
 	for _, c := range p.Record.Verdicts {
 		logs := judge.PairLogs(c, trials)
 		p.Forest = append(p.Forest, forestBar{Pairs: ratiosOf(logs)})
@@ -169,7 +175,7 @@ func (p *experimentPage) addPairs(trials []*lab.Trial) {
 }
 
 // raiseFloor makes the floor of a measure at least so much.
-func (p *experimentPage) raiseFloor(metric string, share float64) {
+func (p *ExperimentPayload) raiseFloor(metric string, share float64) {
 	i := slices.IndexFunc(p.Floors, func(f noiseFloor) bool { return f.Metric == metric })
 	if i < 0 {
 		i, p.Floors = len(p.Floors), append(p.Floors, noiseFloor{Metric: metric})

@@ -34,7 +34,7 @@ type law struct {
 }
 
 // addLadders are those with two levels or more.
-func (p *experimentPage) addLadders(levels []experiment.Level, trials []*lab.Trial) {
+func (p *ExperimentPayload) addLadders(levels []experiment.Level, trials []*lab.Trial) {
 	kinds := map[experiment.Level][]experiment.Level{}
 	var order []experiment.Level
 	for _, l := range levels {
@@ -82,7 +82,7 @@ const curvePoints = 41
 
 // lawsOf are those of the arms that were measured at enough levels. A trial in which the
 // generator was the limit says nothing of a server.
-func (p *experimentPage) lawsOf(l ladder, trials []*lab.Trial) (all []law) {
+func (p *ExperimentPayload) lawsOf(l ladder, trials []*lab.Trial) (all []law) {
 	for _, arm := range p.Record.Arms {
 		var n, x []float64
 		for _, c := range p.Counted {

@@ -152,7 +152,7 @@ func FuzzRun(f *testing.F) {
 		if err != nil {
 			return
 		}
-		data, err := json.Marshal(payloadOf(r))
+		data, err := json.Marshal(OfRun(r))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A runPayload is the payload of a result's page.
-type runPayload struct {
+// A RunPayload is the payload of a result's page.
+type RunPayload struct {
 	Kind    string           `json:"kind"`
 	Answer  answer.Answer    `json:"answer"`
 	Summary string           `json:"summary"` // of the answer, as Markdown
@@ -22,13 +22,14 @@ type runPayload struct {
 
 // Run writes what a run measured as one HTML file.
 func Run(w io.Writer, r *result.Result) error {
-	p := payloadOf(r)
+	p := OfRun(r)
 	return document{title: p.Words.What, summary: p.Answer.Sentence, payload: p}.writeHTML(w)
 }
 
-func payloadOf(r *result.Result) runPayload {
-	p := runPayload{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r,
-		Spectra: spectraOfRun(r)}
+// OfRun is what Run draws, for those who draw it elsewhere.
+func OfRun(r *result.Result) RunPayload {
+	p := RunPayload{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
+	p.Spectra = p.spectraOf()
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }
@@ -48,27 +49,38 @@ const (
 	perDecade = 40 // points of a spectrum for each factor of ten in 1/(1−q)
 )
 
-// spectraOfRun has one for each distribution of the result; of service time where it is
-// not latency.
-func spectraOfRun(r *result.Result) []spectrum {
-	all := []spectrum{}
+// A NamedDistribution is a distribution of a run.
+type NamedDistribution struct {
+	Of, Name string // the key of the result, and what people call it
+	*result.Distribution
+}
+
+// Distributions are those of the run that there are; service time only where it is not latency.
+func (p RunPayload) Distributions() (all []NamedDistribution) {
+	r := p.Result
 	var beside result.Probe
 	if r.Probe != nil {
 		beside = *r.Probe
 	}
-	for _, d := range []struct {
-		of, name string
-		*result.Distribution
-	}{{"latency", "latency", r.Latency}, {"service", "service time", r.Service},
-		{"error_latency", "error latency", r.ErrorLatency},
+	for _, d := range []NamedDistribution{{"latency", "latency", r.Latency},
+		{"service", "service time", r.Service}, {"error_latency", "error latency", r.ErrorLatency},
 		{"iterations.time", "iteration", r.IterationTime()},
 		{"iterations.failed_time", "failed iteration", r.FailedIterationTime()},
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {
-		if d.Distribution != nil && (d.of != "service" || r.SentLater()) {
-			all = append(all, spectrumOf(d.of, d.name, d.Distribution))
+		if d.Distribution != nil && (d.Of != "service" || r.SentLater()) {
+			all = append(all, d)
 		}
+	}
+	return all
+}
+
+// spectraOf has one for each distribution.
+func (p RunPayload) spectraOf() []spectrum {
+	all := []spectrum{}
+	for _, d := range p.Distributions() {
+		all = append(all, spectrumOf(d.Of, d.Name, d.Distribution))
 	}
 	return all
 }

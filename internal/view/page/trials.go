@@ -129,7 +129,7 @@ type readyTime struct {
 }
 
 // addReadyTimes are those of all cells.
-func (p *experimentPage) addReadyTimes(trials []*lab.Trial) {
+func (p *ExperimentPayload) addReadyTimes(trials []*lab.Trial) {
 	for _, c := range p.Counted {
 		one := readyTime{Arm: c.Arm, Level: c.Level, Trials: len(c.Trials)}
 		var ready, steady []float64

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Compares two revisions with dyno vs, writes the job summary, and creates or updates one comment.
+# The job of action.yml calls it. It runs anywhere: settings are in the environment, see action.yml.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+dyno=${DYNO:-$here/../dyno}
+name=${DYNO_NAME:-dyno}
+limit=${DYNO_MAX_REGRESSION:-5%}
+summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
+outputs=${GITHUB_OUTPUT:-/dev/null}
+for setting in DYNO_BUILD DYNO_RUN DYNO_BASE DYNO_HEAD; do
+  if [ -z "${!setting:-}" ]; then echo "::error::$setting is empty"; exit 2; fi
+done
+
+folder=${DYNO_FOLDER:-$(mktemp -d "${RUNNER_TEMP:-/tmp}/dyno-vs.XXXXXX")/results}
+command=(vs --git "$DYNO_BASE" "$DYNO_HEAD" --build "$DYNO_BUILD" --run "$DYNO_RUN")
+if [ "$limit" != none ]; then command+=(--max-regression "$limit"); fi
+if [ -n "${DYNO_ARGS:-}" ]; then # split as a shell does, without its expansions
+  mapfile -t more < <(xargs -n 1 printf '%s\n' <<<"$DYNO_ARGS")
+  command+=("${more[@]}")
+fi
+
+code=0
+"$dyno" "${command[@]}" -o "$folder" || code=$?
+case $code in
+  0) verdict=better-or-same ;;
+  1) verdict=worse ;;
+  3) verdict=undecided ;;
+  *) verdict=failed ;;
+esac
+{ echo "verdict=$verdict"; echo "folder=$folder"; } >>"$outputs"
+
+text=$(mktemp)
+trap 'rm -f "$text"' EXIT
+printf '<!-- dyno vs: %s -->\n### %s: %.12s against %.12s\n\n' "$name" "$name" "$DYNO_HEAD" "$DYNO_BASE" >"$text"
+repeat="dyno$(printf ' %q' "${command[@]}")"
+if ! "$dyno" lab show --brief "$folder" 2>/dev/null |
+    REPEAT=$repeat awk '/^`dyno lab run / { print "```\n" ENVIRON["REPEAT"] "\n```"; next } { print }' >>"$text"; then
+  printf 'There is no comparison: dyno vs ended with exit code %s. The log of the job says why.\n' "$code" >>"$text"
+fi
+tail -n +2 "$text" >>"$summary"
+
+if [ -n "${GITHUB_TOKEN:-}" ] && [ -n "${DYNO_PULL_REQUEST:-}" ]; then
+  node "$here/comment.mjs" "$text" "<!-- dyno vs: $name -->" "$DYNO_PULL_REQUEST"
+fi
+
+# An undecided comparison does not fail the job: the comment says so.
+if [ "$verdict" = undecided ]; then exit 0; fi
+exit "$code"

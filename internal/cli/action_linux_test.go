@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"dyno/internal/view/reporttest"
+)
+
+// A commentServer is as much of GitHub's API as the Action uses.
+type commentServer struct {
+	*httptest.Server
+	mutex    sync.Mutex
+	comments []map[string]any
+	readOnly bool
+	requests []string
+}
+
+func newCommentServer(t *testing.T) *commentServer {
+	s := &commentServer{}
+	for i := range 100 { // a page of others' comments
+		s.comments = append(s.comments, map[string]any{"id": i, "body": "a comment"})
+	}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *commentServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.requests = append(s.requests, r.Method)
+	var sent map[string]any
+	switch {
+	case r.Header.Get("Authorization") != "Bearer secret":
+		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == "GET" && r.URL.Path == "/repos/a/b/issues/7/comments":
+		var page int
+		fmt.Sscan(r.FormValue("page"), &page)
+		from := min(100*(page-1), len(s.comments))
+		_ = json.NewEncoder(w).Encode(s.comments[from:min(from+100, len(s.comments))])
+	case s.readOnly:
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"message": "Resource not accessible by integration"}`)
+	case json.NewDecoder(r.Body).Decode(&sent) != nil:
+		w.WriteHeader(http.StatusBadRequest)
+	case r.Method == "POST" && r.URL.Path == "/repos/a/b/issues/7/comments":
+		sent["id"] = len(s.comments)
+		s.comments = append(s.comments, sent)
+		_ = json.NewEncoder(w).Encode(sent)
+	case r.Method == "PATCH" && r.URL.Path == "/repos/a/b/issues/comments/100":
+		s.comments[100]["body"] = sent["body"]
+		_ = json.NewEncoder(w).Encode(s.comments[100])
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// comment is the text of ours.
+func (s *commentServer) comment(t *testing.T) string {
+	t.Helper()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.comments) != 101 {
+		t.Fatalf("%d comments, of which one should be ours: %v", len(s.comments), s.requests)
+	}
+	return s.comments[100]["body"].(string)
+}
+
+// runAction runs the script as a job of the Action would, and returns its exit code, what it printed,
+// the summary and the outputs.
+func runAction(t *testing.T, repository string, s *commentServer, settings ...string) (code int,
+	said, summary, outputs string) {
+	t.Helper()
+	script, err := filepath.Abs("../../action/compare.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c := exec.CommandContext(t.Context(), "bash", script)
+	c.Dir = repository
+	c.Env = append(os.Environ(), "GORACE="+shortly, "DYNO_HOME="+filepath.Join(dir, "home"), "RUNNER_TEMP="+dir,
+		"GITHUB_API_URL="+s.URL, "GITHUB_REPOSITORY=a/b", "GITHUB_TOKEN=secret", "DYNO_PULL_REQUEST=7",
+		"GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_OUTPUT="+filepath.Join(dir, "outputs"),
+		"DYNO_BASE=main~1", "DYNO_HEAD=main", "DYNO_BUILD=go build -o {out}/srv .",
+		"DYNO_RUN={out}/srv -listen 127.0.0.1:{port}")
+	c.Env = append(c.Env, settings...)
+	out, err := c.CombinedOutput()
+	if err != nil && c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(text)
+	}
+	return c.ProcessState.ExitCode(), string(out), read("summary"), read("outputs")
+}
+
+// pathWithDyno is the path of the program that shell runs as dyno.
+func pathWithDyno(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("dyno")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The Action compares two revisions, comments once, and updates its comment with the next run. In
+// between it was not allowed to write, and says so.
+func TestAction(t *testing.T) {
+	t.Parallel()
+	dir, s := sampleRepository(t), newCommentServer(t)
+	results := filepath.Join(t.TempDir(), "results")
+	settings := []string{"DYNO=" + pathWithDyno(t), "DYNO_FOLDER=" + results, "DYNO_ARGS=" + shortVs + " --names old,new -H 'X-A: one two'"}
+	code, said, summary, outputs := runAction(t, dir, s, settings...)
+	first := s.comment(t)
+	if code != 0 || !strings.HasPrefix(first, "<!-- dyno vs: dyno -->\n### dyno: main against main~1\n") ||
+		!strings.Contains(first, "| old |") || !strings.Contains(outputs, "verdict=undecided\nfolder="+results) ||
+		!strings.Contains(first, "\ndyno vs --git main~1 main --build ") || !strings.Contains(first, summary[:200]) {
+		t.Fatalf("exit code %d, outputs %s, comment\n%s\n%s", code, outputs, first, said)
+	}
+	unchanged(t, dir)
+
+	s.readOnly = true
+	stored := "DYNO=" + storedVs(t, results, nil)
+	if code, said, _, _ := runAction(t, dir, s, stored); code != 0 || !strings.Contains(said, "::warning::The comment could not") {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+	s.readOnly = false
+	for _, c := range []struct {
+		name              string
+		ratio, low, high  float64
+		verdict, exitCode string
+	}{{"regression", 1.05, 1.03, 1.07, "worse", "1"}, {"improvement", 0.95, 0.93, 0.97, "better-or-same", "0"},
+		{"equal", 1, 0.99, 1.01, "better-or-same", "0"}} {
+		made := func(r map[string]any) { makeVerdict(r, c.ratio, c.low, c.high) }
+		code, said, _, outputs := runAction(t, dir, s, "DYNO="+storedVs(t, results, made), "STORED_CODE="+c.exitCode)
+		if fmt.Sprint(code) != c.exitCode || !strings.Contains(outputs, "verdict="+c.verdict) {
+			t.Errorf("%s: exit code %d, outputs %s\n%s", c.name, code, outputs, said)
+		}
+		comment := s.comment(t)
+		if n := len([]rune(comment)); n > 3500 {
+			t.Errorf("%s: %d characters", c.name, n)
+		}
+		reporttest.Golden(t, "action."+c.name+".md", normalComment(comment), *update)
+	}
+}
+
+// storedVs is a program that is dyno, but for vs: that copies a folder, after make changed its
+// record, and exits with $STORED_CODE.
+func storedVs(t *testing.T, results string, change func(map[string]any)) string {
+	t.Helper()
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made")
+	if err := os.CopyFS(made, os.DirFS(results)); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		file := filepath.Join(made, "experiment.json")
+		text, err := os.ReadFile(file)
+		var r map[string]any
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(r)
+		if text, err = json.Marshal(r); err == nil {
+			err = os.WriteFile(file, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := filepath.Join(dir, "dyno")
+	text := fmt.Sprintf("#!/bin/bash\nif [ \"$1\" != vs ]; then exec %s \"$@\"; fi\ncp -r %s \"${@: -1}\"\nexit ${STORED_CODE:-0}\n",
+		pathWithDyno(t), made)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// makeVerdict gives a record of two variants made figures: CPU differs by that ratio, all else is
+// the same.
+func makeVerdict(r map[string]any, ratio, low, high float64) {
+	of := func(v any) map[string]any { return v.(map[string]any) }
+	r["cautions"], r["gate"], r["rounds"] = nil, nil, 12
+	var kept []any
+	for _, v := range r["verdicts"].([]any) {
+		c := of(v)
+		if c["control"] == true {
+			continue
+		}
+		c["ratio"], c["low"], c["high"], c["verdict"] = 1.0, 0.995, 1.005, "equivalent"
+		if c["metric"] == "cpu" {
+			c["ratio"], c["low"], c["high"] = ratio, low, high
+			if ratio != 1 {
+				c["verdict"] = "different"
+			}
+		}
+		c["confidence"], c["trials"], c["margin"], c["floor"] = 0.95, 12, 0.02, 0.0
+		c["p"], c["p_adjusted"] = 0.001, 0.001
+		for _, doubt := range []string{"client_bound", "disturbed", "other_load", "grade_f", "missing", "more_rounds"} {
+			delete(c, doubt)
+		}
+		kept = append(kept, c)
+	}
+	r["verdicts"] = kept
+	middles := map[string]float64{"throughput": 20000, "cpu": 40, "p50": 900, "p99": 4000}
+	for _, v := range r["cells"].([]any) {
+		c := of(v)
+		m := middles[c["metric"].(string)]
+		if c["metric"] == "cpu" && c["arm"] == "new" {
+			m *= ratio
+		}
+		c["trials"], c["median"] = 12, map[string]any{"estimate": m, "low": 0.99 * m, "high": 1.01 * m, "level": 0.95}
+	}
+	for _, v := range r["trials"].([]any) {
+		of(v)["grade"] = "A"
+		delete(of(v), "reasons")
+	}
+}
+
+// normalComment leaves out of a comment what is the machine's.
+func normalComment(s string) []byte {
+	for pattern, with := range map[string]string{`\d+ CPUs? \([^)]*\)`: "N CPUs (CPU)", `seed \d+`: "seed N",
+		`\d+ trials?( of [0-9.]+ m?s each| in [0-9a-z. ]+)`: "N trials$1", `( of| in) [0-9.]+ ?[a-z]+( each)?`: "$1 T$2",
+		`--names \S+ `: "--names … "} {
+		s = regexp.MustCompile(pattern).ReplaceAllString(s, with)
+	}
+	return []byte(s)
+}

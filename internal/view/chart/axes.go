@@ -1,0 +1,209 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/view/format"
+)
+
+// The axes are those of the page: web/src/chart.ts and web/src/experiment/data.ts.
+
+// trailing are zeros at the end of decimals.
+var trailing = regexp.MustCompile(`(\.\d*?)0+($|[^\d])`)
+
+// trimZeros takes from a number with a unit, or without, the zeros that end its decimals.
+func trimZeros(s string) string {
+	s = trailing.ReplaceAllString(s, "$1$2")
+	if i := strings.IndexByte(s, '.'); i >= 0 && (i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9') {
+		s = s[:i] + s[i+1:]
+	}
+	return s
+}
+
+// shortDuration is a duration, given in µs, without decimals that say nothing.
+func shortDuration(us float64) string { return trimZeros(format.Micros(us)) }
+
+// shortRate is a rate likewise.
+func shortRate(v float64) string { return trimZeros(format.Exact3(v)) }
+
+// linear is an axis from 0 to somewhat above high.
+func linear(high float64, label string, text func(float64) string) Axis {
+	return linearBetween(0, high*1.05, label, text)
+}
+
+// linearBetween is an axis with up to about six round ticks.
+func linearBetween(low, high float64, label string, text func(float64) string) Axis {
+	if !(high > low) {
+		high = low + 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/6)))
+	for _, factor := range []float64{1, 2, 5, 10} {
+		if (high-low)/(step*factor) <= 7 {
+			step *= factor
+			break
+		}
+	}
+	a := Axis{Low: low, High: high, Label: label, Text: text}
+	for k := math.Ceil(low / step); k*step <= high*(1+1e-9); k++ {
+		a.Ticks = append(a.Ticks, k*step)
+	}
+	return a
+}
+
+// logarithmic is an axis over the values that are above 0, wider by a factor.
+func logarithmic(values []float64, wider float64, most int, label string,
+	text func(float64) string) Axis {
+	low, high, found := extent(values, true)
+	if !found {
+		low, high = 1, 10
+	}
+	low, high = low/wider, high*wider
+	return Axis{Low: low, High: high, Log: true, Label: label, Text: text,
+		Ticks: logTicks(low, high, most)}
+}
+
+// timeAxis is a logarithmic axis of µs.
+func timeAxis(values []float64, label string) Axis {
+	return logarithmic(values, 1.15, 7, label, shortDuration)
+}
+
+// logTicks are round values from low to high on a logarithmic axis, at most so many.
+func logTicks(low, high float64, most int) []float64 {
+	apart := 0.8 * math.Log(high/low) / float64(most)
+	for _, c := range []struct {
+		steps string
+		every int
+	}{{"123456789", 1}, {"125", 1}, {"13", 1}, {"1", 1}, {"1", 2}, {"1", 3}} {
+		ticks := ticksOf(low, high, c.steps, c.every)
+		if len(ticks) > 0 && len(ticks) <= most && areApart(ticks, apart) {
+			return ticks
+		}
+	}
+	return []float64{low, high}
+}
+
+// ticksOf are steps of each decade that is a multiple of every.
+func ticksOf(low, high float64, steps string, every int) (all []float64) {
+	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
+		if e%every != 0 {
+			continue
+		}
+		for _, s := range steps {
+			v, err := strconv.ParseFloat(fmt.Sprintf("%ce%d", s, e), 64)
+			if err == nil && v >= low*0.999 && v <= high*1.001 {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+func areApart(ticks []float64, apart float64) bool {
+	for i, v := range ticks {
+		if i > 0 && math.Log(v/ticks[i-1]) < apart {
+			return false
+		}
+	}
+	return true
+}
+
+// percentileAxis is the axis of a spectrum, up to the quantile most; a quantile is at 1/(1−q).
+func percentileAxis(most float64) Axis {
+	high := max(percentileX(most), 2)
+	a := Axis{Low: 1, High: high * 1.05, Log: true, Label: "percentile",
+		Text: func(v float64) string { return percentileText(1 - 1/v)[1:] }}
+	for _, v := range []float64{1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9} {
+		if v <= high*1.001 {
+			a.Ticks = append(a.Ticks, v)
+		}
+	}
+	return a
+}
+
+func percentileX(q float64) float64 { return 1 / (1 - q) }
+
+// percentileText is a quantile as people name it: p99.9.
+func percentileText(q float64) string {
+	return "p" + strconv.FormatFloat(math.Round(1e9*q)/1e7, 'f', -1, 64)
+}
+
+// ratioAxis is a logarithmic axis of ratios around 1.
+func ratioAxis(low, high float64, most int, label string, text func(float64) string) Axis {
+	return Axis{Low: low, High: high, Log: true, Label: label, Text: text,
+		Ticks: ratioTicks(low, high, most)}
+}
+
+// ratioTicks are round factors from low to high, with 1 among them.
+func ratioTicks(low, high float64, most int) (ticks []float64) {
+	if high/low < 10 {
+		for _, step := range []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1} {
+			ticks = nil
+			for k := math.Ceil((low - 1) / step); k <= math.Floor((high-1)/step); k++ {
+				if 1+k*step > 0 {
+					ticks = append(ticks, math.Round(1e4*(1+k*step))/1e4)
+				}
+			}
+			if len(ticks) <= most {
+				return ticks
+			}
+		}
+	}
+	for _, base := range []float64{2, 4, 10, 100, 1000} {
+		ticks = nil
+		first := math.Ceil(math.Log(low) / math.Log(base))
+		for k := first; math.Pow(base, k) <= high; k++ {
+			ticks = append(ticks, math.Pow(base, k))
+		}
+		if len(ticks) <= most {
+			return ticks
+		}
+	}
+	return []float64{low, 1, high}
+}
+
+// ratioText is a ratio on an axis.
+func ratioText(v float64) string { return strconv.FormatFloat(math.Round(1e4*v)/1e4, 'f', -1, 64) }
+
+// changeText is a ratio as a change.
+func changeText(v float64) string {
+	switch percent := 100 * (v - 1); {
+	case v >= 10:
+		return "×" + ratioText(v)
+	case math.Abs(percent) < 1e-9:
+		return "0"
+	case percent > 0:
+		return "+" + format.SignificantDigits(percent, 3) + " %"
+	default:
+		return "−" + format.SignificantDigits(-percent, 3) + " %"
+	}
+}
+
+// withUnit is a value of a measure with its unit.
+func withUnit(unit string) func(float64) string {
+	return func(v float64) string {
+		switch {
+		case strings.HasPrefix(unit, "µs"):
+			return shortDuration(v) + strings.TrimPrefix(unit, "µs")
+		case unit == "MB":
+			return trimZeros(format.Size(v * 1e6))
+		case strings.HasPrefix(unit, "bytes"):
+			return trimZeros(format.Size(v))
+		}
+		return strings.TrimSpace(shortRate(v) + " " + unit)
+	}
+}
+
+// median is that of some values, of which there is at least one.
+func median(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	n := len(sorted)
+	if n%2 == 1 {
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
+}

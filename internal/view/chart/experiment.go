@@ -1,0 +1,465 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/stats"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/page"
+)
+
+// Experiment returns the views of an experiment, the most important first: the forest plot of each
+// measure, then what each level shows.
+func Experiment(p *page.ExperimentPayload) (all []View) {
+	e := experiment{p}
+	for i, g := range p.Answer.Groups {
+		all = append(all, e.decideView(i, g))
+	}
+	for i := range p.Levels {
+		all = append(all, e.forestView(i))
+	}
+	for i := range p.Levels {
+		all = append(all, e.spectrumView(i))
+	}
+	for i := range p.Levels {
+		all = append(all, e.shiftView(i))
+	}
+	for i := range p.Levels {
+		all = append(all, e.costView(i))
+	}
+	for i := range p.Ladders {
+		all = append(all, e.ladderViews(i)...)
+	}
+	for i := range p.Levels {
+		all = append(all, e.trialsView(i), e.warmupView(i))
+	}
+	about := p.Words.Title + "; " + p.Words.Scope
+	for i := range all {
+		all[i].About = about
+	}
+	return all
+}
+
+// An experiment is a payload that views are made from.
+type experiment struct{ *page.ExperimentPayload }
+
+// nameAt is the name of a view of a level.
+func nameAt(what string, level int) string { return fmt.Sprintf("%s-%d", what, level+1) }
+
+// load is a level with its load in words.
+func (e experiment) load(i int) string {
+	name := format.PlainLine(e.Levels[i].Name)
+	if i < len(e.Words.Levels) && e.Words.Levels[i] != "" {
+		name += " (" + format.PlainLine(e.Words.Levels[i]) + ")"
+	}
+	return name
+}
+
+// hue is the number of an arm's colour: a control has its baseline's.
+func (e experiment) hue(arm string) (n int, control bool) {
+	for _, a := range e.Record.Arms {
+		if a.Name == arm && a.Control {
+			control = true
+			if a.Baseline != "" {
+				arm = a.Baseline
+			}
+		}
+	}
+	for _, a := range e.Record.Arms {
+		switch {
+		case a.Control:
+		case a.Name == arm:
+			return n, control
+		default:
+			n++
+		}
+	}
+	return 0, control
+}
+
+// line is the line of an arm: its colour and its dash. A control is dotted.
+func (e experiment) line(arm string, points []Point) Mark {
+	n, control := e.hue(arm)
+	m := Mark{Kind: Line, Name: arm, Points: points, Ink: lineInk(n), Dash: n + 3*(n/8), Width: 2}
+	if control {
+		m.Dash = 2
+	}
+	return m
+}
+
+// legend is that of arms as lines or dots.
+func (e experiment) legend(arms []string, kind Kind) (all []Key) {
+	for _, arm := range arms {
+		m := e.line(arm, nil)
+		k := Key{Name: format.Clip(format.PlainLine(arm), 40), Ink: m.Ink, Dash: m.Dash, Kind: kind}
+		if _, control := e.hue(arm); control && kind == Dot {
+			k.Shape = Ring
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// isSure reports whether an interval holds with 95 %: there were trials enough.
+func isSure(v stats.Interval) bool { return v.Level >= lab.Confidence-1e-9 }
+
+var verdictInks = map[answer.Verdict]string{answer.Better: "good", answer.Worse: "bad",
+	answer.Refused: "doubt"}
+
+// decideView is the forest plot of a measure: each variant in a row, the best first, in the colour
+// of its verdict; those that were not loaded; the baseline against itself at the bottom.
+func (e experiment) decideView(i int, g answer.Group) View {
+	v := View{Name: "decide", Title: format.PlainLine(g.Name),
+		Unit: "change against the baseline, with 95 % intervals; " + g.Better,
+		Foot: []string{"shaded: a difference below " + format.InPercent(g.Margin) + " does not matter"}}
+	if i > 0 {
+		v.Name = fmt.Sprintf("decide-%d", i+1)
+	}
+	if g.Against != "" {
+		v.Title += ", against " + format.PlainLine(g.Against)
+	}
+	if g.Noise != "" {
+		v.Foot = append(v.Foot, g.Noise)
+	}
+	v.Foot = append(v.Foot, g.Notes...)
+	f := &forest{View: v, margin: g.Margin}
+	for _, one := range g.Findings {
+		says := joined(" ", one.Effect, one.Interval, string(one.Verdict))
+		ink := cmp.Or(verdictInks[one.Verdict], "faint")
+		f.addRow(one.Row(), says, ink, one.Verdict == answer.Undecided, e.Record.Verdicts[one.Comparison])
+	}
+	for _, one := range e.Answer.NotLoaded {
+		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),
+			Ink: "doubt"})
+	}
+	for _, c := range e.Record.Verdicts {
+		if c.Control && c.HasInterval() && c.Metric == g.Metric && c.Level == g.Level {
+			says := "noise"
+			if c.Verdict == stats.Different {
+				says = "differs from itself"
+			}
+			f.addRow(c.Baseline+" itself", says, "faint", true, c)
+		}
+	}
+	return f.finished(changeText, "change against the baseline")
+}
+
+// forestView is every comparison at a level, measure by measure, with the pairs of trials.
+func (e experiment) forestView(i int) View {
+	v := View{Name: nameAt("forest", i), Title: "Ratios at " + e.load(i),
+		Unit: "ratio to the baseline, logarithmic",
+		Foot: []string{"thin: 95 % interval, all comparisons together; small dots: pairs of trials"}}
+	f := &forest{View: v}
+	metric := ""
+	for at, c := range e.Record.Verdicts {
+		if c.Level != e.Levels[i].Name {
+			continue
+		}
+		if f.margin = c.Margin; c.Metric != metric {
+			metric = c.Metric
+			better := map[bool]string{true: "more", false: "less"}[c.Better > 0]
+			f.Rows = append(f.Rows, Row{Label: fmt.Sprintf("%s: %s is better", metric, better), Head: true})
+		}
+		ink := "ink"
+		if c.Verdict == stats.Different && !c.Control {
+			ink = map[bool]string{true: "bad", false: "good"}[c.IsWorse()]
+		}
+		f.addPairs(e.Forest[at].Pairs)
+		f.addRow(c.Variant, ratioSays(c), ink, c.Verdict == stats.Inconclusive, c)
+	}
+	if len(f.Rows) == 0 {
+		f.Empty = "Nothing was compared at this level."
+	}
+	return f.finished(ratioText, "ratio")
+}
+
+// ratioSays is a ratio with its interval and verdict.
+func ratioSays(c lab.Comparison) string {
+	if !c.HasInterval() {
+		return format.RatioAlone(c.Ratio) + " " + string(c.Verdict)
+	}
+	return fmt.Sprintf("%s [%s, %s] %s", format.RatioIn(c.Ratio, c.Low, c.High),
+		format.RatioIn(c.Low, c.Low, c.High), format.RatioIn(c.High, c.Low, c.High), c.Verdict)
+}
+
+// A forest is a forest plot that is being made.
+type forest struct {
+	View
+	margin    float64
+	estimates []float64
+	ends      []float64
+}
+
+// addRow adds a comparison. hollow is one that decides nothing.
+func (f *forest) addRow(label, says, ink string, hollow bool, c lab.Comparison) {
+	y := float64(len(f.Rows))
+	f.Rows = append(f.Rows, Row{Label: format.PlainLine(label), Says: says, Ink: ink})
+	f.estimates = append(f.estimates, c.Ratio)
+	if c.HasInterval() {
+		f.ends = append(f.ends, c.Low, c.High)
+		f.Marks = append(f.Marks, Mark{Kind: Line, Name: "interval", Ink: ink, Width: 3, Alpha: 0.85,
+			Points: []Point{{X: c.Low, Y: y}, {X: c.High, Y: y}}})
+	}
+	shape := Circle
+	if hollow {
+		shape = Ring
+	}
+	f.Marks = append(f.Marks, Mark{Kind: Dot, Name: "ratio", Ink: ink, Width: 5, Shape: shape,
+		Points: []Point{{X: c.Ratio, Y: y}}})
+}
+
+// addPairs adds the ratios of single rounds to the row that is next.
+func (f *forest) addPairs(pairs []float64) {
+	m := Mark{Kind: Dot, Name: "pairs", Ink: "faint", Width: 1.6, Alpha: 0.8}
+	for _, x := range pairs {
+		m.Points = append(m.Points, Point{X: x, Y: float64(len(f.Rows)) + 0.25})
+	}
+	f.ends = append(f.ends, pairs...)
+	f.Marks = append(f.Marks, m)
+}
+
+// finished is the view with its axis. Of an interval that runs far beyond all estimates an end is
+// not drawn.
+func (f *forest) finished(text func(float64) string, label string) View {
+	const beyond = 4
+	least, most, found := extent(f.estimates, true)
+	if !found {
+		least, most = 1, 1
+		f.Empty = cmp.Or(f.Empty, "Nothing was compared.")
+	}
+	low, high := min(least, 1/(1+2*f.margin)), max(most, 1+2*f.margin)
+	for _, v := range f.ends {
+		low, high = min(low, max(v, least/beyond)), max(high, min(v, most*beyond))
+	}
+	f.X = ratioAxis(low/1.02, high*1.02, 6, label, text)
+	top, bottom := -0.5, float64(len(f.Rows))-0.5
+	f.Marks = append([]Mark{
+		{Kind: Rect, Name: "margin", Ink: "faint", Alpha: 0.16,
+			Points: []Point{{X: 1 / (1 + f.margin), Y: top}, {X: 1 + f.margin, Y: bottom}}},
+		{Kind: Line, Name: "baseline", Ink: "ink", Width: 1, Alpha: 0.7,
+			Points: []Point{{X: 1, Y: top}, {X: 1, Y: bottom}}}}, f.Marks...)
+	return f.View
+}
+
+// spectrumView is latency by percentile of every variant at a level, with its band and each trial.
+func (e experiment) spectrumView(i int) View {
+	v := View{Name: nameAt("spectrum", i), Title: "Latency by percentile at " + e.load(i),
+		Unit: "duration over percentile, on a scale of 1/(1 − p)",
+		Foot: []string{"bold: all trials of a variant; band: its 95 % interval, from 8 trials on",
+			"thin: each trial",
+			"a line ends where fewer than 10 requests lie beyond"}}
+	var values []float64
+	var arms []string
+	most, n := 0.5, int64(0)
+	var thin, bold []Mark
+	for _, s := range e.Spectra.Cells {
+		if s.Level != e.Levels[i].Name || s.Kind != "latency" || len(arms) == linesMax {
+			continue
+		}
+		arms, n = append(arms, s.Arm), n+s.Count
+		at := e.Spectra.At
+		line := e.line(s.Arm, curve(at, s.Merged))
+		band := Mark{Kind: Area, Name: s.Arm + " band", Ink: line.Ink, Alpha: 0.18}
+		for k := range s.Low {
+			band.Points = append(band.Points, Point{X: percentileX(at[k]), Y: s.High[k], Low: s.Low[k]})
+		}
+		for _, run := range s.Runs {
+			thin = append(thin, Mark{Kind: Line, Ink: line.Ink, Width: 0.6, Alpha: 0.45, Points: curve(at,
+				run)})
+			values = append(values, run...)
+		}
+		values = append(values, s.Merged...)
+		most = max(most, at[max(len(s.Merged)-1, 0)])
+		thin, bold = append(thin, band), append(bold, line)
+	}
+	if len(bold) == 0 {
+		v.Empty = "No latency was measured at this level."
+	}
+	v.Marks, v.Legend = append(thin, bold...), e.legend(arms, Line)
+	v.Foot = append([]string{"n = " + format.Plural(n, "request")}, v.Foot...)
+	v.X, v.Y = percentileAxis(most), timeAxis(values, "duration")
+	return v
+}
+
+// curve are the points of quantiles that are at some fractions.
+func curve(at, values []float64) (points []Point) {
+	for i, y := range values {
+		if y > 0 {
+			points = append(points, Point{X: percentileX(at[i]), Y: y})
+		}
+	}
+	return points
+}
+
+// shiftView is the ratio of each percentile to the baseline's.
+func (e experiment) shiftView(i int) View {
+	v := View{Name: nameAt("shift", i), Title: "Latency, percentile by percentile, at " + e.load(i),
+		Unit: "ratio of the variant's percentile to the baseline's, logarithmic",
+		Foot: []string{"thick: 95 % interval of each",
+			"thin: of all percentiles at once (sign flips of rounds)"}}
+	low, high := 0.98, 1.02
+	var arms []string
+	var quantiles []float64
+	var here []lab.Shift
+	for _, s := range e.Record.Shifts {
+		if s.Level == e.Levels[i].Name && len(here) < linesMax {
+			here, arms = append(here, s), append(arms, s.Variant)
+			for _, p := range s.Points {
+				if !slices.Contains(quantiles, p.Quantile) {
+					quantiles = append(quantiles, p.Quantile)
+				}
+			}
+		}
+	}
+	slices.Sort(quantiles)
+	for k, s := range here {
+		line := e.line(s.Variant, nil)
+		dots := Mark{Kind: Dot, Name: s.Variant + " ratio", Ink: line.Ink, Width: 3.6}
+		for _, p := range s.Points {
+			x := float64(slices.Index(quantiles, p.Quantile)) + 0.12*(float64(k)-float64(len(here)-1)/2)
+			at := Point{X: x, Y: p.Ratio.Estimate}
+			line.Points, dots.Points = append(line.Points, at), append(dots.Points, at)
+			low = min(low, p.Band.Low, p.Ratio.Low)
+			high = max(high, p.Band.High, p.Ratio.High)
+			v.Marks = append(v.Marks,
+				Mark{Kind: Line, Ink: line.Ink, Width: 1, Points: []Point{{X: x, Y: p.Band.Low}, {X: x,
+					Y: p.Band.High}}},
+				Mark{Kind: Line, Ink: line.Ink, Width: 3.2, Alpha: 0.8, Points: []Point{{X: x,
+					Y: p.Ratio.Low}, {X: x, Y: p.Ratio.High}}})
+		}
+		line.Alpha = 0.5
+		v.Marks = append(v.Marks, line, dots)
+	}
+	if len(here) == 0 {
+		v.Empty = "Percentiles were not compared at this level."
+	}
+	v.Legend = e.legend(arms, Line)
+	v.X = Axis{Low: -0.6, High: float64(len(quantiles)) - 0.4, Label: "percentile",
+		Text: func(x float64) string { return percentileText(quantiles[int(x)]) }}
+	for k := range quantiles {
+		v.X.Ticks = append(v.X.Ticks, float64(k))
+	}
+	v.Y = ratioAxis(low/1.01, high*1.01, 8, "ratio", ratioText)
+	v.Marks = append([]Mark{{Kind: Line, Ink: "ink", Width: 1, Alpha: 0.6,
+		Points: []Point{{X: v.X.Low, Y: 1}, {X: v.X.High, Y: 1}}}}, v.Marks...)
+	return v
+}
+
+// costView is what a request costs the server: CPU time, by process, user and system.
+func (e experiment) costView(i int) View {
+	v := View{Name: nameAt("cost", i), Title: "CPU per request at " + e.load(i),
+		Unit: "µs of the server's CPU time for each completed request, medians",
+		Foot: []string{"full colour: in user mode; pale: in the kernel",
+			"line: 95 % interval of the median of all",
+			"a bar ends at the median of all processes, and is divided as the medians of the parts are"}}
+	level, high := e.Levels[i].Name, 0.0
+	var names []string
+	for _, arm := range e.Record.Arms {
+		parts := e.pieces(arm.Name, level)
+		if len(parts) == 0 {
+			continue
+		}
+		y, x := len(v.Rows), 0.0
+		total, known := e.cell(arm.Name, level, "cpu")
+		scale := scaleOf(parts, total, known)
+		for _, part := range parts {
+			if !slices.Contains(names, part.Name) {
+				names = append(names, part.Name)
+			}
+			ink := fmt.Sprintf("a%d", slices.Index(names, part.Name)%6+1)
+			for k, us := range split(part) {
+				b := bar(cmp.Or(part.Name, "all"), y, x, x+us*scale, ink)
+				b.Alpha = []float64{0.95, 0.5}[k]
+				v.Marks, x = append(v.Marks, b), x+us*scale
+			}
+		}
+		row := Row{Label: format.PlainLine(arm.Name), Says: format.Micros(x)}
+		if high = max(high, x); known {
+			row.Says, high = format.Micros(total.Estimate), max(high, total.High)
+			if isSure(total) {
+				v.Marks = append(v.Marks, Mark{Kind: Line, Name: "interval", Ink: "ink", Width: 2,
+					Points: []Point{{X: total.Low, Y: float64(y)}, {X: total.High, Y: float64(y)}}})
+			}
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	for k, name := range names {
+		v.Legend = append(v.Legend, Key{Name: cmp.Or(format.PlainLine(name), "all processes"),
+			Ink: fmt.Sprintf("a%d", k%6+1), Kind: Rect})
+	}
+	if len(v.Rows) == 0 {
+		v.Empty = "The CPU time of the servers was not measured at this level."
+	}
+	v.X = linear(high, "µs per request", shortRate)
+	return v
+}
+
+// pieces are the named processes of an arm, or all together where there is no name. A tree's
+// processes stand for it where they are told one by one.
+func (e experiment) pieces(arm, level string) (all []lab.ProcessUse) {
+	var whole []lab.ProcessUse
+	for _, part := range e.Record.Parts {
+		if part.Arm != arm || part.Level != level {
+			continue
+		}
+		isTree := slices.ContainsFunc(e.Record.Parts, func(o lab.ProcessUse) bool {
+			return o.Arm == arm && o.Level == level && strings.HasPrefix(o.Name, part.Name+": ")
+		})
+		if whole = append(whole, part); part.Name != "" && !isTree {
+			all = append(all, part)
+		}
+	}
+	if len(all) == 0 {
+		return whole
+	}
+	return all
+}
+
+// split is a part's time in user mode and in the kernel, or all of it.
+func split(part lab.ProcessUse) []float64 {
+	user, system := float64(part.User), float64(part.System)
+	if math.IsNaN(user) || math.IsNaN(system) {
+		return []float64{known(float64(part.CPU)), 0}
+	}
+	return []float64{user, system}
+}
+
+// scaleOf is by what the parts are multiplied so that the bar ends at the median of the whole.
+func scaleOf(parts []lab.ProcessUse, whole stats.Interval, known bool) float64 {
+	sum := 0.0
+	for _, part := range parts {
+		for _, us := range split(part) {
+			sum += us
+		}
+	}
+	if !known || sum <= 0 {
+		return 1
+	}
+	return whole.Estimate / sum
+}
+
+// cell is the median of an arm at a level.
+func (e experiment) cell(arm, level, metric string) (stats.Interval, bool) {
+	for _, c := range e.Record.Cells {
+		if c.Arm == arm && c.Level == level && c.Metric == metric {
+			return c.Median, true
+		}
+	}
+	return stats.Interval{}, false
+}
+
+// unit is that of a measure.
+func (e experiment) unit(metric string) string {
+	for _, m := range e.Measures {
+		if m.Name == metric {
+			return m.Unit
+		}
+	}
+	return ""
+}

@@ -1,0 +1,157 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/page"
+)
+
+// shownSpectra are the distributions that the page's spectrum has.
+var shownSpectra = []string{"latency", "service", "error_latency", "iterations.time",
+	"iterations.failed_time", "phases.first_byte", "probe.latency"}
+
+// runSpectrum is all of a distribution at once.
+func runSpectrum(p page.RunPayload) View {
+	v := View{Name: "spectrum", Title: "Percentile spectrum",
+		Unit: "latency over percentile, log of 1/(1−p)",
+		Foot: []string{"each line ends where fewer than 10 values lie beyond", oneRun}}
+	var values []float64
+	most := 0.0
+	for _, s := range p.Spectra {
+		if !slices.Contains(shownSpectra, s.Of) || len(s.Points) == 0 || len(v.Marks) == linesMax {
+			continue
+		}
+		var points []Point
+		for _, at := range s.Points {
+			points = append(points, Point{X: percentileX(at[0]), Y: at[1]})
+			values, most = append(values, at[1]), max(most, at[0])
+		}
+		m := styled(len(v.Marks), s.Name, points)
+		v.Marks = append(v.Marks, m)
+		v.Legend = append(v.Legend, Key{Name: s.Name, Ink: m.Ink, Dash: m.Dash})
+		if s.Of == "latency" {
+			v.Foot = append([]string{fmt.Sprintf("n = %s", format.Plural(s.Count, "request"))}, v.Foot...)
+		}
+	}
+	if len(v.Marks) == 0 {
+		v.Empty = "No spectrum: " + spectrumWhy(p) + "."
+	}
+	v.X, v.Y = percentileAxis(most), timeAxis(values, "time")
+	return v
+}
+
+func spectrumWhy(p page.RunPayload) string {
+	for _, s := range p.Spectra {
+		if s.Of == "latency" && s.Why != "" {
+			return s.Why
+		}
+	}
+	return "nothing completed"
+}
+
+// heatView is latency over time: how many requests took how long, under lines of percentiles.
+func heatView(over []interval) View {
+	v := timeView("heat", "Latency over time",
+		"latency over time; colour: requests (both logarithmic)", over)
+	lines := []struct {
+		name, ink string
+		of        func(*result.Point) float64
+	}{{"p50", "c2", func(p *result.Point) float64 { return p.P50 }},
+		{"p99", "c4", func(p *result.Point) float64 { return p.P99 }},
+		{"max", "c7", func(p *result.Point) float64 { return p.Max }}}
+	boxes, values, top := heatBoxes(over)
+	for _, m := range boxes {
+		v.Marks = append(v.Marks, m)
+	}
+	timed := false
+	for i, l := range lines {
+		points := steps(over, func(p *result.Point) float64 {
+			if y := l.of(p); p.Completed > 0 && y > 0 {
+				timed = true
+				return y
+			}
+			return math.NaN()
+		})
+		for _, p := range points {
+			values = append(values, p.Y)
+		}
+		v.Marks = append(v.Marks, Mark{Kind: Line, Points: points, Ink: "paper", Width: 4.5, Alpha: 0.75},
+			Mark{Kind: Line, Name: l.name, Points: points, Ink: l.ink, Dash: i, Width: 2})
+		v.Legend = append(v.Legend, Key{Name: l.name, Ink: l.ink, Dash: i})
+	}
+	if !timed {
+		v.Empty = cmp.Or(v.Empty, "Nothing completed in any whole interval.")
+	}
+	if len(boxes) > 0 {
+		for _, s := range []int{0, 4, 8} {
+			n := int64(math.Round(max(1, math.Pow(top, float64(s)/(heatSteps-1)))))
+			name := format.Count(n)
+			if s == 8 {
+				name += " requests"
+			}
+			v.Legend = append(v.Legend, Key{Name: name, Ink: fmt.Sprintf("h%d", s), Kind: Rect})
+		}
+	}
+	v.Y = timeAxis(values, "latency")
+	return v
+}
+
+const (
+	heatSteps   = 9
+	heatColumns = 200 // that a picture has room for
+)
+
+// heatBoxes are the counts by time and latency, a mark for each shade, with the values that they
+// reach and the largest count. Many seconds are put together.
+func heatBoxes(over []interval) (marks []Mark, values []float64, top float64) {
+	type box struct {
+		from, to float64
+		bucket   int64
+		n        int64
+	}
+	var all []box
+	together := max(1, (len(over)+heatColumns-1)/heatColumns)
+	for group := range slices.Chunk(over, together) {
+		counts := map[int64]int64{}
+		for _, v := range group {
+			for _, h := range v.point.Heat {
+				counts[h[0]] += h[1]
+			}
+		}
+		for _, bucket := range slices.Sorted(maps.Keys(counts)) {
+			all = append(all, box{group[0].from, group[len(group)-1].point.T, bucket, counts[bucket]})
+		}
+	}
+	top = 1
+	for _, b := range all {
+		top = max(top, float64(b.n))
+	}
+	byShade := make([]Mark, heatSteps)
+	for _, b := range all {
+		shade := heatSteps - 1
+		if top > 1 {
+			shade = int(math.Round(math.Log(float64(b.n)) / math.Log(top) * (heatSteps - 1)))
+		}
+		low, high := bucketBound(b.bucket), bucketBound(b.bucket+1)
+		values = append(values, low, high)
+		byShade[shade].Points = append(byShade[shade].Points, Point{X: b.from, Y: low},
+			Point{X: b.to, Y: high})
+	}
+	for shade, m := range byShade {
+		if len(m.Points) > 0 {
+			m.Kind, m.Ink, m.Name = Rect, fmt.Sprintf("h%d", shade), "heat"
+			marks = append(marks, m)
+		}
+	}
+	return marks, values, top
+}
+
+// bucketBound is where a bucket of a heat map begins, in µs.
+func bucketBound(bucket int64) float64 { return metric.HeatBucketStart(bucket) / 1e3 }

@@ -1,0 +1,305 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+	"dyno/internal/view/page"
+)
+
+const (
+	oneRun   = "one run: it says nothing of the next one"
+	overTime = "time of the window, s"
+	shortest = 1e-3 // s that a rate is of, at least
+	linesMax = 5    // lines of a plot
+	rowsMax  = 40   // rows of a plot
+)
+
+// An interval is a point of the series with its beginning.
+type interval struct {
+	from  float64
+	point *result.Point
+}
+
+// ratedIntervals are the intervals of the series that are long enough for a rate and lie mostly
+// within the window.
+func ratedIntervals(r *result.Result) (all []interval) {
+	from := 0.0
+	for i := range r.Series {
+		p := &r.Series[i]
+		within := min(p.T, r.Window.MeasuredS) - from
+		if (within >= (p.T-from)/2 || i == 0) && p.T-from >= shortest {
+			all = append(all, interval{from, p})
+		}
+		from = p.T
+	}
+	return all
+}
+
+// steps are the corners of a line that has one value in each interval; NaN is a gap.
+func steps(all []interval, of func(*result.Point) float64) (points []Point) {
+	for i, v := range all {
+		if i > 0 && v.from > all[i-1].point.T {
+			points = append(points, Point{X: v.from, Y: math.NaN()})
+		}
+		y := of(v.point)
+		points = append(points, Point{X: v.from, Y: y}, Point{X: v.point.T, Y: y})
+	}
+	return points
+}
+
+// perSecond are the corners of a count of each interval as a rate.
+func perSecond(all []interval, of func(*result.Point) int64) (points []Point) {
+	for _, v := range all {
+		y := float64(of(v.point)) / (v.point.T - v.from)
+		points = append(points, Point{X: v.from, Y: y}, Point{X: v.point.T, Y: y})
+	}
+	return points
+}
+
+// Run returns the views of a run, the most important first. Those that a run of its kind has and
+// that show nothing say why (View.Empty).
+func Run(p page.RunPayload) []View {
+	r := p.Result
+	over := ratedIntervals(r)
+	all := []View{heatView(over), runSpectrum(p), throughputView(r, over)}
+	if r.Iterations != nil {
+		all = append(all, iterationsView(r, over))
+	}
+	all = append(all, codesView(over), errorsView(over), inFlightView(over), trafficView(over),
+		phasesView(p), statusView(r))
+	if len(r.Routes) > 0 {
+		all = append(all, routesView(r))
+	}
+	if r.Server != nil && len(r.Server.Processes) > 0 {
+		all = append(all, cpuView(r))
+	}
+	if r.Fleet != nil {
+		all = append(all, agentsView(r, over))
+	}
+	for i := range all {
+		all[i].About = p.Words.What + "; " + p.Words.How
+	}
+	return all
+}
+
+// timeView is a view over the window's time.
+func timeView(name, title, unit string, over []interval) View {
+	v := View{Name: name, Title: title, Unit: unit, Foot: []string{intervalsText(len(over)), oneRun}}
+	if len(over) == 0 {
+		v.Empty = "No interval of the window is long enough to show."
+		return v
+	}
+	end := over[len(over)-1].point.T
+	v.X = linearBetween(0, end, overTime, shortRate)
+	return v
+}
+
+func intervalsText(n int) string {
+	return fmt.Sprintf("n = %s of about 1 s", format.Plural(int64(n), "interval"))
+}
+
+// lines adds lines to a view, with a linear axis from 0, and the legend.
+func (v *View) lines(label string, text func(float64) string, none string, all ...Mark) {
+	high := 0.0
+	for _, m := range all {
+		for _, p := range m.Points {
+			if p.Y > high {
+				high = p.Y
+			}
+		}
+		v.Marks = append(v.Marks, m)
+		v.Legend = append(v.Legend, Key{Name: m.Name, Ink: m.Ink, Dash: m.Dash})
+	}
+	if high == 0 && v.Empty == "" {
+		v.Empty = none
+	}
+	v.Y = linear(high, label, text)
+}
+
+// styled is the i-th of several lines: its colour and its dash.
+func styled(i int, name string, points []Point) Mark {
+	return Mark{Kind: Line, Name: name, Points: points, Ink: lineInk(i), Dash: i, Width: 2}
+}
+
+func throughputView(r *result.Result, over []interval) View {
+	v := timeView("throughput", "Throughput", "requests/s over time", over)
+	if len(over) == 0 {
+		return v
+	}
+	var all []Mark
+	if r.Iterations == nil {
+		all = offeredLine(r)
+	}
+	all = append(all,
+		styled(1, "sent", perSecond(over, func(p *result.Point) int64 { return p.Sent })),
+		styled(0, "completed", perSecond(over, func(p *result.Point) int64 { return p.Completed })))
+	v.lines("requests/s", shortRate, "Nothing was sent.", all...)
+	return v
+}
+
+// offeredLine is the rate that an open plan asks for: corners of straight lines.
+func offeredLine(r *result.Result) []Mark {
+	if r.Model != result.OpenLoop {
+		return nil
+	}
+	rate := r.Plan.Rate.PerSecond()
+	end := r.Window.MeasuredS
+	if len(r.Plan.Stages) == 0 {
+		if r.Rate.Offered != nil {
+			rate = *r.Rate.Offered
+		}
+		if r.Iterations != nil && r.Iterations.Rate.Offered != nil {
+			rate = *r.Iterations.Rate.Offered
+		}
+		return []Mark{styled(3, "offered", []Point{{X: 0, Y: rate}, {X: end, Y: rate}})}
+	}
+	points := []Point{{X: 0, Y: rate}}
+	for _, s := range r.Plan.Stages {
+		last := points[len(points)-1]
+		points = append(points, Point{X: last.X + time.Duration(s.Duration).Seconds(),
+			Y: s.Rate.PerSecond()})
+	}
+	if last := points[len(points)-1]; last.X < end {
+		points = append(points, Point{X: end, Y: last.Y})
+	}
+	return []Mark{styled(3, "offered", points)}
+}
+
+func iterationsView(r *result.Result, over []interval) View {
+	v := timeView("iterations", "Iterations", "iterations/s over time", over)
+	if len(over) > 0 {
+		all := append(offeredLine(r),
+			styled(0, "completed", perSecond(over, func(p *result.Point) int64 { return p.Iterations })),
+			styled(1, "failed", perSecond(over, func(p *result.Point) int64 { return p.IterationsFailed })))
+		v.lines("iterations/s", shortRate, "No iteration ended in any second of the window.", all...)
+	}
+	return v
+}
+
+func errorsView(over []interval) View {
+	v := timeView("errors", "Errors", "errors/s over time", over)
+	if len(over) > 0 {
+		v.lines("errors/s", shortRate, "No error in any second of the window.",
+			styled(1, "errors", perSecond(over, func(p *result.Point) int64 { return p.Errors })))
+	}
+	return v
+}
+
+func inFlightView(over []interval) View {
+	v := timeView("in-flight", "In flight", "requests in flight at the end of each second", over)
+	var points []Point
+	for _, i := range over {
+		points = append(points, Point{X: i.point.T, Y: float64(i.point.InFlight)})
+	}
+	if len(over) > 0 {
+		v.lines("requests", shortRate, "Nothing was in flight at the end of any second.",
+			styled(0, "in flight", points))
+	}
+	return v
+}
+
+func trafficView(over []interval) View {
+	v := timeView("traffic", "Bytes", "bytes/s over time, headers and TLS included", over)
+	if len(over) > 0 {
+		v.lines("bytes/s", func(f float64) string { return trimZeros(format.Size(f)) },
+			"No byte was sent or received.",
+			styled(0, "in", perSecond(over, func(p *result.Point) int64 { return p.Received })),
+			styled(1, "out", perSecond(over, func(p *result.Point) int64 { return p.Written })))
+	}
+	return v
+}
+
+// codesView is responses a second by status code, the most frequent codes.
+func codesView(over []interval) View {
+	v := timeView("codes", "Status codes over time", "responses/s over time, logarithmic", over)
+	sums := map[string]int64{}
+	for _, i := range over {
+		for code, n := range i.point.Status {
+			sums[code] += n
+		}
+	}
+	known := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
+	})
+	if len(known) == 0 {
+		v.Empty = cmp.Or(v.Empty, "The result has no status codes by second.")
+		return v
+	}
+	if n := len(known); n > linesMax {
+		v.Foot = append(v.Foot, fmt.Sprintf("the %d most frequent of %d codes", linesMax, n))
+		known = known[:linesMax]
+	}
+	var values []float64
+	for i, code := range known {
+		points := perSecond(over, func(p *result.Point) int64 { return p.Status[code] })
+		for at := range points {
+			if points[at].Y == 0 {
+				points[at].Y = math.NaN() // a logarithm has no 0
+			}
+			values = append(values, points[at].Y)
+		}
+		m := styled(i, code, points)
+		v.Marks = append(v.Marks, m)
+		v.Legend = append(v.Legend, Key{Name: code, Ink: m.Ink, Dash: m.Dash})
+	}
+	v.Y = logarithmic(values, 1.3, 6, "responses/s", shortRate)
+	return v
+}
+
+// agentsView is the rate of each agent of a fleet.
+func agentsView(r *result.Result, over []interval) View {
+	v := timeView("agents", "The rate of each agent", "requests completed/s over time", over)
+	n := 0
+	for _, i := range over {
+		n = max(n, len(i.point.ByPart))
+	}
+	if n == 0 {
+		v.Empty = cmp.Or(v.Empty, "The result has no seconds of each agent.")
+		return v
+	}
+	if n > linesMax {
+		v.Foot = append(v.Foot, fmt.Sprintf("the first %d of %d agents", linesMax, n))
+	}
+	var all []Mark
+	for k := range min(n, linesMax) {
+		name := fmt.Sprintf("part %d", k+1)
+		if k < len(r.Fleet.Agents) {
+			name = format.Clip(format.PlainLine(r.Fleet.Agents[k].Name), 40)
+		}
+		all = append(all, styled(k, name, steps(over, func(p *result.Point) float64 {
+			if k >= len(p.ByPart) || p.ByPart[k] == nil {
+				return math.NaN()
+			}
+			return float64(*p.ByPart[k])
+		})))
+	}
+	for i := range all { // counts of intervals as rates
+		for at := range all[i].Points {
+			p := &all[i].Points[at]
+			p.Y /= lengthAt(over, at/2)
+		}
+	}
+	v.lines("requests/s", shortRate, "No agent completed anything.", all...)
+	return v
+}
+
+func lengthAt(over []interval, i int) float64 {
+	i = min(i, len(over)-1)
+	return over[i].point.T - over[i].from
+}
+
+// lineInk is the colour of the i-th line.
+func lineInk(i int) string { return fmt.Sprintf("c%d", i%8+1) }
+
+// joined are texts with a separator, without the empty ones.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
