@@ -138,13 +138,9 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
-<<<<<<< HEAD
 .: engine/load engine/loadplan engine/loadresult engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
 dynotest: . /
-=======
 release/image: / github.com/google/go-containerregistry
-.: /
->>>>>>> h-pack
 `
 
 func TestLayers(t *testing.T) {
