@@ -33,7 +33,10 @@ esac
 text=$(mktemp)
 trap 'rm -f "$text"' EXIT
 printf '<!-- dyno vs: %s -->\n### %s: %.12s against %.12s\n\n' "$name" "$name" "$DYNO_HEAD" "$DYNO_BASE" >"$text"
-repeat="dyno$(printf ' %q' "${command[@]}")"
+repeat=dyno # the command, with quotes where a shell needs them
+for word in "${command[@]}"; do
+  if [[ $word =~ ^[A-Za-z0-9_./:=@%+,~-]+$ ]]; then repeat+=" $word"; else repeat+=" ${word@Q}"; fi
+done
 if ! "$dyno" lab show --brief "$folder" 2>/dev/null |
     REPEAT=$repeat awk '/^`dyno lab run / { print "```\n" ENVIRON["REPEAT"] "\n```"; next } { print }' >>"$text"; then
   printf 'There is no comparison: dyno vs ended with exit code %s. The log of the job says why.\n' "$code" >>"$text"
