@@ -79,13 +79,14 @@ observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment: engine/check nearest redact result objective / go.yaml.in/yaml
+lab/experiment: engine/check nearest redact result objective stats / go.yaml.in/yaml
+lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/judge: engine/loadresult lab lab/experiment observe/probe result stats engine/loadplan /
-lab/run: engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/judge: engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
+lab/run: capacity lab/design engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
 capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /
@@ -111,7 +112,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/live view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/live view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys
@@ -125,6 +126,7 @@ bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
 bench/search: /
+bench/frontier/server: / golang.org/x/sys
 bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /
 lab/experiment/shipped/nginx-in-front-of-go/server: /

@@ -32,6 +32,10 @@ type Settings struct {
 	Confirm time.Duration // measured to confirm: 0 is three times Probe
 	Start   loadplan.Rate // the first rate to try: 0 is a fifth of a closed loop's
 	Within  float64       // of the bracket, high/low: 0 is 1.05
+
+	// Step is the factor of the first change of the rate, until a rate is met and one is not. The next
+	// changes are its square and so on, up to 2. 0 is 2; less is faster where Start is near the limit.
+	Step float64
 }
 
 // withDefaults is s with nothing left open but Start.
@@ -47,6 +51,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Within == 0 {
 		s.Within = 1.05
+	}
+	if s.Step == 0 {
+		s.Step = largestStep
 	}
 	return s
 }

@@ -20,7 +20,9 @@ const (
 	highest    = 24   // times the rate is doubled at most
 	repeats    = 3    // probes of which the most decide
 	stepDown   = 0.95 // when a confirmation fails
-	steps      = 10   // down, at most
+
+	largestStep = 2.0 // factor between two rates, until one is met and one is not
+	steps       = 10  // down, at most
 )
 
 // defaultErrors is met in addition when no objective says how many requests may
@@ -161,7 +163,8 @@ func roundRate(perSecond float64) loadplan.Rate {
 // bracketRate brackets, narrows and confirms.
 func (s *search) bracketRate(ctx context.Context) {
 	least := max(loadplan.Rate(float64(s.rate)/lowest), 1)
-	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; {
+	step := s.settings.Step
+	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; step = min(step*step, largestStep) {
 		if s.tryRate(ctx, rate); s.isOver() {
 			return
 		}
@@ -170,9 +173,9 @@ func (s *search) bracketRate(ctx context.Context) {
 			continue
 		}
 		if s.low == rate {
-			rate, doubled = 2*rate, doubled+1
+			rate, doubled = loadplan.Rate(step*float64(rate)), doubled+1
 		} else {
-			rate /= 2
+			rate = loadplan.Rate(float64(rate) / step)
 		}
 		switch {
 		case s.high == 0 && (doubled > highest || rate > loadplan.MaxRate*1000):

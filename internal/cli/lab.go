@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/lab"
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
@@ -83,10 +84,10 @@ func labRun(s streams, args []string) int {
 		e.Design.Seed = int64(f.seed)
 	}
 	if f.quick && f.resume == "" {
-		e = experiment.Quick(e)
+		e = design.Quick(e)
 	}
 	if f.rounds.n > 0 {
-		e = experiment.WithRounds(e, f.rounds.n)
+		e = design.WithRounds(e, f.rounds.n)
 	}
 	return s.runExperiment(context.Background(), e, f)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
@@ -73,7 +74,7 @@ func (s streams) checkExperiment(name string, start bool) int {
 	if start {
 		return s.rehearse(e)
 	}
-	quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
+	quick := (&labrun.Lab{Experiment: design.Quick(e)}).Intent()
 	_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
 		labreport.IntentText((&labrun.Lab{Experiment: e}).Intent()), labreport.ExtentText(quick))
 	if err != nil {

@@ -11,17 +11,21 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/session"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 )
 
 // initFlags is the command line of dyno lab init.
 type initFlags struct {
 	helpFlag
 	hurl string
+	from string
 }
 
 func (f *initFlags) groups() []group {
 	return []group{{"", []option{
+		{"from", "", "DIR", "the experiment that follows the screening in this folder", setText(&f.from)},
 		{"hurl", "", "FILE.hurl", "an experiment that runs this Hurl file", setText(&f.hurl)},
 		{"help", "h", "", "this", setSwitch(&f.help)}}}}
 }
@@ -36,6 +40,13 @@ func labInit(s streams, args []string) int {
 	if faults := append(p.faults, p.extraWords(1)...); len(faults) > 0 {
 		return s.refuseFlags("lab init", faults)
 	}
+	if f.from != "" && f.hurl != "" {
+		return s.refuseFlags("lab init", []error{errors.New("--from and --hurl: each writes another " +
+			"experiment; give one")})
+	}
+	if f.from != "" {
+		return s.initFollowUp(f.from, p.words)
+	}
 	name := "experiment.yaml"
 	if len(p.words) == 1 {
 		name = p.words[0]
@@ -47,6 +58,11 @@ func labInit(s streams, args []string) int {
 			return s.refuseFlags("lab init", joinedErrors(err))
 		}
 	}
+	return s.writeExperiment(name, text)
+}
+
+// writeExperiment writes a new experiment file, and says what to do with it.
+func (s streams) writeExperiment(name string, text []byte) int {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s is there already; give another name", name)
@@ -60,6 +76,32 @@ func labInit(s streams, args []string) int {
 	}
 	return s.printText(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
 		name, name, name))
+}
+
+// initFollowUp writes the experiment that follows the screening in dir. Relative paths in its file
+// are those of the screening's file, so it is written into the same folder.
+func (s streams) initFollowUp(dir string, words []string) int {
+	r, err := judge.Open(dir)
+	if err != nil {
+		return s.failWith(exitUsage, err)
+	}
+	here := r.Experiment.Here
+	name := filepath.Join(here, r.Name+"-follow-up.yaml")
+	if len(words) == 1 {
+		name = words[0]
+		if at, err := filepath.Abs(filepath.Dir(name)); err != nil || at != here {
+			return s.failWith(exitUsage, fmt.Errorf("%s: the files that the screening names are relative "+
+				"to its folder; write it into %s", name, here))
+		}
+	}
+	source, err := os.ReadFile(filepath.Join(dir, lab.SourceFile))
+	if err == nil {
+		source, err = judge.FollowUp(r, source)
+	}
+	if err != nil {
+		return s.failWith(exitUsage, fmt.Errorf("%s: %w", dir, err))
+	}
+	return s.writeExperiment(name, source)
 }
 
 // hurlStarter is an experiment file of that name to begin with, which runs a Hurl file.

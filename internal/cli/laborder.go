@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/view/labreport"
@@ -91,7 +92,7 @@ func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 		}
 		if err == nil {
 			o.Plan = labreport.IntentText((&labrun.Lab{Experiment: e}).Intent())
-			o.Quick = labreport.IntentText((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
+			o.Quick = labreport.IntentText((&labrun.Lab{Experiment: design.Quick(e)}).Intent())
 		}
 		all = append(all, o)
 	}
@@ -174,7 +175,7 @@ func conductExperiment(s streams, args []string) int {
 		return s.refuseFlags("lab run", faults)
 	}
 	if o.Quick {
-		e = experiment.Quick(e)
+		e = design.Quick(e)
 	}
 	return s.runExperiment(ctx, e, labFlags{quick: o.Quick, output: o.Dir})
 }

@@ -49,6 +49,8 @@ func (p *labProgress) showEvent(e labrun.Event) {
 		p.say("%s %s", e.Step, e.Arm)
 	case "unfit":
 		p.say("%s is not loaded: %s", e.Arm, e.Remark)
+	case "pilot":
+		p.say("the capacity of %s, for the rates", e.Arm)
 	case "ceiling":
 		p.say("the generator's own ceiling at %s", e.Level)
 	case "profile":
@@ -110,7 +112,9 @@ func (t *liveTable) erase() {
 func (p *labProgress) finishLine(e labrun.Event) {
 	t := e.Trial
 	round := fmt.Sprintf("round %d", e.Round)
-	if e.Round >= lab.ConfirmingRound {
+	if e.Round >= lab.SensitivityRound {
+		round = fmt.Sprintf("trying the generator %d", e.Round-lab.SensitivityRound+1)
+	} else if e.Round >= lab.ConfirmingRound {
 		round = fmt.Sprintf("confirming %d", e.Round-lab.ConfirmingRound+1)
 	}
 	if t.Attempt > 1 {

@@ -40,7 +40,7 @@ type Comparison struct {
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 }
 
-// An Effect is set where settings of a factor are compared: experiment.Contrast has the details.
+// An Effect is set where settings of a factor are compared: design.Contrast has the details.
 type Effect struct {
 	Factor  string `json:"factor,omitempty"`
 	With    string `json:"with,omitempty"`    // the other factor of an interaction

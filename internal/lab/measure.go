@@ -3,6 +3,7 @@ package lab
 import (
 	"slices"
 
+	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 )
 
@@ -18,6 +19,9 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	if t.Failure != nil || t.Result == nil {
 		return 0, false
 	}
+	if (t.Search != nil) != (m.Name == string(experiment.Capacity)) {
+		return 0, false // a search's other values are those of one of its rates
+	}
 	value = m.of(t)
 	return value, value > 0 // and so not NaN
 }
@@ -25,9 +29,14 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 // CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
 
+// InFlight is the name of the measure of requests in flight on average: rate × mean latency
+// (Little's law; Little, Operations Research 9, 1961).
+const InFlight = "in_flight"
+
 // Measures are all measures, in the order in which they are shown.
 var Measures = []Measure{
 	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
+	{string(experiment.Capacity), "req/s", 1, func(t *Trial) float64 { return t.Search.Certified }},
 	CPU,
 	{"generator_cpu", "µs/req", -1, func(t *Trial) float64 {
 		return t.Result.Generator.CPUPerRequest
@@ -60,6 +69,12 @@ var Measures = []Measure{
 		return 100 * share
 	}},
 	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.serverUse().Memory) / 1e6 }},
+	{InFlight, "requests", -1, func(t *Trial) float64 {
+		if t.Result.Latency == nil {
+			return 0
+		}
+		return t.Result.Rate.Completed * t.Result.Latency.Mean / 1e6
+	}},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
 		n, received := t.CountInWindow()
 		if n == 0 {

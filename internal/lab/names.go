@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"dyno/internal/lab/experiment"
 )
 
 // FileName is the name of a file, without its suffix, for an arm, a level, a process or the like:
@@ -54,4 +56,4 @@ func SafeName(name string) string {
 }
 
 // ControlMark is the ending of a control's name.
-const ControlMark = " (A/A)"
+const ControlMark = experiment.ControlMark

@@ -78,6 +78,7 @@ type Preparation struct {
 	Arms     []Arm           `json:"arms"`
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
+	Chosen   *ChosenRates    `json:"chosen_rates,omitempty"`    // absent: no level has a share
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, for the probes
 	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers executed
 	Served   *Agreement      `json:"served,omitempty"`          // absent: no server counts
@@ -98,7 +99,9 @@ type Findings struct {
 	Profiles   []TakenProfile    `json:"profiles,omitempty"`
 	Published  []PublishedFigure `json:"published,omitempty"`
 	Gate       *GateOutcome      `json:"gate,omitempty"`
-	Cautions   []string          `json:"cautions"` // what a reader must know first
+	Frontier   *Frontier         `json:"frontier,omitempty"`    // absent: too few open levels
+	Sensitive  *Sensitivity      `json:"sensitivity,omitempty"` // absent: it was not asked for
+	Cautions   []string          `json:"cautions"`              // what a reader must know first
 }
 
 // A State is how far an experiment has come.
@@ -157,6 +160,14 @@ type Arm struct {
 type Ceiling struct {
 	Level      string  `json:"level"`
 	Throughput float64 `json:"throughput"` // req/s
+}
+
+// ChosenRates are the rates of levels that the file gives as shares of the smallest capacity, which
+// is that of Arm.
+type ChosenRates struct {
+	Arm      string             `json:"arm"`
+	Capacity float64            `json:"capacity_per_s"` // of a closed workload on as many connections
+	Rates    map[string]float64 `json:"rates_per_s"`    // by level
 }
 
 // A Cell is an arm at a level: the median of its trials for one measure.

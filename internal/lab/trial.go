@@ -26,7 +26,8 @@ type Trial struct {
 	Failure *Failure       `json:"failure,omitempty"` // absent: it was measured
 	ReadyS  float64        `json:"ready_s,omitempty"` // from the start to the first expected answer
 	Warmup  *Warmup        `json:"warmup,omitempty"`
-	Result  *result.Result `json:"result,omitempty"`
+	Result  *result.Result `json:"result,omitempty"`     // of a search, its last confirmation
+	Search  *Search        `json:"search,omitempty"`     // absent: the level has no find
 	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, from the check before
 	Served  *Served        `json:"served,omitempty"`     // absent: the server does not count
 
@@ -55,6 +56,8 @@ type Warmup struct {
 	Steady Answer    `json:"steady,omitempty"`
 	CoV    float64   `json:"cov,omitempty"`   // variation of the last seconds' throughput
 	Rates  []float64 `json:"rates,omitempty"` // completed requests of each second
+
+	Throughput float64 `json:"throughput,omitempty"` // completed requests a second, of all of it
 }
 
 // An Answer is yes, no or unknown.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/stats"
 )
 
 // A checker finds faults that decoding cannot find: names that do not exist, impossible values, and
@@ -15,6 +17,8 @@ type checker struct {
 	*decoder
 	stat  func(path string) error // checks that a file exists
 	found map[string]int          // how often a fragment was reported: see addMisuse
+
+	entries []int // of each level, its place in the file's list
 }
 
 // Patterns of names that become parts of file names, commands or templates.
@@ -189,14 +193,13 @@ func (c *checker) checkLevels() {
 		"%d are given; %d are possible", len(c.Levels), maxLevels)
 	seen := map[string]bool{}
 	for i, l := range c.Levels {
-		at := fmt.Sprintf("levels[%d]", i)
+		at := fmt.Sprintf("levels[%d]", c.entries[i])
 		c.addFaultIf(!nameOf.MatchString(l.Name), at+".name", "%q is not a name; write %s", l.Name,
 			nameRule)
 		c.addFaultIf(seen[l.Name], at+".name",
 			"another level is called %s; give each a name of its own", l.Name)
 		seen[l.Name] = true
-		c.addFaultIf(l.Arrival != "" && !l.IsOpen(), at+".arrival",
-			"there are arrivals only at a rate; give rate")
+		c.checkLoad(at, l)
 		c.addFaultIf(l.Requests > 0 && l.Requests < l.Connections, at+".requests",
 			"%d requests cannot use %d connections", l.Requests, l.Connections)
 		c.addFaultIf(l.Connections < Count(c.Design.Clients.Count), at+".connections",
@@ -215,9 +218,9 @@ func (c *checker) checkFactors() {
 		c.addFaultIf(true, "factors", "%d are given; %d are possible", n, maxFactors)
 		c.Factors = c.Factors[:maxFactors]
 	}
-	c.addFaultIf(c.Design.Screen && len(c.Factors) < fewestScreened, "design.screen",
+	c.addFaultIf(c.Design.Screen && len(c.Factors) < stats.FewestScreened, "design.screen",
 		"is for %d factors or more; all combinations of %d are few enough: leave it out",
-		fewestScreened, len(c.Factors))
+		stats.FewestScreened, len(c.Factors))
 	for _, f := range c.Factors {
 		at := joinPath("factors", f.Name)
 		_, isVerb := verbs[f.Name]

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"dyno/internal/stats"
 )
 
 // checkVariants checks every definition, and that all can be expanded.
@@ -48,8 +50,8 @@ func (c *checker) countVariants(d Definition) int {
 			factors++
 		}
 	}
-	if c.Design.Screen && factors >= fewestScreened {
-		return len(screeningRuns(factors))
+	if c.Design.Screen && factors >= stats.FewestScreened {
+		return len(stats.FoldOver(factors))
 	}
 	return n
 }
@@ -59,7 +61,7 @@ func (c *checker) countVariants(d Definition) int {
 func (c *checker) checkNameClashes() {
 	of := map[string]Variant{}
 	for _, v := range Expand(c.Experiment) {
-		for _, name := range []string{v.Name, v.Name + controlMark} {
+		for _, name := range []string{v.Name, v.Name + ControlMark} {
 			had, is := of[name]
 			if is && !slices.Equal(had.Factors, v.Factors) {
 				c.addFaultIf(true, "factors",
@@ -140,9 +142,10 @@ func (c *checker) checkGenerator(at string, d Definition) {
 		"with isolation: none it would "+
 			"be told of the first level alone; leave one, or isolate the trials")
 	for i, l := range c.Levels {
-		more := l.Requests > 0 || l.IsOpen() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
-		c.addFaultIf(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
-			"leave out what else there is but name and timeout", at)
+		more := l.Requests > 0 || l.IsOpen() || l.IsSearch() || l.Pipeline > 1 || l.Reconnect > 0 ||
+			l.HTTP != HTTPAuto
+		c.addFaultIf(more, fmt.Sprintf("levels[%d]", c.entries[i]), "%s is told of connections and "+
+			"threads alone; leave out what else there is but name and timeout", at)
 	}
 }
 

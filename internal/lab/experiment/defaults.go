@@ -32,6 +32,11 @@ func (w *Warmup) setDefaults() {
 
 func (c *Clients) setDefaults() { *c = Clients{Count: 1, Isolate: NoNamespace} }
 
+// LeastRounds is the fewest rounds that can show a difference at 5 %, whatever the number of
+// comparisons. The signs of six rounds have 2⁶ combinations, of which a clear difference has two.
+// With fewer rounds even the widest interval covers less than 95 %.
+const LeastRounds = 6
+
 func (s *Short) setDefaults() { *s = Short{Rounds: LeastRounds, Measure: Duration(time.Second)} }
 
 // quickLevels is how many levels --quick keeps: a file has the most important ones first.
@@ -62,8 +67,9 @@ func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(30 * time.Second)} 
 
 func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * time.Second)} }
 
-// derive sets what depends on the rest of the file.
-func (e *Experiment) derive() {
+// derive sets what depends on the rest of the file. It returns the place of each level in the
+// file's list, where one with several rates stands for several.
+func (e *Experiment) derive() (entries []int) {
 	if len(e.Workload.Expect.Status) == 0 {
 		e.Workload.Expect.Status = Statuses{{200, 299}}
 	}
@@ -72,6 +78,7 @@ func (e *Experiment) derive() {
 		e.Levels = make([]Level, 1)
 		e.Levels[0].setDefaults()
 	}
+	entries = e.separateRates()
 	for i := range e.Levels {
 		e.Levels[i].derive()
 	}
@@ -88,8 +95,10 @@ func (e *Experiment) derive() {
 		d.MaxRounds = max(30, d.Rounds)
 	}
 	if q := &e.Design.Quick; q.Levels == nil {
-		for _, l := range e.Levels[:min(len(e.Levels), quickLevels)] {
-			q.Levels = append(q.Levels, l.Name)
+		for i, l := range e.Levels {
+			if entries[i] < quickLevels {
+				q.Levels = append(q.Levels, l.Name)
+			}
 		}
 	}
 	for i := range e.Variants {
@@ -97,17 +106,22 @@ func (e *Experiment) derive() {
 			e.Variants[i].Value.Processes[j].derive()
 		}
 	}
+	return entries
 }
 
 func (l *Level) derive() {
 	switch {
 	case l.Name != "":
+	case l.IsSearch():
+		l.Name = "max"
+	case l.Share > 0:
+		l.Name = shareName("load", l.Share)
 	case l.IsOpen():
-		l.Name = "r" + strconv.FormatFloat(float64(l.Rate), 'f', -1, 64)
+		l.Name = "r" + l.Rate.String()
 	default:
 		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
 	}
-	if l.IsOpen() && l.Arrival == "" {
+	if (l.IsOpen() || l.IsSearch()) && l.Arrival == "" {
 		l.Arrival = "constant"
 	}
 }

@@ -20,12 +20,15 @@ type Variant struct {
 	declared []string // all factors, mentioned or not
 }
 
+// ControlMark is the ending of the name of an A/A arm.
+const ControlMark = " (A/A)"
+
 // A Setting is a factor and its value.
 type Setting struct{ Factor, Value string }
 
 // Expand returns every variant of e, in the file's order. The last factor varies fastest. A factor
 // multiplies only those definitions whose templates mention it. A screening has a fraction of the
-// combinations (screeningRuns).
+// combinations (stats.FoldOver).
 func Expand(e *Experiment) []Variant {
 	var all []Variant
 	for _, d := range e.Variants {
@@ -44,7 +47,7 @@ func expandOne(e *Experiment, d Entry[Definition]) []Variant {
 			factors = append(factors, f)
 		}
 	}
-	if e.isScreened(factors) {
+	if e.IsScreened(factors) {
 		return expandScreened(all[0], factors)
 	}
 	for _, f := range factors {
@@ -78,8 +81,8 @@ func mentionedBy(d Definition) map[string]bool {
 	return words
 }
 
-// value is v's value of a factor.
-func (v Variant) value(factor string) (string, bool) {
+// ValueOf is v's value of a factor.
+func (v Variant) ValueOf(factor string) (string, bool) {
 	for _, s := range v.Factors {
 		if s.Factor == factor {
 			return s.Value, true
@@ -124,7 +127,7 @@ func Baseline(name string, v Variant, among []Variant) (Variant, bool) {
 // agreesWith reports whether no factor has different values in a and b.
 func (v Variant) agreesWith(w Variant) bool {
 	for _, s := range v.Factors {
-		if value, has := w.value(s.Factor); has && value != s.Value {
+		if value, has := w.ValueOf(s.Factor); has && value != s.Value {
 			return false
 		}
 	}

@@ -86,6 +86,9 @@ type Design struct {
 	// Screen runs a fraction of the combinations of factors, which have two values each.
 	Screen bool `json:"screen,omitempty"`
 
+	// Sensitivity measures one cell again with other settings of the generator.
+	Sensitivity bool `json:"sensitivity,omitempty"`
+
 	Baseline  string   `json:"baseline"` // the variant that others are compared with
 	AA        bool     `json:"aa"`       // the baseline a second time, as a control
 	Isolation string   `json:"isolation" one:"process,none"`
@@ -191,8 +194,13 @@ type Level struct {
 	// Requests is how many requests are measured, instead of design.measure.
 	Requests Count `json:"requests,omitempty" range:"1,1125899906842624"`
 
+	// Find makes each trial a search: for the highest rate that meets these objectives.
+	Find Objective `json:"find,omitempty"`
+
 	Connections Count     `json:"connections" range:"1,1048576"`
-	Rate        Rate      `json:"rate,omitempty"` // a second, in all; 0: closed
+	Rate        Rate      `json:"rate,omitempty"`  // a second, in all; 0: closed
+	Share       Share     `json:"share,omitzero"`  // or that share of the smallest capacity
+	Rates       *Rates    `json:"rates,omitempty"` // or several; derive makes a level of each
 	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
 	Reconnect   Reconnect `json:"reconnect,omitzero"`
 	HTTP        string    `json:"http" one:"auto,1.0,1.1,2,3"`
@@ -202,7 +210,10 @@ type Level struct {
 }
 
 // IsOpen reports whether requests have intended start times of their own.
-func (l Level) IsOpen() bool { return l.Rate > 0 }
+func (l Level) IsOpen() bool { return l.Rate > 0 || l.Share > 0 }
+
+// IsSearch reports whether its trials search a rate. Each has a capacity, and no other measure.
+func (l Level) IsSearch() bool { return l.Find != "" }
 
 // The modes of the fairness check.
 const (

@@ -104,7 +104,7 @@ func (v Variant) programs() (all []string) {
 	for _, c := range commands {
 		found, _ := findMentions(string(c[0]))
 		early := !slices.ContainsFunc(found, func(m mention) bool {
-			_, isFactor := v.value(m.verb)
+			_, isFactor := v.ValueOf(m.verb)
 			return m.verb != "env" && m.verb != "dyno" && !isFactor
 		})
 		program, err := c[0].renderWith(r.words)

@@ -72,6 +72,9 @@ type Rate float64
 // maxRate is more than one machine can do.
 const maxRate = 100_000_000
 
+// String is the rate as a number.
+func (r Rate) String() string { return strconv.FormatFloat(float64(r), 'f', -1, 64) }
+
 // UnmarshalText reads "5000", "5k" or "5k/s".
 func (r *Rate) UnmarshalText(b []byte) error {
 	f, ok := parseNumber(strings.TrimSuffix(string(b), "/s"))

@@ -55,8 +55,8 @@ func readSource(name string, r io.Reader, stat func(string) error) (*Experiment,
 		return nil, Faults{*fault}
 	}
 	d.decodeExperiment(root, e)
-	e.derive()
-	(&checker{e, d, stat, map[string]int{}}).checkAll()
+	entries := e.derive()
+	(&checker{e, d, stat, map[string]int{}, entries}).checkAll()
 	if len(d.faults) > 0 {
 		return nil, d.faults.sortFaults()
 	}

@@ -40,7 +40,8 @@ func (c *checker) checkReferences() {
 		c.addFaultIf(len(c.Gate.Metrics) == 0, "gate.metrics", "the list is empty; then nothing is gated")
 		findRepeated(c, "gate.metrics", c.Gate.Metrics)
 		for i, m := range c.Gate.Metrics {
-			judged := c.hasFault("design.metrics") || slices.Contains(c.Design.Metrics, m)
+			judged := c.hasFault("design.metrics") || slices.Contains(c.Design.Metrics, m) ||
+				m == Capacity && slices.ContainsFunc(c.Levels, Level.IsSearch)
 			c.addFaultIf(!judged, fmt.Sprintf("gate.metrics[%d]", i),
 				"%s is not one of design.metrics, %s", m,
 				strings.Join(metricNames(c.Design.Metrics), ", "))

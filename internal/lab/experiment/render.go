@@ -99,7 +99,7 @@ func newRenderer(v Variant, x Values) *renderer {
 		words[name] = func() any { return value }
 	}
 	for _, f := range v.declared {
-		value, mentioned := v.value(f)
+		value, mentioned := v.ValueOf(f)
 		if !mentioned && (words[f] != nil || !factorOf.MatchString(f)) {
 			continue // Read rejects such a name
 		}

@@ -22,7 +22,7 @@ func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
 	byPlace := groupTrials(trials)
 	for _, l := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
-			if l.IsOpen() {
+			if l.IsOpen() || l.IsSearch() {
 				continue
 			}
 			var cell [][]float64

@@ -43,9 +43,7 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
 			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
 	}
-	if len(r.Looks) > 0 {
-		all = append(all, lookCaution(r))
-	}
+	all = append(all, loadCautions(r)...)
 	if n := countGrade(trials, lab.GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
@@ -70,6 +68,18 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	if slow, fast, uneven := frequencyRange(trials); uneven {
 		say("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU time grows as "+
 			"it falls", slow, fast)
+	}
+	return all
+}
+
+// loadCautions are about rounds that were added, servers that queue, and the generator.
+func loadCautions(r *lab.Record) []string {
+	all := queueCautions(r)
+	if s := r.Sensitive; s != nil && s.Matters {
+		all = append(all, s.Sentence)
+	}
+	if len(r.Looks) > 0 {
+		all = append(all, lookCaution(r))
 	}
 	return all
 }

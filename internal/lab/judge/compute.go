@@ -25,14 +25,20 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 		}
 	}
 	r.Parts = processUses(q, cells)
-	for _, t := range trials {
-		r.Trials = append(r.Trials, t.Summary())
+	r.Sensitive = sensitivityOf(r, trials)
+	compared := slices.DeleteFunc(slices.Clone(trials), func(t *lab.Trial) bool {
 		r.SpentS += t.TookS
+		return t.TriesGenerator()
+	})
+	for _, t := range compared {
+		r.Trials = append(r.Trials, t.Summary())
 	}
+	trials = compared
 	r.Objectives = objectivesMet(q, cells)
 	r.Sampler = samplerCost(trials)
 	r.Programs, r.Served = programsRun(trials), countAgreement(trials)
 	r.Advice = adviceFor(r, trials)
+	r.Frontier = frontierOf(r, cells, r.Verdicts)
 	r.Published = besidePublished(r, r.Experiment.Published)
 	r.Cautions = cautionsOf(r, trials)
 }
@@ -59,7 +65,7 @@ func processUses(q scope, cells byCell) (all []lab.ProcessUse) {
 			used := map[string][]result.Usage{}
 			for _, round := range cells.roundNumbers() {
 				t := cells.bestTrial(arm.name, level, round)
-				if t == nil {
+				if t == nil || t.Search != nil { // whose rate is another for each variant
 					continue
 				}
 				for _, u := range sumByName(t.ServerProcesses()) {

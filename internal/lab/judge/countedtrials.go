@@ -26,7 +26,7 @@ func PairLogs(c lab.Comparison, trials []*lab.Trial) []float64 {
 // SelectBatch returns the trials of the first batch, or those of the second batch of a gate.
 func SelectBatch(trials []*lab.Trial, second bool) (all []*lab.Trial) {
 	for _, t := range trials {
-		if (t.Round >= lab.ConfirmingRound) == second {
+		if (t.Round >= lab.ConfirmingRound) == second && !t.TriesGenerator() {
 			all = append(all, t)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/design"
 	"dyno/internal/stats"
 )
 
 // contrastsOf are the comparisons of factors that the loaded arms allow.
-func contrastsOf(r *lab.Record) []experiment.Contrast {
+func contrastsOf(r *lab.Record) []design.Contrast {
 	if r.Experiment == nil {
 		return nil
 	}
@@ -20,7 +20,7 @@ func contrastsOf(r *lab.Record) []experiment.Contrast {
 			loaded = append(loaded, a.Name)
 		}
 	}
-	return experiment.Contrasts(r.Experiment, loaded)
+	return design.Contrasts(r.Experiment, loaded)
 }
 
 // contrastsByMeasure are the comparisons of factors at a level by one measure. floor is by how much

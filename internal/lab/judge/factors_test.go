@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
@@ -27,7 +28,7 @@ func factorial(t *testing.T, seed uint64, rounds int, noise, log, together float
 		loaded = append(loaded, v.Name)
 		q.arms = append(q.arms, scopeArm{name: v.Name})
 	}
-	q.contrasts = experiment.Contrasts(e, loaded)
+	q.contrasts = design.Contrasts(e, loaded)
 	random := rand.New(rand.NewPCG(seed, 24))
 	var trials []*lab.Trial
 	for round := 1; round <= rounds; round++ {
@@ -146,7 +147,7 @@ func screening(seed uint64, rounds int, noise, size float64) (scope, []*lab.Tria
 		loaded = append(loaded, v.Name)
 		q.arms = append(q.arms, scopeArm{name: v.Name})
 	}
-	q.contrasts = experiment.Contrasts(e, loaded)
+	q.contrasts = design.Contrasts(e, loaded)
 	random := rand.New(rand.NewPCG(seed, 24))
 	var trials []*lab.Trial
 	for round := 1; round <= rounds; round++ {

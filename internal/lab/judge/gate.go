@@ -30,6 +30,8 @@ func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
 	g := &Gate{record: record, scope: scopeOf(record)}
 	rule := record.Experiment.Gate
 	g.scope.metrics, g.scope.margin = rule.Metrics, float64(rule.Margin)
+	g.scope.setLevels(record.Experiment.Levels)
+	g.scope.keepGated(rule.Metrics)
 	g.scope.contrasts = nil // a gate is about variants
 	for i, arm := range g.scope.arms {
 		if arm.control {
@@ -46,6 +48,15 @@ func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
 		}
 	}
 	return g
+}
+
+// keepGated leaves only the metrics of a gate at each level.
+func (q *scope) keepGated(metrics []experiment.Metric) {
+	for level, all := range q.at {
+		q.at[level] = slices.DeleteFunc(all, func(m experiment.Metric) bool {
+			return !slices.Contains(metrics, m)
+		})
+	}
 }
 
 // JudgeFirst computes the outcome from the first batch of the trials.
@@ -216,7 +227,7 @@ func (g *Gate) unloadedArms() (gaps []string) {
 func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
 	for _, arm := range g.scope.arms {
 		for _, level := range g.scope.levels {
-			for _, m := range g.scope.metrics {
+			for _, m := range g.scope.judgedAt(level) {
 				c := lab.Comparison{Metric: string(m), Level: level, Variant: arm.name, Baseline: arm.baseline}
 				if arm.baseline != "" && !arm.control && !containsLike(all, c) {
 					gaps = append(gaps, c.Place()+" was never measured")

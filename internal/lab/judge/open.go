@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 )
 
@@ -64,10 +65,13 @@ func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment,
 		}
 	}
 	if r.Quick {
-		e = experiment.Quick(e)
+		e = design.Quick(e)
 	}
 	if r.Rounds > 0 {
-		e = experiment.WithRounds(e, r.Rounds)
+		e = design.WithRounds(e, r.Rounds)
+	}
+	if r.Chosen != nil {
+		e = design.WithRates(e, r.Chosen.Rates)
 	}
 	return e, nil
 }

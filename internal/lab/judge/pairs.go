@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -16,10 +17,11 @@ type scope struct {
 	metrics   []experiment.Metric
 	margin    float64
 	levels    []string
+	at        map[string][]experiment.Metric // of each level
 	arms      []scopeArm
-	contrasts []experiment.Contrast // of factors
-	screen    bool                  // contrasts are those of a screening
-	look      int                   // for which time verdicts are looked at, from 1
+	contrasts []design.Contrast // of factors
+	screen    bool              // contrasts are those of a screening
+	look      int               // for which time verdicts are looked at, from 1
 }
 
 // A scopeArm is an arm and its baseline; "" if it is not compared.
@@ -54,7 +56,7 @@ func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool)
 // allPairs are all comparisons of these trials, in the order of the table.
 func (q scope) allPairs(cells byCell) (all []*paired) {
 	for _, level := range q.levels {
-		for _, name := range q.metrics {
+		for _, name := range q.judgedAt(level) {
 			if m, known := lab.MeasureNamed(string(name)); known {
 				all = append(all, q.pairsByMeasure(cells, m, level)...)
 			}
@@ -145,14 +147,14 @@ func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired 
 	p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
 	for _, round := range cells.roundNumbers() {
-		p.addRound(cells, m, round, []experiment.Pair{{Variant: arm, Baseline: baseline}})
+		p.addRound(cells, m, round, []design.Pair{{Variant: arm, Baseline: baseline}})
 	}
 	return p
 }
 
 // addRound adds the mean of the pairs' log ratios in a round. A round in which a pair has no trials
 // counts for nothing, and one in which a trial lacks the measure is missing.
-func (p *paired) addRound(cells byCell, m lab.Measure, round int, pairs []experiment.Pair) {
+func (p *paired) addRound(cells byCell, m lab.Measure, round int, pairs []design.Pair) {
 	p.row = append(p.row, math.NaN())
 	sum, counted := 0.0, 0
 	var trials []*lab.Trial
@@ -192,7 +194,10 @@ func noteDoubts(c *lab.Comparison, m lab.Measure, trials ...*lab.Trial) {
 			return t.Result != nil && to(t.Result.Generator.Bound())
 		})
 	}
-	if bound(func(k result.Kind) bool { return k == result.Limit }) {
+	searched := slices.ContainsFunc(trials, func(t *lab.Trial) bool {
+		return t.Search != nil && t.Search.End == lab.ClientBound
+	})
+	if searched || bound(func(k result.Kind) bool { return k == result.Limit }) {
 		c.ClientBound = true
 	} else if bound(func(k result.Kind) bool { return k == result.HeldUp }) {
 		c.Disturbed++
@@ -215,9 +220,7 @@ func scopeOf(r *lab.Record) scope {
 	d := r.Experiment.Design
 	q := scope{metrics: d.Metrics, margin: float64(d.Margin), screen: d.Screen,
 		look: len(r.Looks) + 1}
-	for _, l := range r.Experiment.Levels {
-		q.levels = append(q.levels, l.Name)
-	}
+	q.setLevels(r.Experiment.Levels)
 	for _, a := range r.Arms {
 		if len(a.Missing) == 0 && a.Unfit == "" {
 			q.arms = append(q.arms, scopeArm{a.Name, a.Baseline, a.Control})
@@ -225,6 +228,23 @@ func scopeOf(r *lab.Record) scope {
 	}
 	q.contrasts = contrastsOf(r)
 	return q
+}
+
+// setLevels sets what is judged at which level.
+func (q *scope) setLevels(levels []experiment.Level) {
+	q.levels, q.at = nil, map[string][]experiment.Metric{}
+	for _, l := range levels {
+		q.levels = append(q.levels, l.Name)
+		q.at[l.Name] = design.MetricsAt(q.metrics, l)
+	}
+}
+
+// judgedAt is what is judged at a level.
+func (q scope) judgedAt(level string) []experiment.Metric {
+	if q.at == nil {
+		return q.metrics
+	}
+	return q.at[level]
 }
 
 // MinRounds is how many rounds a 95 % interval needs.

@@ -17,7 +17,7 @@ func (q scope) rankAll(trials []*lab.Trial, verdicts []lab.Comparison) (all []la
 	cells := groupTrials(trials)
 	var pairs []*paired
 	for _, level := range q.levels {
-		for _, name := range q.metrics {
+		for _, name := range q.judgedAt(level) {
 			m, _ := lab.MeasureNamed(string(name)) // a test checks that every name has a measure
 			rank, ok := q.rankLevel(cells, level, m)
 			if !ok {

@@ -92,7 +92,7 @@ func bandOf(v, alone stats.Interval) stats.Interval {
 // shiftQuantiles are the trial's quantiles at shiftAt, in µs; NaN for those that it has too few
 // requests for; nil if it measured none.
 func shiftQuantiles(t *lab.Trial) []float64 {
-	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil {
+	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil || t.Search != nil {
 		return nil
 	}
 	all, err := t.Result.Latency.Quantiles(shiftAt)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 )
 
@@ -14,6 +16,7 @@ import (
 type arm struct {
 	lab.Arm
 	variant experiment.Variant
+	tune    func(*loadplan.Plan) // changes settings of the generator; nil: none
 }
 
 // findArms makes the arms. It also records the variants that are not available here, with the
@@ -32,7 +35,7 @@ func (r *running) findArms() error {
 		r.recordArms()
 		return fmt.Errorf("%s: %w", judge.Unloaded(r.record), ErrNothingLeft)
 	}
-	for _, a := range experiment.Arms(r.Experiment, here) {
+	for _, a := range design.Arms(r.Experiment, here) {
 		r.arms = append(r.arms, &arm{variant: a.Variant, Arm: lab.Arm{Name: a.Name,
 			Description: a.Description, Control: a.AA, Baseline: a.Baseline}})
 	}
@@ -109,7 +112,7 @@ func (r *running) restoreChecks() {
 
 // armNamed returns the arm of that name; nil if there is none.
 func (r *running) armNamed(name string) *arm {
-	for _, a := range r.arms {
+	for _, a := range append(slices.Clip(r.arms), r.tuned...) {
 		if a.Name == name {
 			return a
 		}

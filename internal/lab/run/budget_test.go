@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 	"dyno/internal/lab"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/design"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,7 +61,7 @@ func TestRoundsAfterTheBudget(t *testing.T) {
 	}
 	l := b.lab(dir, text)
 	l.Resume, l.Rounds = true, 9
-	l.Experiment = experiment.WithRounds(l.Experiment, l.Rounds)
+	l.Experiment = design.WithRounds(l.Experiment, l.Rounds)
 	if r := b.run(t.Context(), l); r.State != lab.Complete || r.RoundsRun() != 9 {
 		t.Errorf("%s after %d rounds", r.State, r.RoundsRun())
 	}

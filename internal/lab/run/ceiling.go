@@ -54,7 +54,7 @@ func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experim
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(e.Levels), func(l experiment.Level) bool {
-		return l.IsOpen() || l.HTTP == experiment.HTTP2 || l.HTTP == experiment.HTTP3
+		return l.IsOpen() || l.IsSearch() || l.HTTP == experiment.HTTP2 || l.HTTP == experiment.HTTP3
 	})
 }
 

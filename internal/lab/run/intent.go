@@ -5,8 +5,10 @@ import (
 	"dyno/internal/lab/judge"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 )
 
@@ -17,8 +19,8 @@ type Intent struct {
 	Levels            []experiment.Level
 	Rounds            int
 	Done              int // trials that are already stored
-	Estimate          experiment.Estimate
-	Warnings          []experiment.Warning
+	Estimate          design.Estimate
+	Warnings          []design.Warning
 }
 
 // Intent plans the experiment without starting anything.
@@ -38,7 +40,9 @@ func (l *Lab) Intent() Intent {
 			here = append(here, v)
 		}
 	}
-	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settlingTime(e))
+	i.Estimate = design.Time(e, design.Cells(e, here), startTime+settlingTime(e))
+	i.Estimate.Least += sensitivityTime(e)
+	i.Estimate.Most += sensitivityTime(e)
 	again := time.Duration(repeated * float64(i.Estimate.Most))
 	if d := e.Design; d.Budget > 0 { // nothing is repeated after it
 		again = min(again, max(time.Duration(d.Budget)-i.Estimate.Most, 0))
@@ -50,13 +54,16 @@ func (l *Lab) Intent() Intent {
 		first := timeBeforeTrials(e, here)
 		i.Estimate.Least, i.Estimate.Most = i.Estimate.Least+first, i.Estimate.Most+first
 	}
-	i.Warnings = experiment.Warnings(e, here)
+	i.Warnings = design.Warnings(e, here)
 	return i
 }
 
 // timeBeforeTrials estimates the time of checks and ceilings, before the first trial.
 func timeBeforeTrials(e *experiment.Experiment, here []experiment.Variant) time.Duration {
 	first := time.Duration(len(ceilingLevels(e, here))) * ceilingTime
+	if slices.ContainsFunc(e.Levels, func(l experiment.Level) bool { return l.Share > 0 }) {
+		first += time.Duration(len(here)) * (startTime + pilotTime)
+	}
 	if e.Fairness.Mode != experiment.Off {
 		first += time.Duration(len(here)) * checkTime
 	}

@@ -67,7 +67,7 @@ type Lab struct {
 
 // An Event is a step of an experiment. Fields that do not apply are zero.
 type Event struct {
-	Step   string // build, check, unfit, ceiling, trial, done or profile
+	Step   string // build, check, unfit, pilot, ceiling, trial, done or profile
 	Arm    string
 	Level  string
 	Round  int
@@ -83,6 +83,7 @@ type running struct {
 	folder  lab.Folder
 	record  *lab.Record
 	arms    []*arm
+	tuned   []*arm // that try settings of the generator
 	trials  []*lab.Trial
 	stored  map[lab.AttemptKey]bool // the stored trials
 	hashes  hasher
@@ -123,6 +124,9 @@ func (r *running) runSteps(ctx context.Context) error {
 		if err := r.prepareVariants(ctx); err != nil {
 			return err
 		}
+		if err := r.chooseRates(ctx); err != nil {
+			return err
+		}
 		r.measureCeilings(ctx)
 		r.record.Checked = ctx.Err() == nil
 		if err := r.folder.WriteJSON(lab.RecordFile, r.record); err != nil {
@@ -133,6 +137,9 @@ func (r *running) runSteps(ctx context.Context) error {
 		return err
 	}
 	if err := r.decideGate(ctx); err != nil {
+		return err
+	}
+	if err := r.trySettings(ctx); err != nil {
 		return err
 	}
 	r.takeProfiles(ctx)
@@ -263,6 +270,7 @@ func (r *running) resumeFolder() error {
 	r.record.State, r.record.Plan, r.record.Experiment = lab.Running, now.Plan, now.Experiment
 	r.record.Fleet = now.Fleet // the same agents; their bus may have moved
 	r.record.Rounds = now.Rounds
+	r.setRates(old.Chosen)
 	if r.trials, err = r.folder.ReadTrials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/design"
 )
 
 // Who adds rounds after the verdicts were seen has another chance to find a difference. The record
@@ -39,7 +39,7 @@ func TestRoundsAddedAfterALook(t *testing.T) {
 			r := b.run(ctx, b.lab(dir, c.text))
 			for _, rounds := range c.rounds {
 				l := b.lab(dir, c.text)
-				l.Experiment, l.Rounds, l.Resume = experiment.WithRounds(l.Experiment, rounds), rounds, true
+				l.Experiment, l.Rounds, l.Resume = design.WithRounds(l.Experiment, rounds), rounds, true
 				r = b.run(t.Context(), l)
 				if n := len(r.Trials); n != rounds*8 || r.State != lab.Complete {
 					t.Errorf("%s with %d trials, not %d", r.State, n, rounds*8)
@@ -75,7 +75,7 @@ func TestRoundsBeyondTheBudget(t *testing.T) {
 		t.Fatalf("%s with %d trials", r.State, len(r.Trials))
 	}
 	l := b.lab(dir, text)
-	l.Experiment, l.Rounds, l.Resume = experiment.WithRounds(l.Experiment, 3), 3, true
+	l.Experiment, l.Rounds, l.Resume = design.WithRounds(l.Experiment, 3), 3, true
 	if r := b.run(t.Context(), l); r.State != lab.Complete || len(r.Trials) != 24 {
 		t.Errorf("%s with %d trials", r.State, len(r.Trials))
 	}

@@ -40,7 +40,7 @@ func plan(e *experiment.Experiment, f *filling, l experiment.Level, w experiment
 		p.CPUs = nil
 	}
 	p.Threads = generatorThreads(l, cpus)
-	if l.IsOpen() {
+	if l.Rate > 0 { // one with a share of a capacity has none yet
 		p.Rate, p.Arrival = loadplan.RatePerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = loadplan.Seconds(e.Design.Measure)

@@ -39,7 +39,7 @@ func (r *running) takeProfiles(ctx context.Context) {
 	for _, a := range r.loadableArms() {
 		for _, l := range r.Experiment.Levels {
 			for _, kind := range want.Kinds {
-				if a.Control {
+				if a.Control || l.IsSearch() {
 					continue
 				}
 				t, p := r.storedProfile(had, lab.TakenProfile{Arm: a.Name, Level: l.Name, Kind: kind})

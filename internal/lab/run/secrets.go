@@ -134,6 +134,9 @@ func (c concealer) trial(t *lab.Trial) {
 		d.Before, d.After = c.text(d.Before), c.text(d.After)
 	}
 	c.texts(t.Killed)
+	if t.Search != nil {
+		t.Search.Reason = c.said(t.Search.Reason)
+	}
 	if t.Result != nil {
 		t.Result.Conceal(c.known)
 	}

@@ -104,6 +104,9 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 		setFailure(t, "start", err)
 		return
 	}
+	if a.tune != nil {
+		a.tune(&p)
+	}
 	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
 	ctx, stop := withServerAlive(ctx, stand)
 	defer stop()
@@ -118,7 +121,7 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	if len(p.Requests) == 1 && !p.HasHoles() && !p.Target.TLS && own {
 		t.Wire = before.WireBytes.Mean
 	}
-	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
+	if err := r.warmAndMeasure(ctx, t, l, p, kept, stand); err != nil {
 		return
 	}
 	if r.Experiment.Fairness.Mode != experiment.Off {
@@ -163,8 +166,8 @@ func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness
 }
 
 // warmAndMeasure warms the server up and measures with p. The result stores the plan kept.
-func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept loadplan.Plan,
-	stand Stand) error {
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment.Level,
+	p, kept loadplan.Plan, stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
 	if err == nil && w != nil && first.Requests.Completed == 0 {
@@ -180,10 +183,14 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 		setFailure(t, "measure", err)
 		return err
 	}
-	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
+	if l.IsSearch() {
+		t.Result, err = r.searchRate(ctx, t, l, p, run)
+	} else {
+		t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
+	}
 	t.Meanwhile = recorded()
 	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
-	if err == nil && t.Result.Requests.Completed == 0 {
+	if err == nil && t.Result != nil && t.Result.Requests.Completed == 0 {
 		err = nothingCompleted(t.Result)
 	}
 	if err = deathOr(ctx, err); err != nil {

@@ -42,7 +42,7 @@ func warmUp(ctx context.Context, run result.Runner, p loadplan.Plan,
 	if err != nil {
 		return nil, nil, err
 	}
-	w.TookS = r.Window.MeasuredS
+	w.TookS, w.Throughput = r.Window.MeasuredS, r.Rate.Completed
 	return w, r, nil
 }
 

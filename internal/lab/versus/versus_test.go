@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	labdesign "dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 )
 
@@ -164,7 +165,7 @@ func TestTimes(t *testing.T) {
 			if l.Precision > 0 && (d.Precision != l.Precision || d.MaxRounds != 1000) {
 				t.Errorf("%+v", d)
 			}
-			for _, w := range experiment.Warnings(e, experiment.Expand(e)) {
+			for _, w := range labdesign.Warnings(e, experiment.Expand(e)) {
 				t.Errorf("%d servers, %+v: %s: %s", servers, l, w.About, w.Message)
 			}
 		}

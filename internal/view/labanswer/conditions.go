@@ -41,7 +41,10 @@ func loadsText(levels []experiment.Level) []string {
 	var all []string
 	for _, l := range levels[:min(len(levels), most)] {
 		s := format.Plural(int64(l.Connections), "connection")
-		if l.IsOpen() {
+		switch {
+		case l.IsSearch():
+			s = "the highest rate with " + format.PlainLine(string(l.Find)) + " on " + s
+		case l.IsOpen():
 			s = format.Exact3(float64(l.Rate)) + "/s on " + s
 		}
 		all = append(all, s)

@@ -20,6 +20,9 @@ type phrase struct {
 var phrases = map[string]phrase{
 	"throughput": {"throughput", "answers", "fewer requests/s", "more requests/s",
 		"as many requests/s as"},
+	"capacity": {"capacity", "takes", "less load", "more load", "the load of"},
+	lab.InFlight: {"requests in flight", "has", "fewer requests in flight",
+		"more requests in flight", "as many requests in flight as"},
 	"cpu": {"CPU per request", "needs", "less CPU per request", "more CPU per request",
 		"the CPU per request of"},
 	"generator_cpu": {"generator's CPU per request", "costs the generator",
@@ -89,7 +92,7 @@ func valueText(metric, unit string, v float64) string {
 		return format.Size(v * 1e6)
 	case strings.HasPrefix(unit, "bytes"):
 		return format.Size(v)
-	case metric == "throughput" || metric == "iterations":
+	case metric == "throughput" || metric == "iterations" || metric == "capacity":
 		return format.Digits3(v) + "/s"
 	case unit == "%":
 		return format.FinePercent(v / 100)

@@ -51,6 +51,9 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return refusedStep(r, a.NotLoaded[refused], run)
 	}
 	switch {
+	case r.Experiment != nil && r.Experiment.Design.Screen && len(judge.StandingOut(r)) > 0:
+		return step("run all combinations of the factors that stand out", "dyno lab init --from "+
+			format.ShellQuote(folderOf(r)))
 	case len(a.Groups) == 0:
 		return step("write a second variant into the file, to compare with", run.again)
 	case weight(a.Groups[0]) < 2:

@@ -6,8 +6,8 @@
 // whose name ends in Section returns a part of a report.
 //
 //	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
-//	               findings.go (fairness, grades, profiles, method), shift.go, serversettings.go,
-//	               programs.go, correction.go
+//	               findings.go (fairness, grades, profiles, method), loads.go, shift.go,
+//	               serversettings.go, programs.go, correction.go
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
@@ -16,6 +16,7 @@ package labreport
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -41,7 +42,8 @@ type section struct {
 func sections(r *lab.Record) []section {
 	all := []section{
 		unavailableSection(r), verdictSection(r), shiftSection(r), gateSection(r),
-		objectiveSection(r), medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
+		objectiveSection(r), capacitySection(r), frontierSection(r), sensitivitySection(r),
+		medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
 		gradeSection(r), publishedSection(r), programSection(r),
 	}
 	all = append(all, profileSections(r)...)
@@ -299,7 +301,8 @@ func medianSection(r *lab.Record) section {
 		return section{}
 	}
 	head := []string{"level", "variant"}
-	metrics := append([]experiment.Metric{}, r.Experiment.Design.Metrics...)
+	metrics := slices.DeleteFunc(slices.Clone(r.Experiment.Design.Metrics),
+		func(m experiment.Metric) bool { return m == experiment.Capacity }) // it has its own section
 	for _, m := range metrics {
 		head = append(head, fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}

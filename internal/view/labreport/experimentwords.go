@@ -1,6 +1,7 @@
 package labreport
 
 import (
+	"cmp"
 	"fmt"
 
 	"dyno/internal/lab"
@@ -83,11 +84,13 @@ func comparisonSentence(c lab.Comparison) string {
 func levelText(l experiment.Level) string {
 	connections := format.Plural(int64(l.Connections), "connection")
 	s := "closed, " + connections
-	if l.IsOpen() {
-		law := l.Arrival
-		if law == "" {
-			law = "constant"
-		}
+	law := cmp.Or(l.Arrival, "constant")
+	switch {
+	case l.IsSearch():
+		s = "a search for the highest rate with " + string(l.Find) + ", " + law + ", " + connections
+	case l.Share > 0:
+		s = "open, " + l.Share.String() + " of the smallest capacity, " + law + ", " + connections
+	case l.IsOpen():
 		s = "open, " + format.Exact3(float64(l.Rate)) + "/s " + law + ", " + connections
 	}
 	if l.Pipeline > 1 {

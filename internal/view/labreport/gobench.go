@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -21,6 +22,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return "ns/op", 1e3
 	case m.Unit == "µs" || m.Unit == "µs/req":
 		return m.Name + "-ns/op", 1e3
+	case m.Name == string(experiment.Capacity): // req/s is throughput
+		return "capacity-req/s", 1
 	case m.Unit == "MB":
 		return m.Name + "-B", 1e6
 	case m.Unit == "%":

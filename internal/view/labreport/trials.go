@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -12,6 +13,10 @@ import (
 
 // TrialLine is what a trial measured, in a line: its throughput, and what a request cost.
 func TrialLine(t *lab.Trial) string {
+	if t.Search != nil {
+		return fmt.Sprintf("%s/s certified in %s", format.Digits3(t.Search.Certified),
+			format.Plural(int64(len(t.Search.Probes)), "probe"))
+	}
 	s := format.Digits3(t.Result.Rate.Completed) + " requests/s"
 	if cpu, ok := lab.CPU.Value(t); ok {
 		s += ", " + format.Micros(cpu) + " CPU a request"

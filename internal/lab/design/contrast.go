@@ -1,6 +1,10 @@
-package experiment
+package design
 
-import "slices"
+import (
+	"slices"
+
+	"dyno/internal/lab/experiment"
+)
 
 // A Contrast compares two settings of a factor while all other factors are held alike, or the
 // effect of two settings together with that of each alone (an interaction).
@@ -34,8 +38,8 @@ const eachAlone = "each alone"
 // Contrasts returns the comparisons of factors of e, as far as the variants that are loaded have
 // them: for every two values of a factor the later one against the earlier one, and after all of
 // these the interactions of every two factors, of their values against the first ones.
-func Contrasts(e *Experiment, loaded []string) (all []Contrast) {
-	variants := slices.DeleteFunc(Expand(e), func(v Variant) bool {
+func Contrasts(e *experiment.Experiment, loaded []string) (all []Contrast) {
+	variants := slices.DeleteFunc(experiment.Expand(e), func(v experiment.Variant) bool {
 		return !slices.Contains(loaded, v.Name)
 	})
 	var groups []contrastGroup
@@ -47,11 +51,11 @@ func Contrasts(e *Experiment, loaded []string) (all []Contrast) {
 			}
 		}
 		for _, f := range e.Factors {
-			if len(g.variants) > 0 && g.variants[0].has(f.Name) {
+			if len(g.variants) > 0 && hasFactor(g.variants[0], f.Name) {
 				g.factors = append(g.factors, f)
 			}
 		}
-		g.screened = e.isScreened(g.factors)
+		g.screened = e.IsScreened(g.factors)
 		if len(g.variants) > 0 {
 			g.of = d.Name + " "
 			groups = append(groups, g)
@@ -68,9 +72,9 @@ func Contrasts(e *Experiment, loaded []string) (all []Contrast) {
 	return append(all, interactions...)
 }
 
-// has reports whether v has a value of a factor.
-func (v Variant) has(factor string) bool {
-	_, is := v.value(factor)
+// hasFactor reports whether v has a value of a factor.
+func hasFactor(v experiment.Variant, factor string) bool {
+	_, is := v.ValueOf(factor)
 	return is
 }
 
@@ -84,8 +88,8 @@ func (g contrastGroup) contrasts() (effects, interactions []Contrast) {
 // A contrastGroup is the variants of one definition.
 type contrastGroup struct {
 	of       string // what names begin with
-	factors  []Entry[[]string]
-	variants []Variant
+	factors  []experiment.Entry[[]string]
+	variants []experiment.Variant
 	screened bool // a fraction of the combinations is run
 }
 
@@ -110,9 +114,10 @@ func (g contrastGroup) mainEffects() (all []Contrast) {
 }
 
 // withValue is the variant that has base instead of value, and is v otherwise.
-func (g contrastGroup) withValue(v Variant, factor, value, base string) (Variant, bool) {
-	if had, is := v.value(factor); !is || had != value {
-		return Variant{}, false
+func (g contrastGroup) withValue(v experiment.Variant,
+	factor, value, base string) (experiment.Variant, bool) {
+	if had, is := v.ValueOf(factor); !is || had != value {
+		return experiment.Variant{}, false
 	}
 	want := slices.Clone(v.Factors)
 	for i, s := range want {
@@ -120,9 +125,11 @@ func (g contrastGroup) withValue(v Variant, factor, value, base string) (Variant
 			want[i].Value = base
 		}
 	}
-	i := slices.IndexFunc(g.variants, func(w Variant) bool { return slices.Equal(w.Factors, want) })
+	i := slices.IndexFunc(g.variants, func(w experiment.Variant) bool {
+		return slices.Equal(w.Factors, want)
+	})
 	if i < 0 {
-		return Variant{}, false
+		return experiment.Variant{}, false
 	}
 	return g.variants[i], true
 }
@@ -149,7 +156,7 @@ func restOf(values []string) []string { return values[min(1, len(values)):] }
 
 // fours are two pairs for each four variants that have x or the first value of f, and y or the
 // first value of h, and are alike otherwise.
-func (g contrastGroup) fours(f, h Entry[[]string], x, y string) (all []Pair) {
+func (g contrastGroup) fours(f, h experiment.Entry[[]string], x, y string) (all []Pair) {
 	for _, both := range g.variants {
 		onlyY, has := g.withValue(both, f.Name, x, f.Value[0])
 		onlyX, also := g.withValue(both, h.Name, y, h.Value[0])

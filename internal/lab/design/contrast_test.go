@@ -1,10 +1,12 @@
-package experiment
+package design
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"dyno/internal/lab/experiment"
 )
 
 const factored = `version: 1
@@ -40,7 +42,7 @@ func shortPair(name string) string {
 func TestContrasts(t *testing.T) {
 	e := mustRead(t, factored)
 	var all, most []string
-	for _, v := range Expand(e) {
+	for _, v := range experiment.Expand(e) {
 		all = append(all, v.Name)
 		if v.Name != "nginx log=off workers=4" {
 			most = append(most, v.Name)
@@ -84,7 +86,7 @@ func TestContrastsOfDefinitions(t *testing.T) {
 		"  plain: {url: \"http://127.0.0.1:8081/\"}\n"+
 		"  go: {url: \"http://127.0.0.1:8082/{{log}}\"}\n", 1))
 	var loaded, got []string
-	for _, v := range Expand(e) {
+	for _, v := range experiment.Expand(e) {
 		loaded = append(loaded, v.Name)
 	}
 	for _, c := range Contrasts(e, loaded) {

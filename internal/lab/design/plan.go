@@ -1,10 +1,12 @@
-package experiment
+package design
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"dyno/internal/lab/experiment"
 )
 
 // An Arm is a variant that takes part in an experiment. An A/A arm is the baseline a second time:
@@ -13,27 +15,24 @@ type Arm struct {
 	Name     string // the variant's, or that and "(A/A)"
 	AA       bool
 	Baseline string // name of the arm it is compared with; "" for none
-	Variant
+	experiment.Variant
 }
-
-// controlMark is the ending of an A/A arm's name.
-const controlMark = " (A/A)"
 
 // A Cell is an arm at a level. Each round has one trial of every cell.
 type Cell struct {
 	Arm   Arm
-	Level Level
+	Level experiment.Level
 }
 
 // Arms returns the arms of variants, which are the available ones of e. If the design has A/A, a
 // control follows each baseline that some variant is compared with. An experiment without
 // comparisons has a control of its first variant.
-func Arms(e *Experiment, variants []Variant) []Arm {
+func Arms(e *experiment.Experiment, variants []experiment.Variant) []Arm {
 	compared := map[string]bool{}
 	var arms []Arm
 	for _, v := range variants {
 		arm := Arm{Name: v.Name, Variant: v}
-		if b, found := Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
+		if b, found := experiment.Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
 			arm.Baseline = b.Name
 			compared[b.Name] = true
 		}
@@ -44,7 +43,8 @@ func Arms(e *Experiment, variants []Variant) []Arm {
 	}
 	for i := len(arms) - 1; i >= 0 && e.Design.AA; i-- {
 		if name := arms[i].Name; compared[name] {
-			control := Arm{Name: name + controlMark, AA: true, Baseline: name, Variant: arms[i].Variant}
+			control := Arm{Name: name + experiment.ControlMark, AA: true, Baseline: name,
+				Variant: arms[i].Variant}
 			arms = slices.Insert(arms, i+1, control)
 		}
 	}
@@ -52,7 +52,7 @@ func Arms(e *Experiment, variants []Variant) []Arm {
 }
 
 // Cells returns all cells of e, levels varying fastest.
-func Cells(e *Experiment, variants []Variant) []Cell {
+func Cells(e *experiment.Experiment, variants []experiment.Variant) []Cell {
 	var cells []Cell
 	for _, arm := range Arms(e, variants) {
 		for _, l := range e.Levels {
@@ -64,18 +64,33 @@ func Cells(e *Experiment, variants []Variant) []Cell {
 
 // Comparisons is the number of verdicts of e: variants other than baselines and contrasts of
 // factors, for each level and metric. Controls do not count.
-func Comparisons(e *Experiment, variants []Variant) int {
+func Comparisons(e *experiment.Experiment, variants []experiment.Variant) int {
 	names := make([]string, len(variants))
 	for i, v := range variants {
 		names[i] = v.Name
 	}
 	compared := len(Contrasts(e, names))
 	for _, v := range variants {
-		if b, found := Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
+		if b, found := experiment.Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
 			compared++
 		}
 	}
-	return compared * len(e.Levels) * len(e.Design.Metrics)
+	measures := 0
+	for _, l := range e.Levels {
+		measures += len(MetricsAt(e.Design.Metrics, l))
+	}
+	return compared * measures
+}
+
+// MetricsAt are those of metrics that a level is judged by. One that searches has a capacity and
+// nothing else: all other measures would be of another rate for each variant.
+func MetricsAt(metrics []experiment.Metric, l experiment.Level) []experiment.Metric {
+	if l.IsSearch() {
+		return []experiment.Metric{experiment.Capacity}
+	}
+	return slices.DeleteFunc(slices.Clone(metrics), func(m experiment.Metric) bool {
+		return m == experiment.Capacity
+	})
 }
 
 // An Estimate is the duration of an experiment: Least if every warm-up is as short as possible and
@@ -87,19 +102,25 @@ type Estimate struct {
 
 // Time estimates the duration of e with these cells. start is the time to start, check and stop a
 // server.
-func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
-	d, cells := e.Design, len(all)
-	trial := func(warmup Duration) time.Duration {
-		return start + time.Duration(warmup) + time.Duration(d.Measure) + time.Duration(d.Cooldown)
+func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
+	d := e.Design
+	least, most := time.Duration(0), time.Duration(0) // of a round
+	for _, c := range all {
+		measure := [2]time.Duration{time.Duration(d.Measure), time.Duration(d.Measure)}
+		if c.Level.IsSearch() {
+			measure = [2]time.Duration{searchLeast * measure[0], searchMost * measure[1]}
+		}
+		rest := start + time.Duration(d.Cooldown)
+		least += rest + time.Duration(d.Warmup.Min) + measure[0]
+		most += rest + time.Duration(d.Warmup.Max) + measure[1]
 	}
-	most := max(d.Rounds, d.MaxRounds)
 	x := Estimate{
-		Trials: cells * d.Rounds,
-		Least:  multiplyTime(trial(d.Warmup.Min), cells*d.Rounds),
-		Most:   multiplyTime(trial(d.Warmup.Max), cells*most),
+		Trials: len(all) * d.Rounds,
+		Least:  multiplyTime(least, d.Rounds),
+		Most:   multiplyTime(most, max(d.Rounds, d.MaxRounds)),
 	}
 	if d.Budget > 0 { // the current round is finished
-		x.Most = min(x.Most, time.Duration(d.Budget)+multiplyTime(trial(d.Warmup.Max), cells))
+		x.Most = min(x.Most, time.Duration(d.Budget)+most)
 		x.Least = min(x.Least, x.Most)
 	}
 	if e.Profile != nil {
@@ -115,9 +136,23 @@ func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
 	return x
 }
 
+// How long a search takes, in windows: two probes, and the confirmation, which is twice as long,
+// each with a fifth of it as warm-up; or eight probes, some of them extended, and two
+// confirmations.
+const (
+	searchLeast = 5
+	searchMost  = 20
+)
+
+// searchWindow is the shortest window in which a queue above the limit grows enough to be seen.
+const searchWindow = 2 * time.Second
+
+// longest is more than anybody waits for.
+const longest = 366 * 24 * time.Hour
+
 // multiplyTime is n times d, at most a year.
 func multiplyTime(d time.Duration, n int) time.Duration {
-	return time.Duration(min(float64(d)*float64(n), float64(maxTime)))
+	return time.Duration(min(float64(d)*float64(n), float64(longest)))
 }
 
 // A Warning is what an experimenter must know of a design before it is run.
@@ -126,30 +161,29 @@ type Warning struct {
 	Message string
 }
 
-// LeastRounds is the fewest rounds that can show a difference at 5 %, whatever the number of
-// comparisons. The signs of six rounds have 2⁶ combinations, of which a clear difference has two.
-// With fewer rounds even the widest interval covers less than 95 %.
-const LeastRounds = 6
-
 // Warnings returns the warnings on e with the variants that are available.
-func Warnings(e *Experiment, variants []Variant) (all []Warning) {
+func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Warning) {
 	warn := func(is bool, about, format string, args ...any) {
 		if is {
 			all = append(all, Warning{about, fmt.Sprintf(format, args...)})
 		}
 	}
 	d, m := e.Design, Comparisons(e, variants)
-	few := d.Rounds < LeastRounds && d.Precision == 0 && !d.Screen
+	few := d.Rounds < experiment.LeastRounds && d.Precision == 0 && !d.Screen
 	warn(few, "design.rounds", "with %d of them the least p is %.3g %%, which is above 5 %%: "+
 		"whatever differs, no verdict can say so; it takes %d",
-		d.Rounds, 200*math.Pow(2, -float64(d.Rounds)), LeastRounds)
-	warn(d.Order == Sequential, "design.order",
+		d.Rounds, 200*math.Pow(2, -float64(d.Rounds)), experiment.LeastRounds)
+	warn(d.Order == experiment.Sequential, "design.order",
 		"sequential: whatever drifts meanwhile looks like a difference of servers; %s does not",
-		Interleaved)
+		experiment.Interleaved)
 	warn(!d.AA, "design.aa",
 		"without the A/A arm nothing tells how large a difference this machine makes of none")
-	warn(d.Isolation == Shared, "design.isolation",
+	warn(d.Isolation == experiment.Shared, "design.isolation",
 		"none: a server keeps what an earlier trial left in it, and rounds are not independent")
+	warn(slices.ContainsFunc(e.Levels, experiment.Level.IsSearch) &&
+		time.Duration(d.Measure) < searchWindow, "design.measure",
+		"%v: a search (find) in such windows takes a rate that is slightly too high for one that is "+
+			"met; give %v or more", d.Measure, searchWindow)
 	shared := slices.ContainsFunc(d.CPUs.Generator, func(c int) bool {
 		return slices.Contains(d.CPUs.Server, c)
 	})
@@ -157,10 +191,10 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 		"generator and server share a CPU: each is measured together with the other")
 	warn(m == 0, "variants", "there is nothing to compare with the baseline, %s", d.Baseline)
 	start := time.Second
-	full := e.Time(Cells(e, variants), start)
+	full := Time(e, Cells(e, variants), start)
 	unlimited := *e
 	unlimited.Design.Budget = 0
-	least := unlimited.Time(Cells(e, variants), start).Least
+	least := Time(&unlimited, Cells(e, variants), start).Least
 	warn(d.Budget > 0 && least > full.Least, "design.budget",
 		"%v is not enough for %d rounds, which take %v",
 		d.Budget, d.Rounds, least.Round(time.Second))
@@ -169,29 +203,48 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 
 // WithRounds is e with exactly so many rounds, whatever its file says of rounds, precision and
 // budget.
-func WithRounds(e *Experiment, rounds int) *Experiment {
+func WithRounds(e *experiment.Experiment, rounds int) *experiment.Experiment {
 	q := *e
 	q.Design.Rounds, q.Design.MaxRounds, q.Design.Precision, q.Design.Budget = rounds, 0, 0, 0
+	return &q
+}
+
+// WithRates is e with the rates of levels that were given as shares, by the names of the levels.
+func WithRates(e *experiment.Experiment, rates map[string]float64) *experiment.Experiment {
+	q := *e
+	q.Levels = slices.Clone(e.Levels)
+	for i := range q.Levels {
+		l := &q.Levels[i]
+		if rate, known := rates[l.Name]; known && l.Share > 0 {
+			l.Rate, l.Share = experiment.Rate(rate), 0
+		}
+	}
 	return &q
 }
 
 // Quick shortens e to a test run: few rounds, few levels, short windows, and without variants that
 // take long to build, as design.quick says. It never exceeds what the file asks for otherwise. Its
 // intervals are wide.
-func Quick(e *Experiment) *Experiment {
+func Quick(e *experiment.Experiment) *experiment.Experiment {
 	q := *e
 	d := &q.Design
-	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
+	shorten := func(t *experiment.Duration, most time.Duration) {
+		*t = min(*t, experiment.Duration(most))
+	}
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
 	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so not longer
-	shorten(&d.Measure, time.Duration(d.Quick.Measure))
+	window := time.Duration(d.Quick.Measure)
+	if slices.ContainsFunc(e.Levels, experiment.Level.IsSearch) {
+		window = max(window, searchWindow)
+	}
+	shorten(&d.Measure, window)
 	shorten(&d.Cooldown, 100*time.Millisecond)
-	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l Level) bool {
+	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l experiment.Level) bool {
 		return !slices.Contains(d.Quick.Levels, l.Name)
 	})
 	for i := range q.Levels {
-		if e.Workload.DataOrder != Once { // which has as many as there are rows for
+		if e.Workload.DataOrder != experiment.Once { // which has as many as there are rows for
 			q.Levels[i].Requests = 0 // as many as fit into the window
 		}
 	}

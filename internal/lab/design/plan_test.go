@@ -1,0 +1,173 @@
+package design
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/lab/experiment"
+)
+
+func everything(t *testing.T) *experiment.Experiment {
+	t.Helper()
+	text, err := os.ReadFile("../experiment/testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustRead(t, string(text))
+}
+
+func mustRead(t *testing.T, text string) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Read("x.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+const smallest = "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}}\n"
+
+func TestCells(t *testing.T) {
+	e := everything(t)
+	variants := experiment.Expand(e)
+	e.Design.AA = true
+	var arms []string
+	for _, a := range Arms(e, variants[:3]) {
+		arms = append(arms, fmt.Sprint(a.Name, a.AA))
+	}
+	want := []string{"runningfalse", "app gomaxprocs=1 dump=truefalse",
+		"app gomaxprocs=1 dump=true (A/A)true", "app gomaxprocs=1 dump=falsefalse"}
+	if !slices.Equal(arms, want) {
+		t.Errorf("%q", arms)
+	}
+	if n := len(Cells(e, variants[:3])); n != 4*13 {
+		t.Errorf("%d cells", n)
+	}
+	// running and four of again, against app; four of app are their own baselines; two factors of both
+	// and their interaction
+	if n := Comparisons(e, variants); n != (5+6)*(12*5+1) {
+		t.Errorf("%d comparisons", n)
+	}
+}
+
+func TestTime(t *testing.T) {
+	e := mustRead(t, smallest+"design: {warmup: {min: 3s, max: 6s}, measure: 15s, cooldown: 1s}\n")
+	x := Time(e, make([]Cell, 48), 3*time.Second) // twelve variants, four levels
+	if want := (Estimate{480, 480 * 22 * time.Second, 480 * 25 * time.Second}); x != want {
+		t.Errorf("%+v", x)
+	}
+	e.Design.Precision, e.Design.MaxRounds = 0.02, 30
+	if x := Time(e, make([]Cell, 2), time.Second); x.Most != 60*23*time.Second || x.Least != 20*20*time.Second {
+		t.Errorf("with precision: %+v", x)
+	}
+	e.Design.Budget = experiment.Duration(time.Minute)
+	if x := Time(e, make([]Cell, 2), time.Second); x.Most != time.Minute+46*time.Second || x.Least != x.Most {
+		t.Errorf("with a budget: %+v", x)
+	}
+	e.Design.Budget, e.Profile = 0, &experiment.Profile{CPU: experiment.Duration(10 * time.Second)}
+	if x := Time(e, make([]Cell, 2), time.Second); x.Least != (20*20+2*14)*time.Second {
+		t.Errorf("with profiles: %+v", x)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	two := "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}, b: {url: http://127.0.0.1:2/}}\n"
+	for design, want := range map[string]string{
+		"":                                    "",
+		"{rounds: 5}":                         "design.rounds: with 5 of them the least p is 6.25 %, which is above 5 %: whatever differs, no verdict can say so; it takes 6",
+		"{rounds: 6}":                         "",
+		"{rounds: 8}":                         "",
+		"{rounds: 6, metrics: [cpu]}":         "",
+		"{rounds: 6, precision: 1%}":          "",
+		"{order: sequential}":                 "design.order: sequential",
+		"{aa: false}":                         "design.aa: ",
+		"{isolation: none}":                   "design.isolation: ",
+		"{cpus: {generator: 0-1, server: 1}}": "design.cpus: ",
+		"{cpus: {generator: 1, server: 0}}":   "",
+		"{budget: 1m}":                        "design.budget: 1m0s is not enough for 10 rounds, which take 7m30s",
+	} {
+		text := two
+		if design != "" {
+			text += "design: " + design
+		}
+		e := mustRead(t, text)
+		var got []string
+		for _, w := range Warnings(e, experiment.Expand(e)) {
+			got = append(got, w.About+": "+w.Message)
+		}
+		if all := strings.Join(got, "\n"); !strings.Contains(all, want) || (want == "") != (all == "") ||
+			len(got) > 1 {
+			t.Errorf("%s: %q, want %q", design, all, want)
+		}
+	}
+	one := mustRead(t, smallest)
+	if w := Warnings(one, experiment.Expand(one)); len(w) != 1 || w[0].About != "variants" {
+		t.Errorf("%v", w)
+	}
+}
+
+// 2/2ⁿ is at most 5 % first at n = LeastRounds.
+func TestLeastRounds(t *testing.T) {
+	least := func(n int) float64 { return 2 / float64(int(1)<<n) }
+	if least(experiment.LeastRounds) > 0.05 || least(experiment.LeastRounds-1) <= 0.05 {
+		t.Errorf("%d rounds", experiment.LeastRounds)
+	}
+}
+
+func TestQuick(t *testing.T) {
+	e := everything(t)
+	q := Quick(e)
+	if q.Design.Rounds != 8 || q.Design.Precision != 0 || q.Design.MaxRounds != 0 ||
+		q.Design.Measure != experiment.Duration(2*time.Second) || q.Design.Cooldown != experiment.Duration(100*time.Millisecond) ||
+		len(q.Levels) != 2 || q.Levels[1].Name != "ab" || q.Profile.CPU != experiment.Duration(2*time.Second) {
+		t.Errorf("%+v", q)
+	}
+	if e.Levels[2].Requests == 0 || e.Profile.CPU != experiment.Duration(3*time.Second) || e.Design.Rounds != 12 {
+		t.Error("Quick changed what it was given")
+	}
+	if q.Levels[1].Requests != 0 {
+		t.Errorf("%+v", q.Levels)
+	}
+	for _, v := range experiment.Expand(q) {
+		left := slices.Contains(experiment.Missing(v), "--quick leaves it out")
+		if left != (v.Of == "again") {
+			t.Errorf("%s: left out %v", v.Name, left)
+		}
+	}
+	smoke := mustRead(t, smallest+"design: {rounds: 1, measure: 100ms}\n")
+	if q := Quick(smoke); q.Design.Rounds != 1 || q.Design.Measure != experiment.Duration(100*time.Millisecond) {
+		t.Errorf("longer than asked for: %+v", q.Design)
+	}
+	usual := Quick(mustRead(t, smallest+"levels: [{connections: 1}, {connections: 2}, {connections: 3}]\n"))
+	if d := usual.Design; d.Rounds != experiment.LeastRounds || d.Measure != experiment.Duration(time.Second) ||
+		len(usual.Levels) != 2 || usual.Levels[0].Name != "c1" {
+		t.Errorf("%+v, %+v", d, usual.Levels)
+	}
+}
+
+// What ships takes as long with --quick as one waits.
+func TestQuickOfShipped(t *testing.T) {
+	for _, l := range experiment.Shipped() {
+		e, err := experiment.OpenShipped(l.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, patience, least := Quick(e), 10*time.Minute, 2*time.Second
+		switch l.Name {
+		case "hello", "dump-request":
+			patience = 2 * time.Minute
+		case "nginx-settings": // it has fifteen arms
+			least = time.Second
+		}
+		if x := Time(q, Cells(q, experiment.Expand(q)), time.Second); x.Most > patience {
+			t.Errorf("%s: --quick takes up to %v", l.Name, x.Most)
+		}
+		if q.Design.Measure < experiment.Duration(least) || q.Design.Rounds < 6 {
+			t.Errorf("%s: --quick has %d rounds of %v", l.Name, q.Design.Rounds, q.Design.Measure)
+		}
+	}
+}

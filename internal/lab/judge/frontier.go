@@ -1,0 +1,95 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/design"
+	"dyno/internal/stats"
+)
+
+// queueFactor is how many times as many requests in flight make a cheaper server suspicious.
+// Servers that handle each request when it arrives differ by less at a load below their capacity.
+const queueFactor = 1.5
+
+// frontierOf is the frontier of the open levels that differ in their rate alone; nil if there are
+// too few. verdicts are those of the whole experiment.
+func frontierOf(r *lab.Record, cells byCell, verdicts []lab.Comparison) *lab.Frontier {
+	ladder := design.Ladder(r.Experiment.Levels)
+	if ladder == nil {
+		return nil
+	}
+	f := &lab.Frontier{}
+	for _, l := range ladder {
+		f.Levels, f.Rates = append(f.Levels, l.Name), append(f.Rates, float64(l.Rate))
+	}
+	for _, c := range verdicts {
+		if q, is := queueOf(c, cells); is && slices.Contains(f.Levels, c.Level) {
+			f.Queues = append(f.Queues, q)
+		}
+	}
+	return f
+}
+
+// queueOf is the Queue of a comparison of CPU time, if it is one: the verdict is that one arm is
+// cheaper, and the interval of the ratio of requests in flight, of rounds in pairs, lies above
+// queueFactor.
+func queueOf(c lab.Comparison, cells byCell) (lab.Queue, bool) {
+	if c.Metric != lab.CPU.Name || c.Control || c.Factor != "" || c.Verdict != stats.Different {
+		return lab.Queue{}, false
+	}
+	q := lab.Queue{Level: c.Level, Arm: c.Variant, Than: c.Baseline,
+		CPU: stats.Interval{Low: c.Low, Estimate: c.Ratio, High: c.High, Level: c.Confidence}}
+	if c.Ratio > 1 {
+		q.Arm, q.Than, q.CPU = c.Baseline, c.Variant, inverse(q.CPU)
+	}
+	m, _ := lab.MeasureNamed(lab.InFlight)
+	logs := pairArms(cells, m, c.Level, q.Than, q.Arm).logs
+	v, err := stats.HodgesLehmann(logs, lab.Confidence)
+	if err != nil || v.Level < lab.Confidence-1e-9 {
+		return lab.Queue{}, false
+	}
+	q.InFlight = stats.Interval{Low: math.Exp(v.Low), Estimate: math.Exp(v.Estimate),
+		High: math.Exp(v.High), Level: v.Level}
+	return q, q.InFlight.Low > queueFactor
+}
+
+// inverse is the interval of the inverse of a ratio.
+func inverse(v stats.Interval) stats.Interval {
+	return stats.Interval{Low: 1 / v.High, Estimate: 1 / v.Estimate, High: 1 / v.Low, Level: v.Level}
+}
+
+// queueCautions are one for each arm that is cheaper because it queues, with the level at which the
+// queue is longest against the other's.
+func queueCautions(r *lab.Record) (all []string) {
+	if r.Frontier == nil {
+		return nil
+	}
+	var said []string
+	for _, q := range r.Frontier.Queues {
+		if slices.Contains(said, q.Arm) {
+			continue
+		}
+		said = append(said, q.Arm)
+		for _, o := range r.Frontier.Queues {
+			if o.Arm == q.Arm && o.InFlight.Estimate > q.InFlight.Estimate {
+				q = o
+			}
+		}
+		all = append(all, fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU "+
+			"per request than %s, and has %s times as many requests in flight [%s, %s], each of which "+
+			"waits as many times as long", q.Arm, q.Level, 100*(1-q.CPU.Estimate), q.Than,
+			twoDigits(q.InFlight.Estimate), twoDigits(q.InFlight.Low), twoDigits(q.InFlight.High)))
+	}
+	return all
+}
+
+// twoDigits is a factor with two significant digits.
+func twoDigits(x float64) string {
+	if x >= 9.95 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.1f", x)
+}

@@ -1,0 +1,117 @@
+package labreport
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/view/format"
+)
+
+// capacitySection has the rates that searches certified.
+func capacitySection(r *lab.Record) section {
+	if r.Experiment == nil {
+		return section{}
+	}
+	out := section{head: "Capacity", sides: "lllrr", table: format.Table{
+		{"level", "variant", "objective", "certified (median)", "trials"}}, text: []string{
+		"The highest rate that met the objective in a trial, and did so again in a longer run. Half of " +
+			"the width of the 95 % interval of a median is behind ±. A search knows a rate to 3 %; it " +
+			"starts each time from another one, so that this is no bias of the ratios."}}
+	for _, l := range r.Experiment.Levels {
+		for _, arm := range r.Arms {
+			if !l.IsSearch() {
+				continue
+			}
+			cell, n := medianFigure(r, arm.Name, l.Name, string(experiment.Capacity))
+			if n > 0 {
+				out.table = append(out.table, []string{format.PlainLine(l.Name), format.PlainLine(arm.Name),
+					format.PlainLine(string(l.Find)), cell + " req/s", format.Count(int64(n))})
+			}
+		}
+	}
+	if len(out.table) == 1 {
+		return section{}
+	}
+	return out
+}
+
+// frontierSection has what a request costs at rising rates.
+func frontierSection(r *lab.Record) section {
+	f := r.Frontier
+	if f == nil {
+		return section{}
+	}
+	out := section{head: "Efficiency at rising rates", sides: "lrrrrr", table: format.Table{{"variant",
+		"rate (req/s)", "CPU (µs/req)", "mean latency (µs)", "p99 (µs)", "in flight"}}}
+	if c := r.Chosen; c != nil {
+		out.text = append(out.text, fmt.Sprintf("The rates are shares of the smallest capacity, %s/s "+
+			"of %s.", format.Digits3(c.Capacity), format.PlainLine(c.Arm)))
+	}
+	for _, arm := range r.Arms {
+		for i, level := range f.Levels {
+			row, any := []string{format.PlainLine(arm.Name), format.Exact3(f.Rates[i])}, 0
+			for _, m := range []string{lab.CPU.Name, "mean", "p99", lab.InFlight} {
+				cell, n := medianFigure(r, arm.Name, level, m)
+				if n == 0 {
+					cell = "n/a"
+				}
+				row, any = append(row, cell), max(any, n)
+			}
+			if any > 0 {
+				out.table = append(out.table, row)
+			}
+		}
+		if text := idleText(r, arm.Name); text != "" && !arm.Control {
+			out.text = append(out.text, text)
+		}
+	}
+	return out
+}
+
+// idleText is what a request costs when a variant is nearly idle; "" if that is not known.
+func idleText(r *lab.Record, arm string) string {
+	f := r.Frontier
+	cpu := func(level string) float64 {
+		i := slices.IndexFunc(r.Cells, func(c lab.Cell) bool {
+			return c.Arm == arm && c.Level == level && c.Metric == lab.CPU.Name
+		})
+		if i < 0 {
+			return 0
+		}
+		return r.Cells[i].Median.Estimate
+	}
+	last := len(f.Levels) - 1
+	idle, busy := cpu(f.Levels[0]), cpu(f.Levels[last])
+	if idle == 0 || busy == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: a request costs %s of CPU at %s/s, the lowest rate, and %s at %s/s: %s "+
+		"times as much when nearly idle.", format.PlainLine(arm), format.Micros(idle),
+		format.Exact3(f.Rates[0]), format.Micros(busy), format.Exact3(f.Rates[last]),
+		format.RatioAlone(idle/busy))
+}
+
+// sensitivitySection has what other settings of the generator do to one cell.
+func sensitivitySection(r *lab.Record) section {
+	s := r.Sensitive
+	if s == nil {
+		return section{}
+	}
+	out := section{head: "Sensitivity to the generator", sides: "lrrr", text: []string{
+		format.PlainLine(s.Sentence) + "."}, table: format.Table{
+		{"setting", "ratio of " + s.Metric, "95 % interval", "pairs"}}}
+	for _, v := range s.Settings {
+		out.table = append(out.table, []string{format.PlainLine(v.Name),
+			format.RatioIn(v.Ratio.Estimate, v.Ratio.Low, v.Ratio.High),
+			format.RatioInterval(v.Ratio.Low, v.Ratio.High), format.Count(int64(v.Trials))})
+	}
+	for _, why := range s.Skipped {
+		out.text = append(out.text, "Not tried: "+format.PlainLine(why)+".")
+	}
+	if len(out.table) == 1 {
+		out.table = nil
+	}
+	return out
+}
