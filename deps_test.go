@@ -86,7 +86,7 @@ remote: engine/load engine/luascript fairness observe/probe observe/profile resu
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
-lab/run: capacity lab/design engine/hurl engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
 capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
 view/format: /

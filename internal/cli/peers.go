@@ -66,7 +66,7 @@ func (l *peerLoad) replace(flag, value string) {
 func same(flag string) func(*peerLoad, string) error {
 	return func(l *peerLoad, v string) error {
 		if flag == "-H" {
-			return l.add(flag, v)
+			return l.add(flag, verbatim(v))
 		}
 		l.replace(flag, v)
 		return nil
@@ -125,7 +125,7 @@ func setThreads(l *peerLoad, v string) error {
 }
 
 func setRequested(l *peerLoad, v string) (err error) {
-	l.Requested, err = parseCount(strings.ToLower(v))
+	l.Requested, err = parsePositive(parseCount)(strings.ToLower(v))
 	return err
 }
 
@@ -147,9 +147,15 @@ func setPeerRate(l *peerLoad, v string) error {
 // setBasic adds credentials.
 func setBasic(l *peerLoad, v string) error { return l.add("-u", v) }
 
-// setBodyFile has the body be a file.
+// verbatim is a text in which dyno run sees no holes, which the other tools do not know.
+func verbatim(text string) string { return strings.ReplaceAll(text, "{{", `\{{`) }
+
+// setBodyFile has the body be a file. One that dyno run would take for a template is given as text.
 func setBodyFile(l *peerLoad, v string) error {
 	l.body = "@" + v
+	if text, err := readText(v); err == nil && strings.Contains(text, "{{") && text[0] != '@' {
+		l.body = verbatim(text)
+	}
 	return nil
 }
 
@@ -157,7 +163,7 @@ func setBodyText(l *peerLoad, v string) error {
 	if strings.HasPrefix(v, "@") {
 		return errors.New("a body that begins with @ is a file's name here; write it to a file")
 	}
-	l.body = v
+	l.body = verbatim(v)
 	return nil
 }
 
@@ -256,7 +262,7 @@ func (l *peerLoad) runArgs() []string {
 			args = append(args, "-H", "Content-Type: "+l.kind)
 		}
 	}
-	args = append(append(args, l.flags...), l.url)
+	args = append(append(args, l.flags...), verbatim(l.url))
 	if len(l.args) > 0 && slices.Contains(l.flags, "--script") {
 		args = append(append(args, "--"), l.args...)
 	}
@@ -306,7 +312,10 @@ func runPeer(p peer) func(streams, []string) int {
 
 // reportAsPeer writes the other tool's report, and to stderr where that tool would have lied.
 func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
-	l.URL, l.Threads = l.url, r.Plan.Threads
+	l.URL, l.Threads, l.Limit = l.url, r.Plan.Threads, l.capped
+	if l.Method = l.method; l.Method == "" {
+		l.Method = "GET"
+	}
 	if r.Answers() > 0 || l.Tool != "wrk" && l.Tool != "wrk2" { // which print nothing then
 		if err := peers.Write(s.out, l.Run, r); err != nil {
 			return s.writeExitCode(err)

@@ -19,6 +19,9 @@ func TestPeerCommands(t *testing.T) {
 			"http://h/", "as ab without -k"},
 		{"oha -c 5 -n 5 --http2 --http-version 1.1 http://h/", "-c 5 --expect any --no-save -n 5 --http 1.1 http://h/", ""},
 		{"hey -n=30 -c=20 -q 5 https://h/", "-c 20 --expect any --no-save -n 30 -R 100 https://h/", "30 requests were sent"},
+		{"oha -z 1s -n 5 -c 8 -t 0 http://h/", "-c 8 --expect any --no-save -d 1s --timeout 8784h http://h/", ""},
+		{"hey -z 1s -d {{x}} -H a:{{y}} -c 1 http://h/{{z}}", `-c 1 --expect any --no-save -d 1s -b \{{x}} -H Content-Type: text/html ` +
+			`-H a:\{{y}} http://h/\{{z}}`, ""},
 		{"hey -z 5s --c 600 http://h/", "-c 600 --expect any --no-save -d 5s http://h/", "600 connections are kept"},
 		{"hey -c 1 -d x https://h/", "-c 1 --expect any --no-save -n 200 -b x -H Content-Type: text/html https://h/",
 			"the certificate was verified"},

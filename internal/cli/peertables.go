@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,16 +52,15 @@ func wrkFlags() []peerFlag {
 		{"t threads", "N", "threads (2)", setThreads},
 		{"s script", "S", "a script in Lua", same("--script")},
 		{"H header", "H", "a header; may be repeated", same("-H")},
-		{"latency", "", "print the distribution of latency", setDetail},
-		{"timeout", "T", "for a request (2s)", same("--timeout")},
+		{"L latency", "", "print the distribution of latency", setDetail},
+		{"T timeout", "T", "for a request (2s)", same("--timeout")},
 	}...)
 }
 
 func wrk2Flags() []peerFlag {
 	return append(wrkFlags(), []peerFlag{
-		{"L", "", "print the distribution of latency", setDetail},
-		{"U u_latency", "", "the same", setDetail},
-		{"B batch_latency", "", "the same", setDetail},
+		{"U u_latency", "", "the same, and latency from when requests were sent", setUncorrected},
+		{"B batch_latency", "", "changes nothing here", unused},
 		{"R rate", "N", "requests a second in all; wrk2 wants it", setPeerRate},
 	}...)
 }
@@ -104,10 +104,10 @@ func heyFlags() []peerFlag {
 		{"q", "N", "requests a second, of each connection", func(l *peerLoad, v string) error {
 			return setPeerRate(l, v)
 		}},
-		{"z", "T", "how long, instead of -n", setInsteadOfCount},
+		{"z", "T", "how long, instead of -n", setPeerDuration},
 		{"m", "M", "method (GET)", setMethod},
 		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "S", "timeout in seconds (20)", same("--timeout")},
+		{"t", "S", "timeout in seconds (20); 0: none", setTimeout},
 		{"A", "TYPE", "the header Accept", setField("Accept")},
 		{"d", "TEXT", "body", setBodyText},
 		{"D", "FILE", "a file as the body", setBodyFile},
@@ -120,19 +120,29 @@ func heyFlags() []peerFlag {
 		{"disable-compression disable-redirects", "", "change nothing here", unused},
 		{"cpus", "N", "threads", setThreads},
 		{"o", "csv", "not possible here",
-			refused("dyno hey keeps no time of each request, which csv lists")},
+			refused("dyno hey keeps no time of each request; dyno run --log FILE.csv does")},
 		{"x", "PROXY", "not possible here", refused("dyno hey uses no proxy")},
 	}...)
 }
 
-// setField adds a header of that name.
-func setField(name string) func(*peerLoad, string) error {
-	return func(l *peerLoad, v string) error { return l.add("-H", name+": "+v) }
+// setUncorrected prints latency from when requests were due and from when they were sent.
+func setUncorrected(l *peerLoad, v string) error {
+	l.Uncorrected = true
+	return setDetail(l, v)
 }
 
-func setInsteadOfCount(l *peerLoad, v string) error {
-	l.Requested = 0
-	return setPeerDuration(l, v)
+// setField adds a header of that name.
+func setField(name string) func(*peerLoad, string) error {
+	return func(l *peerLoad, v string) error { return l.add("-H", verbatim(name+": "+v)) }
+}
+
+// setTimeout sets a timeout; 0 is none.
+func setTimeout(l *peerLoad, v string) error {
+	if d, err := parseDuration(v); err == nil && d == 0 {
+		v = "8784h" // the longest
+	}
+	l.replace("--timeout", v)
+	return nil
 }
 
 func ohaFlags() []peerFlag {
@@ -141,10 +151,10 @@ func ohaFlags() []peerFlag {
 		{"c", "N", "connections (50)", setConnections},
 		{"p", "N", "requests under way at once on a connection of HTTP/2", same("--streams")},
 		{"q query-per-second", "N", "requests a second in all", setPeerRate},
-		{"z", "T", "how long, instead of -n", setInsteadOfCount},
+		{"z", "T", "how long, instead of -n", setPeerDuration},
 		{"m method", "M", "method (GET)", setMethod},
 		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "T", "timeout", same("--timeout")},
+		{"t", "T", "timeout", setTimeout},
 		{"connect-timeout", "T", "for a connection (5s)", same("--connect-timeout")},
 		{"A", "TYPE", "the header Accept", setField("Accept")},
 		{"d", "TEXT", "body", setBodyText},
@@ -164,11 +174,38 @@ func ohaFlags() []peerFlag {
 		{"no-tui no-color disable-compression w wait-ongoing-requests-after-deadline no-pre-lookup", "",
 			"change nothing here", unused},
 		{"fps r redirect worker-threads", "N", "change nothing here", unused},
-		{"x burst-delay burst-rate o output output-format u time-unit db-url unix-socket connect-to",
-			"V", "not possible here", refused("dyno oha does not have it")},
-		{"F form j json rand-regex-url urls-from-file", "", "not possible here",
+		{"u time-unit", "U", "unit of the text: ns, us, ms, s, m or h", setUnit},
+		{"output-format", "F", "text, json or quiet", setForm},
+		{"j json", "", "JSON, as --output-format json", func(l *peerLoad, _ string) error {
+			return setForm(l, "json")
+		}},
+		{"x burst-delay burst-rate o output db-url unix-socket connect-to", "V", "not possible here",
+			refused("dyno oha does not have it")},
+		{"F form rand-regex-url urls-from-file", "", "not possible here",
 			refused("dyno oha does not have it; see dyno help run")},
 	}...)
+}
+
+func setUnit(l *peerLoad, v string) error {
+	if all := peers.OhaUnits(); !slices.Contains(all, v) {
+		return fmt.Errorf("%q is not one of %s", v, strings.Join(all, ", "))
+	}
+	l.Unit = v
+	return nil
+}
+
+func setForm(l *peerLoad, v string) error {
+	switch v {
+	case "text":
+		v = ""
+	case "json", "quiet":
+	case "csv":
+		return errors.New("dyno oha keeps no time of each request; dyno run --log FILE.csv does")
+	default:
+		return fmt.Errorf("%q is not one of text, json, quiet", v)
+	}
+	l.Form = v
+	return nil
 }
 
 func meterFlags() []peerFlag {
@@ -233,6 +270,9 @@ func (l *peerLoad) complete() error {
 		lie(!l.KeepAlive, "as ab without -k, each request has a connection of its own, so the numbers "+
 			"are mostly those of connecting")
 	case "hey", "oha":
+		if l.Duration > 0 { // -n is ignored, wherever it stands
+			l.Requested = 0
+		}
 		if l.Requested > 0 && c > l.Requested {
 			return errors.New("-n cannot be less than -c")
 		}

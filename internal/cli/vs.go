@@ -105,6 +105,10 @@ func (s streams) runVersus(f *vsFlags) (code int, again bool) {
 		return s.failWith(exitUnreachable, errors.Join(missing...)), false
 	}
 	fmt.Fprint(s.err, labreport.IntentText(intent))
+	if c := f.compared; c.ExceedsTotal(len(e.Variants)) {
+		s.writeLine("dyno: --max-time %v: six rounds are the fewest for a verdict, and take longer",
+			c.Limits.Total)
+	}
 	ctx, end := interruptedBy(whole)
 	defer end()
 	progress := newVsProgress(s, l, f.verbose)

@@ -59,8 +59,8 @@ func (f *vsFlags) groups() []group {
 		pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
 		pickOptions(f.connectionGroup(), "reconnect", "http", "pipeline")...),
 	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
-		"requests-file", "variable", "variables-file", "data", "data-order", "users", "expect-body",
-		"expect-header", "expect"),
+		"requests-file", "script", "variable", "variables-file", "data", "data-order", "users",
+		"expect-body", "expect-header", "expect"),
 	}, {"Output", []option{
 		{"output", "o", "DIR", "folder for trials, report and experiment (one in the store)",
 			setText(&f.output)},
@@ -144,7 +144,8 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 		return f, nil
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)
-	f.takeLevel(p.given)
+	faults = append(faults, f.takeLevel(p.given)...)
+	f.script.takeArgs(&p)
 	faults = append(faults, f.takeWorkload(&p)...)
 	dir, err := os.Getwd()
 	if err != nil {
@@ -168,8 +169,22 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 }
 
 // takeLevel has the experiment's level from the flags that are given.
-func (f *vsFlags) takeLevel(given map[string]bool) {
+func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
 	p, l := &f.plan, &f.compared.Level
+	for _, count := range []struct {
+		flag  string
+		value float64
+	}{{"connections", float64(p.Connections)}, {"threads", float64(p.Threads)},
+		{"pipeline", float64(p.Pipeline)}, {"users", float64(p.Users)}, {"rate", p.Rate.PerSecond()},
+		{"timeout", float64(p.Timeout)}} {
+		if given[count.flag] && count.value <= 0 { // which an experiment takes for the default
+			faults = append(faults, loadplan.Flaw{Setting: "--" + count.flag, Problem: "is not above 0"})
+		}
+	}
+	if given["rounds"] && given["precision"] {
+		faults = append(faults, loadplan.Flaw{Setting: "--rounds and --precision", Problem: "both say " +
+			"when it ends; give one of them"})
+	}
 	l.Connections = p.Connections
 	if given["rate"] {
 		l.Rate, l.Arrival = p.Rate.PerSecond(), p.Arrival
@@ -192,6 +207,7 @@ func (f *vsFlags) takeLevel(given map[string]bool) {
 	case p.Reconnect > 1:
 		l.Reconnect = strconv.Itoa(p.Reconnect)
 	}
+	return faults
 }
 
 // takeWorkload has the experiment's workload from the flags, and takes a Hurl file from the words.
@@ -203,12 +219,14 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	}{
 		{"--requests-file", f.requestsFile, &w.RequestsFile}, {"--urls", f.urls, &w.URLs},
 		{"--data", f.filling.file, &w.Data}, {"FILE.hurl", f.takeHurlFile(p), &w.Hurl},
+		{"--script", f.script.file, &w.Script},
 	} {
 		if in.file != "" {
 			faults = append(faults, setFilePath(in.flag, in.file, in.to)...)
 		}
 	}
 	faults = append(faults, f.hurlFaults(p.given)...)
+	w.ScriptArgs = f.script.args
 	w.Variables, w.Users = f.filling.variables, f.plan.Users
 	if p.given["data-order"] {
 		w.DataOrder = f.filling.order.String()
@@ -234,7 +252,7 @@ func (f *vsFlags) takeHurlFile(p *parsed) (name string) {
 // hurlFaults are the flags that a Hurl file leaves no room for.
 func (f *vsFlags) hurlFaults(given map[string]bool) (faults []error) {
 	for _, flag := range []string{"method", "header", "user", "body", "urls", "requests-file", "path",
-		"expect-body", "expect-header"} {
+		"script", "expect-body", "expect-header"} {
 		if given[flag] && len(f.hurlFiles) > 0 {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
 				"what is sent and expected; write it there"})

@@ -278,3 +278,11 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	}
 	return &worker{machine: t, users: s.Users}, nil
 }
+
+// Example is the first request that the script makes, for those who ask once before the load.
+func (m *Maker) Example(int64) (proto.Request, error) {
+	if m.fixed == nil {
+		return m.Request, nil
+	}
+	return m.fixed.request, nil
+}

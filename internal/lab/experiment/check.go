@@ -144,9 +144,27 @@ func (c *checker) checkWorkload() {
 	c.checkFileBeside("workload.requests_file", w.RequestsFile)
 	c.checkFileBeside("workload.urls", w.URLs)
 	c.checkFileBeside("workload.hurl", w.Hurl)
+	c.checkScript()
 	for _, key := range []string{"expect.body", "expect.header"} {
 		c.addFaultIf(w.Hurl != "" && c.isGiven("workload."+key), "workload."+key,
 			"the Hurl file says what its responses are; leave it out")
+	}
+}
+
+// checkScript checks that nothing else says what a script does.
+func (c *checker) checkScript() {
+	w := c.Workload
+	c.checkFileBeside("workload.script", w.Script)
+	c.addFaultIf(len(w.ScriptArgs) > 0 && w.Script == "", "workload.script_args",
+		"there is no script; give script, or leave it out")
+	for _, other := range []struct{ keys, why string }{
+		{"requests_file urls hurl", "the script says what to ask for; leave one of the two out"},
+		{"variables data data_order", "the script makes its own values; leave it out"},
+		{"expect.body expect.header", "a script checks with dyno.check; leave it out"},
+	} {
+		for key := range strings.FieldsSeq(other.keys) {
+			c.addFaultIf(w.Script != "" && c.isGiven("workload."+key), "workload."+key, "%s", other.why)
+		}
 	}
 }
 

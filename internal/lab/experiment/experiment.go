@@ -143,6 +143,10 @@ type Workload struct {
 	URLs         string  `json:"urls,omitempty"`          // a file of one path or URL a line
 	Hurl         string  `json:"hurl,omitempty"`          // a Hurl file: a session of several requests
 
+	// A script in Lua with wrk's API, which makes requests from Request, and its arguments.
+	Script     string   `json:"script,omitempty"`
+	ScriptArgs []string `json:"script_args,omitempty"`
+
 	// What the holes of requests are filled from, as {{name}}, besides functions.
 	Variables Mapping[string] `json:"variables,omitempty"`
 	Data      string          `json:"data,omitempty"` // CSV or JSON lines, beside the experiment file

@@ -45,7 +45,10 @@ func failureReasons(t *lab.Trial) []lab.Reason {
 	if t.Failure == nil {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason}}
+	// A search that the generator ended may come further when nothing holds the generator up.
+	passing := t.Search != nil && t.Search.End == lab.ClientBound
+	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason,
+		Passing: passing}}
 }
 
 // machineReasons finds other load on the machine.

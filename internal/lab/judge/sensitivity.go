@@ -91,8 +91,8 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 		}
 	}
 	if most < 0 {
-		s.Sentence = fmt.Sprintf("the choice of generator is not shown to move %s of %s at %s; it moves "+
-			"it by at most %.0f %%", s.Metric, s.Arm, s.Level, math.Ceil(100*widest))
+		s.Sentence = fmt.Sprintf("the choice of generator is not shown to move %s of %s at %s; it may "+
+			"move it by up to %.0f %%", s.Metric, s.Arm, s.Level, math.Ceil(100*widest))
 		return
 	}
 	s.Matters = true

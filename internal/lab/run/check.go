@@ -154,7 +154,7 @@ func (r *running) workload(a *arm) experiment.Workload {
 func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workload {
 	w := e.Workload
 	if v.Request != nil {
-		w.RequestsFile, w.URLs = "", ""
+		w.RequestsFile, w.URLs = "", "" // a script has the request as its own
 	}
 	w.Request, w.Expect = v.Asked(), v.Expected()
 	return w

@@ -19,10 +19,11 @@ import (
 // A filling is what the holes of an experiment's requests are filled from. The zero value has
 // functions alone.
 type filling struct {
-	names template.Names
-	table *data.Table    // nil: there is no data
-	rows  *loadplan.Rows // likewise
-	hurl  *hurl.File     // nil: the workload is no Hurl file, or it is at fault
+	names  template.Names
+	table  *data.Table    // nil: there is no data
+	rows   *loadplan.Rows // likewise
+	hurl   *hurl.File     // nil: the workload is no Hurl file, or it is at fault
+	script string         // in Lua; "": the workload is none
 }
 
 // readFilling reads the data of an experiment, of at most so many bytes. Errors are Faults of the
@@ -34,7 +35,7 @@ func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
 	if w.Data != "" {
 		faults = append(faults, f.readData(e, most))
 	}
-	faults = append(faults, f.readHurl(e))
+	faults = append(faults, f.readHurl(e), f.readScript(e))
 	for _, v := range w.Variables { // each alone, for its place
 		one := template.Names{Columns: f.names.Columns, Variables: map[string]string{v.Name: v.Value}}
 		if err := one.Check(); err != nil && w.Hurl == "" {

@@ -23,6 +23,9 @@ func CheckRequests(e *experiment.Experiment) error {
 	if e.Workload.Hurl != "" {
 		return errors.Join(append(faults, hurlFaults(e, f)...)...)
 	}
+	if e.Workload.Script != "" {
+		return errors.Join(append(faults, scriptFaults(e, f)...)...)
+	}
 	asked := map[string]bool{} // where texts were checked
 	for _, v := range experiment.Expand(e) {
 		at := "workload.request"

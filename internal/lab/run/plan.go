@@ -65,6 +65,9 @@ func (f *filling) setRequests(e *experiment.Experiment, p *loadplan.Plan, w expe
 	if w.Hurl != "" {
 		return f.setSession(e, p, w, url)
 	}
+	if w.Script != "" {
+		return f.setScript(e, p, w, u)
+	}
 	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -118,7 +119,7 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	}
 	own := a.variant.Generator == nil
 	// Otherwise the load has other sizes.
-	if len(p.Requests) == 1 && !p.HasHoles() && !p.Target.TLS && own {
+	if len(p.Requests) == 1 && !p.HasHoles() && p.Script == nil && !p.Target.TLS && own {
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.warmAndMeasure(ctx, t, l, p, kept, stand); err != nil {
@@ -170,8 +171,8 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 	p, kept loadplan.Plan, stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
-	if err == nil && w != nil && first.Requests.Completed == 0 {
-		err = nothingCompleted(first)
+	if err == nil && w != nil {
+		err = unusable(first)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "warm", err)
@@ -190,8 +191,8 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 	}
 	t.Meanwhile = recorded()
 	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // a failed load has left texts too
-	if err == nil && t.Result != nil && t.Result.Requests.Completed == 0 {
-		err = nothingCompleted(t.Result)
+	if err == nil && t.Result != nil {
+		err = unusable(t.Result)
 	}
 	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "measure", err)
@@ -201,6 +202,17 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 		r.hashes.generatorProgram(t.Result.Generator.Program)...)
 	t.Result.Server = t.Result.Watched(t.Meanwhile)
 	judge.SetCourse(t)
+	return nil
+}
+
+// unusable is why a load says nothing of its server: its script failed, or nothing was answered.
+func unusable(r *result.Result) error {
+	switch {
+	case r.Ended == string(loadresult.Faulted):
+		return fmt.Errorf("the script failed: %s", r.Cause)
+	case r.Requests.Completed == 0:
+		return nothingCompleted(r)
+	}
 	return nil
 }
 

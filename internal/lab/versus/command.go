@@ -11,8 +11,8 @@ import (
 )
 
 // builtins are words of a shell that are no programs, so a command that begins with one needs it.
-var builtins = []string{".", "alias", "cd", "eval", "exec", "export", "set", "source", "trap",
-	"ulimit", "umask", "unset"}
+var builtins = []string{".", "alias", "cd", "command", "eval", "exec", "exit", "export", "set",
+	"source", "trap", "ulimit", "umask", "unset"}
 
 // A split is a command as a process takes it: words, and variables of the environment.
 type split struct {

@@ -100,7 +100,7 @@ func (g *Git) variants(address string) (all []variant, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("--run: %w", err)
 	}
-	if one := (&Comparison{Address: address}).lacksPort(g.Run); one != nil {
+	if one := (&Comparison{Address: address}).lacksPort(g.Run, run); one != nil {
 		return nil, fmt.Errorf("--run: %w", one)
 	}
 	for _, r := range g.Revisions {

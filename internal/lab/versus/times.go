@@ -112,6 +112,22 @@ func (c *Comparison) design(variants int) design {
 	return d
 }
 
+// ExceedsTotal reports whether the fewest rounds of so many servers take longer than the limit of
+// time, if one was given.
+func (c *Comparison) ExceedsTotal(servers int) bool {
+	l, n := c.Limits, time.Duration(servers)
+	window := l.Window
+	if window == 0 {
+		window = windows[len(windows)-1]
+	}
+	warm := max(l.Warmup, 0)
+	if l.Warmup == 0 {
+		warm = defaultWarmup
+	}
+	least := n*checkTime + otherTime + experiment.LeastRounds*(n+1)*(startTime+warm+window+cooldown)
+	return l.Total > 0 && l.Rounds == 0 && least > l.Total
+}
+
 // metrics are the measures, that which decides first. Each costs the others some of their power.
 func (c *Comparison) metrics() []string {
 	var all []string

@@ -52,6 +52,8 @@ type Workload struct {
 	RequestsFile string            `yaml:"requests_file,omitempty"`
 	URLs         string            `yaml:"urls,omitempty"`
 	Hurl         string            `yaml:"hurl,omitempty"`
+	Script       string            `yaml:"script,omitempty"`
+	ScriptArgs   []string          `yaml:"script_args,omitempty"`
 	Variables    map[string]string `yaml:"variables,omitempty"`
 	Data         string            `yaml:"data,omitempty"`
 	DataOrder    string            `yaml:"data_order,omitempty"`
@@ -189,6 +191,7 @@ func (c *Comparison) File() ([]byte, error) {
 // isGiven reports whether anything but GET / is sent, or expected.
 func (w *Workload) isGiven() bool {
 	return w.Request != nil || w.RequestsFile != "" || w.URLs != "" || w.Hurl != "" ||
+		w.Script != "" ||
 		len(w.Variables) > 0 || w.Data != "" || w.Users > 0 || w.Expect != nil
 }
 
@@ -227,15 +230,17 @@ func (c *Comparison) variant(server string) (variant, error) {
 	if err != nil {
 		return variant{}, err
 	}
-	if err := c.lacksPort(server); err != nil {
+	if err := c.lacksPort(server, p); err != nil {
 		return variant{}, err
 	}
 	return variant{Description: oneLine(server), Processes: []process{p}, URL: c.address()}, nil
 }
 
 // lacksPort is the fault of a command that is told of no port.
-func (c *Comparison) lacksPort(command string) error {
-	if portHole.MatchString(command) || c.Address != "" && !portHole.MatchString(c.Address) {
+func (c *Comparison) lacksPort(command string, p process) error {
+	names := func(n *yaml.Node) bool { return portHole.MatchString(n.Value) }
+	told := slices.ContainsFunc(p.Cmd.Content, names) || slices.ContainsFunc(p.Env.Content, names)
+	if told || c.Address != "" && !portHole.MatchString(c.Address) {
 		return nil
 	}
 	return fmt.Errorf("%q has no {port}: write {port} where the command takes its port, as in "+

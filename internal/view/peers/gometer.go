@@ -11,6 +11,12 @@ import (
 func (v *view) goMeter() {
 	d, completed := v.latency, v.r.Requests.Completed
 	t := func(us float64) string { return time.Duration(math.Round(us) * 1e3).String() }
+	limit := ""
+	if v.Limit > 0 {
+		limit = fmt.Sprintf(", max req/sec: %.0f,", v.Limit)
+	}
+	v.print("Running test threads: %d, connections: %d%s in %v %s %s\n", v.Threads, v.Connections,
+		limit, v.Duration, v.Method, v.URL)
 	if v.Detail {
 		v.goMeterSeconds()
 	}
@@ -23,7 +29,8 @@ func (v *view) goMeter() {
 	if read+write > 0 {
 		v.print(", errors: read %d - %.2f%%, write %d - %.2f%%", read, share(read), write, share(write))
 	}
-	v.print(", net: in %s, out %s\n", decimal(v.r.Bytes.Received, "B"), decimal(v.r.Bytes.Sent, "B"))
+	v.print(", net: in %s, out %s\n", binaryPrefix(v.r.Bytes.Received, "B"),
+		binaryPrefix(v.r.Bytes.Sent, "B"))
 	if n := v.failed("dns", "connect", "tls"); n > 0 {
 		v.print("  connection errors: %d\n", n)
 	}
@@ -38,9 +45,9 @@ func (v *view) goMeter() {
 	v.print("Requests: %.2f/sec\n", v.perSecond(completed))
 	in, out := v.r.Bytes.Received, v.r.Bytes.Sent
 	second := func(n int64) int64 { return int64(v.perSecond(n)) }
-	v.print("Net In: %s/sec\n", decimal(8*second(in), "Bit"))
-	v.print("Net Out: %s/sec\n", decimal(8*second(out), "Bit"))
-	v.print("Transfer: %s/sec\n", decimal(second(in+out), "B"))
+	v.print("Net In: %s/sec\n", binaryPrefix(8*second(in), "Bit"))
+	v.print("Net Out: %s/sec\n", binaryPrefix(8*second(out), "Bit"))
+	v.print("Transfer: %s/sec\n", binaryPrefix(second(in+out), "B"))
 }
 
 // goMeterSeconds writes a line for each second.
@@ -55,8 +62,8 @@ func (v *view) goMeterSeconds() {
 		total += p.Completed
 		second := time.Duration(math.Round(p.T)) * time.Second
 		v.print("%-10s %-10d %-10d %-10s %-10s %-10s\n", second, total, p.Completed,
-			time.Duration(math.Round(p.Mean)*1e3), decimal(8*p.Received, "Bit"),
-			decimal(8*p.Written, "Bit"))
+			time.Duration(math.Round(p.Mean)*1e3), binaryPrefix(8*p.Received, "Bit"),
+			binaryPrefix(8*p.Written, "Bit"))
 	}
 	v.print("-------------------------------------------------------------\n")
 }
@@ -95,18 +102,18 @@ func (v *view) goMeterLatency() {
 		names, wide = append(names, name), max(wide, len(name))
 	}
 	for i, r := range rows {
-		v.print("     %-*s    %9.2f%%\n", wide, names[i], 100*float64(r.n)/float64(v.latency.Count))
+		v.print("     %*s    %9.2f%%\n", wide, names[i], 100*float64(r.n)/float64(v.latency.Count))
 	}
 }
 
-// decimal is a number of bytes or bits with a decimal prefix.
-func decimal(n int64, unit string) string {
+// binaryPrefix is a number of bytes or bits as go-meter writes it: 1 KB is 1024 bytes.
+func binaryPrefix(n int64, unit string) string {
 	if n < 10 {
-		return strconv.FormatInt(n, 10) + unit
+		return strconv.FormatInt(n, 10) + "B"
 	}
 	x, i := float64(n), 0
-	for ; x >= 1000 && i < 6; i++ {
-		x /= 1000
+	for ; x >= 1024 && i < 6; i++ {
+		x /= 1024
 	}
 	digits := 0
 	if x < 10 {

@@ -20,13 +20,18 @@ import (
 type Run struct {
 	Tool        string
 	URL         string
+	Method      string
 	Threads     int
 	Connections int
 	Duration    time.Duration // 0: a number of requests
 	Requested   int64
-	Detail      bool // wrk --latency, wrk2 -U, go-meter -v
-	KeepAlive   bool // ab -k
+	Limit       float64 // go-meter -mrq: requests a second at most; 0: none
+	Detail      bool    // wrk --latency, wrk2 -U, go-meter -v
+	Uncorrected bool    // wrk2 -U: latency from when requests were sent, too
+	KeepAlive   bool    // ab -k
 	Document    Document
+	Unit        string // oha --time-unit: ns, us, ms, s, m or h; "": as long as the slowest
+	Form        string // oha --output-format: json or quiet; "": text
 }
 
 // A Document is the first answer, which ab shows.
@@ -46,7 +51,9 @@ func Write(w io.Writer, run Run, r *result.Result) error {
 	case "hey":
 		v.hey()
 	case "oha":
-		v.oha()
+		if err := v.oha(); err != nil {
+			return fmt.Errorf("writing oha's report: %w", err)
+		}
 	case "go-meter":
 		v.goMeter()
 	default:
@@ -166,29 +173,43 @@ func (v *view) answers(from, to int) (n int64) {
 type moment struct{ mean, stdev, max, within float64 }
 
 // perThread is how many requests a thread completed in a second, over the seconds of the run.
-func (v *view) perThread() (m moment) {
-	var rates []float64
+func (v *view) perThread() moment {
+	rates := v.secondRates()
+	for i := range rates {
+		rates[i] /= float64(max(v.Threads, 1))
+	}
+	return momentOf(rates)
+}
+
+// secondRates are the requests completed a second, of each second of the run; of all of it if it is
+// shorter.
+func (v *view) secondRates() (rates []float64) {
 	last := 0.0
 	for _, p := range v.r.Series {
 		if length := p.T - last; length > 0.5 {
-			rates = append(rates, float64(p.Completed)/length/float64(max(v.Threads, 1)))
+			rates = append(rates, float64(p.Completed)/length)
 		}
 		last = p.T
 	}
 	if len(rates) == 0 {
-		rates = []float64{v.perSecond(v.r.Requests.Completed) / float64(max(v.Threads, 1))}
+		rates = []float64{v.perSecond(v.r.Requests.Completed)}
 	}
-	for _, r := range rates {
-		m.mean += r / float64(len(rates))
-		m.max = max(m.max, r)
+	return rates
+}
+
+// momentOf is the moment of some values, of which there is one at least.
+func momentOf(values []float64) (m moment) {
+	for _, x := range values {
+		m.mean += x / float64(len(values))
+		m.max = max(m.max, x)
 	}
-	for _, r := range rates {
-		m.stdev += (r - m.mean) * (r - m.mean)
+	for _, x := range values {
+		m.stdev += (x - m.mean) * (x - m.mean)
 	}
-	m.stdev = math.Sqrt(m.stdev / float64(max(len(rates)-1, 1)))
-	for _, r := range rates {
-		if math.Abs(r-m.mean) <= m.stdev {
-			m.within += 100 / float64(len(rates))
+	m.stdev = math.Sqrt(m.stdev / float64(max(len(values)-1, 1)))
+	for _, x := range values {
+		if math.Abs(x-m.mean) <= m.stdev {
+			m.within += 100 / float64(len(values))
 		}
 	}
 	return m

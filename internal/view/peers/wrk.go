@@ -55,7 +55,11 @@ func (v *view) wrk() {
 	row("Req/Sec", v.perThread(), func(n float64) string { return thousands.scaled(n, 2) })
 	switch {
 	case v.Tool == "wrk2" && v.Detail:
-		v.spectrum()
+		v.spectrum("Recorded Latency")
+		if v.Uncorrected {
+			v.print("\n")
+			v.service().spectrumInto(v)
+		}
 	case v.Detail:
 		v.print("  Latency Distribution\n")
 		for _, p := range []float64{50, 75, 90, 99} {
@@ -77,26 +81,47 @@ func (v *view) wrk() {
 	v.print("Transfer/sec: %10sB\n", kibibytes.scaled(v.perSecond(v.r.Bytes.Received), 2))
 }
 
+// service is a view of the same result in which times are from when requests were sent.
+func (v *view) service() *view {
+	sent := *v.r
+	sent.Latency = v.r.Service
+	return newView(v.Run, &sent)
+}
+
+// spectrumInto writes the percentiles of wrk2's uncorrected latency to another view's text.
+func (v *view) spectrumInto(to *view) {
+	v.spectrum("Uncorrected Latency (measured without taking delayed starts into account)")
+	to.out.WriteString(v.out.String())
+}
+
+// The structure of wrk2's histograms: 1 µs to 24 h, with three significant digits. dyno's have the
+// same number of digits.
+const (
+	wrk2SubBuckets = 2048 // the power of two from 2 × 1000 on
+	wrk2Buckets    = 27   // doublings of 2048 µs that reach 24 h, and one
+)
+
 // spectrum writes the percentiles of wrk2.
-func (v *view) spectrum() {
-	v.print("  Latency Distribution (HdrHistogram - Recorded Latency)\n")
+func (v *view) spectrum(name string) {
+	v.print("  Latency Distribution (HdrHistogram - %s)\n", name)
 	for _, p := range []float64{50, 75, 90, 99, 99.9, 99.99, 99.999, 100} {
 		v.print("%7.3f%%%s\n", p, aligned(microtime(v.quantile(p)), 10))
 	}
 	v.print("\n  Detailed Percentile spectrum:\n")
-	v.print("       Value   Percentile   TotalCount 1/(1-Percentile)\n\n")
+	v.print("%12s %12s %12s %12s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	count := v.latency.Count
 	for _, share := range spectrumShares(count) {
 		us := v.quantile(100 * share)
 		v.print("%12.3f %12.6f %12d", us/1e3, share, max(v.upTo(us), 1))
 		if share < 1 {
-			v.print(" %14.2f\n", 1/(1-share))
+			v.print(" %12.2f\n", 1/(1-share))
 		} else {
-			v.print("          inf\n")
+			v.print(" %12s\n", "inf")
 		}
 	}
 	v.print("#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", v.latency.Mean/1e3, v.latency.Stdev/1e3)
 	v.print("#[Max     = %12.3f, Total count    = %12d]\n", v.latency.Max/1e3, count)
+	v.print("#[Buckets = %12d, SubBuckets     = %12d]\n", wrk2Buckets, wrk2SubBuckets)
 	v.print("----------------------------------------------------------\n")
 }
 
