@@ -49,15 +49,21 @@ lab-deps: ## the servers of the experiments that ship with dyno; starts none
 # is told otherwise.
 AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-# The race detector has nothing to find in these, and takes most of their time: by their source none
-# starts a goroutine (a test holds them to that), and e2e tests a program that it builds without it.
-ALONE = ./e2e ./internal/view/page ./internal/engine/check ./internal/capacity ./bench/correction ./internal/engine/requests ./internal/lab/experiment ./internal/stats
-
-# Those that take longest begin first, so that at the end no CPU waits for one of them.
-LONG = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/store ./internal/lab/run ./bench ./internal/view/serve
+# What is tested with the race detector: packages that start goroutines, lock or share, and those whose
+# code the threads of a load run at once. In the others it has nothing to find, and takes most of their
+# time (a test holds them to that); e2e tests a program that it builds without it. Those that take
+# longest begin first, so that at the end no CPU waits for one of them.
+RACED = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/lab/run ./bench ./internal/view/serve \
+	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 \
+	./internal/engine/luascript ./internal/engine/machine ./internal/engine/onestep ./internal/engine/proto/tls \
+	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
+	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \
+	./internal/fleet/hub ./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile \
+	./internal/redact ./internal/remote ./internal/server ./internal/target
+FIRST = ./e2e ./internal/view/page ./internal/store
 
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
-TEST = $(GO) test -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
+TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
 	@$(MAKE) --no-print-directory -j 3 test-web test-race test-alone
@@ -71,10 +77,10 @@ test-web:
 UNWATCHED = -gcflags='modernc.org/...=-race=false' -gcflags='github.com/HdrHistogram/...=-race=false'
 
 test-race:
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(LONG))")
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED)
 
 test-alone:
-	$(TEST) $(ALONE)
+	$(TEST) $(FIRST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(FIRST))")
 
 BUSY ?= ./internal/fleet ./internal/view/serve ./internal/engine/load ./e2e ./internal/cli
 
@@ -86,7 +92,7 @@ goldens: page notices ## the files that hold what reports and messages say; read
 	$(GO) test -count 1 $(addprefix ./,$(GOLDEN))
 
 test-busy: page notices ## BUSY, packages, on a machine whose CPUs are taken away now and then
-	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 30m $(TESTFLAGS) $(BUSY)
+	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 60m $(TESTFLAGS) $(BUSY)
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e

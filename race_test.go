@@ -15,36 +15,43 @@ import (
 // What make test tests without the race detector starts no goroutine, as far as its source shows it:
 // there is no go, no channel, no import of sync or net/http, and no call that begins a goroutine. Of
 // its tests nothing is asked: those of page start a browser, and servers to profile. What the
-// packages that they import do is not looked at; TestLayers says which of ours these are.
+// packages that they import do is not looked at; TestLayers says which of ours these are. The race
+// detector watches them in the tests of those that import them and start goroutines.
 func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 	b, err := os.ReadFile("Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := regexp.MustCompile(`(?m)^ALONE = (.*)$`).FindSubmatch(b)
-	if alone == nil {
+	list := regexp.MustCompile(`(?m)^RACED = ((?:.*\\\n)*.*)$`).FindSubmatch(b)
+	if list == nil {
 		t.Fatal("the Makefile names none")
 	}
-	for _, folder := range strings.Fields(string(alone[1])) {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Errorf("%s: %d files, %v", folder, len(files), err)
+	raced := map[string]bool{}
+	for _, folder := range strings.Fields(strings.ReplaceAll(string(list[1]), "\\\n", " ")) {
+		if files, err := filepath.Glob(filepath.Join(folder, "*_test.go")); err != nil || len(files) == 0 {
+			t.Errorf("%s: %d files of tests, %v", folder, len(files), err)
 		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(tree, func(n ast.Node) bool {
-				if why := several(n); why != "" {
-					t.Errorf("%s has %s: test it with the race detector", file, why)
-				}
-				return true
-			})
+		raced[filepath.Clean(folder)] = true
+	}
+	tested := map[string]bool{}
+	for _, file := range sources(t) {
+		tested[filepath.Dir(file)] = tested[filepath.Dir(file)] || strings.HasSuffix(file, "_test.go")
+	}
+	for _, file := range sources(t) {
+		folder := filepath.Dir(file)
+		if strings.HasSuffix(file, "_test.go") || !tested[folder] || raced[folder] {
+			continue
 		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if why := several(n); why != "" {
+				t.Errorf("%s has %s: test it with the race detector", file, why)
+			}
+			return true
+		})
 	}
 }
 
@@ -59,9 +66,9 @@ func several(n ast.Node) string {
 		if slices.Contains([]string{`"sync"`, `"sync/atomic"`, `"net/http"`, `"net/http/httptest"`}, n.Path.Value) {
 			return n.Path.Value
 		}
-	case *ast.SelectorExpr:
-		if slices.Contains([]string{"Go", "AfterFunc"}, n.Sel.Name) {
-			return n.Sel.Name
+	case *ast.CallExpr:
+		if f, is := n.Fun.(*ast.SelectorExpr); is && slices.Contains([]string{"Go", "AfterFunc"}, f.Sel.Name) {
+			return f.Sel.Name
 		}
 	}
 	return ""

@@ -181,7 +181,7 @@ func TestHandler(t *testing.T) {
 		t.Skip("-short: it builds dyno")
 	}
 	program := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
-	if err := runBuild(t.Context(), "go", "build", "-o", program, "dyno/cmd/dyno"); err != nil {
+	if err := runBuild(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "dyno/cmd/dyno"); err != nil {
 		t.Fatal(err)
 	}
 	s, err := startHandler(t.Context(), nil, t.TempDir())

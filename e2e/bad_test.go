@@ -21,17 +21,16 @@ type bad struct {
 	serve func(net.Conn)
 	args  string
 	code  int
-	last  string        // line on stderr, after "dyno: "
-	rows  []string      // of the report's table of errors, without the counts
-	say   []string      // all warnings, and reasons to doubt the numbers
-	sent  int64         // exactly, and each of them failed; 0: not known
-	most  time.Duration // that it may take; 0: quick
+	last  string   // line on stderr, after "dyno: "
+	rows  []string // of the report's table of errors, without the counts
+	say   []string // all warnings, and reasons to doubt the numbers
+	sent  int64    // exactly, and each of them failed; 0: not known
 	check func(*testing.T, *outcome)
 }
 
-// quick is long for a run that has nothing to wait for, and short of the
-// timeouts that it would otherwise wait for.
-const quick = 4 * time.Second
+// quick is long for a run that has nothing to wait for, even where it gets a tenth of a CPU, and
+// short of the windows that it would otherwise wait for.
+const quick = 15 * time.Second
 
 const (
 	none    = "no exchange completed: "
@@ -85,10 +84,10 @@ var badServers = []bad{
 	{name: "silent, with a timeout", serve: neverAnswer, args: "-d 1s -c 3 --timeout 300ms", code: 4,
 		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
-		say:  []string{nothing + " (no answer in time)"}, most: 2500 * time.Millisecond},
+		say:  []string{nothing + " (no answer in time)"}},
 	{name: "silent, to the end of the drain", serve: neverAnswer, args: "-d 1s -c 3", code: 4,
 		last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
-		most: 6 * time.Second, check: expectUnfinished(3)},
+		check: expectUnfinished(3)},
 	{name: "a byte a second", serve: dripAnswer, args: "-d 1s -c 3 --timeout 400ms", code: 4,
 		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
@@ -176,8 +175,8 @@ func (b bad) checkReport(t *testing.T, o *outcome) {
 	if q := o.result.Requests; b.sent > 0 && (q.Sent != b.sent || q.Errors != b.sent) {
 		t.Errorf("%+v; want %d errors", q, b.sent)
 	}
-	if most := max(b.most, quick); o.took > most {
-		t.Errorf("took %v, want less than %v", o.took, most)
+	if o.took > quick {
+		t.Errorf("took %v, want less than %v", o.took, quick)
 	}
 	if b.check != nil {
 		b.check(t, o)

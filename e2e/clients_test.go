@@ -64,7 +64,7 @@ func TestClientsCountAsTheServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, binary, "lab", "run", file, "-o", out)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

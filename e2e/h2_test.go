@@ -92,8 +92,8 @@ func TestHTTP2Counts(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)
 	for _, args := range []string{
-		"-n 2345 -c 7", "-n 2345 -c 7 --streams 10", "-n 12345 -c 3 --streams 100 -t 2",
-		"-n 12345 -c 1 --streams 250", "-n 100 -c 1 --streams 100", "-n 7 -c 7 --streams 100",
+		"-n 2345 -c 7", "-n 2345 -c 7 --streams 10", "-n 3456 -c 3 --streams 100 -t 2",
+		"-n 3456 -c 1 --streams 250", "-n 100 -c 1 --streams 100", "-n 7 -c 7 --streams 100",
 		"-n 2345 -c 3 --streams 10 --reconnect 100", "-n 345 -c 3 --reconnect always",
 		"-n 2345 -c 3 --streams 10 --ring portable", "-R 2000 -d 1s -c 2 --streams 10 --drain 1m",
 	} {

@@ -170,7 +170,7 @@ func (d dialer) RoundTrip(*http.Request) (*http.Response, error) {
 func (l *launched) servedSince(t *testing.T, word string, n int64) int64 {
 	t.Helper()
 	var count int64
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		b, err := os.ReadFile(filepath.Join(l.dir, l.log))
 		if err != nil {
 			t.Fatal(err)

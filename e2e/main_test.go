@@ -34,6 +34,7 @@ func buildAndRun(m *testing.M) int {
 	if binary != "" {
 		return m.Run()
 	}
+	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
 	dir, err := os.MkdirTemp("", "dyno-e2e")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -154,6 +154,14 @@ func emptyReason(r *result.Result) string {
 	return fmt.Sprintf(" within %.3g s, and nothing failed", r.Window.MeasuredS)
 }
 
+// allFailed is how the requests of a run failed of which none was answered; "" of other runs.
+func allFailed(r *result.Result) string {
+	if r.Answers() > 0 || len(r.Errors) == 0 {
+		return ""
+	}
+	return "nothing was answered" + emptyReason(r)
+}
+
 // roundRate is a rate of four digits, which people can read.
 func roundRate(perSecond float64) loadplan.Rate {
 	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1e-3)))-3)
@@ -209,6 +217,8 @@ func (s *search) endUnmet() {
 	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high)
 	if s.last.OnlyErrors() {
 		why += "; " + describeErrors(s.last)
+	} else if all := allFailed(s.last); all != "" {
+		why += "; " + all
 	}
 	s.endWith(Missed, why)
 }

@@ -176,6 +176,8 @@ func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted b
 	case share < sentLeast && late:
 		return OurLimit, fmt.Sprintf("only %.1f %% of the %s were %s in time, and it was "+
 			"not for want of a free connection", 100*share, what, begun)
+	case aborted && allFailed(r) != "":
+		return Failed, allFailed(r)
 	case aborted:
 		return Failed, fmt.Sprintf("given up after %.0f s, when more than a second of arrivals "+
 			"waited: %s were busy", r.Window.MeasuredS, busy)
@@ -237,11 +239,14 @@ func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 		case j.Verdict == Undecided && o == Passed:
 			o = Undecided
 		}
-		if r.OnlyErrors() {
-			why = describeErrors(r)
-		} else if j.Verdict == Undecided && j.High == nil {
+		if j.Verdict == Undecided && j.High == nil {
 			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
 		}
+	}
+	if r.OnlyErrors() {
+		why = describeErrors(r)
+	} else if all := allFailed(r); all != "" {
+		why = all
 	}
 	if r.Ended == string(loadresult.Gone) {
 		o, why = Failed, "the server was gone: "+r.Cause

@@ -55,6 +55,7 @@ type tests struct{ *testing.M }
 
 // Run runs them.
 func (m tests) Run() int {
+	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
 	if raceDetector && os.Getenv("DYNO_RACE") == "" {
 		if err := startWithoutDetector(); err != nil {
 			fmt.Fprintln(os.Stderr, "building dyno without the race detector:", err)
@@ -72,7 +73,7 @@ func startWithoutDetector() error {
 		return err
 	}
 	plain := filepath.Join(filepath.Dir(dyno), "plain")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-w", "-o", plain, ".").CombinedOutput()
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-o", plain, ".").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

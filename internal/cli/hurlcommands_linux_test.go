@@ -24,7 +24,7 @@ name: shops
 design: {rounds: 2, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput]}
 fairness: {mode: off}
 workload: {hurl: login.hurl, data: users.csv}
-levels: [{name: c2, connections: 2}]
+levels: [{name: c2, connections: 2, rate: 50}]
 variants:
   one: {url: "%s"}
   two: {url: "%s"}

@@ -17,7 +17,7 @@ name: apart
 design: {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 3s, cooldown: 0,
   metrics: [throughput], clients: {count: 2, isolate: netns}}
 fairness: {mode: off}
-levels: [{name: c2, connections: 2}]
+levels: [{name: c2, connections: 2, rate: 500}]
 variants:
   go:
     processes: [{cmd: "PROGRAM {{address}}:{{port}}"}]

@@ -11,7 +11,7 @@ import (
 // profiled is a Go server with pprof, at the address that it is told of, as a program.
 func profiled() {
 	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, toil(20_000))
+		fmt.Fprintln(w, toil(400_000))
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", http.DefaultServeMux)

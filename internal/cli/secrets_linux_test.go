@@ -135,7 +135,7 @@ variants:
     <<: *own
     generator:
       cmd: >-
-        {{dyno}} run -q --no-save -t 1 -c 2 -d 1h -H 'X-Auth: %[1]s' -H 'Cookie: sid=%[2]s'
+        {{dyno}} run -q --no-save -t 1 -c 2 -R 300 -d 1h -H 'X-Auth: %[1]s' -H 'Cookie: sid=%[2]s'
         --body '{"password":"%[3]s"}' -H 'X-Env: {{env "DYNO_TEST_SECRET"}}'
         'http://me:%[5]s@127.0.0.1:{{port}}/x?api_key=%[4]s'
       served: http://127.0.0.1:{{port}}/.dyno/served

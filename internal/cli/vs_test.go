@@ -2,20 +2,26 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// A small server in Go, whose answer the sample repository changes.
+// A small server in Go, whose answer the sample repository changes. It is built many times, so it has
+// no net/http, which takes three times as long to link.
 const sampleServer = `package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
-	"net/http"
+	"io"
+	"net"
+	"strings"
 )
 
 func main() {
@@ -25,13 +31,37 @@ func main() {
 	if *listen == "" {
 		*listen = fmt.Sprintf("127.0.0.1:%d", *port)
 	}
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		for range WORK {
-			_ = fmt.Sprint(r.URL)
+	l, err := net.Listen("tcp", *listen)
+	for err == nil {
+		var c net.Conn
+		if c, err = l.Accept(); err == nil {
+			go serve(c)
 		}
-		fmt.Fprintln(w, "hello")
-	})
-	panic(http.ListenAndServe(*listen, nil))
+	}
+	panic(err)
+}
+
+func serve(c net.Conn) {
+	defer c.Close()
+	r := bufio.NewReader(c)
+	for {
+		request := ""
+		for !strings.HasSuffix(request, "\r\n\r\n") {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			request += line
+		}
+		for range WORK {
+			_ = fmt.Sprint(request)
+		}
+		answer := "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+		if !strings.HasPrefix(request, "HEAD ") {
+			answer += "hello\n"
+		}
+		io.WriteString(c, answer)
+	}
 }
 `
 
@@ -63,14 +93,33 @@ func sampleRepository(t *testing.T) (dir string) {
 	return dir
 }
 
-// buildSample builds the server of the repository, as ./old and as ./new.
+// builtSample builds the server of sample repositories once, beside the commands of the scripts.
+var builtSample = sync.OnceValues(func() (program string, err error) {
+	dyno, err := exec.LookPath("dyno")
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(filepath.Dir(dyno), "sample-server")
+	file := program + ".go"
+	if err := os.WriteFile(file, []byte(strings.Replace(sampleServer, "WORK", "1", 1)), 0o600); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "build", "-o", program, file).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the sample server: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// buildSample puts the server of the repository there, as ./old and as ./new.
 func buildSample(t *testing.T, dir string) {
 	t.Helper()
+	program, err := builtSample()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"old", "new"} {
-		cmd := exec.Command("go", "build", "-o", name, ".")
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("building the sample server: %v\n%s", err, out)
+		if out, err := exec.Command("cp", program, filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 }

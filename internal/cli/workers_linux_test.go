@@ -48,17 +48,17 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// copied puts this program into dir, under a name by which TestMain knows what to make of it. A
-// process of its own writes it: one that a parallel test forks off meanwhile would inherit the
-// file, and no program is started while it is open for writing.
+// copied puts a program that the scripts start into dir, under its name. A process of its own writes
+// it: one that a parallel test forks off meanwhile would inherit the file, and no program is started
+// while it is open for writing.
 func copied(t *testing.T, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	exe, err := os.Executable()
+	program, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := exec.Command("cp", exe, path).CombinedOutput(); err != nil {
+	if said, err := exec.Command("cp", program, path).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return path

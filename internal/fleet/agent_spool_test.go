@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,13 +54,9 @@ func (l *line) sendMessage(seq int64, bytes int) {
 
 // sendDueReports says what is due. What is due again begins with the first that waits.
 func (l *line) sendDueReports() {
-	texts := l.spool.dueReports(l.now)
-	for _, text := range texts {
-		var r wire.Report
-		if err := wire.Decode(text, &r); err != nil {
-			panic(err) // of what was encoded
-		}
-		l.sendMessage(r.Seq, len(text))
+	for _, text := range l.spool.dueReports(l.now) {
+		i := slices.IndexFunc(l.spool.unacked, func(r spooledReport) bool { return &r.text[0] == &text[0] })
+		l.sendMessage(l.spool.unacked[i].seq, len(text))
 	}
 }
 

@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the bus does not start")
 	}
 	w := &world{t: t, bus: s.ClientURL()}

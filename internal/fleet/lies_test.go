@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -260,18 +261,18 @@ func TestLies(t *testing.T) {
 			control := w.newController("a", "b", "liar")
 			control.OnLoss, control.lease = c.onLoss, unhurried
 			alterReports(control, "liar", c.lie)
-			p := w.newPlan(600, 3*time.Second, 6)
+			p := w.newPlan(120, 3*time.Second, 6)
 			r := w.mustRun(control, p)
 			i := slices.IndexFunc(r.Fleet.Agents, func(a result.Agent) bool { return a.Name == "liar" })
 			if l := r.Fleet.Agents[i]; !strings.Contains(l.Lost, c.why) || l.Final || l.AddsUp != nil {
 				t.Errorf("of the liar: %+v", l)
 			}
 			for k, a := range r.Fleet.Agents {
-				if k != i && (a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 600 || a.Requests.Completed != 600) {
+				if k != i && (a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 120 || a.Requests.Completed != 120) {
 					t.Errorf("of another: %+v", a)
 				}
 			}
-			if r.Ended != string(loadresult.ByDuration) || !r.Fleet.AddsUp || r.Requests.Sent > 1800 || r.Window.MeasuredS != 3 ||
+			if r.Ended != string(loadresult.ByDuration) || !r.Fleet.AddsUp || r.Requests.Sent > 360 || r.Window.MeasuredS != 3 ||
 				r.Plan.Target.URL != p.Target.URL || r.Plan.Connections != 6 || r.Plan.Parts != 0 {
 				t.Errorf("%s %+v %+v %+v", r.Ended, r.Requests, r.Window, r.Plan)
 			}
@@ -421,6 +422,23 @@ func unhurriedly(a *Agent) { a.lease = unhurried }
 // however busy the machine is: they are not lost for having been silent.
 func TestFlood(t *testing.T) {
 	t.Parallel()
+	// What a flooder without a CPU sends is no flood.
+	for seconds := int64(4); ; seconds *= 3 {
+		flooder := floodedRun(t, seconds)
+		switch {
+		case strings.Contains(flooder.Lost, "it floods") && !flooder.Final:
+			return
+		case t.Failed() || seconds > 30:
+			t.Fatalf("of the flooder: %+v", flooder)
+		}
+		t.Logf("in %d s: of the flooder: %+v", seconds, flooder)
+	}
+}
+
+// floodedRun is a run of so many seconds during which one of three agents floods the bus, and what
+// became of that one. The load of the others is complete.
+func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
+	t.Helper()
 	w := newWorld(t)
 	flooder, _ := w.startAgent("flooder", 1, unhurriedly)
 	w.startAgent("a", 1, unhurriedly)
@@ -428,9 +446,16 @@ func TestFlood(t *testing.T) {
 	c := w.newController("a", "b", "flooder")
 	c.OnLoss, c.lease = Continue, unhurried
 	enough := make(chan struct{})
-	defer close(enough)
+	end := sync.OnceFunc(func() { close(enough) })
+	defer end()
+	progress := c.Progress
+	c.Progress = func(line string) {
+		if progress(line); strings.Contains(line, "flooder was lost") {
+			time.AfterFunc(100*time.Millisecond, end)
+		}
+	}
 	junk := bytes.Repeat([]byte("x"), 100<<10)
-	r, err := w.tryRun(t.Context(), c, w.newPlan(600, 4*time.Second, 6), onceInSecond(0, func() {
+	r, err := w.tryRun(t.Context(), c, w.newPlan(600, time.Duration(seconds)*time.Second, 6), onceInSecond(0, func() {
 		go func() {
 			for {
 				select {
@@ -449,15 +474,14 @@ func TestFlood(t *testing.T) {
 	}
 	for _, a := range r.Fleet.Agents {
 		if a.Name == "flooder" {
-			if !strings.Contains(a.Lost, "it floods") || a.Final {
-				t.Errorf("of the flooder: %+v", a)
-			}
+			flooded = a
 			continue
 		}
-		if a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 800 || a.Requests.Completed != 800 {
+		if a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 200*seconds || a.Requests.Completed != 200*seconds {
 			t.Errorf("of another: %+v", a)
 		}
 	}
+	return flooded
 }
 
 // FuzzBelieved has an agent say anything at all in a second and at last: the run has a result, which

@@ -128,6 +128,28 @@ func TestRebalance(t *testing.T) {
 // says of itself counts, once.
 func TestLateAgent(t *testing.T) {
 	t.Parallel()
+	for try := 1; ; try++ {
+		w, r := lateAgentRun(t)
+		// A busy machine may be so late with what waits that the run has ended.
+		if a := r.Fleet.Agents[0]; a.Lost != "" && !a.Final && try < 5 {
+			t.Logf("try %d: %+v", try, a)
+			continue
+		} else if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp ||
+			r.Ended != string(loadresult.ByDuration) {
+			t.Fatalf("%s %+v", r.Ended, a)
+		}
+		w.end()
+		if n := w.servedCount(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
+			t.Errorf("the server had %d, %+v", n, r.Requests)
+		}
+		return
+	}
+}
+
+// lateAgentRun is a run of two agents. From its third second on nothing of one is heard until it is
+// given up.
+func lateAgentRun(t *testing.T) (*world, *result.Result) {
+	t.Helper()
 	w := newWorld(t)
 	w.startAgent("a", 1)
 	w.startAgent("b", 1)
@@ -145,15 +167,7 @@ func TestLateAgent(t *testing.T) {
 		}
 		return []*nats.Msg{m}
 	}
-	r := w.mustRun(c, w.newPlan(1000, 12*time.Second, 4))
-	a := r.Fleet.Agents[0]
-	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(loadresult.ByDuration) {
-		t.Fatalf("%s %+v", r.Ended, a)
-	}
-	w.end()
-	if n := w.servedCount(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
-		t.Errorf("the server had %d, %+v", n, r.Requests)
-	}
+	return w, w.mustRun(c, w.newPlan(200, 12*time.Second, 4))
 }
 
 // A bus that is away for less than the lease costs nothing.

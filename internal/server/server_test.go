@@ -61,7 +61,7 @@ func (b bench) serve(name string, flags ...string) (p Process, url string) {
 	addr := fmt.Sprintf("127.0.0.1:%d", freePort(b.T))
 	p = Process{Name: name, Env: b.env(),
 		Args:  append([]string{os.Args[0], "serve", "-addr", addr}, flags...),
-		Ready: &Ready{URL: "http://" + addr + "/", Timeout: 10 * time.Second}}
+		Ready: &Ready{URL: "http://" + addr + "/", Timeout: time.Minute}}
 	return p, "http://" + addr
 }
 
@@ -108,7 +108,7 @@ func (b bench) stop(s *Server) Report {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	r, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)

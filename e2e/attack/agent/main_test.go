@@ -37,7 +37,7 @@ func dyno(t *testing.T) string {
 		return path
 	}
 	path := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
-	if out, err := exec.Command("go", "build", "-o", path, "dyno/cmd/dyno").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "dyno/cmd/dyno").CombinedOutput(); err != nil {
 		t.Fatalf("building dyno: %v\n%s", err, out)
 	}
 	return path

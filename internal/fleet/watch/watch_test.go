@@ -28,7 +28,7 @@ func onBus(t *testing.T) func() *nats.Conn {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(20 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("no bus")
 	}
 	return func() *nats.Conn {

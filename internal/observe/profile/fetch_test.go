@@ -81,7 +81,7 @@ func allocate(n int) []byte { return make([]byte, n) }
 // under runs f while two clients load url; there is no load after it.
 func under(t *testing.T, url string, f func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	var clients sync.WaitGroup
 	failed := make(chan error, 2)
 	for range 2 {

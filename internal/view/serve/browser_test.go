@@ -604,7 +604,7 @@ const small = `
 version: 1
 name: small
 design: {rounds: 2, warmup: {min: 0, max: 0}, measure: 0.5s, cooldown: 0, metrics: [throughput]}
-levels: [{name: c1, connections: 1}]
+levels: [{name: c1, connections: 1, rate: 500}]
 variants:
   one:
     processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
@@ -616,7 +616,7 @@ func TestRunServe(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signal to send to another process")
 	}
-	p := run(t, t.TempDir(), "run", "--serve", "-c", "3", "-d", "60s", "-q", target(t))
+	p := run(t, t.TempDir(), "run", "--serve", "-c", "3", "-R", "500", "-d", "60s", "-q", target(t))
 	lines := bufio.NewScanner(p.stderr)
 	address := ""
 	for address == "" && lines.Scan() {

@@ -152,7 +152,7 @@ func TestTLS(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	s := serve(t, http.HTTP2Config{})
 	w := newWire(t, s.addr, Protocol(Options{Scheme: "http", Streams: 20}), request("GET", "/wait", 0))
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	over := make(chan error, 1)
 	got := w.run(20, func() {
