@@ -68,7 +68,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
-objective: engine/loadplan engine/loadresult engine/metric result result/scripted /
+objective: nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
 imports: engine/proto fault redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
@@ -79,7 +79,8 @@ observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment: engine/check nearest redact result objective stats / go.yaml.in/yaml
+lab/experiment/quantity: /
+lab/experiment: lab/experiment/quantity engine/check nearest redact result objective stats / go.yaml.in/yaml
 lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /

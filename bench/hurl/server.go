@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,8 @@ import (
 // A shop is the server that the files of testdata ask: an echo with a few pages. It notes what it
 // was sent.
 type shop struct {
+	behind http.Handler // what answers instead; nil: the shop
+
 	mu    sync.Mutex
 	seen  []string
 	flaky map[string]int // how often /flaky was asked with a key since take
@@ -49,6 +53,11 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, noted(r, body))
 	s.mu.Unlock()
+	if s.behind != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s.behind.ServeHTTP(w, r)
+		return
+	}
 	if r.URL.Path == "/flaky" && s.fails(r) {
 		http.Error(w, "not yet", http.StatusServiceUnavailable)
 		return
@@ -60,6 +69,19 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	echo(w, r, body)
 }
 
+// newForwarder forwards requests to another server, as they are.
+func newForwarder(server string) (http.Handler, error) {
+	to, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	rewrite := func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host
+	}
+	plain := &http.Transport{DisableCompression: true}
+	return &httputil.ReverseProxy{Rewrite: rewrite, Transport: plain}, nil
+}
+
 // notCompared are header fields in which two clients may differ: their names, and the length of an
 // empty body, which curl leaves out of a POST.
 var notCompared = []string{"User-Agent", "Connection"}
@@ -69,6 +91,11 @@ func noted(r *http.Request, body []byte) string {
 	var fields []string
 	for name, values := range r.Header {
 		for _, v := range values {
+			if name == "Cookie" { // those that were set last come first in some versions of libcurl
+				all := strings.Split(v, "; ")
+				slices.Sort(all)
+				v = strings.Join(all, "; ")
+			}
 			if !slices.Contains(notCompared, name) && (name != "Content-Length" || v != "0") {
 				fields = append(fields, name+": "+v)
 			}

@@ -124,12 +124,15 @@ func (c *comparison) report(file string, theirs, ours []string) {
 
 // A server answers every request, and keeps the first ones.
 type server struct {
+	open sync.WaitGroup // connections
 	lock sync.Mutex
 	got  []string
 }
 
-// take returns what was kept.
+// take returns what was kept, once all connections are closed: a program that ended may have left
+// a large request behind, which is still being read.
 func (s *server) take() []string {
+	s.open.Wait()
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	got := s.got
@@ -143,7 +146,7 @@ func (s *server) serve(l net.Listener) {
 		if err != nil {
 			return
 		}
-		go s.answer(conn)
+		s.open.Go(func() { s.answer(conn) })
 	}
 }
 

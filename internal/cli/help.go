@@ -74,6 +74,7 @@ var runExamples = []string{
 
 var scenarioExamples = []string{
 	"dyno scenario run -v login.hurl --variable base=http://127.0.0.1:8080",
+	"dyno scenario run -n 2 -v visit.lua http://127.0.0.1:8080",
 }
 
 var compareExamples = []string{

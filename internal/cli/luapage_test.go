@@ -47,7 +47,7 @@ func TestLuaPage(t *testing.T) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
-	if commands != 5 || logins.Load() == 0 || wrong.Load() > 0 {
+	if commands != 7 || logins.Load() == 0 || wrong.Load() > 0 {
 		t.Errorf("%d commands, %d logins, %d requests were wrong", commands, logins.Load(), wrong.Load())
 	}
 }

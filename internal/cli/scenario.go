@@ -16,7 +16,7 @@ import (
 	"dyno/internal/view/format"
 )
 
-// This file is dyno scenario: what one does a hundred times while writing a Hurl file.
+// This file is dyno scenario: what one does a hundred times while writing a Hurl file, or a script.
 
 // A scenarioFlags is the command line of scenario check and scenario run.
 type scenarioFlags struct{ runFlags }
@@ -57,6 +57,9 @@ func scenarioCheck(s streams, args []string) int {
 	if f.help {
 		return s.printHelp("scenario check")
 	}
+	if f.takeScript(&p) {
+		return s.scriptCheck(f, p)
+	}
 	faults := append(p.faults, f.readScenario(&p)...)
 	_, hasBase := f.filling.variables[session.BaseVariable]
 	if !hasBase {
@@ -88,11 +91,12 @@ func (f *scenarioFlags) setVariable(name, value string) {
 func (f *scenarioFlags) readScenario(p *parsed) (faults []error) {
 	if len(p.words) == 0 {
 		faults = append(faults, loadplan.Flaw{Setting: "FILE",
-			Problem: "none is given; write one, as login.hurl"})
+			Problem: "none is given; write one, as login.hurl or visit.lua"})
 	}
 	for i, w := range p.words {
 		if !strings.EqualFold(filepath.Ext(w), hurlEnding) {
-			faults = append(faults, loadplan.Flaw{Setting: w, Problem: "does not end in " + hurlEnding})
+			faults = append(faults, loadplan.Flaw{Setting: w, Problem: "does not end in " + hurlEnding +
+				" or " + luaEnding})
 			p.words[i] = ""
 		}
 	}
@@ -119,8 +123,13 @@ func scenarioRun(s streams, args []string) int {
 	if f.help {
 		return s.printHelp("scenario run")
 	}
+	if f.takeScript(&p) {
+		return s.scriptRun(f, p)
+	}
 	faults := append(p.faults, f.readScenario(&p)...)
-	faults = append(faults, f.setTarget(p)...)
+	if len(faults) == 0 {
+		faults = f.setTarget(p)
+	}
 	show := &shownSteps{to: s.out, bodies: f.verbose, keep: f.planReplacer()}
 	m, wrong := f.compileIf(faults, func(c *session.Config) { c.Observe = show.step })
 	if faults = append(faults, wrong...); len(faults) == 0 {

@@ -39,8 +39,10 @@ func (w *shownSteps) step(o session.Observation) {
 	if o.Response.Failed != "" && o.Response.Status == 0 {
 		said = "no response (" + o.Response.Failed + ")"
 	}
-	fmt.Fprintf(&b, "%-6s %s: %s in %s\n", state, o.Step, said,
-		format.Seconds(o.Response.Took.Seconds()))
+	if took := o.Response.Took; took > 0 {
+		said += " in " + format.Seconds(took.Seconds())
+	}
+	fmt.Fprintf(&b, "%-6s %s: %s\n", state, o.Step, said)
 	if w.bodies {
 		w.exchange(&b, o)
 	}

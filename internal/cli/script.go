@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/metric"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/result/scripted"
 )
@@ -77,10 +78,25 @@ func (f *scriptFlags) takeArgs(p *parsed) {
 }
 
 // setScriptUnless is setScript if there are no faults yet: the script may print, so it runs only if
-// all else is right.
+// all else is right. Then it is known which checks and metrics the run has.
 func (f *runFlags) setScriptUnless(faults []error) []error {
-	if len(faults) == 0 && f.script.file != "" {
-		return f.setScript()
+	if len(faults) > 0 {
+		return faults
+	}
+	names := objective.Names{}
+	if f.script.file != "" {
+		if faults = f.setScript(); len(faults) > 0 {
+			return faults
+		}
+		var all bool
+		names.Counters, names.Histograms, all = f.script.maker.Measured()
+		names.More = !all
+	}
+	names.Checks = f.plan.Checks
+	for _, o := range f.objectives {
+		if problem := o.Unknown(names); problem != "" {
+			faults = append(faults, loadplan.Flaw{Setting: "--slo", Problem: o.Expr + ": " + problem})
+		}
 	}
 	return faults
 }

@@ -143,7 +143,7 @@ func TestMetricsAreJudged(t *testing.T) {
 	r := &result.Result{Scenario: result.Scenario{Metrics: all}}
 	for expr, want := range map[string]float64{"metric.hits<8": 7.5, "metric.size.count>=100": 100, "metric.size.min<2": 1,
 		"metric.size.max<=100": 100, "metric.size.mean<51": 50.5, "metric.x.p99<3": 2, "metric.size.stdev<30": 28.9,
-		"metric.size.p50<51": 50} {
+		"metric.size.p50<51": 50, "metric.size.p99.9<=100": 100} {
 		o, err := Parse(expr)
 		if err != nil {
 			t.Fatal(err)
@@ -208,4 +208,35 @@ func histogram(all ...time.Duration) *metric.Histogram {
 		h.Record(int64(d))
 	}
 	return h
+}
+
+// Objectives that no result can meet are known before the load.
+func TestUnknown(t *testing.T) {
+	of := Names{Checks: []string{"is 200", "has a body"}, Counters: []string{"hits", "a.b"}, Histograms: []string{"size", "x.y"}}
+	for expr, want := range map[string]string{
+		"p99<1s": "", "errors<1%": "", "checks>99%": "", "checks.is 200>99%": "", "metric.hits<3": "", "metric.a.b<3": "",
+		"metric.size.p99<3": "", "metric.size.p99.9<3": "", "metric.size.count>3": "", "metric.x.y.max<3": "",
+		"checks.is 20>99%":     `the run has no check "is 20"; did you mean "is 200"?`,
+		"checks.other>99%":     `no check "other"; it has "is 200", "has a body"`,
+		"metric.hit<3":         `the script has no counter or histogram "hit"; did you mean "hits"?`,
+		"metric.size<3":        `"size" is a histogram; write which value of it, as metric.size.p99`,
+		"metric.size.median<3": `"median" is no value of a histogram; write count, min`,
+		"metric.size.p0<3":     `"p0" is no value`, "metric.none.p99<3": `no counter or histogram "none.p99"; it has "hits"`,
+	} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Unknown(of); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	for expr, names := range map[string]Names{"checks>99%": {}, "checks.a>99%": {}, "metric.a<3": {}} {
+		if o, err := Parse(expr); err != nil || o.Unknown(names) == "" {
+			t.Errorf("%s: nothing, %v", expr, err)
+		}
+	}
+	if o, _ := Parse("metric.other<3"); o.Unknown(Names{Counters: []string{"a"}, More: true}) != "" {
+		t.Error("a script may compute the names of its counters")
+	}
 }

@@ -3,6 +3,7 @@ package hurl
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strings"
 )
@@ -126,7 +127,7 @@ func (p *parser) xml() Template {
 	for depth := 0; ; {
 		token, err := d.Token()
 		if err != nil {
-			p.fail(from+int(d.InputOffset()), "this is no XML: %v", err)
+			p.noXML(from+int(d.InputOffset()), err)
 			return Template{}
 		}
 		switch token.(type) {
@@ -140,6 +141,18 @@ func (p *parser) xml() Template {
 			}
 		}
 	}
+}
+
+// noXML is the fault of an XML document. One that ends too early is wrong where its text ends.
+func (p *parser) noXML(at int, err error) {
+	if at == len(p.text) {
+		at = len(strings.TrimRight(p.text, " \t\r\n"))
+	}
+	problem := err.Error()
+	if bad, is := errors.AsType[*xml.SyntaxError](err); is {
+		problem = bad.Msg // without the line, which is that of the document
+	}
+	p.fail(at, "this is no XML: %s", problem)
 }
 
 // multiline reads text between three backticks each. isString reports whether the text is a string

@@ -31,9 +31,14 @@ const maxDelay = 24 * time.Hour
 
 const notePrefix = "dyno:"
 
+// cookieStorage begins comments before a request in which hurl sets and clears cookies. dyno does
+// not, so it refuses them.
+const cookieStorage = "@cookie_storage_"
+
 // addNote notes a comment if it is for dyno. A line may be read twice.
 func (p *parser) addNote(at int, comment string) {
 	text, is := strings.CutPrefix(strings.TrimSpace(comment), notePrefix)
+	is = is || strings.HasPrefix(text, cookieStorage)
 	if !is || len(p.notes) > 0 && p.notes[len(p.notes)-1].at >= at {
 		return
 	}
@@ -45,6 +50,12 @@ func (p *parser) applyNotes(f *File, e *Entry, from, method int) {
 	for len(p.notes) > 0 && p.notes[0].at < method {
 		n := p.notes[0]
 		p.notes = p.notes[1:]
+		if n.isCookieStorage() {
+			if n.at >= from {
+				p.fail(n.at, "the comment %.40q is not supported: write [Cookies]", n.text)
+			}
+			continue
+		}
 		if n.at < from {
 			p.misplaced(n)
 			return
@@ -77,10 +88,14 @@ func (p *parser) applyNotes(f *File, e *Entry, from, method int) {
 
 // refuseNotes refuses the notes that are before no request.
 func (p *parser) refuseNotes() {
-	if len(p.notes) > 0 && p.fault == nil {
-		p.misplaced(p.notes[0])
+	for _, n := range p.notes {
+		if p.fault == nil && !n.isCookieStorage() {
+			p.misplaced(n)
+		}
 	}
 }
+
+func (n note) isCookieStorage() bool { return strings.HasPrefix(n.text, cookieStorage) }
 
 func (p *parser) misplaced(n note) {
 	p.fail(n.at, "# dyno: stands on a line before a request, which this one does not")

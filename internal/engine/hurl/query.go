@@ -111,8 +111,34 @@ func (p *parser) slashed() *Pattern {
 	re, err := regexp.Compile(b.String())
 	if err != nil {
 		p.fail(at+1, "%v", err)
+	} else if hasLooseBrace(b.String()) {
+		p.fail(at+1, `{ stands before a number of repetitions, as a{2,3}; write \{ for a brace`)
 	}
 	return &Pattern{p.pos(at), re}
+}
+
+// repetition is how often something is repeated.
+var repetition = regexp.MustCompile(`^\{\d+(,\d*)?\}`)
+
+// hasLooseBrace reports whether a regular expression has a { that Go takes for itself, and hurl
+// does not take.
+func hasLooseBrace(re string) bool {
+	inClass := false
+	for i := 0; i < len(re); i++ {
+		switch c := re[i]; {
+		case c == '\\' && i+2 < len(re) && strings.IndexByte("xpP", re[i+1]) >= 0 && re[i+2] == '{':
+			i += 2
+		case c == '\\':
+			i++
+		case c == '[':
+			inClass = true
+		case c == ']':
+			inClass = false
+		case c == '{' && !inClass && !repetition.MatchString(re[i:]):
+			return true
+		}
+	}
+	return false
 }
 
 // cookiePath reads "name" or "name[Attribute]".

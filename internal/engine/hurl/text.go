@@ -45,7 +45,10 @@ func (p *parser) expr() *Expr {
 		p.fail(at, "a variable's name is expected here: letters, digits, _ and -")
 	}
 	p.spaces()
-	if !p.take("}}") {
+	if end := strings.Index(p.rest(), "}}"); end > 0 && !strings.ContainsAny(p.rest()[:end], "{\n") {
+		p.fail(p.at, "}} is expected here: %s and %s, the functions of Hurl, have no arguments",
+			NewUUID, NewDate)
+	} else if !p.take("}}") {
 		p.fail(p.at, "}} is expected here")
 	}
 	return e

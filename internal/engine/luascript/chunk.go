@@ -20,34 +20,63 @@ const deepest = 2000
 // mostChecks is how many different checks a script can have: each is a row of the report.
 const mostChecks = 1000
 
-// compileChunk compiles the text of a script, or of load. checks are the names of all calls
-// dyno.check("name", …), in their order: a run needs them before it begins, because a check that
-// fails is an error of that name.
-func compileChunk(name, source string) (f *lua.FunctionProto, checks []string, err error) {
-	chunk, err := parse.Parse(strings.NewReader(source), name)
+// A chunk is the text of a script, or of load, with the names that stand in its calls of
+// dyno.check, dyno.counter and dyno.histogram as text, each once and in their order.
+//
+// A run needs those of checks before it begins, because a check that fails is an error of that
+// name. A counter whose name is written exists from the start: one that never counted is 0, and an
+// objective such as metric.failures<3 is met.
+type chunk struct {
+	code                         *lua.FunctionProto
+	checks, counters, histograms []string
+
+	uses, written int // of the name dyno; and of calls with a name that is text
+}
+
+// compileChunk compiles the text of a script, or of load.
+func compileChunk(name, source string) (c chunk, err error) {
+	tree, err := parse.Parse(strings.NewReader(source), name)
 	if err != nil {
-		return nil, nil, parseFault(name, err)
+		return c, parseFault(name, err)
 	}
-	add := func(call *ast.FuncCallExpr) {
-		if s, is := checkOf(call); is && !slices.Contains(checks, s) {
-			checks = append(checks, s)
-		}
-	}
-	if !walk(reflect.ValueOf(chunk), deepest, add) {
-		return nil, nil, fault.Fault{File: name, Problem: fmt.Sprintf("more than %d expressions or "+
+	if !walk(reflect.ValueOf(tree), deepest, c.note) {
+		return c, fault.Fault{File: name, Problem: fmt.Sprintf("more than %d expressions or "+
 			"blocks lie inside each other", deepest)}
 	}
-	if len(checks) > mostChecks {
-		return nil, nil, fault.Fault{File: name, Problem: fmt.Sprintf("it has %d checks; %d are possible",
-			len(checks), mostChecks)}
+	if len(c.checks) > mostChecks {
+		return c, fault.Fault{File: name, Problem: fmt.Sprintf("it has %d checks; %d are possible",
+			len(c.checks), mostChecks)}
 	}
-	f, err = lua.Compile(chunk, name)
+	c.code, err = lua.Compile(tree, name)
 	if bad, is := errors.AsType[*lua.CompileError](err); is {
-		return nil, nil, fault.Fault{File: name, Line: bad.Line, Problem: bad.Message}
+		return c, fault.Fault{File: name, Line: bad.Line, Problem: bad.Message}
 	} else if err != nil {
-		return nil, nil, fault.Fault{File: name, Problem: err.Error()}
+		return c, fault.Fault{File: name, Problem: err.Error()}
 	}
-	return f, checks, nil
+	return c, nil
+}
+
+// reaches are names of Lua by which a script can get at dyno without writing it.
+var reaches = []string{"dyno", "_G", "getfenv", "load", "loadstring"}
+
+// note notes a node of a syntax tree.
+func (c *chunk) note(node any) {
+	switch node := node.(type) {
+	case *ast.IdentExpr:
+		if slices.Contains(reaches, node.Value) {
+			c.uses++
+		}
+	case *ast.FuncCallExpr:
+		function, name, is := namedCall(node)
+		to := map[string]*[]string{"check": &c.checks, "counter": &c.counters,
+			"histogram": &c.histograms}[function]
+		if !is || to == nil {
+			return
+		}
+		if c.written++; !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
 }
 
 // parseFault is a fault of the syntax.
@@ -63,33 +92,31 @@ func parseFault(name string, err error) error {
 		Problem: fmt.Sprintf("%s near %.40q", bad.Message, bad.Token)}
 }
 
-// checkOf is the name in a call dyno.check("name", …).
-func checkOf(call *ast.FuncCallExpr) (name string, is bool) {
+// namedCall are function and name of a call dyno.function("name", …).
+func namedCall(call *ast.FuncCallExpr) (function, name string, is bool) {
 	of, is := call.Func.(*ast.AttrGetExpr)
 	if !is || len(call.Args) == 0 {
-		return "", false
+		return "", "", false
 	}
 	object, isName := of.Object.(*ast.IdentExpr)
 	key, isKey := of.Key.(*ast.StringExpr)
 	text, isText := call.Args[0].(*ast.StringExpr)
-	if !isName || !isKey || !isText || object.Value != "dyno" || key.Value != "check" {
-		return "", false
+	if !isName || !isKey || !isText || object.Value != "dyno" {
+		return "", "", false
 	}
-	return text.Value, true
+	return key.Value, text.Value, true
 }
 
-// walk visits all calls below a node of a syntax tree. It reports false if more than so many nodes
+// walk visits all nodes below one of a syntax tree. It reports false if more than so many nodes
 // lie inside each other.
-func walk(v reflect.Value, depth int, visit func(*ast.FuncCallExpr)) bool {
+func walk(v reflect.Value, depth int, visit func(node any)) bool {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
 			return true
 		}
 		if v.Kind() == reflect.Pointer && v.CanInterface() {
-			if call, is := v.Interface().(*ast.FuncCallExpr); is {
-				visit(call)
-			}
+			visit(v.Interface())
 		}
 		return walk(v.Elem(), depth, visit)
 	case reflect.Slice:

@@ -59,8 +59,7 @@ type Config struct {
 // A Maker is the scenario of one run.
 type Maker struct {
 	Config
-	compiled *lua.FunctionProto
-	checks   []string
+	chunk
 	expected []string // checks of a plan that came from another process
 	memory   *memoryGuard
 
@@ -92,13 +91,13 @@ func Compile(c Config) (*Maker, error) {
 // compile compiles the script. Nothing of it runs.
 func (m *Maker) compile() (err error) {
 	m.MaxMemory, m.MaxSetup = cmp.Or(m.MaxMemory, DefaultMemory), cmp.Or(m.MaxSetup, DefaultSetup)
-	m.compiled, m.checks, err = compileChunk(m.Name, m.Source)
+	m.chunk, err = compileChunk(m.Name, m.Source)
 	return err
 }
 
 // Again is the scenario of another run of the same script: everything begins anew.
 func (m *Maker) Again() (*Maker, error) {
-	again := &Maker{Config: m.Config, compiled: m.compiled, checks: m.checks, known: m.known}
+	again := &Maker{Config: m.Config, chunk: m.chunk, known: m.known}
 	return again, again.begin()
 }
 
@@ -128,7 +127,7 @@ func (m *Maker) begin() error {
 func (m *Maker) newThread() (*machine, error) {
 	if m.main == nil {
 		var err error
-		if m.compiled == nil { // it came from another process
+		if m.code == nil { // it came from another process
 			if err = m.compile(); err == nil && !slices.Equal(m.checks, m.expected) {
 				err = fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
 			}
@@ -174,10 +173,12 @@ func (m *Maker) newThread() (*machine, error) {
 }
 
 // verify makes the first request, as wrk does, and reports why it could not be sent. A script's
-// first request is not sent: only the load sends.
+// first request is not sent, and what it counts does not count: only the load sends.
 func (m *Maker) verify(first *machine) error {
 	text, f := string(first.static), first.function("request")
 	if m.dynamic {
+		first.measures.paused = true
+		defer func() { first.measures.paused = false }()
 		var err error
 		if text, err = first.requestText(f); err != nil {
 			return err
@@ -226,6 +227,22 @@ func (m *Maker) IsRandom() bool { return true }
 
 // Want is what response needs.
 func (m *Maker) Want() proto.Want { return m.want }
+
+// Measured are the names of the script's counters and histograms. all is false if it may have
+// others, whose names it computes.
+func (m *Maker) Measured() (counters, histograms []string, all bool) {
+	return m.counters, m.histograms, m.uses == m.written
+}
+
+// Functions are the names of the functions that the script has of those that wrk calls.
+func (m *Maker) Functions() (all []string) {
+	for _, name := range []string{"setup", "init", "delay", "request", "response", "done"} {
+		if m.main.function(name) != nil {
+			all = append(all, name)
+		}
+	}
+	return all
+}
 
 // Returned is how many requests the first call of request returned.
 func (m *Maker) Returned() int { return m.many }

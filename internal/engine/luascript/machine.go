@@ -43,7 +43,7 @@ func (m *Maker) newMachine(number uint64) (*machine, error) {
 	t.openLibraries()
 	t.openDyno()
 	t.openWrk()
-	main := t.NewFunctionFromProto(m.compiled)
+	main := t.NewFunctionFromProto(m.code)
 	return t, t.call(t.MaxSetup, 0, main)
 }
 

@@ -75,6 +75,12 @@ func (t *machine) openDyno() {
 		"histogram": t.definer(histogram, true),
 		"check":     t.check,
 	}))
+	for _, name := range t.counters {
+		_, _ = t.measures.define(name, false) // a name that cannot be is an error where it is used
+	}
+	for _, name := range t.histograms {
+		_, _ = t.measures.define(name, true)
+	}
 }
 
 // definer returns dyno.counter or dyno.histogram: the measure of a name, which is new or known.

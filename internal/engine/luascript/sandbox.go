@@ -150,13 +150,13 @@ func (t *machine) load(l *lua.LState) int {
 	if text.Len() > longestLoaded {
 		l.RaiseError("a script may compile %d bytes of Lua at once", longestLoaded)
 	}
-	f, _, err := compileChunk(l.OptString(2, "load"), text.String())
+	c, err := compileChunk(l.OptString(2, "load"), text.String())
 	if err != nil {
 		l.Push(lua.LNil)
 		l.Push(lua.LString(err.Error()))
 		return 2
 	}
-	l.Push(t.NewFunctionFromProto(f))
+	l.Push(t.NewFunctionFromProto(c.code))
 	return 1
 }
 

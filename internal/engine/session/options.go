@@ -16,7 +16,7 @@ const MaxRepeat = 1_000_000
 const DefaultRetryInterval = time.Second
 
 // ignored are options that only change what hurl prints, or how it waits.
-var ignored = []string{"verbose", "very-verbose", "verbosity", "path-as-is", "fail-with-body"}
+var ignored = []string{"verbose", "very-verbose", "verbosity", "fail-with-body"}
 
 // ofTheRun are options that dyno has for the whole run only, with the flag.
 var ofTheRun = map[string]string{
@@ -42,6 +42,9 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 		case o.Name == "compressed":
 			text, ok := s.literal(o.Value, "the option compressed")
 			e.compressed = ok && text == "true"
+		case o.Name == "path-as-is":
+			text, ok := s.literal(o.Value, "the option path-as-is")
+			e.pathAsIs = ok && text == "true"
 		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
 		case o.Name == "variable":
 			s.compileVariable(o, e)

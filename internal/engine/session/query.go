@@ -169,7 +169,7 @@ const maxDecoded = 64 << 20
 // bodyText is the body in UTF-8.
 func (s *scratch) bodyText(body []byte) ([]byte, error) {
 	kind := s.response.Field("content-type")
-	i := bytes.Index(kind, []byte("charset"))
+	i := indexFold(kind, "charset")
 	if i >= 0 {
 		label := strings.Trim(string(kind[i+len("charset"):]), " =\"")
 		label, _, _ = strings.Cut(label, ";")
@@ -181,6 +181,16 @@ func (s *scratch) bodyText(body []byte) ([]byte, error) {
 		return nil, errNotText
 	}
 	return body, nil
+}
+
+// indexFold is where a word begins in b, in letters of any case; -1 if it does not.
+func indexFold(b []byte, word string) int {
+	for i := range len(b) - len(word) + 1 {
+		if strings.EqualFold(string(b[i:i+len(word)]), word) {
+			return i
+		}
+	}
+	return -1
 }
 
 // isCharset reports whether a charset has that name.

@@ -113,53 +113,6 @@ func (d *draft) has(name string) bool {
 	})
 }
 
-// setPath writes the path of the URL, with the query. It refuses URLs of other origins.
-func (d *draft) setPath(r *hurl.Request) {
-	all := merged(d.parts(r.URL))
-	if len(all) == 0 || all[0].text == nil {
-		d.fault(r.URL.Pos, "the URL begins with no host: write {{base}}, as in %s {{base}}/, and give "+
-			"--variable base=URL", r.Method)
-		return
-	}
-	rest, problem := d.withoutOrigin(string(all[0].text))
-	if problem != "" {
-		d.fault(r.URL.Pos, "%s", problem)
-		return
-	}
-	all[0].text = []byte(rest)
-	switch {
-	case rest == "" && len(all) > 1 && d.Unknown:
-		all[0].text = []byte("/")
-	case rest == "" && len(all) > 1:
-		d.fault(all[1].at, "a value that only the run knows stands where the path begins; "+
-			"write / before it")
-		return
-	}
-	d.begin()
-	d.writeParts(all, inURL, proto.InPath)
-	d.shown = []byte(pathSource(r.URL.Source()))
-	if len(d.text) == 0 || d.text[0] == '?' {
-		d.text = append([]byte("/"), d.text...)
-		for i := range d.holes {
-			d.holes[i].At++
-		}
-	}
-	for i, kv := range r.Query {
-		switch s := string(d.text); {
-		case i > 0 || strings.Contains(s, "?") && !strings.HasSuffix(s, "?"):
-			d.writeText("&")
-		case !strings.HasSuffix(s, "?"):
-			d.writeText("?")
-		}
-		d.writePair(kv, proto.InPath)
-	}
-	d.request.Path, d.written.Path = string(d.text), string(d.shown)
-	d.request.Holes = append(d.request.Holes, d.holes...)
-	if problem := proto.CheckValue(proto.InPath, d.text); problem != nil {
-		d.fault(r.URL.Pos, "%v", problem)
-	}
-}
-
 // writePair writes a parameter. As in hurl, its name is not encoded.
 func (d *draft) writePair(kv hurl.KeyValue, in proto.Part) {
 	name := plain
@@ -169,41 +122,6 @@ func (d *draft) writePair(kv hurl.KeyValue, in proto.Part) {
 	d.write(kv.Key, name, in)
 	d.writeText("=")
 	d.write(kv.Value, percent, in)
-}
-
-// pathSource is the path of a URL as it is written in the file.
-func pathSource(url string) string {
-	if i := strings.Index(url, "://"); i >= 0 {
-		url = url[i+len("://"):]
-		url = url[min(strings.IndexByte(url+"/", '/'), len(url)):]
-	} else if strings.HasPrefix(url, "{{") {
-		_, url, _ = strings.Cut(url, "}}")
-	}
-	if !strings.HasPrefix(url, "/") {
-		url = "/" + url
-	}
-	return url
-}
-
-// withoutOrigin takes the run's origin off a URL.
-func (d *draft) withoutOrigin(url string) (rest, problem string) {
-	scheme, after, has := strings.Cut(url, "://")
-	if !has {
-		return "", fmt.Sprintf("%.60q is no URL with http:// or https://; write {{base}} before the "+
-			"path, and give --variable base=URL", url)
-	}
-	end := strings.IndexAny(after, "/?#")
-	if end < 0 {
-		end = len(after)
-	}
-	if named := scheme + "://" + after[:end]; !d.Origin.is(scheme, after[:end]) {
-		return "", fmt.Sprintf("%.80s is not the server that the command line names, %s: no file sends "+
-			"load anywhere else; write {{base}}", named, d.Origin.URL)
-	}
-	if rest = after[end:]; strings.Contains(rest, "#") {
-		return "", "a URL that is sent has no fragment; leave # out, and what follows it"
-	}
-	return rest, ""
 }
 
 // setHeader writes the header, but what the body says of itself.

@@ -136,10 +136,16 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)
 	} else {
-		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or --data with such a column",
-			e.Name)
+		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or --data with such a column%s",
+			e.Name, hints[e.Name])
 	}
 	return from, false
+}
+
+// hints are for names that are functions elsewhere in dyno.
+var hints = map[string]string{
+	"uuid": "; {{" + hurl.NewUUID + "}} is a random UUID",
+	"now":  "; {{" + hurl.NewDate + "}} is when the iteration was due",
 }
 
 // A part is text, or a source if text is nil.

@@ -126,6 +126,7 @@ type entry struct {
 	redirect *redirection // nil: redirects are not followed
 
 	compressed bool
+	pathAsIs   bool
 	anyStatus  bool
 	first      []assert // of the status and the version: the rest is not judged if one fails
 	captures   []assert

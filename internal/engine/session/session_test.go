@@ -288,6 +288,8 @@ func TestMultipart(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET {{base}}/{{no}}":                                                "1:16: {{no}} is unknown",
+		"GET {{base}}/{{uuid}}":                                              "1:16: {{uuid}} is unknown: give --variable uuid=VALUE, or --data with such a column; {{newUuid}} is",
+		"GET {{base}}/{{int 1 2}}":                                           "1:20: }} is expected here: newUuid and newDate, the functions of Hurl, have no arguments",
 		"GET http://other.test/":                                             "1:5: http://other.test is not the server that the command line names",
 		"GET https://shop.test:8080/":                                        "1:5: https://shop.test:8080 is not the server",
 		"GET http://shop.test:8080.evil.test/":                               "1:5: http://shop.test:8080.evil.test is not the server",

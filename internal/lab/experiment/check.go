@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/lab/experiment/quantity"
 	"dyno/internal/stats"
 )
 
@@ -124,7 +125,8 @@ func (c *checker) checkDesign() {
 // checkCPUs checks a list of CPUs that was given as a list, not as a text.
 func (c *checker) checkCPUs(at string, list CPUList) {
 	for _, cpu := range list {
-		c.addFaultIf(cpu < 0 || cpu > maxCPU, at, "%d is not within 0 to %d", cpu, maxCPU)
+		c.addFaultIf(cpu < 0 || cpu > quantity.MaxCPU, at, "%d is not within 0 to %d", cpu,
+			quantity.MaxCPU)
 	}
 }
 

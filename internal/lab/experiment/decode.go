@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"dyno/internal/lab/experiment/quantity"
 )
 
 // maxNodes limits the nodes of a file after its aliases are followed. It keeps a few lines of
@@ -164,7 +166,7 @@ func (d *decoder) decodeScalar(n *yaml.Node, path string, v reflect.Value) bool 
 		v.SetInt(i)
 		return err == nil
 	case reflect.Float64:
-		f, ok := plainNumber(n.Value)
+		f, ok := quantity.PlainNumber(n.Value)
 		v.SetFloat(f)
 		return ok
 	default:

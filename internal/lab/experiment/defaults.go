@@ -71,7 +71,7 @@ func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * tim
 // file's list, where one with several rates stands for several.
 func (e *Experiment) derive() (entries []int) {
 	if len(e.Workload.Expect.Status) == 0 {
-		e.Workload.Expect.Status = Statuses{{200, 299}}
+		e.Workload.Expect.Status = Statuses{{From: 200, To: 299}}
 	}
 	e.Objectives = separateObjectives(e.Objectives)
 	if e.Levels == nil {

@@ -128,7 +128,7 @@ func TestDefaults(t *testing.T) {
 		{e.Design, design},
 		{e.Levels, []Level{level}},
 		{e.Fairness, Fairness{Strict, "a", []string{"server", "date"}}},
-		{e.Workload, Workload{Expect: Expect{Status: Statuses{{200, 299}}}}},
+		{e.Workload, Workload{Expect: Expect{Status: Statuses{{From: 200, To: 299}}}}},
 		{e.Gate == nil && e.Profile == nil && e.Published == nil, true},
 	} {
 		if !reflect.DeepEqual(x.got, x.want) {

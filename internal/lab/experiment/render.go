@@ -246,7 +246,7 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	if len(p.Status) == 0 && at == "" {
 		p.Status = v.Expected().Status
 	} else if len(p.Status) == 0 {
-		p.Status = Statuses{{200, 299}}
+		p.Status = Statuses{{From: 200, To: 299}}
 	}
 	return p, err
 }

@@ -1,0 +1,239 @@
+// Package quantity has the types of values in an experiment file: durations, shares, rates, counts,
+// statuses and lists of CPUs. Each reads what a person writes, such as 90s, 2%, 20k/s, 2xx or
+// 0,2-3, and its error says how to write it.
+package quantity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxTime is the longest duration, that of the longest run.
+const maxTime = 366 * 24 * time.Hour
+
+// A Duration is written as in Go, or as a bare number of seconds.
+type Duration time.Duration
+
+// String is the duration as Go writes it.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalText is String.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads "90s", "1m30s", or "90".
+func (d *Duration) UnmarshalText(b []byte) error {
+	s := string(b)
+	t, err := time.ParseDuration(s)
+	if f, bare := PlainNumber(s); bare {
+		t, err = time.Duration(math.Round(max(-1, min(f, 1e9))*1e9)), nil
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
+	case t < 0:
+		return fmt.Errorf("%q is negative", s)
+	case t > maxTime:
+		return fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, maxTime.Hours())
+	}
+	*d = Duration(t)
+	return nil
+}
+
+// A Share is a part of 1, written in percent.
+type Share float64
+
+// String is the share in percent, as 2%.
+func (s Share) String() string {
+	return strconv.FormatFloat(math.Round(float64(s)*1e8)/1e6, 'f', -1, 64) + "%"
+}
+
+// MarshalText is String.
+func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads "2%".
+func (s *Share) UnmarshalText(b []byte) error {
+	f, percent := strings.CutSuffix(string(b), "%")
+	n, ok := PlainNumber(f)
+	switch {
+	case !ok || !percent:
+		return fmt.Errorf("%q is not a percentage; write one as 2%%", b)
+	case n < 0 || n > 100:
+		return fmt.Errorf("%q is not within 0%% to 100%%", b)
+	}
+	*s = Share(n / 100)
+	return nil
+}
+
+// A Rate is a number of events a second.
+type Rate float64
+
+// maxRate is more than one machine can do.
+const maxRate = 100_000_000
+
+// String is the rate as a number.
+func (r Rate) String() string { return strconv.FormatFloat(float64(r), 'f', -1, 64) }
+
+// UnmarshalText reads "5000", "5k" or "5k/s".
+func (r *Rate) UnmarshalText(b []byte) error {
+	f, ok := parseNumber(strings.TrimSuffix(string(b), "/s"))
+	switch {
+	case !ok:
+		return fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", b)
+	case f < 0.001 || f > maxRate:
+		return fmt.Errorf("%q is not within 0.001/s to %d/s", b, maxRate)
+	}
+	*r = Rate(f)
+	return nil
+}
+
+// A Count is a whole number of things, which may be written as 10k or 2M.
+type Count int64
+
+// UnmarshalText reads "200", "10k" or "2M".
+func (c *Count) UnmarshalText(b []byte) error {
+	f, ok := parseNumber(string(b))
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", b)
+	}
+	*c = Count(f)
+	return nil
+}
+
+// PlainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
+// result is infinite if it is too large for a float64.
+func PlainNumber(s string) (float64, bool) {
+	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// parseNumber reads a plain number with an optional k, for thousands, or M.
+func parseNumber(s string) (float64, bool) {
+	factor, digits := 1.0, strings.TrimRight(s, "kKM")
+	switch s[len(digits):] {
+	case "k", "K":
+		factor, s = 1e3, digits
+	case "M":
+		factor, s = 1e6, digits
+	}
+	f, ok := PlainNumber(s)
+	return f * factor, ok
+}
+
+// Reconnect is how many requests a connection carries; 0: no limit.
+type Reconnect int
+
+// MarshalText writes never, always, or the number.
+func (r Reconnect) MarshalText() ([]byte, error) {
+	switch r {
+	case 0:
+		return []byte("never"), nil
+	case 1:
+		return []byte("always"), nil
+	}
+	return []byte(strconv.Itoa(int(r))), nil
+}
+
+// UnmarshalText reads never, always, or a number of requests.
+func (r *Reconnect) UnmarshalText(b []byte) error {
+	n, err := strconv.Atoi(string(b))
+	switch s := string(b); {
+	case s == "never":
+		n = 0
+	case s == "always":
+		n = 1
+	case err != nil || n < 1 || n > math.MaxInt32:
+		return fmt.Errorf("%q is not never, always, or after how many exchanges", s)
+	}
+	*r = Reconnect(n)
+	return nil
+}
+
+// A Status is a status code of HTTP, or a class of codes: From to To, both included.
+type Status struct{ From, To int }
+
+// String is "200" or "2xx".
+func (s Status) String() string {
+	if s.From != s.To {
+		return strconv.Itoa(s.From/100) + "xx"
+	}
+	return strconv.Itoa(s.From)
+}
+
+// MarshalText is String.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads "200" or "2xx".
+func (s *Status) UnmarshalText(b []byte) error {
+	class, isClass := strings.CutSuffix(strings.ToLower(string(b)), "xx")
+	n, err := strconv.ParseUint(class, 10, 16)
+	switch {
+	case err == nil && isClass && 1 <= n && n <= 5:
+		*s = Status{int(n) * 100, int(n)*100 + 99}
+	case err == nil && !isClass && 100 <= n && n <= 599:
+		*s = Status{int(n), int(n)}
+	default:
+		return fmt.Errorf("%q is not a status; write a code from 100 to 599, or a class as 2xx", b)
+	}
+	return nil
+}
+
+// Statuses are the expected status codes: a list, or a single one.
+type Statuses []Status
+
+// UnmarshalText reads one Status.
+func (s *Statuses) UnmarshalText(b []byte) error {
+	*s = make(Statuses, 1)
+	return (*s)[0].UnmarshalText(b)
+}
+
+// A CPUList is a set of CPU numbers, in order.
+type CPUList []int
+
+// MaxCPU is the highest number that a CPU can have.
+const MaxCPU = 4095
+
+// UnmarshalText reads "0,2-3"; "auto" is none.
+func (l *CPUList) UnmarshalText(b []byte) error {
+	*l = nil
+	if string(b) == "auto" {
+		return nil
+	}
+	for part := range strings.SplitSeq(string(b), ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		low, err := strconv.ParseUint(from, 10, 16)
+		high, err2 := strconv.ParseUint(to, 10, 16)
+		if err != nil || err2 != nil || low > high || high > MaxCPU {
+			return fmt.Errorf("%q is not a list of CPUs; write numbers and ranges up to %d, as 0,2-3",
+				b, MaxCPU)
+		}
+		for c := low; c <= high; c++ {
+			*l = append(*l, int(c))
+		}
+	}
+	slices.Sort(*l)
+	*l = slices.Compact(*l)
+	return nil
+}
+
+// MarshalText writes the numbers, with commas.
+func (l CPUList) MarshalText() ([]byte, error) {
+	var b []byte
+	for i, c := range l {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(c), 10)
+	}
+	return b, nil
+}
