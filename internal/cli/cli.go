@@ -271,8 +271,8 @@ func tooManyWords(words []string, n int) []error {
 }
 
 // joinedErrors is the errors that err joins, where it says nothing besides, each with what err says
-// before all of them, and Flaws with flags in place of fields. Lines are not split: of those in one error, another may have chosen the
-// second.
+// before all of them, and Flaws with flags in place of fields. Lines are not split: of those in one
+// error, another may have chosen the second.
 func joinedErrors(err error) []error {
 	if err == nil {
 		return nil

@@ -643,12 +643,12 @@ func TestMayResend(t *testing.T) {
 
 func TestScenarioFlaws(t *testing.T) {
 	for want, change := range map[string]func(p *loadplan.Plan){
-		"scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },
-		"scenario: has no step":        func(p *loadplan.Plan) { p.Steps, p.Requests = nil, nil },
-		"--users: 4194305 is not":      func(p *loadplan.Plan) { p.Users = loadplan.MaxUsers + 1 },
-		"--users: 2 cannot be shared":  func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
-		"--users: there are too few":   func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
-		"--probe: sends the same":      func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(1) },
+		"Scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },
+		"Scenario: has no step":        func(p *loadplan.Plan) { p.Steps, p.Requests = nil, nil },
+		"Users: 4194305 is not":        func(p *loadplan.Plan) { p.Users = loadplan.MaxUsers + 1 },
+		"Users: 2 cannot be shared":    func(p *loadplan.Plan) { p.Users, p.Threads, p.Connections = 2, 3, 3 },
+		"Users: there are too few":     func(p *loadplan.Plan) { p.Users, p.Connections = 1, 2; *p = p.Split(2)[1] },
+		"Probe: sends the same":        func(p *loadplan.Plan) { p.Probe = loadplan.RatePerSecond(1) },
 		"UsersBefore: -1 is below 0":   func(p *loadplan.Plan) { p.UsersBefore = -1 },
 	} {
 		p := scenarioPlan(thinking(0), 1, change)

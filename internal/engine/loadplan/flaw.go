@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Flaw is one thing wrong with a plan: which setting, what it was, and what is allowed. Setting is
-// a field of Plan or TLS, or several, separated by ", ", of which the first decides. In Problem,
-// other fields stand in braces: "lower {Threads}". Whoever shows a Flaw to users who write other
+// A Flaw is one thing wrong with a plan: which setting, what it was, and what is allowed. Setting
+// is a field of Plan or TLS, or several, separated by ", ". In Problem, other fields stand in
+// braces: "lower {Threads}". Whoever shows a Flaw to users who write other
 // names than these has it Named.
 type Flaw struct{ Setting, Problem string }
 

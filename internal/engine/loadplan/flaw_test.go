@@ -47,16 +47,16 @@ func TestFlawsNameFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			texts := flawTexts(n)
-			for i, text := range texts {
-				if i == 0 {
-					found++
-					for field := range strings.SplitSeq(text, ", ") {
-						if !slices.Contains(Fields, field) {
-							t.Errorf("%v: %q is none of Fields", set.Position(n.Pos()), field)
-						}
+			setting, texts := flawTexts(n)
+			if setting != "" {
+				found++
+				for field := range strings.SplitSeq(setting, ", ") {
+					if !slices.Contains(Fields, field) {
+						t.Errorf("%v: %q is none of Fields", set.Position(n.Pos()), field)
 					}
 				}
+			}
+			for _, text := range texts {
 				if regexp.MustCompile(`(^|[ (])--?[a-zA-Z]`).MatchString(text) {
 					t.Errorf("%v: a flag in %q", set.Position(n.Pos()), text)
 				}
@@ -69,17 +69,21 @@ func TestFlawsNameFields(t *testing.T) {
 	}
 }
 
-// flawTexts are the texts in a call or a literal that makes a Flaw, the setting first; none if n is
-// neither, or its setting is computed.
-func flawTexts(n ast.Node) (all []string) {
+// settingAt is which argument of a function is the setting of a Flaw.
+var settingAt = map[string]int{"flaw": 1, "within": 3, "period": 2, "checkRate": 1}
+
+// flawTexts are the setting and all texts in a call or a literal that makes a Flaw; none if n is
+// neither. A setting that is computed is "".
+func flawTexts(n ast.Node) (setting string, all []string) {
 	var in []ast.Expr
+	at := 0
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		name, is := n.Fun.(*ast.Ident)
-		if !is || !slices.Contains([]string{"flaw", "within", "period", "checkRate"}, name.Name) {
-			return nil
+		if !is || settingAt[name.Name] == 0 {
+			return "", nil
 		}
-		in = n.Args
+		in, at = n.Args, settingAt[name.Name]
 	case *ast.CompositeLit:
 		if name, is := n.Type.(*ast.Ident); is && name.Name == "Flaw" {
 			in = n.Elts
@@ -87,16 +91,17 @@ func flawTexts(n ast.Node) (all []string) {
 			in = n.Elts
 		}
 	}
-	for _, e := range in {
+	for i, e := range in {
 		if kv, is := e.(*ast.KeyValueExpr); is {
 			e = kv.Value
 		}
-		text, _ := textOf(e)
-		if text != "" {
-			all = append(all, text)
+		text, whole := textOf(e)
+		if i == at && whole {
+			setting = text
 		}
+		all = append(all, text)
 	}
-	return all
+	return setting, all
 }
 
 // textOf is the text of a literal, or of several that are added.

@@ -169,7 +169,7 @@ func TestJoinOfWeights(t *testing.T) {
 		q := one[0]
 		q.Weights = bad
 		q.Target.Host, q.Requests = "h", []Request{{Weight: 1}}
-		if err := q.Check(); err == nil || !strings.Contains(err.Error(), "weights") {
+		if err := q.Check(); err == nil || !strings.Contains(err.Error(), "Weights") {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
@@ -237,7 +237,7 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	few := p.Split(60)
-	if err := few[59].Check(); err == nil || !strings.Contains(err.Error(), "--connections: 0") {
+	if err := few[59].Check(); err == nil || !strings.Contains(err.Error(), "Connections: 0") {
 		t.Errorf("a part without connections: %v", err)
 	}
 	few[3].CPUs = nil

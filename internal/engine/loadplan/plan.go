@@ -2,12 +2,13 @@
 // alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
 // and the files that TLS needs.
 //
-// plan.go has the settings, their limits and Check, flaw.go what is wrong with them. schedule.go has the intended start times,
-// profile.go a rate that changes, replay.go requests with times of their own, sequence.go the order
-// of requests, schedulechange.go two schedules one after the other. part.go cuts a plan into those
-// of several generators, and scenario.go its users into those of threads. offered.go says which
-// protocols connections may speak, tls.go how TLS is done, source.go where they connect from,
-// probe.go what --probe sends. requestdata.go, requestjson.go and pack.go write plans and requests.
+// plan.go has the settings, their limits and Check, flaw.go what is wrong with them. schedule.go
+// has the intended start times, profile.go a rate that changes, replay.go requests with times of
+// their own, sequence.go the order of requests, schedulechange.go two schedules one after the
+// other. part.go cuts a plan into those of several generators, and scenario.go its users into
+// those of threads. offered.go says which protocols connections may speak, tls.go how TLS is done,
+// source.go where they connect from, probe.go what --probe sends. requestdata.go, requestjson.go
+// and pack.go write plans and requests.
 //
 // An intended start time is in ns after the start of the load, warm-up included.
 package loadplan

@@ -97,13 +97,13 @@ func TestReplayRates(t *testing.T) {
 
 func TestReplayIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*Plan){
-		"--rate: the requests file says":       func(p *Plan) { p.Rate = 1000 },
-		"--warmup: a replay":                   func(p *Plan) { p.Warmup = 1e9 },
-		"--requests: 4 are more than the 3":    func(p *Plan) { p.Requested = 4 },
-		"--requests-file: request 3 is due":    func(p *Plan) { p.Requests[1].At = 10e9 },
-		"--requests-file: has times (at_s)":    func(p *Plan) { p.Replay = 0 },
-		"--arrival: the requests file says":    func(p *Plan) { p.Arrival = Poisson },
-		"--requests-file: the last request is": func(p *Plan) { p.Replay = 1 },
+		"Rate: the requests file says":     func(p *Plan) { p.Rate = 1000 },
+		"Warmup: a replay":                 func(p *Plan) { p.Warmup = 1e9 },
+		"Requested: 4 are more than the 3": func(p *Plan) { p.Requested = 4 },
+		"Requests: request 3 is due":       func(p *Plan) { p.Requests[1].At = 10e9 },
+		"Requests: has times (at_s)":       func(p *Plan) { p.Replay = 0 },
+		"Arrival: the requests file says":  func(p *Plan) { p.Arrival = Poisson },
+		"Requests: the last request is":    func(p *Plan) { p.Replay = 1 },
 	} {
 		p := replayPlan(0, 1000, 2000)
 		change(&p)

@@ -68,7 +68,8 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
 	}
 	low, high := t.versionRange()
-	flaw(low > high && high != 0, "MinVersion", "%s is above {MaxVersion}, %s", t.MinVersion, t.MaxVersion)
+	flaw(low > high && high != 0, "MinVersion", "%s is above {MaxVersion}, %s", t.MinVersion,
+		t.MaxVersion)
 	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "MaxVersion",
 		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {

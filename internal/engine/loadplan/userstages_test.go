@@ -148,10 +148,10 @@ func TestCheckUserStages(t *testing.T) {
 	stage := UserStage{Seconds(time.Second), 5}
 	for want, change := range map[string]func(p *Plan){
 		"":                                func(p *Plan) {},
-		"leave out -R and D:RATE":         func(p *Plan) { p.Rate = RatePerSecond(1) },
+		"leave out Rate and D:RATE":       func(p *Plan) { p.Rate = RatePerSecond(1) },
 		"or D:Nusers":                     func(p *Plan) { p.Stages = []Stage{{Seconds(time.Second), 1000}} },
 		"2s is not the length":            func(p *Plan) { p.Duration = Seconds(2 * time.Second) },
-		"needs --users":                   func(p *Plan) { p.Warmup = Seconds(time.Second) },
+		"needs Users":                     func(p *Plan) { p.Warmup = Seconds(time.Second) },
 		"no stage has users":              func(p *Plan) { p.UserStages = []UserStage{{Seconds(time.Second), 0}} },
 		"-1 users are not within":         func(p *Plan) { p.UserStages[0].Users = -1; p.Users = 5 },
 		"5 cannot be shared by 6 threads": func(p *Plan) { p.Threads = 6 },
