@@ -54,6 +54,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
 # longest begin first, so that at the end no CPU waits for one of them.
 RACED = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/lab/run ./bench ./internal/view/serve \
+	. ./dynotest ./internal/view/live \
 	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 \
 	./internal/engine/luascript ./internal/engine/machine ./internal/engine/onestep ./internal/engine/proto/tls \
 	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
