@@ -250,7 +250,7 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 	if missing == 0 {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%d of %d connections never %s", missing,
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%d of %d connections %s", missing,
 		t.Result.Connections.Asked, what)}}
 }
 
