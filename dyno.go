@@ -63,7 +63,7 @@ type Load struct {
 	Objectives []string
 
 	// Each is called once a second with what was measured meanwhile, from one goroutine. The load
-	// does not wait for it. nil: it is not called.
+	// does not wait for it; Run returns after its last call. nil: it is not called.
 	Each func(Interval)
 
 	Threads int    // that make the load; 0: one, if GOMAXPROCS is 2 or less, else half of it

@@ -15,6 +15,7 @@ done
 folder=${DYNO_FOLDER:-$(mktemp -d "${RUNNER_TEMP:-/tmp}/dyno-vs.XXXXXX")/results}
 command=(vs --git "$DYNO_BASE" "$DYNO_HEAD" --build "$DYNO_BUILD" --run "$DYNO_RUN")
 if [ "$limit" != none ]; then command+=(--max-regression "$limit"); fi
+shown=("${command[@]}") # without DYNO_ARGS, which may have secrets
 if [ -n "${DYNO_ARGS:-}" ]; then # split as a shell does, without its expansions
   mapfile -t more < <(xargs -n 1 printf '%s\n' <<<"$DYNO_ARGS")
   command+=("${more[@]}")
@@ -23,7 +24,7 @@ fi
 code=0
 "$dyno" "${command[@]}" -o "$folder" || code=$?
 case $code in
-  0) verdict=better-or-same ;;
+  0) verdict=better-or-same; if [ "$limit" = none ]; then verdict=decided; fi ;;
   1) verdict=worse ;;
   3) verdict=undecided ;;
   *) verdict=failed ;;
@@ -34,9 +35,10 @@ text=$(mktemp)
 trap 'rm -f "$text"' EXIT
 printf '<!-- dyno vs: %s -->\n### %s: %.12s against %.12s\n\n' "$name" "$name" "$DYNO_HEAD" "$DYNO_BASE" >"$text"
 repeat=dyno # the command, with quotes where a shell needs them
-for word in "${command[@]}"; do
+for word in "${shown[@]}"; do
   if [[ $word =~ ^[A-Za-z0-9_./:=@%+,~-]+$ ]]; then repeat+=" $word"; else repeat+=" ${word@Q}"; fi
 done
+if [ -n "${DYNO_ARGS:-}" ]; then repeat+=" # and the workflow's args"; fi
 if ! "$dyno" lab show --brief "$folder" 2>/dev/null |
     REPEAT=$repeat awk '/^`dyno lab run / { print "```\n" ENVIRON["REPEAT"] "\n```"; next } { print }' >>"$text"; then
   printf 'There is no comparison: dyno vs ended with exit code %s. The log of the job says why.\n' "$code" >>"$text"

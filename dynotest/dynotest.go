@@ -59,6 +59,9 @@ func Benchmark(b *testing.B, handler http.Handler, l dyno.Load) {
 	}
 	l.Connections = min(l.Connections, b.N)
 	r := serve(b, handler, l)
+	if r.Completed == 0 {
+		b.Fatalf("nothing was answered as expected: %v", r)
+	}
 	perRequest := func(n float64) float64 { return n / float64(max(r.Sent, 1)) }
 	b.ReportMetric(perRequest(float64(r.Measured.Nanoseconds())), "ns/op")
 	b.ReportMetric(float64(r.Latency.P50.Nanoseconds()), "p50-ns")

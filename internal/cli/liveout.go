@@ -13,6 +13,7 @@ import (
 type liveOutputs struct {
 	metrics *live.Endpoint // nil: none
 	stream  *live.Stream   // nil: none
+	ended   bool           // there is a result
 }
 
 // openLive begins the live outputs that the flags ask for.
@@ -60,7 +61,7 @@ func (s streams) endMetrics(ctx context.Context, f *runFlags) {
 	if m == nil {
 		return
 	}
-	if m.Finish() && ctx.Err() == nil {
+	if f.live.ended && m.Finish() && ctx.Err() == nil {
 		if !f.quiet {
 			s.writeLine("dyno: the metrics stay until they are read once more, for %v at most; "+
 				"Ctrl-C ends that", live.LastRead)

@@ -75,6 +75,7 @@ func runLoad(s streams, args []string) int {
 		out.closeUnwritten()
 		return s.failNotRun(err)
 	}
+	f.live.ended = true
 	code = s.finishScript(f, r, s.deliverResult(f, r, out))
 	if code == exitOK && !logged {
 		code = exitUsage

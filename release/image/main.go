@@ -38,7 +38,7 @@ func main() {
 // writeImage writes an index with an image for each ARCH=BINARY.
 func writeImage(folder, version string, at time.Time, binaries []string) error {
 	if folder == "" || len(binaries) == 0 {
-		return fmt.Errorf("usage: image -o DIR -time SECONDS ARCH=BINARY...")
+		return fmt.Errorf("usage: image -o DIR -time SECONDS ARCH=BINARY, one or more")
 	}
 	if _, err := os.Stat(folder); err == nil {
 		return fmt.Errorf("%s exists; remove it first", folder)

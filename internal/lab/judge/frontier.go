@@ -80,7 +80,7 @@ func queueCautions(r *lab.Record) (all []string) {
 		}
 		all = append(all, fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU "+
 			"per request than %s, and has %s times as many requests in flight [%s, %s], each of which "+
-			"waits as many times as long", q.Arm, q.Level, 100*(1-q.CPU.Estimate), q.Than,
+			"waits longer by that factor", q.Arm, q.Level, 100*(1-q.CPU.Estimate), q.Than,
 			twoDigits(q.InFlight.Estimate), twoDigits(q.InFlight.Low), twoDigits(q.InFlight.High)))
 	}
 	return all

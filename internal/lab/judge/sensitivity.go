@@ -90,6 +90,11 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 			most = i
 		}
 	}
+	if most < 0 && widest > 1 {
+		s.Sentence = fmt.Sprintf("whether the choice of generator moves %s of %s at %s is open: the "+
+			"rounds differ too much", s.Metric, s.Arm, s.Level)
+		return
+	}
 	if most < 0 {
 		s.Sentence = fmt.Sprintf("the choice of generator is not shown to move %s of %s at %s; it may "+
 			"move it by up to %.0f %%", s.Metric, s.Arm, s.Level, math.Ceil(100*widest))
@@ -101,8 +106,17 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 	if v.Estimate < 1 {
 		low, high = -high, -low
 	}
-	s.Sentence = fmt.Sprintf("the choice of generator moves %s of %s at %s by %.2g %% [%.2g, %.2g] "+
-		"(%s)", s.Metric, s.Arm, s.Level, math.Abs(100*(v.Estimate-1)), low, high, s.Settings[most].Name)
+	s.Sentence = fmt.Sprintf("the choice of generator moves %s of %s at %s by %s %% [%s, %s] "+
+		"(%s)", s.Metric, s.Arm, s.Level, twoOf(math.Abs(100*(v.Estimate-1))), twoOf(low), twoOf(high),
+		s.Settings[most].Name)
+}
+
+// twoOf is a percentage with two significant digits, and no exponent.
+func twoOf(x float64) string {
+	if math.Abs(x) >= 10 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
 }
 
 // distance is by which share a ratio differs from 1.

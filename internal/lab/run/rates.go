@@ -61,10 +61,10 @@ func (r *running) setRates(c *lab.ChosenRates) {
 	}
 }
 
-// roundedRate has two digits, which the pilot measurement carries, and is at least 1.
+// roundedRate has two digits, which the pilot measurement carries, and is at least 0.001.
 func roundedRate(perSecond float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1)))-1)
-	return max(math.Round(perSecond/unit)*unit, 1)
+	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 0.01)))-1)
+	return max(math.Round(perSecond/unit)*unit, 0.001)
 }
 
 // pilotCapacity is the throughput of an arm's server in a short closed workload.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -50,14 +51,16 @@ func (r *running) trySettings(ctx context.Context) error {
 // sensitiveCell is the baseline, if it is loaded, or else the first arm, at the first level that
 // has a load of its own.
 func (r *running) sensitiveCell() (a *arm, l experiment.Level, ok bool) {
-	for _, a = range r.loadableArms() {
-		if a.variant.Of == r.Experiment.Design.Baseline || a.Name == r.Experiment.Design.Baseline {
-			break
-		}
+	arms, baseline := r.loadableArms(), r.Experiment.Design.Baseline
+	if len(arms) == 0 {
+		return nil, l, false
 	}
+	a = arms[max(slices.IndexFunc(arms, func(a *arm) bool {
+		return a.variant.Of == baseline || a.Name == baseline
+	}), 0)]
 	for _, l = range r.Experiment.Levels {
 		if !l.IsSearch() {
-			return a, l, a != nil && a.variant.Generator == nil
+			return a, l, a.variant.Generator == nil
 		}
 	}
 	return a, l, false
@@ -96,10 +99,14 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 		all = append(all, tunedArm(a, name, func(p *loadplan.Plan) { p.Threads = n }))
 	}
 	other := map[string]string{"epoll": "uring", "uring": "epoll"}[ring]
-	if other == "" {
+	switch {
+	case ring == "":
+		s.Skipped = append(s.Skipped, "another ring: the first trial failed, so the ring in use is "+
+			"not known")
+	case other == "":
 		s.Skipped = append(s.Skipped, "another ring: there is none on this platform, or for this "+
 			"protocol")
-	} else {
+	default:
 		all = append(all, tunedArm(a, other+" instead of "+ring,
 			func(p *loadplan.Plan) { p.Ring = other }))
 	}

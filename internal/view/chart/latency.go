@@ -67,9 +67,7 @@ func heatView(over []interval) View {
 		{"p99", "c4", func(p *result.Point) float64 { return p.P99 }},
 		{"max", "c7", func(p *result.Point) float64 { return p.Max }}}
 	boxes, values, top := heatBoxes(over)
-	for _, m := range boxes {
-		v.Marks = append(v.Marks, m)
-	}
+	v.Marks = append(v.Marks, boxes...)
 	timed := false
 	for i, l := range lines {
 		points := steps(over, func(p *result.Point) float64 {

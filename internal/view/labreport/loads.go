@@ -70,7 +70,7 @@ func frontierSection(r *lab.Record) section {
 	return out
 }
 
-// idleText is what a request costs when a variant is nearly idle; "" if that is not known.
+// idleText is what a request costs at the lowest rate and at the highest; "" if that is not known.
 func idleText(r *lab.Record, arm string) string {
 	f := r.Frontier
 	cpu := func(level string) float64 {
@@ -88,7 +88,7 @@ func idleText(r *lab.Record, arm string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: a request costs %s of CPU at %s/s, the lowest rate, and %s at %s/s: %s "+
-		"times as much when nearly idle.", format.PlainLine(arm), format.Micros(idle),
+		"times as much at the lowest rate.", format.PlainLine(arm), format.Micros(idle),
 		format.Exact3(f.Rates[0]), format.Micros(busy), format.Exact3(f.Rates[last]),
 		format.RatioAlone(idle/busy))
 }

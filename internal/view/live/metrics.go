@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"dyno/internal/engine/loadplan"
@@ -132,7 +133,7 @@ func (m *Metrics) Add(iv loadresult.Interval) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, f := range iv.Failures {
-		m.failures[failureKind{string(f.Phase), f.Kind}] += f.Count
+		m.failures[failureKind{string(f.Phase), strings.ToValidUTF8(f.Kind, "\uFFFD")}] += f.Count
 	}
 	m.latency.add(iv.Latency)
 	m.service.add(iv.Served())

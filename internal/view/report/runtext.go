@@ -9,8 +9,8 @@
 //
 // Where to find what is printed:
 //
-//	a run          brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
-//	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
+//	a run          runanswer.go (verdict and next step), runcautions.go, brief.go (the first 20
+//	               lines), runtext.go, runtables.go (percentiles, errors, routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
 //	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
