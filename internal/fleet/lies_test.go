@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -463,8 +464,11 @@ func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
 					return
 				default:
 				}
-				if flooder.Publish(wire.EventSubject("flooder", wire.Reported), junk) != nil {
-					return
+				if err := flooder.Publish(wire.EventSubject("flooder", wire.Reported), junk); err != nil {
+					if errors.Is(err, nats.ErrConnectionClosed) {
+						return
+					}
+					time.Sleep(time.Millisecond) // what waits is too much already
 				}
 			}
 		}()
