@@ -10,14 +10,15 @@
 // Where to find what is printed:
 //
 //	a run          runanswer.go (verdict and next step), runcautions.go, brief.go (the first 20
-//	               lines), runtext.go, runtables.go (percentiles, errors, routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
+//	               lines), runtext.go, runtables.go (percentiles, errors, routes),
+//	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
 //	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
 //	history        history.go
 //	formats        formats.go (JSON, CSV, Markdown), junit.go
-//	the page       sentences.go, methods.go (how it was measured); package repeat writes the command
-//	               that repeats a run
+//	the page       sentences.go, methods.go (how it was measured); package repeat writes the
+//	               command that repeats a run
 package report
 
 import (
