@@ -25,12 +25,13 @@ func RunAnswer(r *result.Result) answer.Answer {
 	if clause := generatorClause(r); clause != "" {
 		a.Sentence += "; " + clause
 	}
-	a.Judge(notTheLimit)
 	other := func(c answer.Caution) bool { return c.Kind != answer.OneRun }
-	if !slices.ContainsFunc(a.Cautions, other) {
-		a.BoxText = sentenceStart(notTheLimit) + ", and nothing else speaks against this run"
+	if !slices.ContainsFunc(a.Cautions, other) && len(a.Cautions) > 0 {
+		a.Cautions[0].Says += "; nothing else speaks against it, and " + notTheLimit
 	}
+	a.Judge(notTheLimit)
 	a.Next = runStep(r, a)
+	a.SayOnce()
 	return a
 }
 
@@ -232,7 +233,7 @@ func generatorClause(r *result.Result) string {
 	case result.Limit:
 		return "the generator was the limit, the server may do more"
 	case result.HeldUp:
-		return "the generator was held up, so this is not the server alone"
+		return "the generator was delayed, so this is not the server alone"
 	case "":
 		return suspectClause(r)
 	}
@@ -248,7 +249,7 @@ func suspectClause(r *result.Result) string {
 	for _, d := range r.Generator.Doubts {
 		switch d.Kind {
 		case result.HeldUp:
-			return "the generator was held up, so latency may be too high"
+			return "the generator was delayed, so latency may be too high"
 		case result.Limit:
 			return "the generator was near its limit, so latency may be too high"
 		case result.OtherLoad:
@@ -319,7 +320,7 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		return again("repeat it when nothing else is at work on this machine")
+		return again("repeat it: " + cmp.Or(generatorRemedy(a), "when nothing else is at work on this machine"))
 	case MissedObjectives(r.Objectives) != "":
 		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:
@@ -328,6 +329,17 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 	}
 	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")
+}
+
+// generatorRemedy is what can be done about the worst of the generator's doubts; "" if nothing.
+func generatorRemedy(a answer.Answer) string {
+	kinds := []string{answer.Disturbed, answer.OtherLoad, answer.AtLimit, answer.Generator}
+	for _, c := range a.Cautions {
+		if c.Remedy != "" && slices.Contains(kinds, c.Kind) {
+			return c.Remedy
+		}
+	}
+	return ""
 }
 
 // withLost is a step with what its command lacks.
