@@ -190,9 +190,9 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 // boundWhy is why there is no verdict where the generator was at its limit.
 const boundWhy = "the generator was the limit"
 
-// VerdictOf is the one verdict of a comparison, and why it is undecided, within what it is the same,
-// or why a difference may not matter. Where the generator was at its limit a comparison shows the
-// generator's limit and not the server's, so the verdict is withheld.
+// VerdictOf is the one verdict of a comparison, and why: why it is undecided, within what it is the
+// same, or by how little it may be better or worse. Where the generator was at its limit a
+// comparison shows that limit and not the server's, so the verdict is withheld.
 func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	switch {
 	case c.ClientBound:

@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 	"maps"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -198,11 +198,16 @@ const onScreen = `(() => { const walk = document.createTreeWalker(document.body,
 	}
 	return all.join("").replace(/\s/g, ""); })()`
 
-// longPath is a path that a command shows the last name of.
-var longPath = regexp.MustCompile(`(^| )/\S{20,}(/[^/ ]+)`)
-
-// shortPaths is a command as the page shows it.
-func shortPaths(s string) string { return longPath.ReplaceAllString(s, "$1…$2") }
+// shortPaths is a command as the page shows it: of a long path it has the last name.
+func shortPaths(s string) string {
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		if strings.HasPrefix(word, "/") && len(word) > 24 {
+			words[i] = "…/" + filepath.Base(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // blankless is a text without blanks.
 func blankless(s string) string { return strings.Join(strings.Fields(s), "") }

@@ -320,7 +320,8 @@ func runStep(r *result.Result, a answer.Answer) answer.Step {
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		return again("repeat it: " + cmp.Or(generatorRemedy(a), "when nothing else is at work on this machine"))
+		return again("repeat it: " + cmp.Or(generatorRemedy(a),
+			"when nothing else is at work on this machine"))
 	case MissedObjectives(r.Objectives) != "":
 		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:

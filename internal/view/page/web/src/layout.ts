@@ -88,6 +88,7 @@ export function list(lines: string[], label = ""): HTMLElement | null {
   return h("ul", label ? { "aria-label": label } : {}, ...lines.map((l) => h("li", {}, l)));
 }
 
+const longestPath = 24; // characters of a path
 const longestWord = 36; // characters of a command that are not broken, as they would be after a hyphen
 
 /** copyable is a command with a button that copies it. Of a long path only the last name is shown. */
@@ -96,7 +97,7 @@ export function copyable(text: string): HTMLElement {
 }
 
 function wordOf(word: string): string | HTMLElement {
-  const path = word.length > longestWord ? /^('?)[~/].*(\/[^/]+\/?)$/.exec(word) : null;
+  const path = word.length > longestPath ? /^('?)[~/].*(\/[^/]+\/?)$/.exec(word) : null;
   if (path) return h("span", { class: "nowrap", title: word }, path[1] + "…" + path[2]);
   return word === " " || word.length > longestWord ? word : h("span", { class: "nowrap" }, word);
 }
