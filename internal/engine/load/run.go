@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/machine"
@@ -123,7 +124,7 @@ type run struct {
 	intervals     chan loadresult.Interval
 	result        *loadresult.Result
 
-	failures failures // of all intervals so far
+	failures failure.Counts // of all intervals so far
 }
 
 // prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and
@@ -375,8 +376,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},
-		account: account{counters: metric.NewCounters(), totals: &tally, errors: failures{},
-			ended: failures{}, notices: map[string]bool{}},
+		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
+			ended: failure.Counts{}, notices: map[string]bool{}},
 	}
 	w.sequence, w.warmup = p.NewSequences(i, n)
 	if p.Open() || p.Cap > 0 {

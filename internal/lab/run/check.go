@@ -15,6 +15,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
+	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
 )
 
@@ -147,17 +148,7 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 
 // workload is the workload of an arm.
 func (r *running) workload(a *arm) experiment.Workload {
-	return workloadOf(r.Experiment, a.variant)
-}
-
-// workloadOf is what a variant is sent, and what of.
-func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workload {
-	w := e.Workload
-	if v.Request != nil {
-		w.RequestsFile, w.URLs = "", "" // a script has the request as its own
-	}
-	w.Request, w.Expect = v.Asked(), v.Expected()
-	return w
+	return workload.Of(r.Experiment, a.variant)
 }
 
 // firstQuestion is the first request of a plan, as a question for the check; with the first row and

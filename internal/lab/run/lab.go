@@ -35,6 +35,7 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -88,7 +89,7 @@ type running struct {
 	stored  map[lab.AttemptKey]bool // the stored trials
 	hashes  hasher
 	source  []byte // of the experiment, as it is stored
-	filling *filling
+	inputs  *workload.Inputs
 	conceal concealer
 	planned int
 	until   time.Time // no round begins later; zero: no limit
@@ -177,7 +178,7 @@ func (l *Lab) prepareRun() (*running, error) {
 		most = data.MaxFleetBytes
 	}
 	var err error
-	if r.filling, err = readFilling(l.Experiment, most); err != nil {
+	if r.inputs, err = workload.Read(l.Experiment, most); err != nil {
 		return nil, err
 	}
 	if err := r.newRecord(); err != nil {

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package load
+package failure
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package run
+package workload
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 // This file is about experiments whose workload is a Hurl file.
 
 // readHurl reads the Hurl file of an experiment, if it has one.
-func (f *filling) readHurl(e *experiment.Experiment) error {
+func (f *Inputs) readHurl(e *experiment.Experiment) error {
 	name := e.Workload.Hurl
 	if name == "" {
 		return nil
@@ -63,7 +63,7 @@ func readInFolder(folder, name string) ([]byte, error) {
 }
 
 // compileHurl compiles the Hurl file for the server at a URL, which the variable base has.
-func (f *filling) compileHurl(e *experiment.Experiment, w experiment.Workload, url string) (
+func (f *Inputs) compileHurl(e *experiment.Experiment, w experiment.Workload, url string) (
 	m *session.Maker, values map[string]string, err error) {
 	url = strings.TrimSuffix(url, "/") // behind base stands a path
 	c := session.Config{Files: []*hurl.File{f.hurl}, Data: f.table}
@@ -89,7 +89,7 @@ func (f *filling) compileHurl(e *experiment.Experiment, w experiment.Workload, u
 }
 
 // setSession gives a plan the session of a workload.
-func (f *filling) setSession(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
+func (f *Inputs) setSession(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
 	url string) error {
 	m, values, err := f.compileHurl(e, w, url)
 	if err != nil {
@@ -102,7 +102,7 @@ func (f *filling) setSession(e *experiment.Experiment, p *loadplan.Plan, w exper
 }
 
 // hurlFaults are the faults of an experiment whose workload is a Hurl file.
-func hurlFaults(e *experiment.Experiment, f *filling) (faults []error) {
+func hurlFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 	at := func(path, problem string) {
 		faults = append(faults, e.FaultIn(path, "", 0, problem))
 	}

@@ -1,4 +1,6 @@
-package report
+// Package historytext writes what has been stored as text: `dyno history`. It has the words of
+// results, series, changes and experiments that page and dashboard show too.
+package historytext
 
 import (
 	"cmp"
@@ -12,6 +14,7 @@ import (
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
+	"dyno/internal/view/report"
 )
 
 const (
@@ -20,9 +23,9 @@ const (
 	instant     = "2006-01-02 15:04:05"
 )
 
-// History writes what has been stored: results, newest first, then what became of each
-// configuration on each machine, then experiments.
-func History(w io.Writer, h store.History, s format.Style) error {
+// Write writes what has been stored: results, newest first, then what became of each configuration
+// on each machine, then experiments.
+func Write(w io.Writer, h store.History, s format.Style) error {
 	d := format.NewDocument(w)
 	if len(h.Entries) > 0 {
 		resultList(h).WriteText(d, "", "llllrrllrll")
@@ -95,7 +98,7 @@ func resultList(h store.History) format.Table {
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
 			p99, format.PlainLine(e.Verdict), strings.Join(remarks, ", "), format.Bytes(e.Size),
-			format.Clip(format.PlainLine(e.URL), longestURL), format.Clip(NoteLine(e.Note), noteWidest)}
+			format.URL(e.URL), format.Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
@@ -106,11 +109,11 @@ func NoteLine(s string) string { return format.PlainLine(strings.Join(strings.Fi
 
 // writeSeries writes a series' values as a line of bars, and its changes.
 func writeSeries(d *format.Document, s format.Style, t store.Series) {
-	of := "; " + Machine(t.Newest.Host)
+	of := "; " + report.Machine(t.Newest.Host)
 	if t.Newest.Fleet != "" {
 		of = ""
 	}
-	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, format.Clip(format.PlainLine(t.Newest.URL), longestURL),
+	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, format.URL(t.Newest.URL),
 		SeriesLoad(t), of)
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]

@@ -1,4 +1,4 @@
-package run
+package workload
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestShippedRequests(t *testing.T) {
 	for _, l := range experiment.Shipped() {
 		e, err := experiment.OpenShipped(l.Name)
 		if err == nil {
-			err = CheckRequests(e)
+			err = Check(e)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", l.Name, err)

@@ -1,4 +1,4 @@
-package report
+package historytext
 
 import (
 	"strings"
@@ -68,7 +68,7 @@ func TestHistoryMarksParts(t *testing.T) {
 		{ID: "1", Verdict: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
 		{ID: "2", Verdict: "suspect", Partial: "interrupted"},
 		{ID: "3", Verdict: "ok"}}}
-	if err := History(&b, h, format.Style{}); err != nil {
+	if err := Write(&b, h, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"suspect    LOST agent b·[2J ", "suspect    interrupted        0 B\n", " ok                            0 B\n", " ·[31mred"} {

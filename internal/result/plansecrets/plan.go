@@ -1,4 +1,12 @@
-package result
+// Package plansecrets keeps the secrets of a plan out of what is stored and shown of a run. It finds
+// them by the rules of package redact, and package result calls it.
+//
+//	answers.go     samples of errors, in which servers repeat what they were sent
+//	intervals.go   failures while the load runs
+//	plan.go        the plan that a result has
+//	request.go     a single request, and what stands in its holes
+//	values.go      the secret values, to search other texts for them
+package plansecrets
 
 import (
 	"slices"
@@ -96,49 +104,41 @@ func contentType(all []proto.Field) string {
 	return ""
 }
 
-// RestorePlan gives r the plan's part that its generator had from elsewhere, or had only in part:
-// the requests of p, by which r was measured, their parameters and the target's URL, as keep
-// leaves them; and takes out of what servers said what keep does not leave. What a generator says
-// of the plan does not count. Whoever has p calls it once, before the result goes anywhere; until
-// then a result has plain marks, and the names of its routes are p's. So if the call is forgotten,
-// the result says too little and not too much.
-func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
-	if r == nil {
-		return nil
+// Stored is the plan as a result has it: Redacted, and takes the secrets of p also out of its checks: what a response must
+// have may be what its request had.
+func Stored(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
+	kept := Redacted(p, keep)
+	if keep == nil || len(p.Checks)+len(p.Expectations.Body)+len(p.Expectations.Header) == 0 {
+		return kept
 	}
-	kept := redactedPlan(p, keep)
-	kept.Data = nil
-	if err := kept.SetData(); err != nil {
-		return err
+	known := Known(p, keep)
+	kept.Checks = keptNames(kept.Checks, known.Text)
+	conceal := func(e loadplan.Expectations) loadplan.Expectations {
+		return loadplan.Expectations{Body: keptNames(e.Body, known.Text),
+			Header: keptNames(e.Header, known.Text)}
 	}
-	names := map[string]string{}
-	for i := range p.Requests {
-		names[p.Requests[i].Name] = kept.Requests[i].Name
-	}
-	for i, name := range p.Steps {
-		names[name] = kept.Steps[i]
-	}
-	for i, route := range r.Routes {
-		if name, known := names[route.Name]; known {
-			r.Routes[i].Name = name
-		} else {
-			r.Routes[i].Name = keep.Route(route.Name)
+	kept.Expectations = conceal(kept.Expectations)
+	for i := range kept.Requests {
+		if e := kept.Requests[i].Expect; e != nil {
+			*e = conceal(*e)
 		}
 	}
-	checkName := keptCheckName(p.Checks, kept.Checks, keep)
-	r.restate(func() { r.nameChecks(checkName) }, unchanged)
-	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
-	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
-	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations
-	r.Plan.Script = kept.Script
-	switch {
-	case keep == nil:
-		r.redactSamples(answers{}, checkName)
-	case len(r.Samples) > 0 || r.repeatsOthers():
-		a := newAnswers(p, keep, r.Samples)
-		r.redactSamples(a, checkName)
-		r.Conceal(a.known)
+	return kept
+}
+
+// keepExpectations is what is kept of what responses must be.
+func keepExpectations(keep redact.Replacer, e loadplan.Expectations) loadplan.Expectations {
+	return loadplan.Expectations{Body: keptNames(e.Body, keep.Check),
+		Header: keptNames(e.Header, keep.Check)}
+}
+
+// CheckNames returns the function that maps the name of a check to what is kept of it. plan has
+// the names of a plan, and kept what is kept of each.
+func CheckNames(plan, kept []string, keep redact.Replacer) func(string) string {
+	return func(s string) string {
+		if i := slices.Index(plan, s); i >= 0 {
+			return kept[i]
+		}
+		return keep.Check(s)
 	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package run
+package workload
 
 import (
 	"errors"
@@ -14,11 +14,11 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// CheckRequests reports all that keeps the requests of e from being sent: faults of holes, data and
+// Check reports all that keeps the requests of e from being sent: faults of holes, data and
 // checks, in its file and in those beside it, each with its place. It starts nothing. Whether files
 // that are no data can be read is reported when servers are prepared.
-func CheckRequests(e *experiment.Experiment) error {
-	f, err := readFilling(e, data.MaxBytes)
+func Check(e *experiment.Experiment) error {
+	f, err := Read(e, data.MaxBytes)
 	faults := []error{err}
 	if e.Workload.Hurl != "" {
 		return errors.Join(append(faults, hurlFaults(e, f)...)...)
@@ -46,7 +46,7 @@ func CheckRequests(e *experiment.Experiment) error {
 }
 
 // textFaults are the faults of holes in the texts of a request, which stands at a path.
-func textFaults(e *experiment.Experiment, f *filling, at string,
+func textFaults(e *experiment.Experiment, f *Inputs, at string,
 	r experiment.Request) (faults []error) {
 	check := func(path, text string) {
 		// What is taken from the environment is no hole of these.
@@ -85,9 +85,9 @@ func offsetOf(text string, line, column int) int {
 
 // requestFaults are the faults of the requests of a variant whose texts have none: in files, and in
 // what the texts become.
-func requestFaults(e *experiment.Experiment, f *filling, at string,
+func requestFaults(e *experiment.Experiment, f *Inputs, at string,
 	v experiment.Variant) (faults []error) {
-	w := workloadOf(e, v)
+	w := Of(e, v)
 	var err error
 	if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return nil // it names a variable that is not set, and so is not available

@@ -1,4 +1,4 @@
-package run
+package workload
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 // This file is about experiments whose workload is a script in Lua.
 
 // readScript reads the script of an experiment, if it has one.
-func (f *filling) readScript(e *experiment.Experiment) error {
+func (f *Inputs) readScript(e *experiment.Experiment) error {
 	name := e.Workload.Script
 	if name == "" {
 		return nil
@@ -46,7 +46,7 @@ var errScriptHoles = errors.New("the script makes the requests, so path, headers
 // setScript gives a plan the script of a workload. The workload's request is what the script knows
 // as wrk.method, wrk.path, wrk.headers and wrk.body. What the script prints goes nowhere. All
 // trials draw the same random numbers, so that all variants are sent the same.
-func (f *filling) setScript(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
+func (f *Inputs) setScript(e *experiment.Experiment, p *loadplan.Plan, w experiment.Workload,
 	u requests.URL) (err error) {
 	if p.Requests, err = buildRequests(e, f, w, u); err != nil {
 		return err
@@ -84,7 +84,7 @@ func literal(t loadplan.Target) func() ([]netip.AddrPort, error) {
 }
 
 // scriptFaults are the faults of an experiment whose workload is a script.
-func scriptFaults(e *experiment.Experiment, f *filling) (faults []error) {
+func scriptFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 	for _, v := range experiment.Expand(e) {
 		if v.Generator != nil {
 			faults = append(faults, e.FaultIn(experiment.PathOf("variants", v.Of)+".generator", "", 0,
@@ -99,7 +99,7 @@ func scriptFaults(e *experiment.Experiment, f *filling) (faults []error) {
 	if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return faults // it names a variable that is not set, and so is not available
 	}
-	_, err = plan(e, f, e.Levels[0], w, "http://localhost/", nil)
+	_, err = Plan(e, f, e.Levels[0], w, "http://localhost/", nil)
 	for _, one := range joined(err) {
 		if _, placed := errors.AsType[fault.Fault](one); placed {
 			faults = append(faults, one)

@@ -1,4 +1,4 @@
-package run
+package workload
 
 import (
 	"crypto/sha256"
@@ -16,9 +16,9 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// A filling is what the holes of an experiment's requests are filled from. The zero value has
-// functions alone.
-type filling struct {
+// Inputs are what an experiment's loads are made from besides its file: data and variables for
+// holes, a Hurl file, a script. The zero value fills holes with functions alone.
+type Inputs struct {
 	names  template.Names
 	table  *data.Table    // nil: there is no data
 	rows   *loadplan.Rows // likewise
@@ -26,11 +26,11 @@ type filling struct {
 	script string         // in Lua; "": the workload is none
 }
 
-// readFilling reads the data of an experiment, of at most so many bytes. Errors are Faults of the
+// Read reads the data of an experiment, of at most so many bytes. Errors are Faults of the
 // experiment's file, or of the data's.
-func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
+func Read(e *experiment.Experiment, most int64) (*Inputs, error) {
 	w := e.Workload
-	f := &filling{names: template.Names{Variables: variables(w), Env: os.LookupEnv}}
+	f := &Inputs{names: template.Names{Variables: variables(w), Env: os.LookupEnv}}
 	var faults []error
 	if w.Data != "" {
 		faults = append(faults, f.readData(e, most))
@@ -47,7 +47,7 @@ func readFilling(e *experiment.Experiment, most int64) (*filling, error) {
 }
 
 // readData reads the table, which lies beside the experiment's file.
-func (f *filling) readData(e *experiment.Experiment, most int64) error {
+func (f *Inputs) readData(e *experiment.Experiment, most int64) error {
 	name := e.Workload.Data
 	in, err := e.Open(name)
 	if err != nil {

@@ -1,23 +1,32 @@
-package run
+package workload
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dyno/internal/lab/experiment"
 )
+
+func parse(t *testing.T, text string) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Read("test.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 // A URL whose path comes from elsewhere, and is not what requests ask for, is refused too.
 func TestPathFromElsewhere(t *testing.T) {
 	t.Setenv("DYNO_TEST_URL", "http://base.invalid/dat.json")
-	b := newTestBench(t)
-	b.rates = map[string]float64{"base": 100}
 	text := "version: 1\nname: x\nworkload: {request: {path: /data.json}}\n" +
 		"variants: {base: {url: '{{env \"DYNO_TEST_URL\" \"\"}}'}}\n"
-	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
+	e := parse(t, text)
 	for url, wrong := range map[string]bool{"http://base.invalid/dat.json": true,
 		"http://base.invalid/data.json": false, "http://base.invalid/": false, "http://base.invalid": false} {
-		_, err := plan(l.Experiment, new(filling), l.Experiment.Levels[0], l.Experiment.Workload, url, nil)
+		_, err := Plan(e, new(Inputs), e.Levels[0], e.Workload, url, nil)
 		if (err != nil) != wrong || wrong && !strings.Contains(err.Error(), "/dat.json, is not what requests ask for, /data.json") {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -36,14 +45,13 @@ func TestAbsolutePaths(t *testing.T) {
 	}
 	for _, workload := range []string{"request: {method: POST, path: /x, body_file: '" + dir + "/body'}",
 		"requests_file: '" + dir + "/requests.jsonl'", "urls: '" + dir + "/urls'", "hurl: '" + dir + "/a.hurl'"} {
-		l := newTestBench(t).lab(filepath.Join(t.TempDir(), "out"), "version: 1\nname: x\nworkload: {"+workload+
-			"}\nvariants: {base: {url: 'http://base.invalid/'}}\n")
-		f, err := readFilling(l.Experiment, 1<<20)
+		e := parse(t, "version: 1\nname: x\nworkload: {"+workload+"}\nvariants: {base: {url: 'http://base.invalid/'}}\n")
+		f, err := Read(e, 1<<20)
 		if err != nil {
 			t.Errorf("%s: %v", workload, err)
 			continue
 		}
-		p, err := plan(l.Experiment, f, l.Experiment.Levels[0], l.Experiment.Workload, "http://base.invalid/", nil)
+		p, err := Plan(e, f, e.Levels[0], e.Workload, "http://base.invalid/", nil)
 		if err != nil || p.Scenario == nil && p.Requests[0].Path != "/x" {
 			t.Errorf("%s: %v, %v", workload, p.Requests, err)
 		}
