@@ -1,5 +1,10 @@
 // Package objective judges results by conditions such as "p99<20ms", and ends a run that will miss
 // one. Package result has the Outcome, which is stored.
+//
+//	guard.go       ends a run that will miss an objective
+//	metric.go      names of metrics
+//	objective.go   reads p99<20ms, and judges a result
+//	users.go       metrics of scenarios
 package objective
 
 import (
