@@ -81,8 +81,8 @@ observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment/quantity: /
-lab/experiment: lab/experiment/quantity engine/check nearest redact result objective stats / go.yaml.in/yaml
+lab/experiment/quantity: engine/check /
+lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /

@@ -36,7 +36,6 @@
 //	references.go      names that must exist elsewhere in the file
 //	render.go          the processes, addresses and commands of one trial
 //	requestenv.go      variables of the environment in requests
-//	rules.go           what answers must be: expect
 //	screen.go          which combinations a screening has
 //	shipped.go         experiments in the binary
 //	template.go        {{...}} in the file
