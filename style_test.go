@@ -202,6 +202,19 @@ func TestPackageSizes(t *testing.T) {
 	}
 }
 
+// The pages that everybody reads first stay short.
+func TestPagesAreShort(t *testing.T) {
+	for page, most := range map[string]int{"README.md": 90, "ARCHITECTURE.md": 300} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, at most %d: longer reasons belong to package comments", page, n, most)
+		}
+	}
+}
+
 // A package comment that says what is in which file names files that there are.
 func TestMapsOfFiles(t *testing.T) {
 	name := regexp.MustCompile(`[\w/]+\.go\b`)
