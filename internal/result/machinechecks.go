@@ -119,7 +119,7 @@ func checkDropped(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
-		"%.0f times, and so some waited for 200 ms or more", n)
+		"%s times, and so some waited for 200 ms or more", countText(int64(n)))
 }
 
 // checkResent finds segments that this machine sent again. They are too few to matter in a mean,
@@ -129,9 +129,9 @@ func checkResent(r *Result) (string, string) {
 	if !(n > resentSuspect*all) || n < resentLeast || !r.showsRetransmits() {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("%.0f TCP segments were lost and sent again by this machine, "+
-		"while %.0f requests completed: the network, or a queue that is full, is in the "+
-		"highest latencies", n, all)
+	return Suspect, fmt.Sprintf("%s TCP segments were lost and sent again by this machine, "+
+		"while %s requests completed: the network, or a queue that is full, is in the "+
+		"highest latencies", countText(int64(n)), countText(int64(all)))
 }
 
 // checkTimeWait checks whether ports nearly ran out. A port cannot be used for a minute after dyno
@@ -141,9 +141,9 @@ func checkTimeWait(r *Result) (string, string) {
 	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.isOverTCP() {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("%.0f sockets were in TIME_WAIT, of %.0f local ports: "+
+	return Suspect, fmt.Sprintf("%s sockets were in TIME_WAIT, of %s local ports: "+
 		"connections may soon find none; widen net.ipv4.ip_local_port_range, or keep "+
-		"connections alive", waiting, ports)
+		"connections alive", countText(int64(waiting)), countText(int64(ports)))
 }
 
 // checkStops finds long stops by the Go runtime other than garbage collection.

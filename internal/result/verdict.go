@@ -233,7 +233,7 @@ func checkTooShort(r *Result) (Doubt, string) {
 		if n != 1 {
 			one += "s"
 		}
-		return fmt.Sprintf("%d %s", n, one)
+		return countText(n) + " " + one
 	}
 	verdict, got := OK, many(r.Answers(), "answer")
 	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {

@@ -155,12 +155,12 @@ func checkSendLag(r *Result) (string, string) {
 }
 
 func checkPorts(r *Result) (string, string) {
-	return checkExhausted(r, "no-port", "no local port was left for a connection, %d times: widen "+
+	return checkExhausted(r, "no-port", "no local port was left for a connection, %s times: widen "+
 		"net.ipv4.ip_local_port_range, or keep connections alive")
 }
 
 func checkFiles(r *Result) (string, string) {
-	return checkExhausted(r, "no-file", "no file descriptor was left for a connection, %d times")
+	return checkExhausted(r, "no-file", "no file descriptor was left for a connection, %s times")
 }
 
 func checkExhausted(r *Result, kind, reason string) (string, string) {
@@ -173,7 +173,7 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 	if n == 0 {
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf(reason, n)
+	return Suspect, fmt.Sprintf(reason, countText(n))
 }
 
 // Unused is how many of the requested connections took no part in the load, and what they never
@@ -197,8 +197,8 @@ func checkUnserved(r *Result) (string, string) {
 		return OK, ""
 	}
 	c := r.Connections
-	return Suspect, fmt.Sprintf("%d of %d connections %s: the load was that of the others",
-		missing, c.Asked, what)
+	return Suspect, fmt.Sprintf("%s of %s connections %s: the load was that of the others",
+		countText(missing), countText(int64(c.Asked)), what)
 }
 
 // checkLittle applies Little's law. In a closed workload every connection always has a request in
@@ -223,9 +223,9 @@ func checkLittle(r *Result) (string, string) {
 		verdict = Suspect
 	}
 	if share > 1 {
-		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %d connections can have "+
+		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %s connections can have "+
 			"in flight: one of them is measured wrong; report it as a fault of dyno",
-			share, r.Connections.Asked)
+			share, countText(int64(r.Connections.Asked)))
 	}
 	return verdict, fmt.Sprintf("connections had a request in flight only %.0f %% of the time, "+
 		"by rate × mean latency: the rest went to connecting, to threads that had done their part of "+

@@ -35,7 +35,7 @@ func dismissalNotices(counted failure.Counts) (notices []string) {
 		if f.Count == 1 {
 			were = "connection was"
 		}
-		notices = append(notices, fmt.Sprintf("%d %s %s", f.Count, were, f.Detail))
+		notices = append(notices, fmt.Sprintf("%s %s %s", loadresult.CountText(f.Count), were, f.Detail))
 	}
 	return notices
 }
