@@ -24,7 +24,7 @@
 //	fairness.go           asks each variant once before any load, compares the answers
 //	foreigngenerator.go   a load by another program
 //	intent.go             what will be done, and how long it takes
-//	lab.go                Lab.Run: prepare, check, rounds, profiles; resume
+//	lab.go                Lab.Run: prepare, rounds and their repeats, budget, resume
 //	machine.go            facts of the machine
 //	profiles.go           profiles of variants, under loads of their own
 //	programs.go           which program a process executes, by its hash
