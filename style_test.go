@@ -217,7 +217,7 @@ func TestPagesAreShort(t *testing.T) {
 
 // A package comment that says what is in which file names files that there are.
 func TestMapsOfFiles(t *testing.T) {
-	name := regexp.MustCompile(`[\w/]+\.go\b`)
+	name := regexp.MustCompile(`[\w/*]+\.go\b`)
 	for _, path := range sources(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
 		if err != nil {
@@ -225,7 +225,7 @@ func TestMapsOfFiles(t *testing.T) {
 		}
 		for _, named := range name.FindAllString(file.Doc.Text(), -1) {
 			beside, within := filepath.Join(filepath.Dir(path), named), filepath.Join("internal", named)
-			if !exists(beside) && !exists(within) {
+			if !strings.Contains(named, "*") && !exists(beside) && !exists(within) {
 				t.Errorf("%s: there is no %s", path, named)
 			}
 		}

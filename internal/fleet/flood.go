@@ -61,8 +61,8 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 // are few.
 func (b *budget) refundBytes(bytes int) { b.bytes = max(b.bytes-float64(bytes), 0) }
 
-// newDrops returns how many messages sub has dropped since it had dropped so many, and the mean size
-// in bytes of those that wait to be read, which is about that of the dropped ones.
+// newDrops returns how many messages sub has dropped since it had dropped so many, and the mean
+// size in bytes of those that wait to be read, which is about that of the dropped ones.
 func newDrops(sub *nats.Subscription, before int) (n int, bytesEach float64) {
 	all, err := sub.Dropped()
 	if err != nil || all <= before { // the subscription may have ended

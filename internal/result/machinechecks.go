@@ -164,7 +164,7 @@ func checkLaw(r *Result) (string, string) {
 	case a == nil:
 	case a.A2 != nil && *a.A2 > lawSuspect && a.lawDistance() > lawSuspectShare:
 		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
-			"%d spans, and chance exceeds 6.0 once in a thousand", *a.A2, a.Spans)
+			"%s spans, and chance exceeds 6.0 once in a thousand", *a.A2, countText(int64(a.Spans)))
 	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
 		return Suspect, fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
 			"or more", *a.OffP95)

@@ -49,7 +49,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"sent again", machine(func(m *probe.HostUse) { m.Retransmits = 101 }), Suspect, "101 TCP segments"},
 		{"a few", machine(func(m *probe.HostUse) { m.Retransmits = 100 }), OK, ""},
 		{"another's", func(r *Result) { r.Generator.Machine = &probe.HostUse{Retransmits: 1e5} }, OK, ""},
-		{"few ports", machine(func(m *probe.HostUse) { m.TimeWait = 25_000 }), Suspect, "25000 sockets"},
+		{"few ports", machine(func(m *probe.HostUse) { m.TimeWait = 25_000 }), Suspect, "25,000 sockets"},
 		{"enough ports", machine(func(m *probe.HostUse) { m.TimeWait = 20_000 }), OK, ""},
 		{"all that is TCP's, with HTTP/3", func(r *Result) {
 			machine(func(m *probe.HostUse) {
@@ -70,7 +70,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"poisson", arrivals(Arrivals{Spans: 10_000, A2: set(5.9)}), OK, ""},
 		{"poisson, nearly", arrivals(Arrivals{Spans: 10_000, A2: set(95.0)}), OK, ""},
 		{"poisson, by chance", arrivals(Arrivals{Spans: 100, A2: set(3.0)}), OK, ""},
-		{"not poisson", arrivals(Arrivals{Spans: 2000, A2: set(69.5)}), Suspect, "A² is 69.5 for 2000 spans"},
+		{"not poisson", arrivals(Arrivals{Spans: 2000, A2: set(69.5)}), Suspect, "A² is 69.5 for 2,000 spans"},
 		{"even", arrivals(Arrivals{Spans: 2000, OffP95: set(11.2)}), OK, ""},
 		{"uneven", arrivals(Arrivals{Spans: 2000, OffP95: set(72.5)}), Suspect, "off by 72 % or"},
 		{"probe", func(r *Result) {

@@ -140,12 +140,12 @@ func TestJudge(t *testing.T) {
 			r.Connections = Connections{Asked: 1, Opened: 1, Served: 1}
 		}, Suspect, "only 1 answer in 10 s: "},
 		{"short", func(r *Result) { r.Window.MeasuredS = 0.0501 }, OK,
-			"too short to judge: 100000 answers in 50.1 ms"},
+			"too short to judge: 100,000 answers in 50.1 ms"},
 		{"short, and it shows much", func(r *Result) {
 			r.Window.MeasuredS, r.Generator.BusyPercent, r.Generator.Little = 0.004, 99, set(0.5)
 			r.Generator.Unscheduled, r.Generator.CPUWait, r.Generator.GCPauseMax = 100, 4000, 5000
 			r.Model, r.Generator.SendLagP99 = OpenLoop, set(1e6)
-		}, OK, "too short to judge: 100000 answers in 4 ms"},
+		}, OK, "too short to judge: 100,000 answers in 4 ms"},
 		{"interrupted", func(r *Result) { r.Ended = "interrupted" }, Suspect, "interrupted after 10 s"},
 		{"gone", func(r *Result) { r.Ended, r.Cause = "gone", "connection refused" }, Suspect,
 			"(connection refused)"},
@@ -201,7 +201,7 @@ func TestWarnings(t *testing.T) {
 		{"all 5xx", func(r *Result) { wrong(r, 8, "503", "500"); r.Requests.Completed = 0 },
 			"EVERY answer was an error (500, 503)"},
 		{"some 4xx", func(r *Result) { wrong(r, 300_000, "404") },
-			"300000 answers (75.00 %) were errors (404)"},
+			"300,000 answers (75.00 %) were errors (404)"},
 		{"few 4xx", func(r *Result) { wrong(r, 1000, "404") }, ""},
 		{"all of what is expected are none", func(r *Result) {
 			r.Plan.Expect = []loadplan.Statuses{{From: 200, To: 299}}

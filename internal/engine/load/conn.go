@@ -434,7 +434,8 @@ var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a req
 
 // errShut is the timeout of a connection that has no room any more: its server allows no streams,
 // or does not acknowledge those that were reset.
-var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection", failure.ErrTimeout)
+var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
+	failure.ErrTimeout)
 
 // nextDeadline is when a connection must be dialed or given up; notYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {

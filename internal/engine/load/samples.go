@@ -30,7 +30,8 @@ type sampler struct {
 }
 
 func newSampler(p *loadplan.Plan, thread int) sampler {
-	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread), count: map[failure.Kind]int{}}
+	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread),
+		count: map[failure.Kind]int{}}
 	switch {
 	case p.SaveErrors:
 		s.most = loadplan.SamplesMost

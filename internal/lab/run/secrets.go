@@ -212,7 +212,8 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return made, kept, err
 	}
-	if made, err = workload.Plan(r.Experiment, r.inputs, l, real, url, cpus); err != nil || r.Keep == nil {
+	made, err = workload.Plan(r.Experiment, r.inputs, l, real, url, cpus)
+	if err != nil || r.Keep == nil {
 		return made, made, err
 	}
 	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)

@@ -1,5 +1,5 @@
-// Package plansecrets keeps the secrets of a plan out of what is stored and shown of a run. It finds
-// them by the rules of package redact, and package result calls it.
+// Package plansecrets keeps the secrets of a plan out of what is stored and shown of a run. It
+// finds them by the rules of package redact, and package result calls it.
 //
 //	answers.go     samples of errors, in which servers repeat what they were sent
 //	intervals.go   failures while the load runs
@@ -104,8 +104,8 @@ func contentType(all []proto.Field) string {
 	return ""
 }
 
-// Stored is the plan as a result has it: Redacted, and takes the secrets of p also out of its checks: what a response must
-// have may be what its request had.
+// Stored is the plan as a result has it: Redacted, and without the secrets of p in its checks, for
+// what a response must have may be what its request had.
 func Stored(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	kept := Redacted(p, keep)
 	if keep == nil || len(p.Checks)+len(p.Expectations.Body)+len(p.Expectations.Header) == 0 {

@@ -55,7 +55,8 @@ type Turn struct {
 func TurnsOf(s store.Series) []Turn {
 	var all []Turn
 	for _, c := range s.Changes {
-		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High, historytext.ChangeWords(c)})
+		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High,
+			historytext.ChangeWords(c)})
 	}
 	return all
 }

@@ -1,8 +1,8 @@
 // Package report renders what was measured: runs, searches and sweeps, for a terminal, as Markdown,
-// JSON, CSV and JUnit. Package labreport renders what was compared, and historytext what was stored. A
-// renderer takes the result and a writer, and computes nothing: each number is in the result. Every
-// report of a run has the load model, the window, the number of requests in flight at its end, and
-// the generator's verdict on itself.
+// JSON, CSV and JUnit. Package labreport renders what was compared, and historytext what was
+// stored. A renderer takes the result and a writer, and computes nothing: each number is in the
+// result. Every report of a run has the load model, the window, the number of requests in flight at
+// its end, and the generator's verdict on itself.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
 // whose name ends in Table returns a part of a report; one whose name begins with write writes one.
