@@ -108,6 +108,9 @@ func newPlannedRun(t *testing.T, p loadplan.Plan) plannedRun {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := r.storedPlan(m, 2); err != nil { // which r then has
+		t.Fatal(err)
+	}
 	return plannedRun{r, m, wire.Encode(part)}
 }
 
