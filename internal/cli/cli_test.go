@@ -73,7 +73,7 @@ func startWithoutDetector() error {
 		return err
 	}
 	plain := filepath.Join(filepath.Dir(dyno), "plain")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-o", plain, ".").CombinedOutput()
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-w", "-o", plain, ".").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
