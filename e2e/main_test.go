@@ -43,7 +43,7 @@ func buildAndRun(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	os.Chmod(dir, 0o755) // tests that give up root still start the program
 	binary = filepath.Join(dir, "dyno")
-	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "../cmd/dyno").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/dyno").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building dyno: %v\n%s", err, out)
 		return 1
 	}
