@@ -150,7 +150,7 @@ func timeTakenText(r *lab.Record) string {
 	if all = all.Round(time.Second); all <= trials {
 		return trials.String()
 	}
-	return fmt.Sprintf("%v%s, of which the trials, with warm-up, took %v", all, pauses, trials)
+	return fmt.Sprintf("%v%s, %v of it in trials with warm-up", all, pauses, trials)
 }
 
 // workedTime is the time that was worked on an experiment: of one that was resumed, in its

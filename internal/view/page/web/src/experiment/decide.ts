@@ -140,7 +140,7 @@ const ink = (r: Row): string => inks[r.verdict] ?? "var(--faint)";
 const change = (ratio: number): string => (ratio >= 10 ? `×${ratio}` : ratio === 1 ? "0" : `${ratio > 1 ? "+" : "−"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
 
 const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
-const wordsOf = (r: Row) => r.verdict + (r.maybe ? ", maybe" : "");
+const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.maybe ? ", maybe" : "");
 const open = ["undecided", "not valid"];
 
 /** lines write a text beside each row, and a smaller one below it where there is one. */
