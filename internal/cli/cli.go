@@ -123,7 +123,7 @@ func loadVerbs() []verb {
 		{name: "run", args: "[flags] URL|FILE.hurl...", run: runLoad,
 			does:   "load a server, and report what was measured",
 			groups: newRunFlags().groups, begin: runBegin, more: runNotes, examples: runExamples},
-		{name: "find", args: "--slo EXPR [flags] URL|FILE.hurl...", run: findCapacity,
+		{name: "find", args: "--slo EXPR [flags] URL|FILE.hurl", run: findCapacity,
 			does:   "find the highest rate that meets an objective, or sweep",
 			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
 		{name: "vs", args: "[flags] [FILE.hurl] A B...", does: "compare servers, without a file",

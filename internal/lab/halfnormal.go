@@ -2,8 +2,8 @@ package lab
 
 // A HalfNormal is the half-normal plot of a screening: the effects of one measure at one level by
 // their size, with Lenth's margins of error. Sizes and margins are factors, 1 or more: an effect
-// that halves or doubles the measure has the size 2. An interaction, which is a ratio of ratios, has
-// the square root of its factor, so that the noise of all effects is the same.
+// that halves or doubles the measure has the size 2. An interaction, which is a ratio of ratios,
+// has the square root of its factor, so that the noise of all effects is the same.
 type HalfNormal struct {
 	Level   string             `json:"level"`
 	Metric  string             `json:"metric"`

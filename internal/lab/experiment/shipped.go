@@ -67,8 +67,8 @@ func ScriptStarter(file string, args []string) []byte {
 	} else {
 		b.WriteString("  # script_args: [fast, 10]   # the arguments of its function init\n")
 	}
-	b.WriteString("  # request: {method: GET, path: /}  # what it begins with: wrk.method, wrk.path ...\n" +
-		"  expect: {status: 200}         # dyno.check checks more than that\n")
+	b.WriteString("  # request: {method: GET, path: /}  # wrk.method, wrk.path ... begin so" +
+		"\n  expect: {status: 200}         # dyno.check checks more than that\n")
 	return starterWith(b.String())
 }
 

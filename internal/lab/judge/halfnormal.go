@@ -37,7 +37,8 @@ func HalfNormals(r *lab.Record) (all []lab.HalfNormal) {
 	return all
 }
 
-// effectName names an effect. Of pairs that a screening cannot tell apart it counts all but the first.
+// effectName names an effect. Of pairs that a screening cannot tell apart it counts all but the
+// first.
 func effectName(c lab.Comparison) string {
 	if c.Aliases == "" {
 		return c.Variant

@@ -27,7 +27,8 @@ func (e experiment) halfNormalViews(i int) (all []View) {
 // halfNormalView is the half-normal plot of a measure: effects by their size, the line of noise and
 // Lenth's margins of error.
 func (e experiment) halfNormalView(h lab.HalfNormal) View {
-	v := View{Unit: "size of each effect, a factor up or down, by the quantile that noise alone would give it",
+	v := View{Unit: "size of each effect, a factor up or down, by the quantile that noise alone " +
+		"would give it",
 		Foot: []string{"n = " + format.Plural(int64(len(h.Effects)), "effect"),
 			"an effect of two together is drawn with the square root of its factor"},
 		Legend: []Key{{Name: "stands out, better", Ink: "good", Kind: Dot},

@@ -24,9 +24,9 @@ func TrialLine(t *lab.Trial) string {
 	return s
 }
 
-// ExperimentCSV writes the trials of an experiment, a line each in the order in which they ran, with
-// every measure. What a trial does not have is empty. Trials that tried a setting of the generator
-// come last, and have it in the last column.
+// ExperimentCSV writes the trials of an experiment, a line each in the order in which they ran,
+// with every measure. What a trial does not have is empty. Trials that tried a setting of the
+// generator come last, and have it in the last column.
 func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"trial", "round", "position", "attempt", "level", "variant", "control", "started",

@@ -33,7 +33,7 @@ function halfNormal(p: Payload, level: string, here: Place[]): HTMLElement {
     unit: "size of each effect on the chosen measure, a factor up or down, by the quantile that noise alone would give it",
     n: `n = ${effects[0] === effects[1] ? count(effects[0]) : effects.map(count).join(" to ")} effects, of settings and of two together`,
     interval: known
-      ? "noise goes beyond the margin of error with 5 % for each effect, and beyond the simultaneous one with 5 % for all together (Lenth)"
+      ? "noise passes the margin of error in 5 % of effects, and the simultaneous one in 5 % of screenings (Lenth)"
       : "no margins of error: these take six effects that are not all alike",
     note: "an effect of two together is drawn with the square root of its factor, so that the noise of all is the same",
     summary: here.map(({ plot }) => standingOut(plot)).join("; "),
