@@ -10,28 +10,33 @@ import (
 	"dyno/internal/view/labreport"
 )
 
-// A Comparison is what repeated runs of two things show together.
+// A Comparison is what Compare found.
 type Comparison struct {
 	Differences []Difference // one for each measure
-	Cautions    []string     // what speaks against it
+	Cautions    []string     // reasons to doubt it; often none
 	sentence    string
 }
 
-// A Difference is how two things compare by one measure.
+// A Difference is how before and after, as Compare calls them, compare by one measure.
 type Difference struct {
-	Measure   string  // "throughput", "p50", "p99" …
-	Ratio     float64 // of the second to the first
-	Low, High float64 // the confidence interval of Ratio, simultaneous with those of all measures
-	// Verdict is "different", "negligible" (different, by less than the margin), "equivalent", or
-	// "inconclusive": more runs are needed.
+	Measure string  // "throughput", "p50", "p99" …
+	Ratio   float64 // after divided by before: 1.03 is 3 % more
+	// Low and High are the ends of the confidence interval of Ratio. The intervals are simultaneous:
+	// they hold for all measures at once.
+	Low, High float64
+	// Verdict is "different", "negligible", "equivalent" or "inconclusive". A negligible difference
+	// is real, but less than the margin. An inconclusive one needs more runs.
 	Verdict string
-	Better  bool // different, and the second is better
-	Worse   bool // different, and the second is worse
+	Better  bool // Verdict is "different", and after is better
+	Worse   bool // Verdict is "different", and after is worse
 }
 
 // Compare compares repeated runs of one thing with those of another, as "dyno compare" does. margin
-// is the share by which two things have to differ to matter, such as 0.02. One run each decides
-// nothing: every Difference is inconclusive then. Loads that are not the same are an error.
+// is the share by which the two have to differ to matter: 0.02 is 2 %. It is at least 0 and less
+// than 1. One run of each decides nothing: every Difference is inconclusive then.
+//
+// It is an error if before or after is empty, if a Result is nil or not of a load, or if the loads
+// are not the same.
 func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil, errors.New("comparing needs a result of each of both")
@@ -72,7 +77,7 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	return c, nil
 }
 
-// String is what was found: a sentence, and a line for each difference.
+// String is what was found: a sentence, and then a line for each of Differences.
 func (c *Comparison) String() string {
 	lines := []string{c.sentence}
 	for _, d := range c.Differences {

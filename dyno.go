@@ -9,8 +9,8 @@
 //	}
 //	fmt.Println(r) // the answer in a sentence
 //
-// Run prints nothing, stores nothing, reads no environment and changes nothing of the process,
-// unless Load.OwnProcess allows that. Package dynotest has what tests and benchmarks need.
+// Run prints nothing and stores nothing. It reads no environment and changes nothing of the
+// process, unless Load.OwnProcess is set. Package dynotest has what tests and benchmarks need.
 package dyno
 
 import (
@@ -27,61 +27,73 @@ import (
 	"dyno/internal/result"
 )
 
-// A Load is what Run does. Only URL is required; a field that is zero has the default that its
-// comment names.
+// A Load is what Run does. Only URL is required. A field that is zero has the default that its
+// comment names; one whose comment names none asks for nothing.
 type Load struct {
-	// URL is where requests go: http, https, h2c (HTTP/2 without TLS), or a socket, as
-	// http+unix:///path/to.sock:/uri. Credentials in it become the header Authorization.
+	// URL is where requests go. Its scheme is http, https, h2c (HTTP/2 without TLS), or http+unix
+	// for a socket: http+unix:///path/to.sock:/uri. Credentials in it become the header
+	// Authorization, unless the request has its own.
 	URL    string
-	Method string      // GET, or POST if there is a Body
-	Header http.Header // sent in the order of their names
-	Body   []byte
+	Method string      // "": GET, or POST if Body is not nil
+	Header http.Header // sent sorted by name
+	Body   []byte      // nil: none
 
-	Scenario Scenario // says what to send, in place of Method, Header and Body; nil: there is none
-	Steps    []string // names of the requests of an iteration of Scenario; none: it has one request
-	Users    int      // of Scenario; 0: one for each request that can be in flight
+	// Scenario says what to send. Method, Header and Body must be left out then. nil: they say it.
+	Scenario Scenario
+	// Steps are the names that requests of Scenario can have. Without any, an iteration of Scenario
+	// sends only one request, which needs no name.
+	Steps []string
+	Users int // how many follow Scenario; 0: as many as requests can be in flight
 
-	// Rate makes an open workload: so many requests a second in all (with Steps: iterations) start
-	// on a schedule, whether or not earlier ones are answered. 0: a closed workload, in which each
-	// connection sends its next request when it has the answer to the last.
+	// Rate is how many requests are due a second, in all (with Steps: iterations), at least 0.001.
+	// It makes an open workload: they are due on a schedule, whether or not earlier ones are
+	// answered. 0 makes a closed workload: each connection sends its next request when it has the
+	// answer to the last.
 	Rate    float64
-	Poisson bool // the requests of Rate start at random instants, and not evenly spaced
+	Poisson bool // requests of Rate are due at random instants; false: evenly spaced
 
-	Connections int           // of all threads together, 1 to 1,048,576; 0: 50, or Requests if less
-	Requests    int64         // exactly so many (with Steps: iterations); 0: until For
+	// Connections is how many there are in all, 1 to 1,048,576. 0: 50, or Requests if that is less.
+	Connections int
+	Requests    int64         // send exactly so many (with Steps: iterations); 0: until For ends
 	For         time.Duration // how long to measure, at least 1 ms; 0: 10 s, or until Requests
-	Warmup      time.Duration // load before measuring
-	Drain       time.Duration // to wait at the end for the last answers; 0: 2 s
-	Timeout     time.Duration // of a request, from when it was sent; 0: 10 s
+	Warmup      time.Duration // how long to load before measuring; 0: not at all
+	Drain       time.Duration // how long to wait at the end for the last answers; 0: 2 s
+	Timeout     time.Duration // of a request, from its sending, at least 1 ms; 0: 10 s
 
-	HTTP     string // "1.0", "1.1", "2" or "3"; "": over TLS the server's choice of 2 and 1.1
-	Insecure bool   // accept any certificate
-	RootCAs  []byte // PEM, trusted in place of the system's; none: the system's
+	// HTTP is the version: "1.0", "1.1", "2" or "3". "": 2 for h2c, 1.1 for other URLs without TLS,
+	// and the server's choice of 2 and 1.1 over TLS.
+	HTTP     string
+	Insecure bool   // accept any certificate of the server
+	RootCAs  []byte // PEM, trusted in place of the system's; nil: the system's
 
-	// Objectives are conditions such as "p99<20ms", "errors<0.1%" or "rps>=10k". Result.Objectives
-	// says which were met.
+	// Objectives are conditions, such as "p99<20ms", "errors<0.1%" or "rps>=10k". One string can
+	// have several, separated by commas. Result.Objectives says which were met; one that was missed
+	// is not an error of Run.
 	Objectives []string
 
-	// Each is called once a second with what was measured meanwhile, from one goroutine. The load
-	// does not wait for it; Run returns after its last call. nil: it is not called.
+	// Each is called once a second, from one goroutine, with what was measured in that second. The
+	// load does not wait for it. Run returns after its last call. nil: nothing is called.
 	Each func(Interval)
 
-	Threads int    // that make the load; 0: one, if GOMAXPROCS is 2 or less, else half of it
-	Seed    uint64 // of what is random: the same seed, the same load; 0: one is drawn
+	Threads int    // that make the load; 0: up to half of GOMAXPROCS, at least one
+	Seed    uint64 // of what is random: the same seed makes the same load; 0: Run draws one
 
-	// OwnProcess lets Run change what belongs to the whole process, as the command does: raise
-	// GOMAXPROCS, so that threads leave a processor to other goroutines, raise the limit of open
-	// files, and set the environment variable that silences quic-go. Without it a load for which
-	// GOMAXPROCS is too low takes a slower way, and one for which there are too few files fails.
+	// OwnProcess lets Run change the whole process, as the command does. Run may raise GOMAXPROCS,
+	// so that its threads leave a processor to other goroutines. It may raise the limit of open
+	// files, and it may set the environment variable that silences quic-go.
+	//
+	// Without OwnProcess, a load that needs a higher GOMAXPROCS is made in a slower way. A load
+	// that needs more open files fails.
 	OwnProcess bool
 }
 
 // Run makes the load and returns what it measured. If ctx ends, the load ends too, and the result
-// has what was measured until then. A server that cannot be reached, or answers with errors only,
-// is a result too.
+// has what was measured until then. A server that cannot be reached is a result and not an error,
+// and so is one that answers with errors only.
 //
-// The error of a load that cannot be made, before anything is sent, joins a FieldError for each
-// fault. A Scenario that cannot go on is a FieldError too, with the result until then.
+// If the load cannot be made, Run sends nothing. The result is nil then, and the error joins a
+// FieldError for each field at fault. If l.Scenario returns a request that l.Steps does not allow,
+// the load ends early. The error is a FieldError then, and the result has what was measured so far.
 func Run(ctx context.Context, l Load) (*Result, error) {
 	p, faults := l.plan()
 	var goals []objective.Objective
@@ -121,14 +133,14 @@ func Run(ctx context.Context, l Load) (*Result, error) {
 	return newResult(r), err
 }
 
-// An Interval is a second of the measured window, or the rest of one.
+// An Interval is a second of the measured window. The last can be shorter.
 type Interval struct {
-	From, To      time.Duration // after the window's start
+	From, To      time.Duration // since the window's start
 	Sent          int64
-	Completed     int64 // answered as expected
-	Errors        int64
-	InFlight      int64         // at its end
-	P50, P99, Max time.Duration // of latency; 0 if nothing was completed
+	Completed     int64         // answered as expected, as Result.Completed
+	Errors        int64         // failed or answered otherwise, as Result.Errors
+	InFlight      int64         // at the end of the Interval
+	P50, P99, Max time.Duration // of latency, as Result.Latency; 0 if nothing was completed
 }
 
 func newInterval(iv loadresult.Interval) Interval {

@@ -14,7 +14,7 @@ import (
 	"dyno"
 )
 
-// A shop is a server to load: /login sets a cookie that /basket wants.
+// A shop is a server to load: /login answers with a header Token, which /basket wants.
 func shop() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -29,7 +29,8 @@ func shop() *httptest.Server {
 	}))
 }
 
-// An open workload of 200 requests, and whether its objective was met.
+// An open workload of 200 requests, and whether its objective was met. Drain is long because these
+// examples run as tests, on busy machines too.
 func ExampleRun() {
 	server := shop()
 	defer server.Close()
@@ -139,7 +140,7 @@ func ExampleResponse() {
 	// Output: 5 <nil>
 }
 
-// The header fields of an answer, in any case.
+// The header fields of an answer are found in upper and in lower case.
 func ExampleResponse_Header() {
 	server := shop()
 	defer server.Close()
@@ -157,7 +158,7 @@ func ExampleResponse_Header() {
 	// Output: token-of-ada
 }
 
-// What is wrong with a load is known before anything is sent, all of it, by field.
+// Run names every field that is wrong before it sends anything.
 func ExampleFieldError() {
 	_, err := dyno.Run(context.Background(), dyno.Load{URL: "http://localhost/", Connections: -1,
 		Timeout: time.Microsecond, Objectives: []string{"p99<20"}})
@@ -216,7 +217,7 @@ func ExampleResult_MarshalJSON() {
 	// Output: true <nil>
 }
 
-// A result that was stored is read again, by whichever of the two it was written.
+// A stored result is read again, whether Go or the command wrote it.
 func ExampleResult_UnmarshalJSON() {
 	text, err := json.Marshal(load("/"))
 	var again dyno.Result
@@ -234,7 +235,7 @@ func ExampleDistribution() {
 	// Output: 50 true true true
 }
 
-// Any percentile, for example the one that nineteen of twenty do not exceed.
+// Any percentile, such as the 95th.
 func ExampleDistribution_Percentile() {
 	l := load("/slow").Latency
 	fmt.Println(l.Percentile(95) == l.P95, l.Percentile(100) >= l.Max-time.Microsecond)

@@ -16,44 +16,49 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// A Scenario is what users do. For each iteration of a user it is called with a nil response, and
-// returns the first request. With the response to that it is called again, and returns the next
-// request, or nil: the iteration is over. An error ends the iteration as one that failed, and a
-// request that cannot be sent is counted as an error of phase "check".
+// A Scenario is what users do, again and again: each time is an iteration. Run calls it with last
+// nil when an iteration begins, and it returns the first request. Run calls it again with the
+// response to each request. It returns the next request, or nil to end the iteration.
 //
-// Users call it from several goroutines at once, each user from one at a time. It runs on the
-// thread that makes the load, so it must not wait: Request.Wait does that for it. The Request and
-// its memory must stay as they are until it is called for the same user again.
+// If it returns an error, the iteration ends, as one that failed. If it returns a request that
+// cannot be sent, that counts as an error of phase "check".
+//
+// Run calls it from several goroutines at once, but for one user from one at a time. What users
+// share must be safe for that; what one user keeps belongs in User.State. Its calls hold up the
+// thread that makes the load, so it must not block or sleep: Request.Wait is for that. It must not
+// change a Request that it has returned, nor its Header and Body, until it is called again for the
+// same user.
 type Scenario func(u *User, last *Response) (next *Request, err error)
 
-// A User is one of those who follow a Scenario.
+// A User is one of those who follow a Scenario. It stays the same from one iteration to the next.
 type User struct {
-	Number    int64      // of all users, from 0
-	Iteration int64      // how many the user has had before this one
+	Number    int64      // which of all users it is, from 0
+	Iteration int64      // how many iterations this user had before
 	Warmup    bool       // this iteration is before the measured window
-	Rand      *rand.Rand // of the user alone; Load.Seed makes it repeatable
-	State     any        // the Scenario's; nil at first
+	Rand      *rand.Rand // of this user alone; Load.Seed makes it repeatable
+	State     any        // what the Scenario keeps for this user, over iterations too; nil at first
 }
 
 // A Request is what a user sends next.
 type Request struct {
-	Step   string      // one of Load.Steps; "": the first
-	Method string      // "": GET, or POST if there is a Body
-	Path   string      // with the query; "": that of Load.URL
-	Header http.Header // sent in the order of their names
-	Body   []byte
-	Wait   time.Duration // from the response before, or the iteration's start, until it is due
+	Step   string        // its name, one of Load.Steps; "": the first of them
+	Method string        // "": GET, or POST if Body is not nil
+	Path   string        // with the query, in place of those of Load.URL; "": those of Load.URL
+	Header http.Header   // sent sorted by name
+	Body   []byte        // nil: none
+	Wait   time.Duration // how long after the last response, or the iteration's start, it is due
 }
 
 // A Response is the answer to a user's request.
 type Response struct {
-	Status int           // 0: none came
-	Body   []byte        // the first MiB of it, valid until the Scenario returns
+	Status int           // 0: no answer came
+	Body   []byte        // at most the first MiB; copy what is needed after the Scenario returns
 	Took   time.Duration // from the sending of the request to the end of the answer
 	of     *scenario.Response
 }
 
-// Header is the value of the first header field of that name, in any case; "" if there is none.
+// Header is the value of the first header field of that name, or "" if there is none. Upper and
+// lower case of the name are the same.
 func (r *Response) Header(name string) string { return string(r.of.Field(strings.ToLower(name))) }
 
 // bodyMost is how many bytes of a body a Scenario is given.

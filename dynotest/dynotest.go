@@ -18,12 +18,15 @@ import (
 	"dyno"
 )
 
-// Objective makes the load l of handler and fails the test unless all objectives are met, such as
-// "p99<5ms, errors<0.1%". l.URL is a path, or "": "/".
+// Objective loads handler with l, and returns what it measured. It fails the test unless all
+// objectives are met, such as "p99<5ms, errors<0.1%", and those of l too. A load that cannot be
+// made fails and ends the test.
 //
-// If an objective of time or rate is missed while dyno does not trust its own numbers, the test is
-// skipped, and the log says why: a machine that was busy shows nothing about the handler. It
-// returns what was measured.
+// l.URL is a path, and "" is "/". The other fields of l have the defaults of dyno.Load, except that
+// l.Drain is 10 s if it is 0. A load without l.For and l.Requests takes 10 s.
+//
+// If an objective of time or rate is missed while dyno does not trust its own numbers, Objective
+// skips the test, and the log says why: a machine that was busy shows nothing about the handler.
 func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Load) *dyno.Result {
 	t.Helper()
 	l.Objectives = append(l.Objectives[:len(l.Objectives):len(l.Objectives)], objectives)
@@ -48,9 +51,15 @@ func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Loa
 	return r
 }
 
-// Benchmark sends b.N requests of the load l to handler and reports, besides the time per request,
-// the metrics p50-ns, p99-ns, req/s and errors/op, which benchstat reads. l.URL is a path, or "":
-// "/". l.Requests and l.For are not used.
+// Benchmark sends b.N requests (with l.Steps: iterations) to handler, as l says, and needs no loop.
+// It reports ns/op, p50-ns, p99-ns, req/s and errors/op, which benchstat reads.
+//
+// An op is a request: ns/op is the measured time divided by the number of requests. It is not a
+// latency, since several connections work at once. p50-ns and p99-ns are latencies.
+//
+// l.URL is a path, and "" is "/". l.Connections is 16 if it is 0, and at most b.N. l.Requests and
+// l.For are not used, and l.Objectives decides nothing. The benchmark fails if no request was
+// answered as expected.
 func Benchmark(b *testing.B, handler http.Handler, l dyno.Load) {
 	b.Helper()
 	l.Requests, l.For = int64(b.N), 0
