@@ -15,11 +15,12 @@ import (
 // the measured window, even if the answer came after it. Those of the warm-up are left out.
 type Result struct {
 	Sent       int64 // Completed + Errors + Unfinished
-	Completed  int64 // answered as expected: a Load expects a status below 400
-	Errors     int64 // failed, or answered with another status
+	Completed  int64 // answered as Load.Expect says, and accepted by Load.Scenario
+	Errors     int64 // failed, answered with another status, or not accepted by Load.Scenario
 	Unfinished int64 // without an answer at the end of the drain
+	Unsent     int64 // of an open workload: due and never sent (with a Scenario: iterations)
 
-	Offered float64 // of an open workload: requests due a second; 0 of a closed one
+	Offered float64 // of an open workload: Load.Rate; 0 of a closed one
 	Rate    float64 // requests completed a second, which can be less than Load.Rate
 
 	// Latency is the time from the intended start of a request to the end of its answer. Service is
@@ -29,8 +30,16 @@ type Result struct {
 	Status   map[int]int64 // answers by status code
 	Failures []Failure     // the most frequent first
 
+	Steps      []StepResult // by the order of Load.Steps; none if there are fewer than two
+	Iterations Iterations   // of a Load with a Scenario; zero of others
+
 	Measured time.Duration // the length of the measured window
-	Ended    string        // why it ended: "duration", "requests", "interrupted", "unreachable" …
+	// Ended is why the load ended: "duration" (For was over), "requests" (all were sent and
+	// answered), "interrupted" (ctx), "unreachable" (no connection could be opened), "gone" (all
+	// connections were lost and none could be opened again) or "faulted" (Scenario did what Steps
+	// does not allow). A Result of the command can also have "aborted", "stopped" or "lost".
+	Ended string
+	Seed  uint64 // of what was random: Load.Seed, or the one that Run drew; 0: nothing was
 
 	Objectives []Outcome // one for each condition of Load.Objectives, in their order
 	Generator  Verdict   // of dyno on its own numbers: may they be believed?
@@ -74,6 +83,27 @@ func (d Distribution) Percentile(percent float64) time.Duration {
 	return microseconds(us)
 }
 
+// A StepResult is the requests of one of Load.Steps. Percentiles are to two significant digits.
+type StepResult struct {
+	Name              string
+	Completed, Errors int64         // as Result.Completed and Result.Errors
+	Mean              time.Duration // of latency, as Result.Latency; 0 if nothing was completed
+	P50, P90, P99     time.Duration
+	Max               time.Duration
+}
+
+// Iterations are the iterations of a Scenario that were due in the measured window and begun.
+// Started is Completed + Failed + Unfinished. Requests that failed do not make an iteration fail,
+// unless the Scenario returned an error for it.
+type Iterations struct {
+	Started    int64
+	Completed  int64        // the Scenario returned nil as the next request
+	Failed     int64        // the Scenario returned an error, or a request that cannot be sent
+	Unfinished int64        // not over at the end of the drain
+	Rate       float64      // completed a second
+	Time       Distribution // from the intended start to the end, of those completed
+}
+
 // An Outcome says whether one condition of Load.Objectives was met.
 type Outcome struct {
 	Objective string // the condition, as it was given
@@ -83,13 +113,16 @@ type Outcome struct {
 	Note      string   // what Value lacks; often ""
 }
 
-// A Failure is one way in which connections or requests failed, and how often they did.
+// A Failure is one way in which connections or requests failed, and how often they did. The Counts
+// do not add up to Result.Errors: a connection that could not be opened (dns, connect, tls) is no
+// request, and neither is one that a Scenario could not make (check, kind "value").
 type Failure struct {
 	// Phase is what failed: "dns", "connect", "tls", "write", "read", "protocol", "timeout",
-	// "expect" or "check". "expect" is for answers with a status that was not expected.
+	// "expect" or "check". "expect" is for answers with a status that was not expected, and "check"
+	// for what a Scenario did not accept.
 	Phase  string
 	Kind   string // of the failure, within Phase: such as "refused"
-	Detail string // more about the first of them
+	Detail string // more about the first of them; of "check" the text of the Scenario's error
 	Count  int64  // how many failed so
 }
 
@@ -143,9 +176,19 @@ func newResult(of *result.Result) *Result {
 		Latency: newDistribution(of.Latency), Service: newDistribution(of.Service),
 		Status: map[int]int64{}, Measured: time.Duration(of.Window.MeasuredS * 1e9), Ended: of.Ended,
 		Generator: Verdict(of.Generator.Verdict), Reasons: of.Generator.Reasons,
-		Warnings: of.Warnings, of: of}
-	if of.Rate.Offered != nil {
-		r.Offered = *of.Rate.Offered
+		Seed: of.Plan.Seed, Warnings: of.Warnings, of: of}
+	if offered := of.Offered(); offered != nil {
+		r.Offered = *offered
+	}
+	r.Unsent, _, _ = of.Backlog()
+	if i := of.Iterations; i != nil {
+		r.Iterations = Iterations{Started: i.Started, Completed: i.Completed, Failed: i.Failed,
+			Unfinished: i.Unfinished, Rate: i.Rate.Completed, Time: newDistribution(i.Time)}
+	}
+	us := microseconds
+	for _, s := range of.Routes {
+		r.Steps = append(r.Steps, StepResult{Name: s.Name, Completed: s.Completed, Errors: s.Errors,
+			Mean: us(s.Mean), P50: us(s.P50), P90: us(s.P90), P99: us(s.P99), Max: us(s.Max)})
 	}
 	for code, n := range of.Status {
 		number, _ := strconv.Atoi(strings.TrimLeft(code, "0")) // checked: three digits

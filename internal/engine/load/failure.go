@@ -62,9 +62,15 @@ func (f failures) countFailure(phase loadresult.Phase, addr ring.Addr, err error
 		func() string { return describeError(err) })
 }
 
-// countAnswer counts a complete answer that is an error.
-func (f failures) countAnswer(k errorKind, addr ring.Addr) {
-	f.count(failure{k, addr}, func() string { return k.answerDetail() })
+// countAnswer counts a complete answer that is an error. reason is what a scenario says of it; nil:
+// nothing.
+func (f failures) countAnswer(k errorKind, addr ring.Addr, reason error) {
+	f.count(failure{k, addr}, func() string {
+		if k.phase == loadresult.Check && reason != nil {
+			return strings.TrimSpace(reason.Error())
+		}
+		return k.answerDetail()
+	})
 }
 
 // countRefusal counts a request that was not sent because the scenario could not make it.

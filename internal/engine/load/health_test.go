@@ -38,7 +38,7 @@ func TestHealthAddsUp(t *testing.T) {
 			f.countFailure(loadresult.Read, addr, syscall.ECONNRESET)
 		}
 		f.countFailure(loadresult.Timeout, addr, errTimeout)
-		f.countAnswer(kindOfStatus(500), addr)
+		f.countAnswer(kindOfStatus(500), addr, nil)
 		return f
 	}
 	r := &run{result: &loadresult.Result{}, failures: failures{}}

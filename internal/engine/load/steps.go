@@ -171,7 +171,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 			if expected {
 				k = kindOfCheck(w.plan.Checks[check])
 			}
-			w.errors.countAnswer(k, w.addrs[p.addr])
+			w.errors.countAnswer(k, w.addrs[p.addr], r.Reason())
 			w.sampleStep(x, r, at, p, k)
 		}
 	}
