@@ -87,6 +87,11 @@ func ExampleComparison() {
 		fmt.Println("caution:", caution)
 	}
 	// Output:
+	// throughput inconclusive
+	// p50 inconclusive
+	// p99 inconclusive
+	// caution: One run each: the same run, repeated, may differ as much
+	// caution: A: A thread of the generator waited for a CPU 5 % of the time, while other programs ran there
 }
 
 // What five runs of each of two servers show.
@@ -99,6 +104,12 @@ func ExampleComparison_String() {
 	}
 	fmt.Println(c)
 	// Output:
+	// B answers 34 % fewer requests/s than A [22, 41]; also p50 latency +42 % [+37, +47] and p99 latency +127 % [+2, +273]
+	// A: before, 5 runs, GET http://127.0.0.1:36871, closed, 4 connections
+	// B: after, 5 runs, GET http://127.0.0.1:39297, closed, 4 connections
+	// throughput: -33.7 % [-41.4, -22.5], different
+	// p50: +42.0 % [+36.9, +47.0], different
+	// p99: +126.5 % [+1.6, +273.5], different
 }
 
 // A test may fail only if something is different, and worse.
@@ -115,4 +126,7 @@ func ExampleDifference() {
 		}
 	}
 	// Output:
+	// throughput is worse: 0.66 times what it was
+	// p50 is worse: 1.42 times what it was
+	// p99 is worse: 2.27 times what it was
 }

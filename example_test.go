@@ -184,6 +184,7 @@ func ExampleResult() {
 func ExampleResult_String() {
 	fmt.Println(storedRuns().Before[0])
 	// Output:
+	// 1,326 requests/s on 4 connections, p99 12.0 ms; the generator was held up, so latency may be too high
 }
 
 // Met is the verdict of all objectives together.
@@ -232,10 +233,12 @@ func ExampleVerdict() {
 		case dyno.OK:
 			fmt.Println("the numbers are those of the server")
 		case dyno.Suspect, dyno.ClientBound:
-			fmt.Println(r.Generator, r.Reasons)
+			fmt.Println(r.Generator, "because:", strings.Join(r.Reasons, "; "))
 		}
 	}
 	// Output:
+	// suspect because: a thread of the generator waited for a CPU 5 % of the time, while other programs ran there
+	// client-bound because: a thread was busy 100 % of the time, 72 % with the scenario itself: this is the scenario's limit, not (only) the server's; a thread of the generator waited for a CPU 34 % of the time, while other programs ran there
 }
 
 // What was asked of the load, and what came of it.

@@ -97,7 +97,7 @@ func TestCompareLeastRuns(t *testing.T) {
 	runs := storedRuns()
 	for n, want := range map[int]string{4: "inconclusive", 5: "different"} {
 		c, err := dyno.Compare(runs.Before[:n], runs.After[:n], 0.02)
-		if err != nil || c.Differences[0].Finding != want {
+		if err != nil || c.Differences[1].Finding != want {
 			t.Errorf("%d runs of each: %v, %v", n, c, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestStoredRuns(t *testing.T) {
 	const path = "testdata/runs.json"
 	if *measure {
 		to := func(by time.Duration) dyno.Load {
-			return dyno.Load{URL: delayed(t, by).URL, Connections: 4, Requests: 800, Drain: time.Minute}
+			return dyno.Load{URL: delayed(t, by).URL, Connections: 4, Requests: 2400, Drain: time.Minute}
 		}
 		runs := inTurns(t, 5, to(2*time.Millisecond), to(3*time.Millisecond))
 		busy := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
@@ -118,7 +118,7 @@ func TestStoredRuns(t *testing.T) {
 			return pages(1, "/", nil)(u, last)
 		}
 		doubted, err := dyno.Run(context.Background(), dyno.Load{URL: delayed(t, 0).URL, Scenario: busy,
-			Connections: 4, Requests: 400, Drain: time.Minute})
+			Connections: 4, Requests: 600, Drain: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ type Result struct {
 
 	Objectives []Outcome // one for each condition of Load.Objectives, in their order
 	Generator  Verdict   // of dyno on its own numbers: may they be believed?
-	Reasons    []string  // why Generator is not OK
+	Reasons    []string  // why Generator is not OK, or that the load was too short to judge
 	Warnings   []string  // what else a reader must know
 
 	of *result.Result
@@ -54,7 +54,7 @@ type Verdict string
 
 // The verdicts, from good to bad.
 const (
-	OK          Verdict = "ok"           // no doubt about the numbers
+	OK          Verdict = "ok"           // no doubt, or a load of less than 1 s: too short to judge
 	Suspect     Verdict = "suspect"      // there are doubts: see Result.Reasons
 	ClientBound Verdict = "client-bound" // the numbers show the limit of dyno, not of the server
 )
