@@ -75,7 +75,7 @@ func ExampleCompare() {
 // One run of each decides nothing.
 func ExampleComparison() {
 	runs := storedRuns()
-	c, err := dyno.Compare(runs.Before[:1], runs.After[:1], 0.05)
+	c, err := dyno.Compare(runs.Before[1:2], runs.After[:1], 0.05)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -91,7 +91,6 @@ func ExampleComparison() {
 	// p50 inconclusive
 	// p99 inconclusive
 	// caution: One run each: the same run, repeated, may differ as much
-	// caution: A: A thread of the generator waited for a CPU 5 % of the time, while other programs ran there
 }
 
 // What five runs of each of two servers show.
