@@ -55,6 +55,18 @@ type Caution struct {
 	Remedy   string   `json:"remedy,omitempty"`  // what can be done about it
 }
 
+// Text is the caution in one line, without its remedy.
+func (c Caution) Text() string {
+	text := c.Says
+	if c.Scope != "" {
+		text += " (" + c.Scope + ")"
+	}
+	if len(c.Reasons) > 0 {
+		text += ": " + strings.Join(c.Reasons, "; ")
+	}
+	return text
+}
+
 // The kinds of cautions.
 const (
 	Incomplete  = "incomplete"   // it was interrupted, or something could not be stored
