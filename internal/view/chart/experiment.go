@@ -133,7 +133,10 @@ func (e experiment) decideView(i int, g answer.Group) View {
 	v.Foot = append(v.Foot, g.Notes...)
 	f := &forest{View: v, margin: g.Margin}
 	for _, one := range g.Findings {
-		says := joined(" ", one.Effect, one.Interval, one.Words())
+		says := joined(" ", one.Effect, one.Interval, string(one.Verdict))
+		if one.IsDecided() && one.Why != "" {
+			says += ", " + one.Why
+		}
 		ink := cmp.Or(verdictInks[one.Verdict], "faint")
 		f.addRow(one.Row(), says, ink, !isSettled(one), e.Record.Verdicts[one.Comparison])
 	}
