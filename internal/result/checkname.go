@@ -32,6 +32,21 @@ func redactedPlan(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	return kept
 }
 
+// Live is what may be shown of p while it runs: p without its secrets, and a function that takes
+// them out of a failure.
+func Live(p loadplan.Plan) (loadplan.Plan, func(loadresult.Failure) loadresult.Failure) {
+	keep := redact.Replacer(redact.PlainMark)
+	kept, known := redactedPlan(p, keep), Known(p, keep)
+	name := keptCheckName(p.Checks, kept.Checks, keep)
+	return kept, func(f loadresult.Failure) loadresult.Failure {
+		if f.Phase == loadresult.Check {
+			f.Kind = name(f.Kind)
+		}
+		f.Detail = known.Cut(f.Detail)
+		return f
+	}
+}
+
 // keepExpectations is what is kept of what responses must be.
 func keepExpectations(keep redact.Replacer, e loadplan.Expectations) loadplan.Expectations {
 	return loadplan.Expectations{Body: keptNames(e.Body, keep.Check),
