@@ -121,6 +121,7 @@ bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge /
 bench/vs: lab stats /
+bench/action: /
 bench/vs/server: /
 bench/known: /
 bench/hurl: /

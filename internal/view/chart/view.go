@@ -24,8 +24,17 @@ type View struct {
 	X, Y   Axis     // Y is not used if there are Rows
 	Rows   []Row    // of a plot that has rows instead of an axis, from the top
 	Marks  []Mark   // in the order in which they are drawn
+	Panels []Panel  // small plots in place of one with too many lines; X and Y are not used then
+	Height float64  // of the field in px; 0: as the width asks for
 	Foot   []string // n, what intervals are, notes
 	Empty  string   // why there is nothing to draw; "": there is
+}
+
+// A Panel is one of several small plots of a view.
+type Panel struct {
+	Title string
+	X, Y  Axis
+	Marks []Mark
 }
 
 // An Axis is the values from Low to High.
@@ -65,6 +74,7 @@ const (
 	Rect             // between each two points, which are opposite corners
 	Dot              // at each point
 	Area             // between the line of X, Y and that of X, Low
+	Text             // Name, within two opposite corners; nothing where there is no room
 )
 
 // A Shape is that of a dot.
@@ -87,6 +97,7 @@ type Point struct{ X, Y, Low float64 }
 type Mark struct {
 	Kind   Kind
 	Name   string // of what it shows, as the legend has it
+	Of     string // the line or variant that it belongs to, see divide; "": all
 	Points []Point
 	Ink    string  // a colour of the style sheet: "c1", "good"
 	Alpha  float64 // 0 is 1

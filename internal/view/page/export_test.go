@@ -1,8 +1,18 @@
 package page
 
+import "testing"
+
 // For tests outside of the package.
 var (
 	ExperimentFolder = experimentFolder
 	ExperimentAt     = experimentAt
 	Results          = results
+	PastFolder       = pastFolder
 )
+
+// ExperimentOf is the folder of a complete experiment with further variants.
+func ExperimentOf(t testing.TB, rounds, seconds int, levels []string, more ...string) string {
+	e := newExperimenter(t, rounds, seconds, levels)
+	e.more = more
+	return e.experiment()
+}
