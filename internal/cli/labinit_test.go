@@ -89,7 +89,7 @@ func TestInitFromSays(t *testing.T) {
 		!strings.Contains(said, "write it into "+home) {
 		t.Errorf("exit code %d: %s", code, said)
 	}
-	secret := strings.Replace(screening, "    url:", "    headers: {Authorization: Bearer (redacted-0a1b2c3d)}\n    url:", 1)
+	secret := screening + "workload: {request: {headers: {Authorization: Bearer (redacted-0a1b2c3d)}}}\n"
 	if code, said := labInitFrom(screened(t, home, secret)); code != exitOK || !strings.Contains(said, "secrets were not stored") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
