@@ -98,7 +98,7 @@ view/repeat: redact view/format engine/loadplan /
 view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
-view/live: engine/loadplan engine/loadresult engine/metric result / github.com/prometheus/client_golang
+view/live: engine/loadplan engine/loadresult engine/metric engine/scenario result / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
 view/page/pagetest: / github.com/chromedp

@@ -1,8 +1,8 @@
-// Command action runs the script of the GitHub Action as a job would, on a repository that it makes,
-// for three pull requests: one needs 5 % more CPU time for a request, one 5 % less, and one changes a
-// comment only. It prints each comment as the API got it. GitHub is a server on 127.0.0.1 that has
-// as much of its API as the script uses. Run it when nothing else is at work on the machine; it takes
-// about ten minutes:
+// Command action runs the script of the GitHub Action as a job would, on a repository that it
+// makes, for three pull requests: one needs 5 % more CPU time for a request, one 5 % less, and one
+// changes a comment only. It prints each comment as the API got it. GitHub is a server on 127.0.0.1
+// that has as much of its API as the script uses. Run it when nothing else is at work on the
+// machine; it takes about ten minutes:
 //
 //	make build && go run ./bench/action
 //	go run ./bench/action -only equal -- --max-time 2m

@@ -71,7 +71,7 @@ func TestInitFromScreening(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range e.Factors {
-			if n := len(f.Values); f.Name == "f1" && n != 2 || f.Name != "f1" && n != 1 {
+			if n := len(f.Value); f.Name == "f1" && n != 2 || f.Name != "f1" && n != 1 {
 				t.Errorf("%s has %d values\n%s", f.Name, n, text)
 			}
 		}

@@ -66,7 +66,7 @@ variants:
 	}
 	counts := map[string]int{}
 	for _, f := range e.Factors {
-		counts[f.Name] = len(f.Values)
+		counts[f.Name] = len(f.Value)
 	}
 	if want := map[string]int{"f0": 1, "f1": 2, "f2": 1, "f3": 2}; !maps.Equal(counts, want) {
 		t.Errorf("%v, want %v\n%s", counts, want, text)
