@@ -29,7 +29,8 @@ func screened(t *testing.T, here, source string) (dir string) {
 	dir = t.TempDir()
 	r := lab.Record{Format: lab.ExperimentFormat, Progress: lab.Progress{Name: "s", State: lab.Complete},
 		Definition: lab.Definition{File: "s.yaml", Here: here}}
-	r.Verdicts = []lab.Comparison{{Metric: "cpu", Factor: "f1", Verdict: stats.Different}}
+	r.Verdicts = []lab.Comparison{{Metric: "cpu", Verdict: stats.Different}}
+	r.Verdicts[0].Factor = "f1"
 	text, err := json.Marshal(r)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, lab.RecordFile), text, 0o600)

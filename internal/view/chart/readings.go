@@ -206,8 +206,9 @@ func (e experiment) serverViews(i int) (views []View) {
 
 // slug is a title as a part of a view's name.
 func slug(title string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
-		return r == ' ' || r == ',' || r == '(' || r == ')' || r == '\''
+	title = strings.ToLower(strings.ReplaceAll(title, "'", ""))
+	return strings.Join(strings.FieldsFunc(title, func(r rune) bool {
+		return r == ' ' || r == ',' || r == '(' || r == ')'
 	}), "-")
 }
 

@@ -115,7 +115,7 @@ type Key struct {
 }
 
 // Find returns the view of that name; if name is "", the first that shows something. Its error
-// lists the names.
+// lists the names, of many the first.
 func Find(views []View, name string) (View, error) {
 	var names []string
 	for _, v := range views {
@@ -129,7 +129,13 @@ func Find(views []View, name string) (View, error) {
 		}
 		names = append(names, v.Name)
 	}
-	return View{}, fmt.Errorf("%q is no view of it; there are %s", name, strings.Join(names, ", "))
+	const most = 20
+	more := ""
+	if n := len(names); n > most {
+		more, names = fmt.Sprintf(" and %d more; dyno chart RESULT lists all", n-most), names[:most]
+	}
+	return View{}, fmt.Errorf("%q is no view of it; there are %s%s", name, strings.Join(names, ", "),
+		more)
 }
 
 // extent is the least and the largest of the values that are finite, and above 0 if positive is
