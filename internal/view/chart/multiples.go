@@ -87,7 +87,7 @@ func (s *sheet) drawPanels(all []Panel) {
 		left := edge + float64(i%columns)*(each+gap)
 		top := whole.top + float64(i/columns)*panelTall
 		s.left, s.right = left+labels+gap, left+each-gap
-		s.top = top + textSmall*leading + gap/2
+		s.top = top + textSmall*leading + gap
 		s.bottom = s.top + panelField
 		title := s.clip(s.faces.bold, textSmall, p.Title, each)
 		s.write(s.faces.bold, textSmall, "ink", left, top+textSmall, 0, title)
