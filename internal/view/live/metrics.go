@@ -9,7 +9,6 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/result"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -118,8 +117,7 @@ type failureKind struct{ phase, kind string }
 // Metrics are the metrics of one run. It is a prometheus.Collector, and may be read while it is
 // added to.
 type Metrics struct {
-	plan      loadplan.Plan // without secrets
-	conceal   func(loadresult.Failure) loadresult.Failure
+	plan      loadplan.Plan
 	version   string
 	mutex     sync.Mutex
 	total     loadresult.Interval // of all intervals; its distributions are empty
@@ -130,10 +128,10 @@ type Metrics struct {
 	iteration buckets
 }
 
-// NewMetrics returns the metrics of a run of p that has not begun. version is dyno's.
+// NewMetrics returns the metrics of a run of p that has not begun. version is dyno's. What p has of
+// secrets is in them; plansecrets.Stored takes it out.
 func NewMetrics(p loadplan.Plan, version string) *Metrics {
-	m := &Metrics{version: version, failures: map[failureKind]int64{}}
-	m.plan, m.conceal = result.Live(p)
+	m := &Metrics{plan: p, version: version, failures: map[failureKind]int64{}}
 	m.total.Checks = make([]metric.Outcomes, len(p.Checks)) // 0 before the first
 	return m
 }
@@ -143,7 +141,6 @@ func (m *Metrics) Add(iv loadresult.Interval) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, f := range iv.Failures {
-		f = m.conceal(f)
 		m.failures[failureKind{string(f.Phase), readable(f.Kind)}] += f.Count
 	}
 	m.latency.add(iv.Latency)

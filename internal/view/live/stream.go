@@ -5,7 +5,6 @@ import (
 	_ "embed" // for IntervalSchema
 	"encoding/json"
 	"io"
-	"slices"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -55,7 +54,7 @@ func timesOf(s metric.Sparse) *Times {
 		P99: float64(s.Quantile(0.99)) / 1e3, Max: float64(s.Max) / 1e3}
 }
 
-// newInterval is the line of an interval of a run of p, from which secrets were taken out.
+// newInterval is the line of an interval of a run of p.
 func newInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
 	line := Interval{Format: IntervalFormat, From: iv.From.Seconds(), Point: result.PointOf(iv),
 		Offered: offered(p, iv), Failures: newErrors(iv.Failures), BusyPercent: 100 * iv.Busy,
@@ -81,27 +80,17 @@ func offered(p *loadplan.Plan, iv loadresult.Interval) *float64 {
 
 // A Stream writes a run as lines of JSON: an Interval a second, then the result, and nothing else.
 type Stream struct {
-	to      io.Writer
-	plan    loadplan.Plan // without secrets
-	conceal func(loadresult.Failure) loadresult.Failure
-	err     error
+	to   io.Writer
+	plan loadplan.Plan
+	err  error
 }
 
-// NewStream returns a stream of a run of p. It writes each line with one call of to.Write.
-func NewStream(to io.Writer, p loadplan.Plan) *Stream {
-	s := &Stream{to: to}
-	s.plan, s.conceal = result.Live(p)
-	return s
-}
+// NewStream returns a stream of a run of p, which is as for NewMetrics. It writes each line with one
+// call of to.Write.
+func NewStream(to io.Writer, p loadplan.Plan) *Stream { return &Stream{to: to, plan: p} }
 
 // Add writes an interval. After an error it writes no more; End returns the error.
-func (s *Stream) Add(iv loadresult.Interval) {
-	iv.Failures = slices.Clone(iv.Failures) // others read them, too
-	for i, f := range iv.Failures {
-		iv.Failures[i] = s.conceal(f)
-	}
-	s.writeLine(newInterval(&s.plan, iv))
-}
+func (s *Stream) Add(iv loadresult.Interval) { s.writeLine(newInterval(&s.plan, iv)) }
 
 // End writes the result, which is the last line. It returns the first error of all lines.
 func (s *Stream) End(r *result.Result) error {
