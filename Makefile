@@ -114,7 +114,8 @@ COMMITTED   = $$(git log -1 --format=%ct)
 
 .PHONY: packages packages-check packages-test image action-try
 packages: page notices $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## dist/: archives, deb, rpm, apk, image, SBOM, checksums
-	PATH="$(TOOLS):$$PATH" SOURCE_DATE_EPOCH=$(COMMITTED) goreleaser release --snapshot --clean
+	PATH="$(TOOLS):$$PATH" SOURCE_DATE_EPOCH=$(COMMITTED) COMMIT_DATE=$$(git log -1 --format=%cI) \
+	  goreleaser release --snapshot --clean
 	@$(MAKE) --no-print-directory image
 
 packages-check: $(TOOLS)/goreleaser ## is .goreleaser.yaml valid?
