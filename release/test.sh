@@ -67,9 +67,9 @@ files() {
   for file in dist/dyno_*.apk; do list "$file" | grep -c '^usr/bin/dyno$' >/dev/null || fail "$file has no program"; done
   for file in dist/dyno_*.rpm; do [ "$(head -c 4 "$file" | od -An -tx1 | tr -d ' \n')" = edabeedb ] || fail "$file is no rpm"; done
   for file in dist/dyno_*_linux_*.cdx.json; do jq -e '.components | length > 10' "$file" >/dev/null || fail "$file"; done
-  list() { tar -tvzf "$1" --full-time 2>/dev/null || true; }
-  list "$(ls dist/dyno_*_linux_amd64.tar.gz)" | grep -q "$(git log -1 --format=%cd --date=format:%Y-%m-%d)" ||
-    fail "the archive's files have not the date of the commit"
+  tar --utc -tvzf dist/dyno_*_linux_amd64.tar.gz >"$work/listed"
+  grep -c "$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%d) .*/dyno$" "$work/listed" >/dev/null ||
+    fail "the program in the archive has not the date of the commit: $(grep '/dyno$' "$work/listed")"
   du -b dist/dyno_*.tar.gz dist/dyno_*.deb dist/dyno_*.rpm dist/dyno_*.apk dist/dyno_*.cdx.json
 }
 
