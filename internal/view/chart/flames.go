@@ -104,7 +104,7 @@ func (e experiment) flameView(v View, k int, grown bool) View {
 		corners := []Point{{X: b.from, Y: float64(b.depth)},
 			{X: right, Y: float64(b.depth+1) - rowsGap}}
 		rects[key].Points = append(rects[key].Points, corners...)
-		texts = append(texts, Mark{Kind: Text, Name: text, Points: corners})
+		texts = append(texts, Mark{Kind: Caption, Name: text, Points: corners})
 	}
 	for _, m := range order {
 		v.Marks = append(v.Marks, *m)

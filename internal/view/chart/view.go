@@ -81,11 +81,12 @@ type Kind int
 
 // The kinds of marks.
 const (
-	Line Kind = iota // through the points; a point that is not a number breaks it
-	Rect             // between each two points, which are opposite corners
-	Dot              // at each point
-	Area             // between the line of X, Y and that of X, Low
-	Text             // Name, within two opposite corners; nothing where there is no room
+	Line    Kind = iota // through the points; a point that is not a number breaks it
+	Rect                // between each two points, which are opposite corners
+	Dot                 // at each point
+	Area                // between the line of X, Y and that of X, Low
+	Caption             // Name, within two opposite corners; nothing where there is no room
+	Text                // the mark's name, beside each point
 )
 
 // A Shape is that of a dot.
@@ -115,6 +116,7 @@ type Mark struct {
 	Width  float64 // of a line in px; the radius of a dot
 	Dash   int     // of a line: the number of its pattern
 	Shape  Shape   // of a dot
+	Left   bool    // of a text: it ends at the left of the point
 }
 
 // A Key is an entry of the legend.

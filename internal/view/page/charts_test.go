@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/view/chart"
 	"dyno/internal/view/page"
@@ -42,7 +43,20 @@ func pictured(t *testing.T) map[string][]chart.View {
 		t.Fatal(err)
 	}
 	all["many"] = chart.Experiment(p)
+	all["screening"] = slices.DeleteFunc(chart.Experiment(screenedPage(t)), func(v chart.View) bool {
+		return !strings.HasPrefix(v.Name, "half-normal")
+	})
 	return all
+}
+
+// screenedPage is what the page of a screening is drawn from.
+func screenedPage(t *testing.T) *page.ExperimentPayload {
+	t.Helper()
+	p, err := page.OfExperiment(page.ScreenedFolder(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // Every view is drawn in both forms, light and dark: an SVG that is well formed, has its title and
@@ -50,7 +64,8 @@ func pictured(t *testing.T) map[string][]chart.View {
 func TestPictures(t *testing.T) {
 	kept := map[string][]string{"closed": {"heat", "spectrum"}, "failing": {"status", "routes"},
 		"open": {"throughput"}, "experiment": {"decide", "cost-1", "flame-3-grown"},
-		"agents": {"agents"}, "many": {"spectrum-1", "past-1", "server-1-cpu-of-the-machine"}}
+		"agents": {"agents"}, "many": {"spectrum-1", "past-1", "server-1-cpu-of-the-machine"},
+		"screening": {"half-normal-1"}}
 	for name, views := range pictured(t) {
 		for i, v := range views {
 			if v.Empty != "" {
@@ -256,6 +271,40 @@ func TestPicturesAgreeWithThePageOfAnExperiment(t *testing.T) {
 	}
 }
 
+// The half-normal plot of a screening has the effects and margins of its page, and the names of those
+// that stand out.
+func TestHalfNormalPictureAgreesWithThePage(t *testing.T) {
+	p := screenedPage(t)
+	v := find(t, chart.Experiment(p), "half-normal-1-throughput")
+	i := slices.IndexFunc(p.HalfNormals, func(h lab.HalfNormal) bool { return h.Metric == "throughput" })
+	if i < 0 {
+		t.Fatalf("the page has %+v", p.HalfNormals)
+	}
+	h := p.HalfNormals[i]
+	var points, names []string
+	for _, m := range v.Marks {
+		at := m.Points[0]
+		switch {
+		case m.Kind == chart.Text:
+			names = append(names, m.Name)
+		case m.Name == "effect":
+			points = append(points, fmt.Sprint(at.X, at.Y))
+		case m.Name == "margin of error" && at.X != h.Alone, m.Name == "simultaneous margin of error" && at.X != h.Together:
+			t.Errorf("%s is at %v, in the page %v and %v", m.Name, at.X, h.Alone, h.Together)
+		}
+	}
+	var want, stand []string
+	for _, e := range slices.Backward(h.Effects) {
+		want = append(want, fmt.Sprint(e.Size, e.Quantile))
+		if e.StandsOut {
+			stand = append(stand, e.Name)
+		}
+	}
+	if !slices.Equal(points, want) || !slices.Equal(names, stand) || len(names) < 4 {
+		t.Errorf("%v and %q, in the page %v and %q", points, names, want, stand)
+	}
+}
+
 func orEmpty(v any) any {
 	if v == nil {
 		return ""
@@ -287,11 +336,10 @@ func TestColoursOfPictures(t *testing.T) {
 // Every figure of the page has a view: the figures are found by their ids in the page's source. The
 // strip of trials has a view of each level, but not of the machine's part.
 func TestEveryFigureHasAView(t *testing.T) {
-	known := map[string]bool{}
+	known, numbered := map[string]bool{}, regexp.MustCompile(`-\d.*`)
 	for _, views := range pictured(t) {
 		for _, v := range views {
-			name, _, _ := strings.Cut(v.Name, "-")
-			known[v.Name], known[name] = true, true
+			known[v.Name], known[numbered.ReplaceAllString(v.Name, "")] = true, true
 		}
 	}
 	elsewhere := map[string]string{"strip": "trials", "flames": "flame", "verdict": "decide", "duel": "decide"}
@@ -409,7 +457,7 @@ func TestPicturesAgreeWithFlamesAndPast(t *testing.T) {
 	views := chart.Experiment(p)
 	widths := map[string]float64{}
 	for _, m := range find(t, views, "flame-1").Marks {
-		if m.Kind == chart.Text && m.Points[0].Y == 1 {
+		if m.Kind == chart.Caption && m.Points[0].Y == 1 {
 			widths[m.Name] += m.Points[1].X - m.Points[0].X
 		}
 	}

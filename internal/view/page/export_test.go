@@ -8,6 +8,7 @@ var (
 	ExperimentAt     = experimentAt
 	Results          = results
 	PastFolder       = pastFolder
+	ScreenedFolder   = func(t testing.TB) string { return screenedStory(t).folderOfRounds(t, 1) }
 )
 
 // ExperimentOf is the folder of a complete experiment with further variants.
