@@ -165,6 +165,9 @@ func (f Finding) Words() string {
 	return string(f.Verdict)
 }
 
+// IsSettled reports whether a finding says all that was asked: its dot is filled.
+func (f Finding) IsSettled() bool { return f.Verdict == Same || f.IsDecided() && f.Why == "" }
+
 // IsDecided reports whether a finding says that the variant is better or worse.
 func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }
 

@@ -159,7 +159,7 @@ func (e experiment) decideView(i int, g answer.Group) View {
 			says += ", " + one.Why
 		}
 		ink := cmp.Or(verdictInks[one.Verdict], "faint")
-		f.addRow(one.Row(), says, ink, !isSettled(one), e.Record.Verdicts[one.Comparison])
+		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])
 	}
 	for _, one := range e.Answer.NotLoaded {
 		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),
@@ -175,11 +175,6 @@ func (e experiment) decideView(i int, g answer.Group) View {
 		}
 	}
 	return f.finished(changeText, "change against the baseline")
-}
-
-// isSettled reports whether a finding says all that was asked: its dot is filled.
-func isSettled(f answer.Finding) bool {
-	return f.Verdict == answer.Same || f.IsDecided() && f.Why == ""
 }
 
 // forestView is every comparison at a level, measure by measure, with the pairs of trials.
