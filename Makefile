@@ -66,7 +66,7 @@ FIRST = ./e2e ./internal/view/page ./internal/store
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
 TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags=-w $(TESTFLAGS)
 
-test: deps page notices ## the whole suite, with the race detector
+test: deps page notices ## the whole suite; packages that start goroutines or share (RACED) with the race detector
 	@$(MAKE) --no-print-directory -j 3 test-web test-race test-alone
 
 .PHONY: test-web test-race test-alone

@@ -62,10 +62,12 @@ engine/machine: / golang.org/x/sys
 engine/loadplan: engine/h3 engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
 engine/transport: engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
-engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog /
+engine/failure: engine/loadresult engine/proto engine/ring /
+engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult / github.com/HdrHistogram/hdrhistogram-go
+result: result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
+result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
 objective: nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
@@ -79,32 +81,34 @@ observe/profile: atomicfile / github.com/google/pprof
 server: / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment/quantity: /
-lab/experiment: lab/experiment/quantity engine/check nearest redact result objective stats / go.yaml.in/yaml
+lab/experiment/quantity: engine/check /
+lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/judge: engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
-lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult /
+lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
+lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets /
 capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
-store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan / modernc.org/sqlite
+store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan /
-view/report: capacity engine/metric engine/proto engine/reqlog observe/probe observe/profile redact result store view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/report: capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/historytext: engine/loadplan store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
-view/live: engine/loadplan engine/loadresult engine/metric result / github.com/prometheus/client_golang
+view/live: engine/loadplan engine/loadresult engine/metric result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
-view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective /
+view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats view/answer view/format view/page / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page redact view/report result store engine/loadplan engine/loadresult /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -115,7 +119,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: lab/design fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

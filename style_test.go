@@ -17,12 +17,18 @@ import (
 
 // The countable half of STYLE.md.
 const (
-	functionMax  = 60  // lines
-	fileMax      = 500 // lines, tests apart
-	lineMax      = 100 // characters
-	interfaceMax = 8   // methods
-	structMax    = 25  // fields
+	functionMax  = 60   // lines
+	fileMax      = 500  // lines, tests apart
+	lineMax      = 100  // characters
+	interfaceMax = 8    // methods
+	structMax    = 25   // fields
+	packageMax   = 4000 // lines of a folder's files, tests apart, as wc -l counts them
 )
+
+// larger are packages that may have more lines, with the reason.
+var larger = map[string]string{
+	"internal/cli": "each verb is a file of its own, and no verb needs those of another",
+}
 
 // exceptions are places that may break a rule, with the reason.
 var exceptions = map[string]string{}
@@ -169,6 +175,66 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 	}
 	name, is := typ.(*ast.Ident)
 	return is && name.IsExported()
+}
+
+// A package has one job, so what has outgrown the limit has two.
+func TestPackageSizes(t *testing.T) {
+	lines := map[string]int{}
+	for _, path := range sources(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[filepath.ToSlash(filepath.Dir(path))] += bytes.Count(text, []byte("\n"))
+	}
+	for pkg, n := range lines {
+		if n > packageMax && larger[pkg] == "" {
+			t.Errorf("%s has %d lines, at most %d: which of its jobs can be a package?", pkg, n, packageMax)
+		}
+	}
+	for pkg := range larger {
+		if lines[pkg] <= packageMax {
+			t.Errorf("%s has %d lines: take it off the list of larger packages", pkg, lines[pkg])
+		}
+	}
+}
+
+// The pages that everybody reads first stay short.
+func TestPagesAreShort(t *testing.T) {
+	for page, most := range map[string]int{"README.md": 90, "ARCHITECTURE.md": 300} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, at most %d: longer reasons belong to package comments", page, n, most)
+		}
+	}
+}
+
+// A package comment that says what is in which file names files that there are.
+func TestMapsOfFiles(t *testing.T) {
+	name := regexp.MustCompile(`[\w/*]+\.go\b`)
+	for _, path := range sources(t) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range name.FindAllString(file.Doc.Text(), -1) {
+			beside, within := filepath.Join(filepath.Dir(path), named), filepath.Join("internal", named)
+			if !strings.Contains(named, "*") && !exists(beside) && !exists(within) {
+				t.Errorf("%s: there is no %s", path, named)
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Every package says what it is for.

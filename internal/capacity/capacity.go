@@ -3,6 +3,18 @@
 // (Sweep), and, so that neither mistakes the generator for the server, what the
 // generator itself can do on this machine (Calibrate).
 //
+//	band.go            the interval of a law, by drawing rounds again
+//	bound.go           the bounds of a percentile
+//	calibrate.go       the generator's own limit: dyno calibrate
+//	calibratering.go   which ring is faster here
+//	capacity.go        what a search is told and says: Settings, Search, Probe
+//	decode.go          reads a stored search or sweep
+//	find.go            the search for a rate: dyno find
+//	probe.go           one run of a search: passed, failed or undecided
+//	sweep.go           one run at each of several rates or numbers of connections
+//	trend.go           is latency still growing at a probe's end?
+//	usl.go             fits the universal scalability law to a sweep
+//
 // All of it is decisions over runs that somebody else makes: a result.Runner. So the
 // tests search a simulated queue in virtual time, whose true capacity is known in
 // closed form.

@@ -7,9 +7,74 @@
 // is wrong with a command line is said at once, all of it, before anything is
 // sent.
 //
-// Each verb has a file of its name: run.go, find.go, lab.go and so on. flags.go has the flags of a
-// load, options.go reads a command line, units.go durations, rates and counts, conflicts.go has
-// what contradicts, progress.go and tui.go show a run under way, outlet.go guards the terminal.
+//	abort.go            ends a run that will miss an objective
+//	affinity_linux.go   runs on given CPUs; affinity_other.go
+//	agent.go            dyno agent
+//	calibrate.go        dyno calibrate
+//	chart.go            dyno chart
+//	cli.go              Main; the table of verbs
+//	compare.go          dyno compare
+//	completion.go       dyno completion
+//	conflicts.go        flags that contradict each other
+//	files.go            reads files that flags name
+//	find.go             dyno find, sweeps
+//	finding.go          a stored search or sweep, shown again
+//	flagnames.go        names of flags for settings of a plan
+//	flags.go            the flags of a load, and the plan that they make
+//	flagvalues.go       values of flags: CPUs, statuses, --reconnect, --http
+//	fleet.go            dyno fleet up, token, revoke, stop, key
+//	fleetbus.go         connects to a fleet's bus
+//	fleetdeploy.go      dyno fleet deploy
+//	fleetlist.go        dyno fleet list
+//	fleetrun.go         --fleet: a run, a search, an experiment by agents
+//	from.go             dyno from
+//	help.go             dyno help, --help
+//	history.go          dyno history, import, export
+//	historyrm.go        dyno history rm, gc
+//	lab.go              dyno lab run, rerun, list
+//	labcheck.go         dyno lab check
+//	labinit.go          dyno lab init
+//	laborder.go         experiments that the dashboard starts
+//	labprogress.go      progress of an experiment
+//	labrounds.go        --rounds
+//	labshow.go          dyno lab show
+//	liveout.go          --metrics, --json-stream
+//	manual.go           manual pages
+//	nearest.go          which flag was probably meant
+//	oldflags.go         flags of other tools, and what they are called here
+//	options.go          reads a command line; tells all faults at once
+//	outlet.go           guards the terminal against texts of others
+//	output.go           files that are written whole or not at all
+//	output_other.go     who owns such a file: output_unix.go
+//	peers.go            dyno wrk, ab, hey, …: reads their flags
+//	peertables.go       the flags of each of them
+//	progress.go         the line of progress
+//	requestlog.go       --log
+//	results.go          dyno report, schema
+//	run.go              dyno run: carries out a plan, stores and shows its result
+//	saveerrors.go       --save-errors
+//	scenario.go         dyno scenario check, run
+//	scenariolua.go      the same for scripts
+//	scenarioshown.go    the steps that they show
+//	script.go           --script
+//	searchpath.go       where programs are looked for
+//	secrets.go          marks, --show-secrets, --secret
+//	sent.go             headers, bodies, forms: what is sent
+//	serve.go            dyno serve
+//	session.go          a Hurl file as a load
+//	stages.go           --stage, --arrival, --seed
+//	target.go           dyno target
+//	tui.go              --tui: keys and the terminal; package screen draws
+//	units.go            durations, rates, counts
+//	unused.go           variables and columns that nothing uses
+//	values.go           --data, --variable
+//	version.go          dyno version
+//	vs.go               dyno vs
+//	vsflags.go          its flags
+//	vsprogress.go       its progress
+//	watch.go            --watch, --pprof
+//	watchagent.go       --watch NAME@AGENT
+//	weight.go           --weight of an agent
 package cli
 
 import (

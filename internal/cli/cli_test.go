@@ -73,7 +73,7 @@ func startWithoutDetector() error {
 		return err
 	}
 	plain := filepath.Join(filepath.Dir(dyno), "plain")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-o", plain, ".").CombinedOutput()
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-w", "-o", plain, ".").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -94,6 +94,8 @@ func startWithoutDetector() error {
 // and these commands:
 //
 //	exits CODE dyno ...   runs dyno, which must exit with that code, or one of those: 0,3
+//	shows RE dyno ...     runs dyno, which must exit with 0, until its stdout matches RE: what a machine
+//	                      without a free CPU may not show, tried a few times
 //	served N              fails unless the server counted N requests since last asked
 //	appears FILE          waits until there is such a file
 //	joined NAME ...       waits until these agents of the fleet answer
@@ -106,7 +108,7 @@ func TestScripts(t *testing.T) {
 		Setup:         setup,
 		UpdateScripts: *update, // the files that cmp names
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "served": served, "appears": appears, "joined": joined, "valid": valid,
+			"exits": exits, "shows": shows, "served": served, "appears": appears, "joined": joined, "valid": valid,
 			"drawn": drawn,
 		},
 	})
@@ -203,6 +205,23 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if !slices.Contains(strings.Split(args[0], ","), fmt.Sprint(code)) {
 		ts.Fatalf("%q exits with %d, not %s", args[1:], code, args[0])
 	}
+}
+
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: shows RE COMMAND ...")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	const most = 5
+	for try := 1; try <= most; try++ {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		ts.Logf("try %d of %d does not show %q", try, most, args[0])
+	}
+	ts.Fatalf("no try shows %q", args[0])
 }
 
 func served(ts *testscript.TestScript, neg bool, args []string) {

@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
 // busFlags name the bus of a fleet: that of this machine's dyno fleet up, or another.
@@ -87,7 +88,7 @@ func loadedTarget(p loadplan.Plan) string {
 	if p.Target.Unix != "" {
 		at = p.Target.Unix
 	}
-	s := fmt.Sprintf("%s: %d connections", at, p.Connections)
+	s := at + ": " + format.Plural(int64(p.Connections), "connection")
 	if p.Open() {
 		s += fmt.Sprintf(", up to %v/s", p.Peak())
 	}

@@ -16,7 +16,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
-	"dyno/internal/view/report"
+	"dyno/internal/view/historytext"
 )
 
 const historyNotes = `Results of one configuration on one machine are a series: the same plan, but
@@ -143,7 +143,7 @@ func historyList(s streams, args []string) int {
 		case n == 0:
 			fmt.Fprintln(s.err, "nothing is stored yet; dyno run stores what it measures")
 		}
-		faults := []error{report.History(s.out, h, s.reportStyle())}
+		faults := []error{historytext.Write(s.out, h, s.reportStyle())}
 		for _, u := range h.Unreadable {
 			faults = append(faults, fmt.Errorf("%s: %s", u.Path, u.Problem))
 		}
@@ -173,7 +173,7 @@ func historyNote(s streams, args []string) int {
 		if err := all.Note(rs[0].ID, text); err != nil {
 			return err
 		}
-		said := report.NoteLine(text)
+		said := historytext.NoteLine(text)
 		if said == "" {
 			said = "without a note"
 		}

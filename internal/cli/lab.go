@@ -21,6 +21,7 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
+	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
 	"dyno/internal/view/labreport"
@@ -187,7 +188,7 @@ func (f *rerunFlags) groups() []group {
 func openExperiment(name string) (*experiment.Experiment, error) {
 	e, err := readExperimentFile(name)
 	if err == nil {
-		err = labrun.CheckRequests(e)
+		err = workload.Check(e)
 	}
 	return e, err
 }

@@ -116,7 +116,7 @@ func checkRowsTrial(t *testing.T, trial *lab.Trial, rows int64) {
 	told := false
 	for _, reason := range trial.Reasons {
 		told = told || reason.Grade == lab.GradeF &&
-			strings.Contains(reason.Says, "10 of 10000 requests failed and 0 had no answer at the end "+
+			strings.Contains(reason.Says, "10 of 10,000 requests failed and 0 had no answer at the end "+
 				"(checks that failed: json:$.ok==true: 10)")
 	}
 	if told != (wrong > 0) || wrong > 0 && trial.Grade != lab.GradeF {

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/reqlog"
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
+	"dyno/internal/view/live"
 )
 
 // A requestLog is the file of --log while the load runs. Threads add lines to rings, and a
@@ -22,7 +22,7 @@ type requestLog struct {
 	name string
 	file *os.File
 	from *reqlog.Log
-	to   *report.RequestLog
+	to   *live.RequestLog
 
 	end, ended chan struct{}
 	lost       int64
@@ -65,7 +65,7 @@ func (f *runFlags) openLog() (*requestLog, error) {
 		return nil, loadplan.Flaw{Setting: "--log", Problem: err.Error()}
 	}
 	l := &requestLog{name: f.log, file: file, from: reqlog.New(f.logShare),
-		to:  report.NewRequestLog(file, !strings.EqualFold(filepath.Ext(f.log), ".csv")),
+		to:  live.NewRequestLog(file, !strings.EqualFold(filepath.Ext(f.log), ".csv")),
 		end: make(chan struct{}), ended: make(chan struct{})}
 	f.plan.Log = l.from.Ring
 	go l.writeLines()

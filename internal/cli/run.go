@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -123,7 +124,7 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result
 	defer abort(nil)
 	guard := newGuard(f)
 	keep := f.planReplacer()
-	r, err := run(ctx, p, guard.watchIntervals(result.ConcealIntervals(p, keep, each), abort))
+	r, err := run(ctx, p, guard.watchIntervals(plansecrets.ConcealIntervals(p, keep, each), abort))
 	seen := w.endWatch()
 	if err = errors.Join(err, guard.err, r.RestorePlan(p, keep)); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/session"
-	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/format"
 )
 
@@ -135,7 +135,7 @@ func scenarioRun(s streams, args []string) int {
 	if faults = append(faults, wrong...); len(faults) == 0 {
 		m.SetPlan(&f.plan)
 		faults = append(joinedErrors(f.plan.Check()), markFaults(f.showSecrets)...)
-		show.secrets = result.Secrets(f.plan)
+		show.secrets = plansecrets.Values(f.plan)
 	}
 	if len(faults) > 0 {
 		return s.refuseFlags("scenario run", faults)

@@ -14,9 +14,10 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
-	labrun "dyno/internal/lab/run"
+	"dyno/internal/lab/workload"
 	"dyno/internal/redact"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // newMarks returns what replaces secrets in everything that is stored and written; nil if they are
@@ -46,7 +47,7 @@ func markFaults(show bool) []error {
 
 // planMarkFaults is why the secrets of the plan cannot be marked.
 func (f *runFlags) planMarkFaults() []error {
-	if faults := markFaults(f.showSecrets); len(faults) > 0 && len(result.Secrets(f.plan)) > 0 {
+	if faults := markFaults(f.showSecrets); len(faults) > 0 && len(plansecrets.Values(f.plan)) > 0 {
 		return faults
 	}
 	return nil
@@ -54,7 +55,7 @@ func (f *runFlags) planMarkFaults() []error {
 
 // experimentMarkFaults is why the secrets of an experiment cannot be marked.
 func experimentMarkFaults(e *experiment.Experiment, show bool) []error {
-	if faults := markFaults(show); len(faults) > 0 && labrun.HasSecrets(e) {
+	if faults := markFaults(show); len(faults) > 0 && workload.HasSecrets(e) {
 		return faults
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/lab/versus"
+	"dyno/internal/lab/workload"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
@@ -144,7 +145,7 @@ func (f *vsFlags) compose(note func(string)) (*experiment.Experiment, error) {
 	}
 	e, err := experiment.Read(vsFile, bytes.NewReader(text))
 	if err == nil {
-		err = labrun.CheckRequests(e)
+		err = workload.Check(e)
 	}
 	if err == nil {
 		e, err = f.secrets.fillSecrets(e, false, note)

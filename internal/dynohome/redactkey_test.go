@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
-	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // Marks of one home are those of one key, whoever made it and however many did at once; those of
@@ -62,7 +62,7 @@ func TestNoKeyWithoutSecrets(t *testing.T) {
 	p.Target.URL = "http://host/?page=1"
 	p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Path: "/?page=1",
 		Header: []proto.Field{{Name: "Accept", Value: "x"}}}}}
-	result.Redacted(p, Marks(home))
+	plansecrets.Redacted(p, Marks(home))
 	if _, err := os.Stat(home); err == nil {
 		t.Error("a key was made")
 	}

@@ -26,6 +26,20 @@
 // What cannot be seen from outside is not compared: access logs, workers, CPU
 // sets, connections to an upstream over a unix socket. Bytes are those of
 // HTTP, without the records of TLS around them.
+//
+//	ask.go              asks a server: fresh, kept, gzip, unknown path, later date
+//	aspect.go           aspects of answers: header, body, gzip, connections
+//	coded.go            asks by the engine's codecs: HTTP/2, HTTP/3, FastCGI
+//	compare.go          compares answers: a table, violations, what would allow them
+//	conn.go             connections for the questions, TLS included
+//	fairness.go         Question and Answer
+//	line.go             a line to a server, of TCP or QUIC
+//	opens.go            does a request open a connection to an upstream?
+//	opens_linux.go      counts of connections from the kernel; opens_other.go
+//	protocolaspect.go   aspects of the protocol: interim responses, framing, trailer, TLS
+//	request.go          URLs, and a request as bytes
+//	response.go         reads a response of HTTP/1
+//	tally.go            sums up all answers of a server
 package fairness
 
 import (

@@ -18,6 +18,36 @@
 // was started again is another agent.
 //
 // Files named agent_*.go are the agent's side; the others are the controller's, or both sides'.
+//
+//	agent.go               the agent: its connection, heartbeats
+//	agent_hello.go         how it answers who looks for agents
+//	agent_instruction.go   instructions: signed, numbered, fresh enough?
+//	agent_job.go           its load, stage by stage
+//	agent_order.go         does it accept an order?
+//	agent_report.go        its reports, and its final
+//	agent_spool.go         reports that the controller has not acknowledged
+//	checkfinal.go          is a final possible, and does it agree with the reports?
+//	checkreport.go         is a report possible?
+//	clock.go               offset and drift of a clock
+//	clocksync.go           asks agents for their clocks
+//	commands.go            sends commands to agents
+//	controller.go          Controller.Run; chooses agents
+//	discover.go            finds agents: dyno fleet list
+//	fleet.go               this comment
+//	flood.go               how many messages of an agent are read
+//	liveview.go            shows a run second by second
+//	loss.go                what happens when an agent is lost
+//	member.go              an agent as the controller knows it
+//	merge.go               one result of all finals
+//	plausible.go           bounds of the numbers of a final
+//	plausibleusers.go      the same for scenarios
+//	rebalance.go           gives the share of a lost agent to the others
+//	reportedseconds.go     the seconds that an agent reported
+//	reports.go             receives reports and finals
+//	run.go                 the controller's loop: messages and deadlines
+//	split.go               cuts a plan by weights
+//	stages.go              the stages of a run, in order
+//	stopall.go             dyno fleet stop
 package fleet
 
 import (

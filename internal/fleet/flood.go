@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // What an agent may send besides reports that were accepted: so much a second on average, and so
@@ -20,6 +22,16 @@ const (
 type budget struct {
 	messages, bytes float64
 	at              time.Time
+	dropped         int // messages that were dropped because too many waited to be read
+}
+
+// countDropped counts messages that were dropped since the last message that was read, of so many
+// bytes each. It is called before countMessage, so that they count as sent in the time since then:
+// a controller that has had no CPU for a while takes no agent for a flooder.
+func (b *budget) countDropped(n int, bytesEach float64) {
+	b.dropped += n
+	b.messages += float64(n)
+	b.bytes += float64(n) * bytesEach
 }
 
 // countMessage counts a message of so many bytes. It returns why that was too much, or "".
@@ -31,16 +43,33 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 	b.at = now
 	b.messages++
 	b.bytes += float64(bytes)
+	why := ""
 	switch {
 	case b.messages > messageBurstMax:
-		return fmt.Sprintf("it floods: more than %d messages a second", messagesPerSecondMax)
+		why = fmt.Sprintf("it floods: more than %d messages a second", messagesPerSecondMax)
 	case b.bytes > byteBurstMax:
-		return fmt.Sprintf("it floods: more than %d MB a second that nobody waits for",
+		why = fmt.Sprintf("it floods: more than %d MB a second that nobody waits for",
 			freeBytesPerSecond>>20)
 	}
-	return ""
+	if why != "" && b.dropped > 0 {
+		why += fmt.Sprintf("; %d of its messages were dropped unread", b.dropped)
+	}
+	return why
 }
 
 // refundBytes removes the bytes of an accepted report. Its message stays counted: such reports
 // are few.
 func (b *budget) refundBytes(bytes int) { b.bytes = max(b.bytes-float64(bytes), 0) }
+
+// newDrops returns how many messages sub has dropped since it had dropped so many, and the mean
+// size in bytes of those that wait to be read, which is about that of the dropped ones.
+func newDrops(sub *nats.Subscription, before int) (n int, bytesEach float64) {
+	all, err := sub.Dropped()
+	if err != nil || all <= before { // the subscription may have ended
+		return 0, 0
+	}
+	if messages, bytes, err := sub.Pending(); err == nil && messages > 0 {
+		bytesEach = float64(bytes) / float64(messages)
+	}
+	return all - before, bytesEach
+}

@@ -413,6 +413,34 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// Messages that were dropped unread count as sent: of a flooder, in the time since the last one was
+// read; of an agent that sends no more than it may, however long nobody read, they are no flood.
+func TestBudgetCountsDropped(t *testing.T) {
+	start := time.Now()
+	for name, c := range map[string]struct {
+		after   time.Duration // after which something is read again
+		dropped int
+		bytes   float64
+		floods  bool
+	}{
+		"nothing dropped":              {time.Second, 0, 0, false},
+		"a flood of long ones":         {time.Second, 1000, 100 << 10, true},
+		"a flood of short ones":        {time.Second, 100_000, 10, true},
+		"a controller without a CPU":   {time.Minute, 600, 100 << 10, false},
+		"all reports, again and again": {time.Minute, 60 * inFlightMax, windowMax / inFlightMax, false},
+	} {
+		var b budget
+		if why := b.countMessage(10, start); why != "" {
+			t.Fatal(why)
+		}
+		b.countDropped(c.dropped, c.bytes)
+		why := b.countMessage(10, start.Add(c.after))
+		if (why != "") != c.floods || c.floods && !strings.Contains(why, fmt.Sprintf("; %d of its messages were dropped unread", c.dropped)) {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
 // unhurried has agents and controllers believe in one another for so long, unheard: a busy machine is
 // slow, and nobody is lost for that.
 const unhurried = 5 * time.Minute
@@ -423,11 +451,25 @@ func unhurriedly(a *Agent) { a.lease = unhurried }
 // however busy the machine is: they are not lost for having been silent.
 func TestFlood(t *testing.T) {
 	t.Parallel()
+	findFlooder(t, 0, "it floods")
+}
+
+// A controller that reads too slowly for the flood to be seen in what it reads sees it in what was
+// dropped: without these it reads 3.4 MB a second, which an agent may send.
+func TestFloodOfDroppedMessages(t *testing.T) {
+	t.Parallel()
+	findFlooder(t, 300*time.Millisecond, "of its messages were dropped unread")
+}
+
+// findFlooder makes runs with a flooder until it is lost for the reason that it must be. A message of
+// the flooder takes the controller so long to read.
+func findFlooder(t *testing.T, reading time.Duration, reason string) {
+	t.Helper()
 	// What a flooder without a CPU sends is no flood.
 	for seconds := int64(4); ; seconds *= 3 {
-		flooder := floodedRun(t, seconds)
+		flooder := floodedRun(t, seconds, reading)
 		switch {
-		case strings.Contains(flooder.Lost, "it floods") && !flooder.Final:
+		case strings.Contains(flooder.Lost, "it floods") && strings.Contains(flooder.Lost, reason) && !flooder.Final:
 			return
 		case t.Failed() || seconds > 30:
 			t.Fatalf("of the flooder: %+v", flooder)
@@ -438,7 +480,7 @@ func TestFlood(t *testing.T) {
 
 // floodedRun is a run of so many seconds during which one of three agents floods the bus, and what
 // became of that one. The load of the others is complete.
-func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
+func floodedRun(t *testing.T, seconds int64, reading time.Duration) (flooded result.Agent) {
 	t.Helper()
 	w := newWorld(t)
 	flooder, _ := w.startAgent("flooder", 1, unhurriedly)
@@ -446,6 +488,14 @@ func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
 	w.startAgent("b", 1, unhurriedly)
 	c := w.newController("a", "b", "flooder")
 	c.OnLoss, c.lease = Continue, unhurried
+	if reading > 0 {
+		c.alter = func(m *nats.Msg) []*nats.Msg {
+			if m.Subject == wire.EventSubject("flooder", wire.Reported) {
+				time.Sleep(reading)
+			}
+			return []*nats.Msg{m}
+		}
+	}
 	enough := make(chan struct{})
 	end := sync.OnceFunc(func() { close(enough) })
 	defer end()
@@ -455,7 +505,7 @@ func floodedRun(t *testing.T, seconds int64) (flooded result.Agent) {
 			time.AfterFunc(100*time.Millisecond, end)
 		}
 	}
-	junk := bytes.Repeat([]byte("x"), 100<<10)
+	junk := bytes.Repeat([]byte("x"), 1000<<10) // about the longest message: so a flood takes the least CPU
 	r, err := w.tryRun(t.Context(), c, w.newPlan(600, time.Duration(seconds)*time.Second, 6), onceInSecond(0, func() {
 		go func() {
 			for {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,14 +17,42 @@ import (
 	"dyno/internal/result"
 )
 
-// plannedRun is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
-// 4 were answered with an error. change makes another plan of the usual one.
-func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) {
+// plannedRuns are runs by their plans. To count one takes half a dozen histograms, so each is counted once.
+type plannedRuns map[string]plannedRun
+
+// A plannedRun is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
+// 4 were answered with an error.
+type plannedRun struct {
+	run    *fleetRun
+	member *member
+	final  []byte // as it is sent
+}
+
+// get is a run of its own of the usual plan, of which change makes another.
+func (all plannedRuns) get(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) {
 	t.Helper()
 	p := loadplan.DefaultPlan()
 	p.Target.Host, p.Target.URL, p.Connections, p.Threads = "127.0.0.1", "http://127.0.0.1/", 4, 2
 	p.Requests, p.Duration = []loadplan.Request{{Weight: 1, Name: "a"}, {Weight: 1, Name: "b"}}, loadplan.Seconds(4*time.Second)
 	change(&p)
+	key := string(wire.Encode(p))
+	made, is := all[key]
+	if !is {
+		made = newPlannedRun(t, p)
+		all[key] = made
+	}
+	r, m := *made.run, *made.member
+	m.final = &wire.Final{Result: new(result.Result)}
+	if err := json.Unmarshal(made.final, m.final.Result); err != nil {
+		t.Fatal(err)
+	}
+	m.reported.sum.Checks = slices.Clone(m.reported.sum.Checks)
+	r.members = []*member{&m}
+	return &r, &m
+}
+
+func newPlannedRun(t *testing.T, p loadplan.Plan) plannedRun {
+	t.Helper()
 	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
 	r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
 		plan: p, runPhase: runPhase{armed: true},
@@ -79,8 +108,10 @@ func plannedRun(t *testing.T, change func(*loadplan.Plan)) (*fleetRun, *member) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.final = &wire.Final{Result: part}
-	return r, m
+	if _, err := r.storedPlan(m, 2); err != nil { // which r then has
+		t.Fatal(err)
+	}
+	return plannedRun{r, m, wire.Encode(part)}
 }
 
 // addUsers makes the run that of 8 users, who did two steps in each of 20 iterations: 15 completed, 3
@@ -113,6 +144,7 @@ func longTimes(t *testing.T, n int) *result.Distribution {
 
 // What is only in an agent's final is held against what can have been.
 func TestPossible(t *testing.T) {
+	runs := plannedRuns{}
 	n, x := func(n int64) *int64 { return &n }, func(x float64) *float64 { return &x }
 	closed := func(*loadplan.Plan) {}
 	open := func(p *loadplan.Plan) { p.Rate, p.Warmup = loadplan.RatePerSecond(10), loadplan.Seconds(time.Second) }
@@ -239,7 +271,7 @@ func TestPossible(t *testing.T) {
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Rate: result.Rate{Sent: 1e6}} }, "requests of the probe in the window"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Latency: &result.Distribution{Count: 1}} }, "latencies of the probe"},
 	} {
-		r, m := plannedRun(t, c.plan)
+		r, m := runs.get(t, c.plan)
 		c.lie(m.final.Result)
 		r.acceptFinal(m)
 		if (m.result != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
@@ -253,7 +285,7 @@ func TestPossible(t *testing.T) {
 func TestPossibleChecks(t *testing.T) {
 	for why, lie := range map[string]metric.Outcomes{"checks passed": {Passed: 1 << 30, Failed: 4},
 		"4 errors of checks, and 1 failed": {Passed: 32, Failed: 1}} {
-		r, m := plannedRun(t, func(p *loadplan.Plan) { p.Steps, p.Checks, p.Users = []string{"a", "b"}, []string{"body"}, 8 })
+		r, m := plannedRuns{}.get(t, func(p *loadplan.Plan) { p.Steps, p.Checks, p.Users = []string{"a", "b"}, []string{"body"}, 8 })
 		c := &m.final.Result.Checks[0]
 		m.reported.sum.Checks[0], c.Passed, c.Failed = lie, lie.Passed, lie.Failed
 		if r.acceptFinal(m); !strings.Contains(m.lost, why) {
@@ -267,19 +299,19 @@ func TestPossibleChecks(t *testing.T) {
 func TestEveryNumberHasALimit(t *testing.T) {
 	again := []string{"Window.Started", "Rate.Offered", "Scenario.Iterations.Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
-	tried := 0
+	tried, runs := 0, plannedRuns{}
 	for _, change := range []func(*loadplan.Plan){func(*loadplan.Plan) {}, func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(10) },
 		func(p *loadplan.Plan) {
 			p.Rate, p.Steps, p.Checks = loadplan.RatePerSecond(10), []string{"a", "b"}, []string{"body"}
 		}} {
-		_, m := plannedRun(t, change)
+		_, m := runs.get(t, change)
 		for i, l := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
 			ends := func(end string) bool { return strings.HasSuffix(l.name, end) }
 			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(l.name, s) }) ||
 				!strings.HasPrefix(l.name, "Routes") && slices.ContainsFunc(computed, ends) {
 				continue
 			}
-			r, m := plannedRun(t, change)
+			r, m := runs.get(t, change)
 			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
 			tried++
 			if leaf.v.CanFloat() {

@@ -8,6 +8,12 @@
 // listed.
 //
 // Memory is bounded: sources give one request at a time, and a file has at most MaxRequests.
+//
+//	collector.go   collects requests, drops what does not belong, writes a requests file
+//	hurlfile.go    writes a Hurl file
+//	imports.go     a request and its host
+//	lines.go       reads sources line by line
+//	secrets.go     variables in place of secrets
 package imports
 
 import (

@@ -4,6 +4,24 @@
 // Package lab/run makes trials, package lab/judge computes what they say; both fill in records, and
 // who shows an experiment needs nothing else. JSON keys and names of files are what others rely on:
 // a key once released is never renamed.
+//
+//	advice.go        noise of earlier experiments
+//	comparison.go    a Comparison: ratio, interval, verdict; a Rank, a Shift
+//	environment.go   facts of the machine, as a result has them
+//	frontier.go      CPU against latency at rising rates
+//	lock_unix.go     one writer per folder; lock_other.go
+//	measure.go       the measures of a trial: Measures
+//	memoryunit.go    memory of old records
+//	names.go         names of files
+//	order.go         the random order of a round's trials
+//	program.go       which program ran
+//	read.go          reads records and trials, older ones too
+//	record.go        a Record
+//	search.go        a trial's search for a rate
+//	sensitivity.go   trials with other settings of the generator
+//	store.go         the folder: create, lock, write, read
+//	summary.go       counts of a record
+//	trial.go         a Trial: grade, reasons, warm-up
 package lab
 
 import (

@@ -1,5 +1,10 @@
 // Package objective judges results by conditions such as "p99<20ms", and ends a run that will miss
 // one. Package result has the Outcome, which is stored.
+//
+//	guard.go       ends a run that will miss an objective
+//	metric.go      names of metrics
+//	objective.go   reads p99<20ms, and judges a result
+//	users.go       metrics of scenarios
 package objective
 
 import (
@@ -296,10 +301,17 @@ func failedShare(r *result.Result) (float64, bool) {
 	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 
+// nothingDue reports whether r is a run that ended before any of its requests was due: no address
+// could be reached. A rate or a number of errors of 0 says nothing of its server.
+func nothingDue(r *result.Result) bool {
+	return r.Ended != "" && r.Requests.Sent+unsentRequests(r) == 0
+}
+
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
+	ok = ok && !nothingDue(r)
 	out := result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
 	if !ok {
 		return out

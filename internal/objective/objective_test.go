@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/result/scripted"
@@ -126,6 +127,19 @@ func TestObjectivesAreJudged(t *testing.T) {
 		o, _ := Parse(expr)
 		if got := o.Judge(r); got.Value != nil || got.Met {
 			t.Errorf("%s of nothing: %+v", expr, got)
+		}
+	}
+}
+
+// Where no request was ever due nothing was measured, and no objective is met.
+func TestNothingMeasuredMeetsNothing(t *testing.T) {
+	for _, expr := range []string{"rps<=100", "errors<5", "errors<1%", "p99<1s", "rps>=0"} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Judge(&result.Result{Ended: string(loadresult.Unreachable)}); got.Value != nil || got.Met {
+			t.Errorf("%s: %+v", expr, got)
 		}
 	}
 }

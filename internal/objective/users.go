@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -39,6 +40,6 @@ func (o Objective) noteFewIterations(r *result.Result) string {
 	if of == nil || err != nil || float64(of.Count)*(1-percent/100) >= 0.999 {
 		return ""
 	}
-	return fmt.Sprintf("of %d iterations, which are too few for %s: it is their longest", of.Count,
-		statistic)
+	return fmt.Sprintf("of %s iterations, which are too few for %s: it is their longest",
+		loadresult.CountText(of.Count), statistic)
 }

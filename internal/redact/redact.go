@@ -11,6 +11,18 @@
 //
 // The functions change no layout: what is not secret stays byte for byte as it was. So the same
 // rules put values back where there were marks, with another Replacer.
+//
+//	answer.go     header fields and bodies of answers
+//	body.go       JSON and forms
+//	check.go      names of checks
+//	command.go    command lines
+//	comment.go    comments in YAML
+//	holes.go      texts with holes
+//	known.go      texts of others, searched for known secrets
+//	name.go       is a name that of a secret?
+//	redact.go     the Replacer and marks; headers, parameters, variables
+//	settings.go   settings in the words of a command
+//	url.go        URLs, and connection strings
 package redact
 
 import (

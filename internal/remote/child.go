@@ -7,6 +7,12 @@
 //
 // The two ends exchange lines of JSON on pipes: a task each way down, messages back up, the last
 // of which is the result. A worker whose stdin ends stops, so that none outlives its parent.
+//
+//	child.go           one process for a load
+//	count.go           the server's own count of requests
+//	worker.go          what such a process does
+//	workerprocess.go   starts and stops one
+//	workers.go         several that share a load
 package remote
 
 import (

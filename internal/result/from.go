@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/redact"
+	"dyno/internal/result/plansecrets"
 )
 
 // From converts what a run counted into the stored form, and judges the generator. The plan has
@@ -22,7 +23,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	if total == nil { // nothing was ever sent
 		total = metric.NewCounters()
 	}
-	out := &Result{Format: Format, Dyno: version, Plan: redactedPlan(r.Plan, redact.PlainMark),
+	out := &Result{Format: Format, Dyno: version, Plan: plansecrets.Stored(r.Plan, redact.PlainMark),
 		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
 		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
@@ -43,7 +44,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	}
 	if len(r.Samples) > 0 {
 		marked := Result{Traffic: out.Traffic} // whose errors are out's
-		marked.redactSamples(newAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
+		marked.redactSamples(plansecrets.NewAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
 	}
 	err := out.Plan.SetData()
 	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {

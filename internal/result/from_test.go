@@ -248,7 +248,7 @@ func TestFromProtocols(t *testing.T) {
 	if *r.FCGIStderr != (Stderr{"\nit \ufffd\nhurts", 5000}) {
 		t.Errorf("stderr %+v", r.FCGIStderr)
 	}
-	const want = "the application wrote 5000 bytes to stderr, first: it \ufffd"
+	const want = "the application wrote 5,000 bytes to stderr, first: it \ufffd"
 	if !slices.Contains(r.Warnings, want) {
 		t.Errorf("warnings %q", r.Warnings)
 	}

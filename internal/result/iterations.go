@@ -140,10 +140,10 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 // are begun. busy says what is in use when no more of them can be.
 func (r *Result) Counted() (what, begun, busy string) {
 	if r.Plan.CountsIterations() {
-		return "iterations", "begun", fmt.Sprintf("all %d users or all %d connections",
-			r.userCount(), r.Plan.Connections)
+		return "iterations", "begun", fmt.Sprintf("all %s users or all %s connections",
+			countText(int64(r.userCount())), countText(int64(r.Plan.Connections)))
 	}
-	return "requests", "sent", fmt.Sprintf("all %d connections", r.Plan.Connections)
+	return "requests", "sent", fmt.Sprintf("all %s connections", countText(int64(r.Plan.Connections)))
 }
 
 // userCount is how many users there were.

@@ -2,13 +2,32 @@
 // object, format dyno.result/1, whose keys others rely on. Its schema is in
 // schema.json. A quantity that does not apply is absent, never 0.
 //
-//	the keys       result.go (all but server.go, fleet.go, probe.go, profile.go), schema.json
-//	from a load    from.go; merge.go (several generators), quantile.go, available.go (time
-//	               without a server), answered.go, iterations.go (what users of a scenario did)
-//	the verdict    judge.go, judge_machine.go, reasonkind.go, warn.go
-//	objectives     outcome.go; package objective judges them
-//	secrets        redact.go (the plan), conceal.go (what others wrote), samples.go (of errors)
-//	bytes          encode.go, decode.go, check.go (may it be believed?), hdr.go
+//	answered.go        how many answers, errors and refused requests
+//	available.go       time without a server
+//	conceal.go         secrets in what others said
+//	decode.go          reads a result's JSON
+//	encode.go          writes it
+//	fleet.go           agents
+//	from.go            makes a result of what a load measured
+//	hdr.go             HdrHistogram's files: .hgrm, .hlog
+//	host.go            the machine
+//	iterations.go      what users of a scenario did
+//	machinechecks.go   the verdict's checks of the machine
+//	merge.go           one result of several generators
+//	outcome.go         an objective's outcome; package objective judges
+//	partial.go         why a run is not whole
+//	probe.go           the light load beside: --probe
+//	profile.go         profiles
+//	quantile.go        any percentile
+//	restoreplan.go     gives a result its plan, without secrets
+//	result.go          all other keys; schema.json describes them
+//	runner.go          Runner: whoever makes a load
+//	samples.go         samples of errors, without secrets
+//	server.go          what the server's processes used
+//	validate.go        may a stored result be believed?
+//	verdict.go         the generator's verdict on itself: which checks, which kinds of doubts
+//	verdictchecks.go   the checks of load and generator
+//	warn.go            warnings about the answers
 //
 // Package dynohome stores results as files.
 package result

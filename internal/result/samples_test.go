@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
+	"dyno/internal/result/plansecrets"
 )
 
 // sampledRun is a run whose server repeats what it was sent, with a secret of its own.
@@ -141,7 +142,7 @@ func TestHeaderChecksAreRedacted(t *testing.T) {
 	if !strings.Contains(strings.Join(r.Warnings, " "), check) {
 		t.Fatalf("no warning has the check: %q", r.Warnings)
 	}
-	live := ConcealIntervals(run.Plan, redact.PlainMark, func(iv loadresult.Interval) {
+	live := plansecrets.ConcealIntervals(run.Plan, redact.PlainMark, func(iv loadresult.Interval) {
 		if iv.Failures[2].Kind != "X-Api-Key: (redacted)" {
 			t.Errorf("the interval has %q", iv.Failures[2].Kind)
 		}

@@ -26,7 +26,7 @@ func warnings(r *Result) []string {
 	warnLosses(r, say)
 	warnBacklog(r, say)
 	if e := r.FCGIStderr; e != nil {
-		say("the application wrote %d bytes to stderr, first: %s", e.Bytes, firstLine(e.Text))
+		say("the application wrote %s bytes to stderr, first: %s", countText(e.Bytes), firstLine(e.Text))
 	}
 	return all
 }
@@ -39,15 +39,19 @@ func warnBacklog(r *Result, say func(string, ...any)) {
 		return
 	}
 	if r.Iterations != nil {
-		say("%d iterations were due and never begun, and %d begun only after the window: all %d users "+
-			"or all %d connections were busy, so the rate of -R was not reached; give more users, more "+
-			"-c, or a lower -R", waiting, after, r.Iterations.Users, r.Connections.Asked)
+		say("%s iterations were due and never begun, and %s begun only after the window: all %s users "+
+			"or all %s connections were busy, so the rate of -R was not reached; give more users, more "+
+			"-c, or a lower -R", countText(waiting), countText(after),
+			countText(int64(r.Iterations.Users)), countText(int64(r.Connections.Asked)))
 		return
 	}
-	say("%d requests were due and never sent, and %d sent only after the window: all %d connections "+
-		"were busy, so the rate of -R was not reached; give more -c, or a lower -R", waiting, after,
-		r.Connections.Asked)
+	say("%s requests were due and never sent, and %s sent only after the window: all %s connections "+
+		"were busy, so the rate of -R was not reached; give more -c, or a lower -R",
+		countText(waiting), countText(after), countText(int64(r.Connections.Asked)))
 }
+
+// countText is a count as people read it: 1,234,567.
+func countText(n int64) string { return loadresult.CountText(n) }
 
 // firstLine is the first line of s that says something, or what fits of it.
 func firstLine(s string) string {
@@ -109,8 +113,8 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	case r.OnlyErrors():
 		say("EVERY answer was an error (%s)%s", list, mend)
 	case float64(n) > lossShare*float64(r.Requests.Sent):
-		say("%d answers (%.2f %%) were errors (%s): latency leaves them out, error latency has "+
-			"them%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
+		say("%s answers (%.2f %%) were errors (%s): latency leaves them out, error latency has "+
+			"them%s", countText(n), 100*float64(n)/float64(r.Answers()), list, mend)
 	}
 }
 
@@ -121,8 +125,8 @@ func warnRows(r *Result, say func(string, ...any)) {
 		begun = r.Iterations.Started
 	}
 	if d := r.Plan.Rows; d != nil && d.Order == "once" && begun > 0 && begun < r.Plan.Requested {
-		say("the run ended before %d of %d rows of %s were sent", r.Plan.Requested-begun,
-			r.Plan.Requested, d.File)
+		say("the run ended before %s of %s rows of %s were sent", countText(r.Plan.Requested-begun),
+			countText(r.Plan.Requested), d.File)
 	}
 }
 
@@ -131,7 +135,7 @@ func warnRows(r *Result, say func(string, ...any)) {
 func warnRefused(r *Result, say func(string, ...any)) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
-			say("%d requests were due and not sent: %s", e.Count, e.Detail)
+			say("%s requests were due and not sent: %s", countText(e.Count), e.Detail)
 		}
 	}
 }

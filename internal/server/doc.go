@@ -25,4 +25,30 @@
 // Elsewhere than on Linux the same interface starts, asks and kills the
 // processes themselves; what they fork is theirs, and CPUs, users, limits and
 // namespaces are refused.
+//
+//	clients_linux.go      namespaces for clients of a private network
+//	cpus.go               CPUs for generator and servers, by cores
+//	cpus_linux.go         the cores of this machine; cpus_other.go
+//	dirsize.go            stops a server that fills its folder
+//	dirsize_unix.go       how much a file takes; dirsize_windows.go
+//	doc.go                this comment
+//	launch_linux.go       starts a process: CPUs, limits, user, trampoline
+//	listener_linux.go     who listens at a port
+//	netns_linux.go        private networks
+//	outcome.go            why a server ended: Failure, Exit, Report
+//	output.go             what servers print, within limits
+//	ports.go              free ports, folders for sockets
+//	process_linux.go      processes in /proc
+//	ready.go              waits until a server answers
+//	rundir.go             the private folder of a run
+//	rundir_linux.go       its owner; rundir_other.go
+//	rundir_unix.go        is it private? rundir_windows.go
+//	server.go             Start, Stop, Guest
+//	spec.go               what is to be started
+//	stop_linux.go         stops all processes
+//	supervisor_linux.go   the supervisor process
+//	tree_linux.go         talks to the supervisor
+//	tree_other.go         does its work on macOS and Windows
+//	waitid_linux.go       which child has ended
+//	wire_linux.go         messages between dyno and supervisor
 package server

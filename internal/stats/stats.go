@@ -26,6 +26,26 @@
 // looking around; TieGroups ranks more than two. Classify (steady.go) and Changepoints (pelt.go)
 // look at the course of one trial; Divide (edivisive.go) finds change points across runs.
 //
+//	beta.go            Student's t
+//	bootstrap.go       bootstrap of blocks
+//	edivisive.go       change points across runs
+//	flips.go           sign flips of rounds
+//	foldover.go        follow-up of a screening
+//	interval.go        exact intervals of medians and ratios
+//	judgetogether.go   verdicts of many comparisons at once
+//	lenth.go           effects without repetitions (Lenth)
+//	maxt.go            maxT: corrected p-values and intervals
+//	mser.go            where a warm-up ends
+//	multiple.go        Holm, Benjamini-Hochberg
+//	pelt.go            change points within one trial
+//	rank.go            signed-rank and Mann-Whitney tests
+//	shift.go           shifts of quantiles
+//	stats.go           median, quantile, variation
+//	steady.go          is a trial steady?
+//	tiegroups.go       letters for what is not told apart
+//	triallength.go     how long, how many trials?
+//	verdict.go         the four verdicts; margin, noise floor
+//
 // Note: no bootstrap of trials. At 10 trials percentile and BCa intervals of a median cover
 // clearly less than they say (there are too few distinct values to resample), and they need a
 // seed; the exact intervals cost nothing and need none. Bootstrap is for what has no other

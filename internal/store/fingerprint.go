@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // PlanOf is the fingerprint of what is requested of a server: of the plan without its durations and
@@ -19,7 +20,7 @@ func PlanOf(p loadplan.Plan) string { return shortDigest(askedPart(p)) }
 // askedPart is the part of a plan that its fingerprint covers. Credentials are no part of it: they
 // change from run to run, and do not change the request itself.
 func askedPart(p loadplan.Plan) loadplan.Plan {
-	p = result.Redacted(p, func(name, value string) string {
+	p = plansecrets.Redacted(p, func(name, value string) string {
 		if redact.Secret(name) {
 			return redact.Plain
 		}

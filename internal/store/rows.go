@@ -15,6 +15,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 	"dyno/internal/stats"
 )
 
@@ -29,7 +30,7 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 		return nil, err
 	}
 	// Earlier versions kept secrets; and marks of one key make the same of both.
-	r.Plan = result.Redacted(r.Plan, dynohome.Marks(filepath.Dir(filepath.Dir(file))))
+	r.Plan = plansecrets.Redacted(r.Plan, dynohome.Marks(filepath.Dir(filepath.Dir(file))))
 	host, err := json.Marshal(r.Host)
 	if err != nil {
 		return nil, err

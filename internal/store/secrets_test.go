@@ -10,7 +10,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/proto"
-	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // What an earlier version stored with its secrets comes into the index without them, and is of the
@@ -22,7 +22,7 @@ func TestIndexHasNoSecrets(t *testing.T) {
 	old.Plan.Requests[0].Header = []proto.Field{{Name: "X-Tenant", Value: "SECRET-TENANT"}}
 	old.Plan.Requests[0].Body = []byte("SECRET-BODY")
 	now := measured(1, 2)
-	now.Plan = result.Redacted(old.Plan, dynohome.Marks(home))
+	now.Plan = plansecrets.Redacted(old.Plan, dynohome.Marks(home))
 	save(t, home, old, now)
 	s := opened(t, home)
 	all, err := s.Entries()

@@ -14,6 +14,22 @@
 // for all connections. Nothing is allocated, locked or shared for a request.
 // Elsewhere a goroutine serves each connection. All drive the same session, which
 // holds all there is of HTTP and no socket.
+//
+//	answer.go         the bytes of an answer
+//	config.go         flags of dyno target
+//	conn_linux.go     a connection of epoll
+//	engine_linux.go   threads and listeners on Linux; engine_other.go
+//	epoll_linux.go    the epoll loop
+//	jobs_linux.go     answers that wait for their time
+//	log.go            the server's own log of requests
+//	loop_linux.go     one thread: timers, accepting
+//	portable.go       a goroutine for each connection
+//	request.go        reads HTTP/1 requests
+//	service.go        service times, queue, stalls
+//	session.go        what a connection does, whatever the loop
+//	sys_linux.go      system calls
+//	target.go         Listen, Serve, counts
+//	uring_linux.go    the io_uring loop
 package target
 
 import (

@@ -1,4 +1,7 @@
 // Package check has the checks of --expect-body and --expect-header: what they want of a response.
+//
+//	check.go    contains, regex, sha256, json; header fields
+//	number.go   are two numbers of JSON equal?
 package check
 
 import (

@@ -2,6 +2,12 @@
 //
 // A file is read once, before the load, into one block of memory with the end of each value. A
 // string for each value would take three times as much, and the collector would look at each.
+//
+//	csv.go         CSV files, with their faults
+//	data.go        the table
+//	encode.go      a table as bytes, for another process
+//	jsonlines.go   files with a JSON object a line
+//	order.go       which row is next: --data-order
 package data
 
 import (

@@ -19,6 +19,17 @@
 // Each connection has a UDP socket of its own, connected: servers that spread load by
 // address and port see clients as they are, and a port where nobody listens is refused
 // at once. 0-RTT is never used: requests begin when the handshake has ended.
+//
+//	codec.go      the codec: requests in, events out
+//	conn.go       a connection of QUIC: dial, handshake, end
+//	exchange.go   one request on its stream, in a goroutine
+//	fault.go      words for errors of QUIC and HTTP/3
+//	h3.go         options, and requests compiled once
+//	message.go    a request with values of its own, as text
+//	record.go     what ring and codec tell each other
+//	ring.go       the ring: completions of all connections
+//	sessions.go   TLS sessions to resume
+//	sink.go       header fields and bodies for who wants them
 package h3
 
 import (

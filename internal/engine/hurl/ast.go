@@ -4,6 +4,17 @@
 // The reader takes what hurl 8 takes, whether dyno can run it or not, and refuses the rest with
 // line and column. What a file means, and which part of the language dyno runs, is in package
 // session.
+//
+//	ast.go         what a file consists of: entries, requests, captures, asserts
+//	body.go        bodies: text, JSON, XML, GraphQL, multiline, bytes, files
+//	filter.go      the filters behind a query or in a capture: names and arguments
+//	json.go        JSON bodies, which may have holes
+//	note.go        comments that are notes to dyno: weights, thinking times
+//	option.go      the section [Options]
+//	parse.go       files, entries, sections; where reading begins
+//	predicate.go   what follows a query in an assert: ==, contains, isNumber
+//	query.go       what captures and asserts look at: status, header, jsonpath, cookie
+//	text.go        quoted and unquoted texts, and the holes in them
 package hurl
 
 import "regexp"

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
@@ -13,8 +14,8 @@ type account struct {
 	totals       *loadresult.Totals
 	routes       []loadresult.Route
 	route        []int // of each of the plan's requests, or steps; nil: none is counted apart
-	errors       failures
-	ended        failures // connections that the peer ended, by the reason it sent
+	errors       failure.Counts
+	ended        failure.Counts // connections that the peer ended, by the reason it sent
 	meter        meter
 	pacing       loadresult.Pacing
 	lag          int64           // open workload: the longest send lag of the interval; ns

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
@@ -33,7 +34,7 @@ func (r *run) collectIntervals() error {
 	pending := map[int]*intervalSum{} // intervals that some worker has not published yet
 	done := make([]int, r.threads)    // intervals published by each worker; all, once it has ended
 	total := metric.NewCounters()
-	r.failures = failures{}
+	r.failures = failure.Counts{}
 	next, running := 0, r.threads
 	var workers []*worker
 	var failed error
@@ -84,7 +85,7 @@ func (r *run) recycleCounters(s *metric.Counters) {
 // time after the window, if nothing happened then. The result keeps intervals without their
 // distributions, which would take 40 MB for an hour (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
-	r.failures.addCounts(s.failures)
+	r.failures.AddCounts(s.failures)
 	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
@@ -115,7 +116,7 @@ func (r *run) publishInterval(s *intervalSum) {
 func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res := r.result
 	res.Total, res.Totals = total, loadresult.NewTotals()
-	notices, dismissed := map[string]bool{}, failures{}
+	notices, dismissed := map[string]bool{}, failure.Counts{}
 	var last, end, to int64
 	next := int64(notYet)
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
@@ -142,7 +143,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		res.StopMax = max(res.StopMax, w.meter.stop)
 		res.Routes = loadresult.AddRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notices)
-		dismissed.addCounts(w.account.ended)
+		dismissed.AddCounts(w.account.ended)
 		if w.ending == loadresult.Gone {
 			gone++
 		} else {
@@ -184,9 +185,9 @@ func (r *run) noteFault(workers []*worker) {
 // sumFailures are the failures of all intervals and of the time after the last one.
 func (r *run) sumFailures(workers []*worker) []loadresult.Failure {
 	for _, w := range workers {
-		r.failures.addCounts(w.errors)
+		r.failures.AddCounts(w.errors)
 	}
-	return r.failures.byFrequency()
+	return r.failures.ByFrequency()
 }
 
 // countsByStatus are the numbers of answers by status; nil if there were none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -303,7 +304,7 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)
 		default:
-			w.failRequest(c, uint32(tag), loadresult.Read, errPipelined)
+			w.failRequest(c, uint32(tag), loadresult.Read, failure.ErrPipelined)
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
@@ -341,9 +342,6 @@ func (w *worker) drainCodec(c *conn, err error) bool {
 
 // cutShort stands for the status of a response that was lost before its head was complete.
 const cutShort = 1
-
-// errPipelined is the failure of a request that was pipelined behind another.
-var errPipelined = errors.New("the connection was lost at an earlier request")
 
 // errClosed is the failure of requests that were pipelined behind the last one that the server
 // answered before it closed the connection as announced.
@@ -390,7 +388,7 @@ func (w *worker) handleTimer(t timer) {
 	case c.state == shaking && c.protocol != "":
 		w.failAttempt(i, c, errUnready)
 	default:
-		w.failAttempt(i, c, errTimeout)
+		w.failAttempt(i, c, failure.ErrTimeout)
 	}
 }
 
@@ -405,7 +403,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.loseConn(i, c, loadresult.Timeout, errTimeout)
+		w.loseConn(i, c, loadresult.Timeout, failure.ErrTimeout)
 		return
 	}
 	for tag := range c.exchanges {
@@ -414,13 +412,13 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
-			w.loseConn(i, c, loadresult.Timeout, errTimeout)
+			w.loseConn(i, c, loadresult.Timeout, failure.ErrTimeout)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, uint32(tag), loadresult.Timeout, errTimeout)
+		w.failRequest(c, uint32(tag), loadresult.Timeout, failure.ErrTimeout)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)
@@ -430,15 +428,14 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 }
 
-var errTimeout = errors.New("no answer in time")
-
 // errUnready is the timeout of a connection that never had room for a request.
 var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
-	"(HTTP/2 begins with its SETTINGS)", errTimeout)
+	"(HTTP/2 begins with its SETTINGS)", failure.ErrTimeout)
 
 // errShut is the timeout of a connection that has no room any more: its server allows no streams,
 // or does not acknowledge those that were reset.
-var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection", errTimeout)
+var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
+	failure.ErrTimeout)
 
 // nextDeadline is when a connection must be dialed or given up; notYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {

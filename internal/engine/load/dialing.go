@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 )
@@ -122,13 +123,13 @@ func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 		d.allBad = d.allBad && b
 	}
 	w.notices[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
-		w.addrs[addr], describeError(err))] = true
+		w.addrs[addr], failure.Describe(err))] = true
 }
 
 // isAboutAddress reports whether err says that nobody listens at the address. Other errors are
 // about the generator's own limits.
 func isAboutAddress(err error) bool {
-	kind := failureKind(err)
+	kind := failure.NameOf(err)
 	return kind == "refused" || kind == "unreachable"
 }
 

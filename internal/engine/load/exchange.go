@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
@@ -148,8 +149,8 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		expected := w.plan.Expects(x.status)
 		w.countAnswer(x, int(x.request), w.now, &w.window, expected, w.isClosed())
 		if x.counted && !expected {
-			k := kindOfStatus(x.status)
-			w.errors.countAnswer(k, w.addrs[c.addr])
+			k := failure.OfStatus(x.status)
+			w.errors.CountAnswer(k, w.addrs[c.addr])
 			w.sampleAnswer(c, tag, body, k)
 		}
 		if w.samples.show > 0 && x.counted {
@@ -181,7 +182,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 
 // recordFailure counts a failure of a request or of a connection.
 func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
-	w.errors.countFailure(phase, w.addrs[c.addr], err)
+	w.errors.CountFailure(phase, w.addrs[c.addr], err)
 }
 
 // An arrival's past: how often the server refused it, and whether its connection was lost.
@@ -210,9 +211,7 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	if times == 0 || leaving && times < refusedMost {
 		w.queueRetry(x, x.past+1)
 	} else {
-		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, errRefused))
+		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))
 	}
 	w.releaseTag(c, tag, w.now)
 }
-
-var errRefused = errors.New("refused by the server, again and again")

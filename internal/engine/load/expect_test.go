@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
@@ -105,7 +106,7 @@ func TestErrorsAfterTheWindow(t *testing.T) {
 
 // The latencies of errors add up: of workers to a second, and of generators to one.
 func TestErrorLatenciesAddUp(t *testing.T) {
-	r := &run{result: &loadresult.Result{}, failures: failures{}, intervals: make(chan loadresult.Interval, 2)}
+	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}, intervals: make(chan loadresult.Interval, 2)}
 	all := metric.NewHistogram(metric.Fine)
 	var parts []loadresult.Interval
 	for part := range int64(2) {

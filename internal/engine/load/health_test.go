@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
@@ -15,16 +16,16 @@ import (
 // A worker goes on counting in a map of its own, whether or not it gave one away: what
 // others add to what it told is not its own.
 func TestHealthIsGivenAway(t *testing.T) {
-	a := &account{errors: failures{}}
-	failed := failures{}
-	failed.countFailure(loadresult.Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	a := &account{errors: failure.Counts{}}
+	failed := failure.Counts{}
+	failed.CountFailure(loadresult.Timeout, ring.Addr{Unix: "a"}, failure.ErrTimeout)
 	for range 2 { // without failures, then with some
 		h := a.takeHealth(ms, 0)
 		h.addHealth(health{failures: failed})
 		if len(a.errors) != 0 {
 			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		a.errors.countFailure(loadresult.Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.CountFailure(loadresult.Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -32,16 +33,16 @@ func TestHealthIsGivenAway(t *testing.T) {
 // whole run has what all intervals had, and what came after them.
 func TestHealthAddsUp(t *testing.T) {
 	addr := ring.Addr{Unix: "a"}
-	failed := func(n int) failures {
-		f := failures{}
+	failed := func(n int) failure.Counts {
+		f := failure.Counts{}
 		for range n {
-			f.countFailure(loadresult.Read, addr, syscall.ECONNRESET)
+			f.CountFailure(loadresult.Read, addr, syscall.ECONNRESET)
 		}
-		f.countFailure(loadresult.Timeout, addr, errTimeout)
-		f.countAnswer(kindOfStatus(500), addr)
+		f.CountFailure(loadresult.Timeout, addr, failure.ErrTimeout)
+		f.CountAnswer(failure.OfStatus(500), addr)
 		return f
 	}
-	r := &run{result: &loadresult.Result{}, failures: failures{}}
+	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}}
 	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
 	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
 	second.health.addHealth(health{failures: failed(1), busy: 0.1})
@@ -68,8 +69,8 @@ func TestHealthAddsUp(t *testing.T) {
 	if got := counts(iv.Failures); !reflect.DeepEqual(got, []int64{11, 4, 2}) {
 		t.Errorf("%+v", iv.Failures)
 	}
-	late := failures{}
-	late.countFailure(loadresult.Connect, addr, errors.New("late"))
+	late := failure.Counts{}
+	late.CountFailure(loadresult.Connect, addr, errors.New("late"))
 	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)

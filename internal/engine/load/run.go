@@ -7,10 +7,33 @@
 // events of a connection's lives, exchange.go those of a request in flight. Of a plan with a
 // scenario, users.go has who sends requests, and steps.go what they go through.
 //
-// dialing.go has how connections are opened and dialed again, batching.go the wait for several
-// answers at once, reshare.go a share of the load that changes, userramp.go users whose number
-// does, http3.go what differs with HTTP/3, lightprobe.go the load beside the main one. health.go
-// and meter.go observe the generator itself.
+//	account.go      counts what a worker sees
+//	available.go    time in which no connection was open
+//	batching.go     waits a little, so that several answers are handled at once
+//	ceiling.go      a limit of the rate
+//	collect.go      adds up what workers count, once a second and at the end
+//	conn.go         the events of a connection: opened, failed, lost, late
+//	dialing.go      when connections are opened and dialed again
+//	dismissal.go    why the peer ended a connection
+//	exchange.go     a request: sent, answered, failed, retried
+//	fifo.go         a queue of numbers
+//	flow.go         which request is due next
+//	gate.go         holds workers until all connections are open
+//	health.go       what failed in an interval, and how busy the worker was
+//	http3.go        what differs with HTTP/3
+//	lightprobe.go   a light load beside the main one: --probe
+//	meter.go        what the window cost the generator
+//	pool.go         which connections have room
+//	reshare.go      changes a worker's share of the rate
+//	run.go          Run: prepares, starts a worker per thread
+//	samples.go      samples of errors, for --save-errors, --show and --log
+//	slot.go         when a slot of a closed workload became free
+//	steps.go        what users of a scenario do, step by step
+//	timers.go       the timers of connections
+//	userramp.go     users whose number changes
+//	users.go        users of a scenario, and the responses that they see
+//	window.go       when the load begins, is measured, ends
+//	worker.go       the loop; read it first
 //
 // What goes in is in package loadplan, and what comes out in package loadresult. Package transport
 // makes the codecs of a plan and finds its addresses, and package machine prepares threads and
@@ -30,6 +53,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/machine"
@@ -123,7 +147,7 @@ type run struct {
 	intervals     chan loadresult.Interval
 	result        *loadresult.Result
 
-	failures failures // of all intervals so far
+	failures failure.Counts // of all intervals so far
 }
 
 // prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and
@@ -375,8 +399,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
 		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},
-		account: account{counters: metric.NewCounters(), totals: &tally, errors: failures{},
-			ended: failures{}, notices: map[string]bool{}},
+		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
+			ended: failure.Counts{}, notices: map[string]bool{}},
 	}
 	w.sequence, w.warmup = p.NewSequences(i, n)
 	if p.Open() || p.Cap > 0 {

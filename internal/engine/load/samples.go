@@ -3,6 +3,7 @@ package load
 import (
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
@@ -24,12 +25,13 @@ type sampler struct {
 	whole  bool         // Plan.SaveErrors
 	log    *reqlog.Ring // of all requests; nil: there is none
 	kept   []loadresult.Sample
-	count  map[errorKind]int
+	count  map[failure.Kind]int
 	judged proto.MessageCopy
 }
 
 func newSampler(p *loadplan.Plan, thread int) sampler {
-	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread), count: map[errorKind]int{}}
+	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread),
+		count: map[failure.Kind]int{}}
 	switch {
 	case p.SaveErrors:
 		s.most = loadplan.SamplesMost
@@ -40,12 +42,12 @@ func newSampler(p *loadplan.Plan, thread int) sampler {
 }
 
 // wants reports whether a sample of that kind is to be kept.
-func (s *sampler) wants(k errorKind) bool {
+func (s *sampler) wants(k failure.Kind) bool {
 	if s.most == 0 && s.show == 0 { // the usual case, of each error
 		return false
 	}
 	n, known := s.count[k]
-	if k.phase == loadresult.Shown {
+	if k.Phase == loadresult.Shown {
 		return n < s.show
 	}
 	return n < s.most && (known || len(s.count) < sampledKinds)
@@ -93,21 +95,21 @@ func (p *place) takeWhole() {
 
 // sampleAnswer keeps a sample of an answer that is an error by its status, in a load without a
 // scenario.
-func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k errorKind) {
+func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k failure.Kind) {
 	if w.samples.wants(k) {
 		x, p := &c.exchanges[tag], w.placeOf(c, tag)
-		s := w.addSample(k, k.answerDetail(), x, w.now, p)
+		s := w.addSample(k, k.AnswerDetail(), x, w.now, p)
 		s.SetRequest(w.plan, proto.Message{Request: int(x.request)})
 		s.SetResponse(p.whole, x.status, body)
 	}
 }
 
 // sampleStep keeps a sample of a step whose response is an error: by its status, or by a check.
-func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place, k errorKind) {
+func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place, k failure.Kind) {
 	if !w.samples.wants(k) {
 		return
 	}
-	s, response := w.addSample(k, k.answerDetail(), x, at, p), r
+	s, response := w.addSample(k, k.AnswerDetail(), x, at, p), r
 	if w.samples.whole {
 		s.SetRequest(w.plan, w.samples.judged.Message)
 		s.RequestBytes = max(s.RequestBytes, w.samples.judged.BodyBytes)
@@ -121,17 +123,17 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 	if !w.samples.whole && w.samples.show == 0 {
 		return
 	}
-	k := errorKind{phase: phase, kind: failureKind(err)}
+	k := failure.Of(phase, err)
 	x, p := &c.exchanges[tag], w.placeOf(c, tag)
 	m := proto.Message{Request: int(x.request)}
 	if w.users != nil {
 		m = w.users.all[x.request].step.Message
 	}
 	if w.samples.show > 0 {
-		w.showRequest(x, m, w.now, p, -1, describeError(err))
+		w.showRequest(x, m, w.now, p, -1, failure.Describe(err))
 	}
 	if w.samples.whole && w.samples.wants(k) {
-		s := w.addSample(k, describeError(err), x, w.now, p)
+		s := w.addSample(k, failure.Describe(err), x, w.now, p)
 		s.SetRequest(w.plan, m)
 		if x.status != cutShort {
 			s.SetResponse(p.whole, x.status, -1)
@@ -143,7 +145,7 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, body int64,
 	why string) {
 	w.samples.show--
-	s := w.addSample(errorKind{phase: loadresult.Shown}, why, x, at, p)
+	s := w.addSample(failure.Kind{Phase: loadresult.Shown}, why, x, at, p)
 	s.SetRequest(w.plan, m)
 	if x.status != cutShort {
 		s.SetResponse(p.whole, x.status, body)
@@ -151,10 +153,10 @@ func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, bo
 }
 
 // addSample adds a sample of an exchange that was over at an instant.
-func (w *worker) addSample(k errorKind, detail string, x *exchange, at int64,
+func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 	p place) *loadresult.Sample {
 	w.samples.count[k]++
-	s := loadresult.Sample{Phase: k.phase, Kind: k.kind, Address: w.addrs[p.addr].String(),
+	s := loadresult.Sample{Phase: k.Phase, Kind: k.Name, Address: w.addrs[p.addr].String(),
 		Detail: detail, Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
 		Ended: time.Duration(at - w.from), Thread: w.id,
 		Connection: int(p.conn.number), Life: p.life}
@@ -175,15 +177,15 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 		return nil
 	}
 	one := &workers[0].samples
-	sum := sampler{most: one.most, count: map[errorKind]int{},
-		show: one.show + one.count[errorKind{phase: loadresult.Shown}]}
+	sum := sampler{most: one.most, count: map[failure.Kind]int{},
+		show: one.show + one.count[failure.Kind{Phase: loadresult.Shown}]}
 	for _, w := range workers {
 		all = append(all, w.samples.kept...)
 	}
 	return loadresult.FirstSamples(all, func(s loadresult.Sample) bool {
-		k := errorKind{phase: s.Phase, kind: s.Kind}
+		k := failure.Kind{Phase: s.Phase, Name: s.Kind}
 		if s.Phase == loadresult.Expect {
-			k.status = s.Status
+			k.Status = s.Status
 		}
 		wanted := sum.wants(k)
 		if wanted {

@@ -3,6 +3,7 @@ package load
 import (
 	"time"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
@@ -64,7 +65,7 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	u := &w.users.all[n]
 	if s.End {
 		if s.Refused != nil && u.counted {
-			w.errors.countRefusal(s.Refused)
+			w.errors.CountRefusal(s.Refused)
 		}
 		w.endIteration(n, at, s.Failed)
 		if s.Stop || s.Fault != nil {
@@ -167,11 +168,11 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		}
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
-			k := kindOfStatus(x.status)
+			k := failure.OfStatus(x.status)
 			if expected {
-				k = kindOfCheck(w.plan.Checks[check])
+				k = failure.OfCheck(w.plan.Checks[check])
 			}
-			w.errors.countAnswer(k, w.addrs[p.addr])
+			w.errors.CountAnswer(k, w.addrs[p.addr])
 			w.sampleStep(x, r, at, p, k)
 		}
 	}

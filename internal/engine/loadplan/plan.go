@@ -2,13 +2,25 @@
 // alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
 // and the files that TLS needs.
 //
-// plan.go has the settings, their limits and Check, flaw.go what is wrong with them. schedule.go
-// has the intended start times, profile.go a rate that changes, replay.go requests with times of
-// their own, sequence.go the order of requests, schedulechange.go two schedules one after the
-// other. part.go cuts a plan into those of several generators, and scenario.go its users into
-// those of threads. offered.go says which protocols connections may speak, tls.go how TLS is done,
-// source.go where they connect from, probe.go what --probe sends. requestdata.go, requestjson.go
-// and pack.go write plans and requests.
+//	filling.go          rows, variables, script and checks of a plan
+//	flaw.go             a mistake in a plan
+//	offered.go          which protocols connections may speak
+//	pack.go             a plan for another process
+//	part.go             cuts a plan for several generators and threads
+//	plan.go             the settings, their limits, Check
+//	probe.go            the plan of --probe
+//	profile.go          a rate that changes: stages
+//	replay.go           requests with times of their own
+//	requestdata.go      requests as a file of their own beside the result
+//	requestjson.go      requests in a result's JSON
+//	samples.go          which errors are kept, and how much of them
+//	scenario.go         users, steps and checks of a plan
+//	schedule.go         intended start times
+//	schedulechange.go   two schedules, one after the other
+//	sequence.go         the order of requests
+//	source.go           where to connect from: --source
+//	tls.go              settings of TLS
+//	userstages.go       how many users there are when
 //
 // An intended start time is in ns after the start of the load, warm-up included.
 package loadplan

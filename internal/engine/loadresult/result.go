@@ -1,10 +1,17 @@
 // Package loadresult has what a load measured: a Result, its Intervals and Totals, and how those of
 // several workers or generators add up. It measures nothing itself.
 //
-// result.go has the types, totals.go the sum of what workers count, routes.go the requests of one
-// name, scenariototals.go iterations and checks. together.go adds up the intervals of several
-// generators, failurelist.go their failures. arrivallaw.go compares the instants at which requests
-// could leave with the law that was asked for. Package result turns a Result into what is stored.
+// Package result turns a Result into what is stored.
+//
+//	arrivallaw.go       did requests leave when the law of arrivals wanted?
+//	counttext.go        counts as people read them: 1,234
+//	failurelist.go      failures of several generators
+//	result.go           the types: Result, Interval, Failure
+//	routes.go           requests of one name
+//	sample.go           samples of errors
+//	scenariototals.go   iterations and checks
+//	together.go         intervals of several generators
+//	totals.go           what all workers counted
 package loadresult
 
 import (

@@ -11,6 +11,18 @@
 // A script may be wrong, or somebody else's. It cannot reach files, processes or the network
 // (sandbox.go). Instructions and memory have limits (limits.go): what exceeds them ends the run,
 // and so does an error in the script.
+//
+//	chunk.go       compiles the text of a script
+//	done.go        the function done and its summary
+//	limits.go      limits of instructions and memory
+//	luascript.go   Config, Compile; runs a script's setup and init
+//	machine.go     one machine of Lua
+//	measures.go    counters and histograms of a script: dyno.counter
+//	pack.go        a script for another process
+//	request.go     the text that a script makes, read as a request
+//	sandbox.go     which libraries a script has, and what is taken out of them
+//	worker.go      request, delay and response under load
+//	wrk.go         the table wrk: format, connect, lookup, threads
 package luascript
 
 import (

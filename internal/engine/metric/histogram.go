@@ -1,5 +1,12 @@
 // Package metric counts: the histogram, and the snapshot that carries one
 // interval's measurements from a worker to every reader of them.
+//
+//	counters.go    what a worker counts in an interval
+//	heat.go        counts in coarse buckets, for heat maps
+//	histogram.go   the histogram: Record, quantiles, HdrHistogram's encoding
+//	named.go       counters and histograms of scripts
+//	sparse.go      a histogram for seconds: only buckets that are not empty
+//	sum.go         a sum of 128 bits
 package metric
 
 import (

@@ -6,6 +6,13 @@
 // says what to write instead, and a file never leads to a host that the run's
 // own URL does not name. Files are read once, line by line, within the limits
 // of this package, and every fault found is reported with its line.
+//
+//	expect.go     --expect-body and --expect-header, as a requests file has them
+//	jsonl.go      files of whole requests: --requests-file
+//	lines.go      lines of any of these files, and the limits of a file
+//	requests.go   URL files (--urls), bodies (--bodies), headers; pairs them into requests
+//	template.go   holes in the texts of requests
+//	url.go        the URL of a run: schemes, host, path, user and password
 package requests
 
 import (

@@ -7,6 +7,18 @@
 // Completions are the shape of all of them because readiness can be turned into completions at
 // little cost. The other way round io_uring would lose what it saves. A Send that is done at once
 // says so and has no completion, which is the common case.
+//
+//	epoll_linux.go        epoll
+//	errno.go              an error of the system in a Completion
+//	other.go              which rings other systems have
+//	portable.go           a goroutine for each connection, for all systems
+//	rest_linux.go         a sleep of less than the timer's slack
+//	ring.go               the interface; Open, and what auto chooses
+//	sim.go                virtual time, for tests
+//	socket_linux.go       sockets for epoll and io_uring: connect, send, receive, close
+//	uring_linux.go        io_uring
+//	uringclose_linux.go   closing with io_uring
+//	zone.go               IPv6 zones
 package ring
 
 import (

@@ -5,6 +5,24 @@
 // hurl can do and a load cannot, or what dyno does not have, is refused there, before anything is
 // sent. A step with captures and asserts by JSON paths of names and indices allocates nothing;
 // regular expressions, XPath and lists do.
+//
+//	asserts.go     compiles asserts and captures; runs their checks
+//	cookie.go      the cookies of a user
+//	filter.go      runs filters, as toDate and split
+//	observe.go     what each step did, for dyno scenario run
+//	options.go     the section [Options]: retry, delay, location
+//	plan.go        the session in a plan, also for another process
+//	predicate.go   decides ==, contains, isNumber and so on
+//	query.go       reads a value from a response: status, header, body, jsonpath, cookie,
+//	               sha256
+//	redirect.go    follows redirects (location: true)
+//	request.go     compiles a request to bytes with holes: URL, form, multipart, cookies
+//	scope.go       which variables are known where, and where their values come from
+//	session.go     Config, Compile: where a file becomes a scenario; what is unsupported
+//	url.go         URLs and paths
+//	value.go       values of captures and variables: their types, equality, texts
+//	worker.go      what users do under load, step by step
+//	xpath.go       XPath in XML and HTML
 package session
 
 import (

@@ -10,6 +10,18 @@
 // of the bus cannot command agents. The controller knows agents by the keys with which they
 // joined. It reads these from the hub's file, and does not ask the bus. On somebody else's NATS
 // server there is no such file, and agents are whoever the bus says they are.
+//
+//	bus.go           connects, with the rights of an Access
+//	controller.go    the controller's file
+//	external.go      a NATS server of somebody else: --nats
+//	files.go         writes and reads JSON files
+//	hubrequests.go   what the hub is asked
+//	identity.go      an agent's identity, and its renewal
+//	join.go          an agent joins by a token
+//	names.go         names of agents
+//	permissions.go   who may publish and subscribe what
+//	plankey.go       the key that signs plans
+//	token.go         join tokens
 package bus
 
 import (

@@ -5,6 +5,13 @@
 // contain its own name, and whoever is revoked is disconnected. The hub itself only issues these
 // JWTs, to machines that present an unused token. It keeps everything in a folder, so that it can
 // be restarted and its agents reconnect. Only `dyno fleet up` starts it.
+//
+//	audit.go        the log of who did what
+//	hub.go          starts and ends the NATS server
+//	keys.go         keys and certificate
+//	lock_other.go   one hub per folder: lock_unix.go
+//	requests.go     what agents and controllers ask: join, renew, revoke, list
+//	state.go        who has joined, and tokens, in the folder
 package hub
 
 import (

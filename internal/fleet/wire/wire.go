@@ -6,6 +6,15 @@
 // name, so the subject says who the sender is, and the message does not. The bus may belong to
 // somebody else; therefore whatever can begin, change or end a load is signed: see Order and
 // Instruction.
+//
+//	final.go         the final, in parts
+//	instruction.go   signed instructions: begin, change, stop
+//	limitedlog.go    a log that a flood cannot fill
+//	nonce.go         nonces, by which the age of a message is known
+//	order.go         the signed and sealed plan
+//	readable.go      text of others for a terminal
+//	subscribe.go     a subscription with a bounded queue
+//	wire.go          subjects, all other messages, strict decoding
 package wire
 
 import (

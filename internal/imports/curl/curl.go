@@ -6,6 +6,13 @@
 //
 // What cannot be sent so is refused: an option that is not known may change the request. Options
 // of how to connect become flags of dyno run.
+//
+//	ansi.go      quotes of the shell: $'…'
+//	curl.go      a command becomes a request
+//	data.go      -d, --data-urlencode, -F, --json
+//	options.go   options of curl: which are known, which become flags
+//	url.go       URLs, --resolve, --connect-to
+//	words.go     splits commands into words, of bash and of Windows
 package curl
 
 import (

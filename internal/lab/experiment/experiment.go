@@ -10,6 +10,35 @@
 // What differs from trial to trial (ports, sockets, directories) is written as
 // templates. Expand makes the variants, Render the concrete processes of one
 // trial. Nothing here starts a process or opens a connection.
+//
+//	check.go           checks what the decoder cannot: cells, levels, factors, workload
+//	checkdata.go       checks of data and variables; faults with a place
+//	checktemplate.go   checks of templates
+//	checkvariant.go    checks of variants: processes, addresses, protocols
+//	command.go         a command as words
+//	decode.go          YAML into the types, by their tags
+//	defaults.go        what is not given, and --quick
+//	definition.go      types of a variant: processes, limits, readiness, generator
+//	destinations.go    where loads go, which is no secret
+//	entries.go         keys of a mapping, merged (<<) and suggested
+//	expand.go          variants and factors to all combinations
+//	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate
+//	fault.go           faults, sorted by place
+//	folder.go          files and folders that servers get
+//	mapping.go         a mapping that keeps its order
+//	metrics.go         names of measures, and objectives
+//	nearest.go         what was probably meant
+//	needs.go           programs that are missing here, and the package to install
+//	positions.go       line and column of a value
+//	quantities.go      reads durations, sizes and rates
+//	rates.go           levels by `rates:`
+//	read.go            reads the file
+//	references.go      names that must exist elsewhere in the file
+//	render.go          the processes, addresses and commands of one trial
+//	requestenv.go      variables of the environment in requests
+//	screen.go          which combinations a screening has
+//	shipped.go         experiments in the binary
+//	template.go        {{...}} in the file
 package experiment
 
 import "cmp"

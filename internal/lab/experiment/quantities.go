@@ -17,6 +17,9 @@ type (
 	Status    = quantity.Status
 	Statuses  = quantity.Statuses
 	CPUList   = quantity.CPUList
+
+	BodyRules   = quantity.BodyRules
+	HeaderRules = quantity.HeaderRules
 )
 
 // UnmarshalText reads the short form, auto.

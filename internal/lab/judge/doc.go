@@ -1,16 +1,32 @@
 // Package judge computes what the trials of an experiment allow one to say. It starts nothing: all
 // it says follows from the records of package lab.
 //
-//	GradeTrial     grade.go      A, B or F of a trial, with reasons
-//	Compute        compute.go    all that a record says of its trials
-//	  pairs        pairs.go      trials of two arms, paired by round
-//	  verdicts     family.go     ratio, interval and verdict, corrected for all that is compared
-//	  ranks        ranks.go      arms in order, with letters for those that are not told apart
-//	  shifts       shift.go      latency, quantile by quantile
-//	  cautions     cautions.go   what a reader must know before the verdicts
-//	Gate           gate.go       passed, a regression, or undecided
-//	Compare        unpaired.go   runs that were not measured in pairs, with cautions.go's like
-//	Open, Follow   open.go       a folder's record, also of an experiment that still runs
+//	advice.go          noise of earlier experiments, beside this one's
+//	cautions.go        what a reader must know before the verdicts
+//	compute.go         Compute: all that a record says of its trials
+//	countedtrials.go   which trials count
+//	doc.go             this comment
+//	excluded.go        variants that were not loaded; is anything left?
+//	factors.go         values of factors against one another
+//	family.go          ratio, interval and verdict, corrected for all that is compared
+//	follower.go        follows an experiment that still runs
+//	followup.go        what follows a screening
+//	frontier.go        CPU against latency at rising rates
+//	gate.go            the gate: passed, a regression, or undecided
+//	grade.go           A, B or F of a trial, with reasons
+//	groups.go          runs that were not measured in pairs: are they comparable?
+//	miscounted.go      server and generator count differently
+//	missing.go         trials that are missing
+//	mser.go            warm-up within a window
+//	open.go            a folder's record, also of an experiment that still runs
+//	pairs.go           trials of two arms, paired by round
+//	programs.go        other programs than before
+//	published.go       figures of others, beside ours
+//	ranks.go           arms in order, with letters for those that are not told apart
+//	remedy.go          what to do about a reason
+//	sensitivity.go     does the answer depend on the generator's settings?
+//	shift.go           latency, quantile by quantile
+//	unpaired.go        runs that were not measured in pairs
 //
 // The trial is the statistical unit: requests and seconds of one are not independent, and their
 // number says nothing of how well it repeats.

@@ -157,13 +157,13 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 			g = lab.GradeB
 		}
 		all = append(all, lab.Reason{Grade: g, Says: fmt.Sprintf(
-			"%d of %d requests failed and %d had no answer at the end%s", q.Errors, q.Sent, q.Unfinished,
-			failedChecks(t.Result))})
+			"%s of %s requests failed and %s had no answer at the end%s", loadresult.CountText(q.Errors),
+			loadresult.CountText(q.Sent), loadresult.CountText(q.Unfinished), failedChecks(t.Result))})
 	}
 	for _, e := range t.Result.Errors {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
-				"%d requests were due and not sent: %s", e.Count, e.Detail)})
+				"%s requests were due and not sent: %s", loadresult.CountText(e.Count), e.Detail)})
 		}
 	}
 	all = append(all, sizeReasons(t)...)
@@ -250,8 +250,8 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 	if missing == 0 {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%d of %d connections %s", missing,
-		t.Result.Connections.Asked, what)}}
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%s of %s connections %s",
+		loadresult.CountText(missing), loadresult.CountText(int64(t.Result.Connections.Asked)), what)}}
 }
 
 // stopReasons finds servers that did not stop on request.

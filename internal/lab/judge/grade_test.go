@@ -85,7 +85,7 @@ func TestGrade(t *testing.T) {
 			t.Result.Generator = result.Generator{Verdict: result.OK, Reasons: []string{"too short to judge"},
 				Doubts: []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}}
 		}, lab.GradeB, "too short to judge; give a longer window (design: {measure: ...})", false},
-		{"errors", func(t *lab.Trial) { t.Result.Requests.Errors = 1 }, lab.GradeF, "1 of 1000 requests failed",
+		{"errors", func(t *lab.Trial) { t.Result.Requests.Errors = 1 }, lab.GradeF, "1 of 1,000 requests failed",
 			false},
 		{"errors and steal", func(t *lab.Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, lab.GradeF,
 			"failed", false},

@@ -1,9 +1,10 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
 
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/lab"
 	"dyno/internal/result"
 )
 
@@ -21,8 +22,8 @@ func miscountReasons(t *lab.Trial) []lab.Reason {
 	if s == nil || t.Result == nil || !isMiscounted(s, t.Result.Requests) {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("the server counted %d requests, and "+
-		"the clients sent %d together", s.Server, s.Clients)}}
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("the server counted %s requests, and "+
+		"the clients sent %s together", loadresult.CountText(s.Server), loadresult.CountText(s.Clients))}}
 }
 
 // miscountCautions reports, for each arm, in how many trials the server's count differed from the

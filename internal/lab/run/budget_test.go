@@ -4,6 +4,7 @@ import (
 	"context"
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
+	"dyno/internal/lab/workload"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,7 +116,7 @@ func TestIntent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	l := b.lab(dir, text)
 	whole := l.Intent()
-	trials := 64 * (startTime + settlingTime(l.Experiment) + 2*time.Second)
+	trials := 64 * (startTime + workload.SettlingTime(l.Experiment) + 2*time.Second)
 	if least := trials + 3*checkTime + 2*ceilingTime; whole.Estimate.Least != least || whole.Done != 0 ||
 		whole.Estimate.Most != least+trials/2 {
 		t.Errorf("%+v, want %v and a half more of the trials", whole.Estimate, least)

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 )
 
 // ceilingTime is how long each ceiling is measured.
@@ -70,7 +71,7 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	}
 	defer stand.Stop()
 	l.Requests = 0
-	p, err := plan(r.Experiment, new(filling), l, experiment.Workload{}, stand.URL(),
+	p, err := workload.Plan(r.Experiment, new(workload.Inputs), l, experiment.Workload{}, stand.URL(),
 		r.record.CPUs.Generator)
 	if err != nil {
 		return 0, false

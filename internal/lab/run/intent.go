@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 )
 
 // An Intent is what an experiment will do, planned before anything starts.
@@ -40,7 +41,7 @@ func (l *Lab) Intent() Intent {
 			here = append(here, v)
 		}
 	}
-	i.Estimate = design.Time(e, design.Cells(e, here), startTime+settlingTime(e))
+	i.Estimate = design.Time(e, design.Cells(e, here), startTime+workload.SettlingTime(e))
 	i.Estimate.Least += sensitivityTime(e)
 	i.Estimate.Most += sensitivityTime(e)
 	again := time.Duration(repeated * float64(i.Estimate.Most))

@@ -1,23 +1,3 @@
-// Package run carries out an experiment. It starts servers, proves that they answer alike, loads
-// them in random order, round by round, with fresh processes each time, and watches the machine
-// meanwhile. What the trials say is computed by package judge, and stored by package lab.
-//
-// An experiment's way, each line a step deeper or further, none back:
-//
-//	Lab.Run                 lab.go       prepare, check, rounds, profiles
-//	  arms                  arms.go      variants, what is missing here, the A/A arm
-//	  fairness              check.go     each variant asked once, before any load
-//	  lab.OrderRound        lab/order.go a round is all cells, shuffled
-//	  trial                 trial.go     start → ask → warm → measure ∥ watch → ask → stop
-//	    Start → Stand       stage.go     processes of package server, or a URL
-//	    warm, plan          warmup.go, plan.go
-//	    judge.GradeTrial                 A, B or F, with reasons
-//	  lab.Folder            lab/store.go a file for each trial, written once
-//	  gate                  confirm.go   a second batch of trials, if there is a regression
-//	  judge.Compute                      paired by round: ratio, interval, verdict
-//
-// The method as a whole is that of randomised multiple interleaved trials (lab/order.go), judged
-// by paired ranks (package stats).
 package run
 
 import (
@@ -35,6 +15,7 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -88,7 +69,7 @@ type running struct {
 	stored  map[lab.AttemptKey]bool // the stored trials
 	hashes  hasher
 	source  []byte // of the experiment, as it is stored
-	filling *filling
+	inputs  *workload.Inputs
 	conceal concealer
 	planned int
 	until   time.Time // no round begins later; zero: no limit
@@ -177,7 +158,7 @@ func (l *Lab) prepareRun() (*running, error) {
 		most = data.MaxFleetBytes
 	}
 	var err error
-	if r.filling, err = readFilling(l.Experiment, most); err != nil {
+	if r.inputs, err = workload.Read(l.Experiment, most); err != nil {
 		return nil, err
 	}
 	if err := r.newRecord(); err != nil {

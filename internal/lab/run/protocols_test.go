@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 	"dyno/internal/result"
 )
 
@@ -113,7 +114,7 @@ func TestPlanOfProtocols(t *testing.T) {
 		"h2c://h/": "auto", "fcgi://h:9/": "auto", "fcgi+unix:///s:/": "auto"} {
 		level := l.Experiment.Levels[0]
 		level.HTTP = http
-		p, err := plan(l.Experiment, new(filling), level, experiment.Workload{}, url, []int{0})
+		p, err := workload.Plan(l.Experiment, new(workload.Inputs), level, experiment.Workload{}, url, []int{0})
 		if err != nil || len(p.CPUs) == 0 != p.OnlyHTTP3() || p.OnlyHTTP3() != (http == "3") {
 			t.Errorf("%s: %v, CPUs %v", url, err, p.CPUs)
 		}

@@ -17,6 +17,7 @@ import (
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
+	"dyno/internal/lab/workload"
 	"dyno/internal/result"
 )
 
@@ -110,7 +111,7 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 	}
 	for round := range e.Design.Rounds {
 		for _, a := range arms {
-			p, err := plan(e, new(filling), e.Levels[0], experiment.Workload{}, string(a.URL), nil)
+			p, err := workload.Plan(e, new(workload.Inputs), e.Levels[0], experiment.Workload{}, string(a.URL), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

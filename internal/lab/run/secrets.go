@@ -11,13 +11,12 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/requests"
-	"dyno/internal/engine/template"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
+	"dyno/internal/lab/workload"
 	"dyno/internal/redact"
-	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // A concealer keeps an experiment's secrets out of what is stored of it. By their names package
@@ -68,7 +67,7 @@ func (c *concealer) learn(values, public []string) {
 // in each trial, and may be thousands, so it looks at them in the first.
 func (c *concealer) learnLoad(of lab.CellKey, p loadplan.Plan) {
 	if !c.loads[of] {
-		c.learn(result.Secrets(p), result.Destination(p))
+		c.learn(plansecrets.Values(p), plansecrets.Destination(p))
 		c.loads[of] = true
 	}
 }
@@ -213,14 +212,15 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return made, kept, err
 	}
-	if made, err = plan(r.Experiment, r.filling, l, real, url, cpus); err != nil || r.Keep == nil {
+	made, err = workload.Plan(r.Experiment, r.inputs, l, real, url, cpus)
+	if err != nil || r.Keep == nil {
 		return made, made, err
 	}
 	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.ExpandVariables(r.Keep); err == nil {
-			kept, err = plan(r.Experiment, r.filling, l, w, url, cpus)
+			kept, err = workload.Plan(r.Experiment, r.inputs, l, w, url, cpus)
 		}
 		kept.Target = made.Target
 	}
@@ -230,39 +230,6 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 		q.Path, q.Name = r.conceal.text(q.Path), r.conceal.text(q.Name)
 	}
 	return made, kept, err
-}
-
-// HasSecrets reports whether there is something to mark in what is stored of e: in its file, in
-// what it takes from the environment, or in requests that it reads from files. A file that cannot
-// be read has what nobody knows.
-func HasSecrets(e *experiment.Experiment) bool {
-	has := false
-	note := func(_, value string) string {
-		has = has || value != ""
-		return value
-	}
-	if _, err := secrets.TakeOut(e, note); err != nil || has {
-		return true
-	}
-	somewhere, err := requests.Parse("http://localhost/") // what is sent is the same everywhere
-	if err != nil {
-		return true
-	}
-	for _, v := range experiment.Expand(e) {
-		if len(v.Environment()) > 0 {
-			return true
-		}
-		w := workloadOf(e, v)
-		if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
-			continue // it names a variable that is not set, and so is not available
-		}
-		any := &filling{names: template.Names{Variables: variables(e.Workload), Unread: true}}
-		all, err := buildRequests(e, any, w, somewhere)
-		if result.Redacted(loadplan.Plan{Requests: all}, note); err != nil || has {
-			return true
-		}
-	}
-	return false
 }
 
 // path is a URL without secret values in what follows its host: where a load went is said.

@@ -18,6 +18,7 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 )
@@ -185,7 +186,7 @@ variants: {a: {url: 'http://127.0.0.1:1/'}}
 	}
 	marked := 0
 	keep := func(_, value string) string { marked++; return redact.PlainMark("", value) }
-	r := &running{Lab: &Lab{Experiment: e, Keep: keep}, filling: new(filling)}
+	r := &running{Lab: &Lab{Experiment: e, Keep: keep}, inputs: new(workload.Inputs)}
 	r.conceal = concealing(e, keep, nil)
 	a := &arm{Arm: lab.Arm{Name: "a"}, variant: experiment.Expand(e)[0]}
 	port := 1

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 )
 
 // fewestTried is how many rounds try the settings of the generator: as many as an interval needs,
@@ -88,7 +89,7 @@ func tunedArm(a *arm, name string, tune func(*loadplan.Plan)) *arm {
 func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []*arm) {
 	s := &lab.Sensitivity{}
 	r.record.Sensitive = s
-	threads := generatorThreads(l, r.record.CPUs.Generator)
+	threads := workload.GeneratorThreads(l, r.record.CPUs.Generator)
 	for _, n := range []int{threads / 2, 2 * threads} {
 		if n < 1 || n > int(l.Connections) {
 			s.Skipped = append(s.Skipped, fmt.Sprintf("half or double the threads: it has %d, for "+

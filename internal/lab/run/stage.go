@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
 	"dyno/internal/remote"
 	"dyno/internal/result"
@@ -53,7 +54,7 @@ func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 func (g *Stage) startExisting(ctx context.Context, s Setting) (Stand, error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{Dyno: g.Dyno,
 		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections),
-		Threads: generatorThreads(s.Level, g.CPUs.Generator)})
+		Threads: workload.GeneratorThreads(s.Level, g.CPUs.Generator)})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err err
 	i, err := experiment.Render(s.Variant, experiment.Values{
 		Dir: dir, Build: filepath.Join(g.Build, lab.SafeName(s.Variant.Name)), Dyno: g.Dyno,
 		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
-		Threads: generatorThreads(s.Level, g.CPUs.Generator),
+		Threads: workload.GeneratorThreads(s.Level, g.CPUs.Generator),
 		Port:    distinctPorts(), Address: g.serverAddress(),
 		Socket: func(in, name string) (string, error) { return filepath.Join(in, name+".sock"), nil },
 	})

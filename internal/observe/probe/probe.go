@@ -58,6 +58,30 @@
 // Counters of the network are those of the network namespace of this process.
 //
 // Outside Linux there is less: host CPU, memory, and CPU and RSS of each process.
+//
+//	account.go         CPU time of processes that have ended
+//	cgroup_linux.go    limits and pressure of the cgroup
+//	cpu_linux.go       CPU clocks of processes and threads
+//	files_linux.go     reads files of /proc without allocating
+//	find.go            processes by name: --watch NAME
+//	host.go            the machine: CPU, memory, network
+//	host_linux.go      its sources on Linux
+//	notes.go           why a value is not available
+//	parse.go           numbers in files of /proc
+//	probe.go           Config, Sampler: begin and end
+//	process.go         a process over time
+//	process_linux.go   its sources on Linux
+//	processtrees.go    trees of processes: who belongs to which
+//	readinggroups.go   what is read how often
+//	recording.go       what was sampled, also as JSON
+//	sensors_linux.go   temperature and throttling
+//	setup.go           how a server is set up: workers, files, sockets
+//	setup_linux.go     the same on Linux; setup_other.go
+//	sockets_linux.go   states of sockets
+//	system.go          what each system must offer
+//	system_other.go    macOS and Windows
+//	timeseries.go      tables of samples
+//	usage.go           what was used in a window
 package probe
 
 import (

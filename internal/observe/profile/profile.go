@@ -13,6 +13,15 @@
 // [Speedscope]. What a reader has to know to believe a profile (kernel time not permitted,
 // stacks broken off, counts since the start instead of the load) is in its Comments.
 //
+//	fetch.go          profiles of a Go server: net/http/pprof
+//	profile.go        reads, merges and writes profiles
+//	record.go         errors of perf
+//	record_linux.go   runs perf on a process tree; record_other.go
+//	script.go         reads what perf script prints
+//	share.go          shares of functions, with intervals; differences
+//	speedscope.go     writes speedscope's format
+//	tree.go           data of flame graphs
+//
 // Note: profiling costs the server time. Take profiles in a pass of their own, never in
 // the trials that are compared.
 package profile

@@ -6,6 +6,17 @@
 //
 // Write draws a View on gonum's vector canvas (gonum.org/v1/plot/vg), which writes SVG and PNG from
 // the same calls. Its package plot is not used: that cannot draw rows with a verdict at their side.
+//
+//	axes.go         ticks and scales of axes
+//	capacity.go     views of a search and of a sweep
+//	draw.go         draws a View: SVG, PNG
+//	experiment.go   views of an experiment: forest, spectrum, shift, cost
+//	latency.go      views of a run's latencies: spectrum, heat map
+//	overload.go     views of an experiment over rates and time: ladder, trials, warm-up
+//	run.go          views of a run over time: throughput, percentiles, errors, agents
+//	runrows.go      views of a run as rows: status codes, routes, CPU, phases
+//	theme.go        colours and fonts
+//	view.go         a View: axes, marks, texts
 package chart
 
 import (

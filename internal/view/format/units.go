@@ -118,3 +118,9 @@ func printableOnly(s string) string {
 		return r
 	}, s)
 }
+
+// longestURL is how many characters of a URL are shown.
+const longestURL = 2000
+
+// URL is a URL on one line, without what cannot be printed, and cut after 2,000 characters.
+func URL(url string) string { return Clip(PlainLine(url), longestURL) }

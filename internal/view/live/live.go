@@ -1,8 +1,12 @@
-// Package live shows a run to programs while it runs: as metrics that Prometheus reads, and as
-// lines of JSON on a pipe. Both are fed by the intervals that a load publishes once a second, in
-// the goroutine that shows them, so that no thread of the load does anything for them.
+// Package live shows a run to programs while it runs: as metrics that Prometheus reads, as lines of
+// JSON on a pipe, and as a line for each request. The first two are fed by the intervals that a
+// load publishes once a second, in the goroutine that shows them, so that no thread of the load
+// does anything for them.
 //
-// metrics.go has the metrics, endpoint.go the server that Prometheus asks, stream.go the lines.
+//	endpoint.go     the server that Prometheus asks (--metrics)
+//	metrics.go      the metrics that it has
+//	requestlog.go   the lines of --log, one for each request
+//	stream.go       the lines of --json-stream, one for each second
 package live
 
 import (

@@ -12,6 +12,19 @@
 //
 // npm builds web into dist, which is embedded. Without it everything compiles, and what needs the
 // page says how to build it.
+//
+//	capacity.go     payload of a search or a sweep
+//	column.go       numbers of a column as JSON
+//	conditions.go   under which conditions trials were made, and where they differ
+//	experiment.go   payload of an experiment
+//	flames.go       flame graphs of profiles
+//	ladder.go       levels that differ in their rate alone, and the law of them
+//	page.go         the HTML file: template, script, data, policy
+//	panels.go       what the sampler saw of machine and processes
+//	past.go         the history of a configuration
+//	run.go          payload of a run
+//	spectra.go      percentile curves of an experiment, with bands
+//	trials.go       each trial: start, warm-up, seconds
 package page
 
 import (

@@ -9,7 +9,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
+	"dyno/internal/view/historytext"
 )
 
 // A Past is what the runs of an experiment on a machine found, one after the other.
@@ -55,7 +55,8 @@ type Turn struct {
 func TurnsOf(s store.Series) []Turn {
 	var all []Turn
 	for _, c := range s.Changes {
-		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High, report.ChangeWords(c)})
+		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High,
+			historytext.ChangeWords(c)})
 	}
 	return all
 }

@@ -179,8 +179,8 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 		return
 	}
 	if p.Asks() != 1 {
-		c.lost = append(c.lost, fmt.Sprintf("the %d requests, which came from files "+
-			"(--urls, --bodies or --requests-file)", p.Asks()))
+		c.lost = append(c.lost, fmt.Sprintf("the %s requests, which came from files "+
+			"(--urls, --bodies or --requests-file)", format.Count(int64(p.Asks()))))
 		return
 	}
 	r := p.Requests[0].Written()

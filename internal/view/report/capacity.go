@@ -58,8 +58,8 @@ func searchText(s *capacity.Search) string {
 	if law == "" {
 		law = loadplan.Even
 	}
-	return fmt.Sprintf("%s, %s arrivals, %s", format.Clip(format.PlainLine(s.Plan.Target.URL),
-		longestURL), law, format.Plural(int64(s.Plan.Connections), "connection"))
+	return fmt.Sprintf("%s, %s arrivals, %s", format.URL(s.Plan.Target.URL), law,
+		format.Plural(int64(s.Plan.Connections), "connection"))
 }
 
 // CertifiedText is what a search found, in a sentence.

@@ -171,7 +171,7 @@ func TestKindsOfReasons(t *testing.T) {
 	s := found()
 	s.Probes = nil
 	for _, why := range []string{errs + "503 (120)", errs + "429 (7)", errs + "503 (94)", errs + "503 (94), 429 (1)",
-		"90 requests are too few to bound p99<10ms", "80 requests are too few to bound p99<10ms",
+		"90 requests are too few to bound p99<10ms", "1,080 requests are too few to bound p99<10ms",
 		"90 requests are too few to bound p50<10ms"} {
 		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
 	}

@@ -111,7 +111,7 @@ func offeredRate(r *result.Result) float64 {
 
 // PlanText is what a run is about to do: where to send, and how much.
 func PlanText(p loadplan.Plan) string {
-	s := format.Clip(format.PlainLine(p.Target.URL), longestURL) + ", " +
+	s := format.URL(p.Target.URL) + ", " +
 		format.Plural(int64(p.Connections), "connection")
 	if p.Open() {
 		s += ", " + arrivalsText(p, p.Offered().PerSecond())
@@ -135,12 +135,9 @@ func PlanText(p loadplan.Plan) string {
 	return s
 }
 
-// longestURL is how many characters of a URL are shown.
-const longestURL = 2000
-
 // MethodAndURL is sent, and where: GET http://host/.
 func MethodAndURL(r *result.Result) string {
-	url := format.Clip(format.PlainLine(r.Plan.Target.URL), longestURL)
+	url := format.URL(r.Plan.Target.URL)
 	if n := len(r.Plan.Steps); n > 0 {
 		return fmt.Sprintf("a scenario of %s at %s", format.Plural(int64(n), "step"), url)
 	}

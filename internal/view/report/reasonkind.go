@@ -7,7 +7,7 @@ import (
 
 // coded are the numbers in a reason that are a name and no amount: codes of answers, before how
 // many had them, and percentiles.
-var coded = regexp.MustCompile(`\b[1-5][0-9][0-9] \(|` +
+var coded = regexp.MustCompile(`(?:^|[^0-9,.])[1-5][0-9][0-9] \(|` +
 	`\b(?:status|answered) [1-5][0-9][0-9]\b|\bp[0-9.]+`)
 
 // ReasonKind is a reason with its amounts left out, so that those of one kind can be counted. Codes
@@ -24,18 +24,7 @@ func ReasonKind(says string) string {
 	return b.String()
 }
 
-// withoutNumbers has N for each number.
-func withoutNumbers(says string) string {
-	var b strings.Builder
-	inNumber := false
-	for _, c := range says {
-		digit := c >= '0' && c <= '9' || inNumber && c == '.'
-		if digit && !inNumber {
-			b.WriteByte('N')
-		}
-		if inNumber = digit; !digit {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
+// withoutNumbers has N for each number, as 12, 1.5 and 1,234 are.
+func withoutNumbers(says string) string { return number.ReplaceAllString(says, "N") }
+
+var number = regexp.MustCompile(`[0-9](?:[0-9.]|,[0-9])*`)

@@ -1,21 +1,21 @@
-// Package report renders what was measured: runs, searches, sweeps and the history of results, for
-// a terminal, as Markdown, JSON, CSV and JUnit. Package labreport renders what was compared. A
-// renderer takes the result and a writer, and computes nothing: each number is in the result. Every
-// report of a run has the load model, the window, the number of requests in flight at its end, and
-// the generator's verdict on itself.
+// Package report renders what was measured: runs, searches and sweeps, for a terminal, as Markdown,
+// JSON, CSV and JUnit. Package labreport renders what was compared, and historytext what was
+// stored. A renderer takes the result and a writer, and computes nothing: each number is in the
+// result. Every report of a run has the load model, the window, the number of requests in flight at
+// its end, and the generator's verdict on itself.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
 // whose name ends in Table returns a part of a report; one whose name begins with write writes one.
 //
 // Where to find what is printed:
 //
-//	a run          runanswer.go (verdict and next step), runcautions.go, brief.go (the first 20
-//	               lines), runtext.go, runtables.go (percentiles, errors, routes),
+//	a run          runanswer.go (the verdict), runcautions.go, next.go (what to do next),
+//	               brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
+//	               routes), shown.go (the first requests: --show), errorfile.go (--save-errors),
 //	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
 //	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
-//	history        history.go
 //	formats        formats.go (JSON, CSV, Markdown), junit.go
 //	the page       sentences.go, methods.go (how it was measured); package repeat writes the
 //	               command that repeats a run

@@ -129,7 +129,7 @@ func Failing() *result.Result {
 		{Name: "GET /", Completed: 7000, Errors: 1989, Mean: 3000, P50: 2890, P90: 3500, P99: 4624,
 			Max: 60690},
 		{Name: "POST /buy|now", Errors: 1}}
-	r.Warnings = []string{"1000 answers (12.50 %) were errors (404, 503): their latencies are in " +
+	r.Warnings = []string{"1,000 answers (12.50 %) were errors (404, 503): their latencies are in " +
 		"error latency, and not in latency; --expect says which statuses are right, --expect any " +
 		"that all are",
 		"11.0 % of the requests failed: latency is that of the others"}

@@ -1,6 +1,10 @@
 // Package screen draws a run while it runs (--tui): curves of the last minute, a table of
-// latencies, what users did and checks found (users.go), the status codes, the errors and the
-// generator. curve.go draws the curves.
+// latencies, what users did and checks found, the status codes, the errors and the generator. It
+// knows no terminal: the keys and the redrawing of --tui are in cli/tui.go.
+//
+//	curve.go    the curve of the last seconds
+//	screen.go   all other rows: progress, rate, percentiles, errors, generator
+//	users.go    rows of a scenario
 package screen
 
 import (

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/historytext"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -150,7 +151,7 @@ func seriesOf(h store.History) []series {
 	all := []series{}
 	for _, t := range h.Series {
 		one := series{ID: t.Plan + "-" + t.Machine, Name: t.Name, URL: t.Newest.URL,
-			Load: report.SeriesLoad(t), Machine: report.Machine(t.Newest.Host), Runs: []run{},
+			Load: historytext.SeriesLoad(t), Machine: report.Machine(t.Newest.Host), Runs: []run{},
 			Changes: page.TurnsOf(t), Stretches: t.Stretches()}
 		if t.Newest.Fleet != "" {
 			one.Machine = "a fleet"

@@ -17,6 +17,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/redact"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/report"
 )
 
@@ -114,7 +115,7 @@ func (l *loads) release() {
 // shown, another is an error.
 func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 	p.Target.URL = redact.Replacer(redact.PlainMark).URL(p.Target.URL)
-	known := result.Known(p, redact.PlainMark) // now, for the load is to have the CPU
+	known := plansecrets.Known(p, redact.PlainMark) // now, for the load is to have the CPU
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 )
 
 // rememberTime is for how long after the dashboard last began or ended the browsers that it
-// had let in may go on when it is started again.
+// had let in may go on when it is started again: pages that are open continue to work, although the
+// token is new at each start.
 const rememberTime = 24 * time.Hour
 
 // readCookie is the cookie that a dashboard at this port gave to browsers, from the file that

@@ -17,6 +17,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
+	"dyno/internal/view/historytext"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
@@ -87,7 +88,7 @@ func (l *listing) resultsIn(home string) ([]stored, error) {
 		list[i] = stored{ID: one.ID, Started: one.Started, URL: one.URL, Model: one.Model,
 			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
 			Note: one.Note, Errors: one.Values[store.Errors], Partial: one.Partial,
-			Load: report.SeriesLoad(store.Series{Newest: one})}
+			Load: historytext.SeriesLoad(store.Series{Newest: one})}
 	}
 	setSeries(list, all)
 	l.mark, l.made, l.all = mark, time.Now(), list

@@ -18,8 +18,12 @@
 // Content-Lengths, junk after a chunk), since the next response would then be
 // measured wrongly.
 //
-// Requests are in request.go. Responses are in decode.go (what follows what), head.go (fields, and
-// the limits of a header) and chunk.go (chunked bodies, and their limits).
+//	chunk.go     chunked bodies, and their limits
+//	decode.go    responses: what follows what
+//	h1.go        the codec: options, room, sending
+//	head.go      status line and fields, and the limits of a header
+//	request.go   requests, encoded once
+//	sink.go      header fields and bodies for who wants them
 //
 // A final response may come before its request's body has been sent. If it
 // keeps the connection the rest of the body is still sent, as the server will

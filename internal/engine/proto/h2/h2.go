@@ -29,9 +29,19 @@
 //
 // Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
 //
-// Requests are in request.go, bodies in h2.go. Frames that come are in decode.go (which, and DATA),
-// headers.go and hpack.go (HEADERS), and control.go (the others); what answers them
-// (acknowledgements, window updates, resets) is in owed.go, and streams are in stream.go.
+//	control.go   SETTINGS, WINDOW_UPDATE, RST_STREAM, PING, GOAWAY
+//	decode.go    which frame comes; DATA, and the end of a response
+//	fault.go     words for errors
+//	frame.go     writes frames
+//	h2.go        the codec: options, room, sending of bodies
+//	headers.go   HEADERS, CONTINUATION, trailers
+//	hpack.go     compressed header fields
+//	huffman.go   their Huffman code
+//	owed.go      what answers frames: acknowledgements, windows, resets
+//	request.go   requests, encoded once
+//	sink.go      header fields and bodies for who wants them
+//	static.go    the static table
+//	stream.go    the streams in flight
 //
 // The end of a run sends no GOAWAY, though RFC 9113 (6.8) recommends it. GOAWAY says which
 // streams of the server were processed, and without push there are none. It would also be

@@ -17,6 +17,12 @@
 // no more than one either, and we know, without asking, that after it nothing is
 // left to decrypt. To ask would cost an allocation. crypto/tls itself allocates once
 // for each record.
+//
+//	fault.go   words for handshakes that failed
+//	quic.go    the same words for QUIC
+//	terms.go   what was negotiated
+//	tls.go     the codec around a codec; handshakes
+//	wire.go    the net.Conn that crypto/tls reads and writes
 package tls
 
 import (

@@ -1,6 +1,6 @@
 // Package quantity has the types of values in an experiment file: durations, shares, rates, counts,
-// statuses and lists of CPUs. Each reads what a person writes, such as 90s, 2%, 20k/s, 2xx or
-// 0,2-3, and its error says how to write it.
+// statuses, lists of CPUs, and what answers must be (rules.go). Each reads what a person writes,
+// such as 90s, 2%, 20k/s, 2xx or 0,2-3, and its error says how to write it.
 package quantity
 
 import (

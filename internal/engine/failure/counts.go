@@ -1,0 +1,70 @@
+package failure
+
+import (
+	"maps"
+	"slices"
+
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
+)
+
+// Counts are failures by what a user would distinguish: phase, kind and address.
+type Counts map[counted]*loadresult.Failure
+
+type counted struct {
+	Kind
+	addr ring.Addr
+}
+
+// count counts one more of what key says. Only of the first one detail is asked.
+func (f Counts) count(key counted, detail func() string) {
+	known := f[key]
+	if known == nil {
+		known = &loadresult.Failure{Phase: key.Phase, Kind: key.Name, Detail: detail()}
+		if key.addr != (ring.Addr{}) {
+			known.Address = key.addr.String()
+		}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// CountFailure counts a failure of a connection, or of a request without a complete answer.
+func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) {
+	f.count(counted{Of(phase, err), addr}, func() string { return Describe(err) })
+}
+
+// CountAnswer counts a complete answer that is an error.
+func (f Counts) CountAnswer(k Kind, addr ring.Addr) {
+	f.count(counted{k, addr}, func() string { return k.AnswerDetail() })
+}
+
+// CountRefusal counts a request that was not sent because the scenario could not make it.
+func (f Counts) CountRefusal(reason error) {
+	f.count(counted{Kind: OfCheck(loadresult.Refused)}, reason.Error)
+}
+
+// AddCounts adds failures that were counted elsewhere.
+func (f Counts) AddCounts(from Counts) {
+	for key, more := range from {
+		if known := f[key]; known != nil {
+			known.Count += more.Count
+			continue
+		}
+		first := *more
+		f[key] = &first
+	}
+}
+
+// ByFrequency returns all failures, the most frequent first, and consequences (Behind) last.
+func (f Counts) ByFrequency() []loadresult.Failure {
+	if len(f) == 0 {
+		return nil
+	}
+	all := make([]loadresult.Failure, 0, len(f))
+	for known := range maps.Values(f) {
+		all = append(all, *known)
+	}
+	slices.SortFunc(all, loadresult.CompareFrequency)
+	return all
+}

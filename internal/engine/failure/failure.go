@@ -1,0 +1,40 @@
+// Package failure names what goes wrong with connections and requests, and counts it. Workers call
+// it only when something has failed.
+//
+//	counts.go         how often each kind failed, at each address
+//	errno_unix.go     words for errors of the system; errno_windows.go
+//	failure.go        which failures are counted as the same
+//	words.go          words for an error, and what a user can do about it
+package failure
+
+import (
+	"fmt"
+
+	"dyno/internal/engine/loadresult"
+)
+
+// A Kind is what failures, and samples of them, are counted by.
+type Kind struct {
+	Phase  loadresult.Phase
+	Name   string // such as "refused"; of Check: the name of the check
+	Status uint16 // of Expect: answers of different status are counted apart
+}
+
+// OfStatus is the kind of an answer that is an error by its status, which is its Detail.
+func OfStatus(status uint16) Kind {
+	return Kind{Phase: loadresult.Expect, Name: "status", Status: status}
+}
+
+// OfCheck is the kind of an answer that did not pass the check of that name.
+func OfCheck(name string) Kind { return Kind{Phase: loadresult.Check, Name: name} }
+
+// Of is the kind of a failure of a connection, or of a request without a complete answer.
+func Of(phase loadresult.Phase, err error) Kind { return Kind{Phase: phase, Name: NameOf(err)} }
+
+// AnswerDetail is the Detail of a complete answer that is an error.
+func (k Kind) AnswerDetail() string {
+	if k.Phase == loadresult.Check {
+		return "the answer did not pass the check"
+	}
+	return fmt.Sprintf("%03d", k.Status)
+}

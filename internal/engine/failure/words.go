@@ -1,0 +1,76 @@
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
+)
+
+// Failures that only the load itself knows.
+var (
+	ErrTimeout   = errors.New("no answer in time")
+	ErrRefused   = errors.New("refused by the server, again and again")
+	ErrPipelined = errors.New("the connection was lost at an earlier request") // it was pipelined
+)
+
+// systemErrno returns the system's error number in err, if there is one.
+func systemErrno(err error) (syscall.Errno, bool) {
+	var e syscall.Errno
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// NameOf is the word under which a failure is counted.
+func NameOf(err error) string {
+	var fault *proto.Fault
+	switch {
+	case errors.As(err, &fault):
+		return fault.Kind
+	case errors.Is(err, ErrTimeout):
+		return "timeout"
+	case errors.Is(err, ErrRefused):
+		return "refused"
+	case errors.Is(err, ErrPipelined):
+		return loadresult.Behind
+	case errors.Is(err, io.EOF):
+		return "closed"
+	}
+	if e, ok := systemErrno(err); ok {
+		if k, known := errnos[e]; known {
+			return k.kind
+		}
+	}
+	return "other"
+}
+
+// Describe describes the failure, and what a user can do about it.
+func Describe(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the server closed the connection"
+	}
+	if e, ok := systemErrno(err); ok {
+		if k, known := errnos[e]; known && k.mend != "" {
+			return fmt.Sprintf("%v; %s", e, k.mend)
+		}
+		return e.Error()
+	}
+	return strings.TrimSpace(err.Error())
+}
+
+// An errnoKind is the word for a system error, and what a user can do about it.
+type errnoKind struct{ kind, mend string }
+
+const (
+	mendPorts = "every local port to this address is in use or waits (TIME_WAIT): " +
+		"use fewer connections, keep them open, or widen net.ipv4.ip_local_port_range"
+	mendFiles   = "raise the limit of open files (ulimit -n) or lower --connections"
+	mendMissing = "nothing is there: is the server running, and the path right?"
+	mendForbid  = "a firewall or the file's permissions forbid it"
+	mendBacklog = "the server does not accept as fast as connections come: " +
+		"raise its listen backlog or use --connect-rate"
+)

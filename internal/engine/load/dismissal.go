@@ -1,0 +1,41 @@
+package load
+
+import (
+	"fmt"
+
+	"dyno/internal/engine/failure"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+)
+
+// dismissalOr is the reason that the peer sent when it ended the connection, or else err.
+func (c *conn) dismissalOr(err error) error {
+	if codec, can := c.codec.(proto.Dismisser); can {
+		if f := codec.Dismissed(); f != nil {
+			return f
+		}
+	}
+	return err
+}
+
+// releaseCodec frees a connection's codec. It counts the peer's reason for the end, because the
+// requests may be answered on another connection and then show nothing of it.
+func (w *worker) releaseCodec(c *conn) {
+	if err := c.dismissalOr(nil); err != nil {
+		w.account.ended.CountFailure(loadresult.Protocol, ring.Addr{}, err)
+	}
+	c.codec, c.borrower = nil, nil
+}
+
+// dismissalNotices reports how many connections the peer ended for each reason.
+func dismissalNotices(counted failure.Counts) (notices []string) {
+	for _, f := range counted.ByFrequency() {
+		were := "connections were"
+		if f.Count == 1 {
+			were = "connection was"
+		}
+		notices = append(notices, fmt.Sprintf("%s %s %s", loadresult.CountText(f.Count), were, f.Detail))
+	}
+	return notices
+}

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
+	"dyno/internal/lab/workload"
+	"dyno/internal/observe/probe"
+)
+
+// keptMax is how many requests the check before the load sends on one connection at most. A server
+// that closes after fewer is then known.
+const keptMax = 200
+
+// checkFairness queries each variant once, before any load, and compares the answers. In strict
+// mode a variant whose answer differs from the reference is not loaded.
+func (r *running) checkFairness(ctx context.Context) {
+	f := r.Experiment.Fairness
+	if f.Mode == experiment.Off {
+		return
+	}
+	var asked []fairness.Asked
+	setups := map[string][]probe.Setup{}
+	for _, a := range r.loadableArms() {
+		if a.Control || ctx.Err() != nil {
+			continue
+		}
+		r.Tell(Event{Step: "check", Arm: a.Name})
+		answer, setup, err := r.askArm(ctx, a)
+		if ctx.Err() != nil {
+			r.recordArms()
+			return // variants that were not queried are unknown
+		}
+		if err != nil {
+			a.Remedy = r.outputHint(a)
+			r.excludeArm(a, r.reason(err))
+		}
+		a.Answer, setups[a.Name] = answer, setup
+		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
+	}
+	reference := r.referenceArm(asked)
+	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
+	addGivens(r.record.Fairness, setups)
+	if f.Mode == experiment.Strict && reference != "" { // without a reference no variant is at fault
+		r.excludeViolators(asked)
+	}
+	r.excludeControls()
+	r.recordArms()
+}
+
+// excludeArm excludes an arm, with the reason.
+func (r *running) excludeArm(a *arm, why string) {
+	why = r.conceal.said(why)
+	a.Unfit = why
+	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
+}
+
+// outputHint says where the output of an arm's server is, for a server that could not be queried.
+func (r *running) outputHint(a *arm) string {
+	if len(a.variant.Processes) == 0 {
+		return "start it, or mend its url in the file"
+	}
+	return "what it wrote is in " + filepath.Join(r.Dir, lab.OutputFolder,
+		lab.FileName("check", a.Name)) + lab.PartMark + "*.log"
+}
+
+// reason is an error in one line, without secrets. Errors and secrets may have several lines.
+func (r *running) reason(err error) string { return judge.JoinLines(r.conceal.said(err.Error())) }
+
+// referenceArm is the arm that the others are compared with; "" if it gave no answer.
+func (r *running) referenceArm(asked []fairness.Asked) string {
+	for _, a := range asked {
+		if a.Answer == nil {
+			continue
+		}
+		if v := r.armNamed(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
+			v.Of == r.Experiment.Fairness.Reference {
+			return a.Variant
+		}
+	}
+	return ""
+}
+
+// excludeViolators excludes the arms whose answers differ from the reference.
+func (r *running) excludeViolators(asked []fairness.Asked) {
+	why := map[string][]string{}
+	for _, v := range r.record.Fairness.Violations() {
+		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
+			v.Value, r.record.Fairness.Reference, v.Reference))
+	}
+	for _, name := range slices.Sorted(maps.Keys(why)) {
+		if a := r.armNamed(name); a.Unfit == "" {
+			a.Remedy = r.allowRemedy(name, asked)
+			r.excludeArm(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
+		}
+	}
+}
+
+// excludeControls excludes the control of an excluded arm.
+func (r *running) excludeControls() {
+	for _, a := range r.arms {
+		if a.Control {
+			base := r.armNamed(a.Baseline)
+			a.Unfit, a.Answer = base.Unfit, base.Answer
+		}
+	}
+}
+
+// askArm starts an arm's server only to query it: for an answer, for its count if it has one, and
+// for how its processes are set up.
+func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
+	l := r.Experiment.Levels[0]
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: lab.FileName("check", a.Name), Aside: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stand.Stop()
+	p, _, err := r.plans(a, l, stand.URL(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := firstQuestion(p, r.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.KeepAlive = keptMax
+	answer, err := r.askerFor(stand)(ctx, q)
+	r.conceal.answer(answer)
+	if count := stand.Reach().Count; count != nil && err == nil {
+		if _, err = count(ctx); err != nil { // otherwise each trial would fail with it
+			err = fmt.Errorf("served: %w", err)
+		}
+	}
+	return answer, probe.Setups(stand.Trees()), err
+}
+
+// workload is the workload of an arm.
+func (r *running) workload(a *arm) experiment.Workload {
+	return workload.Of(r.Experiment, a.variant)
+}
+
+// firstQuestion is the first request of a plan, as a question for the check; with the first row and
+// values that are the same each time in its holes.
+func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err error) {
+	req := p.Requests[0].Request
+	if m, is := p.Scenario.(interface {
+		Example(due int64) (proto.Request, error)
+	}); is {
+		if req, err = m.Example(time.Now().UnixNano()); err != nil {
+			return q, err
+		}
+	}
+	q = fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
+		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
+		Close:   p.Reconnect == 1,
+		Timeout: time.Duration(p.Timeout)}
+	for _, f := range req.Header {
+		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
+	}
+	return q, nil
+}
+
+// protocolOf is the protocol of a plan's connections, for the check; "" for HTTP/1.
+func protocolOf(p *loadplan.Plan) string {
+	switch {
+	case p.Target.FastCGI:
+		return fairness.FastCGI
+	case p.OnlyHTTP3():
+		return fairness.HTTP3
+	case p.OnlyHTTP2():
+		return fairness.HTTP2
+	}
+	return ""
+}
+
+// allowRemedy describes how the user can allow the differences of an arm's answers. It names the
+// fewest aspects, because some differences follow from others.
+func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
+	aspects, enough := fairness.Fewest(r.record.Fairness.Reference, name, asked,
+		r.Experiment.Fairness.Allow)
+	const warn = "fairness: {mode: warn}"
+	if !enough {
+		return "to compare it all the same, write " + warn + " in the file"
+	}
+	return fmt.Sprintf("to compare it all the same, write %s in the file, or add %s to what "+
+		"fairness allows, as allow: [%s]", warn, strings.Join(aspects, ", "),
+		strings.Join(slices.Concat(r.Experiment.Fairness.Allow, aspects), ", "))
+}

@@ -1,0 +1,187 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/observe/probe"
+)
+
+// Thresholds of what the machine did to the generator. docs/measuring.md has the runs from which
+// they were derived.
+const (
+	stealSuspect       = 1.0 // percent of all CPUs' time: other virtual machines used the CPU
+	unscheduledSuspect = 5.0 // percent of the window, and
+	unscheduledBound   = 25.0
+	unscheduledLeast   = 20.0   // µs on average: waking a thread takes 5 to 10
+	timeWaitSuspect    = 0.8    // share of the local ports
+	stopSuspect        = 1000.0 // µs, and
+	stopSuspectShare   = 0.1    // of p99
+	resentSuspect      = 0.001  // of the requests, because p99.9 then consists of these, and
+	resentLeast        = 10     // segments, because other programs may have sent them
+	retransmission     = 200e3  // µs: Linux waits at least as long before it sends a segment again
+	lawSuspect         = 6.0    // A² that chance exceeds once in a thousand times, and
+	lawSuspectShare    = 0.01   // of the spans: by how much they are off, whatever their number
+	spacingSuspect     = 25.0   // percent of a span, for 1 span in 20
+)
+
+// AddObserved adds what rec, a recording made on this machine while r was measured, shows of the
+// window. It then judges the generator again.
+func (r *Result) AddObserved(rec *probe.Recording) {
+	from := r.windowBegin()
+	use := rec.Host(from, from.Add(time.Duration(r.Window.MeasuredS*1e9)))
+	r.Generator.Machine = &use
+	r.judgeGenerator()
+}
+
+// lawDistance is how far arrivals are from their distribution, whatever their number.
+func (a *Arrivals) lawDistance() float64 {
+	switch {
+	case a.A2 != nil && a.Spans > 0:
+		return *a.A2 / float64(a.Spans)
+	case a.OffP95 != nil:
+		return *a.OffP95
+	}
+	return 0
+}
+
+// hostUse is what the machine did; all values are unknown if it was not watched.
+func (r *Result) hostUse() probe.HostUse {
+	if r.Generator.Machine == nil {
+		return probe.HostUse{}
+	}
+	return *r.Generator.Machine
+}
+
+func checkSteal(r *Result) (string, string) {
+	taken := float64(r.hostUse().Steal)
+	if !(taken > stealSuspect) { // it may be unknown
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat "+
+		"it, or use a machine of its own", taken)
+}
+
+// Disturbed reports whether other programs kept a thread of the generator from its CPU for longer
+// than waking it takes.
+func (g *Generator) Disturbed() bool {
+	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
+}
+
+// checkUnscheduled finds too few CPUs for all running threads. A thread that waits for a CPU does
+// not notice an answer.
+func checkUnscheduled(r *Result) (string, string) {
+	share := r.Generator.Unscheduled
+	verdict := OK
+	switch {
+	case !r.Generator.Disturbed():
+	case share > unscheduledBound:
+		verdict = ClientBound
+	default:
+		verdict = Suspect
+	}
+	return verdict, fmt.Sprintf("a thread of the generator waited for a CPU %.0f %% of the "+
+		"time, while other programs ran there", share)
+}
+
+// checkScheduling checks how long goroutines waited for a CPU, if the protocol's library uses
+// goroutines. Each request waits several times, and its latency includes that.
+func checkScheduling(r *Result) (string, string) {
+	d := r.mainLatency()
+	if r.isOverTCP() || d == nil {
+		return OK, ""
+	}
+	wait, mean := r.Generator.SchedulingP99, d.Mean
+	if wait <= max(lagSuspect, lagSuspectShare*mean) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
+		"longer, several times in each request, which counts as latency (mean %v): give CPUs of its "+
+		"own, or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
+}
+
+// isOverTCP reports whether the kernel's TCP sockets and segments matter. HTTP/3 uses none.
+func (r *Result) isOverTCP() bool { return r.Generator.Ring != loadplan.HTTP3Ring }
+
+// showsRetransmits reports whether latencies show that TCP sent segments again. The kernel counts
+// those of all programs on the machine, so they may not be ours.
+func (r *Result) showsRetransmits() bool {
+	d := r.mainLatency()
+	return r.isOverTCP() && (d != nil && d.P999 >= retransmission ||
+		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
+}
+
+// checkDropped finds connections that the kernel of this machine rejected, if the server runs here.
+func checkDropped(r *Result) (string, string) {
+	n := float64(r.hostUse().ListenOverflow)
+	if !(n > 0) || !r.showsRetransmits() { // it may be unknown
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
+		"%s times, and so some waited for 200 ms or more", countText(int64(n)))
+}
+
+// checkResent finds segments that this machine sent again. They are too few to matter in a mean,
+// and can make up a high percentile.
+func checkResent(r *Result) (string, string) {
+	n, all := float64(r.hostUse().Retransmits), float64(r.Answers())
+	if !(n > resentSuspect*all) || n < resentLeast || !r.showsRetransmits() {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%s TCP segments were lost and sent again by this machine, "+
+		"while %s requests completed: the network, or a queue that is full, is in the "+
+		"highest latencies", countText(int64(n)), countText(int64(all)))
+}
+
+// checkTimeWait checks whether ports nearly ran out. A port cannot be used for a minute after dyno
+// closed its connection.
+func checkTimeWait(r *Result) (string, string) {
+	waiting, ports := float64(r.hostUse().TimeWait), float64(r.Generator.LocalPorts)
+	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.isOverTCP() {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%s sockets were in TIME_WAIT, of %s local ports: "+
+		"connections may soon find none; widen net.ipv4.ip_local_port_range, or keep "+
+		"connections alive", countText(int64(waiting)), countText(int64(ports)))
+}
+
+// checkStops finds long stops by the Go runtime other than garbage collection.
+func checkStops(r *Result) (string, string) {
+	stop, d := r.Generator.StopMax, r.mainLatency()
+	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
+		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the Go runtime stopped the generator for up to %v: the highest "+
+		"latencies may be its own", formatMicroseconds(stop))
+}
+
+// checkLaw checks whether requests left when they should, if that was up to the generator.
+func checkLaw(r *Result) (string, string) {
+	a := r.Generator.Arrivals
+	switch {
+	case a == nil:
+	case a.A2 != nil && *a.A2 > lawSuspect && a.lawDistance() > lawSuspectShare:
+		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
+			"%s spans, and chance exceeds 6.0 once in a thousand", *a.A2, countText(int64(a.Spans)))
+	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
+		return Suspect, fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
+			"or more", *a.OffP95)
+	}
+	return OK, ""
+}
+
+// checkProbeLag is checkSendLag for the probe.
+func checkProbeLag(r *Result) (string, string) {
+	if r.Probe == nil || r.Probe.SendLagP99 == nil || r.Probe.Latency == nil {
+		return OK, ""
+	}
+	lag, mean := *r.Probe.SendLagP99, r.Probe.Latency.Mean
+	if lag <= max(lagSuspect, lagSuspectShare*mean) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the generator sent 1 %% of the probe's requests more than %v "+
+		"late, which counts as their latency (mean %v)",
+		formatMicroseconds(lag), formatMicroseconds(mean))
+}

@@ -1,0 +1,30 @@
+package plansecrets
+
+import (
+	"slices"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/redact"
+)
+
+// ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
+// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for
+// with many secrets that takes up to a second of a CPU, which the load is to have.
+func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
+	each func(loadresult.Interval)) func(loadresult.Interval) {
+	if keep == nil {
+		return each
+	}
+	known := Known(p, keep)
+	return func(iv loadresult.Interval) {
+		iv.Failures = slices.Clone(iv.Failures)
+		for i := range iv.Failures {
+			f := &iv.Failures[i]
+			if f.Detail = known.Cut(f.Detail); f.Phase == loadresult.Check { // its kind is the check's name
+				f.Kind = known.Cut(keep.Check(f.Kind))
+			}
+		}
+		each(iv)
+	}
+}

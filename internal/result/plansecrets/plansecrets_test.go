@@ -1,0 +1,39 @@
+package plansecrets
+
+import (
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
+	"dyno/internal/redact"
+)
+
+// What is searched for is computed before a load begins, and not when first something fails: the
+// load is to have the CPU.
+func TestSecretsAreKnownBeforeTheLoad(t *testing.T) {
+	marked := 0
+	keep := func(_, value string) string {
+		marked++
+		return redact.PlainMark("", value)
+	}
+	p := loadplan.DefaultPlan()
+	p.Requests = []loadplan.Request{{Request: proto.Request{Header: []proto.Field{{Name: "X-Auth", Value: "SECRET2"}}}}}
+	var said string
+	each := ConcealIntervals(p, keep, func(iv loadresult.Interval) { said = iv.Failures[0].Detail })
+	before := marked
+	if each(loadresult.Interval{Failures: []loadresult.Failure{{Detail: "bad line SECRET2"}}}); said !=
+		"bad line (redacted)" || before == 0 || marked != before {
+		t.Errorf("%q: %d secrets were marked before the load, and %d later", said, before, marked-before)
+	}
+}
+
+// What follows the host in a URL is not public.
+func TestDestinations(t *testing.T) {
+	for url, want := range map[string]string{"http://h:80/x?key=1": "http://h:80", "http://h?key=1": "http://h",
+		"http+unix:///run/x.sock:/?key=1": "http+unix://", "http://h": "http://h", "": "://"} {
+		if got := Destination(loadplan.Plan{Target: loadplan.Target{URL: url}})[0]; got != want {
+			t.Errorf("%s: %s", url, got)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Doubt classifies a reason of the generator's verdict. What a user can do about it depends on
+// where the load is described, so whoever shows the reason adds advice, by Cause.
+type Doubt struct {
+	Cause   Cause  `json:"cause"`
+	Kind    Kind   `json:"kind"`
+	Verdict string `json:"verdict"` // that it causes: OK, Suspect or ClientBound
+}
+
+// A Kind is a class of doubts.
+type Kind string
+
+// The kinds.
+const (
+	Limit     Kind = "limit"     // the generator reached its limit
+	HeldUp    Kind = "disturbed" // other programs or the machine slowed the generator
+	Resource  Kind = "resource"  // ports, files, queues or segments ran short
+	OtherLoad Kind = "load"      // the load was not the requested one
+	Short     Kind = "short"     // too little was measured to judge
+	Fault     Kind = "fault"     // a fault of dyno
+)
+
+// A Cause names the check that has a doubt.
+type Cause string
+
+// The causes.
+const (
+	Ended        Cause = "ended"
+	NoServer     Cause = "no-server"
+	Outage       Cause = "outage"
+	NeverSent    Cause = "never-sent"
+	Busy         Cause = "busy"
+	ScenarioTime Cause = "scenario"
+	SendLag      Cause = "send-lag"
+	Unscheduled  Cause = "unscheduled"
+	Scheduling   Cause = "scheduling"
+	Steal        Cause = "steal"
+	Spacing      Cause = "arrivals"
+	Ports        Cause = "ports"
+	Files        Cause = "files"
+	TimeWait     Cause = "time-wait"
+	Dropped      Cause = "dropped"
+	Resent       Cause = "resent"
+	Unserved     Cause = "unserved"
+	Little       Cause = "little"
+	Pauses       Cause = "gc-pause"
+	Stops        Cause = "stop"
+	ProbeLag     Cause = "probe-lag"
+	TooShort     Cause = "too-short"
+	FleetWide    Cause = "fleet"
+)
+
+// A check looks for one doubt about the generator.
+type check struct {
+	cause Cause
+	kind  func(*Result) Kind
+
+	// look returns the verdict that the doubt causes, or OK, and its reason, in words that hold
+	// wherever the load is described.
+	look func(*Result) (verdict, reason string)
+
+	// whole is set if the check looks at all generators together. Otherwise it looks at each generator
+	// that made a part of the load.
+	whole bool
+
+	needs need
+}
+
+// A need is how much must have been measured so that a check does not depend on chance.
+type need int
+
+const (
+	certain   need = iota // it holds however little was measured
+	ofWindow              // it needs a window that is long enough
+	ofAnswers             // it also needs enough answers
+)
+
+// hasMeasured reports whether r measured what a check needs.
+func (r *Result) hasMeasured(n need) bool {
+	return n == certain || !r.isBrief() && (n == ofWindow || !r.hasFewAnswers())
+}
+
+// constantKind returns a function for a kind that does not depend on the result.
+func constantKind(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
+
+// lateKind is the kind of a late send: the generator's limit, or something that slowed it.
+func lateKind(r *Result) Kind {
+	if r.Generator.BusyPercent >= busySuspect && !r.Generator.Disturbed() {
+		return Limit
+	}
+	return HeldUp
+}
+
+// idleKind is why Little's law does not hold.
+func idleKind(r *Result) Kind {
+	if r.Generator.Little != nil && *r.Generator.Little > 1 {
+		return Fault
+	}
+	return OtherLoad
+}
+
+// checks, the most serious first.
+var checks = []check{
+	{Ended, constantKind(OtherLoad), checkEnded, false, certain},
+	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain},
+	{Outage, constantKind(OtherLoad), checkOutage, false, certain},
+	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain},
+	{Busy, constantKind(Limit), checkBusy, false, ofWindow},
+	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow},
+	{SendLag, lateKind, checkSendLag, false, ofAnswers},
+	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow},
+	{Scheduling, lateKind, checkScheduling, false, ofAnswers},
+	{Steal, constantKind(HeldUp), checkSteal, false, ofWindow},
+	{Spacing, lateKind, checkLaw, false, ofAnswers},
+	{Ports, constantKind(Resource), checkPorts, false, certain},
+	{Files, constantKind(Resource), checkFiles, false, certain},
+	{TimeWait, constantKind(Resource), checkTimeWait, false, ofWindow},
+	{Dropped, constantKind(Resource), checkDropped, false, ofWindow},
+	{Resent, constantKind(Resource), checkResent, false, ofWindow},
+	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain},
+	{Little, idleKind, checkLittle, true, ofWindow},
+	{Pauses, constantKind(HeldUp), checkPauses, false, ofAnswers},
+	{Stops, constantKind(HeldUp), checkStops, false, ofAnswers},
+	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers},
+}
+
+// judgeGenerator sets the generator's verdict on itself, the worst of all checks, with the reasons.
+// It uses only values that r stores, so that anyone can repeat it.
+func (r *Result) judgeGenerator() { r.judgeGenerators([]*Result{r}) }
+
+// judgeGenerators is judgeGenerator for r that several generators measured together. Reasons name
+// the parts that have them, unless all parts have them.
+func (r *Result) judgeGenerators(all []*Result) {
+	g := &r.Generator
+	g.Verdict, g.Reasons, g.Doubts = OK, []string{}, nil
+	for _, c := range checks {
+		looked := all
+		if c.whole {
+			looked = []*Result{r}
+		}
+		r.applyCheck(c, looked)
+	}
+	if r.TooShort() {
+		g.addDoubt(checkTooShort(r))
+	}
+}
+
+// applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured
+// is decided for all parts together: what 100 parts measured is no less certain than what one did.
+func (r *Result) applyCheck(c check, parts []*Result) {
+	type found struct {
+		Doubt
+		reason string
+		parts  []string
+	}
+	if !r.hasMeasured(c.needs) {
+		return
+	}
+	var all []found
+	for i, part := range parts {
+		verdict, reason := c.look(part)
+		if verdict == OK {
+			continue
+		}
+		at := slices.IndexFunc(all, func(f found) bool { return f.reason == reason })
+		if at < 0 {
+			at = len(all)
+			all = append(all, found{Doubt{c.cause, c.kind(part), verdict}, reason, nil})
+		}
+		all[at].parts = append(all[at].parts, fmt.Sprint(i+1))
+	}
+	for _, f := range all {
+		if len(f.parts) < len(parts) {
+			f.reason = reasonOfParts(f.parts, len(parts), f.reason)
+		}
+		r.Generator.addDoubt(f.Doubt, f.reason)
+	}
+}
+
+// addDoubt adds a reason, and makes the verdict the worse of two.
+func (g *Generator) addDoubt(d Doubt, reason string) {
+	g.Reasons, g.Doubts = append(g.Reasons, reason), append(g.Doubts, d)
+	g.Verdict = worseVerdict(g.Verdict, d.Verdict)
+}
+
+// Bound is the kind of the doubt that caused the verdict ClientBound; of several kinds Limit, if it
+// is among them. It is "" for another verdict. Results from before Doubts are judged by how busy
+// the generator was.
+func (g *Generator) Bound() (kind Kind) {
+	switch {
+	case g.Verdict != ClientBound:
+		return ""
+	case len(g.Doubts) == 0 && g.BusyPercent < busySuspect:
+		return HeldUp
+	case len(g.Doubts) == 0:
+		return Limit
+	}
+	for _, d := range g.Doubts {
+		if d.Verdict == ClientBound && (kind == "" || d.Kind == Limit) {
+			kind = d.Kind
+		}
+	}
+	return kind
+}
+
+// AtLimit reports whether the generator was about as busy as it can be.
+func (g *Generator) AtLimit() bool {
+	return g.BusyPercent >= busySuspect ||
+		slices.ContainsFunc(g.Doubts, func(d Doubt) bool { return d.Kind == Limit })
+}
+
+// TooShort reports whether too little was measured for all checks of the generator. In a short
+// window a single wait of milliseconds for a CPU would be a large share, and percentiles of few
+// answers depend on single answers.
+func (r *Result) TooShort() bool { return r.isBrief() || r.hasFewAnswers() }
+
+// isBrief reports whether the window is too short for any check of the generator's time.
+func (r *Result) isBrief() bool { return r.Answers() > 0 && r.Window.MeasuredS < leastMeasured }
+
+// hasFewAnswers reports whether the answers are too few for percentiles.
+func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
+
+// checkTooShort is the doubt about a result that is TooShort. A short window is no fault of the
+// run, unless requests failed: then more requests might have shown more failures.
+func checkTooShort(r *Result) (Doubt, string) {
+	many := func(n int64, one string) string {
+		if n != 1 {
+			one += "s"
+		}
+		return countText(n) + " " + one
+	}
+	verdict, got := OK, many(r.Answers(), "answer")
+	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
+		verdict, got = Suspect, got+" and "+many(failed, "failure")
+	}
+	got += fmt.Sprintf(" in %v", formatMicroseconds(r.Window.MeasuredS*1e6))
+	if !r.isBrief() {
+		return Doubt{TooShort, Short, Suspect}, "only " + got + ": too few for percentiles, and it " +
+			fmt.Sprintf("takes at least %d", leastCompleted)
+	}
+	return Doubt{TooShort, Short, verdict}, fmt.Sprintf("too short to judge: %s; it takes at least "+
+		"%d answers and a window of at least %v s", got, leastCompleted, leastMeasured)
+}

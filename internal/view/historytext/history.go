@@ -1,0 +1,257 @@
+// Package historytext writes what has been stored as text: `dyno history`. It has the words of
+// results, series, changes and experiments that page and dashboard show too.
+package historytext
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/store"
+	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
+	"dyno/internal/view/report"
+)
+
+const (
+	sparkWidest = 40 // values of a series that are drawn, the newest
+	noteWidest  = 40 // characters of a note in a list
+	instant     = "2006-01-02 15:04:05"
+)
+
+// Write writes what has been stored: results, newest first, then what became of each configuration
+// on each machine, then experiments.
+func Write(w io.Writer, h store.History, s format.Style) error {
+	d := format.NewDocument(w)
+	if len(h.Entries) > 0 {
+		resultList(h).WriteText(d, "", "llllrrllrll")
+	}
+	left := func(n int, text string) {
+		if n > 0 {
+			fmt.Fprintf(d, text, format.Plural(int64(n), "result"))
+		}
+	}
+	left(h.Older, "and %s more, older: --limit 0\n")
+	left(h.Elsewhere, "and %s of other machines: --machine all\n")
+	if i := slices.IndexFunc(h.Series, worthDrawing); i >= 0 {
+		m := h.Series[i].Metric
+		fmt.Fprintf(d, "\n%s\n",
+			s.Paint(format.Bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
+				m.Name, m.Unit)))
+		for _, t := range h.Series {
+			if worthDrawing(t) {
+				writeSeries(d, s, t)
+			}
+		}
+	}
+	if len(h.Experiments) > 0 {
+		fmt.Fprintf(d, "\n%s\n", s.Paint(format.Bold, "experiments"))
+		experimentList(h.Experiments).WriteText(d, "", "lllrrrl")
+	}
+	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
+		fmt.Fprintf(d, "\n%s\n", storedText(all))
+	}
+	return d.Err()
+}
+
+// storedText is what all that is stored takes.
+func storedText(all store.Size) string {
+	said := fmt.Sprintf("stored in all: %s", format.Bytes(all.Results+all.Data+all.Experiments))
+	if all.Data > 0 {
+		said += fmt.Sprintf(", of which %s are requests that results share", format.Bytes(all.Data))
+	}
+	if all.Experiments > 0 {
+		said += fmt.Sprintf(", %s experiments", format.Bytes(all.Experiments))
+	}
+	return said
+}
+
+func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
+
+// resultList is a row for each result. Its verdict is the generator's on itself, and says nothing
+// of the answers.
+func resultList(h store.History) format.Table {
+	series := map[string]string{}
+	for _, t := range h.Series {
+		series[t.Plan+t.Machine] = t.Name
+	}
+	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
+		"size", "URL", "note"}}
+	for _, e := range h.Entries {
+		rate, p99 := "–", "–"
+		if v, has := e.Values["throughput"]; has {
+			rate = format.Digits3(v)
+		}
+		if v, has := e.Values["p99"]; has {
+			p99 = format.Micros(v)
+		}
+		var remarks []string
+		if e.Partial != "" {
+			remarks = append(remarks, format.Clip(format.PlainLine(e.Partial), noteWidest))
+		}
+		if v, has := e.Values[store.Errors]; has {
+			remarks = append(remarks, format.Percent(v)+" errors")
+		}
+		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
+			p99, format.PlainLine(e.Verdict), strings.Join(remarks, ", "), format.Bytes(e.Size),
+			format.URL(e.URL), format.Clip(NoteLine(e.Note), noteWidest)}
+		all = append(all, row)
+	}
+	return all
+}
+
+// NoteLine is a note on one line, without what a terminal would obey.
+func NoteLine(s string) string { return format.PlainLine(strings.Join(strings.Fields(s), " ")) }
+
+// writeSeries writes a series' values as a line of bars, and its changes.
+func writeSeries(d *format.Document, s format.Style, t store.Series) {
+	of := "; " + report.Machine(t.Newest.Host)
+	if t.Newest.Fleet != "" {
+		of = ""
+	}
+	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, format.URL(t.Newest.URL),
+		SeriesLoad(t), of)
+	if len(t.Runs) > 0 {
+		newest := t.Runs[len(t.Runs)-1]
+		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
+			inUnitText(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
+	}
+	for _, c := range t.Changes {
+		paint := format.Green
+		if c.Verdict == store.Worse {
+			paint = format.Red
+		}
+		fmt.Fprintf(d, "   since %s (%s) %s\n", c.After[0].ID, c.At().Local().Format(instant),
+			s.Paint(paint, c.Verdict)+": "+changeWords(c))
+	}
+}
+
+// ChangeWords is a change point in words.
+func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(c) }
+
+// changeWords is how much it is, on what that rests, and since when it is published, if it is.
+func changeWords(c store.Change) string {
+	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
+		format.RatioIn(c.Ratio, c.Low, c.High), format.RatioInterval(c.Low, c.High),
+		format.Plural(int64(len(c.Before)), "run"), len(c.After))
+	if c.Published.IsZero() {
+		return said
+	}
+	return said + "; published " + c.Published.Format(time.DateOnly)
+}
+
+// SeriesLoad is the load that a series' results were made under, by whom if by a fleet, and
+// what else tells it from another that is the same so far.
+func SeriesLoad(t store.Series) string {
+	said := t.Newest.Model
+	if t.Newest.Offered > 0 {
+		said += ", " + format.Exact3(t.Newest.Offered) + "/s"
+	}
+	said += ", " + format.Plural(int64(t.Newest.Connections), "connection")
+	if t.Newest.Fleet != "" {
+		said += ", fleet of " + format.Clip(format.PlainLine(t.Newest.Fleet), noteWidest)
+	}
+	if own := distinguishingFlags(t); own != "" {
+		said += ", " + format.Clip(own, noteWidest)
+	}
+	return said
+}
+
+// distinguishingFlags is by what a series differs from those that have the same URL, load and
+// machine: the shortest flag that it alone has, else all that not every one of them has, which may
+// be none.
+func distinguishingFlags(t store.Series) string {
+	if t.Asked == nil || len(t.Others) == 0 {
+		return ""
+	}
+	mine, own, some := flagsOf(*t.Asked), "", []string{}
+	others := make([][]string, len(t.Others))
+	for i, p := range t.Others {
+		if others[i] = flagsOf(*p); slices.Equal(others[i], mine) { // files, long values
+			return "plan " + t.Plan
+		}
+	}
+	for _, flag := range mine {
+		n := 0
+		for _, other := range others {
+			if slices.Contains(other, flag) {
+				n++
+			}
+		}
+		if n == 0 && (own == "" || len(flag) < len(own)) {
+			own = flag
+		}
+		if n < len(others) {
+			some = append(some, flag)
+		}
+	}
+	return cmp.Or(own, strings.Join(some, " "))
+}
+
+// flagsOf are a plan's flags, sorted and as far as they are shown, but for those in which results
+// of one series may differ.
+func flagsOf(p loadplan.Plan) []string {
+	d := loadplan.DefaultPlan()
+	p.Seed, p.Requested, p.Duration = 0, 0, 0
+	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
+	flags := repeat.Flags(p)
+	for i, flag := range flags {
+		flags[i] = format.Clip(format.PlainLine(flag), noteWidest)
+	}
+	slices.Sort(flags)
+	return flags
+}
+
+// bars are those of a line, from the lowest to the highest.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// sparkline draws the newest values of a series, from the lowest of them to the highest, with
+// a line before the first after each change.
+func sparkline(t store.Series) string {
+	runs := t.Runs[max(len(t.Runs)-sparkWidest, 0):]
+	low, high := runs[0].Value, runs[0].Value
+	for _, r := range runs {
+		low, high = min(low, r.Value), max(high, r.Value)
+	}
+	var b strings.Builder
+	for _, r := range runs {
+		if slices.ContainsFunc(t.Changes, func(c store.Change) bool { return c.After[0].ID == r.ID }) {
+			b.WriteRune('│')
+		}
+		at := len(bars) / 2
+		if high > low {
+			at = min(int((r.Value-low)/(high-low)*float64(len(bars))), len(bars)-1)
+		}
+		b.WriteRune(bars[at])
+	}
+	return b.String()
+}
+
+// inUnitText is a value of a measure for people.
+func inUnitText(v float64, unit string) string {
+	switch unit {
+	case "µs":
+		return format.Micros(v)
+	case "µs/req":
+		return format.Micros(v) + " a request"
+	}
+	return format.Digits3(v) + " " + unit
+}
+
+func experimentList(all []store.Experiment) format.Table {
+	t := format.Table{{"folder", "started", "state", "trials", "different", "size", "gate"}}
+	for _, e := range all {
+		state := string(e.State)
+		if e.Quick {
+			state += ", --quick"
+		}
+		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state,
+			format.Count(int64(e.Trials)), fmt.Sprintf("%d of %d", e.Different, e.Compared),
+			format.Bytes(e.Size), e.Gate})
+	}
+	return t
+}

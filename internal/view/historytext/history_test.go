@@ -1,0 +1,82 @@
+package historytext
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/store"
+	"dyno/internal/view/format"
+)
+
+// Series of one URL and load are told apart by the least that does it.
+func TestSeriesLoad(t *testing.T) {
+	plan := func(change func(p *loadplan.Plan)) *loadplan.Plan {
+		p := loadplan.DefaultPlan()
+		p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/"}}}
+		change(&p)
+		return &p
+	}
+	header := func(values ...string) func(p *loadplan.Plan) {
+		return func(p *loadplan.Plan) {
+			for _, v := range values {
+				p.Requests[0].Header = append(p.Requests[0].Header, proto.Field{Name: "X", Value: v})
+			}
+		}
+	}
+	plain := plan(func(*loadplan.Plan) {})
+	longer := plan(func(p *loadplan.Plan) { p.Duration, p.Seed, p.Timeout = 7e9, 5, 1e9 })
+	x, xy := plan(header("1")), plan(header("1", "2"))
+	x10 := plan(func(p *loadplan.Plan) { header("1")(p); p.HTTP = "1.0" })
+	body := plan(func(p *loadplan.Plan) { header("1")(p); p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("b") })
+	alike := strings.Repeat("a", noteWidest)
+	long, other := plan(header(alike+"1")), plan(header(alike+"2"))
+	for _, test := range []struct {
+		asked  *loadplan.Plan
+		others []*loadplan.Plan
+		want   string
+	}{
+		{nil, nil, ""},
+		{plain, nil, ""},
+		{plain, []*loadplan.Plan{x}, ""},
+		{x, []*loadplan.Plan{plain}, ", -H 'X: 1'"},
+		{xy, []*loadplan.Plan{x}, ", -H 'X: 2'"},
+		{xy, []*loadplan.Plan{x, plain}, ", -H 'X: 2'"},
+		{x, []*loadplan.Plan{xy, plain}, ", -H 'X: 1'"},
+		{x10, []*loadplan.Plan{plain, xy}, ", --http 1.0"},
+		{body, []*loadplan.Plan{plain, x}, ", -b b"},
+		{long, []*loadplan.Plan{other}, ", plan abcdef"},      // they differ in what is not shown
+		{longer, []*loadplan.Plan{x, plain}, ", plan abcdef"}, // files, or a body that is not kept
+	} {
+		series := store.Series{Plan: "abcdef", Asked: test.asked, Others: test.others,
+			Newest: store.Entry{Model: "open", Connections: 2, Offered: 100}}
+		if got, want := SeriesLoad(series), "open, 100/s, 2 connections"+test.want; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	of := store.Series{Newest: store.Entry{Model: "closed", Connections: 1, Fleet: "a, b"}}
+	if got := SeriesLoad(of); got != "closed, 1 connection, fleet of a, b" {
+		t.Error(got)
+	}
+}
+
+// A run that is a part of one is marked, and nothing that was stored is obeyed by a terminal.
+func TestHistoryMarksParts(t *testing.T) {
+	var b strings.Builder
+	h := store.History{Entries: []store.Entry{
+		{ID: "1", Verdict: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
+		{ID: "2", Verdict: "suspect", Partial: "interrupted"},
+		{ID: "3", Verdict: "ok"}}}
+	if err := Write(&b, h, format.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"suspect    LOST agent b·[2J ", "suspect    interrupted        0 B\n", " ok                            0 B\n", " ·[31mred"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), "ok, ") {
+		t.Errorf("%q", b.String())
+	}
+}

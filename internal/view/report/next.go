@@ -1,0 +1,116 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/result"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
+)
+
+// nextStep is one concrete step after a run.
+func nextStep(r *result.Result, a answer.Answer) answer.Step {
+	p := r.Plan
+	step := func(says, command string) answer.Step {
+		return answer.Step{Says: says, Command: command}
+	}
+	again := func(says string) answer.Step { // the plan as it is changed
+		changed := *r
+		changed.Plan = p
+		s := RunSentences(&changed)
+		return step(withLost(says, s.Lost), s.Command)
+	}
+	switch {
+	case r.Requests.Sent == 0 && r.Refused() > 0:
+		return step("mend the values: none fits where its hole stands", "")
+	case r.Answers() == 0 && len(r.Status) == 0:
+		return step("check that the server runs and answers at this address", askCommand(p))
+	case failedShare(r) >= failingShare && r.Fleet != nil:
+		return step("see how one request is answered: agents keep no answers", askCommand(p))
+	case failedShare(r) >= failingShare || haveFailed(r):
+		s := again("see requests that failed, with their answers")
+		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
+		return s
+	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
+		p.Threads = r.Host.CPUs
+		return again("give the generator all CPUs")
+	case r.Generator.Bound() == result.Limit:
+		return step("load from several machines, or compare CPU per request in an experiment",
+			"dyno help fleet up")
+	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
+		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
+		return again("measure for longer: ten seconds")
+	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
+		return again("repeat it when nothing else is at work on this machine")
+	case MissedObjectives(r.Objectives) != "":
+		return findStep(r, "find the rate that meets the objective", r.Objectives)
+	case r.Model != result.OpenLoop:
+		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
+			"not show", nil)
+	}
+	return step("measure it several times in an experiment, which shows how much it varies",
+		"dyno lab init experiment.yaml")
+}
+
+// withLost is a step with what its command lacks.
+func withLost(says, lost string) string {
+	if lost == "" {
+		return says
+	}
+	return says + " (not in the command: " + lost + ")"
+}
+
+// askCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
+// other schemes.
+func askCommand(p loadplan.Plan) string {
+	url := p.Target.URL
+	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
+	case h2c:
+		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
+	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
+		command := "dyno run -n 1 -c 1 -v "
+		if p.HTTP == "3" {
+			command += "--http 3 "
+		}
+		return command + format.ShellQuote(url)
+	}
+	return "curl -v " + format.ShellQuote(url)
+}
+
+// findStep searches for the rate that meets objectives, with the same load; without any for one at
+// which p99 stays below ten times the p50 of this run. An objective that is easier to meet the
+// higher the rate has no such rate.
+func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
+	words := []string{"dyno", "find"}
+	for _, o := range all {
+		if !strings.Contains(o.Expr, ">") {
+			words = append(words, "--slo", format.ShellQuote(o.Expr))
+		}
+	}
+	if len(words) == 2 && r.Latency != nil {
+		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
+	}
+	if r.Fleet != nil {
+		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
+	}
+	watching, lost := watchFlags(r)
+	p := r.Plan
+	p.Rate, p.Requested, p.Duration, p.Warmup, p.Stages = 0, 0, 0, 0, nil
+	command, left := repeat.Command(p, append(words, watching...)...)
+	if left != "" {
+		lost = append(lost, left)
+	}
+	return answer.Step{Says: withLost(says, strings.Join(lost, "; ")), Command: command}
+}
+
+// roundTime is a time of so many µs, to one digit and no less than 1 ms, as an objective has it.
+func roundTime(us float64) string {
+	ms := max(us/1e3, 1)
+	scale := math.Pow(10, math.Floor(math.Log10(ms)))
+	return strconv.FormatFloat(math.Ceil(ms/scale)*scale, 'f', -1, 64) + "ms"
+}
