@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,14 +19,15 @@ import (
 // The scripts of the shells ask dyno itself, by the hidden verb complete, for completions of a
 // command line. So all shells give the same answers, and scripts never become outdated. Each line
 // of the output is a candidate, a tab and a description; or wantFiles, where a file name can
-// follow.
+// follow, and behind it the endings of names that are offered, as " .hurl .lua" (none: all names).
+// Folders are always offered.
 const wantFiles = ":files"
 
 // bashScript does not need the package bash-completion, and works in the bash of macOS. bash splits
 // COMP_WORDS also at =, : and @, so the script joins what no blank separates. For a candidate bash
 // expects only the part after the last split, which $2 begins with.
 const bashScript = `_dyno() {
-  local line file rest=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME} i n=0
+  local line file ends rest=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME} i n=0
   local -a words=("")
   for ((i = 0; i <= COMP_CWORD; i++)); do
     if [[ $rest == [[:blank:]]* ]]; then
@@ -37,10 +39,13 @@ const bashScript = `_dyno() {
   done
   COMPREPLY=()
   while IFS= read -r line; do
-    if [ "$line" = ` + wantFiles + ` ]; then
+    if [[ $line == ` + wantFiles + `* ]]; then
+      ends=${line#` + wantFiles + `}
       compopt -o filenames 2>/dev/null
       while IFS= read -r file; do
-        COMPREPLY+=("${2%"${2#@}"}$file")
+        if [[ -z $ends || " $ends " == *" .${file##*.} "* || -d ${file/#\~/$HOME} ]]; then
+          COMPREPLY+=("${2%"${2#@}"}$file")
+        fi
       done < <(compgen -f -- "${2#@}")
     else
       line=${line%%$'\t'*}
@@ -53,11 +58,11 @@ complete -F _dyno dyno
 
 const zshScript = `#compdef dyno
 _dyno() {
-  local line files=
+  local line files= ends=
   local -a all
   for line in "${(@f)$(${~words[1]} complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    if [[ $line == ` + wantFiles + ` ]]; then
-      files=yes
+    if [[ $line == ` + wantFiles + `* ]]; then
+      files=yes ends=${(j:|:)${=line#` + wantFiles + `}#.}
     elif [[ $line == *$'\t'* ]]; then
       all+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
     elif [[ -n $line ]]; then
@@ -67,7 +72,11 @@ _dyno() {
   (( $#all )) && _describe 'dyno' all
   if [[ -n $files ]]; then
     [[ $PREFIX != --*=* ]] || compset -P '*='
-    _files
+    if [[ -n $ends ]]; then
+      _files -g "*.($ends)(-.)"
+    else
+      _files
+    fi
   fi
 }
 if [[ $funcstack[1] == _dyno ]]; then
@@ -82,10 +91,15 @@ const fishScript = `function __dyno_complete
   set -l words (commandline -opc)
   set -l current (commandline -ct)
   for line in ($words[1] complete $words[2..] "$current" 2>/dev/null)
-    if test "$line" = ` + wantFiles + `
+    if string match -q -- '` + wantFiles + `*' $line
+      set -l ends (string split -n ' ' -- $line)[2..]
       set -l flag (string match -r -- '^--[^=]*=' $current)
       for file in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' $current))
-        echo "$flag$file"
+        set -l name (string replace -r -- '\t.*' '' $file)
+        set -l end (string match -r -- '\.[^.]*$' $name)
+        if test (count $ends) = 0; or string match -q -- '*/' $name; or contains -- "$end" $ends
+          echo "$flag$file"
+        end
       end
     else
       echo $line
@@ -121,8 +135,8 @@ func completeWord(s streams, args []string) int {
 	for _, c := range all {
 		fmt.Fprintln(&b, strings.TrimRight(c.word+"\t"+firstLine(c.does), "\t"))
 	}
-	if files {
-		fmt.Fprintln(&b, wantFiles)
+	if files.possible {
+		fmt.Fprintln(&b, strings.Join(append([]string{wantFiles}, files.endings...), " "))
 	}
 	return s.printText(b.String())
 }
@@ -132,18 +146,40 @@ func firstLine(s string) string {
 	return line
 }
 
-// candidates are the completions of the last of args, and whether a file name is possible.
-func candidates(args []string) (all []candidate, files bool) {
+// A fileChoice is whether a file name is possible, and with which endings: none means any.
+type fileChoice struct {
+	possible bool
+	endings  []string // as ".lua"
+}
+
+// namedEndings finds the endings of names in a synopsis, as in FILE.hurl...|FILE.lua.
+var namedEndings = regexp.MustCompile(`FILE(\.[a-z]+)?`)
+
+// filesIn is what file names a synopsis wants. One of its names without an ending allows any file.
+func filesIn(synopsis string) (f fileChoice) {
+	anything := strings.Contains(synopsis, "DIR") || strings.Contains(synopsis, "PATH")
+	for _, m := range namedEndings.FindAllStringSubmatch(synopsis, -1) {
+		f.possible, anything = true, anything || m[1] == ""
+		f.endings = append(f.endings, m[1])
+	}
+	if anything {
+		return fileChoice{possible: true}
+	}
+	return f
+}
+
+// candidates are the completions of the last of args, and what file names are possible.
+func candidates(args []string) (all []candidate, files fileChoice) {
 	before, current := args[:len(args)-1], args[len(args)-1]
 	v, rest, whole := splitVerb(before)
 	if !whole && !strings.HasPrefix(current, "-") {
 		all = verbsAfter(before)
 		if v.name == "" {
-			return withPrefix(all, "", current), false
+			return withPrefix(all, "", current), files
 		}
 	}
 	if v.name == "" {
-		return nil, false
+		return nil, files
 	}
 	flag, value, joined := strings.Cut(current, "=")
 	switch o, open := pendingFlag(v, rest); {
@@ -155,7 +191,7 @@ func candidates(args []string) (all []candidate, files bool) {
 		words, files := valuesOf(o)
 		return withPrefix(words, flag+"=", value), files
 	case strings.HasPrefix(current, "-"):
-		return withPrefix(flagsOf(v), "", current), false
+		return withPrefix(flagsOf(v), "", current), files
 	}
 	words, files := operandValues(v, rest)
 	return withPrefix(append(all, words...), "", current), files
@@ -251,8 +287,8 @@ func findFlag(v verb, name string) (option, bool) {
 	return option{}, false
 }
 
-// valuesOf are the values that a flag can have, and whether file names are among them.
-func valuesOf(o option) (all []candidate, files bool) {
+// valuesOf are the values that a flag can have, and what file names are among them.
+func valuesOf(o option) (all []candidate, files fileChoice) {
 	known := map[string]string{"arrival": "constant poisson", "ring": "auto epoll uring portable",
 		"http": "auto 1.0 1.1 2 3", "reconnect": "never always", "tls-min": "1.0 1.1 1.2 1.3",
 		"tls-max": "1.0 1.1 1.2 1.3", "on-agent-loss": "abort continue rebalance",
@@ -272,22 +308,19 @@ func valuesOf(o option) (all []candidate, files bool) {
 			all = append(all, candidate{word: w})
 		}
 	}
-	files = strings.Contains(o.value, "FILE") || strings.Contains(o.value, "DIR") ||
-		strings.Contains(o.value, "PATH")
-	return all, files
+	return all, filesIn(o.value)
 }
 
 // operandValues are the words that a verb accepts, according to its synopsis.
-func operandValues(v verb, before []string) (all []candidate, files bool) {
-	takes := func(word string) bool { return strings.Contains(v.args, word) }
+func operandValues(v verb, before []string) (all []candidate, files fileChoice) {
 	switch v.name {
 	case "completion", "schema":
 		for w := range strings.SplitSeq(v.args, "|") {
 			all = append(all, candidate{word: w})
 		}
-		return all, false
+		return all, files
 	case "help":
-		return verbsAfter(before), false
+		return verbsAfter(before), files
 	case "lab run":
 		for _, l := range experiment.Shipped() {
 			all = append(all, candidate{l.Name, l.Description})
@@ -297,7 +330,11 @@ func operandValues(v verb, before []string) (all []candidate, files bool) {
 	case "chart", "export", "history rm":
 		all = append(storedIDs(), storedExperiments()...)
 	}
-	return all, takes("FILE") || takes("DIR") || takes("RESULT") || v.name == "compare"
+	files = filesIn(v.args)
+	if strings.Contains(v.args, "RESULT") || v.name == "compare" {
+		files = fileChoice{possible: true}
+	}
+	return all, files
 }
 
 // storedIDs are the IDs of all stored results, newest first, from file names only.

@@ -123,7 +123,7 @@ func (f *runFlags) requestGroup() group {
 			"method, url, headers, body, weight, name, timeout, at_s, expect_body,\n" +
 			"expect_header",
 			setText(&f.requestsFile)},
-		{"script", "", "FILE", "a script in Lua with wrk's API makes the requests; its arguments\n" +
+		{"script", "", "FILE.lua", "a script in Lua with wrk's API makes the requests; its arguments\n" +
 			"follow the URL and --", setText(&f.script.file)},
 		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
 			f.filling.flagVariable},

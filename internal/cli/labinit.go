@@ -19,14 +19,17 @@ import (
 // initFlags is the command line of dyno lab init.
 type initFlags struct {
 	helpFlag
-	hurl string
-	from string
+	hurl   string
+	script string
+	from   string
 }
 
 func (f *initFlags) groups() []group {
 	return []group{{"", []option{
 		{"from", "", "DIR", "the experiment that follows the screening in this folder", setText(&f.from)},
 		{"hurl", "", "FILE.hurl", "an experiment that runs this Hurl file", setText(&f.hurl)},
+		{"script", "", "FILE.lua", "an experiment that runs this script; its arguments follow --",
+			setText(&f.script)},
 		{"help", "h", "", "this", setSwitch(&f.help)}}}}
 }
 
@@ -37,12 +40,18 @@ func labInit(s streams, args []string) int {
 	if f.help {
 		return s.printHelp("lab init")
 	}
-	if faults := append(p.faults, p.extraWords(1)...); len(faults) > 0 {
-		return s.refuseFlags("lab init", faults)
+	var scriptArgs []string
+	if f.script != "" {
+		n := len(p.words) - p.after
+		scriptArgs, p.words, p.after = p.words[n:], p.words[:n], 0
 	}
-	if f.from != "" && f.hurl != "" {
-		return s.refuseFlags("lab init", []error{errors.New("--from and --hurl: each writes another " +
-			"experiment; give one")})
+	faults := append(p.faults, p.extraWords(1)...)
+	if given := f.kinds(); len(given) > 1 {
+		faults = append(faults, fmt.Errorf("%s: each writes another experiment; give one",
+			strings.Join(given, " and ")))
+	}
+	if len(faults) > 0 {
+		return s.refuseFlags("lab init", faults)
 	}
 	if f.from != "" {
 		return s.initFollowUp(f.from, p.words)
@@ -52,13 +61,29 @@ func labInit(s streams, args []string) int {
 		name = p.words[0]
 	}
 	text := experiment.Starter()
-	if f.hurl != "" {
+	switch {
+	case f.hurl != "":
 		var err error
-		if text, err = hurlStarter(name, f.hurl); err != nil {
-			return s.refuseFlags("lab init", joinedErrors(err))
-		}
+		text, err = hurlStarter(name, f.hurl)
+		faults = joinedErrors(err)
+	case f.script != "":
+		text, faults = scriptStarter(name, f.script, scriptArgs)
+	}
+	if len(faults) > 0 {
+		return s.refuseFlags("lab init", faults)
 	}
 	return s.writeExperiment(name, text)
+}
+
+// kinds are the flags given that say which experiment is written.
+func (f *initFlags) kinds() (given []string) {
+	for _, one := range []struct{ flag, value string }{{"--from", f.from}, {"--hurl", f.hurl},
+		{"--script", f.script}} {
+		if one.value != "" {
+			given = append(given, one.flag)
+		}
+	}
+	return given
 }
 
 // writeExperiment writes a new experiment file, and says what to do with it.
@@ -128,12 +153,30 @@ func hurlStarter(name, hurlFile string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	hurlFile, err = besideExperiment(name, hurlFile)
+	return experiment.HurlStarter(hurlFile, m.Unknowns()), err
+}
+
+// scriptStarter is an experiment file of that name to begin with, which runs a script with these
+// arguments. It compiles the script, whose functions setup and init run.
+func scriptStarter(name, script string, args []string) (text []byte, faults []error) {
+	f := newScenarioFlags()
+	f.script.file, f.script.args = script, args
+	if faults = f.readScript(parsed{words: []string{unloadedURL}}); len(faults) > 0 {
+		return nil, faults
+	}
+	script, err := besideExperiment(name, script)
+	return experiment.ScriptStarter(script, args), joinedErrors(err)
+}
+
+// besideExperiment is a file as the experiment file of that name has it: relative to its folder.
+func besideExperiment(name, file string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(name))
 	if err == nil {
-		hurlFile, err = filepath.Abs(hurlFile)
+		file, err = filepath.Abs(file)
 	}
 	if err == nil {
-		hurlFile, err = filepath.Rel(from, hurlFile)
+		file, err = filepath.Rel(from, file)
 	}
-	return experiment.HurlStarter(filepath.ToSlash(hurlFile), m.Unknowns()), err
+	return filepath.ToSlash(file), err
 }

@@ -50,7 +50,7 @@ func wrkFlags() []peerFlag {
 		{"c connections", "N", "connections, of all threads together (10)", setConnections},
 		{"d duration", "T", "how long (10s)", setPeerDuration},
 		{"t threads", "N", "threads (2)", setThreads},
-		{"s script", "S", "a script in Lua", same("--script")},
+		{"s script", "FILE.lua", "a script in Lua", same("--script")},
 		{"H header", "H", "a header; may be repeated", same("-H")},
 		{"L latency", "", "print the distribution of latency", setDetail},
 		{"T timeout", "T", "for a request (2s)", same("--timeout")},

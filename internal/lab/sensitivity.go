@@ -1,6 +1,10 @@
 package lab
 
-import "dyno/internal/stats"
+import (
+	"strings"
+
+	"dyno/internal/stats"
+)
 
 // A Sensitivity is how much the choice of generator moves a cell: the baseline at the first level,
 // measured again with other settings of the generator.
@@ -12,6 +16,7 @@ type Sensitivity struct {
 	Skipped  []string           `json:"skipped,omitempty"` // what was not tried, with the reason
 	Matters  bool               `json:"matters"`           // one moves it by more than the margin
 	Sentence string             `json:"sentence"`
+	Trials   []TrialSummary     `json:"trials,omitempty"` // in the order in which they ran
 }
 
 // A SensitiveSetting is one setting, with the ratio to what the experiment asks for. The intervals
@@ -31,6 +36,11 @@ const AsAsked = "as asked"
 
 // SettingArm is the name of an arm with a setting of the generator.
 func SettingArm(arm, setting string) string { return arm + " [" + setting + "]" }
+
+// SettingOf is the setting of the generator in the name of an arm.
+func (s *Sensitivity) SettingOf(arm string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(arm, s.Arm+" ["), "]")
+}
 
 // TriesGenerator reports whether a trial belongs to the sensitivity, and not to the comparisons.
 func (s Slot) TriesGenerator() bool { return s.Round >= SensitivityRound }

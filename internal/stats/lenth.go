@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -28,8 +29,7 @@ func JudgeUnreplicated(x, scale []float64, margins []Margin) []Judgement {
 	for i := range x {
 		sizes[i] = math.Abs(x[i]) / scale[i]
 	}
-	pse := pseudoError(sizes)
-	reach := studentT((1+math.Pow(confidence, 1/m))/2, max(m/3, 1)) * pse
+	pse, _, reach := lenthMargins(sizes)
 	all := make([]Judgement, len(x))
 	for i := range x {
 		v := Interval{x[i] - reach*scale[i], x[i], x[i] + reach*scale[i], confidence}
@@ -63,6 +63,52 @@ func pseudoError(sizes []float64) float64 {
 		return first
 	}
 	return 1.5 * Median(small)
+}
+
+// lenthMargins are the pseudo standard error of effects of these sizes, the margin of error of one
+// of them alone, and that of all together, at 95 %.
+func lenthMargins(sizes []float64) (pse, alone, together float64) {
+	m := float64(len(sizes))
+	pse, df := pseudoError(sizes), max(m/3, 1)
+	alone = studentT((1+confidence)/2, df) * pse
+	return pse, alone, studentT((1+math.Pow(confidence, 1/m))/2, df) * pse
+}
+
+// A HalfNormal is a half-normal plot: sizes of effects over the quantiles that noise alone would
+// give them. Noise lies on a line through 0 whose slope is its standard error; a real effect lies
+// far off it.
+//
+// The quantile of the i-th smallest of m is that of |z|, where z is a standard normal variable, at
+// (i − 1/2)/m: Daniel, "Use of half-normal plots in interpreting factorial two-level experiments",
+// Technometrics 1 (1959). The margins are Lenth's, as in JudgeUnreplicated; all three are 0 where
+// the effects are too few, or too much alike, to tell noise by.
+type HalfNormal struct {
+	Quantiles   []float64 // of each effect, above 0, in the order of the effects
+	PseudoError float64   // Lenth's PSE, in the unit of the effects
+	Alone       float64   // ME: noise alone goes beyond it with 5 % for each effect
+	Together    float64   // SME: noise alone goes beyond it anywhere with 5 %
+}
+
+// HalfNormalOf is the half-normal plot of effects of these sizes, which are not negative and have
+// the same standard error.
+func HalfNormalOf(sizes []float64) HalfNormal {
+	m := len(sizes)
+	order := make([]int, m)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
+	h := HalfNormal{Quantiles: make([]float64, m)}
+	for rank, i := range order {
+		h.Quantiles[i] = math.Sqrt2 * math.Erfinv((float64(rank)+0.5)/float64(m))
+	}
+	if m < fewestEffects {
+		return h
+	}
+	if pse, alone, together := lenthMargins(sizes); pse >= leastError {
+		h.PseudoError, h.Alone, h.Together = pse, alone, together
+	}
+	return h
 }
 
 // tailsOfT is the probability that Student's t with df degrees of freedom is farther from 0 than t.

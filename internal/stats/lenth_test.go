@@ -86,3 +86,56 @@ func TestJudgeUnreplicatedOfLittle(t *testing.T) {
 		}
 	}
 }
+
+// The quantiles of seven effects are those of |z| at 1/14, 3/14 … 13/14, which the distribution
+// function erf(q/√2) shows. Of sizes 1 to 7 the PSE is 6, and the margins are its multiples by
+// Student's t with 7/3 degrees of freedom; with 15 effects that is 2.571 and 5 degrees (tables have
+// it).
+func TestHalfNormal(t *testing.T) {
+	h := HalfNormalOf([]float64{7, 1, 6, 2, 5, 3, 4})
+	for i, rank := range []float64{7, 1, 6, 2, 5, 3, 4} {
+		if below := math.Erf(h.Quantiles[i] / math.Sqrt2); math.Abs(below-(rank-0.5)/7) > 1e-12 {
+			t.Errorf("the quantile of effect %d is %v, below which lies %v", i, h.Quantiles[i], below)
+		}
+	}
+	if math.Abs(h.Quantiles[6]-0.6745) > 1e-4 { // the median of |z|
+		t.Errorf("the quantile of the median is %v", h.Quantiles[6])
+	}
+	alone, together := tailsOfT(h.Alone/6, 7.0/3), tailsOfT(h.Together/6, 7.0/3)
+	if h.PseudoError != 6 || math.Abs(alone-0.05) > 1e-9 ||
+		math.Abs(together-(1-math.Pow(0.95, 1.0/7))) > 1e-9 {
+		t.Errorf("PSE %v, %v beyond ME, %v beyond SME", h.PseudoError, alone, together)
+	}
+	ones := make([]float64, 15)
+	for i := range ones {
+		ones[i] = 1
+	}
+	if h := HalfNormalOf(ones); math.Abs(h.Alone/h.PseudoError-2.571) > 5e-4 {
+		t.Errorf("ME is %v PSE", h.Alone/h.PseudoError)
+	}
+	for _, sizes := range [][]float64{nil, {1, 2, 3}, {0, 0, 0, 0, 0, 0, 1}} {
+		if h := HalfNormalOf(sizes); h.Alone != 0 || h.Together != 0 || len(h.Quantiles) != len(sizes) {
+			t.Errorf("%v: %+v", sizes, h)
+		}
+	}
+}
+
+// Beyond the simultaneous margin lies exactly what JudgeUnreplicated calls shown.
+func TestHalfNormalAgreesWithTheJudgement(t *testing.T) {
+	random := rand.New(rand.NewPCG(24, 2))
+	for range 200 {
+		all := unreplicated(random, map[int]float64{0: 0.1, 3: -0.1, 9: 0.2})
+		sizes := make([]float64, len(all))
+		for i, j := range all {
+			if sizes[i] = math.Abs(math.Log(j.Ratio.Estimate)); i >= 8 {
+				sizes[i] /= 2
+			}
+		}
+		h := HalfNormalOf(sizes)
+		for i, j := range all {
+			if beyond := sizes[i] > h.Together; beyond != (j.Adjusted <= 0.05) {
+				t.Fatalf("effect %d of %v, SME %v: %+v", i, sizes[i], h.Together, j)
+			}
+		}
+	}
+}

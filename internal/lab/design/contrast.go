@@ -26,6 +26,9 @@ type Contrast struct {
 	Aliases []string
 }
 
+// AliasSeparator stands between the names of aliases in a text.
+const AliasSeparator = ", or "
+
 // A Pair is two variants by name.
 type Pair struct {
 	Variant, Baseline string

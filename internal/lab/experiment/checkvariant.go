@@ -214,7 +214,8 @@ func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 		}
 	}
 	check(at+".url", d.URL)
-	c.checkSpoken(at+".url", trial.renderText(d.URL))
+	c.checkOwnHTTP(at+".http", d)
+	c.checkSpoken(at+".url", d, trial.renderText(d.URL))
 	c.checkOtherPath(at, d, trial.renderText(d.URL))
 	c.checkReachable(at, d)
 	check(at+".pprof", d.PProf)
@@ -255,10 +256,34 @@ func (c *checker) checkReachable(at string, d Definition) {
 	}
 }
 
-// checkSpoken checks that the levels' protocol can be spoken at a variant's URL.
-func (c *checker) checkSpoken(at, s string) {
+// checkOwnHTTP checks a variant's own version of HTTP against what levels say.
+func (c *checker) checkOwnHTTP(at string, d Definition) {
+	if d.HTTP == "" {
+		return
+	}
+	c.addKeyFaultIf(d.Generator != nil, at, "the variant's generator is not told of it; leave it out")
+	for i, l := range c.Levels {
+		switch {
+		case l.HTTP != HTTPAuto:
+			c.addKeyFaultIf(true, at, "levels[%d] says %s for all variants; leave one of the two out", i,
+				l.HTTP)
+			return
+		case l.Pipeline > 1 && d.HTTP != HTTP11:
+			c.addKeyFaultIf(true, at, "HTTP/%s has no pipelining, which levels[%d] wants; change one of "+
+				"the two", d.HTTP, i)
+			return
+		}
+	}
+}
+
+// checkSpoken checks that the protocol of levels, or the variant's own, can be spoken at its URL.
+func (c *checker) checkSpoken(at string, d Definition, s string) {
 	scheme, _, found := strings.Cut(s, "://")
 	for i, l := range c.Levels {
+		wants := fmt.Sprintf("levels[%d] wants", i)
+		if d.HTTP != "" && l.HTTP == HTTPAuto {
+			l.HTTP, wants = d.HTTP, "the variant's http says"
+		}
 		speaks := l.HTTP == HTTPAuto
 		switch scheme {
 		case "https":
@@ -269,8 +294,8 @@ func (c *checker) checkSpoken(at, s string) {
 			speaks = speaks || l.HTTP == HTTP2
 		}
 		if found && c.isGiven(at) && !c.hasFault(at) && !speaks {
-			c.addFaultIf(true, at, "%s:// cannot be loaded over HTTP/%s, as levels[%d] wants; "+
-				"change one of the two", scheme, l.HTTP, i)
+			c.addFaultIf(true, at, "%s:// cannot be loaded over HTTP/%s, as %s; "+
+				"change one of the two", scheme, l.HTTP, wants)
 			return
 		}
 	}

@@ -12,6 +12,7 @@ type Definition struct {
 	Version     Command           `json:"version,omitempty"` // prints it, on its first line
 	Processes   []Process         `json:"processes,omitempty"`
 	URL         Template          `json:"url" required:"true"`
+	HTTP        string            `json:"http,omitempty" one:"1.0,1.1,2,3"` // "": the level's
 	PProf       Template          `json:"pprof,omitempty"`
 	Served      Template          `json:"served,omitempty"`    // URL of the server's own count
 	Generator   *Generator        `json:"generator,omitempty"` // nil: dyno

@@ -99,6 +99,14 @@ func (v Variant) Asked() Request {
 	return v.workload.Request
 }
 
+// LevelOf is a level as v is loaded at it: with v's own version of HTTP, if it has one.
+func (v Variant) LevelOf(l Level) Level {
+	if v.HTTP != "" {
+		l.HTTP = v.HTTP
+	}
+	return l
+}
+
 // Expected is the expected answer of v: its own, or the workload's, which also supplies the
 // statuses that its own leaves out.
 func (v Variant) Expected() Expect {

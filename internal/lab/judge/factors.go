@@ -37,7 +37,7 @@ func (q scope) contrastsByMeasure(cells byCell, m lab.Measure, level string,
 		}
 		p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Variant: c.Name,
 			Baseline: c.Baseline, Better: m.Better, Effect: lab.Effect{
-				Factor: c.Factor, With: c.With, Aliases: strings.Join(c.Aliases, ", or ")}},
+				Factor: c.Factor, With: c.With, Aliases: strings.Join(c.Aliases, design.AliasSeparator)}},
 			margin: stats.Margin{Practical: q.margin, Floor: floor / math.Sqrt(n)}}
 		for _, round := range cells.roundNumbers() {
 			p.addRound(cells, m, round, c.Pairs)

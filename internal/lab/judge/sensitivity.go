@@ -24,6 +24,9 @@ func sensitivityOf(r *lab.Record, trials []*lab.Trial) *lab.Sensitivity {
 		s.Skipped = r.Sensitive.Skipped
 	}
 	s.Arm, _, _ = strings.Cut(trials[0].Arm, " [")
+	for _, t := range trials {
+		s.Trials = append(s.Trials, t.Summary())
+	}
 	for _, l := range r.Experiment.Levels {
 		if l.Name == s.Level && l.IsOpen() {
 			s.Metric = "p50"
@@ -54,8 +57,8 @@ func settingRows(s *lab.Sensitivity, trials []*lab.Trial) (rows [][]float64) {
 		if len(p.logs) == 0 {
 			continue
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(t.Arm, s.Arm+" ["), "]")
-		s.Settings = append(s.Settings, lab.SensitiveSetting{Name: name, Trials: len(p.logs)})
+		s.Settings = append(s.Settings, lab.SensitiveSetting{Name: s.SettingOf(t.Arm),
+			Trials: len(p.logs)})
 		rows = append(rows, p.row)
 	}
 	return rows

@@ -75,6 +75,10 @@ func TestSensitivity(t *testing.T) {
 	if len(r.Trials) != 0 || len(r.Verdicts) != 0 || len(r.Sensitive.Skipped) != 1 || r.SpentS != 0 {
 		t.Errorf("settings of the generator are compared as variants: %+v", r.Findings)
 	}
+	if n := len(r.Sensitive.Trials); n != 24 || r.Sensitive.Trials[0].Values["throughput"] == 0 ||
+		r.Sensitive.SettingOf(r.Sensitive.Trials[3].Arm) != "wrk" {
+		t.Errorf("%d trials are listed: %+v", n, r.Sensitive.Trials)
+	}
 	if !strings.Contains(strings.Join(r.Cautions, "\n"), r.Sensitive.Sentence) {
 		t.Errorf("%q does not say %q", r.Cautions, r.Sensitive.Sentence)
 	}

@@ -49,7 +49,8 @@ func (r *running) measureCeilings(ctx context.Context) {
 func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
 	none := func(v experiment.Variant) bool {
 		scheme, _, _ := strings.Cut(string(v.URL), "://")
-		return v.Generator != nil || scheme == "h2c" || strings.HasPrefix(scheme, "fcgi")
+		return v.Generator != nil || scheme == "h2c" || strings.HasPrefix(scheme, "fcgi") ||
+			v.HTTP == experiment.HTTP2 || v.HTTP == experiment.HTTP3
 	}
 	if slices.ContainsFunc(all, none) {
 		return nil

@@ -44,7 +44,7 @@ func answering(t *testing.T, scheme, body string) string {
 }
 
 // checked is an experiment of servers that run already, up to the end of its check. It returns the
-// plans of its loads by the URL's scheme.
+// plans of its loads by the URL's scheme, and "http 2" of HTTP/2 at an http URL.
 func checked(t *testing.T, more string, urls ...string) (*lab.Record, map[string]loadplan.Plan, error) {
 	t.Helper()
 	b := newTestBench(t)
@@ -60,6 +60,9 @@ func checked(t *testing.T, more string, urls ...string) (*lab.Record, map[string
 	plans := map[string]loadplan.Plan{}
 	l.Load = func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
 		scheme, _, _ := strings.Cut(p.Target.URL, "://")
+		if scheme == "http" && p.OnlyHTTP2() {
+			scheme = "http 2"
+		}
 		plans[scheme] = p
 		return b.load(ctx, p, each)
 	}
@@ -134,6 +137,30 @@ func TestCheckAcrossProtocols(t *testing.T) {
 	r, plans, err := checked(t, "fairness: {allow: [server, date, version]}\n", urls...)
 	if err != nil || len(plans) != 2 || len(r.Fairness.Violations()) != 0 {
 		t.Errorf("%v, %d plans, %+v", err, len(plans), r.Fairness)
+	}
+}
+
+// A variant has a version of HTTP of its own, in the check as in its loads; the other has the level's.
+func TestCheckOfOwnHTTP(t *testing.T) {
+	t.Parallel()
+	url := answering(t, "http", "Hello World\n")
+	own := url + "', http: '2"
+	_, _, err := checked(t, "", url, own)
+	if !errors.Is(err, ErrNothingLeft) || !strings.Contains(err.Error(),
+		"version is HTTP/2 where v0 has HTTP/1.1") {
+		t.Errorf("%v", err)
+	}
+	r, plans, err := checked(t, "fairness: {allow: [server, date, version]}\n", url, own)
+	if err != nil || len(r.Fairness.Violations()) != 0 || len(plans) != 2 {
+		t.Fatalf("%v, %d plans, %+v", err, len(plans), r.Fairness)
+	}
+	if one := plans["http"]; one.OnlyHTTP2() || len(r.Ceilings) != 0 {
+		t.Errorf("the first is loaded over HTTP/%s; ceilings %v", one.HTTP, r.Ceilings)
+	}
+	for _, trial := range r.Trials {
+		if trial.Failure != nil {
+			t.Errorf("%+v", trial.Failure)
+		}
 	}
 }
 

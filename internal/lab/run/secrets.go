@@ -207,7 +207,7 @@ func (c concealer) within(v reflect.Value) {
 func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (made,
 	kept loadplan.Plan,
 	err error) {
-	w := r.workload(a)
+	w, l := r.workload(a), a.variant.LevelOf(l)
 	real := w
 	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
 		return made, kept, err

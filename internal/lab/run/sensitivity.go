@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -135,7 +136,7 @@ func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why string) {
 		return nil, "it is not installed"
 	case a.variant.Served == "":
 		return nil, "the variant has no served:, by which other generators are judged"
-	case l.IsOpen() || l.Pipeline > 1 || l.Reconnect > 0:
+	case l.IsOpen() || l.Pipeline > 1 || l.Reconnect > 0 || !wrkSpeaks(a.variant, l):
 		return nil, "it has no such load"
 	case !plain:
 		return nil, "the workload is more than a GET of url"
@@ -149,6 +150,15 @@ func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why string) {
 			experiment.Template(a.variant.URL)}}
 	wrk.variant.Served = ""
 	return wrk, ""
+}
+
+// wrkSpeaks reports whether wrk, which knows HTTP/1.1 over TCP alone, speaks the protocol of a
+// variant at a level.
+func wrkSpeaks(v experiment.Variant, l experiment.Level) bool {
+	scheme, _, _ := strings.Cut(string(v.URL), "://")
+	version := v.LevelOf(l).HTTP
+	return (version == experiment.HTTPAuto || version == experiment.HTTP11) &&
+		(scheme == "http" || scheme == "https")
 }
 
 // sensitivityTime is how long the settings take, if five of them are tried.

@@ -339,6 +339,10 @@ func (s *sheet) drawMark(v View, m Mark) {
 			place := at(p)
 			s.dot(m.Shape, m.Ink, alpha, place[0], place[1], m.Width)
 		}
+	case Text:
+		for _, p := range m.Points {
+			s.label(m, at(p))
+		}
 	case Area:
 		var path [][2]float64
 		for _, p := range m.Points {
@@ -360,6 +364,16 @@ func (s *sheet) drawMark(v View, m Mark) {
 		}
 		s.stroke(m.Ink, alpha, m.Width, m.Dash, path)
 	}
+}
+
+// label writes the name of a mark beside a place, as much of it as has room in the field.
+func (s *sheet) label(m Mark, place [2]float64) {
+	x, room, before := place[0]+gap, s.right-place[0]-gap, 0.0
+	if m.Left {
+		x, room, before = place[0]-gap, place[0]-gap-s.left, 1
+	}
+	text := s.clip(s.faces.regular, textSmall, m.Name, room/widerFont)
+	s.write(s.faces.regular, textSmall, m.Ink, x, place[1]+4, before, text)
 }
 
 // dashes are those of lines in the page, web/src/chart.ts.

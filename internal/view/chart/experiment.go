@@ -25,6 +25,9 @@ func Experiment(p *page.ExperimentPayload) (all []View) {
 		all = append(all, e.forestView(i))
 	}
 	for i := range p.Levels {
+		all = append(all, e.halfNormalViews(i)...)
+	}
+	for i := range p.Levels {
 		all = append(all, e.spectrumView(i))
 	}
 	for i := range p.Levels {

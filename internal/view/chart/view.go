@@ -76,6 +76,7 @@ const (
 	Rect             // between each two points, which are opposite corners
 	Dot              // at each point
 	Area             // between the line of X, Y and that of X, Low
+	Text             // the mark's name, beside each point
 )
 
 // A Shape is that of a dot.
@@ -104,6 +105,7 @@ type Mark struct {
 	Width  float64 // of a line in px; the radius of a dot
 	Dash   int     // of a line: the number of its pattern
 	Shape  Shape   // of a dot
+	Left   bool    // of a text: it ends at the left of the point
 }
 
 // A Key is an entry of the legend.

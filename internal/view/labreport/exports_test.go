@@ -180,11 +180,12 @@ func TestExperimentJUnit(t *testing.T) {
 func TestExperimentCSV(t *testing.T) {
 	var b bytes.Buffer
 	r := servers()
+	r.Sensitive = tried()
 	if err := ExperimentCSV(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(rows) != 1+len(r.Trials) {
+	if err != nil || len(rows) != 1+len(r.Trials)+len(r.Sensitive.Trials) {
 		t.Fatal(len(rows), err)
 	}
 	at := func(row int, column string) string {
@@ -205,6 +206,43 @@ func TestExperimentCSV(t *testing.T) {
 	}
 	if at(2, "control") != "true" || at(4, "failure") != "start: it exited" {
 		t.Errorf("%q", rows[2:5])
+	}
+	last := len(rows) - 1
+	if at(last, "generator setting") != "2 threads instead of 4" || at(last, "throughput (req/s)") != "900" ||
+		at(3, "generator setting") != "" {
+		t.Errorf("%q", rows[last])
+	}
+}
+
+// tried is a sensitivity of which a setting has moved the cell.
+func tried() *lab.Sensitivity {
+	s := &lab.Sensitivity{Arm: "go", Level: "c10", Metric: "throughput", Matters: true,
+		Sentence: "the choice of generator moves throughput of go at c10 by 10 % [8, 12] (2 threads instead of 4)",
+		Settings: []lab.SensitiveSetting{{Name: "2 threads instead of 4", Trials: 1,
+			Ratio: stats.Interval{Low: 0.88, Estimate: 0.9, High: 0.92, Level: 0.96}}},
+		Skipped: []string{"wrk: it is not installed"}}
+	for i, setting := range []string{lab.AsAsked, "2 threads instead of 4"} {
+		s.Trials = append(s.Trials, lab.TrialSummary{ID: fmt.Sprint("s", i), Attempt: 1, Grade: []lab.Grade{lab.GradeA, lab.GradeB}[i],
+			Slot:   lab.Slot{Round: lab.SensitivityRound, Position: i + 1, Arm: lab.SettingArm("go", setting), Level: "c10"},
+			Values: map[string]float64{"throughput": 1000 - 100*float64(i)}})
+	}
+	return s
+}
+
+// The trials of settings of the generator are counted where the others are, and by themselves.
+func TestSensitivityInTheWholeReport(t *testing.T) {
+	var b bytes.Buffer
+	r := servers()
+	r.Sensitive = tried()
+	if err := WholeMarkdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 trials more tried settings of the generator.",
+		"Of 2 trials with settings of the generator 1 are of grade A, 1 of B, 0 of F.",
+		"| 2 threads instead of 4 | 0.900 |", r.Sensitive.Sentence} {
+		if !strings.Contains(strings.ReplaceAll(b.String(), `\`, ""), want) {
+			t.Errorf("the report does not say %q", want)
+		}
 	}
 }
 

@@ -159,9 +159,12 @@ func gradeSection(r *lab.Record) section {
 			}
 		}
 	}
-	out.text = append(out.text, fmt.Sprintf("Of %s %d are of grade A, %d of B, %d of F.",
-		format.Plural(int64(len(r.Trials)), "trial"), grades[lab.GradeA], grades[lab.GradeB],
-		grades[lab.GradeF]))
+	out.text = append(out.text, gradesText("Of "+format.Plural(int64(len(r.Trials)), "trial"), grades))
+	if s := r.Sensitive; s != nil && len(s.Trials) > 0 {
+		out.text = append(out.text, fmt.Sprintf("%s more tried settings of the generator. They count "+
+			"for nothing but the sensitivity to the generator.",
+			format.Plural(int64(len(s.Trials)), "trial")))
+	}
 	if len(order) == 0 {
 		return out
 	}
@@ -172,6 +175,12 @@ func gradeSection(r *lab.Record) section {
 			format.Clip(format.PlainLine(example[kind]), 300)})
 	}
 	return out
+}
+
+// gradesText says how many trials have which grade, after a beginning as "Of 12 trials".
+func gradesText(of string, grades map[lab.Grade]int) string {
+	return fmt.Sprintf("%s %d are of grade A, %d of B, %d of F.", of, grades[lab.GradeA],
+		grades[lab.GradeB], grades[lab.GradeF])
 }
 
 // publishedSection sets published figures beside ours.

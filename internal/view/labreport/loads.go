@@ -110,6 +110,14 @@ func sensitivitySection(r *lab.Record) section {
 	for _, why := range s.Skipped {
 		out.text = append(out.text, "Not tried: "+format.PlainLine(why)+".")
 	}
+	if len(s.Trials) > 0 {
+		grades := map[lab.Grade]int{}
+		for _, t := range s.Trials {
+			grades[t.Grade]++
+		}
+		out.text = append(out.text, gradesText(fmt.Sprintf("Of %s with settings of the generator",
+			format.Plural(int64(len(s.Trials)), "trial")), grades))
+	}
 	if len(out.table) == 1 {
 		out.table = nil
 	}

@@ -24,8 +24,9 @@ func TrialLine(t *lab.Trial) string {
 	return s
 }
 
-// ExperimentCSV writes the trials of an experiment, a line each in the order in
-// which they ran, with every measure. What a trial does not have is empty.
+// ExperimentCSV writes the trials of an experiment, a line each in the order in which they ran,
+// with every measure. What a trial does not have is empty. Trials that tried a setting of the
+// generator come last, and have it in the last column.
 func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"trial", "round", "position", "attempt", "level", "variant", "control", "started",
@@ -33,7 +34,7 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	for _, m := range lab.Measures {
 		head = append(head, m.Name+" ("+m.Unit+")")
 	}
-	if err := c.Write(head); err != nil {
+	if err := c.Write(append(head, "generator setting")); err != nil {
 		return err
 	}
 	control := map[string]bool{}
@@ -41,32 +42,43 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 		control[a.Name] = a.Control
 	}
 	for _, t := range r.Trials {
-		why, failed := "", ""
-		for i, reason := range t.Reasons {
-			if i > 0 {
-				why += "; "
-			}
-			why += reason.Says
-		}
-		if t.Failure != nil {
-			failed = t.Failure.Phase + ": " + t.Failure.Reason
-		}
-		row := []string{format.CSVField(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
-			strconv.Itoa(t.Attempt), format.CSVField(t.Level), format.CSVField(t.Arm),
-			strconv.FormatBool(control[t.Arm]),
-			t.Started.Format(time.RFC3339Nano), format.CSVField(string(t.Grade)), format.CSVField(why),
-			format.CSVField(failed)}
-		for _, m := range lab.Measures {
-			cell := ""
-			if v, ok := t.Values[m.Name]; ok {
-				cell = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			row = append(row, cell)
-		}
-		if err := c.Write(row); err != nil {
+		if err := c.Write(append(trialRow(t, control[t.Arm]), "")); err != nil {
 			return err
+		}
+	}
+	if s := r.Sensitive; s != nil {
+		for _, t := range s.Trials {
+			if err := c.Write(append(trialRow(t, false), format.CSVField(s.SettingOf(t.Arm)))); err != nil {
+				return err
+			}
 		}
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// trialRow is a trial as a line of CSV.
+func trialRow(t lab.TrialSummary, control bool) []string {
+	why, failed := "", ""
+	for i, reason := range t.Reasons {
+		if i > 0 {
+			why += "; "
+		}
+		why += reason.Says
+	}
+	if t.Failure != nil {
+		failed = t.Failure.Phase + ": " + t.Failure.Reason
+	}
+	row := []string{format.CSVField(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
+		strconv.Itoa(t.Attempt), format.CSVField(t.Level), format.CSVField(t.Arm),
+		strconv.FormatBool(control), t.Started.Format(time.RFC3339Nano),
+		format.CSVField(string(t.Grade)), format.CSVField(why), format.CSVField(failed)}
+	for _, m := range lab.Measures {
+		cell := ""
+		if v, ok := t.Values[m.Name]; ok {
+			cell = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		row = append(row, cell)
+	}
+	return row
 }

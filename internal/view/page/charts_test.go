@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/lab"
 	"dyno/internal/view/chart"
 	"dyno/internal/view/page"
 	"dyno/internal/view/reporttest"
@@ -36,14 +37,27 @@ func pictured(t *testing.T) map[string][]chart.View {
 		t.Fatal(err)
 	}
 	all["experiment"] = chart.Experiment(p)
+	all["screening"] = slices.DeleteFunc(chart.Experiment(screenedPage(t)), func(v chart.View) bool {
+		return !strings.HasPrefix(v.Name, "half-normal")
+	})
 	return all
+}
+
+// screenedPage is what the page of a screening is drawn from.
+func screenedPage(t *testing.T) *page.ExperimentPayload {
+	t.Helper()
+	p, err := page.OfExperiment(page.ScreenedFolder(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // Every view is drawn in both forms, light and dark: an SVG that is well formed, has its title and
 // no markup of others, and a PNG that can be read. The SVG of some are goldens.
 func TestPictures(t *testing.T) {
 	kept := map[string][]string{"closed": {"heat", "spectrum"}, "failing": {"status", "routes"},
-		"open": {"throughput"}, "experiment": {"decide", "cost-1"}}
+		"open": {"throughput"}, "experiment": {"decide", "cost-1"}, "screening": {"half-normal-1"}}
 	for name, views := range pictured(t) {
 		for i, v := range views {
 			if v.Empty != "" {
@@ -241,6 +255,40 @@ func TestPicturesAgreeWithThePageOfAnExperiment(t *testing.T) {
 	}
 	if checked == 0 {
 		t.Error("nothing was compared")
+	}
+}
+
+// The half-normal plot of a screening has the effects and margins of its page, and the names of those
+// that stand out.
+func TestHalfNormalPictureAgreesWithThePage(t *testing.T) {
+	p := screenedPage(t)
+	v := find(t, chart.Experiment(p), "half-normal-1-throughput")
+	i := slices.IndexFunc(p.HalfNormals, func(h lab.HalfNormal) bool { return h.Metric == "throughput" })
+	if i < 0 {
+		t.Fatalf("the page has %+v", p.HalfNormals)
+	}
+	h := p.HalfNormals[i]
+	var points, names []string
+	for _, m := range v.Marks {
+		at := m.Points[0]
+		switch {
+		case m.Kind == chart.Text:
+			names = append(names, m.Name)
+		case m.Name == "effect":
+			points = append(points, fmt.Sprint(at.X, at.Y))
+		case m.Name == "margin of error" && at.X != h.Alone, m.Name == "simultaneous margin of error" && at.X != h.Together:
+			t.Errorf("%s is at %v, in the page %v and %v", m.Name, at.X, h.Alone, h.Together)
+		}
+	}
+	var want, stand []string
+	for _, e := range slices.Backward(h.Effects) {
+		want = append(want, fmt.Sprint(e.Size, e.Quantile))
+		if e.StandsOut {
+			stand = append(stand, e.Name)
+		}
+	}
+	if !slices.Equal(points, want) || !slices.Equal(names, stand) || len(names) < 4 {
+		t.Errorf("%v and %q, in the page %v and %q", points, names, want, stand)
 	}
 }
 

@@ -18,26 +18,27 @@ import (
 // trials have them in the order of Record.Trials; where a list has an entry for each verdict
 // it is in the order of Record.Verdicts.
 type ExperimentPayload struct {
-	Kind       string                    `json:"kind"`
-	Answer     answer.Answer             `json:"answer"`
-	Summary    string                    `json:"summary"` // of the answer, as Markdown
-	Words      labreport.ExperimentWords `json:"words"`
-	Record     *lab.Record               `json:"record"`
-	Measures   []measure                 `json:"measures"`
-	Metrics    []experiment.Metric       `json:"metrics"` // the measures that are judged
-	Levels     []level                   `json:"levels"`
-	Counted    []cellTrials              `json:"counted"`
-	Forest     []forestBar               `json:"forest"`
-	Spectra    spectra                   `json:"spectra"`
-	Strip      machineStrip              `json:"strip"`
-	Floors     []noiseFloor              `json:"floors,omitempty"`
-	Starts     []startupCurve            `json:"starts"`
-	Comings    []readyTime               `json:"comings"`
-	Ladders    []ladder                  `json:"ladders,omitempty"`
-	Past       *Past                     `json:"past,omitempty"`
-	Panels     panels                    `json:"panels"`
-	Flames     []flame                   `json:"flames,omitempty"`
-	Conditions conditions                `json:"conditions"`
+	Kind        string                    `json:"kind"`
+	Answer      answer.Answer             `json:"answer"`
+	Summary     string                    `json:"summary"` // of the answer, as Markdown
+	Words       labreport.ExperimentWords `json:"words"`
+	Record      *lab.Record               `json:"record"`
+	Measures    []measure                 `json:"measures"`
+	Metrics     []experiment.Metric       `json:"metrics"` // the measures that are judged
+	Levels      []level                   `json:"levels"`
+	Counted     []cellTrials              `json:"counted"`
+	Forest      []forestBar               `json:"forest"`
+	Spectra     spectra                   `json:"spectra"`
+	Strip       machineStrip              `json:"strip"`
+	Floors      []noiseFloor              `json:"floors,omitempty"`
+	Starts      []startupCurve            `json:"starts"`
+	Comings     []readyTime               `json:"comings"`
+	Ladders     []ladder                  `json:"ladders,omitempty"`
+	HalfNormals []lab.HalfNormal          `json:"half_normals,omitempty"` // absent: no screening
+	Past        *Past                     `json:"past,omitempty"`
+	Panels      panels                    `json:"panels"`
+	Flames      []flame                   `json:"flames,omitempty"`
+	Conditions  conditions                `json:"conditions"`
 }
 
 // A measure is what a trial has a figure of.
@@ -119,7 +120,7 @@ func readExperiment(dir string) (*ExperimentPayload, error) {
 	if p.Spectra, err = spectraOf(p.Levels, p.Counted, trials); err != nil {
 		return nil, err
 	}
-	p.Flames = flamesOf(dir, r)
+	p.HalfNormals, p.Flames = judge.HalfNormals(r), flamesOf(dir, r)
 	return p, nil
 }
 

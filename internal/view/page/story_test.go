@@ -26,6 +26,7 @@ type story struct {
 	missing     map[string]string // why a variant was not loaded
 	remedy      string
 	levels      []string
+	text        string // of the file, in place of one that follows from the above
 }
 
 // stories are six experiments that end differently.
@@ -72,6 +73,9 @@ func (s *story) arms() []string {
 
 // file is the experiment's file.
 func (s *story) file(rounds int, levels string) string {
+	if s.text != "" {
+		return fmt.Sprintf(s.text, rounds, levels)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "version: 1\nname: %s\ndescription: %q\n", s.name, s.about)
 	fmt.Fprintf(&b, "design: {rounds: %d, seed: 7, baseline: %q, measure: 2s, metrics: [%s]}\n", rounds, s.baseline, s.metrics)
@@ -92,7 +96,7 @@ func (s *story) describe(r *lab.Record) {
 	r.File, r.Machine = s.name+".yaml", nil
 	for _, name := range s.arms() {
 		a := lab.Arm{Name: name, Unfit: s.missing[name]}
-		if name != s.baseline {
+		if name != s.baseline && s.text == "" {
 			a.Baseline = s.baseline
 		}
 		if a.Unfit != "" {

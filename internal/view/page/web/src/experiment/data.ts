@@ -65,6 +65,16 @@ export interface Trial {
   failure?: { phase: string; reason: string };
 }
 
+export interface Sensitivity {
+  arm: string;
+  level: string;
+  metric: string;
+  settings: { name: string; ratio: Interval; trials: number }[] | null;
+  skipped?: string[];
+  sentence: string;
+  trials?: Trial[];
+}
+
 export interface Part {
   arm: string;
   level: string;
@@ -138,6 +148,7 @@ export interface Record_ {
   objectives?: { expr: string; arm: string; level: string; met: number; trials: number }[];
   ceilings?: { level: string; throughput: number }[];
   gate?: { verdict: string };
+  sensitivity?: Sensitivity;
 }
 
 export type Column = (number | null)[];
@@ -187,6 +198,15 @@ export interface Ladder {
   levels: string[];
   at: number[];
   laws?: Law[];
+}
+
+export interface HalfNormal {
+  level: string;
+  metric: string;
+  effects: { comparison: number; name: string; size: number; quantile: number; stands_out?: boolean }[]; // the smallest first
+  noise?: number; // at the quantile 1
+  margin_of_error?: number;
+  simultaneous_margin_of_error?: number;
 }
 
 export interface Series {
@@ -265,6 +285,7 @@ export interface Payload {
   starts: Start[] | null;
   comings: Coming[] | null;
   ladders?: Ladder[];
+  half_normals?: HalfNormal[];
   past?: Past;
   panels: { trials: Panel[] | null; left_out?: number };
   flames?: Flame[];

@@ -99,7 +99,7 @@ const symbols: Record<string, "circle" | "diamond" | "square"> = { negligible: "
 const thin = (c: Comparison): number[] => (c.confidence >= 0.95 - 1e-9 ? [c.low, c.high] : []);
 
 /** verdictColour is the colour of a verdict. */
-function verdictColour(c: Comparison): string {
+export function verdictColour(c: Comparison): string {
   if (c.verdict !== "different") return "var(--ink)";
   return (c.ratio - 1) * c.better > 0 ? "var(--good)" : "var(--bad)";
 }

@@ -16,8 +16,10 @@ import { ladders } from "./ladder";
 import { past } from "./past";
 import { flames } from "./flame";
 import { forests } from "./forest";
+import { halfNormals } from "./halfnormal";
 import { matrix } from "./matrix";
 import { panel } from "./panel";
+import { sensitivity } from "./sensitivity";
 import { shifts, spectraOf } from "./spectra";
 import { strip } from "./strip";
 import { verdicts } from "./verdict";
@@ -40,8 +42,9 @@ export function show(p: Payload): void {
   page(p.words.title, subtitle, [
     { id: "verdict", title: "Every comparison", hint: `${count((p.record.verdicts ?? []).length)}, in words and numbers`, content: verdicts(p) },
     { id: "ratios", title: "Ratios", hint: "every measure, with the pairs of trials", content: views(forests(p)) },
+    { id: "screened", title: "Effects of the screening", hint: "half-normal plot: what stands out of the noise", content: views(halfNormals(p)) },
     { id: "fair", title: "Was it fair?", hint: "what the servers answered and were given", content: fairness(p) },
-    { id: "order", title: "Trials, and the machine meanwhile", hint: `${count(trials.length)} trials by grade: ${grades}`, content: [h("p", {}, p.words.trials), strip(p)] },
+    { id: "order", title: "Trials, and the machine meanwhile", hint: `${count(trials.length)} trials by grade: ${grades}`, content: [h("p", {}, p.words.trials), strip(p), sensitivity(p)] },
     { id: "medians", title: "Medians", hint: "variants by levels", content: matrix(p) },
     { id: "latency", title: "Latency", hint: "by percentile", content: views([...spectraOf(p), ...shifts(p)]) },
     { id: "cost", title: "CPU per request", hint: "by process, user and kernel", content: views(costs(p)) },
