@@ -21,8 +21,8 @@ type reason struct {
 // figure is a decimal number in a text, with commas between thousands.
 var figure = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// mostFrequent are the reasons of trials, the most frequent first: "4 trials: the machine's host took
-// 5.7 to 15.9 % of its time". counted says how many trials have which text.
+// mostFrequent are the reasons of trials, the most frequent first: "4 trials: the machine's host
+// took 5.7 to 15.9 % of its time". counted says how many trials have which text.
 func mostFrequent(counted map[string]int) (all []string) {
 	texts := make([]string, 0, len(counted))
 	for text := range counted {
@@ -48,7 +48,8 @@ func mostFrequent(counted map[string]int) (all []string) {
 // joins reports whether text has the words of r and differs in the same figure. r then covers it.
 func (r *reason) joins(text string) bool {
 	ours, theirs := figure.FindAllStringIndex(r.text, -1), figure.FindAllStringIndex(text, -1)
-	if len(ours) != len(theirs) || figure.ReplaceAllString(r.text, "#") != figure.ReplaceAllString(text, "#") {
+	words := func(s string) string { return figure.ReplaceAllString(s, "#") }
+	if len(ours) != len(theirs) || words(r.text) != words(text) {
 		return false
 	}
 	differ, at := 0, 0
