@@ -102,7 +102,7 @@ view/report: capacity engine/metric engine/proto observe/probe observe/profile r
 view/historytext: engine/loadplan store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
-view/live: engine/loadplan engine/loadresult engine/metric result engine/reqlog / github.com/prometheus/client_golang
+view/live: engine/loadplan engine/loadresult engine/metric engine/scenario result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp
@@ -125,6 +125,7 @@ bench/correction: stats /
 bench/busy: / golang.org/x/sys
 bench/experiments: lab/experiment lab lab/judge /
 bench/vs: lab stats /
+bench/action: /
 bench/vs/server: /
 bench/known: /
 bench/hurl: /

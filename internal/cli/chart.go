@@ -40,7 +40,9 @@ func (f *chartFlags) groups() []group {
 const chartNotes = `RESULT is a stored run, its file, a search or a sweep that --json wrote, or the
 folder or ID of an experiment. The views are those of its HTML page: of a run latency
 over time, percentiles, rate, errors and others; of an experiment the forest plot of each
-measure, percentiles, CPU, trials and others. No browser is needed.
+measure, percentiles, CPU, trials, readings of servers and machine (of the first round),
+flame graphs, earlier runs and others. More than five lines are drawn as small plots, one
+each. No browser is needed.
 `
 
 var chartExamples = []string{"dyno chart last", "dyno chart last -o latency.png",

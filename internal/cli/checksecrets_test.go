@@ -46,3 +46,16 @@ func TestChecksHaveNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+// Nor are they in what programs read of a run while it lasts.
+func TestLiveOutputsHaveNoSecretsOfChecks(t *testing.T) {
+	const secret = "ZQX.V4r+secretval"
+	t.Setenv("DYNO_HOME", t.TempDir())
+	var said strings.Builder
+	code := Main([]string{"run", "-q", "-n", "20", "-c", "1", "--no-save", "--json-stream", "-H", "X-Tenant: " + secret,
+		"--expect-body", "contains:x" + secret + "x", echoing(t) + "/?token=" + secret}, strings.NewReader(""), &said, &said)
+	line, _, _ := strings.Cut(said.String(), "\n")
+	if code != exitOK || !strings.Contains(line, `"checks":[{"name":"contains:`) || strings.Contains(said.String(), secret) {
+		t.Errorf("exit code %d\n%s", code, said.String())
+	}
+}

@@ -44,6 +44,9 @@ func instructionsOf(page string) (all []instruction) {
 // Labels of lines: "  latency  p50 …" of a report, and the words at the beginning of other lines.
 var lineLabel = regexp.MustCompile(`^(?: {2}([a-z]+)(?: |$)|(\S+))`)
 
+// afterNumber are the words that follow the number with which a line begins.
+var afterNumber = regexp.MustCompile(`^[\d.,]+( [a-z/]+ [a-z]+)`)
+
 // checkShown checks that an output has a line with the label of each line that is shown.
 func checkShown(t *testing.T, line string, shown []string, got string) {
 	t.Helper()
@@ -52,7 +55,11 @@ func checkShown(t *testing.T, line string, shown []string, got string) {
 		if m == nil { // it continues the line before
 			continue
 		}
-		if label := m[1] + m[2]; !regexp.MustCompile(`(?m)^ *` + regexp.QuoteMeta(label)).MatchString(got) {
+		label := regexp.QuoteMeta(m[1] + m[2])
+		if unit := afterNumber.FindStringSubmatch(want); unit != nil { // any number of the same
+			label = `[\d.,]+` + regexp.QuoteMeta(unit[1])
+		}
+		if !regexp.MustCompile(`(?m)^ *` + label).MatchString(got) {
 			t.Errorf("%s: the page shows a line %q, and the output has none:\n%s", line, label, got)
 		}
 	}
@@ -95,7 +102,9 @@ func tryGuide(t *testing.T, name string) {
 		switch {
 		case strings.HasPrefix(line, "dyno target"): // ours is there already
 		case strings.HasPrefix(line, "dyno find"):
-			tryFind(t, dir, line)
+			if found := tryFind(t, dir, line); found != "" {
+				checkShown(t, line, i.shown, found)
+			}
 		case strings.HasPrefix(line, "dyno vs"):
 			tryVs(t, line, server.URL)
 		default:

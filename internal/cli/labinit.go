@@ -14,6 +14,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
+	"dyno/internal/redact"
 )
 
 // initFlags is the command line of dyno lab init.
@@ -126,7 +127,11 @@ func (s streams) initFollowUp(dir string, words []string) int {
 	if err != nil {
 		return s.failWith(exitUsage, fmt.Errorf("%s: %w", dir, err))
 	}
-	return s.writeExperiment(name, source)
+	code := s.writeExperiment(name, source)
+	if code == exitOK && redact.HasMark(string(source)) {
+		s.writeLine("dyno: secrets were not stored; write them into %s in place of (redacted…)", name)
+	}
+	return code
 }
 
 // hurlStarter is an experiment file of that name to begin with, which runs a Hurl file.

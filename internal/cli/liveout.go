@@ -6,6 +6,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/live"
 )
 
@@ -18,13 +19,17 @@ type liveOutputs struct {
 
 // openLive begins the live outputs that the flags ask for.
 func (s streams) openLive(f *runFlags) (err error) {
+	if !f.jsonStream && f.metrics == "" {
+		return nil
+	}
+	plan := plansecrets.Stored(f.plan, f.planReplacer())
 	if f.jsonStream {
-		f.live.stream = live.NewStream(s.out, f.plan)
+		f.live.stream = live.NewStream(s.out, plan)
 	}
 	if f.metrics == "" {
 		return nil
 	}
-	f.live.metrics, err = live.Listen(f.metrics, live.NewMetrics(f.plan, loadplan.Version))
+	f.live.metrics, err = live.Listen(f.metrics, live.NewMetrics(plan, loadplan.Version))
 	if err != nil {
 		return loadplan.Flaw{Setting: "--metrics", Problem: err.Error()}
 	}

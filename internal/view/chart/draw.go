@@ -138,18 +138,24 @@ func (s *sheet) layOut(v View) {
 		s.right -= min(says*widerFont, room*0.42) + gap
 		s.row = rowHeight
 		height = float64(len(v.Rows)) * s.row
+	} else if len(v.Panels) > 0 {
+		height = s.panelsHeight(len(v.Panels))
 	} else {
-		labels := 0.0
-		for _, t := range v.Y.Ticks {
-			labels = max(labels, s.measure(s.faces.regular, textSmall, v.Y.Text(t)))
-		}
-		s.left += labels + gap
+		s.left += s.labelsWidth(v.Y) + gap
 		s.top += textSmall * leading // the label of the axis
-		height = min(max(s.width*0.42, 220), 420)
+		height = cmp.Or(v.Height, min(max(s.width*0.42, 220), 420))
 	}
 	s.bottom = s.top + height
 	s.height = s.bottom + 2*textSmall*leading + gap + float64(len(s.foot))*textSmall*leading + edge
 	s.height = math.Ceil(s.height)
+}
+
+// labelsWidth is how wide the ticks of an axis at the left are.
+func (s *sheet) labelsWidth(y Axis) (width float64) {
+	for _, t := range y.Ticks {
+		width = max(width, s.measure(s.faces.regular, textSmall, y.Text(t)))
+	}
+	return width
 }
 
 func (s *sheet) measure(f font.Face, size float64, text string) float64 {
@@ -248,16 +254,25 @@ func (s *sheet) draw(c vg.Canvas, v View) {
 	if len(v.Rows) > 0 {
 		v.Y = Axis{Low: float64(len(v.Rows)) - 0.5, High: -0.5}
 	}
-	s.drawAxes(v)
-	for _, m := range v.Marks {
-		s.drawMark(v, m)
+	if len(v.Panels) > 0 {
+		s.drawPanels(v.Panels)
+	} else {
+		s.drawPlot(v)
 	}
-	s.drawRows(v.Rows)
 	y = s.bottom + 2*textSmall*leading + gap
 	for _, line := range s.foot {
 		y += textSmall * leading
 		s.write(s.faces.regular, textSmall, "faint", edge, y-4, 0, line)
 	}
+}
+
+// drawPlot draws the field of a view: axes, marks and rows.
+func (s *sheet) drawPlot(v View) {
+	s.drawAxes(v)
+	for _, m := range v.Marks {
+		s.drawMark(v, m)
+	}
+	s.drawRows(v.Rows)
 }
 
 // drawKeys draws a line of the legend, whose texts stand on y.
@@ -352,6 +367,9 @@ func (s *sheet) drawMark(v View, m Mark) {
 			path = append(path, at(Point{X: m.Points[i].X, Y: m.Points[i].Low}))
 		}
 		s.fill(m.Ink, alpha, path)
+	case Caption:
+		a, b := at(m.Points[0]), at(m.Points[1])
+		s.writeWithin(m.Name, a[0], b[0], (a[1]+b[1])/2)
 	default:
 		var path [][2]float64
 		for _, p := range m.Points {

@@ -37,10 +37,20 @@ func Experiment(p *page.ExperimentPayload) (all []View) {
 		all = append(all, e.costView(i))
 	}
 	for i := range p.Ladders {
-		all = append(all, e.ladderViews(i)...)
+		all = append(append(all, e.ladderViews(i)...), e.bendViews(i)...)
 	}
 	for i := range p.Levels {
 		all = append(all, e.trialsView(i), e.warmupView(i))
+	}
+	for i := range p.Levels {
+		all = append(all, e.serverViews(i)...)
+	}
+	all = append(all, e.flameViews()...)
+	if len(e.Record.Published) > 0 {
+		all = append(all, e.publishedView())
+	}
+	for i := range p.Levels {
+		all = append(all, e.pastViews(i)...)
 	}
 	about := p.Words.Title + "; " + p.Words.Scope
 	for i := range all {
@@ -89,11 +99,22 @@ func (e experiment) hue(arm string) (n int, control bool) {
 // line is the line of an arm: its colour and its dash. A control is dotted.
 func (e experiment) line(arm string, points []Point) Mark {
 	n, control := e.hue(arm)
-	m := Mark{Kind: Line, Name: arm, Points: points, Ink: lineInk(n), Dash: n + 3*(n/8), Width: 2}
+	m := Mark{Kind: Line, Name: arm, Of: arm, Points: points, Ink: lineInk(n), Dash: n + 3*(n/8),
+		Width: 2}
 	if control {
 		m.Dash = 2
 	}
 	return m
+}
+
+// baselines are the arms that an arm is compared with.
+func (e experiment) baselines(arm string) []string {
+	for _, a := range e.Record.Arms {
+		if a.Name == arm && a.Baseline != "" {
+			return []string{a.Baseline}
+		}
+	}
+	return nil
 }
 
 // legend is that of arms as lines or dots.
@@ -262,19 +283,19 @@ func (e experiment) spectrumView(i int) View {
 	most, n := 0.5, int64(0)
 	var thin, bold []Mark
 	for _, s := range e.Spectra.Cells {
-		if s.Level != e.Levels[i].Name || s.Kind != "latency" || len(arms) == linesMax {
+		if s.Level != e.Levels[i].Name || s.Kind != "latency" {
 			continue
 		}
 		arms, n = append(arms, s.Arm), n+s.Count
 		at := e.Spectra.At
 		line := e.line(s.Arm, curve(at, s.Merged))
-		band := Mark{Kind: Area, Name: s.Arm + " band", Ink: line.Ink, Alpha: 0.18}
+		band := Mark{Kind: Area, Name: s.Arm + " band", Of: s.Arm, Ink: line.Ink, Alpha: 0.18}
 		for k := range s.Low {
 			band.Points = append(band.Points, Point{X: percentileX(at[k]), Y: s.High[k], Low: s.Low[k]})
 		}
 		for _, run := range s.Runs {
-			thin = append(thin, Mark{Kind: Line, Ink: line.Ink, Width: 0.6, Alpha: 0.45, Points: curve(at,
-				run)})
+			thin = append(thin, Mark{Kind: Line, Of: s.Arm, Ink: line.Ink, Width: 0.6, Alpha: 0.45,
+				Points: curve(at, run)})
 			values = append(values, run...)
 		}
 		values = append(values, s.Merged...)
@@ -287,7 +308,7 @@ func (e experiment) spectrumView(i int) View {
 	v.Marks, v.Legend = append(thin, bold...), e.legend(arms, Line)
 	v.Foot = append([]string{"n = " + format.Plural(n, "request")}, v.Foot...)
 	v.X, v.Y = percentileAxis(most), timeAxis(values, "duration")
-	return v
+	return v.divide(arms, e.baselines)
 }
 
 // curve are the points of quantiles that are at some fractions.
@@ -311,7 +332,7 @@ func (e experiment) shiftView(i int) View {
 	var quantiles []float64
 	var here []lab.Shift
 	for _, s := range e.Record.Shifts {
-		if s.Level == e.Levels[i].Name && len(here) < linesMax {
+		if s.Level == e.Levels[i].Name {
 			here, arms = append(here, s), append(arms, s.Variant)
 			for _, p := range s.Points {
 				if !slices.Contains(quantiles, p.Quantile) {
@@ -324,20 +345,24 @@ func (e experiment) shiftView(i int) View {
 	for k, s := range here {
 		line := e.line(s.Variant, nil)
 		dots := Mark{Kind: Dot, Name: s.Variant + " ratio", Ink: line.Ink, Width: 3.6}
+		var bars []Mark
 		for _, p := range s.Points {
-			x := float64(slices.Index(quantiles, p.Quantile)) + 0.12*(float64(k)-float64(len(here)-1)/2)
+			x := float64(slices.Index(quantiles, p.Quantile))
+			if len(here) <= linesMax { // or each has a plot of its own
+				x += 0.12 * (float64(k) - float64(len(here)-1)/2)
+			}
 			at := Point{X: x, Y: p.Ratio.Estimate}
 			line.Points, dots.Points = append(line.Points, at), append(dots.Points, at)
 			low = min(low, p.Band.Low, p.Ratio.Low)
 			high = max(high, p.Band.High, p.Ratio.High)
-			v.Marks = append(v.Marks,
+			bars = append(bars,
 				Mark{Kind: Line, Ink: line.Ink, Width: 1, Points: []Point{{X: x, Y: p.Band.Low}, {X: x,
 					Y: p.Band.High}}},
 				Mark{Kind: Line, Ink: line.Ink, Width: 3.2, Alpha: 0.8, Points: []Point{{X: x,
 					Y: p.Ratio.Low}, {X: x, Y: p.Ratio.High}}})
 		}
 		line.Alpha = 0.5
-		v.Marks = append(v.Marks, line, dots)
+		v.Marks = append(v.Marks, of(s.Variant, append(bars, line, dots)...)...)
 	}
 	if len(here) == 0 {
 		v.Empty = "Percentiles were not compared at this level."
@@ -351,7 +376,7 @@ func (e experiment) shiftView(i int) View {
 	v.Y = ratioAxis(low/1.01, high*1.01, 8, "ratio", ratioText)
 	v.Marks = append([]Mark{{Kind: Line, Ink: "ink", Width: 1, Alpha: 0.6,
 		Points: []Point{{X: v.X.Low, Y: 1}, {X: v.X.High, Y: 1}}}}, v.Marks...)
-	return v
+	return v.divide(arms, alone)
 }
 
 // costView is what a request costs the server: CPU time, by process, user and system.

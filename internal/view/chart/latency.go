@@ -23,9 +23,10 @@ func runSpectrum(p page.RunPayload) View {
 		Unit: "latency over percentile, log of 1/(1−p)",
 		Foot: []string{"each line ends where fewer than 10 values lie beyond", oneRun}}
 	var values []float64
+	var names []string
 	most := 0.0
 	for _, s := range p.Spectra {
-		if !slices.Contains(shownSpectra, s.Of) || len(s.Points) == 0 || len(v.Marks) == linesMax {
+		if !slices.Contains(shownSpectra, s.Of) || len(s.Points) == 0 {
 			continue
 		}
 		var points []Point
@@ -34,6 +35,7 @@ func runSpectrum(p page.RunPayload) View {
 			values, most = append(values, at[1]), max(most, at[0])
 		}
 		m := styled(len(v.Marks), s.Name, points)
+		m.Of, names = s.Name, append(names, s.Name)
 		v.Marks = append(v.Marks, m)
 		v.Legend = append(v.Legend, Key{Name: s.Name, Ink: m.Ink, Dash: m.Dash})
 		if s.Of == "latency" {
@@ -44,7 +46,12 @@ func runSpectrum(p page.RunPayload) View {
 		v.Empty = "No spectrum: " + spectrumWhy(p) + "."
 	}
 	v.X, v.Y = percentileAxis(most), timeAxis(values, "time")
-	return v
+	return v.divide(names, func(name string) []string {
+		if name == names[0] {
+			return nil
+		}
+		return names[:1]
+	})
 }
 
 func spectrumWhy(p page.RunPayload) string {

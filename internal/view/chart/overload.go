@@ -27,7 +27,7 @@ func (e experiment) ladderViews(i int) (all []View) {
 		var arms []string
 		for _, arm := range e.Record.Arms {
 			line := e.line(arm.Name, nil)
-			band := Mark{Kind: Area, Name: arm.Name + " band", Ink: line.Ink, Alpha: 0.18}
+			band := Mark{Kind: Area, Name: arm.Name + " band", Of: arm.Name, Ink: line.Ink, Alpha: 0.18}
 			for at, level := range l.Levels {
 				m, found := e.cell(arm.Name, level, string(metric))
 				if !found {
@@ -39,8 +39,8 @@ func (e experiment) ladderViews(i int) (all []View) {
 					values = append(values, m.Low, m.High)
 				}
 			}
-			if len(line.Points) > 0 && len(arms) < linesMax {
-				dots := Mark{Kind: Dot, Ink: line.Ink, Width: 3, Points: line.Points}
+			if len(line.Points) > 0 {
+				dots := Mark{Kind: Dot, Of: arm.Name, Ink: line.Ink, Width: 3, Points: line.Points}
 				v.Marks, arms = append(v.Marks, band, line, dots), append(arms, arm.Name)
 			}
 		}
@@ -64,7 +64,7 @@ func (e experiment) ladderViews(i int) (all []View) {
 		if len(arms) == 0 {
 			v.Empty = "It was not measured at these levels."
 		}
-		all = append(all, v)
+		all = append(all, v.divide(arms, e.baselines))
 	}
 	return all
 }
@@ -153,8 +153,7 @@ func (e experiment) warmupView(i int) View {
 			continue
 		}
 		s := e.Starts[k]
-		if len(s.Warm.At)+len(s.Window.At) == 0 || !slices.Contains(arms,
-			t.Arm) && len(arms) == linesMax {
+		if len(s.Warm.At)+len(s.Window.At) == 0 {
 			continue
 		}
 		if !slices.Contains(arms, t.Arm) {
@@ -162,8 +161,8 @@ func (e experiment) warmupView(i int) View {
 		}
 		window := e.line(t.Arm, pairs(s.Window.At, s.Window.Per))
 		window.Width, window.Alpha = 1.6, 0.65
-		warm := Mark{Kind: Line, Ink: window.Ink, Width: 0.9, Alpha: 0.8, Points: pairs(s.Warm.At,
-			s.Warm.Per)}
+		warm := Mark{Kind: Line, Of: t.Arm, Ink: window.Ink, Width: 0.9, Alpha: 0.8,
+			Points: pairs(s.Warm.At, s.Warm.Per)}
 		if len(window.Points) > 0 {
 			warm.Points = append(warm.Points, window.Points[0]) // so that the lines meet
 		}
@@ -172,8 +171,8 @@ func (e experiment) warmupView(i int) View {
 		}
 		v.Marks = append(v.Marks, warm, window)
 		if s.Ready != nil {
-			v.Marks = append(v.Marks, Mark{Kind: Dot, Ink: window.Ink, Width: 4, Shape: Triangle,
-				Points: []Point{{X: *s.Ready}}})
+			v.Marks = append(v.Marks, Mark{Kind: Dot, Of: t.Arm, Ink: window.Ink, Width: 4,
+				Shape: Triangle, Points: []Point{{X: *s.Ready}}})
 		}
 	}
 	if len(v.Marks) == 0 {
@@ -182,7 +181,7 @@ func (e experiment) warmupView(i int) View {
 	v.Legend = e.legend(arms, Line)
 	v.X = linearBetween(0, end, "s since the start of the processes", shortRate)
 	v.Y = linear(high, "requests/s", shortRate)
-	return v
+	return v.divide(arms, alone)
 }
 
 // pairs are points of two columns.
@@ -191,4 +190,64 @@ func pairs(x, y []float64) (points []Point) {
 		points = append(points, Point{X: x[i], Y: y[i]})
 	}
 	return points
+}
+
+// bentLatencies are those that may be over throughput, the first that was measured first.
+var bentLatencies = []string{"p99", "p50", "p99.9", "p95", "mean", "max"}
+
+// bendViews is latency over throughput, a view of each latency that was measured.
+func (e experiment) bendViews(i int) (all []View) {
+	for _, metric := range bentLatencies {
+		if v := e.bendView(i, metric); v.Empty == "" {
+			if len(all) > 0 {
+				v.Name += "-" + metric
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// bendView is a latency over throughput at levels that differ in how much they load.
+func (e experiment) bendView(i int, metric string) View {
+	v := View{Name: nameAt("bend", i), Title: metric + " over throughput",
+		Unit: "medians, latency logarithmic, over completed requests/s",
+		Foot: []string{"bars: 95 % intervals of both medians, from 6 trials on",
+			"a line goes through a variant's levels, from the least loaded to the most"}}
+	var values []float64
+	var arms []string
+	most := 0.0
+	for _, arm := range e.Record.Arms {
+		line := e.line(arm.Name, nil)
+		line.Width = 1.6
+		var bars []Mark
+		for _, level := range e.Ladders[i].Levels {
+			x, done := e.cell(arm.Name, level, "throughput")
+			y, found := e.cell(arm.Name, level, metric)
+			if !done || !found {
+				continue
+			}
+			line.Points = append(line.Points, Point{X: x.Estimate, Y: y.Estimate})
+			values, most = append(values, y.Estimate), max(most, x.Estimate)
+			if isSure(x) && isSure(y) {
+				values, most = append(values, y.Low, y.High), max(most, x.High)
+				bars = append(bars, line, line)
+				bars[len(bars)-2].Points = []Point{{X: x.Low, Y: y.Estimate}, {X: x.High, Y: y.Estimate}}
+				bars[len(bars)-1].Points = []Point{{X: x.Estimate, Y: y.Low}, {X: x.Estimate, Y: y.High}}
+			}
+		}
+		for k := range bars {
+			bars[k].Name, bars[k].Dash, bars[k].Alpha = "interval", 0, 0.7
+		}
+		if len(line.Points) > 0 {
+			dots := Mark{Kind: Dot, Of: arm.Name, Ink: line.Ink, Width: 3, Points: line.Points}
+			v.Marks, arms = append(append(v.Marks, bars...), line, dots), append(arms, arm.Name)
+		}
+	}
+	if len(arms) == 0 {
+		v.Empty = "Latency and throughput were not both measured at these levels."
+	}
+	v.Legend = e.legend(arms, Line)
+	v.X, v.Y = linear(most, "requests/s", shortRate), timeAxis(values, "latency")
+	return v.divide(arms, e.baselines)
 }

@@ -55,13 +55,18 @@ func steps(all []interval, of func(*result.Point) float64) (points []Point) {
 	return points
 }
 
-// perSecond are the corners of a count of each interval as a rate.
-func perSecond(all []interval, of func(*result.Point) int64) (points []Point) {
+// rates are the corners of a count of each interval as a rate; NaN is a gap.
+func rates(all []interval, of func(*result.Point) float64) []Point {
+	long := map[*result.Point]float64{}
 	for _, v := range all {
-		y := float64(of(v.point)) / (v.point.T - v.from)
-		points = append(points, Point{X: v.from, Y: y}, Point{X: v.point.T, Y: y})
+		long[v.point] = v.point.T - v.from
 	}
-	return points
+	return steps(all, func(p *result.Point) float64 { return of(p) / long[p] })
+}
+
+// perSecond are likewise those of a count that every interval has.
+func perSecond(all []interval, of func(*result.Point) int64) []Point {
+	return rates(all, func(p *result.Point) float64 { return float64(of(p)) })
 }
 
 // Run returns the views of a run, the most important first. Those that a run of its kind has and
@@ -254,7 +259,9 @@ func codesView(over []interval) View {
 	return v
 }
 
-// agentsView is the rate of each agent of a fleet.
+const agentsMost = 24 // agents that are drawn, as in the page
+
+// agentsView is the rate of each agent of a fleet, of many in a small plot each, lost ones first.
 func agentsView(r *result.Result, over []interval) View {
 	v := timeView("agents", "The rate of each agent", "requests completed/s over time", over)
 	n := 0
@@ -265,35 +272,54 @@ func agentsView(r *result.Result, over []interval) View {
 		v.Empty = cmp.Or(v.Empty, "The result has no seconds of each agent.")
 		return v
 	}
-	if n > linesMax {
-		v.Foot = append(v.Foot, fmt.Sprintf("the first %d of %d agents", linesMax, n))
+	v.Foot = append(v.Foot, "a gap: it said nothing of that time")
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	if n > agentsMost {
+		v.Foot = append(v.Foot, fmt.Sprintf("%d of %d agents, lost ones first", agentsMost, n))
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost(r, b), lost(r, a)) })
+		order = order[:agentsMost]
 	}
 	var all []Mark
-	for k := range min(n, linesMax) {
-		name := fmt.Sprintf("part %d", k+1)
-		if k < len(r.Fleet.Agents) {
-			name = format.Clip(format.PlainLine(r.Fleet.Agents[k].Name), 40)
+	var names []string
+	for i, k := range order {
+		name := agentName(r, k)
+		if slices.Contains(names, name) {
+			name = fmt.Sprintf("%s, part %d", name, k+1)
 		}
-		all = append(all, styled(k, name, steps(over, func(p *result.Point) float64 {
+		m := styled(i, name, rates(over, func(p *result.Point) float64 {
 			if k >= len(p.ByPart) || p.ByPart[k] == nil {
 				return math.NaN()
 			}
 			return float64(*p.ByPart[k])
-		})))
-	}
-	for i := range all { // counts of intervals as rates
-		for at := range all[i].Points {
-			p := &all[i].Points[at]
-			p.Y /= lengthAt(over, at/2)
+		}))
+		if m.Of = name; n > linesMax { // each has a plot of its own
+			m.Ink, m.Dash = lineInk(0), 0
 		}
+		all, names = append(all, m), append(names, name)
 	}
 	v.lines("requests/s", shortRate, "No agent completed anything.", all...)
-	return v
+	if n > linesMax {
+		v.Legend = nil
+	}
+	return v.divide(names, alone)
 }
 
-func lengthAt(over []interval, i int) float64 {
-	i = min(i, len(over)-1)
-	return over[i].point.T - over[i].from
+func agentName(r *result.Result, k int) string {
+	if k < len(r.Fleet.Agents) {
+		return format.Clip(format.PlainLine(r.Fleet.Agents[k].Name), 40)
+	}
+	return fmt.Sprintf("part %d", k+1)
+}
+
+// lost is 1 of an agent that was lost.
+func lost(r *result.Result, k int) int {
+	if k < len(r.Fleet.Agents) && r.Fleet.Agents[k].Lost != "" {
+		return 1
+	}
+	return 0
 }
 
 // lineInk is the colour of the i-th line.

@@ -36,8 +36,17 @@ type View struct {
 	X, Y   Axis     // Y is not used if there are Rows
 	Rows   []Row    // of a plot that has rows instead of an axis, from the top
 	Marks  []Mark   // in the order in which they are drawn
+	Panels []Panel  // small plots in place of one with too many lines; X and Y are not used then
+	Height float64  // of the field in px; 0: as the width asks for
 	Foot   []string // n, what intervals are, notes
 	Empty  string   // why there is nothing to draw; "": there is
+}
+
+// A Panel is one of several small plots of a view.
+type Panel struct {
+	Title string
+	X, Y  Axis
+	Marks []Mark
 }
 
 // An Axis is the values from Low to High.
@@ -73,11 +82,12 @@ type Kind int
 
 // The kinds of marks.
 const (
-	Line Kind = iota // through the points; a point that is not a number breaks it
-	Rect             // between each two points, which are opposite corners
-	Dot              // at each point
-	Area             // between the line of X, Y and that of X, Low
-	Text             // the mark's name, beside each point
+	Line    Kind = iota // through the points; a point that is not a number breaks it
+	Rect                // between each two points, which are opposite corners
+	Dot                 // at each point
+	Area                // between the line of X, Y and that of X, Low
+	Caption             // Name, within two opposite corners; nothing where there is no room
+	Text                // the mark's name, beside each point
 )
 
 // A Shape is that of a dot.
@@ -100,6 +110,7 @@ type Point struct{ X, Y, Low float64 }
 type Mark struct {
 	Kind   Kind
 	Name   string // of what it shows, as the legend has it
+	Of     string // the line or variant that it belongs to, see divide; "": all
 	Points []Point
 	Ink    string  // a colour of the style sheet: "c1", "good"
 	Alpha  float64 // 0 is 1
@@ -118,7 +129,7 @@ type Key struct {
 }
 
 // Find returns the view of that name; if name is "", the first that shows something. Its error
-// lists the names.
+// lists the names, of many the first.
 func Find(views []View, name string) (View, error) {
 	var names []string
 	for _, v := range views {
@@ -132,7 +143,13 @@ func Find(views []View, name string) (View, error) {
 		}
 		names = append(names, v.Name)
 	}
-	return View{}, fmt.Errorf("%q is no view of it; there are %s", name, strings.Join(names, ", "))
+	const most = 20
+	more := ""
+	if n := len(names); n > most {
+		more, names = fmt.Sprintf(" and %d more; dyno chart RESULT lists all", n-most), names[:most]
+	}
+	return View{}, fmt.Errorf("%q is no view of it; there are %s%s", name, strings.Join(names, ", "),
+		more)
 }
 
 // extent is the least and the largest of the values that are finite, and above 0 if positive is

@@ -10,7 +10,10 @@
 package live
 
 import (
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/result"
 )
 
@@ -21,4 +24,27 @@ func newErrors(all []loadresult.Failure) (errors []result.Error) {
 			Detail: f.Detail, Count: f.Count})
 	}
 	return errors
+}
+
+// checkCounts are outcomes of the checks of p by their names, in its order. Several of one name are
+// put together. As a result, it has dyno's own only if they failed.
+func checkCounts(p *loadplan.Plan, all []metric.Outcomes) (counts []result.CheckCount) {
+	places := map[string]int{}
+	for i, c := range all {
+		if i == len(p.Checks) {
+			break
+		}
+		name := p.Checks[i]
+		if c.Passed+c.Failed == 0 && scenario.IsOwnCheck(name) {
+			continue
+		}
+		at, seen := places[name]
+		if !seen {
+			at, counts = len(counts), append(counts, result.CheckCount{Name: name})
+			places[name] = at
+		}
+		counts[at].Passed += c.Passed
+		counts[at].Failed += c.Failed
+	}
+	return counts
 }

@@ -20,6 +20,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/result"
 
 	"github.com/VictoriaMetrics/metricsql"
@@ -98,7 +99,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("no %s in\n%s", line, text)
 		}
 	}
-	for _, absent := range []string{"dyno_users", "dyno_iterations"} {
+	for _, absent := range []string{"dyno_users", "dyno_iteration", "dyno_checks"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%s of a load without them", absent)
 		}
@@ -169,10 +170,86 @@ func TestCollector(t *testing.T) {
 	for _, f := range families {
 		names = append(names, f.GetName())
 	}
-	for _, want := range []string{"dyno_users", "dyno_iterations_completed_total"} {
+	for _, want := range []string{"dyno_users", "dyno_iterations_completed_total", "dyno_iteration_seconds"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s in %v", want, names)
 		}
+	}
+}
+
+// scenarioSeconds is a load of a scenario with three checks, two of which have one name, and one of
+// dyno's own that did not fail: two intervals of it.
+func scenarioSeconds() (p loadplan.Plan, all []loadresult.Interval) {
+	p = loadplan.DefaultPlan()
+	p.Target.URL, p.Steps = "http://127.0.0.1:8080/", []string{"login", "cart"}
+	p.Checks = []string{"contains:x", "status", "status", scenario.BodyWithin + "9 bytes"}
+	for i, failed := range []int64{1, 0} {
+		h := metric.NewHistogram(metric.Fine)
+		for range 20 {
+			h.Record(int64(30 * time.Millisecond))
+		}
+		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
+			To: time.Duration(i+1) * time.Second, Sent: 40, Completed: 40, Iterations: 20,
+			IterationsFailed: failed, IterationTime: h.ToSparse(), Checks: []metric.Outcomes{
+				{Passed: 20 - failed, Failed: failed}, {Passed: 30}, {Passed: 10}, {}}}
+		if failed > 0 {
+			iv.Failures = []loadresult.Failure{{Phase: loadresult.Check, Kind: p.Checks[0],
+				Detail: "it is y", Count: failed}}
+		}
+		all = append(all, iv)
+	}
+	return p, all
+}
+
+// Metrics and stream have the time of iterations and the outcomes of checks.
+func TestIterationsAndChecks(t *testing.T) {
+	p, all := scenarioSeconds()
+	m := NewMetrics(p, "")
+	e, err := Listen("127.0.0.1:0", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	before := read(t, e.URL())
+	var stream bytes.Buffer
+	s := NewStream(&stream, p)
+	for _, iv := range all {
+		e.Add(iv)
+		s.Add(iv)
+	}
+	after := read(t, e.URL())
+	for line, text := range map[string]string{
+		`dyno_checks_total{check="status",outcome="passed"} 0`:      before,
+		`dyno_checks_total{check="status",outcome="passed"} 80`:     after,
+		`dyno_checks_total{check="status",outcome="failed"} 0`:      after,
+		`dyno_checks_total{check="contains:x",outcome="failed"} 1`:  after,
+		`dyno_checks_total{check="contains:x",outcome="passed"} 39`: after,
+		"dyno_iteration_seconds_count 40":                           after,
+		`dyno_iteration_seconds_bucket{le="0.02"} 0`:                after,
+		`dyno_iteration_seconds_bucket{le="0.05"} 40`:               after,
+		`dyno_failures_total{kind="contains:x",phase="check"} 1`:    after,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s in\n%s", line, text)
+		}
+	}
+	if err := s.End(&result.Result{Format: result.Format}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(stream.String(), "\n")
+	for i, want := range []string{
+		`"iteration_time":{"mean_us":30000,"p50_us":30`,
+		`"checks":[{"name":"contains:x","passed":19,"failed":1},{"name":"status","passed":40,"failed":0}]`,
+	} {
+		if !strings.Contains(lines[0], want) {
+			t.Errorf("%d: no %s in %s", i, want, lines[0])
+		}
+	}
+	if v, err := jsonschema.UnmarshalJSON(strings.NewReader(lines[0])); err != nil || compileSchema(t).Validate(v) != nil {
+		t.Errorf("%s is not what the schema says: %v", lines[0], err)
+	}
+	if all := before + after + stream.String(); strings.Contains(all, "body within") {
+		t.Errorf("a check that nobody wrote:\n%s", all)
 	}
 }
 

@@ -48,6 +48,10 @@ var (
 		"Scenario: iterations that ended without a failure.", prometheus.CounterValue, nil}
 	iterationsFailed = Metric{"dyno_iterations_failed_total", "Scenario: iterations that failed.",
 		prometheus.CounterValue, nil}
+	iterationTime = Metric{"dyno_iteration_seconds",
+		"Scenario: time of iterations that completed, from the intended start to the end.", 0, nil}
+	checks = Metric{"dyno_checks_total", "Checks of responses by name and outcome: passed or failed.",
+		prometheus.CounterValue, []string{"check", "outcome"}}
 	users = Metric{"dyno_users", "Users, where their number changes.",
 		prometheus.GaugeValue, nil}
 	bytesReceived = Metric{"dyno_received_bytes_total", "Bytes received on connections.",
@@ -72,8 +76,8 @@ var (
 func All() []Metric {
 	return []Metric{runInfo, windowTime, offeredRate, requestsSent, requestsCompleted,
 		requestsFailed, requestsInFlight, responses, failuresByKind, latency, serviceTime,
-		bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, users, generatorBusy,
-		generatorLag}
+		bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, iterationTime, checks, users,
+		generatorBusy, generatorLag}
 }
 
 func (m Metric) desc() *prometheus.Desc {
@@ -113,19 +117,23 @@ type failureKind struct{ phase, kind string }
 // Metrics are the metrics of one run. It is a prometheus.Collector, and may be read while it is
 // added to.
 type Metrics struct {
-	plan     loadplan.Plan
-	version  string
-	mutex    sync.Mutex
-	total    loadresult.Interval // of all intervals; its distributions are empty
-	last     loadresult.Interval
-	failures map[failureKind]int64
-	latency  buckets
-	service  buckets
+	plan      loadplan.Plan
+	version   string
+	mutex     sync.Mutex
+	total     loadresult.Interval // of all intervals; its distributions are empty
+	last      loadresult.Interval
+	failures  map[failureKind]int64
+	latency   buckets
+	service   buckets
+	iteration buckets
 }
 
-// NewMetrics returns the metrics of a run of p that has not begun. version is dyno's.
+// NewMetrics returns the metrics of a run of p that has not begun. version is dyno's. What p has of
+// secrets is in them; plansecrets.Stored takes it out.
 func NewMetrics(p loadplan.Plan, version string) *Metrics {
-	return &Metrics{plan: p, version: version, failures: map[failureKind]int64{}}
+	m := &Metrics{plan: p, version: version, failures: map[failureKind]int64{}}
+	m.total.Checks = make([]metric.Outcomes, len(p.Checks)) // 0 before the first
+	return m
 }
 
 // Add adds an interval.
@@ -133,10 +141,11 @@ func (m *Metrics) Add(iv loadresult.Interval) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, f := range iv.Failures {
-		m.failures[failureKind{string(f.Phase), strings.ToValidUTF8(f.Kind, "\uFFFD")}] += f.Count
+		m.failures[failureKind{string(f.Phase), readable(f.Kind)}] += f.Count
 	}
 	m.latency.add(iv.Latency)
 	m.service.add(iv.Served())
+	m.iteration.add(iv.IterationTime)
 	m.last = iv
 	counts := iv
 	counts.Failures = nil // they are in m.failures
@@ -175,6 +184,11 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	if m.plan.CountsIterations() {
 		value(iterationsCompleted, float64(m.total.Iterations))
 		value(iterationsFailed, float64(m.total.IterationsFailed))
+		to <- m.iteration.metric(iterationTime)
+	}
+	for _, c := range checkCounts(&m.plan, m.total.Checks) {
+		value(checks, float64(c.Passed), readable(c.Name), "passed")
+		value(checks, float64(c.Failed), readable(c.Name), "failed")
 	}
 	if m.plan.Ramps() {
 		value(users, float64(m.plan.UsersAt(m.last.To)))
@@ -188,6 +202,9 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- m.latency.metric(latency)
 	to <- m.service.metric(serviceTime)
 }
+
+// readable is a text that a label may have.
+func readable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (b *buckets) metric(of Metric) prometheus.Metric {
 	upTo := make(map[float64]uint64, len(bounds))

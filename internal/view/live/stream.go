@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
 
@@ -29,15 +30,40 @@ type Interval struct {
 	Offered  *float64       `json:"offered,omitempty"` // open: requests due a second
 	Failures []result.Error `json:"failures,omitempty"`
 
+	IterationTime *Times              `json:"iteration_time,omitempty"` // of those that completed
+	Checks        []result.CheckCount `json:"checks,omitempty"`         // that it has outcomes of
+
 	BusyPercent float64 `json:"busy_percent"` // of the busiest thread
 	LagMax      float64 `json:"send_lag_max_us,omitempty"`
 }
 
-// NewInterval is the line of an interval of a run of p.
-func NewInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
+// Times are those of the iterations that completed in an interval.
+type Times struct {
+	Mean float64 `json:"mean_us"`
+	P50  float64 `json:"p50_us"`
+	P99  float64 `json:"p99_us"`
+	Max  float64 `json:"max_us"`
+}
+
+// timesOf are the times of a distribution of ns; nil if it is empty.
+func timesOf(s metric.Sparse) *Times {
+	if s.Count == 0 {
+		return nil
+	}
+	return &Times{Mean: s.Mean() / 1e3, P50: float64(s.Quantile(0.5)) / 1e3,
+		P99: float64(s.Quantile(0.99)) / 1e3, Max: float64(s.Max) / 1e3}
+}
+
+// newInterval is the line of an interval of a run of p.
+func newInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
 	line := Interval{Format: IntervalFormat, From: iv.From.Seconds(), Point: result.PointOf(iv),
 		Offered: offered(p, iv), Failures: newErrors(iv.Failures), BusyPercent: 100 * iv.Busy,
-		LagMax: float64(iv.LagMax) / 1e3}
+		LagMax: float64(iv.LagMax) / 1e3, IterationTime: timesOf(iv.IterationTime)}
+	for _, c := range checkCounts(p, iv.Checks) {
+		if c.Passed+c.Failed > 0 {
+			line.Checks = append(line.Checks, c)
+		}
+	}
 	line.Heat, line.Users = nil, p.UsersAt(iv.To)
 	return line
 }
@@ -59,11 +85,12 @@ type Stream struct {
 	err  error
 }
 
-// NewStream returns a stream of a run of p. It writes each line with one call of to.Write.
+// NewStream returns a stream of a run of p, which is as for NewMetrics. It writes each line with one
+// call of to.Write.
 func NewStream(to io.Writer, p loadplan.Plan) *Stream { return &Stream{to: to, plan: p} }
 
 // Add writes an interval. After an error it writes no more; End returns the error.
-func (s *Stream) Add(iv loadresult.Interval) { s.writeLine(NewInterval(&s.plan, iv)) }
+func (s *Stream) Add(iv loadresult.Interval) { s.writeLine(newInterval(&s.plan, iv)) }
 
 // End writes the result, which is the last line. It returns the first error of all lines.
 func (s *Stream) End(r *result.Result) error {

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
+	"dyno/internal/result"
 	"dyno/internal/view/chart"
 	"dyno/internal/view/page"
 	"dyno/internal/view/reporttest"
@@ -37,6 +38,11 @@ func pictured(t *testing.T) map[string][]chart.View {
 		t.Fatal(err)
 	}
 	all["experiment"] = chart.Experiment(p)
+	many := page.ExperimentOf(t, 6, 3, []string{"c10", "c40", "c100"}, "v3", "v4", "v5", "v6", "v7")
+	if p, err = page.OfExperiment(many, page.PastFolder(t, many, 20)); err != nil {
+		t.Fatal(err)
+	}
+	all["many"] = chart.Experiment(p)
 	all["screening"] = slices.DeleteFunc(chart.Experiment(screenedPage(t)), func(v chart.View) bool {
 		return !strings.HasPrefix(v.Name, "half-normal")
 	})
@@ -57,7 +63,9 @@ func screenedPage(t *testing.T) *page.ExperimentPayload {
 // no markup of others, and a PNG that can be read. The SVG of some are goldens.
 func TestPictures(t *testing.T) {
 	kept := map[string][]string{"closed": {"heat", "spectrum"}, "failing": {"status", "routes"},
-		"open": {"throughput"}, "experiment": {"decide", "cost-1"}, "screening": {"half-normal-1"}}
+		"open": {"throughput"}, "experiment": {"decide", "cost-1", "flame-3-grown"},
+		"agents": {"agents"}, "many": {"spectrum-1", "past-1", "server-1-cpu-of-the-machine"},
+		"screening": {"half-normal-1"}}
 	for name, views := range pictured(t) {
 		for i, v := range views {
 			if v.Empty != "" {
@@ -76,6 +84,11 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		writePNG(t, name, views[0])
+		if name == "many" {
+			for _, one := range []string{"spectrum-1", "flame-1", "past-1", "published", "bend-1"} {
+				writePNG(t, name, find(t, views, one))
+			}
+		}
 	}
 }
 
@@ -317,6 +330,166 @@ func TestColoursOfPictures(t *testing.T) {
 	}
 	if len(colours) < 20 {
 		t.Errorf("%d colours", len(colours))
+	}
+}
+
+// Every figure of the page has a view: the figures are found by their ids in the page's source. The
+// strip of trials has a view of each level, but not of the machine's part.
+func TestEveryFigureHasAView(t *testing.T) {
+	known, numbered := map[string]bool{}, regexp.MustCompile(`-\d.*`)
+	for _, views := range pictured(t) {
+		for _, v := range views {
+			known[v.Name], known[numbered.ReplaceAllString(v.Name, "")] = true, true
+		}
+	}
+	elsewhere := map[string]string{"strip": "trials", "flames": "flame", "verdict": "decide", "duel": "decide"}
+	found := 0
+	for _, folder := range []string{"run", "experiment"} {
+		files, err := os.ReadDir("web/src/" + folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile("web/src/" + folder + "/" + file.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile("figure\\(\\{\\s*id: [\"`]([\\w-]+?)-?[\"`$]").FindAllSubmatch(text, -1) {
+				id := string(m[1])
+				found++
+				if other := elsewhere[id]; !known[id] && !known[other] {
+					t.Errorf("%s/%s has a figure %q, and dyno chart no view of it", folder, file.Name(), id)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d figures were found", found)
+	}
+}
+
+// The readings of a server are those of the page, in its order.
+func TestReadings(t *testing.T) {
+	text, err := os.ReadFile("web/src/experiment/panel.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page [][2]string
+	for _, m := range regexp.MustCompile(`title: "([^"]+)",\s+unit: "([^"]*)"`).FindAllStringSubmatch(string(text), -1) {
+		page = append(page, [2]string{m[1], m[2]})
+	}
+	ours := chart.Readings()
+	if len(page) > len(ours) { // then comes the figure itself
+		page = page[:len(ours)]
+	}
+	if len(ours) < 20 || !slices.Equal(ours, page) {
+		t.Errorf("%q, in the page %q", ours, page)
+	}
+}
+
+// A plot of more than five lines is divided: each variant has a small plot, with the line of its
+// baseline, and none is left out.
+func TestNothingIsDropped(t *testing.T) {
+	views := pictured(t)["many"]
+	for name, want := range map[string]int{"spectrum-1": 7, "shift-1": 7, "ladder-1": 7, "bend-1": 7, "warmup-1": 8, "past-1": 8} {
+		v := find(t, views, name)
+		if len(v.Panels) != want || len(v.Marks) != 0 {
+			t.Errorf("%s: %d small plots and %d marks, want %d", name, len(v.Panels), len(v.Marks), want)
+		}
+		for _, p := range v.Panels {
+			if len(p.Marks) == 0 {
+				t.Errorf("%s: %s has nothing", name, p.Title)
+			}
+		}
+	}
+	for _, p := range find(t, views, "spectrum-1").Panels {
+		var names []string
+		for _, m := range p.Marks {
+			if m.Kind == chart.Line && m.Name != "" {
+				names = append(names, m.Name)
+			}
+		}
+		if !slices.Contains(names, "go") || len(names) != 2 {
+			t.Errorf("%s: %q", p.Title, names)
+		}
+	}
+}
+
+// Of a fleet each agent's rate is its own, also after a second of which nothing is known.
+func TestAgentsAfterAGap(t *testing.T) {
+	r := page.Results(t)["closed"]
+	counts := func(n ...int64) (parts []*int64) {
+		for _, one := range n {
+			parts = append(parts, &one)
+		}
+		return parts
+	}
+	r.Window.MeasuredS = 6
+	r.Fleet = &result.Fleet{Agents: []result.Agent{{Name: "a"}, {Name: "b"}}}
+	r.Series = []result.Point{{T: 1, ByPart: counts(100, 10)}, {T: 1.0005}, // too short for a rate: a gap
+		{T: 2, ByPart: counts(200, 20)}, {T: 4, ByPart: counts(600, 60)}, {T: 6, ByPart: counts(800)}}
+	v := find(t, chart.Run(page.OfRun(r)), "agents")
+	rates := map[string][]float64{}
+	for _, m := range v.Marks {
+		for _, p := range m.Points {
+			if !math.IsNaN(p.Y) {
+				rates[m.Name] = append(rates[m.Name], math.Round(p.Y))
+			}
+		}
+	}
+	if want := []float64{100, 100, 200, 200, 300, 300, 400, 400}; !slices.Equal(rates["a"], want) {
+		t.Errorf("a: %v, want %v", rates["a"], want)
+	}
+	if want := []float64{10, 10, 20, 20, 30, 30}; !slices.Equal(rates["b"], want) {
+		t.Errorf("b: %v, want %v", rates["b"], want)
+	}
+}
+
+// The pictures of a flame graph and of earlier runs have the figures of the page.
+func TestPicturesAgreeWithFlamesAndPast(t *testing.T) {
+	dir := page.ExperimentFolder(t, 6, 3)
+	home := page.PastFolder(t, dir, 20)
+	data := dataOf(t, func(w io.Writer) error { return page.Experiment(w, dir, home) })
+	p, err := page.OfExperiment(dir, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := chart.Experiment(p)
+	widths := map[string]float64{}
+	for _, m := range find(t, views, "flame-1").Marks {
+		if m.Kind == chart.Caption && m.Points[0].Y == 1 {
+			widths[m.Name] += m.Points[1].X - m.Points[0].X
+		}
+	}
+	checked := 0
+	flame := at(data, "flames", 0)
+	for i, depth := range at(flame, "depth").([]any) {
+		name := at(flame, "names", int(at(flame, "name", i).(float64)))
+		if depth.(float64) == 1 {
+			share := at(flame, "all", i).(float64)
+			if got := widths[name.(string)]; math.Abs(got-share) > 0.001 {
+				t.Errorf("%s: %v wide, in the page %v", name, got, share)
+			}
+			checked++
+		}
+	}
+	for _, m := range find(t, views, "past-1").Marks {
+		if m.Kind != chart.Dot {
+			continue
+		}
+		for _, line := range at(data, "past", "lines").([]any) {
+			if at(line, "arm") == m.Of && at(line, "metric") == "throughput" && at(line, "level") == "c100" {
+				for i, point := range m.Points {
+					if !near(point.Y, at(line, "median", i)) {
+						t.Errorf("%s, run %d: %v, in the page %v", m.Of, i, point.Y, at(line, "median", i))
+					}
+					checked++
+				}
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d figures were compared", checked)
 	}
 }
 

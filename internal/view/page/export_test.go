@@ -7,5 +7,13 @@ var (
 	ExperimentFolder = experimentFolder
 	ExperimentAt     = experimentAt
 	Results          = results
+	PastFolder       = pastFolder
 	ScreenedFolder   = func(t testing.TB) string { return screenedStory(t).folderOfRounds(t, 1) }
 )
+
+// ExperimentOf is the folder of a complete experiment with further variants.
+func ExperimentOf(t testing.TB, rounds, seconds int, levels []string, more ...string) string {
+	e := newExperimenter(t, rounds, seconds, levels)
+	e.more = more
+	return e.experiment()
+}
