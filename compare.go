@@ -3,6 +3,7 @@ package dyno
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/lab/judge"
@@ -10,28 +11,53 @@ import (
 	"dyno/internal/view/labreport"
 )
 
-// A Comparison is what repeated runs of two things show together.
+// A Comparison is what Compare found.
 type Comparison struct {
 	Differences []Difference // one for each measure
-	Cautions    []string     // what speaks against it
-	sentence    string
+	Cautions    []string     // reasons to doubt it, the worst first; often none
+	lines       []string     // what was found, in words
 }
 
-// A Difference is how two things compare by one measure.
+// A Difference is how before and after, as Compare calls them, compare by one measure.
 type Difference struct {
-	Measure   string  // "throughput", "p50", "p99" …
-	Ratio     float64 // of the second to the first
-	Low, High float64 // the confidence interval of Ratio, simultaneous with those of all measures
-	// Verdict is "different", "negligible" (different, by less than the margin), "equivalent", or
-	// "inconclusive": more runs are needed.
-	Verdict string
-	Better  bool // different, and the second is better
-	Worse   bool // different, and the second is worse
+	// Measure is "throughput" (requests completed a second), "p50" or "p99" (latency). Of a Scenario
+	// there are also "iterations" (completed a second), "iteration_p50", "iteration_p99" (their time)
+	// and "checks" (the share of answers that it accepted). Results of the command can have "cpu",
+	// the server's CPU time per request. A run with fewer than 368 requests has no p99, and one with
+	// fewer iterations no iteration_p99.
+	Measure string
+
+	// Ratio is by which factor after exceeds before: 1.03 is 3 % more. It is the Hodges-Lehmann
+	// estimate: the median of the ratios of each run of after to each run of before. Low and High are
+	// the ends of its confidence interval at 95 %, which holds for all measures at once.
+	Ratio, Low, High float64
+
+	// Finding is one of these:
+	//
+	//	"different"      there is a difference, and Ratio is beyond the margin
+	//	"negligible"     there is a difference, and Ratio is within the margin
+	//	"equivalent"     there may be none; all of the interval is within the margin
+	//	"inconclusive"   none of these can be said: more runs, or longer ones, are needed
+	//
+	// A margin of 0.02 reaches from a ratio of 1/1.02 to one of 1.02.
+	Finding string
+	Better  bool // Finding is "different", and after is better
+	Worse   bool // Finding is "different", and after is worse
 }
 
-// Compare compares repeated runs of one thing with those of another, as "dyno compare" does. margin
-// is the share by which two things have to differ to matter, such as 0.02. One run each decides
-// nothing: every Difference is inconclusive then. Loads that are not the same are an error.
+// Compare compares repeated runs of one thing with those of another, such as two servers, as "dyno
+// compare" does. margin is the share by which the two have to differ to matter: 0.02 is 2 %. It is
+// at least 0 and less than 1.
+//
+// Five runs of each are the least that can show a difference, and with a Scenario six; fewer leave
+// every Finding inconclusive. Run both in turns (before, after, after, before …), so that what
+// changes on the machine meanwhile touches both.
+//
+// The loads should be the same but for the host and port of their URLs. If another field differs,
+// such as the path or Rate, Compare compares all the same, and a Caution names what differs.
+//
+// It is an error if before or after is empty, if a Result is nil or not of a load, if one run is
+// there twice, or if margin is out of range.
 func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil, errors.New("comparing needs a result of each of both")
@@ -54,11 +80,14 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := labreport.UnpairedAnswer(u)
+	found, err := labreport.UnpairedAnswer(u)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Cautions: u.Cautions, sentence: answer.Sentence}
+	c := &Comparison{lines: append([]string{found.Sentence}, found.Conditions...)}
+	for _, caution := range found.Cautions {
+		c.Cautions = append(c.Cautions, caution.Text())
+	}
 	for _, v := range u.Verdicts {
 		if v.Control {
 			continue
@@ -66,18 +95,19 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 		differs := string(v.Verdict) == "different"
 		more := (v.Ratio-1)*float64(v.Better) > 0
 		c.Differences = append(c.Differences, Difference{Measure: v.Metric, Ratio: v.Ratio,
-			Low: v.Low, High: v.High, Verdict: string(v.Verdict), Better: differs && more,
+			Low: v.Low, High: v.High, Finding: string(v.Verdict), Better: differs && more,
 			Worse: differs && !more})
 	}
 	return c, nil
 }
 
-// String is what was found: a sentence, and a line for each difference.
+// String is what was found: a sentence, in which A is before and B is after, a line for each of
+// these, and a line for each of Differences.
 func (c *Comparison) String() string {
-	lines := []string{c.sentence}
+	lines := slices.Clone(c.lines)
 	for _, d := range c.Differences {
 		lines = append(lines, fmt.Sprintf("%s: %+.1f %% [%+.1f, %+.1f], %s", d.Measure,
-			100*(d.Ratio-1), 100*(d.Low-1), 100*(d.High-1), d.Verdict))
+			100*(d.Ratio-1), 100*(d.Low-1), 100*(d.High-1), d.Finding))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -6,13 +6,14 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-// A FieldError is what is wrong with a field of a Load.
+// A FieldError is what is wrong with a field of a Load, or with several fields together. Run joins
+// all it finds, as errors.Join does; errors.As finds the first.
 type FieldError struct {
-	Field   string // such as "Connections"; several are separated by ", "
-	Problem string // what it is, and what is possible
+	Field   string // such as "Connections", or several: "Steps, Users"
+	Problem string // what is wrong with its value, and what is possible
 }
 
-// Error names the field first.
+// Error is Field and Problem, with a colon between them.
 func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // fieldNames are the fields of a Load by those of the plan. What a Load does not set is left out.
@@ -21,7 +22,7 @@ var fieldNames = map[string]string{
 	"Connections": "Connections", "Threads": "Threads", "Requested": "Requests", "Rate": "Rate",
 	"Arrival": "Poisson", "Duration": "For", "Warmup": "Warmup", "Drain": "Drain",
 	"Timeout": "Timeout", "Users": "Users", "HTTP": "HTTP", "Insecure": "Insecure",
-	"CAFile": "RootCAs", "Stages": "Rate",
+	"CAFile": "RootCAs",
 }
 
 // fieldErrors are the faults that err joins, as those of fields. Others stay as they are.

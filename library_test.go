@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,9 +148,17 @@ func TestExamples(t *testing.T) {
 	for _, dir := range library {
 		set, files := parsePackage(t, dir)
 		_, names := exported(t, set, files)
-		text, err := os.ReadFile(filepath.Join(dir, "example_test.go"))
+		paths, err := filepath.Glob(filepath.Join(dir, "example*_test.go"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		var text []byte
+		for _, path := range paths {
+			part, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = append(text, part...)
 		}
 		for _, name := range names {
 			isConstant := name == "OK" || name == "Suspect" || name == "ClientBound"
@@ -192,7 +201,8 @@ func TestFaults(t *testing.T) {
 		{dyno.Load{Threads: -1}, "Threads"}, {dyno.Load{Rate: -1}, "Rate"},
 		{dyno.Load{Requests: 1, Connections: 5}, "Requests"}, {dyno.Load{For: -1}, "For"},
 		{dyno.Load{Poisson: true}, "Poisson"}, {dyno.Load{Warmup: -1}, "Warmup"},
-		{dyno.Load{Drain: -1}, "Drain"}, {dyno.Load{HTTP: "4"}, "HTTP"},
+		{dyno.Load{Drain: -1}, "Drain"}, {dyno.Load{HTTP: "4"}, "HTTP"}, {dyno.Load{HTTP: "3"}, "HTTP"},
+		{dyno.Load{Expect: "2xx,999"}, "Expect"}, {dyno.Load{Rate: 100_000_001}, "Rate"},
 		{dyno.Load{Insecure: true}, "Insecure, RootCAs"}, {dyno.Load{Users: 1}, "Steps, Users"},
 		{dyno.Load{Method: "A B"}, "Method, Header, Body"},
 		{dyno.Load{Method: "GET", Scenario: again}, "Method, Header, Body"},
@@ -222,6 +232,94 @@ func TestRunEnds(t *testing.T) {
 	r, err := dyno.Run(ctx, dyno.Load{URL: server.URL, Connections: 1, For: time.Hour})
 	if err != nil || r.Ended != "interrupted" || r.Sent == 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A context that had ended before ends the load at once, and so nothing is sent.
+func TestRunEndedBefore(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	for _, url := range []string{server.URL, strings.Replace(server.URL, "127.0.0.1", "localhost", 1)} {
+		r, err := dyno.Run(ctx, dyno.Load{URL: url, Connections: 1, For: time.Hour})
+		if err != nil || r.Ended != "interrupted" || r.Sent != 0 {
+			t.Errorf("%s: %+v, %v", url, r, err)
+		}
+	}
+}
+
+// Several loads can be made at once.
+func TestRunTwice(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2,
+				Requests: 100, Drain: time.Minute})
+			if err != nil || r.Completed != 100 {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// What is on the wire is what a Load has: its Host, its own credentials, and braces as they stand.
+func TestWire(t *testing.T) {
+	seen := make(chan *http.Request, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen <- r
+	}))
+	defer server.Close()
+	url := strings.Replace(server.URL, "://", "://ada:secret@", 1)
+	for _, test := range []struct {
+		header http.Header
+		path   string
+		host   string
+		auth   string
+	}{
+		{nil, "/a", "", "Basic YWRhOnNlY3JldA=="},
+		{http.Header{"Host": {"shop.example"}}, "/{{seq}}?x={{y}}", "shop.example", "Basic YWRhOnNlY3JldA=="},
+		{http.Header{"host": {"shop.example:8080"}, "X-Brace": {"{{seq}}"}}, "/a", "shop.example:8080",
+			"Basic YWRhOnNlY3JldA=="},
+		{http.Header{"authorization": {"Bearer x"}}, "/a", "", "Bearer x"},
+	} {
+		r, err := dyno.Run(context.Background(), dyno.Load{URL: url + test.path, Header: test.header,
+			Body: []byte("{{seq}}"), Connections: 1, Requests: 1, Drain: time.Minute})
+		if err != nil || r.Completed != 1 {
+			t.Fatal(r, err)
+		}
+		got := <-seen
+		if test.host == "" {
+			test.host = strings.TrimPrefix(server.URL, "http://")
+		}
+		if auth := got.Header["Authorization"]; got.Host != test.host || got.RequestURI != test.path ||
+			!slices.Equal(auth, []string{test.auth}) {
+			t.Errorf("%+v: host %q, path %q, authorization %q", test, got.Host, got.RequestURI, auth)
+		}
+		if brace := test.header.Get("X-Brace"); got.Header.Get("X-Brace") != brace {
+			t.Errorf("%q, not %q", got.Header.Get("X-Brace"), brace)
+		}
+		checkStored(t, r)
+	}
+}
+
+// Each second is reported once, and together they are the result.
+func TestIntervals(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	var sum dyno.Interval
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Rate: 200, Connections: 2,
+		Warmup: 100 * time.Millisecond, For: 1500 * time.Millisecond, Drain: time.Minute,
+		Each: func(iv dyno.Interval) {
+			sum.Sent, sum.Completed = sum.Sent+iv.Sent, sum.Completed+iv.Completed
+			sum.Errors, sum.To = sum.Errors+iv.Errors, iv.To
+		}})
+	if err != nil || r.Sent != 300 || sum.Sent != r.Sent || sum.Completed != r.Completed ||
+		sum.Errors != r.Errors || sum.To < r.Measured {
+		t.Errorf("%+v of %+v, %v", sum, r, err)
 	}
 }
 

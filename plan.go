@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -28,6 +29,11 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	}
 	p.TLS.Insecure, p.TLS.CA = l.Insecure, string(l.RootCAs)
 	faults = append(faults, l.setSize(&p)...)
+	if l.Expect != "" {
+		if p.Expect, err = loadplan.ParseStatuses(l.Expect); err != nil {
+			faults = append(faults, FieldError{"Expect", err.Error()})
+		}
+	}
 	l.setTimes(&p)
 	p.Seed = l.Seed
 	if l.Scenario != nil {
@@ -74,7 +80,10 @@ func (l Load) setSize(p *loadplan.Plan) (faults []error) {
 	if l.Rate > 0 && p.Rate == 0 {
 		faults = append(faults, FieldError{"Rate", "is less than one request in 1,000 seconds"})
 	}
-	if l.Poisson {
+	switch {
+	case l.Poisson && l.Rate == 0:
+		faults = append(faults, FieldError{"Poisson", "is how the requests of Rate are due; give Rate"})
+	case l.Poisson:
 		p.Arrival = loadplan.Poisson
 	}
 	return faults
@@ -98,7 +107,8 @@ func (l Load) setTimes(p *loadplan.Plan) {
 
 // fields are a header as it is sent, with the credentials of a URL, if it has any.
 func fields(h map[string][]string, basic string) (all []proto.Field) {
-	if _, own := h["Authorization"]; basic != "" && !own {
+	own := func(name string) bool { return strings.EqualFold(name, "Authorization") }
+	if basic != "" && !slices.ContainsFunc(slices.Collect(maps.Keys(h)), own) {
 		all = append(all, proto.Field{Name: "Authorization", Value: basic})
 	}
 	for _, name := range slices.Sorted(maps.Keys(h)) {

@@ -11,29 +11,39 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A Result is what one load measured. A request belongs to the window in which it was due.
+// A Result is what one load measured, as Run returns it. It counts the requests that were due in
+// the measured window, even if the answer came after it. Those of the warm-up are left out.
 type Result struct {
 	Sent       int64 // Completed + Errors + Unfinished
-	Completed  int64 // answered as expected: by default with a status below 400
-	Errors     int64 // failed, or answered with another status
+	Completed  int64 // answered as Load.Expect says, and accepted by Load.Scenario
+	Errors     int64 // failed, answered with another status, or not accepted by Load.Scenario
 	Unfinished int64 // without an answer at the end of the drain
+	Unsent     int64 // of an open workload: due and never sent (with a Scenario: iterations)
 
-	Offered float64 // open workload: requests due a second; 0 of a closed one
-	Rate    float64 // completed a second
+	Offered float64 // of an open workload: Load.Rate; 0 of a closed one
+	Rate    float64 // requests completed a second, which can be less than Load.Rate
 
-	// Latency is from the intended start time to the end of the answer, Service from the actual
-	// sending, both of completed requests.
+	// Latency is the time from the intended start of a request to the end of its answer. Service is
+	// the time from its actual sending to the same end. Both are of completed requests only.
 	Latency, Service Distribution
 
 	Status   map[int]int64 // answers by status code
 	Failures []Failure     // the most frequent first
 
-	Measured time.Duration // the length of the window
-	Ended    string        // why: "duration", "requests", "interrupted", "unreachable" …
+	Steps      []StepResult // by the order of Load.Steps; none if there are fewer than two
+	Iterations Iterations   // of a Load with a Scenario; zero of others
 
-	Objectives []Outcome // of Load.Objectives, in their order
-	Generator  Verdict   // may the numbers be believed?
-	Reasons    []string  // why not
+	Measured time.Duration // the length of the measured window
+	// Ended is why the load ended: "duration" (For was over), "requests" (all were sent and
+	// answered), "interrupted" (ctx), "unreachable" (no connection could be opened), "gone" (all
+	// connections were lost and none could be opened again) or "faulted" (Scenario did what Steps
+	// does not allow). A Result of the command can also have "aborted", "stopped" or "lost".
+	Ended string
+	Seed  uint64 // of what was random: Load.Seed, or the one that Run drew; 0: nothing was
+
+	Objectives []Outcome // one for each condition of Load.Objectives, in their order
+	Generator  Verdict   // of dyno on its own numbers: may they be believed?
+	Reasons    []string  // why Generator is not OK, or that the load was too short to judge
 	Warnings   []string  // what else a reader must know
 
 	of *result.Result
@@ -44,22 +54,24 @@ type Verdict string
 
 // The verdicts, from good to bad.
 const (
-	OK          Verdict = "ok"           // no doubt about the numbers
+	OK          Verdict = "ok"           // no doubt, or a load of less than 1 s: too short to judge
 	Suspect     Verdict = "suspect"      // there are doubts: see Result.Reasons
-	ClientBound Verdict = "client-bound" // they show the generator's limit, not the server's
+	ClientBound Verdict = "client-bound" // the numbers show the limit of dyno, not of the server
 )
 
-// A Distribution is a distribution of durations, to three significant digits.
+// A Distribution is a distribution of durations, to three significant digits. All fields are 0 if
+// there were no durations.
 type Distribution struct {
-	Count                         int64
-	Min, Mean, Stdev              time.Duration
-	P50, P75, P90, P95, P99, P999 time.Duration
+	Count                         int64         // how many durations there were
+	Min, Mean, Stdev              time.Duration // Stdev is the standard deviation
+	P50, P75, P90, P95, P99, P999 time.Duration // percentiles; P999 is the 99.9th
 	Max                           time.Duration
 	of                            *result.Distribution
 }
 
-// Percentile is the duration that percent of all do not exceed, from 0 to 100; 0 if there are none,
-// or the Result came from JSON without histograms.
+// Percentile is the duration that so many percent of all durations do not exceed. percent is from 0
+// to 100, such as 99.99. Percentile is 0 if there are no durations, or if the Result came from JSON
+// without histograms.
 func (d Distribution) Percentile(percent float64) time.Duration {
 	if d.of == nil {
 		return 0
@@ -71,24 +83,50 @@ func (d Distribution) Percentile(percent float64) time.Duration {
 	return microseconds(us)
 }
 
-// An Outcome says whether an objective was met.
+// A StepResult is the requests of one of Load.Steps. Percentiles are to two significant digits.
+type StepResult struct {
+	Name              string
+	Completed, Errors int64         // as Result.Completed and Result.Errors
+	Mean              time.Duration // of latency, as Result.Latency; 0 if nothing was completed
+	P50, P90, P99     time.Duration
+	Max               time.Duration
+}
+
+// Iterations are the iterations of a Scenario that were due in the measured window and begun.
+// Started is Completed + Failed + Unfinished. Requests that failed do not make an iteration fail,
+// unless the Scenario returned an error for it.
+type Iterations struct {
+	Started    int64
+	Completed  int64        // the Scenario returned nil as the next request
+	Failed     int64        // the Scenario returned an error, or a request that cannot be sent
+	Unfinished int64        // not over at the end of the drain
+	Rate       float64      // completed a second
+	Time       Distribution // from the intended start to the end, of those completed
+}
+
+// An Outcome says whether one condition of Load.Objectives was met.
 type Outcome struct {
-	Objective string // as it was given
+	Objective string // the condition, as it was given
 	Met       bool
-	Value     *float64 // what was measured, in Unit; nil: nothing
-	Unit      string   // "us", "percent", "per_s", or "" of a count
-	Note      string   // what the value lacks; often ""
+	Value     *float64 // what was measured, in Unit; nil: nothing was measured
+	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
+	Note      string   // what Value lacks; often ""
 }
 
-// A Failure is a way in which connections or requests failed.
+// A Failure is one way in which connections or requests failed, and how often they did. The Counts
+// do not add up to Result.Errors: a connection that could not be opened (dns, connect, tls) is no
+// request, and neither is one that a Scenario could not make (check, kind "value").
 type Failure struct {
-	Phase  string // dns, connect, tls, write, read, protocol, timeout, expect or check
-	Kind   string // such as "refused"
-	Detail string // of the first
-	Count  int64
+	// Phase is what failed: "dns", "connect", "tls", "write", "read", "protocol", "timeout",
+	// "expect" or "check". "expect" is for answers with a status that was not expected, and "check"
+	// for what a Scenario did not accept.
+	Phase  string
+	Kind   string // of the failure, within Phase: such as "refused"
+	Detail string // more about the first of them; of "check" the text of the Scenario's error
+	Count  int64  // how many failed so
 }
 
-// Met reports whether all objectives were met. It is true if there are none.
+// Met reports whether all of Objectives were met. It is true if there are none.
 func (r *Result) Met() bool {
 	for _, o := range r.Objectives {
 		if !o.Met {
@@ -98,7 +136,7 @@ func (r *Result) Met() bool {
 	return true
 }
 
-// String is the answer in one sentence: what the server did, and what speaks against the numbers.
+// String is one sentence: what the server did, and why to doubt the numbers, if there is a doubt.
 func (r *Result) String() string {
 	if r.of == nil {
 		return "no load was made"
@@ -106,8 +144,9 @@ func (r *Result) String() string {
 	return report.RunAnswer(r.of).Sentence
 }
 
-// MarshalJSON is the result in the format dyno.result/1, whose schema "dyno schema result" prints.
-// It has no secrets. The command's report, compare and import read it.
+// MarshalJSON writes r in the format dyno.result/1, whose schema "dyno schema result" prints. The
+// JSON has no secrets. The command's report, compare and import read it. It is an error if r is not
+// of a load.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	if r.of == nil {
 		return nil, errors.New("this Result is not of a load")
@@ -117,7 +156,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON, or the command's --json, wrote.
+// UnmarshalJSON reads what MarshalJSON or the command's --json wrote. Other JSON is an error, which
+// leaves r as it is.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	of, err := result.Decode(b)
 	if err == nil {
@@ -136,9 +176,19 @@ func newResult(of *result.Result) *Result {
 		Latency: newDistribution(of.Latency), Service: newDistribution(of.Service),
 		Status: map[int]int64{}, Measured: time.Duration(of.Window.MeasuredS * 1e9), Ended: of.Ended,
 		Generator: Verdict(of.Generator.Verdict), Reasons: of.Generator.Reasons,
-		Warnings: of.Warnings, of: of}
-	if of.Rate.Offered != nil {
-		r.Offered = *of.Rate.Offered
+		Seed: of.Plan.Seed, Warnings: of.Warnings, of: of}
+	if offered := of.Offered(); offered != nil {
+		r.Offered = *offered
+	}
+	r.Unsent, _, _ = of.Backlog()
+	if i := of.Iterations; i != nil {
+		r.Iterations = Iterations{Started: i.Started, Completed: i.Completed, Failed: i.Failed,
+			Unfinished: i.Unfinished, Rate: i.Rate.Completed, Time: newDistribution(i.Time)}
+	}
+	us := microseconds
+	for _, s := range of.Routes {
+		r.Steps = append(r.Steps, StepResult{Name: s.Name, Completed: s.Completed, Errors: s.Errors,
+			Mean: us(s.Mean), P50: us(s.P50), P90: us(s.P90), P99: us(s.P99), Max: us(s.Max)})
 	}
 	for code, n := range of.Status {
 		number, _ := strconv.Atoi(strings.TrimLeft(code, "0")) // checked: three digits

@@ -16,45 +16,73 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// A Scenario is what users do. For each iteration of a user it is called with a nil response, and
-// returns the first request. With the response to that it is called again, and returns the next
-// request, or nil: the iteration is over. An error ends the iteration as one that failed, and a
-// request that cannot be sent is counted as an error of phase "check".
+// A Scenario is what users do, again and again: each time is an iteration. Run calls it with last
+// nil when an iteration begins, and it returns the first request. Run calls it again with the
+// response to each request. It returns the next request, or nil to end the iteration. If it returns
+// nil at once, the iteration is one without requests.
 //
-// Users call it from several goroutines at once, each user from one at a time. It runs on the
-// thread that makes the load, so it must not wait: Request.Wait does that for it. The Request and
-// its memory must stay as they are until it is called for the same user again.
+// Run calls it with responses of any status, and with those that never came (Status 0). A status
+// that Load.Expect does not name, such as 404, makes the request one of Result.Errors, and it alone
+// does not end the iteration.
+//
+// If it returns an error, the iteration ends, as one that failed, and last is not accepted: the
+// request of last is one of Result.Errors. Its Failure is of phase "check", unless the status was
+// an error already. The text of the first error is Failure.Detail, so it should name no secret. If
+// it returns an error when last is nil, or a request that cannot be sent, the iteration ends as one
+// that failed, too. No request was sent then: a Failure of phase "check" and kind "value" counts
+// it, but not Result.Errors.
+//
+// Run calls it from several goroutines at once, but for one user from one at a time. What users
+// share must be safe for that; what one user keeps belongs in User.State. Its calls hold up the
+// thread that makes the load, so it must not block or sleep: Request.Wait is for that. It must not
+// change a Request that it has returned, nor its Header and Body, until it is called again for the
+// same user.
 type Scenario func(u *User, last *Response) (next *Request, err error)
 
-// A User is one of those who follow a Scenario.
+// A User is one of those who follow a Scenario. It stays the same from one iteration to the next.
 type User struct {
-	Number    int64      // of all users, from 0
-	Iteration int64      // how many the user has had before this one
+	Number    int64      // which of all users it is, from 0
+	Iteration int64      // how many iterations this user had before
 	Warmup    bool       // this iteration is before the measured window
-	Rand      *rand.Rand // of the user alone; Load.Seed makes it repeatable
-	State     any        // the Scenario's; nil at first
+	Rand      *rand.Rand // of this user alone; Load.Seed makes it repeatable
+	State     any        // what the Scenario keeps for this user, over iterations too; nil at first
 }
 
 // A Request is what a user sends next.
 type Request struct {
-	Step   string      // one of Load.Steps; "": the first
-	Method string      // "": GET, or POST if there is a Body
-	Path   string      // with the query; "": that of Load.URL
-	Header http.Header // sent in the order of their names
-	Body   []byte
-	Wait   time.Duration // from the response before, or the iteration's start, until it is due
+	Step   string        // its name, one of Load.Steps; "": the first of them
+	Method string        // "": GET, or POST if Body is not nil
+	Path   string        // with the query, in place of those of Load.URL; "": those of Load.URL
+	Header http.Header   // sent sorted by name
+	Body   []byte        // nil: none
+	Wait   time.Duration // how long after the last response, or the iteration's start, it is due
 }
 
-// A Response is the answer to a user's request.
+// A Response is the answer to a user's request. Tests of a Scenario make their own.
 type Response struct {
-	Status int           // 0: none came
-	Body   []byte        // the first MiB of it, valid until the Scenario returns
-	Took   time.Duration // from the sending of the request to the end of the answer
+	Step   string        // that of the request: one of Load.Steps, or "" if there are none
+	Status int           // 0: no answer came
+	Body   []byte        // at most the first MiB; copy what is needed after the Scenario returns
+	Took   time.Duration // from the sending of the request to the end of the answer; 0: none came
+
+	// Fields is what Header reads of a Response that a test makes. Run leaves it nil.
+	Fields http.Header
 	of     *scenario.Response
 }
 
-// Header is the value of the first header field of that name, in any case; "" if there is none.
-func (r *Response) Header(name string) string { return string(r.of.Field(strings.ToLower(name))) }
+// Header is the value of the first header field of that name, or "" if there is none. Upper and
+// lower case of the name are the same.
+func (r *Response) Header(name string) string {
+	if r.of != nil {
+		return string(r.of.Field(strings.ToLower(name)))
+	}
+	for field, values := range r.Fields {
+		if strings.EqualFold(field, name) && len(values) > 0 {
+			return values[0]
+		}
+	}
+	return ""
+}
 
 // bodyMost is how many bytes of a body a Scenario is given.
 const bodyMost = 1 << 20
@@ -71,10 +99,14 @@ func (l Load) setScenario(p *loadplan.Plan, u requests.URL) (faults []error) {
 	}
 	f := &followed{does: l.Scenario, steps: p.Steps, several: len(l.Steps) > 0, base: u,
 		http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(), http2: p.Target.TLS || p.OnlyHTTP2() || p.OnlyHTTP3()}
+	p.Checks = []string{accepted}
 	p.Scenario = scenario.Program{Wants: proto.Want{AllFields: true, Body: bodyMost},
 		New: func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(f.next), nil }}
 	return faults
 }
+
+// accepted is the check that the Scenario returned no error for a response.
+const accepted = "scenario"
 
 // A followed is a Scenario as the generator calls it.
 type followed struct {
@@ -91,6 +123,7 @@ type following struct {
 	own  proto.Request
 	fill proto.Fill
 	last Response
+	step string // of the last request
 }
 
 func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
@@ -102,11 +135,16 @@ func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
 	s.user.Iteration, s.user.Warmup = u.Iteration, u.Warmup
 	var last *Response
 	if r != nil {
-		s.last = Response{Status: int(r.Status), Body: r.Body, Took: r.Took, of: r}
+		s.last = Response{Step: s.step, Status: int(r.Status), Body: r.Body, Took: r.Took, of: r}
 		last = &s.last
 	}
 	next, err := f.does(&s.user, last)
+	if r != nil && (err != nil || r.Status != 0) {
+		r.CheckError(0, err)
+	}
 	switch {
+	case err != nil && r == nil:
+		return scenario.Refuse(err)
 	case err != nil:
 		return scenario.Fail()
 	case next == nil:
@@ -121,6 +159,9 @@ func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
 			return scenario.Step{End: true, Failed: true, Fault: fmt.Errorf("a request is of step %q, "+
 				"and Load.Steps has %q", next.Step, f.steps)}
 		}
+	}
+	if f.several {
+		s.step = f.steps[step]
 	}
 	if err := f.compose(&s.own, next); err != nil {
 		return scenario.Refuse(err)

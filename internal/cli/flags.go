@@ -144,7 +144,7 @@ func (f *runFlags) requestGroup() group {
 			addChecked(&f.plan.Expectations.Header, requests.ExpectHeader)},
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
 			"(default: all below 400)",
-			storeParsed(&f.plan.Expect, parseExpect)},
+			storeParsed(&f.plan.Expect, loadplan.ParseStatuses)},
 	}}
 }
 

@@ -25,7 +25,7 @@ func parsing[T any](parse func(string) (T, error)) func(string) string {
 func TestUnits(t *testing.T) {
 	above0 := parsing(parsePositive(parseCount))
 	duration, rate, count := parsing(parseDuration), parsing(parseRate), parsing(parseCount)
-	cpus, expect, reconnect := parsing(parseCPUs), parsing(parseExpect), parsing(parseReconnect)
+	cpus, expect, reconnect := parsing(parseCPUs), parsing(loadplan.ParseStatuses), parsing(parseReconnect)
 	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any"
 	const tooLong = " is too long; the longest allowed is 8784h"
 	const notADuration = " is not a duration; write 30s, 1m30s, 500ms, or seconds as 30"

@@ -9,6 +9,7 @@
 //	comparison.go    a Comparison: ratio, interval, verdict; a Rank, a Shift
 //	environment.go   facts of the machine, as a result has them
 //	frontier.go      CPU against latency at rising rates
+//	halfnormal.go    effects of a screening, for its half-normal plot
 //	lock_unix.go     one writer per folder; lock_other.go
 //	measure.go       the measures of a trial: Measures
 //	memoryunit.go    memory of old records

@@ -3,6 +3,7 @@ package failure
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
@@ -34,9 +35,15 @@ func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) 
 	f.count(counted{Of(phase, err), addr}, func() string { return Describe(err) })
 }
 
-// CountAnswer counts a complete answer that is an error.
-func (f Counts) CountAnswer(k Kind, addr ring.Addr) {
-	f.count(counted{k, addr}, func() string { return k.AnswerDetail() })
+// CountAnswer counts a complete answer that is an error. reason is what a scenario says of it; nil:
+// nothing.
+func (f Counts) CountAnswer(k Kind, addr ring.Addr, reason error) {
+	f.count(counted{k, addr}, func() string {
+		if k.Phase == loadresult.Check && reason != nil {
+			return strings.TrimSpace(reason.Error())
+		}
+		return k.AnswerDetail()
+	})
 }
 
 // CountRefusal counts a request that was not sent because the scenario could not make it.

@@ -150,7 +150,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		w.countAnswer(x, int(x.request), w.now, &w.window, expected, w.isClosed())
 		if x.counted && !expected {
 			k := failure.OfStatus(x.status)
-			w.errors.CountAnswer(k, w.addrs[c.addr])
+			w.errors.CountAnswer(k, w.addrs[c.addr], nil)
 			w.sampleAnswer(c, tag, body, k)
 		}
 		if w.samples.show > 0 && x.counted {

@@ -5,7 +5,8 @@
 // Nothing is guessed. A line that could be meant in two ways is a fault that
 // says what to write instead, and a file never leads to a host that the run's
 // own URL does not name. Files are read once, line by line, within the limits
-// of this package, and every fault found is reported with its line.
+// of this package, and every fault found is reported with its line. Whoever calls it opens the
+// files: cli/files.go, lab/workload/requests.go.
 //
 //	expect.go     --expect-body and --expect-header, as a requests file has them
 //	jsonl.go      files of whole requests: --requests-file

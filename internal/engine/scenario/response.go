@@ -19,6 +19,7 @@ type Response struct {
 	text    []byte // of the fields' names and values, one after the other
 	leftOut int    // fields that were not added
 	checks  []Checked
+	reason  error // of the first that failed with one
 }
 
 // A field is where the text of one ends: its name, and its value behind it.
@@ -52,8 +53,19 @@ func (r *Response) Check(i int, ok bool) bool {
 	return ok
 }
 
+// CheckError notes the outcome of check i of the plan, as Check does: it failed if err is not nil.
+// The error's text becomes the detail of the step's error.
+func (r *Response) CheckError(i int, err error) {
+	if !r.Check(i, err == nil) && r.reason == nil {
+		r.reason = err
+	}
+}
+
+// Reason is the first error of CheckError; nil if there was none.
+func (r *Response) Reason() error { return r.reason }
+
 // DropChecks forgets the outcomes noted: the scenario tries again, and its last try counts.
-func (r *Response) DropChecks() { r.checks = r.checks[:0] }
+func (r *Response) DropChecks() { r.checks, r.reason = r.checks[:0], nil }
 
 // Checks are the outcomes noted, in that order.
 func (r *Response) Checks() []Checked { return r.checks }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -49,7 +50,16 @@ func TestChecks(t *testing.T) {
 	if r.Check(2, false) || r.Check(1, false) || r.FailedCheck() != 2 {
 		t.Errorf("the first that failed is %d of %v", r.FailedCheck(), r.Checks())
 	}
-	if r.Reset(); len(r.Checks()) != 0 || r.FailedCheck() != -1 {
+	r.CheckError(4, nil)
+	if r.Reason() != nil {
+		t.Errorf("a check that passed has the reason %v", r.Reason())
+	}
+	first := errors.New("first")
+	r.CheckError(5, first)
+	if r.CheckError(6, errors.New("second")); r.Reason() != first || len(r.Checks()) != 6 {
+		t.Errorf("the reason is %v of %v", r.Reason(), r.Checks())
+	}
+	if r.Reset(); len(r.Checks()) != 0 || r.FailedCheck() != -1 || r.Reason() != nil {
 		t.Errorf("after Reset: %v", r.Checks())
 	}
 }

@@ -15,6 +15,7 @@
 //	gate.go            the gate: passed, a regression, or undecided
 //	grade.go           A, B or F of a trial, with reasons
 //	groups.go          runs that were not measured in pairs: are they comparable?
+//	halfnormal.go      half-normal plots of a screening
 //	miscounted.go      server and generator count differently
 //	missing.go         trials that are missing
 //	mser.go            warm-up within a window

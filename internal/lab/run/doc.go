@@ -37,7 +37,8 @@
 //	rehearse.go           dyno lab check --start
 //	rundirfiles.go        files that servers get
 //	search.go             levels that search for a rate
-//	secrets.go            keeps secrets out of what is stored
+//	secrets.go            keeps secrets out of trials and answers; out of the file:
+//	                      lab/experiment/secrets
 //	sensitivity.go        trials with other settings of the generator
 //	servercount.go        what the server itself counted
 //	serversettings.go     how servers are set up

@@ -130,7 +130,14 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 
 // The interval of the ratio of two capacities has the true ratio in it: that of the service times,
 // if arrivals and service are regular, and that of M/M/1 queues, whose latency is exponential with
-// the rate μ−λ, if both are random: λ = μ − ln 100 / 20 ms. EXPERIMENTS=200 tries both more often.
+// the rate μ−λ, if both are random: λ = μ − ln 100 / 20 ms. EXPERIMENTS=300 tries both more often.
+//
+// If all is regular, 293 of the first 300 intervals have it (97.7 %); if it is random, 287 of 300
+// (95.7 %, with a 95 % interval of 93 to 98). An interval of six rounds has 62 of the 64 sign flips,
+// 96.9 %, which is what independent rounds give, and both agree with it. A search begins where the
+// rounds before ended, so its error may follow theirs: the log ratios of two rounds of M/M/1 have a
+// correlation of 0.03 ± 0.03. With that, 95.5 % are to be expected. Their bias, 0.3 %, is a
+// twentieth of the half width of an interval.
 func TestCapacityOfKnownServers(t *testing.T) {
 	limit := func(mean float64) float64 { return 1/mean - math.Log(100)/0.020 }
 	experiments, given := 20, os.Getenv("EXPERIMENTS")
@@ -142,7 +149,7 @@ func TestCapacityOfKnownServers(t *testing.T) {
 		ratio  float64
 	}{{false, 1 / 1.1}, {true, limit(0.0011) / limit(0.001)}} {
 		if test.random && given == "" {
-			continue // it takes twice as long, and says the same
+			continue // it takes twice as long
 		}
 		covered, loads, different := 0, 0, 0
 		for seed := range uint64(experiments) {
@@ -157,7 +164,9 @@ func TestCapacityOfKnownServers(t *testing.T) {
 		}
 		t.Logf("random %v: %d of %d intervals have %.3f in them, %d are below 1; %.1f loads a trial",
 			test.random, covered, experiments, test.ratio, different, float64(loads)/float64(18*experiments))
-		if covered < experiments*9/10 {
+		promised := 0.95 * float64(experiments)
+		least := max(float64(experiments)*0.9, promised-3*math.Sqrt(0.05*promised)) // three deviations
+		if float64(covered) < least {
 			t.Errorf("random %v: %d of %d intervals have the true ratio, %.3f", test.random, covered,
 				experiments, test.ratio)
 		}

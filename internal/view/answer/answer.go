@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // An Answer is what a report says first. All texts are plain, on one line each.
@@ -52,6 +53,18 @@ type Caution struct {
 	Scope    string   `json:"scope,omitempty"`   // what it is about: "throughput at c100"; "": all
 	Reasons  []string `json:"reasons,omitempty"` // details
 	Remedy   string   `json:"remedy,omitempty"`  // what can be done about it
+}
+
+// Text is the caution in one line, without its remedy.
+func (c Caution) Text() string {
+	text := c.Says
+	if c.Scope != "" {
+		text += " (" + c.Scope + ")"
+	}
+	if len(c.Reasons) > 0 {
+		text += ": " + strings.Join(c.Reasons, "; ")
+	}
+	return text
 }
 
 // The kinds of cautions.

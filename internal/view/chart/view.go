@@ -11,6 +11,7 @@
 //	capacity.go     views of a search and of a sweep
 //	draw.go         draws a View: SVG, PNG
 //	experiment.go   views of an experiment: forest, spectrum, shift, cost
+//	halfnormal.go   the half-normal plot of a screening
 //	latency.go      views of a run's latencies: spectrum, heat map
 //	overload.go     views of an experiment over rates and time: ladder, trials, warm-up
 //	run.go          views of a run over time: throughput, percentiles, errors, agents

@@ -8,6 +8,7 @@
 //	conditions.go  what it holds for
 //	next.go        one concrete step
 //	comparison.go  all of it for stored results, which were not measured in rounds
+//	factors.go     findings of settings; standing.go: one verdict for each variant
 package labanswer
 
 import (

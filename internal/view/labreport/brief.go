@@ -351,13 +351,7 @@ func cautionLines(s format.Style, a answer.Answer, room int) []string {
 		}
 	}
 	for i, c := range all {
-		text := "! " + c.Says
-		if c.Scope != "" {
-			text += " (" + c.Scope + ")"
-		}
-		if len(c.Reasons) > 0 {
-			text += ": " + strings.Join(c.Reasons, "; ")
-		}
+		text := "! " + c.Text()
 		if s.Detail && c.Remedy != "" {
 			text += "; " + c.Remedy
 		}

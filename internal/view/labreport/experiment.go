@@ -11,6 +11,7 @@
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
+//	while it runs  live.go; rehearsal.go (lab check --start); standings.go (dyno vs)
 package labreport
 
 import (

@@ -6,6 +6,7 @@
 // A request's way, each line a step further:
 //
 //	Server.ServeHTTP   guard.go     headers, Host, same origin, token
+//	  links, cookies   crosslink.go links from other sites; logins.go: the cookie's file
 //	  mux              serve.go     every path with its handler
 //	    pages, assets  pages.go     the empty page, its script and style
 //	    results        results.go   what is stored: list, one, compare
