@@ -31,7 +31,7 @@
 //	steps.go        what users of a scenario do, step by step
 //	timers.go       the timers of connections
 //	userramp.go     users whose number changes
-//	users.go        users of a scenario, and the responses that they see
+//	users.go        users, the responses that they see, and which step may be sent again
 //	window.go       when the load begins, is measured, ends
 //	worker.go       the loop; read it first
 //

@@ -83,13 +83,16 @@ func Comparisons(e *experiment.Experiment, variants []experiment.Variant) int {
 }
 
 // MetricsAt are those of metrics that a level is judged by. One that searches has a capacity and
-// nothing else: all other measures would be of another rate for each variant.
+// nothing else: all other measures would be of another rate for each variant. An open level has no
+// throughput if it has a latency: each variant is sent the same rate, and the latency of one that
+// cannot keep up shows that it cannot.
 func MetricsAt(metrics []experiment.Metric, l experiment.Level) []experiment.Metric {
 	if l.IsSearch() {
 		return []experiment.Metric{experiment.Capacity}
 	}
+	sameRate := l.IsOpen() && slices.ContainsFunc(metrics, experiment.Metric.IsLatency)
 	return slices.DeleteFunc(slices.Clone(metrics), func(m experiment.Metric) bool {
-		return m == experiment.Capacity
+		return m == experiment.Capacity || sameRate && m == experiment.Throughput
 	})
 }
 

@@ -48,8 +48,8 @@ func TestCells(t *testing.T) {
 		t.Errorf("%d cells", n)
 	}
 	// running and four of again, against app; four of app are their own baselines; two factors of both
-	// and their interaction
-	if n := Comparisons(e, variants); n != (5+6)*(12*5+1) {
+	// and their interaction. Nine of twelve levels have a rate, and so no throughput; one searches
+	if n := Comparisons(e, variants); n != (5+6)*(12*5-9+1) {
 		t.Errorf("%d comparisons", n)
 	}
 }
@@ -168,6 +168,35 @@ func TestQuickOfShipped(t *testing.T) {
 		}
 		if q.Design.Measure < experiment.Duration(least) || q.Design.Rounds < 6 {
 			t.Errorf("%s: --quick has %d rounds of %v", l.Name, q.Design.Rounds, q.Design.Measure)
+		}
+	}
+}
+
+// A level with a rate has no throughput, unless nothing else shows that a variant cannot keep up.
+func TestMetricsAt(t *testing.T) {
+	open, closed := experiment.Level{Rate: 100}, experiment.Level{Connections: 1}
+	for _, c := range []struct {
+		level   experiment.Level
+		metrics string
+		want    string
+	}{
+		{closed, "throughput cpu p99", "throughput cpu p99"},
+		{closed, "capacity cpu", "cpu"},
+		{open, "throughput cpu p99", "cpu p99"},
+		{open, "throughput mean", "mean"},
+		{open, "throughput cpu", "throughput cpu"},
+		{experiment.Level{Share: 0.5}, "throughput max", "max"},
+		{experiment.Level{Find: "p99<1ms"}, "throughput p99", "capacity"},
+	} {
+		var given, all []experiment.Metric
+		for _, m := range strings.Fields(c.metrics) {
+			given = append(given, experiment.Metric(m))
+		}
+		for _, m := range strings.Fields(c.want) {
+			all = append(all, experiment.Metric(m))
+		}
+		if got := MetricsAt(given, c.level); !slices.Equal(got, all) {
+			t.Errorf("%s at %+v: %s", c.metrics, c.level, got)
 		}
 	}
 }

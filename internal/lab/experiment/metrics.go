@@ -14,12 +14,20 @@ type Metric string
 
 // Metrics are all metrics. Latencies come from the run's merged histogram. cpu is the server's CPU
 // time per request, memory its peak, and generator_cpu the generator's CPU time per request.
-var Metrics = []Metric{"throughput", "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
+var Metrics = []Metric{Throughput, "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
 	"p99", "p99.9", "max", "memory", Capacity}
 
 // Capacity is the rate that a search found. Every level that searches is judged by it, and no other
 // level.
 const Capacity Metric = "capacity"
+
+// Throughput is the rate of completed requests.
+const Throughput Metric = "throughput"
+
+// IsLatency reports whether the metric is the mean, the maximum or a percentile of the latency.
+func (m Metric) IsLatency() bool {
+	return m == "mean" || m == "max" || strings.HasPrefix(string(m), "p")
+}
 
 // UnmarshalText parses the name of a metric.
 func (m *Metric) UnmarshalText(b []byte) error {

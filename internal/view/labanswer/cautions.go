@@ -376,21 +376,3 @@ func appendOnce(all []string, one string) []string {
 	}
 	return append(all, one)
 }
-
-// mostFrequent are the texts with how often each was counted, the most frequent first.
-func mostFrequent(counted map[string]int) (all []string) {
-	texts := make([]string, 0, len(counted))
-	for text := range counted {
-		texts = append(texts, text)
-	}
-	slices.SortFunc(texts, func(a, b string) int {
-		if counted[a] != counted[b] {
-			return counted[b] - counted[a]
-		}
-		return strings.Compare(a, b)
-	})
-	for _, text := range texts {
-		all = append(all, fmt.Sprintf("%s: %s", format.Plural(int64(counted[text]), "trial"), text))
-	}
-	return all
-}

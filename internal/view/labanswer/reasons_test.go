@@ -1,0 +1,28 @@
+package labanswer
+
+import (
+	"slices"
+	"testing"
+)
+
+// Reasons that differ in one figure are one, with the figure's range.
+func TestMostFrequent(t *testing.T) {
+	for _, c := range []struct {
+		counted map[string]int
+		want    []string
+	}{
+		{map[string]int{"the host took 6.2 % of its time": 1, "the host took 15.9 % of its time": 2,
+			"no steady state": 2},
+			[]string{"3 trials: the host took 6.2 to 15.9 % of its time", "2 trials: no steady state"}},
+		{map[string]int{"9 of 10 were late": 1, "8 of 11 were late": 1}, // two figures differ
+			[]string{"1 trial: 8 of 11 were late", "1 trial: 9 of 10 were late"}},
+		{map[string]int{"1 of 10": 1, "1 of 11": 1, "2 of 10": 1}, // each differs from the first in another
+			[]string{"2 trials: 1 of 10 to 11", "1 trial: 2 of 10"}},
+		{map[string]int{"999 bytes": 1, "1,000 bytes": 1}, []string{"2 trials: 999 to 1,000 bytes"}},
+		{map[string]int{"nothing": 1}, []string{"1 trial: nothing"}},
+	} {
+		if all := mostFrequent(c.counted); !slices.Equal(all, c.want) {
+			t.Errorf("%v: %q", c.counted, all)
+		}
+	}
+}
