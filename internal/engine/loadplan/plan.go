@@ -19,6 +19,7 @@
 //	schedulechange.go   two schedules, one after the other
 //	sequence.go         the order of requests
 //	source.go           where to connect from: --source
+//	statuses.go         statuses, as people write them: 2xx,404
 //	tls.go              settings of TLS
 //	userstages.go       how many users there are when
 //

@@ -11,9 +11,14 @@
 //	capacity.go     views of a search and of a sweep
 //	draw.go         draws a View: SVG, PNG
 //	experiment.go   views of an experiment: forest, spectrum, shift, cost
+//	flames.go       flame graphs of an experiment's profiles
 //	halfnormal.go   the half-normal plot of a screening
 //	latency.go      views of a run's latencies: spectrum, heat map
-//	overload.go     views of an experiment over rates and time: ladder, trials, warm-up
+//	multiples.go    small plots in place of one with too many lines
+//	overload.go     views of an experiment over rates and time: ladder, bend, trials, warm-up
+//	past.go         views of an experiment's earlier runs
+//	published.go    published ratios beside ours
+//	readings.go     readings of servers and machine while they were loaded
 //	run.go          views of a run over time: throughput, percentiles, errors, agents
 //	runrows.go      views of a run as rows: status codes, routes, CPU, phases
 //	theme.go        colours and fonts

@@ -85,8 +85,8 @@ type Stream struct {
 	err  error
 }
 
-// NewStream returns a stream of a run of p, which is as for NewMetrics. It writes each line with one
-// call of to.Write.
+// NewStream returns a stream of a run of p, which is as for NewMetrics. It writes each line with
+// one call of to.Write.
 func NewStream(to io.Writer, p loadplan.Plan) *Stream { return &Stream{to: to, plan: p} }
 
 // Add writes an interval. After an error it writes no more; End returns the error.
