@@ -36,7 +36,7 @@ func formatTables(r *lab.Record) string {
 		case len(a.Missing) > 0:
 			fmt.Fprintf(&b, "- %s is not available here: %s\n", a.Name, strings.Join(a.Missing, "; "))
 		case a.Unfit != "" && !a.Control:
-			fmt.Fprintf(&b, "- %s was not loaded: %s\n", a.Name, a.Unfit)
+			fmt.Fprintf(&b, "- %s was not tested: %s\n", a.Name, a.Unfit)
 		}
 	}
 	b.WriteString("\n")

@@ -46,7 +46,7 @@ const want = `## two
 | b | – | failed | 0.50 | failed: it died | – | – | 150 µs | 0.06 | – | 12.5 % |
 
 - c is not available here: no c; no d
-- d was not loaded: it is odd
+- d was not tested: it is odd
 
 `
 

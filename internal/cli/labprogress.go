@@ -48,7 +48,7 @@ func (p *labProgress) showEvent(e labrun.Event) {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
 	case "unfit":
-		p.say("%s is not loaded: %s", e.Arm, e.Remark)
+		p.say("%s is not tested: %s", e.Arm, e.Remark)
 	case "pilot":
 		p.say("the capacity of %s, for the rates", e.Arm)
 	case "ceiling":

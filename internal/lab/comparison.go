@@ -108,7 +108,7 @@ func (c Comparison) Place() string {
 // Forecast says how much more would decide a comparison, if its estimate and the noise stay what
 // they are; "" if that is not known or not in reach.
 func (c Comparison) Forecast() string {
-	if c.More <= 0 || c.More >= stats.MoreMax {
+	if c.Needed() == 0 {
 		return ""
 	}
 	what, of := c.Repetition(), ""
@@ -118,8 +118,16 @@ func (c Comparison) Forecast() string {
 	if c.More > 1 {
 		what += "s"
 	}
-	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", twoDigits(c.More),
-		what, of)
+	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", c.Needed(), what, of)
+}
+
+// Needed is about how many rounds, or runs of each, would decide a comparison; 0 if that is not
+// known or not in reach.
+func (c Comparison) Needed() int {
+	if c.More <= 0 || c.More >= stats.MoreMax {
+		return 0
+	}
+	return twoDigits(c.More)
 }
 
 // twoDigits is n rounded up to two digits: an estimate has no more.

@@ -49,10 +49,10 @@ func Unloaded(r *lab.Record) string {
 			why = append(why, fmt.Sprintf("%s is not available here: %s", a.Name,
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && a.Remedy != "":
-			why = append(why, fmt.Sprintf("%s is not loaded: %s (%s)", a.Name, JoinLines(a.Unfit),
+			why = append(why, fmt.Sprintf("%s is not tested: %s (%s)", a.Name, JoinLines(a.Unfit),
 				a.Remedy))
 		case a.Unfit != "":
-			why = append(why, fmt.Sprintf("%s is not loaded: %s", a.Name, JoinLines(a.Unfit)))
+			why = append(why, fmt.Sprintf("%s is not tested: %s", a.Name, JoinLines(a.Unfit)))
 		}
 	}
 	if len(why) == 0 {

@@ -42,13 +42,13 @@ func TestNothingLeft(t *testing.T) {
 				}
 				return a, err
 			}
-		}, []string{"0 of 2 variants", "other is not loaded", "allow: [server, date, etag]", "fairness: {mode: warn}"}},
+		}, []string{"0 of 2 variants", "other is not tested", "allow: [server, date, etag]", "fairness: {mode: warn}"}},
 		"crashes": {two, func(b *bench, _ *Lab) {
 			b.broken["other"] = &server.Failure{Process: "app", Reason: "ended with status 3"}
-		}, []string{"0 of 2 variants", "other is not loaded", "ended with status 3"}},
+		}, []string{"0 of 2 variants", "other is not tested", "ended with status 3"}},
 		"the baseline crashes": {three, func(b *bench, _ *Lab) {
 			b.broken["base"] = &server.Failure{Process: "app", Reason: "ended with status 3"}
-		}, []string{"0 of 3 variants", "base is not loaded", "ended with status 3"}},
+		}, []string{"0 of 3 variants", "base is not tested", "ended with status 3"}},
 		"missing": {two, func(_ *bench, l *Lab) {
 			l.Experiment.Variants[1].Value.Needs.Programs = []string{"no-such-program"}
 		}, []string{"0 of 2 variants", "other is not available here: no-such-program is not on the PATH"}},
@@ -97,7 +97,7 @@ func TestSomeLeft(t *testing.T) {
 	b.rates = map[string]float64{"base": 100, "same": 100}
 	b.broken["slow"] = errors.New("ended with status 3")
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	want := "2 of 3 variants can be compared: slow is not loaded: ended with status 3"
+	want := "2 of 3 variants can be compared: slow is not tested: ended with status 3"
 	if r.State != lab.Complete || len(r.Cautions) == 0 || !strings.HasPrefix(r.Cautions[0], want) {
 		t.Errorf("%s, %q", r.State, r.Cautions)
 	}

@@ -187,7 +187,7 @@ func TestCheckOfWrongProtocol(t *testing.T) {
 	}()
 	good, bad := answering(t, "fcgi", "a"), "fcgi://"+l.Addr().String()+"/"
 	_, _, err = checked(t, "", good, bad)
-	for _, want := range []string{"v1 is not loaded", bad + " over FastCGI", "is this an http:// server?"} {
+	for _, want := range []string{"v1 is not tested", bad + " over FastCGI", "is this an http:// server?"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -75,7 +75,7 @@ const (
 	SelfDiffers = "self"         // the baseline differs from itself
 	QuickRun    = "quick"        // --quick
 	FewRounds   = "few-rounds"   // too few for any interval
-	Unloaded    = "not-loaded"   // variants that were not loaded
+	Unloaded    = "not-loaded"   // variants that were not tested
 	FailedTrial = "failed"       // trials that measured nothing
 	GradeF      = "grade-f"      // trials that are unreliable
 	AtLimit     = "generator"    // the generator was at its limit
@@ -89,6 +89,7 @@ const (
 	NotCompared = "not-compared" // there is no comparison
 
 	NothingDecided = "undecided" // each comparison is undecided, and no other caution says why
+	Open           = "open"      // likewise, of some comparisons
 
 	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
@@ -108,7 +109,8 @@ const (
 	Worse     Verdict = "worse"
 	Same      Verdict = "the same"
 	Undecided Verdict = "undecided"
-	Refused   Verdict = "not loaded"
+	Refused   Verdict = "not tested" // refused, or missing
+	NotValid  Verdict = "not valid"  // withheld: the generator was at its limit
 )
 
 // A Group is the findings for one measure at one level.
@@ -119,6 +121,7 @@ type Group struct {
 	Against  string    `json:"against"` // "default, 22.4 µs"
 	Better   string    `json:"better"`  // "less is better"
 	Margin   float64   `json:"margin"`  // share from which a difference matters
+	Rule     string    `json:"rule"`    // of its plot: what is shaded, and by what a verdict goes
 	Noise    string    `json:"noise,omitempty"`
 	Findings []Finding `json:"findings"`        // by effect, the best first
 	Notes    []string  `json:"notes,omitempty"` // what the findings say together, a sentence each
@@ -131,9 +134,10 @@ type Finding struct {
 	Label      string  `json:"label,omitempty"` // of its row, if that is not Variant
 	Verdict    Verdict `json:"verdict"`
 	Value      string  `json:"value,omitempty"`    // the median: "14.6 µs"
+	Medians    string  `json:"medians,omitempty"`  // of baseline and variant: "22.4 → 14.6 µs"
 	Effect     string  `json:"effect,omitempty"`   // "−35 %"
 	Interval   string  `json:"interval,omitempty"` // "[−45, −15]"; "": too few rounds
-	Why        string  `json:"why,omitempty"`      // it is undecided, or not loaded
+	Why        string  `json:"why,omitempty"`      // see Words
 	Remedy     string  `json:"remedy,omitempty"`
 	Comparison int     `json:"comparison"` // in Record.Verdicts; -1: none
 	Ratio      float64 `json:"-"`
@@ -151,6 +155,18 @@ type Step struct {
 
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.
 func (f Finding) Row() string { return cmp.Or(f.Label, f.Variant) }
+
+// Words are the verdict as a row shows it: with within what a variant is the same, and with what
+// keeps a difference from being one that matters for sure. Why anything is undecided stands beside.
+func (f Finding) Words() string {
+	if f.Why != "" && (f.IsDecided() || f.Verdict == Same) {
+		return string(f.Verdict) + ", " + f.Why
+	}
+	return string(f.Verdict)
+}
+
+// IsSettled reports whether a finding says all that was asked: its dot is filled.
+func (f Finding) IsSettled() bool { return f.Verdict == Same || f.IsDecided() && f.Why == "" }
 
 // IsDecided reports whether a finding says that the variant is better or worse.
 func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }
@@ -206,6 +222,15 @@ func (a *Answer) Judge(fine string) {
 		return
 	}
 	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
+}
+
+// SayOnce takes from the cautions the remedies that the next step says.
+func (a *Answer) SayOnce() {
+	for i := range a.Cautions {
+		if strings.Contains(a.Next.Says, a.Cautions[i].Remedy) {
+			a.Cautions[i].Remedy = ""
+		}
+	}
 }
 
 // IsBad reports whether a caution says that the answer must not be relied on.

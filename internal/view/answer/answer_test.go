@@ -42,7 +42,7 @@ func TestMarkdown(t *testing.T) {
 		NotLoaded: []Finding{{Variant: "d", Verdict: Refused}},
 		Cautions:  []Caution{{Says: "The generator was at its limit", Scope: "throughput at c1"}}}
 	got := a.Markdown("dyno lab run x", Limits{})
-	for _, want := range []string{"**b is faster**", `b\|c`, "−35 %", "better", "| d | – | – |", "not loaded",
+	for _, want := range []string{"**b is faster**", `b\|c`, "−35 %", "better", "| d | – | – |", "not tested",
 		"limit (throughput at c1)", "2 CPUs; 6 rounds", "`dyno lab run x`"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not have %q:\n%s", want, got)

@@ -90,7 +90,7 @@ func (a Answer) table(most Limits) (t format.Table, left int) {
 	for _, i := range shown {
 		f := g.Findings[i]
 		t = append(t, []string{format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
-			string(f.Verdict)})
+			f.Words()})
 	}
 	left = len(g.Findings) - len(shown)
 	for i, f := range a.NotLoaded {
@@ -99,7 +99,7 @@ func (a Answer) table(most Limits) (t format.Table, left int) {
 			break
 		}
 		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, "",
-			string(f.Verdict)})
+			f.Words()})
 	}
 	return t, left
 }

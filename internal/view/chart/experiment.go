@@ -137,11 +137,11 @@ var verdictInks = map[answer.Verdict]string{answer.Better: "good", answer.Worse:
 	answer.Refused: "doubt"}
 
 // decideView is the forest plot of a measure: each variant in a row, the best first, in the colour
-// of its verdict; those that were not loaded; the baseline against itself at the bottom.
+// of its verdict; those that were not tested; the baseline against itself at the bottom.
 func (e experiment) decideView(i int, g answer.Group) View {
 	v := View{Name: "decide", Title: format.PlainLine(g.Name),
 		Unit: "change against the baseline, with 95 % intervals; " + g.Better,
-		Foot: []string{"shaded: a difference below " + format.InPercent(g.Margin) + " does not matter"}}
+		Foot: []string{g.Rule}}
 	if i > 0 {
 		v.Name = fmt.Sprintf("decide-%d", i+1)
 	}
@@ -155,8 +155,11 @@ func (e experiment) decideView(i int, g answer.Group) View {
 	f := &forest{View: v, margin: g.Margin}
 	for _, one := range g.Findings {
 		says := joined(" ", one.Effect, one.Interval, string(one.Verdict))
+		if one.IsDecided() && one.Why != "" {
+			says += ", " + one.Why
+		}
 		ink := cmp.Or(verdictInks[one.Verdict], "faint")
-		f.addRow(one.Row(), says, ink, one.Verdict == answer.Undecided, e.Record.Verdicts[one.Comparison])
+		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])
 	}
 	for _, one := range e.Answer.NotLoaded {
 		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),

@@ -59,7 +59,7 @@ func AbsoluteEnds(low, high float64) string {
 }
 
 // changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
-// would be 0 has more decimals, and if they are all 0 a sign: "+0".
+// would be 0 has more decimals, and if they are all 0 says on which side it is: ">0".
 func changeEnd(end float64, decimals int, apart bool) string {
 	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
@@ -70,9 +70,9 @@ func changeEnd(end float64, decimals int, apart bool) string {
 	case !apart || s != "0":
 		return s
 	case end < 1:
-		return "−0"
+		return "<0"
 	}
-	return "+0"
+	return ">0"
 }
 
 // partDecimals are so many decimals of the change of a ratio, or as many more as keep it above
@@ -87,11 +87,11 @@ func partDecimals(ratio float64, decimals int) int {
 
 // absoluteEnd is a changeEnd without its sign, of an interval that leaves out no difference.
 func absoluteEnd(end float64, decimals int) string {
-	s := strings.TrimLeft(changeEnd(end, decimals, true), "−+")
-	if s == "0" {
+	s := changeEnd(end, decimals, true)
+	if s == "<0" {
 		return ">0"
 	}
-	return s
+	return strings.TrimLeft(s, "−+")
 }
 
 // RatioText is a ratio with as many digits as its interval allows, at most three but one that is

@@ -21,15 +21,48 @@ func cautionsOf(r *lab.Record) (all []answer.Caution) {
 	return append(all, storedCautions(r, all)...)
 }
 
-// openCaution says that nothing is decided, if nothing else says why.
-func openCaution(a answer.Answer) (c answer.Caution, open bool) {
-	worse := func(c answer.Caution) bool { return c.Severity != answer.Note }
-	if len(a.Groups) == 0 || weight(a.Groups[0]) > 1 || slices.ContainsFunc(a.Cautions, worse) {
-		return c, false
+// openCautions say that nothing is decided, or what is not, if nothing else says why.
+func openCautions(r *lab.Record, a answer.Answer) []answer.Caution {
+	if len(a.Groups) == 0 || a.Has(answer.QuickRun) || a.Has(answer.FewRounds) {
+		return nil
 	}
-	return answer.Caution{Kind: answer.NothingDecided, Severity: answer.Note,
-		Says: fmt.Sprintf("Nothing is decided: the intervals are wider than a difference of %s, from "+
-			"which on it matters", format.InPercent(a.Groups[0].Margin))}, true
+	worse := func(c answer.Caution) bool { return c.Severity != answer.Note }
+	if weight(a.Groups[0]) <= 1 && !slices.ContainsFunc(a.Cautions, worse) {
+		return []answer.Caution{{Kind: answer.NothingDecided, Severity: answer.Note,
+			Says: fmt.Sprintf("Nothing is decided: the intervals are wider than a difference of %s, from "+
+				"which on it matters", format.InPercent(a.Groups[0].Margin))}}
+	}
+	scope := scopeOf(r.Verdicts, func(c lab.Comparison) bool {
+		v, _ := VerdictOf(c)
+		return v == answer.Undecided && !isBelowNoise(c) && !isCorrectedAway(c)
+	})
+	if scope == "" {
+		return nil
+	}
+	return []answer.Caution{{Kind: answer.Open, Severity: answer.Note, Says: "Undecided: " + scope}}
+}
+
+// sayOnce takes from the cautions the remedies that the next step says.
+func sayOnce(a *answer.Answer) {
+	a.SayOnce()
+	i := slices.IndexFunc(a.Cautions, func(c answer.Caution) bool {
+		return c.Kind == answer.Unloaded
+	})
+	for k, f := range a.NotLoaded {
+		if i >= 0 && f.Remedy != "" && strings.Contains(a.Next.Says, f.Remedy) {
+			f.Remedy = ""
+			a.Cautions[i].Reasons[k] = unloadedReason(f)
+		}
+	}
+}
+
+// unloadedReason is why a variant was not tested, and what can be done about it.
+func unloadedReason(f answer.Finding) string {
+	s := format.PlainLine(f.Variant) + ": " + format.Clip(f.Why, 300)
+	if f.Remedy != "" {
+		s += " (" + format.Clip(f.Remedy, 300) + ")"
+	}
+	return s
 }
 
 // progressCautions are about how much of the plan was carried out.
@@ -147,13 +180,9 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 func trialCautions(r *lab.Record) (all []answer.Caution) {
 	if refused := notLoaded(r); len(refused) > 0 {
 		c := answer.Caution{Kind: answer.Unloaded, Severity: answer.Doubt,
-			Says: wasWere(len(refused), "variant") + " not loaded, and not compared"}
+			Says: wasWere(len(refused), "variant") + " not tested"}
 		for _, f := range refused {
-			s := format.PlainLine(f.Variant) + ": " + format.Clip(f.Why, 300)
-			if f.Remedy != "" {
-				s += " (" + format.Clip(f.Remedy, 300) + ")"
-			}
-			c.Reasons = append(c.Reasons, s)
+			c.Reasons = append(c.Reasons, unloadedReason(f))
 		}
 		all = append(all, c)
 	}
@@ -251,6 +280,9 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 	return all
 }
 
+// boundRemedy is what can be done about a generator that was at its limit.
+const boundRemedy = "compare CPU per request, or give the generator more CPUs (design: {cpus: ...})"
+
 // comparisonCautions are about comparisons, each kind once, with the measures and levels that have
 // it as its scope.
 func comparisonCautions(r *lab.Record) (all []answer.Caution) {
@@ -261,7 +293,7 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 	}{
 		{answer.AtLimit,
 			"The generator was at its limit: these figures are the generator's, not the servers'",
-			"compare CPU per request, or give the generator more CPUs (design: {cpus: ...})",
+			boundRemedy,
 			func(c lab.Comparison) bool { return c.ClientBound }},
 		{answer.Disturbed, "Something else on the machine held the generator up",
 			"run it when nothing else is at work",

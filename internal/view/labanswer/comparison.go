@@ -21,11 +21,16 @@ func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	if u.IsSingle() {
 		for g := range a.Groups {
 			for f := range a.Groups[g].Findings {
-				a.Groups[g].Findings[f].Why = singleWhy
+				if one := &a.Groups[g].Findings[f]; one.Verdict != answer.NotValid {
+					one.Why = singleWhy
+				}
 			}
 		}
 	}
 	a.Cautions = append(comparedCautions(u, r), likenessCautions(u, differing)...)
+	if !u.IsSingle() {
+		a.Cautions = append(a.Cautions, openCautions(r, a)...)
+	}
 	a.Judge("Nothing speaks against these runs")
 	a.Sentence = sentenceOf(r, a)
 	if u.IsSingle() {
@@ -33,6 +38,7 @@ func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	}
 	a.Conditions = comparedConditions(u)
 	a.Next = comparedStep(u, a)
+	sayOnce(&a)
 	return a
 }
 
@@ -53,6 +59,9 @@ func recordOf(u *judge.Unpaired) *lab.Record {
 }
 
 const singleWhy = "one run each"
+
+// comparedRemedy is what can be done about a generator that was at its limit.
+const comparedRemedy = "compare CPU per request (--watch), or give the generator more CPUs (-t)"
 
 // mostMeasures is how many measures the sentence about single runs names.
 const mostMeasures = 3
@@ -92,7 +101,7 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 		case answer.AtLimit:
 			bound = " are client-bound, "
 			c.Reasons = textsWith(u.Cautions, bound)
-			c.Remedy = "compare CPU per request (--watch), or give the generator more CPUs (-t)"
+			c.Remedy = comparedRemedy
 		case answer.MissingPair:
 			c.Says = "Runs lack the measure"
 		}
@@ -210,21 +219,13 @@ func comparedConditions(u *judge.Unpaired) (all []string) {
 // comparedStep is one concrete step after a comparison.
 func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	const inTurns = "dyno lab init"
-	more, of := 0, ""
-	for _, g := range a.Groups {
-		for _, f := range g.Findings {
-			if f.More > 0 && f.More <= mostRounds && (more == 0 || f.More < more) {
-				more, of = f.More, g.Name+" of "+format.PlainLine(f.Variant)
-			}
-		}
-	}
+	more, of := roundsNeeded(u.Labelled(u.Verdicts), a.Groups)
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
 	switch {
 	case u.IsSingle():
 		return step("repeat them in turns, as an experiment does: this writes its file", inTurns)
 	case a.Has(answer.AtLimit):
-		return step("the generator is the limit, and more runs will not help: compare CPU per request "+
-			"(--watch the server), or give the generator more CPUs", "")
+		return step("the generator is the limit, and more runs will not help: "+comparedRemedy, "")
 	case a.Has(answer.FewRounds):
 		return step(fmt.Sprintf("repeat each, to %d runs at least, in turns", judge.MinRounds), inTurns)
 	case more > 0 && !decided:
@@ -233,7 +234,10 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	case len(textsWith(u.Cautions, "in turns")) > 0:
 		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
 			"not look like a difference: this writes its file", inTurns)
-	case !decided:
+	case more > 0:
+		return step(fmt.Sprintf("about %s more of each would decide %s too, if this estimate holds",
+			format.Plural(int64(more), "run"), of), "")
+	case !decided || a.Has(answer.Open):
 		return step("longer runs (-d), or more of them, narrow the intervals", "")
 	}
 	return step("nothing more is needed", "")

@@ -67,7 +67,8 @@ func trialsText(r *lab.Record) string {
 		slices.ContainsFunc(r.Experiment.Levels, counted) {
 		return s
 	}
-	return s + " of " + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s each"
+	return s + " with a window of " +
+		format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s each"
 }
 
 // versionsText are the versions of what was compared, each once.

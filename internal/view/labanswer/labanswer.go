@@ -1,5 +1,5 @@
 // Package labanswer makes the answer of an experiment: what was found, what speaks against it, and
-// what to do next. Of a comparison it says one of five verdicts (answer.Verdict); a difference that
+// what to do next. Of a comparison it says one verdict (answer.Verdict); a difference that
 // the generator's limit, the machine's noise or too few rounds may explain is undecided.
 //
 //	labanswer.go   findings: a verdict for each comparison, by effect
@@ -27,13 +27,12 @@ import (
 func Of(r *lab.Record) answer.Answer {
 	a := answer.Answer{Groups: groupsOf(r), NotLoaded: notLoaded(r)}
 	a.Cautions = cautionsOf(r)
-	if c, open := openCaution(a); open {
-		a.Cautions = append(a.Cautions, c)
-	}
+	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
 	a.Sentence = sentenceOf(r, a)
 	a.Conditions = conditionsOf(r, a.Groups)
 	a.Next = nextStep(r, a)
+	sayOnce(&a)
 	return a
 }
 
@@ -77,7 +76,7 @@ func weight(g answer.Group) (most int) {
 			most = max(most, 3)
 		case f.Verdict == answer.Same:
 			most = max(most, 2)
-		case f.Interval != "" && f.Why != boundWhy:
+		case f.Interval != "" && f.Verdict != answer.NotValid:
 			most = max(most, 1)
 		}
 	}
@@ -98,7 +97,10 @@ func metricPlace(r *lab.Record, metric string) int {
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
-		Margin: c.Margin, Better: "less is better"}
+		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
+			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
+			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
+			"shade; open dot: undecided, or maybe in the shade"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}
@@ -155,39 +157,53 @@ func medianOf(r *lab.Record, arm, metric, level string) string {
 	return ""
 }
 
+// fromTo are two medians, with their unit once if it is the same: "22.4 → 14.6 µs"; "" if one is
+// not known.
+func fromTo(from, to string) string {
+	unit := func(s string) string { return s[strings.LastIndexAny(s, "0123456789")+1:] }
+	if from == "" || to == "" {
+		return ""
+	}
+	if unit(from) == unit(to) {
+		from = strings.TrimSuffix(from, unit(from))
+	}
+	return from + " → " + to
+}
+
 // findingOf is what a comparison says, in one verdict.
 func findingOf(r *lab.Record, i int) answer.Finding {
 	c := r.Verdicts[i]
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
 		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}
+	f.Medians = fromTo(medianOf(r, c.Baseline, c.Metric, c.Level), f.Value)
 	if c.HasInterval() {
 		f.Interval = format.ChangeInterval(c.Low, c.High)
 	} else {
 		f.Effect = format.Change(c.Ratio, 1, 1)
 	}
 	f.Verdict, f.Why = VerdictOf(c)
-	if c.More > 0 && c.More < stats.MoreMax && f.Verdict == answer.Undecided && !c.ClientBound {
-		f.More = c.More
+	if f.Verdict == answer.Undecided {
+		f.More = c.Needed()
 	}
 	return f
 }
 
-// boundWhy is why nothing is decided where the generator was at its limit.
+// boundWhy is why there is no verdict where the generator was at its limit.
 const boundWhy = "the generator was the limit"
 
-// VerdictOf is the one verdict of a comparison, and why it is undecided, or within what it is the
-// same. Where the generator was at its limit it shows the generator's limit and not the server's,
-// so nothing is decided.
+// VerdictOf is the one verdict of a comparison, and why: why it is undecided, within what it is the
+// same, or by how little it may be better or worse. Where the generator was at its limit a
+// comparison shows that limit and not the server's, so the verdict is withheld.
 func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	switch {
 	case c.ClientBound:
-		return answer.Undecided, boundWhy
+		return answer.NotValid, boundWhy
 	case !c.HasInterval():
 		return answer.Undecided, "too few " + c.Repetition() + "s for an interval"
 	case c.Verdict == stats.Different && c.IsWorse():
-		return answer.Worse, ""
+		return answer.Worse, maybeLess(c)
 	case c.Verdict == stats.Different:
-		return answer.Better, ""
+		return answer.Better, maybeLess(c)
 	case c.Verdict == stats.Equivalent, c.Verdict == stats.Negligible && isWithinMargin(c):
 		return answer.Same, "within " + format.InPercent(c.Margin)
 	case c.Verdict == stats.Negligible:
@@ -201,6 +217,15 @@ func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 		return answer.Undecided, c.Forecast()
 	}
 	return answer.Undecided, "the interval is too wide"
+}
+
+// maybeLess says that a difference may be smaller than one that matters; "" if the whole interval
+// lies beyond the margin.
+func maybeLess(c lab.Comparison) string {
+	if c.Low >= 1+c.Margin || c.High <= 1/(1+c.Margin) {
+		return ""
+	}
+	return "maybe by less than " + format.InPercent(c.Margin)
 }
 
 // isWithinMargin reports whether the whole interval is below the margin.

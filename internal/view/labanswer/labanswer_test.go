@@ -55,12 +55,14 @@ func TestOneVerdict(t *testing.T) {
 	}{
 		"less CPU":      {less, answer.Better, ""},
 		"more CPU":      {compared("cpu", "b", 1.4, 1.3, 1.5, stats.Different), answer.Worse, ""},
+		"worse, maybe":  {compared("cpu", "b", 1.03, 1+1e-9, 1.06, stats.Different), answer.Worse, "maybe by less than 2 %"},
+		"better, maybe": {compared("cpu", "b", 0.95, 0.92, 0.99, stats.Different), answer.Better, "maybe by less than 2 %"},
 		"more requests": {compared("throughput", "b", 1.4, 1.3, 1.5, stats.Different), answer.Better, ""},
 		"equivalent":    {compared("cpu", "b", 1, 0.99, 1.01, stats.Equivalent), answer.Same, "2 %"},
 		"negligible":    {compared("cpu", "b", 1.01, 1.005, 1.015, stats.Negligible), answer.Same, "2 %"},
 		"negligible, perhaps": {compared("cpu", "b", 1.015, 1.004, 1.06, stats.Negligible), answer.Undecided,
 			"it differs, by about 1 %; whether by 2 % is open"},
-		"at the limit":   {with(func(c *lab.Comparison) { c.ClientBound = true }), answer.Undecided, "the generator was the limit"},
+		"at the limit":   {with(func(c *lab.Comparison) { c.ClientBound = true }), answer.NotValid, "the generator was the limit"},
 		"too few rounds": {with(func(c *lab.Comparison) { c.Confidence = 0.5 }), answer.Undecided, "too few"},
 		"below the noise": {with(func(c *lab.Comparison) { c.Verdict, c.Floor = stats.Inconclusive, 0.9 }),
 			answer.Undecided, "may differ from itself by up to 90 %"},
@@ -72,7 +74,7 @@ func TestOneVerdict(t *testing.T) {
 		"no end": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, stats.MoreMax }),
 			answer.Undecided, "too wide"},
 	} {
-		if v, why := VerdictOf(c.c); v != c.want || !strings.Contains(why, c.why) {
+		if v, why := VerdictOf(c.c); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 			t.Errorf("%s: %s because of %q", name, v, why)
 		}
 	}
@@ -216,7 +218,7 @@ func TestCautions(t *testing.T) {
 func TestStoredCautionsAreSaidOnce(t *testing.T) {
 	r := record(compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different))
 	r.Arms = append(r.Arms, lab.Arm{Name: "odd", Unfit: "not alike"})
-	r.Cautions = []string{"1 of 2 variants can be compared: odd is not loaded: not alike",
+	r.Cautions = []string{"1 of 2 variants can be compared: odd is not tested: not alike",
 		"3 of 42 trials are of grade F: see their reasons", "generator and servers share CPUs: one core"}
 	var kinds []string
 	for _, c := range Of(r).Cautions {
@@ -283,6 +285,72 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Sentence and next step have one number for one question: the rounds that decide the measure of the
+// sentence. The box is green only if everything is decided.
+func TestRoundsAreTheSame(t *testing.T) {
+	open := func(metric, variant string, more int) lab.Comparison {
+		c := compared(metric, variant, 1.04, 0.9, 1.2, stats.Inconclusive)
+		c.More = more
+		return c
+	}
+	same := compared("cpu", "b", 1, 0.99, 1.01, stats.Equivalent)
+	for name, c := range map[string]struct {
+		all                             []lab.Comparison
+		sentence, box, says, and, lacks string
+	}{
+		"both": {[]lab.Comparison{open("throughput", "b", 54), open("p99", "b", 15)}, "about 54 rounds more",
+			"Nothing is decided", "about 54 rounds more would decide throughput at c100 and p99 latency at c100 of b", "+54", "15"},
+		"more for the second": {[]lab.Comparison{open("throughput", "b", 15), open("p99", "b", 54)}, "about 15 rounds more",
+			"Nothing is decided", "about 15 rounds more would decide throughput at c100 of b,", "+15", "54"},
+		"several variants": {[]lab.Comparison{open("throughput", "b", 15), open("throughput", "c", 40), open("throughput", "d", 700)},
+			"about 40 rounds more", "Nothing is decided", "about 40 rounds more would decide throughput at c100 of b and c,", "+40", "15"},
+		"out of reach": {[]lab.Comparison{open("throughput", "b", 700), open("p99", "b", 15)}, "about 700 rounds more",
+			"Nothing is decided", "longer windows", "dyno lab run x", "15"},
+		"the rest": {[]lab.Comparison{same, open("p99", "b", 120)}, "p99 latency: undecided", "Undecided: p99 latency at c100 of b",
+			"about 120 rounds more would decide p99 latency at c100 of b too", "+120", "nothing more"},
+		"no end": {[]lab.Comparison{same, open("p99", "b", stats.MoreMax)}, "p99 latency: undecided",
+			"Undecided: p99 latency at c100 of b", "longer windows", "dyno lab run x", "nothing more"},
+	} {
+		a := Of(record(c.all...))
+		next := a.Next.Says + ": " + a.Next.Command
+		if !strings.Contains(a.Sentence, c.sentence) || !strings.HasPrefix(a.BoxText, c.box) || a.Box != answer.Note ||
+			!strings.Contains(next, c.says) || !strings.Contains(next, c.and) || strings.Contains(next, c.lacks) {
+			t.Errorf("%s: %q; %s: %q; %q", name, a.Sentence, a.Box, a.BoxText, next)
+		}
+	}
+}
+
+// What can be done is said once: by the next step, or with its caution.
+func TestRemediesAreSaidOnce(t *testing.T) {
+	r := record(compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different))
+	for _, name := range []string{"odd", "queer"} {
+		r.Arms = append(r.Arms, lab.Arm{Name: name, Unfit: "not alike", Remedy: "write allow: [x]"})
+	}
+	r.Arms = append(r.Arms, lab.Arm{Name: "other", Unfit: "it ended", Remedy: "mend it"})
+	a := Of(r)
+	if a.Next.Says != "for odd and queer, write allow: [x]" {
+		t.Error(a.Next.Says)
+	}
+	if got := fmt.Sprint(a.Cautions[0].Reasons); got != "[odd: not alike queer: not alike other: it ended (mend it)]" {
+		t.Error(got)
+	}
+	bound := compared("throughput", "b", 2, 1.9, 2.1, stats.Different)
+	bound.ClientBound = true
+	if a := Of(record(bound)); !strings.Contains(a.Next.Says, boundRemedy) || a.Cautions[0].Remedy != "" {
+		t.Errorf("%s; %+v", a.Next.Says, a.Cautions)
+	}
+}
+
+// Medians have their unit once.
+func TestMedians(t *testing.T) {
+	for _, c := range [][3]string{{"22.4 µs", "14.6 µs", "22.4 → 14.6 µs"}, {"990 µs", "1.20 ms", "990 µs → 1.20 ms"},
+		{"12,345/s", "13,000/s", "12,345 → 13,000/s"}, {"", "1 µs", ""}, {"1 µs", "", ""}} {
+		if got := fromTo(c[0], c[1]); got != c[2] {
+			t.Errorf("%q to %q: %q", c[0], c[1], got)
+		}
+	}
+}
+
 // Of nothing there is an answer, too.
 func TestNothing(t *testing.T) {
 	for name, r := range map[string]*lab.Record{"zero": new(lab.Record), "no comparison": record()} {
@@ -340,7 +408,7 @@ func TestNothingCompared(t *testing.T) {
 	r = record()
 	r.State, r.Trials = lab.Interrupted, nil
 	r.Arms = append(r.Arms, lab.Arm{Name: "odd", Baseline: "go", Unfit: "not alike"})
-	if a := Of(r); a.BoxText != "Nothing is left to compare" || !strings.Contains(a.Sentence, "odd was not loaded (not alike)") {
+	if a := Of(r); a.BoxText != "Nothing is left to compare" || !strings.Contains(a.Sentence, "odd was not tested (not alike)") {
 		t.Errorf("%s; %s", a.BoxText, a.Sentence)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // mostRounds is how many rounds more are worth advising: beyond that another design is needed.
-// mostForRest is likewise where something is decided already.
+// mostForRest is from how many on another step comes first, where something is decided already.
 const (
 	mostRounds  = 200
 	mostForRest = 30
@@ -28,7 +28,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	case judge.LeavesNothing(r) && refused >= 0:
 		return refusedStep(r, a.NotLoaded[refused], run)
 	case judge.LeavesNothing(r):
-		return step("see why the variants were not loaded", run.show)
+		return step("see why the variants were not tested", run.show)
 	case r.State == lab.Interrupted || r.State == lab.Running || r.State == lab.Failed:
 		return step("go on where it stopped", run.resume)
 	case r.Quick:
@@ -44,11 +44,14 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return step(fmt.Sprintf("%s more, which is the least for a verdict",
 			format.Plural(int64(n), "round")), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	}
-	if s := undecidedStep(a, run); s.Says != "" {
+	if s := undecidedStep(r, a, run, mostForRest); s.Says != "" {
 		return s
 	}
 	if refused >= 0 {
 		return refusedStep(r, a.NotLoaded[refused], run)
+	}
+	if s := undecidedStep(r, a, run, mostRounds); s.Says != "" {
+		return s
 	}
 	switch {
 	case r.Experiment != nil && r.Experiment.Design.Screen && len(judge.StandingOut(r)) > 0:
@@ -56,18 +59,24 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 			format.ShellQuote(folderOf(r)))
 	case len(a.Groups) == 0:
 		return step("write a second variant into the file, to compare with", run.again)
-	case weight(a.Groups[0]) < 2:
+	case weight(a.Groups[0]) < 2 || a.Box == answer.Note && a.Has(answer.Open):
 		return step("longer windows (design.measure) or fewer comparisons narrow the intervals",
 			run.again)
 	}
 	return cautionStep(a, run)
 }
 
-// refusedStep is what has to be done before a variant can be loaded: to install a program, after
+// refusedStep is what has to be done before a variant can be tested: to install a program, after
 // which the experiment goes on, or to change its file. An experiment that ships with dyno has its
 // file in its folder.
 func refusedStep(r *lab.Record, f answer.Finding, run commands) answer.Step {
-	says := "for " + format.PlainLine(f.Variant) + ", " + f.Remedy
+	var names []string
+	for _, other := range notLoaded(r) {
+		if other.Remedy == f.Remedy {
+			names = append(names, format.PlainLine(other.Variant))
+		}
+	}
+	says := "for " + fewNames(names) + ", " + f.Remedy
 	missing := slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
 		return a.Name == f.Variant && len(a.Missing) > 0
 	})
@@ -151,30 +160,65 @@ func commandsOf(r *lab.Record) commands {
 		resume: "dyno lab run --resume " + dir, show: "dyno lab show -v " + dir}
 }
 
-// undecidedStep is what would decide what is undecided, if anything; zero if nothing would.
-func undecidedStep(a answer.Answer, run commands) answer.Step {
-	more, of := 0, ""
-	for _, g := range a.Groups {
-		for _, f := range g.Findings {
-			if f.More > 0 && f.More <= mostRounds && (more == 0 || f.More < more) {
-				more, of = f.More, g.Name+" of "+format.PlainLine(f.Variant)
-			}
-		}
-	}
+// undecidedStep is what would decide what is undecided, if anything; zero if nothing would. Where
+// something is decided already it advises no more rounds than most.
+func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answer.Step {
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
+	n, of := roundsNeeded(r.Verdicts, a.Groups)
 	switch {
-	case more > 0 && !decided:
+	case n > 0 && !decided:
 		return step(fmt.Sprintf("about %s more would decide %s, if this estimate holds",
-			format.Plural(int64(more), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, more))
+			format.Plural(int64(n), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	case a.Has(answer.AtLimit):
-		return step("the generator is the limit, and more rounds will not help: compare CPU per "+
-			"request, or give the generator more CPUs (design: {cpus: ...})", run.again)
+		return step("the generator is the limit, and more rounds will not help: "+boundRemedy, run.again)
 	case a.Has(answer.AboveNoise) && !decided:
 		return step("the machine's noise hides the effect: run it on a quieter machine, or with a "+
 			"longer design.measure", run.rerun)
-	case more > 0 && more <= mostForRest:
+	case n > 0 && n <= most:
 		return step(fmt.Sprintf("about %s more would decide %s too, if this estimate holds",
-			format.Plural(int64(more), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, more))
+			format.Plural(int64(n), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	}
 	return answer.Step{}
+}
+
+// roundsNeeded is how many rounds, or runs, would decide all that is in reach of the first measure
+// that has anything undecided; of is what they decide. The measure of the sentence is the first; if
+// nothing is decided by it, no other is looked at, so that sentence and step have one number.
+func roundsNeeded(all []lab.Comparison, groups []answer.Group) (n int, of string) {
+	inReach := func(f answer.Finding) bool { return f.More > 0 && f.More <= mostRounds }
+	for i, g := range groups {
+		for _, f := range g.Findings {
+			if inReach(f) {
+				n = max(n, f.More)
+			}
+		}
+		if n > 0 || i == 0 && weight(g) < 2 {
+			groups = groups[i:]
+			break
+		}
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	var here, also []lab.Comparison // that are decided
+	for i, g := range groups {
+		for _, f := range g.Findings {
+			switch {
+			case !inReach(f) || f.More > n:
+			case i == 0:
+				here = append(here, all[f.Comparison])
+			default:
+				also = append(also, all[f.Comparison])
+			}
+		}
+	}
+	every := func(lab.Comparison) bool { return true }
+	if len(here)+len(also) <= mostNamed {
+		return n, scopeOf(append(here, also...), every)
+	}
+	of = scopeOf(here, every)
+	if len(also) > 0 {
+		of += fmt.Sprintf(" (and %d other comparisons)", len(also))
+	}
+	return n, of
 }

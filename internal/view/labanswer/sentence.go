@@ -42,7 +42,7 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 	}
 	if n := len(a.NotLoaded); n > 0 {
 		f := a.NotLoaded[0]
-		s := fmt.Sprintf("Nothing could be compared: %s was not loaded (%s)",
+		s := fmt.Sprintf("Nothing could be compared: %s was not tested (%s)",
 			format.PlainLine(f.Variant), format.Clip(f.Why, 120))
 		if n > 1 {
 			s += fmt.Sprintf(", and %d more", n-1)
@@ -164,6 +164,9 @@ func rangeClause(g answer.Group, decided []answer.Finding, baseline string) stri
 		}
 		most, least := all[0], all[len(all)-1]
 		s := fmt.Sprintf("%s is %s in %s, %s", format.PlainLine(most.Variant), v, in, changeText(most))
+		if most.Why != "" && len(all) == 1 {
+			s += " (" + most.Why + ")"
+		}
 		if len(all) > 1 {
 			s = fmt.Sprintf("%d of %d variants are %s in %s: most %s, %s; least %s, %s", len(all),
 				compared, v, in, format.PlainLine(most.Variant), changeText(most),
@@ -219,14 +222,26 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 		commonReason(open))
 }
 
-// commonReason is the reason that most have.
+// commonReason is the reason that most have. Forecasts are one reason: that of the most rounds, as
+// the next step has it.
 func commonReason(all []answer.Finding) string {
 	counted := map[string]int{}
-	most := ""
+	most, forecast := "", answer.Finding{}
 	for _, f := range all {
-		if counted[f.Why]++; counted[f.Why] > counted[most] {
-			most = f.Why
+		why := f.Why
+		if f.More > 0 {
+			inReach := f.More <= mostRounds
+			if forecast.More == 0 || inReach && (f.More > forecast.More || forecast.More > mostRounds) {
+				forecast = f
+			}
+			why = "more would decide"
 		}
+		if counted[why]++; counted[why] > counted[most] {
+			most = why
+		}
+	}
+	if most == "more would decide" {
+		return forecast.Why
 	}
 	return most
 }
@@ -260,7 +275,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 	switch {
 	case at >= 0:
 		parts = append(parts, fmt.Sprintf("but %s of %s is %s: %s", shortName(r, groups[at]),
-			format.PlainLine(against.Variant), against.Verdict, changeText(against)))
+			format.PlainLine(against.Variant), against.Words(), changeText(against)))
 	case len(more) > 0:
 		parts = append(parts, alsoClause(first, more))
 	}
@@ -346,7 +361,9 @@ func placeOf(r *lab.Record, g answer.Group) place {
 
 // isBound reports whether the generator was the limit in all comparisons of a group.
 func isBound(g answer.Group) bool {
-	return !slices.ContainsFunc(g.Findings, func(f answer.Finding) bool { return f.Why != boundWhy })
+	return !slices.ContainsFunc(g.Findings, func(f answer.Finding) bool {
+		return f.Verdict != answer.NotValid
+	})
 }
 
 // boundSentence is the sentence of an experiment of which nothing is decided because the generator

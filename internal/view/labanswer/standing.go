@@ -22,7 +22,8 @@ type Standing struct {
 
 // IsDecided reports whether the trials say what a variant is.
 func (s Standing) IsDecided() bool {
-	return s.Verdict != answer.Undecided && s.Verdict != answer.Refused
+	return !slices.Contains([]answer.Verdict{answer.Undecided, answer.NotValid, answer.Refused},
+		s.Verdict)
 }
 
 // Standings are those of all variants but the baseline, in the order of the experiment's file. A
@@ -57,7 +58,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 			if f.Variant != variant {
 				continue
 			}
-			if s.Leads == "" && f.Why != boundWhy {
+			if s.Leads == "" && f.Verdict != answer.NotValid {
 				s.Leads = changeOf(p)
 			}
 			switch {
@@ -65,7 +66,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 				decided = append(decided, p)
 			case f.Verdict == answer.Same:
 				same = append(same, p)
-			case f.Why != boundWhy:
+			case f.Verdict != answer.NotValid:
 				open = append(open, p)
 			}
 		}
@@ -89,7 +90,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 			s.Says += ": " + open[0].Why
 		}
 	default:
-		s.Says = boundWhy
+		s.Verdict, s.Says = answer.NotValid, boundWhy
 	}
 	return s
 }
@@ -123,7 +124,11 @@ func changesText(all []placed, v answer.Verdict) string {
 }
 
 func changeOf(p placed) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s", p.of, p.Effect, p.Interval))
+	s := strings.TrimSpace(fmt.Sprintf("%s %s %s", p.of, p.Effect, p.Interval))
+	if p.IsDecided() && p.Why != "" {
+		s += ", " + p.Why
+	}
+	return s
 }
 
 func namesText(all []placed) string {

@@ -36,7 +36,7 @@ func TestStandings(t *testing.T) {
 		"the first is open":   {all: []lab.Comparison{open("throughput", 12), same("cpu")}, want: answer.Undecided, says: "throughput +10 % [−10, +30]", more: 12, of: "throughput"},
 		"out of reach":        {all: []lab.Comparison{open("throughput", 900), open("cpu", 15)}, want: answer.Undecided, says: "throughput +10 %", more: 15, of: "CPU per request"},
 		"never":               {all: []lab.Comparison{open("throughput", stats.MoreMax)}, want: answer.Undecided, says: "the interval is too wide"},
-		"the generator":       {all: []lab.Comparison{bound}, want: answer.Undecided, says: "the generator was the limit"},
+		"the generator":       {all: []lab.Comparison{bound}, want: answer.NotValid, says: "the generator was the limit"},
 		"not by the limited":  {all: []lab.Comparison{bound, same("cpu")}, want: answer.Same, says: "CPU per request within 2 %", leads: "CPU per request"},
 	} {
 		r := record(c.all...)
@@ -49,7 +49,7 @@ func TestStandings(t *testing.T) {
 			!strings.Contains(s.Leads, c.leads) || c.absent != "" && strings.Contains(s.Says, c.absent) {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if s.IsDecided() != (c.want != answer.Undecided) {
+		if s.IsDecided() != (c.want != answer.Undecided && c.want != answer.NotValid) {
 			t.Errorf("%s: decided: %v", name, s.IsDecided())
 		}
 	}

@@ -187,7 +187,7 @@ func (b *brief) group(g answer.Group, decided bool) {
 		}
 		rows = append(rows, []string{format.Clip(format.PlainLine(f.Row()), b.longestLabel()), f.Value,
 			f.Effect, interval})
-		verdicts, colors = append(verdicts, string(f.Verdict)), append(colors, verdictColors[f.Verdict])
+		verdicts, colors = append(verdicts, f.Words()), append(colors, verdictColors[f.Verdict])
 		tails = append(tails, tailText(f))
 	}
 	for i, line := range alignedRows(rows) {
@@ -207,13 +207,10 @@ func (b *brief) longestLabel() int {
 	return max(longestName, min(longestLabel, b.s.LineWidth()-others))
 }
 
-// tailText is why a finding is undecided, or the same.
+// tailText is why a finding is undecided, or not valid.
 func tailText(f answer.Finding) string {
-	if f.Why == "" {
+	if f.Why == "" || f.IsDecided() || f.Verdict == answer.Same {
 		return ""
-	}
-	if f.Verdict == answer.Same {
-		return ", " + f.Why
 	}
 	return ": " + f.Why
 }
@@ -263,11 +260,11 @@ func (b *brief) addRow(c format.Color, row, verdict string) {
 func (b *brief) notLoaded(a answer.Answer, most int) {
 	for i, f := range a.NotLoaded {
 		if i == most {
-			b.add(format.Yellow, rowIndent-2, fmt.Sprintf("and %d more that were not loaded: -v",
+			b.add(format.Yellow, rowIndent-2, fmt.Sprintf("and %d more that were not tested: -v",
 				len(a.NotLoaded)-most), 1)
 			return
 		}
-		text := format.Clip(format.PlainLine(f.Variant), longestName) + ": not loaded: " + f.Why
+		text := format.Clip(format.PlainLine(f.Variant), longestName) + ": not tested: " + f.Why
 		if f.Remedy != "" {
 			text += "; " + f.Remedy
 		}
@@ -337,6 +334,10 @@ func groupReason(g answer.Group) string {
 		return "undecided; more rounds would decide, if this estimate holds"
 	case same > 0:
 		return "no variant is better or worse"
+	case !slices.ContainsFunc(g.Findings, func(f answer.Finding) bool {
+		return f.Verdict != answer.NotValid
+	}):
+		return "not valid: " + why
 	}
 	return "undecided: " + why
 }
@@ -346,7 +347,7 @@ func cautionLines(s format.Style, a answer.Answer, room int) []string {
 	b := &brief{s: s}
 	var all []answer.Caution
 	for _, c := range a.Cautions {
-		if c.Kind != answer.Unloaded { // the findings have them
+		if c.Kind != answer.Unloaded && c.Kind != answer.Open { // the findings have them
 			all = append(all, c)
 		}
 	}

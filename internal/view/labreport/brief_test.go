@@ -259,7 +259,7 @@ func TestOneVerdictEverywhere(t *testing.T) {
 			t.Errorf("it has %q:\n%s", never, text)
 		}
 	}
-	for _, want := range []string{"throughput at c100: open_file_cache is undecided", "generator was the limit", "undecided, client-bound",
+	for _, want := range []string{"throughput at c100: open_file_cache has no valid verdict", "generator was the limit", "not valid, client-bound",
 		"(design: {cpus: ...})"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("it does not have %q:\n%s", want, text)

@@ -151,7 +151,7 @@ func timeTakenText(r *lab.Record) string {
 	if all = all.Round(time.Second); all <= trials {
 		return trials.String()
 	}
-	return fmt.Sprintf("%v%s, of which the trials took %v", all, pauses, trials)
+	return fmt.Sprintf("%v%s, %v of it in trials with warm-up", all, pauses, trials)
 }
 
 // workedTime is the time that was worked on an experiment: of one that was resumed, in its
@@ -203,11 +203,14 @@ func variantSentence(c lab.Comparison) string {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
 	}
-	is := string(verdict)
-	if verdict == answer.Same {
+	is := "is " + string(verdict)
+	switch {
+	case verdict == answer.NotValid:
+		is = "has no valid verdict"
+	case verdict != answer.Undecided && why != "":
 		is, why = is+", "+why, ""
 	}
-	of += fmt.Sprintf("is %s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
+	of += fmt.Sprintf("%s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
 		comparisonInterval(c))
 	if why != "" {
 		of += "; " + why

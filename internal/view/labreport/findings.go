@@ -100,16 +100,16 @@ func violationsText(t *fairness.Table) string {
 	return format.Plural(int64(n), "violation") + " below"
 }
 
-// unavailableSection names the variants that were not loaded, and why.
+// unavailableSection names the variants that were not tested, and why.
 func unavailableSection(r *lab.Record) section {
-	out := section{head: "Not loaded, or failed"}
+	out := section{head: "Not tested, or failed"}
 	for _, a := range r.Arms {
 		switch {
 		case len(a.Missing) > 0:
 			out.text = append(out.text, fmt.Sprintf("%s is not available here: %s", a.Name,
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && !a.Control:
-			out.text = append(out.text, fmt.Sprintf("%s was not loaded: %s", a.Name, a.Unfit))
+			out.text = append(out.text, fmt.Sprintf("%s was not tested: %s", a.Name, a.Unfit))
 		default:
 			out.text = append(out.text, armFailures(r, a.Name)...)
 		}

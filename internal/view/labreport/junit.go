@@ -57,7 +57,7 @@ func variantCase(r *lab.Record, a lab.Arm) format.TestCase {
 		c.Skipped = &format.Problem{Message: "not available here: " +
 			format.PlainLine(strings.Join(a.Missing, "; "))}
 	case a.Unfit != "":
-		c.Failure = &format.Problem{Message: "not loaded: " + format.PlainLine(a.Unfit)}
+		c.Failure = &format.Problem{Message: "not tested: " + format.PlainLine(a.Unfit)}
 	case !measured:
 		c.Failure = &format.Problem{Message: "no trial measured anything",
 			Text: format.PlainLines(armFailures(r, a.Name))}

@@ -57,7 +57,7 @@ func (b *brief) liveGroup(g answer.Group) {
 	}
 	for i, line := range alignedRows(rows) {
 		f := g.Findings[i]
-		b.addRow(verdictColors[f.Verdict], line, string(f.Verdict))
+		b.addRow(verdictColors[f.Verdict], line, f.Words())
 	}
 	if n := len(g.Findings) - mostLiveRows; n > 0 {
 		b.add("", rowIndent-2, fmt.Sprintf("and %d more", n), 1)

@@ -20,7 +20,7 @@ const (
 	mostMarkdownLines = 59
 	mostCharacters    = 3000 // of a text for a pull request
 	mostTableRows     = 8    // of a table
-	mostRefused       = 3    // variants that were not loaded
+	mostRefused       = 3    // variants that were not tested
 	mostNoted         = 5    // cautions
 	mostReasonRunes   = 200  // characters of a reason or a remedy
 	mostGateRunes     = 500  // characters of what a gate decided
@@ -111,12 +111,12 @@ func writeVariants(w io.Writer, r *lab.Record, a answer.Answer, most int) (left 
 		if f.Interval != "" {
 			change += " " + f.Interval
 		}
-		row(format.PlainLine(f.Row()), f.Variant, change, string(f.Verdict))
+		row(format.PlainLine(f.Row()), f.Variant, change, f.Words())
 	}
 	refused := a.NotLoaded[:min(len(a.NotLoaded), most)]
 	for _, f := range refused {
 		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, format.TooFew, "",
-			string(f.Verdict)})
+			f.Words()})
 	}
 	t.WriteMarkdown(w, "lrrrrl")
 	return len(g.Findings) - len(shown) + len(a.NotLoaded) - len(refused)
@@ -199,6 +199,9 @@ func shortAnswer(r *lab.Record) answer.Answer {
 	for i := range a.NotLoaded {
 		a.NotLoaded[i].Variant = format.Clip(a.NotLoaded[i].Variant, longestName)
 	}
+	a.Cautions = slices.DeleteFunc(a.Cautions, func(c answer.Caution) bool {
+		return c.Kind == answer.Open // the rows say it
+	})
 	for i := range a.Cautions {
 		c := &a.Cautions[i]
 		if c.Kind == answer.Unloaded {
@@ -212,9 +215,9 @@ func shortAnswer(r *lab.Record) answer.Answer {
 	return a
 }
 
-const notLoadedHead = "\nNot loaded:\n\n"
+const notLoadedHead = "\nNot tested:\n\n"
 
-// writeRefused lists so many of the variants that were not loaded, each with its remedy.
+// writeRefused lists so many of the variants that were not tested, each with its remedy.
 func writeRefused(w io.Writer, a answer.Answer, most int) {
 	for i, f := range a.NotLoaded {
 		if i == 0 {
@@ -253,7 +256,7 @@ func writeOthers(d *format.Document, a answer.Answer) {
 	for _, i := range shown {
 		f := decided[i]
 		t = append(t, []string{names[i], format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
-			string(f.Verdict)})
+			f.Words()})
 	}
 	fmt.Fprintln(d)
 	if len(t) > 1 {

@@ -258,9 +258,13 @@ func TestPicturesAgreeWithThePageOfAnExperiment(t *testing.T) {
 		}
 		for k, f := range findings {
 			c := at(data, "record", "verdicts", int(at(f, "comparison").(float64)))
-			says := fmt.Sprintf("%v %v %v", orEmpty(at(f, "effect")), orEmpty(at(f, "interval")), at(f, "verdict"))
+			verdict := at(f, "verdict").(string)
+			if why := orEmpty(at(f, "why")); why != "" && (verdict == "better" || verdict == "worse") {
+				verdict += fmt.Sprintf(", %v", why) // below the verdict
+			}
+			says := fmt.Sprintf("%v %v %v", orEmpty(at(f, "effect")), orEmpty(at(f, "interval")), verdict)
 			if row := v.Rows[k]; !near(ratios[k], at(c, "ratio")) || strings.Fields(row.Says)[0] != strings.Fields(says)[0] ||
-				!strings.HasSuffix(row.Says, at(f, "verdict").(string)) {
+				!strings.HasSuffix(row.Says, verdict) {
 				t.Errorf("%s: %v %q, in the page %v %q", v.Name, ratios[k], row.Says, at(c, "ratio"), says)
 			}
 			checked++

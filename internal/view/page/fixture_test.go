@@ -26,9 +26,35 @@ const hostile = `<img src=x onerror=alert(1)> & "quoted" 'Ωμέγα 日本 ` + 
 type sampler struct {
 	t      testing.TB
 	random *rand.Rand
+	held   *heldUp // the generator, if it was
 }
 
-func newSampler(t testing.TB) *sampler { return &sampler{t, rand.New(rand.NewPCG(1, 2))} }
+// A heldUp is a generator that sends some requests late. What the server does is not changed by it.
+type heldUp struct {
+	share         float64           // of the requests
+	lags, service *metric.Histogram // what it was late by, and what the server took
+	late          int64             // that were sent more than 1 ms late
+}
+
+func newSampler(t testing.TB) *sampler { return &sampler{t: t, random: rand.New(rand.NewPCG(1, 2))} }
+
+// request is the latency of a request in ns: what the server takes, and what it was sent late.
+func (s *sampler) request(second int) int64 {
+	took := s.draw(second)
+	if s.held == nil {
+		return took
+	}
+	lag := int64(30e3 * math.Exp(0.3*s.random.NormFloat64()))
+	if s.random.Float64() < s.held.share {
+		lag = int64(2e6 + 7e6*s.random.Float64())
+	}
+	if lag > 1e6 {
+		s.held.late++
+	}
+	s.held.lags.Record(lag)
+	s.held.service.Record(took)
+	return took + lag
+}
 
 func (s *sampler) draw(second int) int64 {
 	us := 120 * math.Exp(0.35*s.random.NormFloat64())
@@ -66,7 +92,7 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 	for i := range seconds {
 		h := metric.NewHistogram(metric.Fine)
 		for range rate {
-			h.Record(s.draw(i))
+			h.Record(s.request(i))
 		}
 		all.Merge(h)
 		v := h.View()

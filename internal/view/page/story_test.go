@@ -3,14 +3,17 @@ package page
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 	"dyno/internal/view/page/pagetest"
 )
 
@@ -23,7 +26,7 @@ type story struct {
 	spread      float64            // of a trial, as a share
 	bound       bool               // the generator is the limit
 	gate        bool
-	missing     map[string]string // why a variant was not loaded
+	missing     map[string]string // why a variant was not tested
 	remedy      string
 	levels      []string
 	text        string // of the file, in place of one that follows from the above
@@ -65,7 +68,7 @@ func (s *story) folder(t testing.TB) string {
 	return f.experiment()
 }
 
-// arms are the names of all variants: the baseline first, those that were not loaded last.
+// arms are the names of all variants: the baseline first, those that were not tested last.
 func (s *story) arms() []string {
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.slower)), func(name string) bool { return name == s.baseline })
 	return slices.Concat([]string{s.baseline}, others, slices.Sorted(maps.Keys(s.missing)))
@@ -132,18 +135,24 @@ func (s *story) decide(r *lab.Record) {
 
 // runStories are two runs: one of which nothing speaks against, and one that was sent late.
 func runStories(t testing.TB) map[string]*result.Result {
-	s := newSampler(t)
-	ok, suspect := s.run(10, 2000), s.run(10, 2000)
+	s, held := newSampler(t), newSampler(t)
+	held.held = &heldUp{share: 0.02, lags: metric.NewHistogram(metric.Fine), service: metric.NewHistogram(metric.Fine)}
+	ok, suspect := s.run(10, 2000), held.run(10, 2000)
 	for _, r := range []*result.Result{ok, suspect} {
 		r.Model, r.Plan.Rate, r.Plan.Duration = result.OpenLoop, loadplan.RatePerSecond(2000), loadplan.Seconds(10*time.Second)
 		r.Rate.Offered, r.Requests.Due = set(2000.0), set(int64(20_000))
-		r.Requests.Late, r.Requests.LateMax = set(int64(3)), set(120.0)
+		r.Requests.Late, r.Requests.LateMax = set(int64(0)), set(120.0)
 		r.Generator.Little, r.Generator.SendLagP99, r.Generator.SendLagMax = nil, set(61.0), set(120.0)
 	}
+	lags := held.distribution(held.held.lags)
+	suspect.Requests.Late, suspect.Requests.LateMax = &held.held.late, &lags.Max
+	suspect.Service = held.distribution(held.held.service)
+	suspect.Phases.FirstByte = suspect.Service
 	g := &suspect.Generator
-	g.Verdict, g.SendLagP99, g.SendLagMax, g.BusyPercent = result.Suspect, set(3650.0), set(10_400.0), 34
+	g.Verdict, g.SendLagP99, g.SendLagMax, g.BusyPercent = result.Suspect, &lags.P99, &lags.Max, 34
 	g.Doubts = []result.Doubt{{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.Suspect}}
-	g.Reasons = []string{"the generator sent 1 % of the requests more than 3.65 ms late, which counts as latency (mean 304 µs)"}
+	g.Reasons = []string{fmt.Sprintf("the generator sent 1 %% of the requests more than %s late, which counts as latency (mean %s)",
+		format.Micros(lags.P99), format.Micros(suspect.Latency.Mean))}
 	return map[string]*result.Result{"run-ok": ok, "run-suspect": suspect}
 }
 
@@ -175,7 +184,7 @@ func TestFiveQuestions(t *testing.T) {
 			t.Errorf("%s: there are only %q to look for", name, asked[name])
 		}
 		for _, want := range asked[name] {
-			if !strings.Contains(seen, blankless(want)) {
+			if !strings.Contains(seen, blankless(shortPaths(want))) {
 				t.Errorf("%s: the first screen does not have %q: %s", name, want, seen)
 			}
 		}
@@ -192,6 +201,17 @@ const onScreen = `(() => { const walk = document.createTreeWalker(document.body,
 			n.parentElement.checkVisibility()) all.push(n.data);
 	}
 	return all.join("").replace(/\s/g, ""); })()`
+
+// shortPaths is a command as the page shows it: of a long path it has the last name.
+func shortPaths(s string) string {
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		if strings.HasPrefix(word, "/") && len(word) > 24 {
+			words[i] = "…/" + filepath.Base(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // blankless is a text without blanks.
 func blankless(s string) string { return strings.Join(strings.Fields(s), "") }

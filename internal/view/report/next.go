@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +48,8 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		return again("repeat it when nothing else is at work on this machine")
+		return again("repeat it: " + cmp.Or(generatorRemedy(a),
+			"when nothing else is at work on this machine"))
 	case MissedObjectives(r.Objectives) != "":
 		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:
@@ -55,6 +58,17 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 	}
 	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")
+}
+
+// generatorRemedy is what can be done about the worst of the generator's doubts; "" if nothing.
+func generatorRemedy(a answer.Answer) string {
+	kinds := []string{answer.Disturbed, answer.OtherLoad, answer.AtLimit, answer.Generator}
+	for _, c := range a.Cautions {
+		if c.Remedy != "" && slices.Contains(kinds, c.Kind) {
+			return c.Remedy
+		}
+	}
+	return ""
 }
 
 // withLost is a step with what its command lacks.

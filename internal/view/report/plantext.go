@@ -24,7 +24,8 @@ func ModelText(r *result.Result) string {
 	if n := r.Requests.Late; n != nil && *n > 0 {
 		late = format.Count(*n)
 	}
-	s := fmt.Sprintf("open, %s, %s sent late", arrivalsText(r.Plan, offeredRate(r)), late)
+	s := fmt.Sprintf("open, %s, %s sent more than 1 ms late",
+		arrivalsText(r.Plan, offeredRate(r)), late)
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
 		s += ", worst " + format.Micros(*worst)
 	}

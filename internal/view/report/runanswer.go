@@ -22,12 +22,13 @@ func RunAnswer(r *result.Result) answer.Answer {
 	if clause := generatorClause(r); clause != "" {
 		a.Sentence += "; " + clause
 	}
-	a.Judge(notTheLimit)
 	other := func(c answer.Caution) bool { return c.Kind != answer.OneRun }
-	if !slices.ContainsFunc(a.Cautions, other) {
-		a.BoxText = sentenceStart(notTheLimit) + ", and nothing else speaks against this run"
+	if !slices.ContainsFunc(a.Cautions, other) && len(a.Cautions) > 0 {
+		a.Cautions[0].Says += "; nothing else speaks against it, and " + notTheLimit
 	}
+	a.Judge(notTheLimit)
 	a.Next = nextStep(r, a)
+	a.SayOnce()
 	return a
 }
 
@@ -229,7 +230,7 @@ func generatorClause(r *result.Result) string {
 	case result.Limit:
 		return "the generator was the limit, the server may do more"
 	case result.HeldUp:
-		return "the generator was held up, so this is not the server alone"
+		return "the generator was delayed, so this is not the server alone"
 	case "":
 		return suspectClause(r)
 	}
@@ -245,7 +246,7 @@ func suspectClause(r *result.Result) string {
 	for _, d := range r.Generator.Doubts {
 		switch d.Kind {
 		case result.HeldUp:
-			return "the generator was held up, so latency may be too high"
+			return "the generator was delayed, so latency may be too high"
 		case result.Limit:
 			return "the generator was near its limit, so latency may be too high"
 		case result.OtherLoad:

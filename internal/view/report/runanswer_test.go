@@ -72,6 +72,25 @@ func TestRunBox(t *testing.T) {
 	}
 }
 
+// A doubt's remedy is the next step, and is not said again. A box without a doubt says that nothing
+// else speaks against the run.
+func TestRunRemedyIsSaidOnce(t *testing.T) {
+	r := reporttest.Closed()
+	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"it sent late"}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.Suspect}}
+	a := RunAnswer(r)
+	if a.Next.Says != "repeat it: give it CPUs of its own, or lower -R" || a.Cautions[0].Remedy != "" {
+		t.Errorf("%q; %+v", a.Next.Says, a.Cautions[0])
+	}
+	if !strings.HasSuffix(a.Sentence, "the generator was delayed, so latency may be too high") {
+		t.Error(a.Sentence)
+	}
+	a = RunAnswer(reporttest.Closed())
+	if a.Box != answer.Note || a.BoxText != a.Cautions[0].Says || !strings.Contains(a.BoxText, notTheLimit) {
+		t.Errorf("%s: %s", a.Box, a.BoxText)
+	}
+}
+
 // Whatever texts a result has, its answer has one.
 func TestRunAnswerOfAnything(t *testing.T) {
 	for name, r := range map[string]*result.Result{"hostile": reporttest.Hostile(), "watched": reporttest.Watched(),

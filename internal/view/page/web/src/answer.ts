@@ -22,6 +22,7 @@ export interface Finding {
   value?: string;
   effect?: string;
   interval?: string;
+  medians?: string;
   why?: string;
   remedy?: string;
   comparison: number;
@@ -33,7 +34,7 @@ export interface Group {
   name: string;
   against: string;
   better: string;
-  margin: number;
+  rule: string;
   noise?: string;
   findings: Finding[] | null;
   notes?: string[];
@@ -51,8 +52,7 @@ export interface Answer {
   next: { says: string; command?: string };
 }
 
-const long = 130; // characters, from which on a sentence is written smaller
-const shown = 3; // cautions; the others are folded
+const shown = 1; // caution besides the worst; the others are folded
 const few = 2; // reasons of the worst caution, which are not folded
 
 const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as const;
@@ -61,7 +61,7 @@ const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as co
     saves a picture of. */
 export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
   return h("section", { id: "answer", "aria-label": "The answer" },
-    h("h2", { class: a.sentence.length > long ? "sentence long" : "sentence" }, ...whole(a.sentence)),
+    h("h2", { class: "sentence" }, ...whole(a.sentence)),
     h("div", { class: "first" },
       box(a),
       h("div", { class: "charts" }, ...charts),

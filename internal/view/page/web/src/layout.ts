@@ -57,7 +57,7 @@ export function themeButton(): HTMLElement {
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
     button.textContent = `Theme: ${name().toLowerCase()}`;
-      };
+  };
   const next = () => {
     const all = Object.keys(themes);
     state.set("theme", all[(all.indexOf(state.get("theme")) + 1) % all.length]);
@@ -88,11 +88,18 @@ export function list(lines: string[], label = ""): HTMLElement | null {
   return h("ul", label ? { "aria-label": label } : {}, ...lines.map((l) => h("li", {}, l)));
 }
 
+const longestPath = 24; // characters of a path
 const longestWord = 36; // characters of a command that are not broken, as they would be after a hyphen
 
-/** copyable is a command with a button that copies it. */
+/** copyable is a command with a button that copies it. Of a long path only the last name is shown. */
 export function copyable(text: string): HTMLElement {
-  return h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, ...text.split(/( )/).map((word) => (word === " " || word.length > longestWord ? word : h("span", { class: "nowrap" }, word))))), copyButton(text, "Copy"));
+  return h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, ...text.split(/( )/).map(wordOf))), copyButton(text, "Copy"));
+}
+
+function wordOf(word: string): string | HTMLElement {
+  const path = word.length > longestPath ? /^('?)[~/].*(\/[^/]+\/?)$/.exec(word) : null;
+  if (path) return h("span", { class: "nowrap", title: word }, path[1] + "…" + path[2]);
+  return word === " " || word.length > longestWord ? word : h("span", { class: "nowrap" }, word);
 }
 
 /** copyButton copies a text. */

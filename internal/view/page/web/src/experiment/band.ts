@@ -24,11 +24,13 @@ export function band(p: Payload, again: () => void): HTMLElement | null {
         return h("label", {}, e, " ", said(name));
       }),
     );
-  const note = (of: "variants" | "levels", all: number) => `${count(all - leftOut(of).size)} of ${count(all)} ${of}`;
+  const controls = new Set(p.record.arms.flatMap((a, i) => (a.control ? [i] : [])));
+  const note = (of: "variants" | "levels", all: number, but = new Set<number>()) =>
+    `${count(all - but.size - [...leftOut(of)].filter((i) => !but.has(i)).length)} of ${count(all - but.size)} ${of}`;
   const e = h(
     "details",
     { id: "band", class: "more", open: leftOut("variants").size + leftOut("levels").size > 0 || !!before?.hasAttribute("open") },
-    h("summary", {}, `Choose what is shown: ${note("variants", variants.length)} and ${note("levels", levels.length)}`),
+    h("summary", {}, `Choose what is shown: ${note("variants", variants.length, controls)}${controls.size > 0 ? ", the baseline against itself (A/A)," : ""} and ${note("levels", levels.length)}`),
     part("variants", variants, (name) => name),
     part("levels", levels, (name) => loadOf(p, name)),
   );

@@ -1,5 +1,5 @@
 // The forest plot of the first screen: one measure at one level, each variant in a row, the best
-// first, in the colour of its verdict; those that were not loaded among them; the baseline against
+// first, in the colour of its verdict; those that were not tested among them; the baseline against
 // itself at the bottom.
 
 import type { Answer, Finding, Group } from "../answer";
@@ -16,8 +16,10 @@ interface Row {
   label: string;
   said: string;
   verdict: string;
-  c?: Comparison; // absent: not loaded
-  why?: string;
+  c?: Comparison; // absent: not tested
+  medians?: string; // of the baseline and the variant
+  below?: string; // the label
+  maybe?: string; // it is less than what matters
   self?: boolean; // the baseline against itself
 }
 
@@ -71,16 +73,16 @@ function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
   const verdicts = p.record.verdicts ?? [];
   const names = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.variant)))];
   const rows: Omit<Row, "y">[] = groups.flatMap((g) => (g.findings ?? []).map((f) => ({
-    label: names.length > 1 ? `${g.name}: ${f.label ?? f.variant}` : g.name, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison] })));
-  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
+    ...rowOf(f, verdicts), label: names.length > 1 ? `${g.name}: ${f.label ?? f.variant}` : g.name, below: g.better })));
+  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict });
   const baselines = [...new Set(groups.flatMap((g) => (g.findings ?? []).map((f) => f.baseline)))];
   return figure({
     id,
     title: `${clip(names.join(", "), 60)} against ${clip(baselines.join(", "), 60)}`,
     unit: "change against the baseline, with 95 % intervals, of each measure",
     n: "",
-    note: `shaded: a difference below ${Math.round(1000 * groups[0].margin) / 10} % does not matter`,
-    summary: rows.map((r) => `${r.label}: ${r.said} ${r.verdict}`).join("; "),
+    note: groups[0].rule,
+    summary: rows.map((r) => `${r.label}: ${r.said} ${wordsOf(r)}`).join("; "),
     table: () => {
       const parts = groups.map((g) => ({ g, t: decideTable(p, { ...a, not_loaded: [] }, g) }));
       return { head: ["measure", "variant", "median", ...parts[0].t.head.slice(2)], rows: parts.flatMap(({ g, t }) => t.rows.map((r) => [g.name, ...r])) };
@@ -89,11 +91,14 @@ function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
   });
 }
 
-/** rowsOf are the findings, then what was not loaded, then the baseline against itself. */
+const rowOf = (f: Finding, verdicts: Comparison[]) => ({ label: f.label ?? f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], medians: f.medians,
+  maybe: f.verdict === "better" || f.verdict === "worse" ? f.why : undefined });
+
+/** rowsOf are the findings, then what was not tested, then the baseline against itself. */
 function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
   const verdicts = p.record.verdicts ?? [];
-  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => ({ label: f.label ?? f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], why: f.why }));
-  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict, why: f.remedy || f.why });
+  const rows: Omit<Row, "y">[] = (g.findings ?? []).map((f) => rowOf(f, verdicts));
+  for (const f of a.not_loaded ?? []) rows.push({ label: f.variant, said: "", verdict: f.verdict });
   for (const c of verdicts.filter((c) => c.control && holdsAt95(c.confidence) && c.metric === g.metric && c.level === (g.level ?? ""))) {
     rows.push({ label: `${c.baseline} itself`, said: "", verdict: c.verdict === "different" ? "differs from itself" : "noise", c, self: true });
   }
@@ -104,14 +109,13 @@ const saidOf = (f: Finding) => [f.effect, f.interval].filter((s) => s).join(" ")
 
 function plot(p: Payload, a: Answer, g: Group): HTMLElement {
   const rows = rowsOf(p, a, g);
-  const findings = g.findings ?? [];
   return figure({
     id,
     title: g.against ? `${g.name}, against ${g.against}` : g.name,
     unit: `change against the baseline, with 95 % intervals; ${g.better}`,
     n: "",
-    note: `shaded: a difference below ${Math.round(1000 * g.margin) / 10} % does not matter` + [g.noise, ...(g.notes ?? [])].filter((s) => s).map((s) => `; ${s}`).join(""),
-    summary: findings.map((f) => `${f.label ?? f.variant}: ${saidOf(f)} ${f.verdict}`).join("; "),
+    note: [g.rule, g.noise, ...(g.notes ?? [])].filter((s) => s).join("; "),
+    summary: rows.map((r) => `${r.label}: ${r.said} ${wordsOf(r)}`).join("; "),
     table: () => decideTable(p, a, g),
     draw: (width) => draw(rows, width),
   });
@@ -129,11 +133,25 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
   return { head: ["variant", g.name, "change", "ratio", "low", "high", "verdict", "because"], rows };
 }
 
-const inks: Record<string, string> = { better: "var(--good)", worse: "var(--bad)", "not loaded": "var(--doubt)", "differs from itself": "var(--bad)" };
+const inks: Record<string, string> = { better: "var(--good)", worse: "var(--bad)", "not tested": "var(--doubt)", "differs from itself": "var(--bad)" };
 const ink = (r: Row): string => inks[r.verdict] ?? "var(--faint)";
 
 /** change is a ratio as an axis has it. */
 const change = (ratio: number): string => (ratio >= 10 ? `×${ratio}` : ratio === 1 ? "0" : `${ratio > 1 ? "+" : "−"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
+
+const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
+const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.maybe ? ", maybe" : "");
+const open = ["undecided", "not valid"];
+
+/** lines write a text beside each row, and a smaller one below it where there is one. */
+function lines(rows: Row[], text: (r: Row) => string, below: (r: Row) => string | undefined, o: Plot.TextOptions): Plot.Markish[] {
+  const two = rows.filter(below);
+  return [
+    Plot.text(rows.filter((r) => !below(r)), { ...o, y: "y", text }),
+    Plot.text(two, { ...o, y: "y", dy: -6, text }),
+    Plot.text(two, { ...o, y: "y", dy: 8, text: (r: Row) => below(r) ?? "", fontSize: 11, fontWeight: 400, fill: "var(--faint)" }),
+  ];
+}
 
 const ends = (r: Row): number[] => (r.c && holdsAt95(r.c.confidence) ? (r.self && r.c.alone ? [r.c.alone.low, r.c.alone.high] : [r.c.low, r.c.high]) : []);
 const beyond = 4; // times the estimates; an interval that runs further is cut there
@@ -147,36 +165,38 @@ function draw(rows: Row[], width: number): SVGSVGElement {
   const [low, high] = extent(drawn.flatMap(ends).map((v) => Math.min(Math.max(v, least / beyond), most * beyond)), true) ?? [least, most];
   const domain = [Math.min(low, least, 1 / (1 + 2 * margin)) / 1.02, Math.max(high, most, 1 + 2 * margin) * 1.02];
   const clamp = (v: number) => Math.min(Math.max(v, domain[0]), domain[1]);
-  const each = narrow ? 44 : Math.max(20, Math.min(34, 420 / rows.length));
-  const longest = Math.max(...rows.map((r) => [...r.label].length));
-  const left = narrow ? 8 : Math.min(230, 18 + 6.6 * longest);
-  const right = narrow ? 8 : 205;
-  const labels = narrow ? Math.floor((width - 110) / 7) : Math.floor((left - 14) / 6.5);
-  const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
+  const each = narrow ? 44 : Math.max(20, Math.min(36, 420 / rows.length));
+  const roomy = !narrow && each > 28; // for a second line
+  const longest = (of: (r: Row) => string) => Math.max(...rows.map((r) => [...of(r)].length));
+  const name = narrow ? 8 : Math.min(230, 18 + 6.6 * longest((r) => r.label));
+  const values = !narrow && width > 700 && rows.some((r) => r.medians) ? 14 + 6.6 * longest((r) => r.medians ?? "") : 0;
+  const left = name + values;
+  const right = narrow ? 8 : Math.min(215, 18 + 6.6 * longest(says));
+  const labels = narrow ? Math.floor((width - 110) / 7) : Math.floor((name - 14) / 6.5);
   const bars = drawn.map((r) => ({ ...r, low: clamp(ends(r)[0] ?? r.c.ratio), high: clamp(ends(r)[1] ?? r.c.ratio), at: clamp(r.c.ratio) }));
   const y = (r: { y: number }) => r.y + (narrow ? 0.18 : 0);
   return chart(width, {
-    height: Math.round(46 + each * rows.length),
+    height: Math.round(30 + each * rows.length),
     marginLeft: left,
     marginRight: right,
     marginTop: 6,
-    marginBottom: 38,
-    x: { type: "log", domain, ticks: ratioTicks(domain[0], domain[1], Math.max(3, Math.floor((width - left - right) / 72))), tickFormat: change, label: "change against the baseline →", grid: true },
+    marginBottom: 22,
+    x: { type: "log", domain, ticks: ratioTicks(domain[0], domain[1], Math.max(3, Math.floor((width - left - right) / 72))), tickFormat: change, label: null, grid: true },
     y: { domain: [rows.length - 0.5, -0.5], axis: null },
     color: { type: "identity" },
     marks: [
       Plot.rect([0], { x1: 1 / (1 + margin), x2: 1 + margin, y1: -0.5, y2: rows.length - 0.5, fill: "var(--faint)", fillOpacity: 0.16 }),
       Plot.ruleX([1], { stroke: "var(--ink)", strokeOpacity: 0.7 }),
       Plot.link(bars, { x1: "low", x2: "high", y1: y, y2: y, stroke: ink, strokeWidth: (r: Row) => (r.self ? 1.5 : 3), strokeOpacity: 0.85 }),
-      Plot.dot(bars.filter((r) => !r.self), { x: "at", y, r: 5, fill: (r: Row) => (r.verdict === "undecided" ? "var(--paper)" : ink(r)), stroke: ink, strokeWidth: 1.6 }),
-      Plot.text(rows, narrow
-        ? { y: "y", frameAnchor: "left", dy: -9, textAnchor: "start", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }
-        : { y: "y", frameAnchor: "left", dx: -10, textAnchor: "end", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }),
-      Plot.text(rows, narrow
-        ? { y: "y", frameAnchor: "right", dy: -9, textAnchor: "end", text: (r: Row) => r.verdict, fill: ink, fontWeight: 600 }
-        : { y: "y", frameAnchor: "right", dx: 10, textAnchor: "start", text: says, fill: (r: Row) => (inks[r.verdict] ? ink(r) : "var(--ink)"), fontWeight: 500 }),
-      Plot.text(rows.filter((r) => !r.c && !narrow), { y: "y", frameAnchor: "left", dx: 6, textAnchor: "start", fill: "var(--faint)", stroke: "var(--paper)", strokeWidth: 4, fontSize: 11,
-        text: (r: Row) => clip(r.why ?? "", Math.floor((width - left - right) / 6.2)) }),
+      Plot.dot(bars.filter((r) => !r.self), { x: "at", y, r: 5, fill: (r: Row) => (open.includes(r.verdict) || r.maybe ? "var(--paper)" : ink(r)), stroke: ink, strokeWidth: 1.6 }),
+      ...(narrow ? [
+        Plot.text(rows, { y: "y", frameAnchor: "left", dy: -9, textAnchor: "start", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }),
+        Plot.text(rows, { y: "y", frameAnchor: "right", dy: -9, textAnchor: "end", text: wordsOf, fill: ink, fontWeight: 600 }),
+      ] : [
+        ...lines(rows, (r) => clip(r.label, labels), (r) => (roomy ? r.below : ""), { frameAnchor: "left", dx: -10 - values, textAnchor: "end", fill: "var(--ink)" }),
+        ...lines(rows, says, (r) => (roomy ? r.maybe : ""), { frameAnchor: "right", dx: 10, textAnchor: "start", fill: (r: Row) => (inks[r.verdict] && !r.maybe ? ink(r) : "var(--ink)"), fontWeight: 500 }),
+      ]),
+      ...(values > 0 ? [Plot.text(rows, { y: "y", frameAnchor: "left", dx: -10, textAnchor: "end", text: (r: Row) => r.medians ?? "", fill: "var(--faint)" })] : []),
     ],
   });
 }

@@ -38,7 +38,8 @@ export function show(p: Payload): void {
   };
   const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
   const trials = p.record.trials ?? [];
-  const grades = ["A", "B", "F"].map((g) => `${count(trials.filter((t) => t.grade === g).length)} ${g}`).join(", ");
+  const grades = Object.entries({ A: "nothing against it", B: "a doubt", F: "unreliable" })
+    .map(([g, means]) => `${count(trials.filter((t) => t.grade === g).length)} ${g} (${means})`).join(", ");
   page(p.words.title, subtitle, [
     { id: "verdict", title: "Every comparison", hint: `${count((p.record.verdicts ?? []).length)}, in words and numbers`, content: verdicts(p) },
     { id: "ratios", title: "Ratios", hint: "every measure, with the pairs of trials", content: views(forests(p)) },

@@ -20,7 +20,7 @@ export function verdicts(p: Payload): (Node | null)[] {
     list(of(false), "Verdicts") ?? h("p", {}, "Nothing could be compared."),
     of(true).length > 0 ? h("h3", {}, "The baseline against itself") : null,
     list(of(true), "Noise floor"),
-    (p.words.unavailable ?? []).length > 0 ? h("h3", {}, "Not loaded, or failed") : null,
+    (p.words.unavailable ?? []).length > 0 ? h("h3", {}, "Not tested, or failed") : null,
     list(p.words.unavailable ?? []),
     verdictTable(p),
     objectives(p),

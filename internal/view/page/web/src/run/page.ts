@@ -35,7 +35,7 @@ export function show(run: Run): void {
   const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
   const first = firstScreen(run.answer, [...there(tiles(r)), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
   const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
-  page(words.what, words.how, [
+  page(words.what, `${format.time(r.window.started)}, dyno ${r.dyno}`, [
     { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
     { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r), grid(codes(r, over, cursors), failures(over, cursors))] },
     { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [grid(phases(r)), durations(r)] },

@@ -12,7 +12,8 @@ const shown = ["latency", "service", "error_latency", "iterations.time", "iterat
 /** spectrum draws latency, that of errors, times of iterations and, where they differ from latency, service time and first byte. */
 export function spectrum(run: Run): HTMLElement {
   const all = run.spectra.filter((s) => shown.includes(s.of));
-  const drawn = all.filter((s) => s.points.length > 0);
+  const there = all.filter((s) => s.points.length > 0);
+  const drawn = once(there);
   const latency = run.spectra.find((s) => s.of === "latency");
   const wrong = run.spectra.find((s) => s.of === "error_latency");
   const last = drawn[0]?.points.at(-1);
@@ -23,13 +24,13 @@ export function spectrum(run: Run): HTMLElement {
     n: "n = " + [latency?.count ? `${format.count(latency.count)} requests` : "", wrong ? `${format.count(wrong.count)} errors` : ""].filter((s) => s).join(", "),
     interval: oneRun,
     note: "each line ends where fewer than 10 values lie beyond",
-    summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
+    summary: last ? `${drawn[0].of === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
     legend: drawn.map((s, i) => lineMark(i, s.name)),
     toggles: [{ key: "scale", label: "Time axis", options: [["log", "log"], ["linear", "linear"]] }],
     table: () => ({
       head: ["distribution", "percentile", "µs"],
-      rows: drawn.flatMap((s) => s.points.map(([q, us]) => [s.name, { text: percentile(q), value: q }, { text: format.duration(us), value: us }])),
+      rows: there.flatMap((s) => s.points.map(([q, us]) => [s.name, { text: percentile(q), value: q }, { text: format.duration(us), value: us }])),
     }),
     draw: (width, choice) => {
       const values = drawn.flatMap((s) => s.points.map(([, us]) => us));
@@ -43,6 +44,19 @@ export function spectrum(run: Run): HTMLElement {
       return multiples(drawn.map((s) => s.name), width, some, (name) => (name === drawn[0].name ? [] : [drawn[0].name]));
     },
   });
+}
+
+const alike = 1.02; // by which lines differ that cannot be told apart
+
+/** once are the spectra, those that coincide as one, which has the names of all. */
+function once(all: Run["spectra"]): Run["spectra"] {
+  const out: Run["spectra"] = [];
+  for (const s of all) {
+    const same = out.find((o) => o.points.length === s.points.length && o.points.every(([, us], i) => Math.max(us, s.points[i][1]) <= alike * Math.min(us, s.points[i][1])));
+    if (same) same.name += " = " + s.name;
+    else out.push({ ...s });
+  }
+  return out;
 }
 
 /** percentile is a quantile as people name it: p99.9. */
