@@ -93,8 +93,8 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 	threads := workload.GeneratorThreads(l, r.record.CPUs.Generator)
 	for _, n := range []int{threads / 2, 2 * threads} {
 		if n < 1 || n > int(l.Connections) {
-			s.Skipped = append(s.Skipped, fmt.Sprintf("half or double the threads: it has %d, for "+
-				"%d connections", threads, l.Connections))
+			s.Skipped = append(s.Skipped, fmt.Sprintf("%s the threads: it has %d, for %d connections",
+				map[bool]string{true: "half", false: "double"}[n < threads], threads, l.Connections))
 			continue
 		}
 		name := fmt.Sprintf("%d threads instead of %d", n, threads)

@@ -256,8 +256,10 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 	if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { return !c.Control }) {
 		return nil
 	}
-	all = append(all, answer.Caution{Kind: answer.NotCompared, Severity: answer.Note,
-		Says: "Nothing was compared"})
+	if !asksGenerators(r) {
+		all = append(all, answer.Caution{Kind: answer.NotCompared, Severity: answer.Note,
+			Says: "Nothing was compared"})
+	}
 	doubted, kinds := 0, map[string]int{}
 	for _, t := range trials {
 		before := len(kinds)
@@ -364,6 +366,9 @@ func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Cautio
 			parts = append(parts, part)
 		}
 	}
+	if asksGenerators(r) { // the sentence of the report is this caution
+		parts = append(parts, r.Sensitive.Sentence)
+	}
 	for _, text := range r.Cautions {
 		if !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) }) {
 			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
@@ -376,7 +381,7 @@ func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Cautio
 // sentenceCase is a text that begins as a sentence does, unless its first word is a name.
 func sentenceCase(text string) string {
 	text = format.PlainLine(text)
-	for _, article := range []string{"the ", "generator ", "no ", "servers ", "with "} {
+	for _, article := range []string{"the ", "whether ", "generator ", "no ", "servers ", "with "} {
 		if strings.HasPrefix(text, article) {
 			return strings.ToUpper(text[:1]) + text[1:]
 		}

@@ -2,7 +2,11 @@ package labanswer
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/answer"
 )
 
 // Reasons that differ in one figure are one, with the figure's range.
@@ -24,5 +28,24 @@ func TestMostFrequent(t *testing.T) {
 		if all := mostFrequent(c.counted); !slices.Equal(all, c.want) {
 			t.Errorf("%v: %q", c.counted, all)
 		}
+	}
+}
+
+// An experiment about the generator alone has its sentence as the answer, and as no caution.
+func TestSentenceOfGenerators(t *testing.T) {
+	const says = "the choice of generator moves throughput of go at c16 by 14 % [9, 20] (epoll)"
+	r := &lab.Record{}
+	r.Cautions, r.Sensitive = []string{says}, &lab.Sensitivity{Sentence: says}
+	r.Verdicts = []lab.Comparison{{Control: true}}
+	if s := sentenceOf(r, answer.Answer{}); s != "T"+says[1:] {
+		t.Errorf("%q", s)
+	}
+	all := append(uncomparedCautions(r, nil), storedCautions(r, nil)...)
+	if len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+	r.Verdicts = append(r.Verdicts, lab.Comparison{Variant: "other"}) // now it is one of the cautions
+	if all := storedCautions(r, nil); len(all) != 1 || !strings.Contains(all[0].Says, "14 %") {
+		t.Errorf("%+v", all)
 	}
 }

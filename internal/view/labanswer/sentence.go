@@ -49,7 +49,16 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 		}
 		return s
 	}
+	if asksGenerators(r) {
+		return sentenceCase(r.Sensitive.Sentence)
+	}
 	return "Nothing was compared: the experiment has no second variant that measured anything"
+}
+
+// asksGenerators reports whether the experiment compares generators and nothing else.
+func asksGenerators(r *lab.Record) bool {
+	return r.Sensitive != nil && r.Sensitive.Sentence != "" &&
+		!slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { return !c.Control })
 }
 
 // decidedClause names the variants that differ, the largest difference first; "" if none does.
