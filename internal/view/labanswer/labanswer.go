@@ -100,7 +100,8 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
 			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
 			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
-			"shade; open dot: undecided, or maybe in the shade"}
+			"shade; open dot: undecided, or maybe in the shade; a change is the middle of the ratios " +
+			"within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}

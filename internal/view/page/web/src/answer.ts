@@ -93,7 +93,7 @@ function box(a: Answer): HTMLElement {
 function details(c: Caution, unfolded = 0): Node[] {
   const reasons = c.reasons ?? [];
   return [
-    ...(c.scope ? [h("span", { class: "scope" }, " " + c.scope)] : []),
+    ...(c.scope ? [h("span", { class: "scope" }, ` (${c.scope})`)] : []),
     ...(reasons.length > 0 ? [h("details", { class: "reasons", open: reasons.length <= unfolded }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
       h("ul", {}, ...reasons.map((r) => h("li", {}, r))))] : []),
     ...(c.remedy ? [h("span", { class: "remedy" }, c.remedy)] : []),
