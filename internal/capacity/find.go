@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +85,8 @@ type search struct {
 	wall      bool          // high is the generator's
 	whose     string        // then: what kept the generator from more
 	why       string        // of high
+	undecided bool          // whether high is met
+	open      bool          // whether one of the rates that count as missed is met
 	certified loadplan.Rate
 }
 
@@ -141,6 +144,16 @@ func describeErrors(r *result.Result) string {
 		}
 	}
 	return "every answer was an error: " + strings.Join(all, ", ")
+}
+
+// mostErrors says of a run what most of its errors were, and of how many requests.
+func mostErrors(r *result.Result) string {
+	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
+	what := cmp.Or(most.Detail, most.Kind)
+	if loadresult.Phase(most.Phase) == loadresult.Check {
+		what = "check " + most.Kind
+	}
+	return fmt.Sprintf("%d of %d requests failed: %s", most.Count, r.Requests.Sent, what)
 }
 
 // emptyReason is why nothing came of a run.
@@ -214,13 +227,21 @@ func (s *search) endUnmet() {
 				"server: %s", s.whose, s.why))
 		return
 	}
-	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high)
-	if s.last.OnlyErrors() {
-		why += "; " + describeErrors(s.last)
-	} else if all := allFailed(s.last); all != "" {
-		why += "; " + all
+	where := fmt.Sprintf("the objectives are missed at %v/s", s.high)
+	why := ""
+	if s.why != "" {
+		why = "; " + s.why
 	}
-	s.endWith(Missed, why)
+	switch {
+	case s.undecided:
+		s.endWith(Inconclusive, fmt.Sprintf("it was not decided whether the objectives are met, "+
+			"down to %v/s", s.high)+why)
+	case s.open:
+		s.endWith(Inconclusive, where+", the lowest rate tried; it was not decided whether a higher "+
+			"one meets them"+why)
+	default:
+		s.endWith(Missed, where+" and above"+why)
+	}
 }
 
 func (s *search) isOver() bool { return s.err != nil || s.found.End != "" }
@@ -244,14 +265,16 @@ func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
 // from more.
 func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why string) {
 	s.high, s.wall, s.why = rate, o == OurLimit, why
+	s.undecided = o == Undecided
+	s.open = s.open || o != Failed
 	if s.whose = "was held up"; s.last.Generator.AtLimit() {
 		s.whose = "is the limit"
 	}
 }
 
 // decideRate probes a rate until it is clear whether it is met: once; twice as long;
-// and again so, until most of those say the same. What stays unclear counts as
-// missed.
+// and again so, until most of those say the same. What stays unclear is Undecided, and
+// counts as missed.
 func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome, why string) {
 	o, why = s.probeOnce(ctx, Trial, rate, s.settings.Probe)
 	if o == Undecided {
@@ -261,17 +284,22 @@ func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
 		return o, why
 	}
 	votes := map[bool]int{}
+	failed := false
 	for max(votes[true], votes[false]) <= repeats/2 {
 		o, why = s.probeOnce(ctx, Again, rate, 2*s.settings.Probe)
 		if s.isOver() || o == OurLimit {
 			return o, why
 		}
 		votes[o == Passed]++
+		failed = failed || o == Failed
 	}
-	if votes[true] > votes[false] {
+	switch {
+	case votes[true] > votes[false]:
 		return Passed, why
+	case failed:
+		return Failed, why
 	}
-	return Failed, why
+	return Undecided, why
 }
 
 // probeOnce makes one probe. After one that ended the search its outcome is no matter.

@@ -208,6 +208,8 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 		case !bounded:
 			if j.Met {
 				j.Verdict = Passed
+			} else if mayBeChance(o, j, r.Requests.Sent) {
+				j.Verdict = Undecided
 			}
 		default:
 			b := s.boundQuantile(q, uint64(p.made))
@@ -229,18 +231,36 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 	return all
 }
 
+// mayBeChance reports whether a share of errors misses its limit by no more errors than one in 20
+// probes has of a server that errs exactly as often as the limit allows. The number of errors is
+// taken as binomial.
+func mayBeChance(o objective.Objective, j Judged, requests int64) bool {
+	share := o.Limit() / 100
+	if !o.OfErrors() || j.Unit != "percent" || o.Meets(*j.Value) || share <= 0 || share >= 1 {
+		return false
+	}
+	low, _ := boundRanks(requests, 1-share)
+	return math.Round(*j.Value/100*float64(requests)) <= float64(requests-low)
+}
+
 // worstOutcome is the outcome of all objectives together: the worst.
 func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 	o = Passed
 	for _, j := range all {
 		switch {
 		case j.Verdict == Failed:
-			o = Failed
+			if o = Failed; j.Unit == "percent" && len(r.Errors) > 0 {
+				why = mostErrors(r)
+			}
 		case j.Verdict == Undecided && o == Passed:
 			o = Undecided
 		}
 		if j.Verdict == Undecided && j.High == nil {
-			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
+			n := r.Requests.Completed
+			if j.Unit == "percent" { // of errors
+				n = r.Requests.Sent
+			}
+			why = fmt.Sprintf("%d requests are too few to bound %s", n, j.Expr)
 		}
 	}
 	if r.OnlyErrors() {

@@ -99,7 +99,8 @@ func TestMalformedValues(t *testing.T) {
 		{"--data|.", "/", "--data: . is a folder; give a file of rows"},
 		{"--requests-file|timeout|--pipeline|2", "/", "--pipeline: a request with a timeout of its own ends its " +
 			"connection and with it those behind it; leave one of the two out, or use --http 2"},
-		{"--data|rows.tsv", "/", "rows.tsv: ends neither in .csv nor in .jsonl, so its format is unknown; rename it"},
+		{"--data|rows.tsv", "/", "rows.tsv: ends neither in .csv nor in .jsonl, so its format is unknown; " +
+			"export it as CSV or as JSON lines"},
 		{"--data|bad.jsonl", "/", `bad.jsonl:2:2: key "b" is not in the first line, which has a` + "\n" +
 			`dyno: bad.jsonl:2:1: key "a" is missing, and the first line has it` + "\n" +
 			`dyno: bad.jsonl:3:1: is no JSON object, as {"email": "a@example.org"}` + "\n" +

@@ -85,7 +85,8 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 	case ending == ".jsonl" || ending == ".ndjson":
 		p.readJSONLines(raw)
 	default:
-		p.faults.Add(0, 0, "ends neither in .csv nor in .jsonl, so its format is unknown; rename it")
+		p.faults.Add(0, 0, "ends neither in .csv nor in .jsonl, so its format is unknown; export "+
+			"it as CSV or as JSON lines")
 	}
 	if err := p.faults.Err(); err != nil {
 		return nil, err

@@ -20,6 +20,12 @@ func (p *parser) readJSONLines(raw []byte) {
 	var row []member
 	var scratch []byte
 	number := 0
+	if from := jsonscan.Space(raw, 0); from < len(raw) && raw[from] == '[' {
+		line := 1 + bytes.Count(raw[:from], []byte("\n"))
+		p.faults.Add(line, from-bytes.LastIndexByte(raw[:from], '\n'), "begins a JSON list, and each "+
+			"line must be an object; convert the file, as with jq -c '.[]'")
+		return
+	}
 	for line := range bytes.Lines(raw) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")

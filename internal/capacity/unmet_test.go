@@ -1,0 +1,67 @@
+package capacity
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/objective"
+	"dyno/internal/result"
+)
+
+// A search that met no rate says that all are missed only if all were.
+func TestUnmet(t *testing.T) {
+	for _, c := range []struct {
+		outcomes []Outcome // from the highest rate
+		end      End
+		says     string
+	}{
+		{[]Outcome{Failed, Failed}, Missed, "the objectives are missed at 10/s and above; why"},
+		{[]Outcome{OurLimit, Undecided, Failed}, Inconclusive,
+			"the objectives are missed at 10/s, the lowest rate tried; it was not decided whether a " +
+				"higher one meets them; why"},
+		{[]Outcome{Failed, Undecided}, Inconclusive,
+			"it was not decided whether the objectives are met, down to 10/s; why"},
+		{[]Outcome{Failed, OurLimit}, ClientBound, "the generator was held up at every rate"},
+	} {
+		s := &search{found: &Search{}, prober: prober{last: &result.Result{}}}
+		for i, o := range c.outcomes {
+			s.noteMissed(loadplan.RatePerSecond(float64(10*(len(c.outcomes)-i))), o, "why")
+		}
+		s.endUnmet()
+		if s.found.End != c.end || !strings.Contains(s.found.Reason, c.says) {
+			t.Errorf("%v: %s: %s", c.outcomes, s.found.End, s.found.Reason)
+		}
+	}
+}
+
+// An error more than the limit allows is chance if a server at the limit errs as often in over 5 %
+// of probes. The shares are of the binomial distribution: at 2 % of 36 requests more than two fail in
+// 3.4 %, at 0.1 % of 43 one in 4.2 %, and at 0.1 % of 1,000 more than three in 1.9 %.
+func TestErrorsByChance(t *testing.T) {
+	for _, c := range []struct {
+		objective        string
+		errors, requests int64
+		want             bool
+	}{
+		{"errors<2%", 1, 36, true}, {"errors<2%", 2, 36, true}, {"errors<2%", 3, 36, false},
+		{"errors<0.1%", 1, 43, false}, {"errors<0.1%", 1, 1000, true}, {"errors<0.1%", 3, 1000, true},
+		{"errors<0.1%", 4, 1000, false},
+		{"errors<=2%", 2, 100, false}, // met
+		{"errors<5", 5, 100, false},   // a number, and no share
+		{"checks>99%", 2, 100, false},
+	} {
+		all, err := objective.ParseList(c.objective)
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := 100 * float64(c.errors) / float64(c.requests)
+		j := Judged{Outcome: result.Outcome{Value: &share, Unit: "percent"}}
+		if strings.HasSuffix(c.objective, "5") {
+			j.Unit = ""
+		}
+		if got := mayBeChance(all[0], j, c.requests); got != c.want {
+			t.Errorf("%s: %d of %d: %v", c.objective, c.errors, c.requests, got)
+		}
+	}
+}
