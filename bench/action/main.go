@@ -112,6 +112,9 @@ func (j job) run(api *api) error {
 		return err
 	}
 	outputs := filepath.Join(j.folder, "outputs")
+	if err := os.WriteFile(outputs, nil, 0o644); err != nil { // the script appends to it
+		return err
+	}
 	cmd := exec.Command("bash", script)
 	cmd.Dir, cmd.Stderr = j.repository, os.Stderr
 	cmd.Env = append(append(os.Environ(), j.settings...), "DYNO="+dyno, "DYNO_BASE=main",
@@ -121,10 +124,8 @@ func (j job) run(api *api) error {
 		"GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY="+filepath.Join(j.folder, "summary.md"))
 	began := time.Now()
 	said, err := cmd.Output()
-	if failed, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
+	if _, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
 		return err
-	} else if is {
-		fmt.Printf("%s", failed.Stderr)
 	}
 	given, err := os.ReadFile(outputs)
 	if err != nil {

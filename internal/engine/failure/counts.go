@@ -40,7 +40,7 @@ func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) 
 func (f Counts) CountAnswer(k Kind, addr ring.Addr, reason error) {
 	f.count(counted{k, addr}, func() string {
 		if k.Phase == loadresult.Check && reason != nil {
-			return strings.TrimSpace(reason.Error())
+			return oneLine(reason.Error())
 		}
 		return k.AnswerDetail()
 	})
@@ -48,7 +48,18 @@ func (f Counts) CountAnswer(k Kind, addr ring.Addr, reason error) {
 
 // CountRefusal counts a request that was not sent because the scenario could not make it.
 func (f Counts) CountRefusal(reason error) {
-	f.count(counted{Kind: OfCheck(loadresult.Refused)}, reason.Error)
+	f.count(counted{Kind: OfCheck(loadresult.Refused)}, func() string { return oneLine(reason.Error()) })
+}
+
+// mostReason is how many bytes of a scenario's error are kept.
+const mostReason = 300
+
+// oneLine is a text on one line, cut where it is long.
+func oneLine(s string) string {
+	if s = strings.Join(strings.Fields(s), " "); len(s) > mostReason {
+		return strings.ToValidUTF8(s[:mostReason], "") + "…"
+	}
+	return s
 }
 
 // AddCounts adds failures that were counted elsewhere.

@@ -4,6 +4,7 @@
 //
 //	labanswer.go   findings: a verdict for each comparison, by effect
 //	cautions.go    what speaks against them, each once
+//	reasons.go     the reasons of several trials, with the range of a figure
 //	sentence.go    the finding in a sentence; measures.go has the words for each measure
 //	conditions.go  what it holds for
 //	next.go        one concrete step
@@ -100,8 +101,8 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
 			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
 			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
-			"shade; open dot: undecided, or maybe in the shade; a change is the middle of the ratios " +
-			"within rounds, not the ratio of the medians"}
+			"shade; open dot: undecided, not valid, or maybe in the shade; a change is the middle of " +
+			"the ratios within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}

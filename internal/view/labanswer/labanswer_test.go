@@ -123,7 +123,7 @@ func TestSentence(t *testing.T) {
 		"b needs 3 times the CPU per request of go [2, 4], c 2.9 times as much [2.8, 3.0] and a 35 % less [15, 45]": record(
 			compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different), compared("cpu", "b", 3, 2, 4, stats.Different),
 			compared("cpu", "c", 2.9, 2.8, 3, stats.Different)),
-		"In CPU per request 1 variant differs by less than 2 %; undecided: 1 (the generator was the limit)": record(
+		"a is like go in CPU per request: the difference is below 2 %; not valid: 1 (the generator was the limit)": record(
 			compared("cpu", "a", 1, 0.99, 1.01, stats.Equivalent), func() lab.Comparison {
 				c := compared("cpu", "nginx", 2, 1.9, 2.1, stats.Different)
 				c.ClientBound = true

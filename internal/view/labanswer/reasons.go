@@ -21,6 +21,9 @@ type reason struct {
 // figure is a decimal number in a text, with commas between thousands.
 var figure = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
+// unit is what stands behind a figure that is an amount, and no name as a status or a port is.
+var unit = regexp.MustCompile(`^ (?:%|(?:ms|µs|s|times|bytes)\b)`)
+
 // mostFrequent are the reasons of trials, the most frequent first: "4 trials: the machine's host
 // took 5.7 to 15.9 % of its time". counted says how many trials have which text.
 func mostFrequent(counted map[string]int) (all []string) {
@@ -59,7 +62,7 @@ func (r *reason) joins(text string) bool {
 		}
 	}
 	o := ours[at]
-	if differ != 1 || r.to > 0 && r.from != o[0] {
+	if differ != 1 || r.to > 0 && r.from != o[0] || !unit.MatchString(r.text[o[1]:]) {
 		return false
 	}
 	given := text[theirs[at][0]:theirs[at][1]]

@@ -183,13 +183,27 @@ func changeText(f answer.Finding) string { return f.Effect + " " + f.Interval }
 // undecidedClause is the sentence of a group in which nothing differs.
 func undecidedClause(r *lab.Record, g answer.Group) string {
 	var same, open []answer.Finding
+	invalid := 0
 	for _, f := range g.Findings {
-		if f.Verdict == answer.Same {
+		switch f.Verdict {
+		case answer.Same:
 			same = append(same, f)
-		} else {
+		case answer.NotValid:
+			invalid++
+		default:
 			open = append(open, f)
 		}
 	}
+	s := openClause(r, g, same, open, invalid > 0)
+	if invalid > 0 {
+		s += fmt.Sprintf("; not valid: %d (%s)", invalid, boundWhy)
+	}
+	return s
+}
+
+// openClause is what an undecided group says of the variants that are the same, and of those that
+// are open. others is whether it has more than these.
+func openClause(r *lab.Record, g answer.Group, same, open []answer.Finding, others bool) string {
 	measure, trials := shortName(r, g), "trials"
 	if r.Verdicts[g.Findings[0].Comparison].Against > 0 {
 		trials = "runs"
@@ -199,7 +213,7 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 		return fmt.Sprintf("%s is like %s in %s: the difference is below %s",
 			format.PlainLine(same[0].Variant), format.PlainLine(same[0].Baseline), measure,
 			format.InPercent(g.Margin))
-	case len(open) == 0:
+	case len(open) == 0 && !others:
 		return fmt.Sprintf("No variant differs in %s by %s or more", measure, format.InPercent(g.Margin))
 	case len(open) == 1 && len(same) == 0:
 		f := open[0]
@@ -217,9 +231,12 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 	if len(same) == 1 {
 		differ = "differs"
 	}
-	return fmt.Sprintf("In %s %s %s by less than %s; undecided: %d (%s)", measure,
-		format.Plural(int64(len(same)), "variant"), differ, format.InPercent(g.Margin), len(open),
-		commonReason(open))
+	s := fmt.Sprintf("In %s %s %s by less than %s", measure,
+		format.Plural(int64(len(same)), "variant"), differ, format.InPercent(g.Margin))
+	if len(open) > 0 {
+		s += fmt.Sprintf("; undecided: %d (%s)", len(open), commonReason(open))
+	}
+	return s
 }
 
 // commonReason is the reason that most have. Forecasts are one reason: that of the most rounds, as

@@ -52,6 +52,7 @@ type placed struct {
 func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	s := Standing{Variant: variant, Verdict: answer.Undecided}
 	var decided, same, open []placed
+	invalid := false
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
 			p := placed{f, shortName(r, g)}
@@ -66,7 +67,9 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 				decided = append(decided, p)
 			case f.Verdict == answer.Same:
 				same = append(same, p)
-			case f.Verdict != answer.NotValid:
+			case f.Verdict == answer.NotValid:
+				invalid = true
+			default:
 				open = append(open, p)
 			}
 		}
@@ -89,10 +92,22 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 		if s.More == 0 {
 			s.Says += ": " + open[0].Why
 		}
-	default:
+	case invalid:
 		s.Verdict, s.Says = answer.NotValid, boundWhy
+	default:
+		s.Says = "nothing was measured" + whyFailed(r, variant)
 	}
 	return s
+}
+
+// whyFailed is why the first trial of a variant that failed did.
+func whyFailed(r *lab.Record, variant string) string {
+	for _, t := range r.Trials {
+		if t.Arm == variant && t.Failure != nil {
+			return ": " + format.Clip(format.PlainLine(t.Failure.Reason), 120)
+		}
+	}
+	return ""
 }
 
 // inFileOrder are the groups in the order in which the experiment's file names measures.

@@ -315,11 +315,14 @@ func undecidedLines(groups []answer.Group) (all []string) {
 
 // groupReason is what a measure says where no variant is better or worse.
 func groupReason(g answer.Group) string {
-	same, why := 0, ""
+	same, invalid, why := 0, 0, ""
 	for _, f := range g.Findings {
-		if f.Verdict == answer.Same {
+		switch f.Verdict {
+		case answer.Same:
 			same++
 			continue
+		case answer.NotValid:
+			invalid++
 		}
 		if why == "" || why == f.Why {
 			why = f.Why
@@ -332,12 +335,12 @@ func groupReason(g answer.Group) string {
 		return "the same, within " + format.InPercent(g.Margin)
 	case strings.Contains(why, " more would decide"):
 		return "undecided; more rounds would decide, if this estimate holds"
+	case invalid == len(g.Findings):
+		return "not valid: " + why
+	case same > 0 && same+invalid == len(g.Findings):
+		return "the same, within " + format.InPercent(g.Margin) + ", or not valid: " + why
 	case same > 0:
 		return "no variant is better or worse"
-	case !slices.ContainsFunc(g.Findings, func(f answer.Finding) bool {
-		return f.Verdict != answer.NotValid
-	}):
-		return "not valid: " + why
 	}
 	return "undecided: " + why
 }

@@ -34,10 +34,10 @@ func checkCounts(p *loadplan.Plan, all []metric.Outcomes) (counts []result.Check
 		if i == len(p.Checks) {
 			break
 		}
-		name := p.Checks[i]
-		if c.Passed+c.Failed == 0 && scenario.IsOwnCheck(name) {
+		if c.Passed+c.Failed == 0 && scenario.IsOwnCheck(p.Checks[i]) {
 			continue
 		}
+		name := readable(p.Checks[i]) // two that differ in unreadable bytes only are one series
 		at, seen := places[name]
 		if !seen {
 			at, counts = len(counts), append(counts, result.CheckCount{Name: name})

@@ -187,8 +187,8 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		to <- m.iteration.metric(iterationTime)
 	}
 	for _, c := range checkCounts(&m.plan, m.total.Checks) {
-		value(checks, float64(c.Passed), readable(c.Name), "passed")
-		value(checks, float64(c.Failed), readable(c.Name), "failed")
+		value(checks, float64(c.Passed), c.Name, "passed")
+		value(checks, float64(c.Failed), c.Name, "failed")
 	}
 	if m.plan.Ramps() {
 		value(users, float64(m.plan.UsersAt(m.last.To)))

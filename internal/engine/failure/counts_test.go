@@ -1,0 +1,25 @@
+package failure
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
+)
+
+// What a scenario's error says is kept on one line, and is cut where it is long.
+func TestReasonsAreShort(t *testing.T) {
+	f := Counts{}
+	k := OfCheck("order")
+	f.CountAnswer(k, ring.Addr{}, errors.New(" no id\r\nin the body "+strings.Repeat("é", 400)))
+	all := f.ByFrequency()
+	if len(all) != 1 || all[0].Phase != loadresult.Check {
+		t.Fatalf("%+v", all)
+	}
+	says := all[0].Detail
+	if !strings.HasPrefix(says, "no id in the body é") || !strings.HasSuffix(says, "é…") || len(says) > 310 {
+		t.Errorf("%d bytes: %q", len(says), says)
+	}
+}
