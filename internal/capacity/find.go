@@ -148,7 +148,9 @@ func describeErrors(r *result.Result) string {
 
 // mostErrors says of a run what most of its errors were, and of how many requests.
 func mostErrors(r *result.Result) string {
-	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
+	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int {
+		return cmp.Compare(a.Count, b.Count)
+	})
 	what := cmp.Or(most.Detail, most.Kind)
 	if loadresult.Phase(most.Phase) == loadresult.Check {
 		what = "check " + most.Kind

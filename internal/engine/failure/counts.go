@@ -48,7 +48,9 @@ func (f Counts) CountAnswer(k Kind, addr ring.Addr, reason error) {
 
 // CountRefusal counts a request that was not sent because the scenario could not make it.
 func (f Counts) CountRefusal(reason error) {
-	f.count(counted{Kind: OfCheck(loadresult.Refused)}, func() string { return oneLine(reason.Error()) })
+	f.count(counted{Kind: OfCheck(loadresult.Refused)}, func() string {
+		return oneLine(reason.Error())
+	})
 }
 
 // mostReason is how many bytes of a scenario's error are kept.
