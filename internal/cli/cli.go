@@ -208,7 +208,7 @@ func loadVerbs() []verb {
 		{name: "lab init", args: "[flags] [FILE]", does: "write an experiment file to begin with",
 			run: labInit, groups: new(initFlags).groups,
 			examples: []string{"dyno lab init new.yaml", "dyno lab init --hurl login.hurl shop.yaml",
-				"dyno lab init --script visit.lua shop.yaml"}},
+				"dyno lab init --script visit.lua visits.yaml"}},
 		{name: "lab check", args: "[--start] FILE|NAME...", run: labCheck,
 			does:     "say what is wrong with an experiment file, or try its servers",
 			groups:   new(labCheckFlags).groups,

@@ -35,7 +35,7 @@ type Browser struct {
 }
 
 // stepTimeout is for anything that a page does, with much to spare on a busy machine.
-const stepTimeout = time.Minute
+const stepTimeout = 3 * time.Minute
 
 // findChromium is the path of chromium; "" if it is not installed.
 func findChromium() string {
