@@ -227,7 +227,7 @@ mkdir -p "$HOME" && cd "$HOME" && shift && exec sh -c "$*"
 // The audit log says where a load goes, also if that is no port.
 func TestAgainst(t *testing.T) {
 	for want, p := range map[string]loadplan.Plan{
-		"web port 80: 2 connections":        {Target: loadplan.Target{Host: "web", Port: 80}, Connections: 2},
+		"web port 80: 2 connections":       {Target: loadplan.Target{Host: "web", Port: 80}, Connections: 2},
 		"/run/s: 1 connection, up to 50/s": {Target: loadplan.Target{Unix: "/run/s"}, Connections: 1, Rate: loadplan.RatePerSecond(50)},
 	} {
 		if got := loadedTarget(p); got != want {
