@@ -4,7 +4,7 @@
 //
 //	labanswer.go   findings: a verdict for each comparison, by effect
 //	cautions.go    what speaks against them, each once
-//	reasons.go     the reasons of several trials, with the range of a figure
+//	reasons.go     the reasons of several trials, those of one kind together
 //	sentence.go    the finding in a sentence; measures.go has the words for each measure
 //	conditions.go  what it holds for
 //	next.go        one concrete step
