@@ -82,10 +82,9 @@ type search struct {
 
 	rate      loadplan.Rate // the first
 	low, high loadplan.Rate // met, and not; 0 before one is
-	wall      bool          // high is the generator's
+	missed    Outcome       // of high: OurLimit says that it is the generator's
 	whose     string        // then: what kept the generator from more
 	why       string        // of high
-	undecided bool          // whether high is met
 	open      bool          // whether one of the rates that count as missed is met
 	certified loadplan.Rate
 }
@@ -155,7 +154,8 @@ func mostErrors(r *result.Result) string {
 	if loadresult.Phase(most.Phase) == loadresult.Check {
 		what = "check " + most.Kind
 	}
-	return fmt.Sprintf("%d of %d requests failed: %s", most.Count, r.Requests.Sent, what)
+	return fmt.Sprintf("%s of %s requests failed: %s", loadresult.CountText(most.Count),
+		loadresult.CountText(r.Requests.Sent), what)
 }
 
 // emptyReason is why nothing came of a run.
@@ -223,7 +223,7 @@ func (s *search) bracketRate(ctx context.Context) {
 
 // endUnmet ends a search in which no rate was met.
 func (s *search) endUnmet() {
-	if s.wall {
+	if s.missed == OurLimit {
 		s.endWith(ClientBound,
 			fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
 				"server: %s", s.whose, s.why))
@@ -235,7 +235,7 @@ func (s *search) endUnmet() {
 		why = "; " + s.why
 	}
 	switch {
-	case s.undecided:
+	case s.missed == Undecided:
 		s.endWith(Inconclusive, fmt.Sprintf("it was not decided whether the objectives are met, "+
 			"down to %v/s", s.high)+why)
 	case s.open:
@@ -266,8 +266,7 @@ func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
 // noteMissed notes that the probe just made did not pass at a rate, and what kept the generator
 // from more.
 func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why string) {
-	s.high, s.wall, s.why = rate, o == OurLimit, why
-	s.undecided = o == Undecided
+	s.high, s.missed, s.why = rate, o, why
 	s.open = s.open || o != Failed
 	if s.whose = "was held up"; s.last.Generator.AtLimit() {
 		s.whose = "is the limit"
@@ -358,7 +357,7 @@ func (s *search) confirmRate(ctx context.Context) {
 // endMet ends a search that certified a rate.
 func (s *search) endMet() {
 	s.found.Warnings = s.last.Warnings
-	if s.wall {
+	if s.missed == OurLimit {
 		s.endWith(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
 			"not known: %s", s.high, s.whose, s.why))
 		return
