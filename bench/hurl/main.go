@@ -153,7 +153,8 @@ func (c *comparison) compareRun(file string) error {
 	if err != nil {
 		return err
 	}
-	ours, err := c.run(c.dyno, append([]string{"scenario", "run", file}, c.variables(file)...)...)
+	command := []string{"scenario", "run", "--timeout", limit.String(), file}
+	ours, err := c.run(c.dyno, append(command, c.variables(file)...)...)
 	if err != nil {
 		return err
 	}

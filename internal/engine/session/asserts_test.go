@@ -286,6 +286,10 @@ func TestResponses(t *testing.T) {
 			reply{body: `<a xmlns="urn:a" xmlns:x="urn:x"><b>1</b><x:c/></a>`}, ""},
 		{"HTTP 200\n[Asserts]\nxpath \"normalize-space(//title)\" == \"Hi\"\nxpath \"//p\" count == 2",
 			reply{header: []string{"Content-Type: text/html; charset=utf-8"}, body: "<title> Hi </title><p>1<p>2"}, ""},
+		{"HTTP 200\n[Asserts]\nxpath \"string(//body)\" == \"a\\n\"", reply{
+			header: []string{"Content-Type: text/html"}, body: "<BODY>a\n</BODY>\n</HTML>\n"}, ""},
+		{"HTTP 200\n[Asserts]\nxpath \"string(//body)\" == \"a\\n\"", reply{
+			header: []string{"Content-Type: text/html"}, body: "<p>a</p>\n"}, ""},
 		{"HTTP 200\n[Asserts]\nxpath \"//p\" exists", reply{body: "no XML"}, "xpath \"//p\" exists"},
 		{"HTTP 200\n[Captures]\nx: jsonpath \"$.a\"\n[Asserts]\nvariable \"x\" == \"1\"", reply{body: "no JSON"}, "capture x"},
 	} {

@@ -48,11 +48,24 @@ func (w *worker) selectHTML(x *user, a *arg, b []byte) (v value, err error) {
 }
 
 func htmlDocument(b []byte) (xpath.NodeNavigator, error) {
-	root, err := html.Parse(bytes.NewReader(b))
+	root, err := html.Parse(bytes.NewReader(cutEndTags(b)))
 	if err != nil {
 		return nil, err
 	}
 	return htmlquery.CreateXPathNavigator(root), nil
+}
+
+// cutEndTags cuts </body> and </html> off the end of an HTML document, and the white space after
+// each. To the standard's parser this space is in the body; to that of hurl, libxml2, it is not.
+func cutEndTags(b []byte) []byte {
+	for _, tag := range []string{"</html>", "</body>"} {
+		trimmed := bytes.TrimRight(b, " \t\r\n\f")
+		text := len(trimmed) - len(tag)
+		if text >= 0 && bytes.EqualFold(trimmed[text:], []byte(tag)) {
+			b = trimmed[:text]
+		}
+	}
+	return b
 }
 
 func xmlDocument(b []byte) (xpath.NodeNavigator, error) {
