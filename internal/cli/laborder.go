@@ -23,10 +23,11 @@ import (
 
 // An order is an experiment that a dashboard wants a dyno process to run.
 type order struct {
-	Shipped string `json:"shipped,omitempty"` // its name, or else File
-	File    string `json:"file,omitempty"`
-	Quick   bool   `json:"quick,omitempty"`
-	Dir     string `json:"dir"` // for its folder
+	Shipped string   `json:"shipped,omitempty"` // its name, or else File
+	File    string   `json:"file,omitempty"`
+	Versus  []string `json:"versus,omitempty"` // in the place of both: the words of a dyno vs
+	Quick   bool     `json:"quick,omitempty"`
+	Dir     string   `json:"dir"` // for its folder
 }
 
 // readOrdered reads the experiment of the order.
@@ -166,6 +167,17 @@ func conductExperiment(s streams, args []string) int {
 		io.Copy(io.Discard, s.in)
 		stop()
 	}()
+	if len(o.Versus) > 0 {
+		f, faults := readVs(ctx, o.Versus)
+		if len(faults) > 0 {
+			return s.refuseFlags("vs", faults)
+		}
+		f.output = o.Dir
+		if code, _ := s.runVersus(ctx, f); code != exitUntrusted { // nobody is asked anything
+			return code
+		}
+		return exitOK // the page says itself what is undecided
+	}
 	e, err := o.readOrdered()
 	faults := joinedErrors(err)
 	if err == nil {
