@@ -70,7 +70,9 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 
 // hasDoubt reports whether a check has a doubt.
 func hasDoubt(r *result.Result, cause result.Cause) bool {
-	return slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool { return d.Cause == cause })
+	return slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {
+		return d.Cause == cause
+	})
 }
 
 // canBeLower reports whether a lower rate mends requests that were never sent: not where the server
