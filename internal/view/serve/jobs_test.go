@@ -26,7 +26,8 @@ func storeRun(t *testing.T, home string, minute int, port uint16, latency time.D
 	t.Helper()
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: fmt.Sprintf("http://127.0.0.1:%d/", port), Host: "127.0.0.1", Port: port}
-	p.Requests = []loadplan.Request{{Method: "GET", Path: "/", Weight: 1}}
+	p.Requests = []loadplan.Request{{Weight: 1}}
+	p.Requests[0].Method, p.Requests[0].Path = "GET", "/"
 	c := metric.NewCounters()
 	p.Connections, p.Threads = 2, 1
 	n := int64(2 * 10 * time.Second / latency) // each connection always has a request in flight
