@@ -144,8 +144,11 @@ func (s *Server) serveLabs(w http.ResponseWriter, r *http.Request) {
 
 // serveLabReport answers with the report of an experiment, of what there is so far.
 func (s *Server) serveLabReport(w http.ResponseWriter, r *http.Request) {
-	if dir, ok := s.labs.findFolder(w, r.PathValue("id")); ok {
-		answerPage(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
+	id := r.PathValue("id")
+	if dir, ok := s.labs.findFolder(w, id); ok {
+		s.answerPage(w, r, id, func(to io.Writer) error {
+			return page.Experiment(to, dir, s.labs.store)
+		})
 	}
 }
 

@@ -12,7 +12,8 @@
 //	    results        results.go   what is stored: list, one, compare
 //	    answers        answers.go   what the report of one says first
 //	    history        history.go   what is stored, as series with their changes
-//	    load           load.go      the load that runs: begin, stop, its form
+//	    load           load.go      the load that runs: begin, stop
+//	    form           form.go      its form: read, checked, filled as a load was
 //	      policy       policy.go    where a form may send a load
 //	    labs           labs.go      folders of experiments, polled once a second
 //	      conduct      conduct.go   the experiment that runs: which may, begin, stop
@@ -156,6 +157,8 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/history", s.serveHistory)
 	m.HandleFunc("GET /api/history/labs/{id}", s.serveLabPast)
 	m.HandleFunc("GET /api/form", s.serveForm)
+	m.HandleFunc("POST /api/form", s.checkForm)
+	m.HandleFunc("GET /api/results/{id}/form", s.serveFilledForm)
 	m.HandleFunc("POST /api/load", s.beginLoad)
 	m.HandleFunc("DELETE /api/load", s.stopLoad)
 	m.HandleFunc("GET /api/load/events", s.watchLoad)
