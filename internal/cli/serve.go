@@ -168,8 +168,8 @@ var formHints = map[string]dashboard.Hint{
 // formHelp are what fields do, where the help of the flag speaks of the command line.
 var formHelp = map[string]string{
 	"requests": "send exactly so many, and not for a time; if both are given, whichever is first ends",
-	"stage": "DURATION:RATE goes evenly from the rate before, at first the load's or 0, to RATE within " +
-		"the duration; 0s:RATE is a step, and the same rate again a hold; without a rate " +
+	"stage": "DURATION:RATE goes evenly from the rate before, at first the load's or 0, to RATE " +
+		"within the duration; 0s:RATE is a step, and the same rate again a hold; without a rate " +
 		"DURATION:Nusers does the same with users",
 	"header": "a header, as X-Trace: on",
 	"body":   "what is sent",

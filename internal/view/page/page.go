@@ -157,8 +157,8 @@ func (d document) writeHTML(w io.Writer) error {
 	return err
 }
 
-// Served is a page as a dashboard shows it: its script puts the dashboard's bar above it, as long as
-// it comes from that origin. at is JSON that the script knows.
+// Served is a page as a dashboard shows it: its script puts the dashboard's bar above it, as long
+// as it comes from that origin. at is JSON that the script knows.
 func Served(page []byte, at string) []byte {
 	const title = "<title>"
 	return bytes.Replace(page, []byte(title),

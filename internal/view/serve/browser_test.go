@@ -632,7 +632,7 @@ func TestRunServe(t *testing.T) {
 	}
 	press(tab, "#stop")
 	tab.WaitUntil(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
-	shown := pagetest.Evaluate[float64](tab, total)
+	shown := pagetest.Evaluate[float64](tab, `Number(document.querySelector('[data-key="requests.completed"]').dataset.value)`)
 	follow(tab, "#report")
 	tab.AwaitFigures()
 	id := pagetest.Evaluate[string](tab, `location.pathname.replace("/results/", "")`)

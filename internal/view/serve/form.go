@@ -20,7 +20,8 @@ func (s *Server) serveForm(w http.ResponseWriter, r *http.Request) {
 
 // readJob reads the load that a form asks for, or what is wrong with it. What it cannot do it
 // answers itself; ok is false then.
-func (s *Server) readJob(w http.ResponseWriter, r *http.Request) (job Job, faults []Fault, ok bool) {
+func (s *Server) readJob(w http.ResponseWriter, r *http.Request) (job Job, faults []Fault,
+	ok bool) {
 	if s.Read == nil {
 		answerError(w, http.StatusNotFound, "this dashboard shows one load and begins none; "+
 			"dyno serve does")
