@@ -455,11 +455,15 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 	}
 	tab.Complaints()
 	press(tab, "#stop")
-	tab.WaitUntil(`document.querySelector("[data-state=interrupted]") !== null &&
-		document.querySelector("#state .banner.doubt")?.textContent.includes("--resume")`)
+	tab.WaitUntil(`document.querySelector("[data-state=interrupted]") !== null && document.querySelector("#resume")?.offsetParent`)
 	if pagetest.Evaluate[bool](tab, `document.querySelector("#stop").offsetParent !== null`) {
 		t.Error("there is still a button to stop it")
 	}
+	stopped := pagetest.Evaluate[float64](tab, done)
+	press(tab, "#resume")
+	tab.WaitUntil(fmt.Sprintf(`document.querySelector("[data-state=running]") !== null && document.querySelector("#stop").offsetParent && %s > %v`, done, stopped))
+	press(tab, "#stop")
+	tab.WaitUntil(`document.querySelector("#resume")?.offsetParent`)
 	follow(tab, `nav a[href="/lab"]`)
 	tab.WaitUntil(`document.querySelector("#begin") !== null`)
 	choose("small.yaml", true)

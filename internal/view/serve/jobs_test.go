@@ -88,7 +88,7 @@ func TestJobStartALoad(t *testing.T) {
 	}
 	tab.WaitUntil(`document.querySelector("#answer .sentence") !== null`)
 	follow(tab, `nav a[href="/live"]`)
-	tab.WaitUntil(`document.querySelector("#filled a") !== null`) // as the last load was
+	tab.WaitUntil(`document.querySelector("#filled a") !== null`)          // as the last load was
 	kept := strings.Replace(command, " -H 'X-A: b c' -H 'X-D: $e'", "", 1) // which may be secret
 	if got := tab.ElementText("#command pre"); got != kept {
 		t.Errorf("on coming back the command is %s, and it was %s", got, command)
