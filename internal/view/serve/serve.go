@@ -57,7 +57,7 @@ type Config struct {
 
 	Offers  func() []Offer                                    // experiments that the page may begin
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
-	Resume  func(dir string) Conducting                       // one in Home that was stopped; nil: none
+	Resume  func(dir string) Conducting                       // one in Home; nil: none may go on
 }
 
 // A Server is a dashboard, from New until Close.
