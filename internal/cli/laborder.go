@@ -27,7 +27,8 @@ type order struct {
 	File    string   `json:"file,omitempty"`
 	Versus  []string `json:"versus,omitempty"` // in the place of both: the words of a dyno vs
 	Quick   bool     `json:"quick,omitempty"`
-	Dir     string   `json:"dir"` // for its folder
+	Dir     string   `json:"dir"`              // for its folder
+	Resume  bool     `json:"resume,omitempty"` // what Dir has is to go on; nothing else is given
 }
 
 // readOrdered reads the experiment of the order.
@@ -122,6 +123,15 @@ func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboar
 	}
 }
 
+// newResumer returns the function that has an experiment of a folder go on, in a process of exe.
+func newResumer(exe string) func(string) dashboard.Conducting {
+	return func(dir string) dashboard.Conducting {
+		o := order{Dir: dir, Resume: true}
+		return dashboard.Conducting{Name: filepath.Base(dir), Dir: dir,
+			Run: func(ctx context.Context) error { return o.carryOut(ctx, exe) }}
+	}
+}
+
 // stopTimeout is the timeout for an experiment to stop. Its servers may take time.
 const stopTimeout = time.Minute
 
@@ -168,15 +178,15 @@ func conductExperiment(s streams, args []string) int {
 		stop()
 	}()
 	if len(o.Versus) > 0 {
-		f, faults := readVs(ctx, o.Versus)
+		return s.conductVersus(ctx, o)
+	}
+	if o.Resume {
+		f := labFlags{resume: o.Dir}
+		e, faults := f.readExperiment(parsed{}, s.writeRemark)
 		if len(faults) > 0 {
-			return s.refuseFlags("vs", faults)
+			return s.refuseFlags("lab run", faults)
 		}
-		f.output = o.Dir
-		if code, _ := s.runVersus(ctx, f); code != exitUntrusted { // nobody is asked anything
-			return code
-		}
-		return exitOK // the page says itself what is undecided
+		return s.runExperiment(ctx, e, f)
 	}
 	e, err := o.readOrdered()
 	faults := joinedErrors(err)

@@ -86,3 +86,16 @@ func formServers(urls []string) (targets []loadplan.Target, faults []error) {
 	}
 	return targets, faults
 }
+
+// conductVersus runs the comparison of an order until ctx ends. Nobody is asked anything.
+func (s streams) conductVersus(ctx context.Context, o order) int {
+	f, faults := readVs(ctx, o.Versus)
+	if len(faults) > 0 {
+		return s.refuseFlags("vs", faults)
+	}
+	f.output = o.Dir
+	if code, _ := s.runVersus(ctx, f); code != exitUntrusted {
+		return code
+	}
+	return exitOK // the page says itself what is undecided
+}

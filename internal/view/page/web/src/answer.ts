@@ -1,6 +1,7 @@
 // The first screen of a report: the answer in a sentence, what speaks against it, what it holds for
 // and what to do next. All of it is package answer's; here it is only placed.
 
+import { unbroken } from "./layout";
 import { h } from "./dom";
 import { download, pngOf } from "./export";
 import { banner, copyable, copyButton } from "./layout";
@@ -77,8 +78,8 @@ const whole = (s: string): (string | Node)[] =>
 function box(a: Answer): HTMLElement {
   const [worst, ...others] = a.cautions ?? [];
   if (!worst) return banner("good", a.box_text);
-  const rest = others.map((c) => h("li", { class: c.severity }, c.says, ...details(c)));
-  const own = a.box_text === worst.says ? [] : [h("li", { class: worst.severity }, worst.says, ...details(worst))];
+  const rest = others.map((c) => h("li", { class: c.severity }, ...unbroken(c.says), ...details(c)));
+  const own = a.box_text === worst.says ? [] : [h("li", { class: worst.severity }, ...unbroken(worst.says), ...details(worst))];
   const list = [...own, ...rest];
   const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
   const left = list.slice(shown);
@@ -96,13 +97,13 @@ function details(c: Caution, unfolded = 0): Node[] {
   return [
     ...(c.scope ? [h("span", { class: "scope" }, ` (${c.scope})`)] : []),
     ...(reasons.length > 0 ? [h("details", { class: "reasons", open: reasons.length <= unfolded }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
-      h("ul", {}, ...reasons.map((r) => h("li", {}, r))))] : []),
-    ...(c.remedy ? [h("span", { class: "remedy" }, c.remedy)] : []),
+      h("ul", {}, ...reasons.map((r) => h("li", {}, ...unbroken(r)))))] : []),
+    ...(c.remedy ? [h("span", { class: "remedy" }, ...unbroken(c.remedy))] : []),
   ];
 }
 
 function next(a: Answer): HTMLElement {
-  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, a.next.says), a.next.command ? copyable(a.next.command) : null);
+  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, ...unbroken(a.next.says)), a.next.command ? copyable(a.next.command) : null);
 }
 
 function conditions(a: Answer): HTMLElement {
