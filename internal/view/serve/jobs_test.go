@@ -411,8 +411,8 @@ func TestJobCompareMyServers(t *testing.T) {
 	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(document.querySelector("#versus-url2").value = %q, true)`, other))
 	press(tab, "#vs button[type=submit]")
 	tab.AwaitNavigation(`document.querySelector("[data-state=complete]") !== null && document.querySelector("#answer .sentence") !== null`)
-	if n := tab.ElementText("[data-key=done]"); n != "18 of 18 trials" {
-		t.Errorf("%s were done", n)
+	if n := pagetest.Evaluate[int](tab, `Number(document.querySelector("[data-key=done]").dataset.value)`); n < 18 { // more if some are repeated
+		t.Errorf("%d trials were done", n)
 	}
 	if said := tab.ElementText("#state"); strings.Contains(said, "exit status") {
 		t.Errorf("it says %q", said)
