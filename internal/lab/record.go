@@ -101,6 +101,13 @@ type Preparation struct {
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, for the probes
 	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers executed
 	Served   *Agreement      `json:"served,omitempty"`          // absent: no server counts
+	Scenario *Scenario       `json:"scenario,omitempty"`        // absent: one request, without data
+}
+
+// A Scenario is how large the files of a workload are: a session, and what its holes are filled from.
+type Scenario struct {
+	Steps int `json:"steps,omitempty"` // requests of an iteration; 0: an iteration is one request
+	Rows  int `json:"rows,omitempty"`  // of the data; 0: there is none
 }
 
 // Findings are what the trials show. Package judge computes them.

@@ -104,6 +104,18 @@ func WrapLines(s string, width int) []string {
 	return append(lines, line)
 }
 
+// FirstLines are the first n of WrapLines. If there are more, the last of them ends in " …".
+func FirstLines(s string, width, n int) []string {
+	all := WrapLines(s, width)
+	if len(all) <= n {
+		return all
+	}
+	last := WrapLines(all[n-1], width-cutWidth)[0]
+	return append(all[:n-1:n-1], strings.TrimSuffix(Clip(last, width-cutWidth), "…")+" …")
+}
+
+const cutWidth = 2 // of " …"
+
 // A Document is a writer that remembers its first error, so that a renderer
 // can write as if there were none.
 type Document struct {

@@ -211,6 +211,9 @@ func comparedConditions(u *judge.Unpaired) (all []string) {
 		if rs := g.Results(); len(rs) > 0 && g.Record == nil {
 			s += ", " + report.MethodAndURL(rs[0]) + ", " + report.ModelText(rs[0])
 		}
+		if g.Record != nil && g.Record.Experiment != nil {
+			s += ", " + loadText(g.Record)
+		}
 		all = append(all, s)
 	}
 	return all

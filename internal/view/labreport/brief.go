@@ -42,11 +42,7 @@ func (b *brief) atMost(n int) int {
 // add adds a text in at most so many lines.
 func (b *brief) add(c format.Color, indent int, text string, most int) {
 	most = b.atMost(most)
-	all := format.WrapLines(format.PlainLine(text), b.s.LineWidth()-indent)
-	if n := len(all); n > most {
-		all = all[:most]
-		all[most-1] = strings.TrimSuffix(format.Clip(all[most-1], b.s.LineWidth()-indent-2), "…") + " …"
-	}
+	all := format.FirstLines(format.PlainLine(text), b.s.LineWidth()-indent, most)
 	for i, line := range all {
 		line = format.Clip(line, b.s.LineWidth()-indent)
 		if c != "" {
@@ -65,6 +61,9 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	a := labanswer.Of(r)
 	head := &brief{s: s}
 	title := format.Clip(titleText(r), s.LineWidth()+2)
+	if a.Load != "" {
+		head.add("", 0, a.Load, 2)
+	}
 	head.add("", 0, briefScope(r), 2)
 	head.add(boxColor(a.Box), 0, a.Sentence, 3)
 	head.lines = append(head.lines, "")
@@ -98,9 +97,6 @@ func briefScope(r *lab.Record) string {
 		}
 	}
 	s := format.Plural(int64(variants), "variant") + ", "
-	if r.Experiment != nil {
-		s += format.Plural(int64(len(r.Experiment.Levels)), "load") + ", "
-	}
 	s += scopeText(r)
 	n, holm := 0, false
 	for _, c := range r.Verdicts {
@@ -241,11 +237,7 @@ func (b *brief) addRow(c format.Color, row, verdict string) {
 		b.lines = append(b.lines, "  "+strings.Repeat(" ", rowIndent-2)+strings.TrimRight(row, " "))
 		row, width = strings.Repeat(" ", rowIndent), b.s.LineWidth()-2*rowIndent
 	}
-	all := format.WrapLines(verdict, width)
-	if len(all) > b.atMost(mostRowLines) {
-		all = all[:mostRowLines]
-		all[mostRowLines-1] = strings.TrimSuffix(format.Clip(all[mostRowLines-1], width-2), "…") + " …"
-	}
+	all := format.FirstLines(verdict, width, b.atMost(mostRowLines))
 	lead := "  " + strings.Repeat(" ", rowIndent-2) + row
 	for _, line := range all {
 		if c != "" {

@@ -203,7 +203,7 @@ func verdictsSection(u *judge.Unpaired) section {
 		text: correctionText(u.Verdicts)}
 	for _, c := range u.Labelled(u.Verdicts) {
 		if !c.Control {
-			out.text = append(out.text, variantSentence(c))
+			out.text = append(out.text, variantSentence(c, u.Verdicts))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),

@@ -88,11 +88,7 @@ func atMost(n int, s format.Style) int {
 
 // firstLines are the first n lines of a text; the last of them ends in … if there are more.
 func firstLines(text string, width, n int) []string {
-	all := format.WrapLines(text, width)
-	if len(all) > n {
-		all[n-1] = strings.TrimSuffix(format.Clip(all[n-1], width-2), "…") + " …"
-		all = all[:n]
-	}
+	all := format.FirstLines(text, width, n)
 	if n > mostFactLines {
 		return all
 	}

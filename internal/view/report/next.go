@@ -47,6 +47,9 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
+	case strings.Contains(generatorRemedy(a), "lower -R") && p.Rate > 0 && len(p.Stages) == 0:
+		p.Rate = loweredRate(r)
+		return again("repeat it at a lower rate: " + generatorRemedy(a))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
@@ -69,6 +72,17 @@ func generatorRemedy(a answer.Answer) string {
 		}
 	}
 	return ""
+}
+
+// loweredRate is the rate that was reached, but at most four fifths of the one asked for, to two
+// digits.
+func loweredRate(r *result.Result) loadplan.Rate {
+	most := 0.8 * r.Plan.Rate.PerSecond()
+	if done := r.Rate.Completed; done > 0 {
+		most = min(most, done)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(most))-1)
+	return max(loadplan.RatePerSecond(math.Floor(most/unit)*unit), 1)
 }
 
 // withLost is a step with what its command lacks.

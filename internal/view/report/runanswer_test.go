@@ -79,8 +79,16 @@ func TestRunRemedyIsSaidOnce(t *testing.T) {
 	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"it sent late"}
 	r.Generator.Doubts = []result.Doubt{{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.Suspect}}
 	a := RunAnswer(r)
-	if a.Next.Says != "repeat it: give it CPUs of its own, or lower -R" || a.Cautions[0].Remedy != "" {
+	if a.Next.Says != "repeat it: give it CPUs of its own" || a.Cautions[0].Remedy != "" {
 		t.Errorf("%q; %+v", a.Next.Says, a.Cautions[0])
+	}
+	open := reporttest.Late()
+	open.Generator.Verdict, open.Generator.Reasons, open.Generator.Doubts = r.Generator.Verdict, r.Generator.Reasons, r.Generator.Doubts
+	open.Plan.Rate, open.Plan.Stages, open.Rate.Completed = loadplan.RatePerSecond(20_000), nil, 12_345
+	next := RunAnswer(open).Next
+	if next.Says != "repeat it at a lower rate: give it CPUs of its own, or lower -R" || !strings.Contains(next.Command, "-R 12000 ") &&
+		!strings.Contains(next.Command, "-R 12k ") {
+		t.Errorf("%+v", next)
 	}
 	if !strings.HasSuffix(a.Sentence, "the generator was delayed, so latency may be too high") {
 		t.Error(a.Sentence)
