@@ -174,7 +174,7 @@ type Arm struct {
 	Control     bool             `json:"control,omitempty"`  // the baseline a second time (A/A)
 	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
 	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
-	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
+	Unfit       string           `json:"unfit,omitempty"`    // why it was not tested
 	Remedy      string           `json:"remedy,omitempty"`   // what can be done about it
 	LeftOut     bool             `json:"left_out,omitempty"` // by --quick
 	Version     string           `json:"version,omitempty"`  // as the file's command printed it

@@ -83,7 +83,7 @@ func (a Answer) CautionList(most Limits) string {
 	return b.String()
 }
 
-// table is that of the first group, with the variants that were not loaded, or of a run's numbers.
+// table is that of the first group, with the variants that were not tested, or of a run's numbers.
 // left is how many variants are not in it.
 func (a Answer) table(most Limits) (t format.Table, left int) {
 	if len(a.Groups) == 0 {

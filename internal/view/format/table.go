@@ -92,7 +92,7 @@ func WrapLines(s string, width int) []string {
 	words := strings.Fields(s)
 	for i := 0; i < len(words); i++ {
 		word := words[i]
-		for i+1 < len(words) && '0' <= words[i][0] && words[i][0] <= '9' {
+		for i+1 < len(words) && beginsNumber(words[i]) {
 			i++
 			word += " " + words[i]
 		}
@@ -102,6 +102,12 @@ func WrapLines(s string, width int) []string {
 		line = strings.TrimLeft(line+" "+word, " ")
 	}
 	return append(lines, line)
+}
+
+// beginsNumber reports whether a word begins as a number does, with or without a sign.
+func beginsNumber(word string) bool {
+	rest := strings.TrimLeft(word, "−+±×")
+	return rest != "" && '0' <= rest[0] && rest[0] <= '9'
 }
 
 // FirstLines are the first n of WrapLines. If there are more, the last of them ends in " …".

@@ -42,6 +42,9 @@ func TestClipText(t *testing.T) {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
+	if got := WrapLines("it changed by −20 % here", 18); got[0] != "it changed by" {
+		t.Errorf("%q", got)
+	}
 	if got := ClipText("a-single-word", 5); got != "a-si…" {
 		t.Errorf("%q", got)
 	}

@@ -176,7 +176,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	return all
 }
 
-// trialCautions are about variants that were not loaded and trials that say little.
+// trialCautions are about variants that were not tested and trials that say little.
 func trialCautions(r *lab.Record) (all []answer.Caution) {
 	if refused := notLoaded(r); len(refused) > 0 {
 		c := answer.Caution{Kind: answer.Unloaded, Severity: answer.Doubt,

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/view/format"
@@ -14,18 +16,21 @@ import (
 // loadOf is what the variants are sent, with the word for it: "load: closed, 50 connections", or
 // "load: shop.hurl (3 requests), users.csv (4 rows); closed, 50 users".
 func loadOf(r *lab.Record) string {
-	if r.Experiment == nil || len(r.Experiment.Levels) == 0 {
-		return ""
+	if s := loadText(r); s != "" {
+		return "load: " + s
 	}
-	return "load: " + loadText(r)
+	return ""
 }
 
 // mostLoads is how many levels are put into words.
 const mostLoads = 2
 
 // loadText is the files that say what is sent, and the levels. A request of the experiment's file
-// is not named.
+// is not named. It is "" if they are not known.
 func loadText(r *lab.Record) string {
+	if r.Experiment == nil || len(r.Experiment.Levels) == 0 {
+		return ""
+	}
 	var all []string
 	if files := filesText(r); files != "" {
 		all = append(all, files)
@@ -46,23 +51,42 @@ func filesText(r *lab.Record) string {
 	if r.Scenario != nil {
 		size = *r.Scenario
 	}
+	return joinFiles(sizedFile(w.Hurl, size.Steps, "request"), sizedFile(w.Script, 0, ""),
+		sizedFile(w.RequestsFile, 0, ""), sizedFile(w.URLs, 0, ""),
+		sizedFile(w.Data, size.Rows, "row"))
+}
+
+// planFiles is the same of a trial's plan, which has neither requests_file nor urls.
+func planFiles(p loadplan.Plan) string {
 	var all []string
-	add := func(file string, n int, thing string) {
-		if file == "" {
-			return
-		}
-		name := format.PlainLine(filepath.Base(filepath.FromSlash(file)))
-		if n > 0 {
-			name += " (" + format.Plural(int64(n), thing) + ")"
-		}
-		all = append(all, name)
+	for _, s := range p.Hurl {
+		all = append(all, sizedFile(s.File, len(p.Steps), "request"))
 	}
-	add(w.Hurl, size.Steps, "request")
-	add(w.Script, 0, "")
-	add(w.RequestsFile, 0, "")
-	add(w.URLs, 0, "")
-	add(w.Data, size.Rows, "row")
-	return strings.Join(all, ", ")
+	if p.Script != nil {
+		all = append(all, sizedFile(p.Script.File, 0, ""))
+	}
+	if p.Rows != nil {
+		all = append(all, sizedFile(p.Rows.File, p.Rows.Rows, "row"))
+	}
+	return joinFiles(all...)
+}
+
+// sizedFile is the last name of a file, with how many things it has if that is known: "users.csv (4
+// rows)".
+func sizedFile(file string, n int, thing string) string {
+	if file == "" {
+		return ""
+	}
+	name := format.PlainLine(filepath.Base(filepath.FromSlash(file)))
+	if n > 0 {
+		name += " (" + format.Plural(int64(n), thing) + ")"
+	}
+	return name
+}
+
+// joinFiles joins the files that there are.
+func joinFiles(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
 }
 
 // levelText is a level of a workload in words. Each slot of a session is a user, unless the file

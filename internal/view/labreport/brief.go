@@ -71,9 +71,14 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	room := head.atMost(mostLines) - 1 - len(head.lines) - len(foot)
 	const reserved = 4 // lines for cautions, with the blank one
 	findings := findingLines(s, r, a, room-reserved)
-	cautions := cautionLines(s, a, room-len(findings))
+	medians := medianLines(s, r, a)
+	others := 1 + len(head.lines) + len(findings) + len(foot)
+	cautions := cautionLines(s, a, room-len(findings), mostRowLines)
+	if others+len(cautions)+len(medians) > mostLines { // a line each, if there are several
+		cautions = cautionLines(s, a, room-len(findings), 1)
+	}
 	all := slices.Concat(head.lines, findings, cautions)
-	if medians := medianLines(s, r, a); 1+len(all)+len(foot)+len(medians) <= mostLines && !s.Detail {
+	if others+len(cautions)+len(medians) <= mostLines && !s.Detail {
 		all = append(all, medians...)
 	}
 	fmt.Fprintln(d, s.Paint(format.Bold, title))
@@ -120,7 +125,7 @@ var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
 	answer.Worse: format.Red, answer.Refused: format.Yellow}
 
 // findingLines are the findings of the measure that decides, each with its verdict, then the
-// variants that were not loaded, then what other measures decide, and in a few lines those that
+// variants that were not tested, then what other measures decide, and in a few lines those that
 // decide nothing.
 func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
 	b := &brief{s: s}
@@ -337,8 +342,9 @@ func groupReason(g answer.Group) string {
 	return "undecided: " + why
 }
 
-// cautionLines are the cautions, each once, those of the findings apart.
-func cautionLines(s format.Style, a answer.Answer, room int) []string {
+// cautionLines are the cautions, each once, those of the findings apart, and each in at most so many
+// lines if there are more than two.
+func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 	b := &brief{s: s}
 	var all []answer.Caution
 	for _, c := range a.Cautions {
@@ -353,7 +359,7 @@ func cautionLines(s format.Style, a answer.Answer, room int) []string {
 		}
 		lines := mostRowLines
 		if len(all) > 2 {
-			lines = 1
+			lines = each
 		}
 		if last := i == len(all)-1; len(b.lines)+lines+1 > room ||
 			!last && len(b.lines)+lines+2 > room {

@@ -17,7 +17,7 @@ type ExperimentWords struct {
 	Command  string   `json:"command"` // that does it again
 	Cautions []string `json:"cautions,omitempty"`
 
-	Unavailable []string `json:"unavailable,omitempty"` // variants not loaded, or that failed
+	Unavailable []string `json:"unavailable,omitempty"` // variants not tested, or that failed
 	Correction  []string `json:"correction,omitempty"`  // above the verdicts
 	Verdicts    []string `json:"verdicts"`              // one for each of Record.Verdicts
 	Gate        []string `json:"gate,omitempty"`

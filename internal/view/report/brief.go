@@ -98,8 +98,8 @@ func firstLines(text string, width, n int) []string {
 	return all
 }
 
-// loadText is the load as it was asked for.
-func loadText(r *result.Result) string {
+// LoadText is the load as it was asked for.
+func LoadText(r *result.Result) string {
 	connections := format.Plural(int64(r.Plan.Connections), "connection")
 	if r.Model != result.OpenLoop {
 		return "closed, " + connections + usersText(r)
@@ -133,7 +133,7 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 		all = append(all, briefFact{Fact{name, text}, c})
 	}
 	a := RunAnswer(r)
-	add("", "load", loadText(r)+spanText(r.Window))
+	add("", "load", LoadText(r)+spanText(r.Window))
 	if r.Answers() == 0 {
 		all = append(append(all, deadFacts(r, a, s)...), storedFact(r)...)
 		return all
