@@ -73,6 +73,11 @@ files() {
   du -b dist/dyno_*.tar.gz dist/dyno_*.deb dist/dyno_*.rpm dist/dyno_*.apk dist/dyno_*.cdx.json
 }
 
-for step in "${@:-equal}"; do "$step"; done
-if [ $# = 0 ]; then for step in checksums deb image files; do "$step"; done; fi
+[ $# -gt 0 ] || set -- equal checksums deb image files
+for step in "$@"; do
+  case $step in
+    equal | checksums | deb | image | files) "$step" ;;
+    *) fail "$step is none of equal, checksums, deb, image and files" ;;
+  esac
+done
 echo "all is well"

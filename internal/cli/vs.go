@@ -209,7 +209,7 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		return exitUnreachable, false
 	}
 	aspects := s.showDifferences(r)
-	allow := strings.Join(aspects, ",")
+	allow := strings.Join(union(f.compared.Allow, aspects), ",")
 	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
 	if s.asksUser() && s.confirms(question) {
 		f.compared.Allow = append(f.compared.Allow, aspects...)
@@ -222,8 +222,18 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		"do not compare; to compare them all the same: --allow %s", allow)), false
 }
 
+// union is the words of both lists, each once, in order.
+func union(a, b []string) (all []string) {
+	for _, word := range slices.Concat(a, b) {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
 // showDifferences shows how answers differ from those of the first server, and returns what has to
-// be allowed.
+// be allowed besides what is.
 func (s streams) showDifferences(r *lab.Record) (aspects []string) {
 	var asked []fairness.Asked
 	for _, a := range r.Arms {

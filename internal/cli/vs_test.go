@@ -6,9 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"dyno/internal/lab"
+	labrun "dyno/internal/lab/run"
 )
 
 // A small server in Go, whose answer the sample repository changes. It is built many times, so it has
@@ -144,5 +149,19 @@ func tryVs(t *testing.T, line, url string) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s does not say %q:\n%s", line, want, out)
 		}
+	}
+}
+
+// Trials that are measured again are said once, with their number, when the first of them is done.
+func TestVsSaysWhatIsMeasuredAgain(t *testing.T) {
+	var said []string
+	p := &vsProgress{cells: 2, began: time.Now(), steps: labProgress{
+		say: func(form string, args ...any) { said = append(said, fmt.Sprintf(form, args...)) }}}
+	for i := range 3 {
+		p.showEvent(labrun.Event{Step: "done", Round: 1, Done: 5 + i, Of: 7, Trial: &lab.Trial{Attempt: 2}})
+	}
+	want := []string{"measured again, because the machine disturbed them: 3 trials"}
+	if !slices.Equal(said, want) {
+		t.Errorf("said %q, want %q", said, want)
 	}
 }

@@ -22,6 +22,7 @@ type vsProgress struct {
 	cells  int  // trials of a round
 	rounds int  // 0: until the intervals are narrow
 	began  time.Time
+	again  bool // it was said that trials are measured again
 }
 
 func newVsProgress(s streams, l *labrun.Lab, all bool) *vsProgress {
@@ -45,6 +46,11 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 		p.began = time.Now()
 	case e.Step != "done" || p.all || e.Trial.Failure != nil:
 		p.steps.showEvent(e)
+	}
+	if e.Step == "done" && e.Trial.Attempt > 1 && !p.again {
+		p.again = true
+		p.steps.say("measured again, because the machine disturbed them: %s",
+			format.Plural(int64(e.Of-e.Done+1), "trial"))
 	}
 	firstBatch := e.Step == "done" && e.Trial.Attempt == 1 && e.Round < lab.ConfirmingRound
 	if firstBatch && e.Done == e.Round*p.cells {

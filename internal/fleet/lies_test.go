@@ -468,12 +468,15 @@ func findFlooder(t *testing.T, reading time.Duration, reason string) {
 	t.Helper()
 	// What a flooder without a CPU sends is no flood.
 	for seconds := int64(4); ; seconds *= 3 {
+		began := time.Now()
 		flooder, published := floodedRun(t, seconds, reading)
+		allowed := byteBurstMax + time.Since(began).Seconds()*freeBytesPerSecond
 		switch {
 		case strings.Contains(flooder.Lost, "it floods") && strings.Contains(flooder.Lost, reason) && !flooder.Final:
 			return
-		case seconds > 30 && published < 2*(byteBurstMax+seconds*freeBytesPerSecond):
-			t.Logf("the machine let the flooder send %d bytes in %d s: that is no flood", published, seconds)
+		case seconds > 30 && float64(published) < 2*allowed:
+			t.Logf("the machine let the flooder send %d bytes, where %.0f are allowed: that is no flood",
+				published, allowed)
 			return
 		case t.Failed() || seconds > 30:
 			t.Fatalf("of the flooder, which sent %d bytes: %+v", published, flooder)

@@ -104,7 +104,7 @@ type Preparation struct {
 	Scenario *Scenario       `json:"scenario,omitempty"`        // absent: one request, without data
 }
 
-// A Scenario is how large the files of a workload are: a session, and what its holes are filled from.
+// A Scenario is how large the files of a workload are: a session, and the data for its holes.
 type Scenario struct {
 	Steps int `json:"steps,omitempty"` // requests of an iteration; 0: an iteration is one request
 	Rows  int `json:"rows,omitempty"`  // of the data; 0: there is none

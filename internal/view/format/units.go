@@ -105,8 +105,8 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }
 
-// ClipText is a text of at most n characters. A longer one ends in " …" after a word, never inside a
-// number or between a number and its unit.
+// ClipText is a text of at most n characters. A longer one ends in " …" after a word, never inside
+// a number or between a number and its unit.
 func ClipText(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

@@ -230,7 +230,7 @@ func GroupLoad(g judge.Group) string {
 		all = append(all[:mostLoads:mostLoads], format.Plural(int64(n), "load")+" more")
 	}
 	if len(rs) > 0 {
-		if files := planFiles(rs[0].Plan); files != "" {
+		if files := planFiles(rs[0]); files != "" {
 			all = append([]string{files}, all...)
 		}
 	}

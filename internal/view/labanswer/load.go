@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
 
@@ -56,9 +56,10 @@ func filesText(r *lab.Record) string {
 		sizedFile(w.Data, size.Rows, "row"))
 }
 
-// planFiles is the same of a trial's plan, which has neither requests_file nor urls.
-func planFiles(p loadplan.Plan) string {
+// planFiles is the same of the plan of a trial, which has neither requests_file nor urls.
+func planFiles(r *result.Result) string {
 	var all []string
+	p := r.Plan
 	for _, s := range p.Hurl {
 		all = append(all, sizedFile(s.File, len(p.Steps), "request"))
 	}

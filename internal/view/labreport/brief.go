@@ -342,8 +342,8 @@ func groupReason(g answer.Group) string {
 	return "undecided: " + why
 }
 
-// cautionLines are the cautions, each once, those of the findings apart, and each in at most so many
-// lines if there are more than two.
+// cautionLines are the cautions, each once, those of the findings apart. If there are more than two,
+// each has at most so many lines.
 func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 	b := &brief{s: s}
 	var all []answer.Caution
@@ -437,7 +437,7 @@ func nextLines(s format.Style, a answer.Answer) []string {
 	}
 	b.add("", 0, next, 2)
 	if a.Next.Command != "" {
-		b.addCommand(a.Next.Command)
+		b.addWhole(rowIndent, a.Next.Command)
 	}
 	return b.lines
 }
@@ -446,13 +446,13 @@ func nextLines(s format.Style, a answer.Answer) []string {
 func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
 	b := &brief{s: s, lines: nextLines(s, a)}
 	if r.Dir != "" {
-		b.add("", 0, "report: "+r.Dir+"/report.html; all of it here:", 2)
-		b.addCommand("dyno lab show -v " + format.ShellQuote(r.Dir))
+		b.addWhole(0, "report: "+r.Dir+"/report.html")
+		b.addWhole(0, "all of it: dyno lab show -v "+format.ShellQuote(r.Dir))
 	}
 	return b.lines
 }
 
-// addCommand adds a command on a line of its own, whole, however long it is.
-func (b *brief) addCommand(command string) {
-	b.lines = append(b.lines, strings.Repeat(" ", 2+rowIndent)+format.PlainLine(command))
+// addWhole adds a line that is copied, a command or a path, whole, however long it is.
+func (b *brief) addWhole(indent int, line string) {
+	b.lines = append(b.lines, "  "+strings.Repeat(" ", indent)+format.PlainLine(line))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -47,9 +48,13 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
-	case strings.Contains(generatorRemedy(a), "lower -R") && p.Rate > 0 && len(p.Stages) == 0:
-		p.Rate = loweredRate(r)
-		return again("repeat it at a lower rate: " + generatorRemedy(a))
+	case hasDoubt(r, result.NeverSent) && canBeLower(r):
+		p.Rate = lowerRate(r.Rate.Completed)
+		return again(fmt.Sprintf("lower the rate below the %s/s that were completed",
+			format.Digits3(r.Rate.Completed)))
+	case hasDoubt(r, result.Unserved) && r.Model == result.ClosedLoop && r.Connections.Served > 0:
+		p.Connections = int(r.Connections.Served)
+		return again("give fewer connections, or a longer load with --warmup")
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
@@ -63,6 +68,27 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 		"dyno lab init experiment.yaml")
 }
 
+// hasDoubt reports whether a check has a doubt.
+func hasDoubt(r *result.Result, cause result.Cause) bool {
+	return slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {
+		return d.Cause == cause
+	})
+}
+
+// canBeLower reports whether a lower rate mends requests that were never sent: not where the server
+// was gone for a time, nor where the rate has stages.
+func canBeLower(r *result.Result) bool {
+	return r.Window.OutageS == 0 && len(r.Plan.Stages) == 0 && r.Iterations == nil &&
+		r.Rate.Completed >= 1 && r.Rate.Completed < r.Plan.Rate.PerSecond()
+}
+
+// lowerRate is nine tenths of a rate, down to two digits.
+func lowerRate(completed float64) loadplan.Rate {
+	rate := 0.9 * completed
+	scale := math.Pow(10, math.Floor(math.Log10(rate))-1)
+	return loadplan.RatePerSecond(math.Floor(rate/scale) * scale)
+}
+
 // generatorRemedy is what can be done about the worst of the generator's doubts; "" if nothing.
 func generatorRemedy(a answer.Answer) string {
 	kinds := []string{answer.Disturbed, answer.OtherLoad, answer.AtLimit, answer.Generator}
@@ -72,17 +98,6 @@ func generatorRemedy(a answer.Answer) string {
 		}
 	}
 	return ""
-}
-
-// loweredRate is the rate that was reached, but at most four fifths of the one asked for, to two
-// digits.
-func loweredRate(r *result.Result) loadplan.Rate {
-	most := 0.8 * r.Plan.Rate.PerSecond()
-	if done := r.Rate.Completed; done > 0 {
-		most = min(most, done)
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(most))-1)
-	return max(loadplan.RatePerSecond(math.Floor(most/unit)*unit), 1)
 }
 
 // withLost is a step with what its command lacks.

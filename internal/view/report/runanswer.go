@@ -81,8 +81,7 @@ func heldText(r *result.Result) string {
 	if d := r.Latency; d != nil && d.Count == 1 && r.Iterations == nil {
 		return "1 request, answered after " + format.Micros(d.Max)
 	}
-	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what,
-		format.Plural(int64(r.Plan.Connections), "connection"))
+	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what, servedText(r))
 	if offered := r.Offered(); offered != nil {
 		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
 		if !isHeld(r, *offered, rate) {
@@ -105,6 +104,15 @@ func heldText(r *result.Result) string {
 			format.Micros(d.P50))
 	}
 	return s + ", " + tailText(d)
+}
+
+// servedText is the number of connections, and how many of them were served if not all were.
+func servedText(r *result.Result) string {
+	all := format.Plural(int64(r.Plan.Connections), "connection")
+	if n, _ := r.Unused(); n > 0 && r.Model == result.ClosedLoop && r.Connections.Served > 0 {
+		return fmt.Sprintf("only %s of %s", format.Count(int64(r.Connections.Served)), all)
+	}
+	return all
 }
 
 // hasP99 reports whether a distribution has a p99: no table of a report has one of fewer values.
