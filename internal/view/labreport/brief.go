@@ -342,8 +342,8 @@ func groupReason(g answer.Group) string {
 	return "undecided: " + why
 }
 
-// cautionLines are the cautions, each once, those of the findings apart. If there are more than two,
-// each has at most so many lines.
+// cautionLines are the cautions, each once, those of the findings apart. If there are more than two
+// of them, each has at most so many lines.
 func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 	b := &brief{s: s}
 	var all []answer.Caution
