@@ -204,7 +204,8 @@ func TestPackageSizes(t *testing.T) {
 
 // The pages that everybody reads first stay short.
 func TestPagesAreShort(t *testing.T) {
-	for page, most := range map[string]int{"README.md": 90, "ARCHITECTURE.md": 300} {
+	for page, most := range map[string]int{"README.md": 90, "ARCHITECTURE.md": 300,
+		"docs/two-servers.md": 90} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

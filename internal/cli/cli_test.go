@@ -45,7 +45,8 @@ var update = flag.Bool("update", false, "write the golden files")
 // one by which no other dyno is found.
 func TestMain(m *testing.M) {
 	dyno := func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-	testscript.Main(tests{m}, map[string]func(){"dyno": dyno, "watched-dyno": dyno, "profiled": profiled})
+	testscript.Main(tests{m}, map[string]func(){"dyno": dyno, "watched-dyno": dyno,
+		"profiled": profiled, "shop": serveShop})
 }
 
 // tests are those of this package. With the race detector, the programs that they start are built
@@ -77,7 +78,7 @@ func startWithoutDetector() error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	for _, name := range []string{"dyno", "watched-dyno", "profiled"} {
+	for _, name := range []string{"dyno", "watched-dyno", "profiled", "shop"} {
 		path := filepath.Join(filepath.Dir(dyno), name)
 		if err := errors.Join(os.Remove(path), os.Link(plain, path)); err != nil {
 			return err

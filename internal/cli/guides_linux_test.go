@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -16,7 +15,7 @@ import (
 )
 
 // guides are the pages that answer one question each. Pages about one verb have tests of their own.
-var guides = []string{"install.md", "first-load.md", "open-or-closed.md", "reading-a-report.md", "is-my-result-real.md",
+var guides = []string{twoServers, "install.md", "first-load.md", "open-or-closed.md", "reading-a-report.md", "is-my-result-real.md",
 	"how-much.md", "compare-two-builds.md", "scenarios.md", "ci.md", "faq.md", "troubleshooting.md"}
 
 // An instruction is a command of a page and the lines of output that the page shows.
@@ -72,26 +71,48 @@ func TestGuides(t *testing.T) {
 	for _, name := range guides {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == twoServers {
+				tryTwoServers(t, readGuide(t, name))
+				return
+			}
 			tryGuide(t, name)
 		})
 	}
 }
 
-func tryGuide(t *testing.T, name string) {
+func readGuide(t *testing.T, name string) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, dir, served := string(text), t.TempDir(), new(atomic.Int64)
-	var handler http.Handler = answer(served)
-	if _, file, found := strings.Cut(page, "```hurl\n"); found {
-		file, _, _ = strings.Cut(file, "```")
-		if err := os.WriteFile(filepath.Join(dir, "login.hurl"), []byte(file), 0o600); err != nil {
+	return string(text)
+}
+
+// writeSession writes the session of a page, and the rows of its users.
+func writeSession(t *testing.T, dir, page string) {
+	t.Helper()
+	for name, language := range map[string]string{"login.hurl": "hurl", "users.csv": "csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(fenced(t, page, language)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		handler = newShop(t).Config.Handler
 	}
-	server := httptest.NewServer(handler)
+}
+
+func tryGuide(t *testing.T, name string) {
+	page, dir, served := readGuide(t, name), t.TempDir(), new(atomic.Int64)
+	server := httptest.NewServer(answer(served))
+	if strings.Contains(page, "```hurl\n") {
+		writeSession(t, dir, page)
+		server.Close()
+		shop := newShop(t)
+		server = shop.Server
+		defer func() {
+			if shop.wrong.Load() > 0 || shop.bought.Load() == 0 {
+				t.Errorf("%d requests were wrong, %d bought", shop.wrong.Load(), shop.bought.Load())
+			}
+		}()
+	}
 	t.Cleanup(server.Close)
 	all := instructionsOf(page)
 	if len(all) == 0 {
@@ -115,11 +136,11 @@ func tryGuide(t *testing.T, name string) {
 
 // tryInstruction runs a command for a short time. It may miss an objective, reach nobody, or not trust
 // itself, as the pages show; it may not be wrong.
-func tryInstruction(t *testing.T, dir, line string, shown []string) {
+func tryInstruction(t *testing.T, dir, line string, shown []string) (printed string) {
 	t.Helper()
 	if !strings.HasPrefix(line, "dyno ") {
 		t.Errorf("%s: only dyno's commands are tested", line)
-		return
+		return ""
 	}
 	if strings.HasPrefix(line, "dyno run") {
 		line = timed.ReplaceAllString(line, " -d 300ms")
@@ -138,6 +159,7 @@ func tryInstruction(t *testing.T, dir, line string, shown []string) {
 		t.Errorf("%s: %v\n%s\n%s", line, err, out, &errs)
 	}
 	checkShown(t, line, shown, string(out))
+	return string(out)
 }
 
 // Every command of dyno in the tables for users of other tools is one that dyno takes, and loads.

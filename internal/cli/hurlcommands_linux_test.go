@@ -39,9 +39,8 @@ func TestOneFileFiveCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, file, _ := strings.Cut(string(page), "```hurl\n")
-	file, _, _ = strings.Cut(file, "```\n")
-	for name, text := range map[string]string{"login.hurl": file, "users.csv": "user,password\nann,a b\nbob,c&d\n",
+	for name, text := range map[string]string{"login.hurl": fenced(t, string(page), "hurl"),
+		"users.csv":  fenced(t, string(page), "csv"),
 		"shops.yaml": fmt.Sprintf(sessionExperiment, one.URL, two.URL)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,10 +18,9 @@ func TestHurlPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, file, _ := strings.Cut(string(page), "```hurl\n")
-	file, _, _ = strings.Cut(file, "```\n")
 	dir := t.TempDir()
-	for name, text := range map[string]string{"login.hurl": file, "users.csv": "user,password\nann,a b\nbob,c&d\n",
+	for name, text := range map[string]string{"login.hurl": fenced(t, string(page), "hurl"),
+		"users.csv":   fenced(t, string(page), "csv"),
 		"browse.hurl": "# dyno: weight 3\nGET {{base}}/items\nAuthorization: Bearer t-{{user}}\nHTTP 200\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -40,9 +39,20 @@ func TestHurlPage(t *testing.T) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
-	if commands != 4 || shop.bought.Load() == 0 || shop.wrong.Load() > 0 {
+	if commands != 5 || shop.bought.Load() == 0 || shop.wrong.Load() > 0 {
 		t.Errorf("%d commands, %d bought, %d requests were wrong", commands, shop.bought.Load(), shop.wrong.Load())
 	}
+}
+
+// fenced is the first block of a page in a language.
+func fenced(t *testing.T, page, language string) string {
+	t.Helper()
+	_, block, found := strings.Cut(page, "```"+language+"\n")
+	block, _, closed := strings.Cut(block, "```")
+	if !found || !closed {
+		t.Fatalf("the page has no block of %s", language)
+	}
+	return block
 }
 
 // A shop is a server for which one has to log in.
@@ -60,10 +70,12 @@ func newShop(t *testing.T) *shop {
 	}
 	m := http.NewServeMux()
 	m.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("password") == "" {
+		var who struct{ User, Password string }
+		err := json.NewDecoder(r.Body).Decode(&who)
+		if err != nil || who.Password == "" || r.Header.Get("Content-Type") != "application/json" {
 			s.wrong.Add(1)
 		}
-		answer(w, 200, map[string]any{"token": "t-" + r.FormValue("user")})
+		answer(w, 200, map[string]any{"token": "t-" + who.User})
 	})
 	m.HandleFunc("GET /items", func(w http.ResponseWriter, r *http.Request) {
 		if a := r.Header.Get("Authorization"); a != "Bearer t-ann" && a != "Bearer t-bob" {

@@ -180,7 +180,15 @@ func TestVsPage(t *testing.T) {
 			t.Errorf("dyno vs%s: %v\n%s", line, err, out)
 		}
 	}
-	if commands != 6 {
+	if commands != 7 {
 		t.Errorf("%d commands were found", commands)
+	}
+	for _, g := range newVsFlags().groups() {
+		for _, o := range g.options {
+			short := o.short != "" && strings.Contains(string(page), "`-"+o.short)
+			if !short && !strings.Contains(string(page), "--"+o.long) && o.long != "help" {
+				t.Errorf("the page has no --%s", o.long)
+			}
+		}
 	}
 }

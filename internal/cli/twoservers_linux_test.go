@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dyno/internal/lab"
+)
+
+// twoServers is the page that leads from nothing to a comparison of two servers.
+const twoServers = "two-servers.md"
+
+// tryTwoServers follows the page with two programs, ./a and ./b, which answer as servers of Go and of
+// Node.js do.
+func tryTwoServers(t *testing.T, page string) {
+	dir := t.TempDir()
+	writeSession(t, dir, page)
+	for name, style := range map[string]string{"a": "", "b": "-node "} {
+		text := "#!/bin/sh\nexec shop " + style + "\"$@\"\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running := map[string]string{} // our URL, by that of the page
+	sessions, comparisons := 0, 0
+	for _, i := range instructionsOf(page) {
+		line := i.command
+		for theirs, ours := range running {
+			line = strings.ReplaceAll(line, theirs, ours)
+		}
+		switch program, port, _ := strings.Cut(line, " -port "); {
+		case strings.HasPrefix(line, "./"):
+			running["http://127.0.0.1:"+port] = startShop(t, dir, program)
+		case strings.HasPrefix(line, "dyno vs"):
+			comparisons++
+			compareShops(t, dir, page, line, i.shown)
+		default:
+			printed := tryInstruction(t, dir, line, i.shown)
+			if strings.Contains(line, ".hurl") {
+				sessions++
+				if !strings.Contains(printed, " 0 failed") {
+					t.Errorf("%s: not all iterations were completed:\n%s", line, printed)
+				}
+			}
+		}
+	}
+	if len(running) != 2 || sessions != 2 || comparisons != 3 {
+		t.Errorf("%d servers, %d sessions, %d comparisons", len(running), sessions, comparisons)
+	}
+}
+
+// startShop starts a server until the test ends, and returns its URL.
+func startShop(t *testing.T, dir, program string) string {
+	t.Helper()
+	url, server := started(t, dir, program+" -port 0")
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	return strings.TrimSpace(url)
+}
+
+var folderFlag = regexp.MustCompile(` -o (\S+)`)
+
+// compareShops tries a comparison. Without --allow dyno refuses it, and names what the page allows;
+// with it each iteration of each trial is completed, and the report is where the page says.
+func compareShops(t *testing.T, dir, page, line string, shown []string) {
+	t.Helper()
+	bare, list, allows := strings.Cut(line, " --allow ")
+	said, code := runVs(t, dir, folderFlag.ReplaceAllString(bare, ""))
+	if code != exitUnreachable {
+		t.Errorf("%s: without --allow: code %d\n%s", line, code, said)
+	}
+	if !allows {
+		for _, want := range shown {
+			if !strings.Contains(said, want+"\n") {
+				t.Errorf("%s: the page shows %q, and the output is\n%s", line, want, said)
+			}
+		}
+		return
+	}
+	named := strings.Replace(said[strings.LastIndex(said, "--allow")+len("--allow"):], "body_bytes", "body", 1)
+	if strings.TrimSpace(named) != list {
+		t.Errorf("%s: dyno names%s", line, named)
+	}
+	said, code = runVs(t, dir, line)
+	if code != exitOK && code != exitUntrusted {
+		t.Errorf("%s: code %d\n%s", line, code, said)
+	}
+	checkShown(t, line, shown, said)
+	folder := folderFlag.FindStringSubmatch(line)[1]
+	if _, err := os.Stat(filepath.Join(dir, folder, "report.html")); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(page, "`xdg-open "+folder+"/") && !strings.Contains(page, "`"+folder+"/report.html`") {
+		t.Errorf("the page does not say where the report of %s is", folder)
+	}
+	if strings.Contains(line, ".hurl") {
+		allCompleted(t, filepath.Join(dir, folder))
+	}
+}
+
+// runVs runs dyno vs for a short time, and returns what it printed and its exit code.
+func runVs(t *testing.T, dir, line string) (said string, code int) {
+	t.Helper()
+	out, err := shell(t, dir, line+shortVs).CombinedOutput()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case failed:
+		return string(out), exit.ExitCode()
+	case err != nil:
+		t.Fatalf("%s: %v", line, err)
+	}
+	return string(out), exitOK
+}
+
+// allCompleted checks that no iteration of an experiment's trials failed.
+func allCompleted(t *testing.T, dir string) {
+	t.Helper()
+	trials, err := filepath.Glob(filepath.Join(dir, "trials", "*.json"))
+	if err != nil || len(trials) < 3 {
+		t.Errorf("%d trials: %v", len(trials), err)
+	}
+	for _, name := range trials {
+		var one lab.Trial
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(b, &one)
+		}
+		if err != nil || one.Result == nil || one.Result.Iterations == nil {
+			t.Errorf("%s: no iterations, %v", name, err)
+			continue
+		}
+		if i := one.Result.Iterations; i.Completed == 0 || i.Failed > 0 {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
