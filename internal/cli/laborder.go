@@ -26,7 +26,8 @@ type order struct {
 	Shipped string `json:"shipped,omitempty"` // its name, or else File
 	File    string `json:"file,omitempty"`
 	Quick   bool   `json:"quick,omitempty"`
-	Dir     string `json:"dir"` // for its folder
+	Dir     string `json:"dir"`              // for its folder
+	Resume  bool   `json:"resume,omitempty"` // what Dir has is to go on; nothing else is given
 }
 
 // readOrdered reads the experiment of the order.
@@ -121,6 +122,15 @@ func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboar
 	}
 }
 
+// newResumer returns the function that has an experiment of a folder go on, in a process of exe.
+func newResumer(exe string) func(string) dashboard.Conducting {
+	return func(dir string) dashboard.Conducting {
+		o := order{Dir: dir, Resume: true}
+		return dashboard.Conducting{Name: filepath.Base(dir), Dir: dir,
+			Run: func(ctx context.Context) error { return o.carryOut(ctx, exe) }}
+	}
+}
+
 // stopTimeout is the timeout for an experiment to stop. Its servers may take time.
 const stopTimeout = time.Minute
 
@@ -166,6 +176,14 @@ func conductExperiment(s streams, args []string) int {
 		io.Copy(io.Discard, s.in)
 		stop()
 	}()
+	if o.Resume {
+		f := labFlags{resume: o.Dir}
+		e, faults := f.readExperiment(parsed{}, s.writeRemark)
+		if len(faults) > 0 {
+			return s.refuseFlags("lab run", faults)
+		}
+		return s.runExperiment(ctx, e, f)
+	}
 	e, err := o.readOrdered()
 	faults := joinedErrors(err)
 	if err == nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,8 @@ func serveDashboard(s streams, args []string) int {
 	}
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
-		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home)})
+		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home),
+		Resume: newResumer(exe)})
 	if err != nil {
 		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}
@@ -164,14 +166,31 @@ var formHints = map[string]dashboard.Hint{
 		Choices: []string{"p99<20ms", "errors<0.1%", "p99<20ms, errors<0.1%", "rps>=10k"}},
 }
 
+// formHelp are what fields do, where the help of the flag speaks of the command line.
+var formHelp = map[string]string{
+	"requests": "send exactly so many, and not for a time; if both are given, whichever is first ends",
+	"stage": "DURATION:RATE goes evenly from the rate before, at first the load's or 0, to RATE " +
+		"within the duration; 0s:RATE is a step, and the same rate again a hold; without a rate " +
+		"DURATION:Nusers does the same with users",
+	"header": "a header, as X-Trace: on",
+	"body":   "what is sent",
+	"watch": "measure CPU/request, memory and more of this process on this machine, and those that " +
+		"it starts",
+	"slo": "what must hold, as p99<20ms; several with commas",
+	"abort-on-slo": "end the load when an objective is missed by the load so far and by each of its " +
+		"last 3 seconds",
+}
+
 // formFields are the fields in the order of the help.
 func formFields() (all []dashboard.Group) {
 	for _, g := range newRunFlags().groups() {
 		var fields []dashboard.Field
 		for _, o := range g.options {
 			if many, is := formFlags[o.long]; is {
+				does := cmp.Or(formHelp[o.long], strings.ReplaceAll(strings.ReplaceAll(o.does, "\n", " "),
+					"; may be repeated", ""))
 				fields = append(fields, dashboard.Field{Name: o.long, Value: o.value, Many: many,
-					Does: strings.ReplaceAll(o.does, "\n", " "), Short: o.short, Hint: formHints[o.long]})
+					Does: does, Short: o.short, Hint: formHints[o.long]})
 			}
 		}
 		if len(fields) > 0 {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -70,8 +71,13 @@ func TestFormFields(t *testing.T) {
 			if strings.Contains(f.Value, "FILE") && f.Name != "body" || f.Name == "pprof" {
 				t.Errorf("%s takes %s", f.Name, f.Value)
 			}
-			if repeated := strings.Contains(f.Does, "may be repeated"); repeated != f.Many {
-				t.Errorf("%s: may be repeated: %v; many: %v", f.Name, repeated, f.Many)
+		}
+	}
+	for _, g := range newRunFlags().groups() {
+		for _, o := range g.options {
+			many, is := formFlags[o.long]
+			if repeated := strings.Contains(strings.ReplaceAll(o.does, "\n", " "), "may be repeated"); is && repeated != many {
+				t.Errorf("%s: may be repeated: %v; many: %v", o.long, repeated, many)
 			}
 		}
 	}
@@ -110,6 +116,23 @@ func TestFormHints(t *testing.T) {
 			name: {hint.Default}})
 		if len(faults) > 0 || !reflect.DeepEqual(given.Plan, plain.Plan) {
 			t.Errorf("%s %s is not the default: %v", name, hint.Default, faults)
+		}
+	}
+}
+
+// What fields do is said without flags: they are fields in a browser.
+func TestFormHelpHasNoFlags(t *testing.T) {
+	flag := regexp.MustCompile(`(^|[ (])--?[a-zA-Z]`)
+	for _, g := range formFields() {
+		for _, f := range g.Fields {
+			if flag.MatchString(f.Does) || strings.Contains(f.Does, "may be repeated") {
+				t.Errorf("%s: %s", f.Name, f.Does)
+			}
+		}
+	}
+	for name := range formHelp {
+		if _, is := formFlags[name]; !is {
+			t.Errorf("%s has a help and no field", name)
 		}
 	}
 }

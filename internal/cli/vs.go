@@ -210,12 +210,12 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 	}
 	aspects := s.showDifferences(r)
 	allow := strings.Join(union(f.compared.Allow, aspects), ",")
+	if err := os.RemoveAll(r.Dir); err != nil { // nothing was measured, and -o can be given again
+		return s.failWith(exitUsage, err), false
+	}
 	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
 	if s.asksUser() && s.confirms(question) {
 		f.compared.Allow = append(f.compared.Allow, aspects...)
-		if err := os.RemoveAll(r.Dir); err != nil { // nothing was measured
-			return s.failWith(exitUsage, err), false
-		}
 		return exitOK, true
 	}
 	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+

@@ -157,6 +157,14 @@ func (d document) writeHTML(w io.Writer) error {
 	return err
 }
 
+// Served is a page as a dashboard shows it: its script puts the dashboard's bar above it, as long
+// as it comes from that origin. at is JSON that the script knows.
+func Served(page []byte, at string) []byte {
+	const title = "<title>"
+	return bytes.Replace(page, []byte(title),
+		fmt.Appendf(nil, `<meta name="dyno-served" content="%s">`+"\n"+title, html.EscapeString(at)), 1)
+}
+
 // pack compresses bytes, and writes them as text that can stand in an HTML element.
 func pack(b []byte) (string, error) {
 	var packed bytes.Buffer

@@ -17,14 +17,19 @@ import (
 
 // A commandLine is being written.
 type commandLine struct {
-	words []string // those of a flag together
-	lost  []string // what the plan has and no flag can say
+	words    []string // those of a flag together
+	settings []Setting
+	lost     []string // what the plan has and no flag can say
 }
+
+// A Setting is a flag with its value; a switch has none.
+type Setting struct{ Flag, Value string }
 
 // addFlag adds a flag with its value.
 func (c *commandLine) addFlag(wanted bool, name, value string) {
 	if wanted {
 		c.words = append(c.words, name+" "+format.ShellQuote(value))
+		c.settings = append(c.settings, Setting{name, value})
 	}
 }
 
@@ -52,6 +57,13 @@ func Flags(p loadplan.Plan) []string {
 	c := new(commandLine)
 	c.addPlan(p)
 	return c.words
+}
+
+// Settings are a plan's flags, and what of the plan they leave out; see Command.
+func Settings(p loadplan.Plan) (all []Setting, lost []string) {
+	c := new(commandLine)
+	c.addPlan(p)
+	return c.settings, c.lost
 }
 
 // addPlan is all of a plan but its URL.
@@ -119,6 +131,7 @@ func connectsElsewhere(t loadplan.Target) bool {
 func (c *commandLine) addSwitch(wanted bool, name string) {
 	if wanted {
 		c.words = append(c.words, name)
+		c.settings = append(c.settings, Setting{name, ""})
 	}
 }
 

@@ -152,6 +152,29 @@ func (s *Server) waitForFolder(ctx context.Context, dir string, begun *begunLab)
 	return true
 }
 
+// resumeLab has an experiment go on that was stopped.
+func (s *Server) resumeLab(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
+	if !ok {
+		return
+	}
+	h, err := lab.ReadHeading(dir)
+	if err != nil {
+		answerError(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	if !s.labs.mayResume(dir, h.State) {
+		answerError(w, http.StatusConflict, "only an experiment in the store that was stopped can go on "+
+			"from here; dyno lab run --resume does it for others")
+		return
+	}
+	if _, err := s.startConducted(s.Resume(dir)); err != nil {
+		answerError(w, http.StatusConflict, err.Error())
+		return
+	}
+	answerJSON(w, http.StatusAccepted, struct{}{})
+}
+
 // stopLab stops an experiment that was begun here.
 func (s *Server) stopLab(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.labs.findFolder(w, r.PathValue("id"))

@@ -138,8 +138,46 @@ func TestConduct(t *testing.T) {
 	if r := g.ask(t, "DELETE", "/api/labs/"+id, ""); r.StatusCode != 409 {
 		t.Errorf("stopping it again: %d", r.StatusCode)
 	}
+	if r := g.ask(t, "POST", "/api/labs/"+id+"/resume", ""); r.StatusCode != 409 {
+		t.Errorf("a dashboard that resumes none: %d", r.StatusCode)
+	}
 	if r := g.ask(t, "DELETE", "/api/labs/..%2Fhello-1", ""); r.StatusCode != 404 {
 		t.Errorf("stopping a path: %d", r.StatusCode)
+	}
+}
+
+// An experiment that was stopped goes on in its folder, if that is in the store.
+func TestResume(t *testing.T) {
+	p := newPlay(t)
+	outside := filepath.Join(t.TempDir(), "other")
+	g := begin(t, Config{Home: p.home, Folders: []string{outside}, Offers: p.offers, Conduct: p.conduct,
+		Resume: func(dir string) Conducting {
+			return Conducting{Name: "hello", Dir: dir, Run: func(ctx context.Context) error { return p.run(ctx, dir) }}
+		}})
+	id := begunID(t, text(t, g.ask(t, "POST", "/api/labs", `{"experiment":"hello"}`)))
+	next := g.follow(t, "/api/labs/"+id+"/events", "")
+	if r := g.ask(t, "POST", "/api/labs/"+id+"/resume", ""); r.StatusCode != 409 {
+		t.Errorf("while it runs: %d", r.StatusCode)
+	}
+	g.ask(t, "DELETE", "/api/labs/"+id, "")
+	for e := next(); !strings.Contains(e.data, `"resumable":true`); e = next() {
+	}
+	g.loads.running.Wait()
+	if err := os.CopyFS(outside, os.DirFS(<-p.begun)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"other": 409, "none": 404, "..%2F" + id: 404} {
+		if r := g.ask(t, "POST", "/api/labs/"+path+"/resume", ""); r.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, r.StatusCode, want)
+		}
+	}
+	if r := g.ask(t, "POST", "/api/labs/"+id+"/resume", ""); r.StatusCode != 202 {
+		t.Errorf("going on: %d, %s", r.StatusCode, text(t, r))
+	}
+	for e := next(); !strings.Contains(e.data, `"ours":true`) || !strings.Contains(e.data, `"state":"running"`); e = next() {
+	}
+	if again := <-p.begun; filepath.Base(again) != id {
+		t.Errorf("it goes on in %s", again)
 	}
 }
 

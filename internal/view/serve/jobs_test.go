@@ -87,6 +87,18 @@ func TestJobStartALoad(t *testing.T) {
 		t.Fatal(bad)
 	}
 	tab.WaitUntil(`document.querySelector("#answer .sentence") !== null`)
+	follow(tab, `nav a[href="/live"]`)
+	tab.WaitUntil(`document.querySelector("#filled a") !== null`)          // as the last load was
+	kept := strings.Replace(command, " -H 'X-A: b c' -H 'X-D: $e'", "", 1) // which may be secret
+	if got := tab.ElementText("#command pre"); got != kept {
+		t.Errorf("on coming back the command is %s, and it was %s", got, command)
+	}
+	if said := tab.ElementText("#filled"); !strings.Contains(said, "X-A") || !strings.Contains(said, "not filled in") {
+		t.Errorf("the form says %q", said)
+	}
+	if !pagetest.Evaluate[bool](tab, `document.querySelector("#new").compareDocumentPosition(document.querySelector("#load")) === Node.DOCUMENT_POSITION_FOLLOWING`) {
+		t.Error("the form is not the first on the page")
+	}
 	if runtime.GOOS == "windows" {
 		return
 	}
@@ -119,6 +131,88 @@ func TestJobStartALoad(t *testing.T) {
 		if a != b {
 			t.Errorf("the form's load is\n%s\nand that of %s\n%s", a, command, b)
 		}
+	}
+}
+
+// The form sends what it shows: a number keeps its place when its unit is changed, a rate that is not
+// given is refused, and what is mended is right again before Start.
+func TestFormShowsWhatItSends(t *testing.T) {
+	home := t.TempDir()
+	tab := openHome(t, home, `document.querySelector("#results .begin") !== null`)
+	follow(tab, `nav a[href="/live"]`)
+	fill(tab, map[string]string{"url": "127.0.0.1:9", "connections": "60000"})
+	fill(tab, map[string]string{"load": "rate"})
+	if got := tab.ElementText("#command pre"); got != "dyno run -R 60000 http://127.0.0.1:9" {
+		t.Errorf("60,000 connections became %s", got)
+	}
+	visible := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#form .four .field")].map((e) => e.querySelector("label").textContent)`)
+	if got := strings.Join(visible, ", "); got != "URL, Load, Connections, For how long, Objective" {
+		t.Errorf("the fields of a rate are %s", got)
+	}
+	fill(tab, map[string]string{"rate": "", "duration": "5 min"})
+	press(tab, "#form button[type=submit]")
+	tab.WaitUntil(`["rate", "duration"].every((name) => document.querySelector("#field-" + name + "-fault").textContent !== "")`)
+	if !pagetest.Evaluate[bool](tab, `document.querySelector("[data-state=idle]") !== null && document.activeElement.id === "field-rate"`) {
+		t.Error("a load was begun, or the keyboard is elsewhere")
+	}
+	fill(tab, map[string]string{"duration": "1m30s"})
+	tab.WaitUntil(`document.querySelector("#field-duration-fault").textContent === "" && document.querySelector("#field-duration[aria-invalid]") === null`)
+	if !pagetest.Evaluate[bool](tab, `document.querySelector("#field-duration ~ .unit").hidden && document.querySelector("#field-rate-fault").textContent !== ""`) {
+		t.Error("1m30s has another unit beside it, or the rate is no longer missing")
+	}
+	fill(tab, map[string]string{"load": "connections"})
+	tab.WaitUntil(`document.querySelector("#form [aria-invalid]") === null`)
+	if got := tab.ElementText("#command pre"); got != "dyno run -d 1m30s http://127.0.0.1:9" {
+		t.Errorf("without a rate the command is %s", got)
+	}
+}
+
+// A load that nobody answered says so, and shows neither empty plots nor figures.
+func TestLoadThatNobodyAnswers(t *testing.T) {
+	tab := openHome(t, t.TempDir(), `document.querySelector("#results .begin") !== null`)
+	follow(tab, `nav a[href="/live"]`)
+	fill(tab, map[string]string{"url": "http://127.0.0.1:" + freePort(t), "duration": "1"})
+	press(tab, "#form button[type=submit]")
+	tab.WaitUntil(`document.querySelector("#answer .sentence") !== null`)
+	shown := pagetest.Evaluate[string](tab, `document.querySelector("#load").innerText`)
+	if !strings.Contains(shown, "refused") || strings.Contains(shown, "No second") || strings.Contains(shown, "0 errors") {
+		t.Errorf("the page says %q", shown)
+	}
+}
+
+// A result is repeated from its page, whose bar leads to the others; the file of it has no bar.
+func TestRepeatAResult(t *testing.T) {
+	home := t.TempDir()
+	id := storeRun(t, home, 1, 8080, time.Millisecond, 0.2)
+	tab := openHome(t, home, `document.querySelectorAll("#results .card").length === 1`)
+	file := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch("/results/%s?download").then((r) => r.text())`, id))
+	follow(tab, fmt.Sprintf(`[data-id="%s"] h3 a`, id))
+	tab.AwaitFigures()
+	if title := pagetest.Evaluate[string](tab, `document.title`); !strings.HasSuffix(title, " – dyno") {
+		t.Errorf("the page is called %q", title)
+	}
+	links := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("header nav a")].map((a) => a.textContent)`)
+	if got := strings.Join(links, ", "); got != "dyno, Results, History, New load, Experiments, Repeat, Download" {
+		t.Errorf("the bar leads to %s", got)
+	}
+	for _, bad := range tab.Misplaced() {
+		t.Error(bad)
+	}
+	if at := pagetest.Evaluate[string](tab, `document.querySelector("#download").getAttribute("href")`); at != "/results/"+id+"?download" {
+		t.Errorf("the file is at %s", at)
+	}
+	if strings.Contains(file, "dyno-served") || strings.Contains(file, pagetest.Evaluate[string](tab, `location.host`)) {
+		t.Error("the file knows the dashboard")
+	}
+	alone := chromium.OpenPage(t, []byte(file))
+	if pagetest.Evaluate[bool](alone, `document.querySelector("header nav") !== null`) {
+		t.Error("the file has a bar")
+	}
+	follow(tab, "#repeat")
+	tab.WaitUntil(`document.querySelector("#filled a") !== null`)
+	got := strings.Replace(tab.ElementText("#command pre"), " -t 1", "", 1) // the default of a machine with one core
+	if got != "dyno run -c 2 -d 10 http://127.0.0.1:8080/" {
+		t.Errorf("the form is that of %s", got)
 	}
 }
 

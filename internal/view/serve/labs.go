@@ -25,8 +25,9 @@ import (
 // that were begun here; what their files say is all that is known of them. A folder is looked
 // at once a second, and only while somebody watches.
 type labs struct {
-	store  string // the folder of folders in which dyno lab run keeps them
-	others []string
+	store   string // the folder of folders in which dyno lab run keeps them
+	others  []string
+	resumes bool // those in store that were stopped
 
 	mu      *sync.Mutex
 	watched map[string]*watched // by folder
@@ -43,6 +44,20 @@ type watched struct {
 func newLabs(home string, others []string) labs {
 	return labs{store: filepath.Join(home, "experiments"), others: others, mu: new(sync.Mutex),
 		watched: map[string]*watched{}, begun: map[string]*begunLab{}}
+}
+
+// begunIn is the experiment that was begun here last in a folder; nil if none was.
+func (l *labs) begunIn(dir string) *begunLab {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun[dir]
+}
+
+// mayResume reports whether an experiment of a folder can go on from the page: it was stopped, and
+// is in the store, where dyno alone writes.
+func (l *labs) mayResume(dir string, state lab.State) bool {
+	return l.resumes && state == lab.Interrupted && filepath.Dir(dir) == l.store &&
+		!l.begunIn(dir).isRunning()
 }
 
 // addBegun notes that an experiment was begun here.
@@ -144,8 +159,11 @@ func (s *Server) serveLabs(w http.ResponseWriter, r *http.Request) {
 
 // serveLabReport answers with the report of an experiment, of what there is so far.
 func (s *Server) serveLabReport(w http.ResponseWriter, r *http.Request) {
-	if dir, ok := s.labs.findFolder(w, r.PathValue("id")); ok {
-		answerPage(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
+	id := r.PathValue("id")
+	if dir, ok := s.labs.findFolder(w, id); ok {
+		s.answerPage(w, r, id, func(to io.Writer) error {
+			return page.Experiment(to, dir, s.labs.store)
+		})
 	}
 }
 
@@ -169,7 +187,7 @@ func (l *labs) watchFolder(dir string) (j *journal, leave func()) {
 		ctx, stop := context.WithCancel(context.Background())
 		w = &watched{journal: newJournal(0), stop: stop}
 		l.watched[dir] = w
-		go pollFolder(ctx, judge.Follow(dir), l.begun[dir], w.journal)
+		go l.pollFolder(ctx, dir, w.journal)
 	}
 	w.by++
 	return w.journal, func() {
@@ -187,16 +205,18 @@ const pollInterval = time.Second
 
 // pollFolder looks at a folder until ctx ends. Each state is a head: there is no use for the
 // one before. Of an experiment that was begun here its end is news, whatever its files say.
-func pollFolder(ctx context.Context, f *judge.Follower, begun *begunLab, j *journal) {
+func (l *labs) pollFolder(ctx context.Context, dir string, j *journal) {
+	f := judge.Follow(dir)
 	var last *judge.Progress
 	var problem string
-	runs := begun.isRunning()
+	var runs bool
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		p, err := f.ReadProgress()
-		if runs && !begun.isRunning() {
-			runs, last = false, nil
+		begun := l.begunIn(dir)
+		if now := begun.isRunning(); now != runs {
+			runs, last = now, nil
 		}
 		switch {
 		case err != nil && err.Error() != problem:
@@ -204,7 +224,9 @@ func pollFolder(ctx context.Context, f *judge.Follower, begun *begunLab, j *jour
 			j.restart("problem", problem)
 		case err == nil && p != last:
 			problem, last = "", p
-			j.restart("lab", stateOf(p, begun, runs))
+			s := stateOf(p, begun, runs)
+			s.Resumable = l.mayResume(dir, s.State)
+			j.restart("lab", s)
 		}
 		select {
 		case <-tick.C:
@@ -230,6 +252,8 @@ type state struct {
 	Answer   answered         `json:"answer"`            // so far
 	Ours     bool             `json:"ours,omitempty"`    // it runs, and was begun here
 	Problem  string           `json:"problem,omitempty"` // that it ended with, if it was
+
+	Resumable bool `json:"resumable,omitempty"` // from the page
 }
 
 // A trial is one that is done.

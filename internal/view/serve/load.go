@@ -227,6 +227,7 @@ type ending struct {
 	Verdict string    `json:"verdict,omitempty"`
 	Answer  *answered `json:"answer,omitempty"` // what its report says first
 	Ended   string    `json:"ended,omitempty"`  // why, as a result says it
+	Whole   *whole    `json:"whole,omitempty"`  // the numbers of its report
 	Error   string    `json:"error,omitempty"`  // why there is no result
 }
 
@@ -241,7 +242,7 @@ func (v *Show) End(r *result.Result, err error) {
 		report.Quiet(&words, r) // a Buffer takes everything
 		a := withSummary(report.RunAnswer(r), report.RunSentences(r).Command)
 		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
-			Answer: &a}
+			Answer: &a, Whole: wholeOf(r)}
 		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
 		if e.ID == "" {
 			e.ID = lastID
@@ -252,6 +253,44 @@ func (v *Show) End(r *result.Result, err error) {
 	v.of.journal.appendEvent("end", e) // before another load can begin, whose journal it would end
 	v.of.last = r
 	v.of.release()
+}
+
+// A whole load is what the first screen of its report shows in numbers, with the names that a
+// result has for them.
+type whole struct {
+	Window       result.Window        `json:"window"`
+	Requests     result.Requests      `json:"requests"`
+	Rate         result.Rate          `json:"rate"`
+	Latency      *result.Distribution `json:"latency,omitempty"`
+	ErrorLatency *result.Distribution `json:"error_latency,omitempty"`
+	Iterations   *result.Iterations   `json:"iterations,omitempty"`
+	Errors       []result.Error       `json:"errors,omitempty"`
+}
+
+// wholeOf is the whole load of a result. Samples of errors are for the report: they are large.
+func wholeOf(r *result.Result) *whole {
+	w := &whole{Window: r.Window, Requests: r.Requests, Rate: r.Rate,
+		Latency: withoutHDR(r.Latency), ErrorLatency: withoutHDR(r.ErrorLatency)}
+	if r.Iterations != nil {
+		i := *r.Iterations
+		i.Time = withoutHDR(i.Time)
+		w.Iterations = &i
+	}
+	for _, f := range r.Errors[:min(len(r.Errors), mostFailures)] {
+		f.Sample = ""
+		w.Errors = append(w.Errors, f)
+	}
+	return w
+}
+
+// withoutHDR is a distribution without its histogram, which is large.
+func withoutHDR(d *result.Distribution) *result.Distribution {
+	if d == nil {
+		return nil
+	}
+	short := *d
+	short.HDR = ""
+	return &short
 }
 
 // lastID names the result of the load that was shown last, stored or not.
@@ -280,25 +319,12 @@ func (l *loads) stopAndWait() {
 
 // beginLoad begins the load of a form.
 func (s *Server) beginLoad(w http.ResponseWriter, r *http.Request) {
-	if s.Read == nil {
-		answerError(w, http.StatusNotFound, "this dashboard shows one load and begins none; "+
-			"dyno serve does")
+	job, faults, ok := s.readJob(w, r)
+	if !ok {
 		return
-	}
-	form, err := readForm(r)
-	if answeredTooLarge(w, err) {
-		return
-	}
-	if err != nil {
-		answerJSON(w, http.StatusUnprocessableEntity, formFaults{[]Fault{{Problem: err.Error()}}})
-		return
-	}
-	job, faults := s.Read(form)
-	if len(faults) == 0 {
-		faults = errorList(s.Targets.checkPlan(r.Context(), &job.Plan))
 	}
 	if len(faults) > 0 {
-		answerJSON(w, http.StatusUnprocessableEntity, formFaults{faultsOf(faults, form)})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{faults})
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -343,14 +369,6 @@ func (s *Server) stopLoad(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) watchLoad(w http.ResponseWriter, r *http.Request) {
 	s.sendEvents(s.loads.journal, w, r)
-}
-
-// serveForm answers with the fields of the form.
-func (s *Server) serveForm(w http.ResponseWriter, r *http.Request) {
-	answerJSON(w, http.StatusOK, struct {
-		Groups  []Group `json:"groups"`
-		Targets string  `json:"targets"` // what is allowed, in words
-	}{s.Form, s.Targets.String()})
 }
 
 // formFaults is the answer to a form with faults.

@@ -1,11 +1,17 @@
 package serve
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
+	"mime"
 	"net/http"
+	"net/url"
 	"path"
+	"strings"
 
 	"dyno/internal/view/page"
 )
@@ -68,4 +74,42 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", types[name]+"; charset=utf-8")
 	w.Write(b)
+}
+
+// A servedAt tells the script of a report that a dashboard shows it, and where its links lead.
+type servedAt struct {
+	Origin   string `json:"origin"` // of the dashboard: a copy of the page elsewhere has no bar
+	Download string `json:"download"`
+	File     string `json:"file"`
+	Repeat   string `json:"repeat,omitempty"`
+}
+
+// answerPage answers with a file that is whole in itself, with the policy in it; ours would
+// forbid its script. With ?download the answer is the file, without a bar that leads here.
+func (s *Server) answerPage(w http.ResponseWriter, r *http.Request, id string,
+	write func(io.Writer) error) {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		answerError(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	h, file := w.Header(), id+".html"
+	h.Set("Content-Security-Policy", "frame-ancestors 'none'")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if r.URL.Query().Has("download") {
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment",
+			map[string]string{"filename": file}))
+		w.Write(b.Bytes())
+		return
+	}
+	at := servedAt{Origin: "http://" + r.Host, Download: r.URL.EscapedPath() + "?download", File: file}
+	if s.Read != nil && strings.HasPrefix(r.URL.Path, "/results/") {
+		at.Repeat = "/live?repeat=" + url.QueryEscape(id)
+	}
+	text, err := json.Marshal(at)
+	if err != nil {
+		answerError(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	w.Write(page.Served(b.Bytes(), string(text)))
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -190,22 +189,10 @@ func (s *Server) serveResult(w http.ResponseWriter, r *http.Request) {
 
 // serveResultReport answers with the report of a result, as dyno report writes it into a file.
 func (s *Server) serveResultReport(w http.ResponseWriter, r *http.Request) {
-	if found := s.findResult(w, r.PathValue("id")); found != nil {
-		answerPage(w, func(to io.Writer) error { return page.Run(to, found) })
+	id := r.PathValue("id")
+	if found := s.findResult(w, id); found != nil {
+		s.answerPage(w, r, id, func(to io.Writer) error { return page.Run(to, found) })
 	}
-}
-
-// answerPage answers with a file that is whole in itself, with the policy in it; ours would
-// forbid its script.
-func answerPage(w http.ResponseWriter, write func(io.Writer) error) {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		answerError(w, http.StatusInternalServerError, err.Error())
-		return
-	}
-	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Write(b.Bytes())
 }
 
 // leastMargin is the least difference that matters, unless a request has another, as of dyno

@@ -12,10 +12,11 @@
 //	    results        results.go   what is stored: list, one, compare
 //	    answers        answers.go   what the report of one says first
 //	    history        history.go   what is stored, as series with their changes
-//	    load           load.go      the load that runs: begin, stop, its form
+//	    load           load.go      the load that runs: begin, stop
+//	    form           form.go      its form: read, checked, filled as a load was
 //	      policy       policy.go    where a form may send a load
 //	    labs           labs.go      folders of experiments, polled once a second
-//	      conduct      conduct.go   the experiment that runs: which may, begin, stop
+//	      conduct      conduct.go   the experiment that runs: which may, begin, stop, resume
 //	    events         journal.go   events that browsers follow, and resume
 //
 // A load runs in another process, so that the browser takes no CPU from the threads that
@@ -56,6 +57,7 @@ type Config struct {
 
 	Offers  func() []Offer                                    // experiments that the page may begin
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
+	Resume  func(dir string) Conducting                       // one in Home; nil: none may go on
 }
 
 // A Server is a dashboard, from New until Close.
@@ -104,6 +106,7 @@ func New(c Config) (*Server, error) {
 	s.loads.journal = newJournal(pointsKept)
 	s.loads.journal.restart("idle", struct{}{})
 	s.labs = newLabs(c.Home, c.Folders)
+	s.labs.resumes = c.Resume != nil
 	s.mux = s.newMux()
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: requestTime,
 		WriteTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
@@ -156,6 +159,8 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/history", s.serveHistory)
 	m.HandleFunc("GET /api/history/labs/{id}", s.serveLabPast)
 	m.HandleFunc("GET /api/form", s.serveForm)
+	m.HandleFunc("POST /api/form", s.checkForm)
+	m.HandleFunc("GET /api/results/{id}/form", s.serveFilledForm)
 	m.HandleFunc("POST /api/load", s.beginLoad)
 	m.HandleFunc("DELETE /api/load", s.stopLoad)
 	m.HandleFunc("GET /api/load/events", s.watchLoad)
@@ -163,6 +168,7 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/labs", s.serveLabs)
 	m.HandleFunc("POST /api/labs", s.beginLab)
 	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
+	m.HandleFunc("POST /api/labs/{id}/resume", s.resumeLab)
 	m.HandleFunc("GET /api/labs/{id}/answer", s.serveLabAnswer)
 	m.HandleFunc("GET /api/labs/{id}/events", s.watchLab)
 	m.HandleFunc("GET /labs/{id}/report", s.serveLabReport)

@@ -5,6 +5,7 @@ import { show as showCapacity } from "./capacity/page";
 import { show as showExperiment } from "./experiment/page";
 import { show as showHistory } from "./history/page";
 import { show as showCompare } from "./live/compare";
+import { servedBar } from "./live/frame";
 import { show as showHome } from "./live/home";
 import { show as showLab } from "./live/lab";
 import { show as showLive } from "./live/live";
@@ -30,6 +31,7 @@ function show(): void {
     const view = views[payload?.kind];
     if (!view) throw new Error(`nothing shows "${payload?.kind}"; is the file whole?`);
     view(payload);
+    servedBar();
   } catch (problem) {
     document.body.replaceChildren(banner("bad", `This page cannot be shown: ${(problem as Error).message}`));
     throw problem; // for the console, and for the tests

@@ -63,7 +63,7 @@ function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set
   const report = "/results/" + encodeURIComponent(r.id);
   const box = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, box.checked) });
   const said = h("p", { class: "said" }, r.verdict ?? "");
-  const share = h("span", { class: "toolbar" }, h("a", { href: report, download: `${r.id}.html`, "aria-label": `download the page of ${r.id}` }, "download"));
+  const share = h("span", { class: "toolbar" }, h("a", { href: report + "?download", download: `${r.id}.html`, "aria-label": `download the page of ${r.id}` }, "download"));
   requestJSON("GET", `/api/results/${encodeURIComponent(r.id)}/answer`).then((a: Answered) => {
     said.replaceChildren(...verdict(a));
     share.append(copyButton(a.summary, "copy summary"));

@@ -28,3 +28,12 @@ export function commandLine(flags: Flag[], entered: Record<string, unknown>): st
   const url = typeof entered.url === "string" ? entered.url.trim() : "";
   return [...words, url === "" ? "URL" : shellQuote(url)].join(" ");
 }
+
+/** withScheme is a URL as a person writes it: without a scheme it is of http. */
+export const withScheme = (url: string): string => (url.trim() === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url.trim()) ? url.trim() : "http://" + url.trim());
+
+/** hasUnit reports whether a value brings its unit, as 1m30s does: then that of the field is not shown. */
+export const hasUnit = (value: string): boolean => /[a-zµ]/i.test(value);
+
+/** isRamp reports whether stages make a load of a rate, which then need not be given. */
+export const isRamp = (stages: unknown): boolean => Array.isArray(stages) && stages.some((s) => !s.endsWith("users"));

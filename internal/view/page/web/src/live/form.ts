@@ -5,7 +5,7 @@
 import { h } from "../dom";
 import { banner, copyable } from "../layout";
 import { requestJSON, problemText, Refused } from "./api";
-import { commandLine } from "./command";
+import { commandLine, hasUnit, isRamp, withScheme } from "./command";
 
 interface Field {
   name: string;
@@ -37,56 +37,77 @@ const short: Record<string, string> = {
   connections: "connections: each sends when it has its answer",
   rate: "requests a second, at even intervals whatever the server does",
   duration: "a number of seconds, or 1m30s",
-  slo: "what must hold, as p99<20ms; several with commas",
 };
+const beside = "that carry them; where none is free, a request waits for one"; // connections, of a rate
+const pause = 300; // ms without a key, after which what was entered is checked again
 
-/** form makes the form, or says that this dashboard begins no loads. */
-export async function form(): Promise<HTMLElement> {
+/** form makes the form, or says that this dashboard begins no loads: then it is null. */
+export async function form(): Promise<Form | null> {
   const { groups, targets }: { groups: Group[] | null; targets: string } = await requestJSON("GET", "/api/form");
-  if (!groups?.length) return h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins others.");
-  return new Form(groups, targets).element;
+  return groups?.length ? new Form(groups, targets) : null;
 }
 
-/** Form is the form of a load. */
-class Form {
+/** Form is the form of a load. It dispatches the event "started" when one was begun with it. */
+export class Form {
   readonly element: HTMLFormElement;
+  /** touched says that somebody has entered something. */
+  touched = false;
   private readonly fields: Field[];
   private readonly inputs = new Map<string, Input>();
   private readonly places = new Map<string, HTMLElement>(); // of the fields
   private readonly general = h("div", { "aria-live": "assertive" });
+  private readonly note = h("p", { class: "caption", id: "filled", "aria-live": "polite" });
   private readonly command = h("div", { id: "command", role: "group", "aria-label": "The same on the command line" });
   private readonly start = h("button", { type: "submit", class: "primary" }, "Start");
   private readonly load = h("select", { id: "field-load", "aria-label": "Kind of load" },
     h("option", { value: "connections" }, "connections"), h("option", { value: "rate" }, "requests/s"));
+  private refused = false; // then each change is checked
+  private asked = 0;
+  private waiting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(groups: Group[], targets: string) {
     this.fields = groups.flatMap((g) => g.fields);
     const url = this.field({ name: "url", value: "URL", does: `allowed: ${targets}`, default: "http://127.0.0.1:8080/" });
     this.fields.forEach((f) => this.field(f));
     const others = groups.map((g) => ({ title: g.title, fields: g.fields.filter((f) => !first.includes(f.name) && f.name !== "rate" && f.name !== "connections") }));
-    const spare = h("div", { class: "fields" }); // has connections, where the load is a rate
     const more = h("details", { class: "more", id: "more" }, h("summary", {}, "More"),
       ...others.map((g, i) => h("details", { open: i === 0 }, h("summary", {}, g.title),
-        i === 0 ? spare : null, h("div", { class: "fields" }, ...g.fields.map((f) => this.places.get(f.name)!)))));
-    const main = h("div", { class: "four" }, url, ...first.map((name) => this.places.get(name)!));
-    const choose = () => {
-      const open = this.load.value === "rate";
-      const [shown, other] = [this.places.get(open ? "rate" : "connections")!, this.places.get(open ? "connections" : "rate")!];
-      shown.querySelector(".entry")!.append(this.load); // with its choice
-      other.querySelector("label")!.textContent = open ? "connections" : names.rate;
-      shown.querySelector("label")!.textContent = names.rate;
-      url.after(shown);
-      other.remove();
-      spare.replaceChildren(...(open ? [other] : []));
-    };
-    choose();
-    this.load.addEventListener("change", choose);
+        h("div", { class: "fields" }, ...g.fields.map((f) => this.places.get(f.name)!)))));
+    const main = h("div", { class: "four" }, url, this.places.get("connections")!, ...first.map((name) => this.places.get(name)!));
     this.element = h("form", { id: "form", novalidate: true, onsubmit: (e: Event) => {
       e.preventDefault();
       this.submit();
-    } }, main, more, this.general, this.command, this.start);
-    for (const kind of ["input", "change"]) this.element.addEventListener(kind, () => this.tell());
+    } }, this.note, main, more, this.start, this.general, this.command);
+    this.load.addEventListener("change", () => this.carry());
+    this.inputs.get("url")!.addEventListener("change", () => this.complete());
+    for (const kind of ["input", "change"]) this.element.addEventListener(kind, () => {
+      this.touched = true;
+      this.tell();
+      this.checkSoon();
+    });
+    this.choose();
     this.tell();
+  }
+
+  /** fill enters the settings of a result; unless they are asked for, only where nobody has entered anything. */
+  async fill(id: string, asked: boolean): Promise<void> {
+    try {
+      const { fields, lost }: { fields: Record<string, string[]>; lost?: string[] } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form`);
+      if (this.touched && !asked) return;
+      for (const [name, input] of this.inputs) {
+        const values = fields[name] ?? [];
+        if (input instanceof HTMLInputElement && input.type === "checkbox") input.checked = values.length > 0;
+        else input.value = values.join("\n");
+      }
+      this.load.value = fields.rate || isRamp(fields.stage) ? "rate" : "connections";
+      const given = Object.keys(fields).filter((name) => name !== "url" && name !== "connections" && name !== "rate" && !first.includes(name));
+      this.note.replaceChildren("Filled in as in ", h("a", { href: "/results/" + encodeURIComponent(id) }, id === "last" ? "the last load" : id),
+        given.length > 0 ? `; below More: ${given.join(", ")}` : "", lost?.length ? `; not filled in: ${lost.join("; ")}` : "");
+      this.choose();
+      this.tell();
+    } catch (problem) {
+      if (asked) this.general.replaceChildren(banner("bad", problemText(problem)));
+    }
   }
 
   private field(f: Field): HTMLElement {
@@ -97,12 +118,43 @@ class Form {
     const unit = f.name === "connections" || f.name === "rate" ? null : f.unit; // whose unit is chosen beside it
     const does = short[f.name] ?? f.does + (f.many && f.name !== "slo" ? " (one a line)" : "");
     const place = h("div", { class: "field" },
-      h("label", { for: id }, names[f.name] ?? f.name, f.value && !f.unit && !f.choices && !names[f.name] ? h("span", { class: "takes" }, " " + f.value) : null),
+      h("label", { for: id }, names[f.name] ?? f.name, f.value && !f.unit && !f.choices && !names[f.name] ? h("span", { class: "takes" }, " " + f.value.replaceAll("'", "").replace(/\|@FILE$/, "")) : null),
       h("div", { class: "entry" }, input, examples, unit ? h("span", { class: "unit", "aria-hidden": "true" }, unit) : null),
       h("p", { class: "caption", id: id + "-does" }, does),
       h("p", { class: "fault", id: id + "-fault" }));
     this.places.set(f.name, place);
     return place;
+  }
+
+  /** carry takes the number to the other unit; the connections that carry a rate have their default. */
+  private carry(): void {
+    const [from, to] = (this.load.value === "rate" ? ["connections", "rate"] : ["rate", "connections"]).map((name) => this.inputs.get(name)!);
+    if (from.value !== "") [to.value, from.value] = [from.value, ""];
+    const focused = document.activeElement === this.load;
+    this.choose();
+    if (focused) this.load.focus(); // it has moved
+  }
+
+  /** choose shows the fields of the kind of load; a rate has its connections beside it. */
+  private choose(): void {
+    const open = this.load.value === "rate";
+    const [rate, connections] = [this.places.get("rate")!, this.places.get("connections")!];
+    const shown = open ? rate : connections;
+    shown.querySelector(".entry")!.append(this.load);
+    connections.querySelector("label")!.textContent = open ? "Connections" : names.connections;
+    connections.querySelector(".caption")!.textContent = open ? beside : short.connections;
+    this.places.get("duration")!.before(...(open ? [rate, connections] : [connections]));
+    if (!open) rate.remove();
+  }
+
+  /** complete puts the scheme in front of a URL that has none. */
+  private complete(): void {
+    const url = this.inputs.get("url")!;
+    const whole = withScheme(url.value);
+    if (whole === url.value) return;
+    const added = whole !== url.value.trim();
+    url.value = whole;
+    if (added) this.note.textContent = "http:// was put in front of the URL.";
   }
 
   /** entered is what is in the fields; those that are not shown for this kind of load were not given. */
@@ -117,27 +169,61 @@ class Form {
     return all;
   }
 
-  /** tell shows the command line of what is entered. */
+  /** lacksRate reports whether a rate is to be given and is not: without one it would be another load. */
+  private lacksRate(): boolean {
+    return this.load.value === "rate" && this.inputs.get("rate")!.value.trim() === "" && !isRamp(this.entered().stage);
+  }
+
+  /** tell shows the command line of what is entered, and the units of numbers. */
   private tell(): void {
-    const now = commandLine(this.fields, this.entered());
+    for (const [name, input] of this.inputs) {
+      const unit = this.places.get(name)!.querySelector<HTMLElement>(".unit");
+      if (unit) unit.hidden = hasUnit(input.value);
+    }
+    const now = commandLine(this.fields, { ...this.entered(), ...(this.lacksRate() ? { rate: "RATE" } : {}) });
     if (this.command.dataset.command === now) return;
     this.command.dataset.command = now;
     this.command.replaceChildren(copyable(now));
   }
 
+  /** checkSoon checks again what was refused, once nobody types. */
+  private checkSoon(): void {
+    clearTimeout(this.waiting);
+    if (this.refused) this.waiting = setTimeout(() => this.check().catch(() => undefined), pause); // Start says what failed
+  }
+
+  /** check shows what is wrong with what is entered, and begins nothing. */
+  private async check(): Promise<void> {
+    const mine = ++this.asked;
+    const { faults }: { faults: Fault[] | null } = await requestJSON("POST", "/api/form", this.entered());
+    if (mine === this.asked) this.showFaults(faults ?? []);
+  }
+
   private async submit(): Promise<void> {
-    for (const input of this.inputs.values()) {
-      input.removeAttribute("aria-invalid");
-      this.fault(input.name).textContent = "";
-    }
-    this.general.replaceChildren();
+    this.complete();
+    this.tell();
+    clearTimeout(this.waiting);
+    const mine = ++this.asked;
     this.start.disabled = true;
     try {
-      await requestJSON("POST", "/api/load", this.entered());
-      document.getElementById("load")?.scrollIntoView({ block: "start" });
+      if (this.lacksRate()) {
+        this.refused = true;
+        await this.check();
+        this.focusFault();
+      } else {
+        await requestJSON("POST", "/api/load", this.entered());
+        if (mine === this.asked) this.showFaults([]);
+        this.refused = false;
+        this.note.replaceChildren();
+        this.element.dispatchEvent(new Event("started", { bubbles: true }));
+        document.getElementById("load")?.scrollIntoView({ block: "start" });
+      }
     } catch (problem) {
-      if (problem instanceof Refused && problem.status === 422) this.showFaults(JSON.parse(problem.body).faults);
-      else this.general.replaceChildren(banner("bad", problemText(problem)));
+      if (problem instanceof Refused && problem.status === 422) {
+        this.refused = true;
+        this.showFaults(JSON.parse(problem.body).faults);
+        this.focusFault();
+      } else this.general.replaceChildren(banner("bad", problemText(problem)));
     }
     this.start.disabled = false;
   }
@@ -146,22 +232,29 @@ class Form {
     return this.places.get(name)!.querySelector(".fault")!;
   }
 
-  /** showFaults puts each fault at its field, and those of none that is shown above the button. */
-  private showFaults(faults: Fault[]): void {
-    let first: Input | null = null;
+  /** showFaults puts each fault at its field, and those of none that is shown below the button. */
+  private showFaults(all: Fault[]): void {
+    const faults = this.lacksRate() ? [...all, { field: "rate", problem: "How many requests a second? Write 100 or 10k, or choose connections" }] : all;
+    const at = new Map<string, string[]>();
+    const others: HTMLElement[] = [];
     for (const f of faults) {
-      const input = this.inputs.get(f.field);
-      if (!input || !input.isConnected) {
-        this.general.append(banner("bad", (f.field ? f.field + ": " : "") + f.problem));
-        continue;
-      }
-      const place = this.fault(f.field);
-      place.textContent = [place.textContent, f.problem].filter((s) => s).join("; ");
-      input.setAttribute("aria-invalid", "true");
-      for (let e = input.closest("details"); e; e = e.parentElement!.closest("details")) e.open = true;
-      first ??= input;
+      if (this.inputs.get(f.field)?.isConnected) at.set(f.field, [...(at.get(f.field) ?? []), f.problem]);
+      else others.push(banner("bad", (f.field ? f.field + ": " : "") + f.problem));
     }
-    first?.focus();
+    for (const [name, input] of this.inputs) {
+      const said = at.get(name)?.join("; ") ?? "";
+      if (this.fault(name).textContent !== said) this.fault(name).textContent = said;
+      if (!said) input.removeAttribute("aria-invalid");
+      else input.setAttribute("aria-invalid", "true");
+    }
+    this.general.replaceChildren(...others);
+  }
+
+  /** focusFault leads to the first fault, also of a field that is folded. */
+  private focusFault(): void {
+    const bad = [...this.element.querySelectorAll<HTMLElement>("[aria-invalid]")];
+    for (const input of bad) for (let e = input.closest("details"); e; e = e.parentElement!.closest("details")) e.open = true;
+    bad[0]?.focus();
   }
 }
 

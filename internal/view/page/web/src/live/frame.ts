@@ -6,6 +6,22 @@ import type { Listener } from "./api";
 
 const places: [path: string, name: string][] = [["/", "Results"], ["/history", "History"], ["/live", "New load"], ["/lab", "Experiments"]];
 
+/** bar leads to each page of the dashboard. */
+const bar = (...more: Node[]): HTMLElement =>
+  h("nav", { "aria-label": "Pages" }, h("a", { href: "/", class: "brand" }, "dyno"), ...places.map(([path, name]) =>
+    h("a", { href: path, "aria-current": path === location.pathname ? "page" : null }, name)), ...more);
+
+/** servedBar puts the bar into the header of a report that a dashboard shows, with what can be done with it. A copy that
+    was saved, or is shown by another server, has none. */
+export function servedBar(): void {
+  const at = JSON.parse(document.querySelector<HTMLMetaElement>('meta[name="dyno-served"]')?.content ?? "null");
+  if (at?.origin !== location.origin) return;
+  document.title += " – dyno";
+  document.querySelector("header")?.append(bar(h("span", { class: "actions" },
+    at.repeat ? h("a", { href: at.repeat, id: "repeat" }, "Repeat") : null,
+    h("a", { href: at.download, download: at.file, id: "download" }, "Download"))));
+}
+
 /** frame fills the document, and returns where the connection's state is shown. */
 export function frame(title: string, subtitle: string, ...content: Node[]): HTMLElement {
   document.title = `${title} – dyno`;
@@ -14,8 +30,7 @@ export function frame(title: string, subtitle: string, ...content: Node[]): HTML
     h("header", {},
       h("div", { class: "title" }, h("h1", {}, title), themeButton()),
       h("p", { class: "subtitle" }, subtitle),
-      h("nav", { "aria-label": "Pages" }, ...places.map(([path, name]) =>
-        h("a", { href: path, "aria-current": path === location.pathname ? "page" : null }, name)))),
+      bar()),
     connection,
     h("main", {}, ...content),
   );

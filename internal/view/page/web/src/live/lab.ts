@@ -41,6 +41,7 @@ interface State {
   verdicts: string[] | null;
   answer: Answer & { summary: string };
   ours?: boolean;
+  resumable?: boolean;
   problem?: string;
 }
 
@@ -62,32 +63,37 @@ function showAll(): void {
 /** showOne follows an experiment. */
 function showOne(id: string): void {
   const body = h("div", {}, h("p", { class: "empty" }, "Looking …"));
-  const stop = stopButton(id); // it stays as the rest is made anew, and so keeps the keyboard
-  const connection = frame("Experiment", id, stop, body);
+  const stop = actButton(id, "stop", "Stop", "Stopping …", "DELETE", ""); // it stays as the rest is made anew, and so keeps the keyboard
+  const resume = actButton(id, "resume", "Resume", "Resuming …", "POST", "/resume");
+  const connection = frame("Experiment", id, stop, resume, body);
   followEvents(`/api/labs/${encodeURIComponent(id)}/events`, {
     lab: (s: State) => {
-      stop.hidden = !s.ours;
+      for (const [button, there] of [[stop, s.ours], [resume, s.resumable]] as const) {
+        if (!there) button.dispatchEvent(new Event("over"));
+        button.hidden = !there;
+      }
       body.replaceChildren(...view(id, s));
     },
     problem: (why: string) => body.replaceChildren(banner("bad", why)),
   }, connectionListener(connection));
 }
 
-/** stopButton stops an experiment that was begun from this dashboard. */
-function stopButton(id: string): HTMLElement {
+/** actButton stops an experiment that was begun from this dashboard, or has one go on that was stopped. */
+function actButton(id: string, name: string, label: string, meanwhile: string, method: "POST" | "DELETE", path: string): HTMLElement {
   const said = h("div", { "aria-live": "assertive" });
-  const stop = h("button", { type: "button", id: "stop", class: "primary", onclick: async () => {
-    stop.disabled = true;
+  const button = h("button", { type: "button", id: name, class: "primary", onclick: async () => {
+    button.disabled = true;
     said.replaceChildren();
     try {
-      await requestJSON("DELETE", `/api/labs/${encodeURIComponent(id)}`);
-      stop.textContent = "Stopping …"; // its servers have their time to end
+      await requestJSON(method, `/api/labs/${encodeURIComponent(id)}${path}`);
+      button.textContent = meanwhile; // servers have their time to begin and to end
     } catch (problem) {
-      stop.disabled = false;
+      button.disabled = false;
       said.replaceChildren(banner("bad", problemText(problem)));
     }
-  } }, "Stop");
-  return h("div", { hidden: true }, h("p", {}, stop), said);
+  } }, label);
+  const over = () => [button.disabled, button.textContent] = [false, label];
+  return h("div", { hidden: true, onover: over }, h("p", {}, button), said);
 }
 
 function view(id: string, s: State): Node[] {
@@ -100,7 +106,7 @@ function view(id: string, s: State): Node[] {
       h("p", { "data-state": s.state }, h("strong", {}, step), ` · ${s.scope}`),
       h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
-      ...(s.problem ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
+      ...(s.problem && !s.resumable ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
       ),
     ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"), said(s, running)] : []),
     ...((s.verdicts ?? []).length > 0 ? [h("details", {}, h("summary", {}, "In the words of the report"), list(s.verdicts ?? [])!)] : []),

@@ -4,10 +4,12 @@ import { h } from "../dom";
 import * as format from "../format";
 import { Answer, firstScreen } from "../answer";
 import { banner } from "../layout";
+import type { Result } from "../result";
+import { tiles } from "../run/verdict";
 import { cell, number, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
 import { Charts, most, Second, shortest } from "./charts";
-import { form } from "./form";
+import { form, Form } from "./form";
 import { connectionListener, frame, section } from "./frame";
 
 interface Beginning {
@@ -25,8 +27,12 @@ interface Ending {
   verdict?: string;
   answer?: Answer & { summary: string };
   ended?: string;
+  whole?: Whole;
   error?: string;
 }
+
+/** Whole is the load from its beginning to its end, as its report has it. */
+type Whole = Pick<Result, "window" | "requests" | "rate" | "latency" | "error_latency" | "iterations" | "errors">;
 
 const shortestDrain = 0.5; // seconds
 const between = 500; // ms between two drawings at least, however fast the seconds come
@@ -37,7 +43,10 @@ export function show(): void {
   const begin = h("div", {});
   const connection = frame("Load", "One at a time, in a process of its own", view.form, view.element);
   view.form.append(begin);
-  form().then((f) => begin.replaceChildren(f), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
+  form().then((f) => {
+    begin.replaceChildren(f?.element ?? h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins others."));
+    if (f) view.fillIn(f, new URLSearchParams(location.search).get("repeat"));
+  }, (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
   followEvents("/api/load/events", {
     idle: () => view.idle(),
     run: (b: Beginning) => view.begin(b),
@@ -51,6 +60,7 @@ class Live {
   readonly element: HTMLElement;
   readonly form = section("new", "New load");
   private readonly head = h("div", { id: "head" });
+  private readonly span = h("p", { class: "caption", id: "span" }); // of the numbers, where they do not say so
   private readonly numbers = h("dl", { class: "tiles", id: "now" });
   private readonly faults = h("div", { id: "faults" });
   private readonly seconds: Second[] = [];
@@ -58,18 +68,29 @@ class Live {
   private readonly body = h("div", { hidden: true });
   private total = { completed: 0, errors: 0, kinds: new Map<string, number>() };
   private run: Beginning | null = null;
+  private filler: Form | null = null;
+  private ended = ""; // the result of the load that is shown
+  private mine = false; // begun on this page
+  private whole: Whole | null = null;
   private drawnAt = 0;
   private waiting = false;
 
   constructor() {
-    this.body.append(this.numbers, this.faults, this.charts.element);
+    this.body.append(this.span, this.numbers, this.faults, this.charts.element);
     this.element = section("load", "The load", this.head, this.body);
     document.addEventListener("visibilitychange", () => this.later());
+    this.form.addEventListener("started", () => (this.mine = true));
+  }
+
+  /** fillIn gives the form the settings of the result that was asked for, or those of the last load. */
+  fillIn(f: Form, asked: string | null): void {
+    this.filler = f;
+    if (asked) f.fill(asked, true);
+    else if (this.ended) f.fill(this.ended, false);
   }
 
   idle(): void {
     this.reset(null);
-    this.element.before(this.form);
     this.form.hidden = false;
     this.head.replaceChildren(h("p", { class: "empty", "data-state": "idle" }, "No load has run since the dashboard began."));
     this.body.hidden = true;
@@ -111,21 +132,34 @@ class Live {
   }
 
   end(e: Ending): void {
+    this.whole = e.whole ?? null;
+    this.ended = e.error ? "" : e.id;
+    if (e.whole) { // what came after its end was no load
+      const { measured_s: length } = e.whole.window;
+      this.seconds.splice(0, this.seconds.length, ...this.seconds.filter((s) => s.from_s < length));
+      this.charts.length = Math.min(length, this.charts.length || length);
+    }
     this.draw();
-    this.element.after(this.form);
     this.form.hidden = false;
+    if (this.ended && !this.filler?.touched) this.filler?.fill(this.ended, false);
     const path = "/results/" + encodeURIComponent(e.id);
     const links = h("p", { class: "toolbar" }, h("a", { href: path, class: "button", id: "report" }, "Open its page"),
-      h("a", { href: path, class: "button", id: "download", download: `${e.id}.html` }, "Download its page"));
-    const said = e.error || !e.answer ? [banner("bad", `There is no result: ${e.error ?? ""}`)]
-      : [h("p", { class: "caption" }, `The whole load: ${e.summary ?? ""}`), firstScreen(e.answer, [links, this.body], e.answer.summary, null)];
+      h("a", { href: path + "?download", class: "button", id: "download", download: `${e.id}.html` }, "Download its page"));
+    this.charts.element.hidden = this.seconds.length === 0;
+    const said = e.error || !e.answer ? [banner("bad", `There is no result: ${e.error ?? ""}`), this.body]
+      : [firstScreen(e.answer, [links, this.body], e.answer.summary, null)];
     this.head.replaceChildren(
       h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), ...said);
+    if (this.mine) this.element.scrollIntoView({ block: "start" }); // the form is above it again
+    this.mine = false;
   }
 
   private reset(b: Beginning | null): void {
     this.run = b;
+    this.whole = null;
+    this.ended = "";
     this.seconds.length = 0;
+    this.charts.element.hidden = false;
     this.charts.length = b?.duration_s ?? 0;
     this.total = { completed: 0, errors: 0, kinds: new Map() };
   }
@@ -143,12 +177,15 @@ class Live {
   private draw(): void {
     this.drawnAt = performance.now();
     const s = this.seconds.at(-1);
-    this.numbers.replaceChildren(...(s ? this.tiles(s) : []));
-    const kinds = [...this.total.kinds].sort((a, b) => b[1] - a[1]);
+    const completed = this.whole?.requests.completed ?? 0;
+    this.span.replaceChildren(...(completed > 0 ? ["The whole load: ", number("requests.completed", completed, format.count), completed === 1 ? " request" : " requests"] : []));
+    this.numbers.replaceChildren(...(this.whole ? wholeTiles(this.whole) : s ? this.tiles(s) : []));
+    const kinds = this.whole ? (this.whole.errors ?? []).map((f): [string, number] => [`${f.phase}\n${f.kind}\n${f.detail}`, f.count])
+      : [...this.total.kinds].sort((a, b) => b[1] - a[1]);
     this.faults.replaceChildren(...(kinds.length > 0 ? [table({
       head: ["phase", "kind", "of the first", "count"],
       rows: kinds.map(([kind, n], i) => [...kind.split("\n").slice(0, 2), kind.split("\n").slice(2).join(" "), cell(`failures.${i}.count`, n, format.count)]),
-    }, "Errors so far")] : []), ...(s?.checks_so_far ? [table({
+    }, this.whole ? "Errors" : "Errors so far")] : []), ...(s?.checks_so_far ? [table({
       head: ["check", "failed", "passed"],
       rows: s.checks_so_far.map((c, i) => [c.name, cell(`checks.${i}.failed`, c.failed, format.count), cell(`checks.${i}.passed`, c.passed, format.count)]),
     }, "Checks that failed so far")] : []));
@@ -184,3 +221,6 @@ class Live {
     ].filter((n) => n !== null);
   }
 }
+
+/** wholeTiles are the numbers of the whole load, those of its report; none where nothing was answered. */
+const wholeTiles = (w: Whole): Node[] => (w.requests.completed + w.requests.errors > 0 ? [...(tiles(w as Result)?.children ?? [])] : []);
