@@ -101,6 +101,13 @@ type Preparation struct {
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, for the probes
 	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers executed
 	Served   *Agreement      `json:"served,omitempty"`          // absent: no server counts
+	Scenario *Scenario       `json:"scenario,omitempty"`        // absent: one request, without data
+}
+
+// A Scenario is how large the files of a workload are: a session, and the data for its holes.
+type Scenario struct {
+	Steps int `json:"steps,omitempty"` // requests of an iteration; 0: an iteration is one request
+	Rows  int `json:"rows,omitempty"`  // of the data; 0: there is none
 }
 
 // Findings are what the trials show. Package judge computes them.
@@ -167,7 +174,7 @@ type Arm struct {
 	Control     bool             `json:"control,omitempty"`  // the baseline a second time (A/A)
 	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
 	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
-	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
+	Unfit       string           `json:"unfit,omitempty"`    // why it was not tested
 	Remedy      string           `json:"remedy,omitempty"`   // what can be done about it
 	LeftOut     bool             `json:"left_out,omitempty"` // by --quick
 	Version     string           `json:"version,omitempty"`  // as the file's command printed it

@@ -60,7 +60,7 @@ func TestContrasts(t *testing.T) {
 			"workers=4 | workers=2 | on,4/on,2 off,4/off,2",
 			`log=off and workers=2 | each alone | off,2/on,2 off,1\on,1`,
 			`log=off and workers=4 | each alone | off,4/on,4 off,1\on,1`}},
-		{"one is not loaded", most, []string{
+		{"one is not tested", most, []string{
 			"log=off | log=on | off,1/on,1 off,2/on,2",
 			"workers=2 | workers=1 | on,2/on,1 off,2/off,1",
 			"workers=4 | workers=1 | on,4/on,1",

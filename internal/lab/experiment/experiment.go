@@ -250,7 +250,7 @@ func (l Level) IsSearch() bool { return l.Find != "" }
 
 // The modes of the fairness check.
 const (
-	Strict = "strict" // a variant whose answer differs from the reference is not loaded
+	Strict = "strict" // a variant whose answer differs from the reference is not tested
 	Warn   = "warn"
 	Off    = "off"
 )

@@ -37,6 +37,7 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	r.Objectives = objectivesMet(q, cells)
 	r.Sampler = samplerCost(trials)
 	r.Programs, r.Served = programsRun(trials), countAgreement(trials)
+	r.Scenario = scenarioOf(trials)
 	r.Advice = adviceFor(r, trials)
 	r.Frontier = frontierOf(r, cells, r.Verdicts)
 	r.Published = besidePublished(r, r.Experiment.Published)
@@ -128,6 +129,24 @@ func samplerCost(trials []*lab.Trial) *float64 {
 	}
 	m := stats.Median(shares)
 	return &m
+}
+
+// scenarioOf is that of the trials, which all have the same; nil if it is one request without data.
+func scenarioOf(trials []*lab.Trial) *lab.Scenario {
+	for _, t := range trials {
+		if t.Result == nil {
+			continue
+		}
+		s := lab.Scenario{Steps: len(t.Result.Plan.Steps)}
+		if rows := t.Result.Plan.Rows; rows != nil {
+			s.Rows = rows.Rows
+		}
+		if s == (lab.Scenario{}) {
+			return nil
+		}
+		return &s
+	}
+	return nil
 }
 
 // objectivesMet counts in how many trials each objective was met.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
 
@@ -45,5 +46,18 @@ func TestCountedAndLogs(t *testing.T) {
 	}
 	if c.Metric = "beauty"; PairLogs(c, trials) != nil {
 		t.Error("a measure that is none has ratios")
+	}
+}
+
+// The record has the size of a workload's files, from the first trial that measured anything.
+func TestScenarioOf(t *testing.T) {
+	failed, one, session := readTrial("a", 1, 1, lab.GradeF, 0), readTrial("a", 2, 1, lab.GradeA, 1), readTrial("a", 2, 1, lab.GradeA, 1)
+	failed.Result = nil
+	session.Result.Plan.Steps, session.Result.Plan.Rows = []string{"POST /login", "GET /items"}, &loadplan.Rows{Rows: 4}
+	if s := scenarioOf([]*lab.Trial{failed, session, one}); s == nil || *s != (lab.Scenario{Steps: 2, Rows: 4}) {
+		t.Errorf("%+v", s)
+	}
+	if s := scenarioOf([]*lab.Trial{failed, one}); s != nil {
+		t.Errorf("one request: %+v", s)
 	}
 }

@@ -6,7 +6,7 @@
 //	compute.go         Compute: all that a record says of its trials
 //	countedtrials.go   which trials count
 //	doc.go             this comment
-//	excluded.go        variants that were not loaded; is anything left?
+//	excluded.go        variants that were not tested; is anything left?
 //	factors.go         values of factors against one another
 //	family.go          ratio, interval and verdict, corrected for all that is compared
 //	follower.go        follows an experiment that still runs

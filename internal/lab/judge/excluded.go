@@ -38,7 +38,7 @@ func countComparable(r *lab.Record) int {
 	return len(paired)
 }
 
-// Unloaded explains how many variants can be compared, why the others are not loaded, and what the
+// Unloaded explains how many variants can be compared, why the others are not tested, and what the
 // user can do about it; "" if all are loaded.
 func Unloaded(r *lab.Record) string {
 	var why []string

@@ -209,7 +209,7 @@ func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []strin
 	return append(append(gaps, hiddenDifferences(all)...), failedCells(SelectBatch(trials, false))...)
 }
 
-// unloadedArms are the arms that were not loaded, each with the reason.
+// unloadedArms are the arms that were not tested, each with the reason.
 func (g *Gate) unloadedArms() (gaps []string) {
 	for _, a := range g.record.Arms {
 		switch {

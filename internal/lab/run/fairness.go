@@ -24,7 +24,7 @@ import (
 const keptMax = 200
 
 // checkFairness queries each variant once, before any load, and compares the answers. In strict
-// mode a variant whose answer differs from the reference is not loaded.
+// mode a variant whose answer differs from the reference is not tested.
 func (r *running) checkFairness(ctx context.Context) {
 	f := r.Experiment.Fairness
 	if f.Mode == experiment.Off {

@@ -109,7 +109,7 @@ func TestServedSettles(t *testing.T) {
 	}
 }
 
-// A server that cannot tell its count is not loaded: there is nothing to hold the load against.
+// A server that cannot tell its count is not tested: there is nothing to hold the load against.
 // Others are.
 func TestServedNowhere(t *testing.T) {
 	for want, handler := range map[string]http.Handler{

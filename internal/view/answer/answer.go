@@ -23,7 +23,8 @@ type Answer struct {
 	Groups     []Group   `json:"groups,omitempty"`
 	NotLoaded  []Finding `json:"not_loaded,omitempty"` // variants that were refused or are missing
 	Cautions   []Caution `json:"cautions,omitempty"`   // the worst first
-	Conditions []string  `json:"conditions,omitempty"` // what it holds for, a few words each
+	Load       string    `json:"load,omitempty"`       // of an experiment: "load: closed, 2 users"
+	Conditions []string  `json:"conditions,omitempty"` // what else it holds for, a few words each
 	Next       Step      `json:"next"`
 }
 

@@ -44,11 +44,20 @@ func (a Answer) Markdown(command string, most Limits) string {
 	if len(a.Cautions) > 0 {
 		fmt.Fprintln(&b)
 	}
-	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(strings.Join(a.Conditions, "; ")))
+	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(a.ConditionsText()))
 	if command != "" {
 		fmt.Fprintf(&b, "\n%s\n", format.CodeSpan(command))
 	}
 	return b.String()
+}
+
+// ConditionsText is the load, and what else the answer holds for, in one line.
+func (a Answer) ConditionsText() string {
+	all := a.Conditions
+	if a.Load != "" {
+		all = append([]string{a.Load}, all...)
+	}
+	return strings.Join(all, "; ")
 }
 
 // CautionList are the cautions as a list in Markdown.
@@ -74,7 +83,7 @@ func (a Answer) CautionList(most Limits) string {
 	return b.String()
 }
 
-// table is that of the first group, with the variants that were not loaded, or of a run's numbers.
+// table is that of the first group, with the variants that were not tested, or of a run's numbers.
 // left is how many variants are not in it.
 func (a Answer) table(most Limits) (t format.Table, left int) {
 	if len(a.Groups) == 0 {

@@ -36,6 +36,12 @@ func ChangeInterval(low, high float64) string {
 	return "[" + changeEnd(low, d, apart) + ", " + changeEnd(high, d, apart) + "]"
 }
 
+// The ends of intervals that leave out no difference by less than any digit shows.
+const (
+	below0 = "below 0"
+	above0 = "above 0"
+)
+
 // leastApart is how far from no difference an end of an interval is at least: nearer is rounding.
 const leastApart = 1e-12
 
@@ -59,7 +65,7 @@ func AbsoluteEnds(low, high float64) string {
 }
 
 // changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
-// would be 0 has more decimals, and if they are all 0 says on which side it is: ">0".
+// would be 0 has more decimals, and if they are all 0 says on which side it is: "above 0".
 func changeEnd(end float64, decimals int, apart bool) string {
 	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
@@ -70,9 +76,9 @@ func changeEnd(end float64, decimals int, apart bool) string {
 	case !apart || s != "0":
 		return s
 	case end < 1:
-		return "<0"
+		return below0
 	}
-	return ">0"
+	return above0
 }
 
 // partDecimals are so many decimals of the change of a ratio, or as many more as keep it above
@@ -88,8 +94,8 @@ func partDecimals(ratio float64, decimals int) int {
 // absoluteEnd is a changeEnd without its sign, of an interval that leaves out no difference.
 func absoluteEnd(end float64, decimals int) string {
 	s := changeEnd(end, decimals, true)
-	if s == "<0" {
-		return ">0"
+	if s == below0 {
+		return above0
 	}
 	return strings.TrimLeft(s, "−+")
 }
@@ -145,4 +151,20 @@ func signed(f float64, decimals int) string {
 		return "−" + withThousands(s)
 	}
 	return "+" + withThousands(s)
+}
+
+// BothWays is a difference that is a share upwards, and the same factor downwards, in percent:
+// "−33 to +49 %" of 0.49, because 1/1.49 is 0.67. Where both are alike it is "±0.4 %".
+func BothWays(share float64) string {
+	up := Percentage(share, 2)
+	switch down := Percentage(share/(1+share), 2); {
+	case !(share >= leastShare):
+		return up
+	case share >= mostShare:
+		return "a factor of more than ten"
+	case up == down:
+		return "±" + up
+	default:
+		return "−" + strings.TrimSuffix(down, " %") + " to +" + up
+	}
 }

@@ -23,8 +23,8 @@ func TestChange(t *testing.T) {
 		{499.2, 203.3, 920.2, "×499", "[×203, ×920]"},
 		{0.004, 0.001, 0.03, "−99.6 %", "[−99.9, −97]"}, // something is left
 		{1, 0.04, 12, "×1", "[×0.04, ×12]"},
-		{1.1, math.Exp(1e-9), 1.2, "+10 %", "[>0, +20]"}, // the interval leaves out no difference
-		{0.9, 0.8, math.Exp(-1e-9), "−10 %", "[−20, <0]"},
+		{1.1, math.Exp(1e-9), 1.2, "+10 %", "[above 0, +20]"}, // the interval leaves out no difference
+		{0.9, 0.8, math.Exp(-1e-9), "−10 %", "[−20, below 0]"},
 		{math.Inf(1), 1, math.Inf(1), TooFew, TooFew},
 		{math.NaN(), math.NaN(), math.NaN(), TooFew, TooFew},
 	} {
@@ -49,7 +49,7 @@ func TestAbsoluteChange(t *testing.T) {
 		{0.91, 0.83, 0.9993, "9 %", "0.1, 17"},
 		{1.02, 0.96, 1.08, "2 %", "−4, +8"},
 		{0.004, 0.001, 0.03, "99.6 %", "97, 99.9"},
-		{1.1, math.Exp(1e-9), 1.2, "10 %", ">0, 20"},
+		{1.1, math.Exp(1e-9), 1.2, "10 %", "above 0, 20"},
 	} {
 		if got := AbsoluteChange(c.ratio, c.low, c.high); got != c.want {
 			t.Errorf("%v: %q, not %q", c.ratio, got, c.want)

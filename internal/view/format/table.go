@@ -92,7 +92,7 @@ func WrapLines(s string, width int) []string {
 	words := strings.Fields(s)
 	for i := 0; i < len(words); i++ {
 		word := words[i]
-		for i+1 < len(words) && '0' <= words[i][0] && words[i][0] <= '9' {
+		for i+1 < len(words) && beginsNumber(words[i]) {
 			i++
 			word += " " + words[i]
 		}
@@ -103,6 +103,24 @@ func WrapLines(s string, width int) []string {
 	}
 	return append(lines, line)
 }
+
+// beginsNumber reports whether a word begins as a number does, with or without a sign.
+func beginsNumber(word string) bool {
+	rest := strings.TrimLeft(word, "−+±×")
+	return rest != "" && '0' <= rest[0] && rest[0] <= '9'
+}
+
+// FirstLines are the first n of WrapLines. If there are more, the last of them ends in " …".
+func FirstLines(s string, width, n int) []string {
+	all := WrapLines(s, width)
+	if len(all) <= n {
+		return all
+	}
+	last := WrapLines(all[n-1], width-cutWidth)[0]
+	return append(all[:n-1:n-1], strings.TrimSuffix(Clip(last, width-cutWidth), "…")+" …")
+}
+
+const cutWidth = 2 // of " …"
 
 // A Document is a writer that remembers its first error, so that a renderer
 // can write as if there were none.

@@ -105,6 +105,15 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }
 
+// ClipText is a text of at most n characters. A longer one ends in " …" after a word, never inside
+// a number or between a number and its unit.
+func ClipText(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return Clip(FirstLines(s, n, 1)[0], n) // which may be one word
+}
+
 // PlainLine is s, which a server or a file may have written, on one line and
 // without what a terminal would obey.
 func PlainLine(s string) string { return printableOnly(strings.TrimSpace(s)) }

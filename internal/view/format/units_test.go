@@ -3,6 +3,7 @@ package format
 import (
 	"math"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestUnits(t *testing.T) {
@@ -27,6 +28,29 @@ func TestUnits(t *testing.T) {
 	} {
 		if test.got != test.want {
 			t.Errorf("%s, want %s", test.got, test.want)
+		}
+	}
+}
+
+// A text that is too long ends after a word, and never inside a number or between a number and its
+// unit.
+func TestClipText(t *testing.T) {
+	const text = "16 trials: other programs used at least 25.4 to 73.8 % of its CPUs"
+	for n, want := range map[int]string{66: text, 65: "16 trials: other programs used at least 25.4 to 73.8 % of its …",
+		53: "16 trials: other programs used at least 25.4 to …", 45: "16 trials: other programs used at least …"} {
+		if got := ClipText(text, n); got != want || utf8.RuneCountInString(got) > n {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+	if got := WrapLines("it changed by −20 % here", 18); got[0] != "it changed by" {
+		t.Errorf("%q", got)
+	}
+	if got := ClipText("a-single-word", 5); got != "a-si…" {
+		t.Errorf("%q", got)
+	}
+	for _, line := range FirstLines(text, 20, 2) {
+		if utf8.RuneCountInString(line) > 20 {
+			t.Errorf("%q", line)
 		}
 	}
 }

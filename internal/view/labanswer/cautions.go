@@ -33,7 +33,7 @@ func openCautions(r *lab.Record, a answer.Answer) []answer.Caution {
 				"which on it matters", format.InPercent(a.Groups[0].Margin))}}
 	}
 	scope := scopeOf(r.Verdicts, func(c lab.Comparison) bool {
-		v, _ := VerdictOf(c)
+		v, _ := VerdictOf(c, r.Verdicts)
 		return v == answer.Undecided && !isBelowNoise(c) && !isCorrectedAway(c)
 	})
 	if scope == "" {
@@ -58,9 +58,9 @@ func sayOnce(a *answer.Answer) {
 
 // unloadedReason is why a variant was not tested, and what can be done about it.
 func unloadedReason(f answer.Finding) string {
-	s := format.PlainLine(f.Variant) + ": " + format.Clip(f.Why, 300)
+	s := format.PlainLine(f.Variant) + ": " + format.ClipText(f.Why, 300)
 	if f.Remedy != "" {
-		s += " (" + format.Clip(f.Remedy, 300) + ")"
+		s += " (" + format.ClipText(f.Remedy, 300) + ")"
 	}
 	return s
 }
@@ -176,7 +176,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	return all
 }
 
-// trialCautions are about variants that were not loaded and trials that say little.
+// trialCautions are about variants that were not tested and trials that say little.
 func trialCautions(r *lab.Record) (all []answer.Caution) {
 	if refused := notLoaded(r); len(refused) > 0 {
 		c := answer.Caution{Kind: answer.Unloaded, Severity: answer.Doubt,
@@ -193,7 +193,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 	for _, t := range trials {
 		if t.Failure != nil {
 			failed++
-			how = appendOnce(how, format.Clip(format.PlainLine(fmt.Sprintf("%s: %s: %s", t.Arm,
+			how = appendOnce(how, format.ClipText(format.PlainLine(fmt.Sprintf("%s: %s: %s", t.Arm,
 				t.Failure.Phase, t.Failure.Reason)), 300))
 			continue
 		}
@@ -299,14 +299,15 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 			"run it when nothing else is at work",
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
 		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",
-			"ask for a load that the generator can send, with more connections or a lower rate",
+			"write a load that the generator can send into the file: more connections, or a lower rate",
 			func(c lab.Comparison) bool { return c.OtherLoad > 0 }},
 		{answer.MissingPair, "Rounds lack a trial of a variant",
 			"see why these trials measured nothing, in the table of trials",
 			func(c lab.Comparison) bool { return c.Missing > 0 }},
 		{answer.AboveNoise, "The machine's own noise is larger than the effect",
 			"run it on a quieter machine, or with longer windows", isBelowNoise},
-		{answer.Correction, "Judged alone it would differ; with all comparisons together it does not",
+		{answer.Correction,
+			"Judged alone it would differ; after the correction for all comparisons it is undecided",
 			"compare fewer variants, measures or levels, or run more rounds", isCorrectedAway},
 		{answer.Correction, "An older dyno judged each comparison by itself",
 			"run it again with this dyno", uncorrected},

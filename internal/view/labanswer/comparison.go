@@ -238,9 +238,30 @@ func comparedConditions(u *judge.Unpaired) (all []string) {
 		if rs := g.Results(); len(rs) > 0 && g.Record == nil {
 			s += ", " + report.MethodAndURL(rs[0]) + ", " + report.ModelText(rs[0])
 		}
+		if g.Record != nil {
+			s += ", " + GroupLoad(g)
+		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// GroupLoad is the loads of an experiment that is compared, with the files of its scenario.
+func GroupLoad(g judge.Group) string {
+	var all []string
+	rs := g.Results()
+	for _, r := range rs {
+		all = appendOnce(all, report.LoadText(r))
+	}
+	if n := len(all) - mostLoads; n > 0 {
+		all = append(all[:mostLoads:mostLoads], format.Plural(int64(n), "load")+" more")
+	}
+	if len(rs) > 0 {
+		if files := planFiles(rs[0]); files != "" {
+			all = append([]string{files}, all...)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // comparedStep is one concrete step after a comparison.

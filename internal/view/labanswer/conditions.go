@@ -3,7 +3,6 @@ package labanswer
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"dyno/internal/lab"
@@ -19,9 +18,6 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 		all = append(all, "load from "+format.PlainLine(r.Fleet.String()))
 	}
 	all = append(all, report.MachineShort(r.Host))
-	if r.Experiment != nil {
-		all = append(all, loadsText(r.Experiment.Levels)...)
-	}
 	all = append(all, trialsText(r))
 	if len(groups) > 0 {
 		if g := groups[0]; g.Noise != "" {
@@ -33,29 +29,6 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 		}
 	}
 	return append(all, versionsText(r)...)
-}
-
-// loadsText is the levels in words.
-func loadsText(levels []experiment.Level) []string {
-	const most = 2
-	var all []string
-	for _, l := range levels[:min(len(levels), most)] {
-		s := format.Plural(int64(l.Connections), "connection")
-		switch {
-		case l.IsSearch():
-			s = "the highest rate with " + format.PlainLine(string(l.Find)) + " on " + s
-		case l.IsOpen():
-			s = format.Exact3(float64(l.Rate)) + "/s on " + s
-		}
-		all = append(all, s)
-	}
-	if n := len(levels) - most; n > 0 {
-		all = append(all, format.Plural(int64(n), "load")+" more")
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return []string{strings.Join(all, ", ")}
 }
 
 // trialsText is how much was measured.

@@ -31,7 +31,7 @@ func Of(r *lab.Record) answer.Answer {
 	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
 	a.Sentence = sentenceOf(r, a)
-	a.Conditions = conditionsOf(r, a.Groups)
+	a.Load, a.Conditions = loadOf(r), conditionsOf(r, a.Groups)
 	a.Next = nextStep(r, a)
 	sayOnce(&a)
 	return a
@@ -128,10 +128,11 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	return g
 }
 
-// ownNoise says how far the baseline of a comparison may differ from itself.
+// ownNoise says how far the baseline of a comparison may differ from itself, in both directions: of
+// a factor of 1.49 they are −33 and +49 %, and a verdict goes by the factor.
 func ownNoise(c lab.Comparison, share float64) string {
-	return fmt.Sprintf("%s may differ from itself by up to %s", format.PlainLine(c.Baseline),
-		format.Percentage(share, 2))
+	return fmt.Sprintf("%s may differ from itself by %s", format.PlainLine(c.Baseline),
+		format.BothWays(share))
 }
 
 // mostBaselines is how many baselines the title of a group names. Its rows name theirs.
@@ -183,7 +184,7 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 	} else {
 		f.Effect = format.Change(c.Ratio, 1, 1)
 	}
-	f.Verdict, f.Why = VerdictOf(c)
+	f.Verdict, f.Why = VerdictOf(c, r.Verdicts)
 	if f.Verdict == answer.Undecided {
 		f.More = c.Needed()
 	}
@@ -195,8 +196,9 @@ const boundWhy = "the generator was the limit"
 
 // VerdictOf is the one verdict of a comparison, and why: why it is undecided, within what it is the
 // same, or by how little it may be better or worse. Where the generator was at its limit a
-// comparison shows that limit and not the server's, so the verdict is withheld.
-func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
+// comparison shows that limit and not the server's, so the verdict is withheld. all are the
+// comparisons that it was judged among.
+func VerdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, why string) {
 	switch {
 	case c.ClientBound:
 		return answer.NotValid, boundWhy
@@ -214,7 +216,8 @@ func VerdictOf(c lab.Comparison) (v answer.Verdict, why string) {
 	case isBelowNoise(c):
 		return answer.Undecided, ownNoise(c, c.Floor)
 	case isCorrectedAway(c):
-		return answer.Undecided, "it differs alone, but not with all comparisons together"
+		return answer.Undecided, "not significant after the correction for " +
+			familySize(c, all)
 	case c.Forecast() != "":
 		return answer.Undecided, c.Forecast()
 	}
@@ -239,6 +242,17 @@ func isWithinMargin(c lab.Comparison) bool {
 func isBelowNoise(c lab.Comparison) bool {
 	apart := c.Low > 1 || c.High < 1
 	return c.Verdict == stats.Inconclusive && c.HasInterval() && c.Floor > c.Margin && apart
+}
+
+// familySize is how many comparisons are corrected together with c, as "3 comparisons".
+func familySize(c lab.Comparison, all []lab.Comparison) string {
+	n := 0
+	for _, o := range all {
+		if o.Family() == c.Family() {
+			n++
+		}
+	}
+	return format.Plural(int64(n), "comparison")
 }
 
 // isCorrectedAway reports whether the comparison would differ if it were the only one.

@@ -65,16 +65,16 @@ func TestOneVerdict(t *testing.T) {
 		"at the limit":   {with(func(c *lab.Comparison) { c.ClientBound = true }), answer.NotValid, "the generator was the limit"},
 		"too few rounds": {with(func(c *lab.Comparison) { c.Confidence = 0.5 }), answer.Undecided, "too few"},
 		"below the noise": {with(func(c *lab.Comparison) { c.Verdict, c.Floor = stats.Inconclusive, 0.9 }),
-			answer.Undecided, "may differ from itself by up to 90 %"},
+			answer.Undecided, "may differ from itself by −47 to +90 %"},
 		"corrected away": {with(func(c *lab.Comparison) {
 			c.Verdict, c.High, c.Alone = stats.Inconclusive, 1.1, stats.Interval{Low: 0.6, High: 0.9, Level: 0.96}
-		}), answer.Undecided, "alone"},
+		}), answer.Undecided, "not significant after the correction for 2 comparisons"},
 		"more would decide": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, 14 }),
 			answer.Undecided, "about 14 rounds more would decide, if this estimate holds"},
 		"no end": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, stats.MoreMax }),
 			answer.Undecided, "too wide"},
 	} {
-		if v, why := VerdictOf(c.c); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
+		if v, why := VerdictOf(c.c, []lab.Comparison{c.c, c.c, {Control: true}}); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 			t.Errorf("%s: %s because of %q", name, v, why)
 		}
 	}

@@ -43,7 +43,7 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 	if n := len(a.NotLoaded); n > 0 {
 		f := a.NotLoaded[0]
 		s := fmt.Sprintf("Nothing could be compared: %s was not tested (%s)",
-			format.PlainLine(f.Variant), format.Clip(f.Why, 120))
+			format.PlainLine(f.Variant), format.ClipText(f.Why, 120))
 		if n > 1 {
 			s += fmt.Sprintf(", and %d more", n-1)
 		}

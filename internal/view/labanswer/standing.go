@@ -104,7 +104,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 func whyFailed(r *lab.Record, variant string) string {
 	for _, t := range r.Trials {
 		if t.Arm == variant && t.Failure != nil {
-			return ": " + format.Clip(format.PlainLine(t.Failure.Reason), 120)
+			return ": " + format.ClipText(format.PlainLine(t.Failure.Reason), 120)
 		}
 	}
 	return ""

@@ -42,11 +42,7 @@ func (b *brief) atMost(n int) int {
 // add adds a text in at most so many lines.
 func (b *brief) add(c format.Color, indent int, text string, most int) {
 	most = b.atMost(most)
-	all := format.WrapLines(format.PlainLine(text), b.s.LineWidth()-indent)
-	if n := len(all); n > most {
-		all = all[:most]
-		all[most-1] = strings.TrimSuffix(format.Clip(all[most-1], b.s.LineWidth()-indent-2), "…") + " …"
-	}
+	all := format.FirstLines(format.PlainLine(text), b.s.LineWidth()-indent, most)
 	for i, line := range all {
 		line = format.Clip(line, b.s.LineWidth()-indent)
 		if c != "" {
@@ -65,6 +61,9 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	a := labanswer.Of(r)
 	head := &brief{s: s}
 	title := format.Clip(titleText(r), s.LineWidth()+2)
+	if a.Load != "" {
+		head.add("", 0, a.Load, 2)
+	}
 	head.add("", 0, briefScope(r), 2)
 	head.add(boxColor(a.Box), 0, a.Sentence, 3)
 	head.lines = append(head.lines, "")
@@ -72,9 +71,14 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	room := head.atMost(mostLines) - 1 - len(head.lines) - len(foot)
 	const reserved = 4 // lines for cautions, with the blank one
 	findings := findingLines(s, r, a, room-reserved)
-	cautions := cautionLines(s, a, room-len(findings))
+	medians := medianLines(s, r, a)
+	others := 1 + len(head.lines) + len(findings) + len(foot)
+	cautions := cautionLines(s, a, room-len(findings), mostRowLines)
+	if others+len(cautions)+len(medians) > mostLines { // a line each, if there are several
+		cautions = cautionLines(s, a, room-len(findings), 1)
+	}
 	all := slices.Concat(head.lines, findings, cautions)
-	if medians := medianLines(s, r, a); 1+len(all)+len(foot)+len(medians) <= mostLines && !s.Detail {
+	if others+len(cautions)+len(medians) <= mostLines && !s.Detail {
 		all = append(all, medians...)
 	}
 	fmt.Fprintln(d, s.Paint(format.Bold, title))
@@ -98,9 +102,6 @@ func briefScope(r *lab.Record) string {
 		}
 	}
 	s := format.Plural(int64(variants), "variant") + ", "
-	if r.Experiment != nil {
-		s += format.Plural(int64(len(r.Experiment.Levels)), "load") + ", "
-	}
 	s += scopeText(r)
 	n, holm := 0, false
 	for _, c := range r.Verdicts {
@@ -124,7 +125,7 @@ var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
 	answer.Worse: format.Red, answer.Refused: format.Yellow}
 
 // findingLines are the findings of the measure that decides, each with its verdict, then the
-// variants that were not loaded, then what other measures decide, and in a few lines those that
+// variants that were not tested, then what other measures decide, and in a few lines those that
 // decide nothing.
 func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
 	b := &brief{s: s}
@@ -241,11 +242,7 @@ func (b *brief) addRow(c format.Color, row, verdict string) {
 		b.lines = append(b.lines, "  "+strings.Repeat(" ", rowIndent-2)+strings.TrimRight(row, " "))
 		row, width = strings.Repeat(" ", rowIndent), b.s.LineWidth()-2*rowIndent
 	}
-	all := format.WrapLines(verdict, width)
-	if len(all) > b.atMost(mostRowLines) {
-		all = all[:mostRowLines]
-		all[mostRowLines-1] = strings.TrimSuffix(format.Clip(all[mostRowLines-1], width-2), "…") + " …"
-	}
+	all := format.FirstLines(verdict, width, b.atMost(mostRowLines))
 	lead := "  " + strings.Repeat(" ", rowIndent-2) + row
 	for _, line := range all {
 		if c != "" {
@@ -345,8 +342,9 @@ func groupReason(g answer.Group) string {
 	return "undecided: " + why
 }
 
-// cautionLines are the cautions, each once, those of the findings apart.
-func cautionLines(s format.Style, a answer.Answer, room int) []string {
+// cautionLines are the cautions, each once, those of the findings apart. If there are more than two
+// of them, each has at most so many lines.
+func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 	b := &brief{s: s}
 	var all []answer.Caution
 	for _, c := range a.Cautions {
@@ -361,7 +359,7 @@ func cautionLines(s format.Style, a answer.Answer, room int) []string {
 		}
 		lines := mostRowLines
 		if len(all) > 2 {
-			lines = 1
+			lines = each
 		}
 		if last := i == len(all)-1; len(b.lines)+lines+1 > room ||
 			!last && len(b.lines)+lines+2 > room {

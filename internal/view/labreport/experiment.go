@@ -178,7 +178,7 @@ func verdictSection(r *lab.Record) section {
 	for _, c := range r.Verdicts {
 		name := c.Variant
 		if !c.Control {
-			out.text = append(out.text, variantSentence(c))
+			out.text = append(out.text, variantSentence(c, r.Verdicts))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(name),
@@ -192,13 +192,13 @@ func verdictSection(r *lab.Record) section {
 }
 
 // variantSentence is a comparison in words, with the verdict that the report's first lines have.
-func variantSentence(c lab.Comparison) string {
+func variantSentence(c lab.Comparison, all []lab.Comparison) string {
 	of := c.Metric
 	if c.Level != "" {
 		of += " at " + c.Level
 	}
 	of += ": " + c.Variant + " "
-	verdict, why := labanswer.VerdictOf(c)
+	verdict, why := labanswer.VerdictOf(c, all)
 	if !c.HasInterval() {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
@@ -243,7 +243,7 @@ func comparisonRatio(c lab.Comparison) string {
 
 // verdictMark is a verdict with what has to be known of it.
 func verdictMark(c lab.Comparison) string {
-	verdict, _ := labanswer.VerdictOf(c)
+	verdict, _ := labanswer.VerdictOf(c, nil)
 	s := string(verdict)
 	switch {
 	case c.Control && c.Verdict == stats.Different:
@@ -290,7 +290,7 @@ func gateOf(g *lab.GateOutcome) section {
 		s.text[0] += ": " + g.Why
 	}
 	for _, c := range g.Missed {
-		s.text = append(s.text, variantSentence(c))
+		s.text = append(s.text, variantSentence(c, g.Missed))
 	}
 	if g.Confirmed {
 		s.text = append(s.text, "A second batch of trials showed it again.")

@@ -1,13 +1,12 @@
 package labreport
 
 import (
-	"cmp"
 	"fmt"
 
 	"dyno/internal/lab"
-	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 )
 
 // ExperimentWords is what the report of an experiment says in sentences, for a page that
@@ -18,7 +17,7 @@ type ExperimentWords struct {
 	Command  string   `json:"command"` // that does it again
 	Cautions []string `json:"cautions,omitempty"`
 
-	Unavailable []string `json:"unavailable,omitempty"` // variants not loaded, or that failed
+	Unavailable []string `json:"unavailable,omitempty"` // variants not tested, or that failed
 	Correction  []string `json:"correction,omitempty"`  // above the verdicts
 	Verdicts    []string `json:"verdicts"`              // one for each of Record.Verdicts
 	Gate        []string `json:"gate,omitempty"`
@@ -41,23 +40,23 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
 	for _, c := range r.Verdicts {
-		w.Verdicts = append(w.Verdicts, comparisonSentence(c))
+		w.Verdicts = append(w.Verdicts, comparisonSentence(c, r.Verdicts))
 	}
 	for _, p := range r.Profiles {
 		w.Profiles = append(w.Profiles, profileOrigin(p))
 	}
 	if r.Experiment != nil {
 		for _, l := range r.Experiment.Levels {
-			w.Levels = append(w.Levels, levelText(l))
+			w.Levels = append(w.Levels, labanswer.LevelText(l, r.Experiment.Workload))
 		}
 	}
 	return w
 }
 
 // comparisonSentence is a comparison in words, also one of the baseline with itself.
-func comparisonSentence(c lab.Comparison) string {
+func comparisonSentence(c lab.Comparison, all []lab.Comparison) string {
 	if !c.Control {
-		return variantSentence(c)
+		return variantSentence(c, all)
 	}
 	of := c.Metric
 	if c.Level != "" {
@@ -73,34 +72,9 @@ func comparisonSentence(c lab.Comparison) string {
 	}
 	floor := max(own.High, 1/own.Low) - 1
 	s := fmt.Sprintf("%s: noise floor %s: %s measured twice (A/A) has %s times its own %s", of,
-		format.InPercent(floor), c.Baseline, comparisonRatio(own), comparisonInterval(own))
+		format.BothWays(floor), c.Baseline, comparisonRatio(own), comparisonInterval(own))
 	if c.Verdict == stats.Different {
 		s += "; it differs from itself"
-	}
-	return s
-}
-
-// levelText is a level in words.
-func levelText(l experiment.Level) string {
-	connections := format.Plural(int64(l.Connections), "connection")
-	s := "closed, " + connections
-	law := cmp.Or(l.Arrival, "constant")
-	switch {
-	case l.IsSearch():
-		s = "a search for the highest rate with " + string(l.Find) + ", " + law + ", " + connections
-	case l.Share > 0:
-		s = "open, " + l.Share.String() + " of the smallest capacity, " + law + ", " + connections
-	case l.IsOpen():
-		s = "open, " + format.Exact3(float64(l.Rate)) + "/s " + law + ", " + connections
-	}
-	if l.Pipeline > 1 {
-		s += fmt.Sprintf(", %d requests in flight on each", l.Pipeline)
-	}
-	switch {
-	case l.Reconnect == 1:
-		s += ", a connection for each request"
-	case l.Reconnect > 1:
-		s += fmt.Sprintf(", a connection for each %d requests", int(l.Reconnect))
 	}
 	return s
 }
@@ -134,7 +108,8 @@ var formulas = []string{
 		"Hartigan, J. American Statistical Association 64 (1969); Hollander, Wolfe, Chicken, 3.3.",
 	"Equivalence: that interval within the margin, so stricter than two one-sided tests at 5 %, " +
 		"which hold for one comparison. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987).",
-	"Noise floor: the farther end of the 95 % interval of the baseline against itself (A/A).",
+	"Noise floor: the farther end of the 95 % interval of the baseline against itself (A/A), as a " +
+		"factor. A ratio is beyond it if it is above the factor, or below its inverse.",
 	"Interval of a median: order statistics by the binomial distribution. Hollander, Wolfe, " +
 		"Chicken, 3.6.",
 	"Letters: two variants share one if and only if the trials do not tell them apart. Piepho, " +

@@ -8,6 +8,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/reporttest"
 )
 
@@ -32,7 +33,7 @@ func TestExperimentSentences(t *testing.T) {
 		book.Collect(name, reporttest.Phrases("scope", scopeText(&r)))
 	}
 	for name, c := range verdicts() {
-		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c)), reporttest.Phrases("mark", verdictMark(c))))
+		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c, []lab.Comparison{c, c})), reporttest.Phrases("mark", verdictMark(c))))
 	}
 	for name, l := range map[string]experiment.Level{
 		"one":       {Connections: 1, Pipeline: 1},
@@ -41,7 +42,7 @@ func TestExperimentSentences(t *testing.T) {
 		"open":      {Connections: 10, Rate: 5000, Arrival: "poisson"},
 		"slow":      {Connections: 1, Rate: 0.5, Reconnect: 7},
 	} {
-		book.Collect(name, reporttest.Phrases("load", levelText(l)))
+		book.Collect(name, reporttest.Phrases("load", labanswer.LevelText(l, experiment.Workload{})))
 	}
 	golden(t, "experiment.sentences", book.Text())
 }
@@ -128,8 +129,8 @@ func TestMarksOfLimits(t *testing.T) {
 		if verdictMark(all[name]) != want {
 			t.Errorf("%s: %q", name, verdictMark(all[name]))
 		}
-		if name != "alike" && len(variantSentence(all[name])) <= len(variantSentence(all["alike"])) {
-			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name]))
+		if name != "alike" && len(variantSentence(all[name], nil)) <= len(variantSentence(all["alike"], nil)) {
+			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name], nil))
 		}
 	}
 }

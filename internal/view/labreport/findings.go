@@ -136,7 +136,7 @@ func armFailures(r *lab.Record, arm string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s failed in %d of %s; the last time: %s", arm, failed,
-		format.Plural(int64(all), "trial"), format.Clip(last, 500))}
+		format.Plural(int64(all), "trial"), format.ClipText(last, 500))}
 }
 
 // gradeSection says what the trials are worth, and what failed.
@@ -172,7 +172,7 @@ func gradeSection(r *lab.Record) section {
 	out.sides, out.table = "rl", format.Table{{"trials", "doubt, as the first of them has it"}}
 	for _, kind := range order[:min(len(order), format.MostRows)] {
 		out.table = append(out.table, []string{format.Count(int64(counted[kind])),
-			format.Clip(format.PlainLine(example[kind]), 300)})
+			format.ClipText(format.PlainLine(example[kind]), 300)})
 	}
 	return out
 }
@@ -295,7 +295,8 @@ func methodSection(r *lab.Record) section {
 			"are the ratios that sign flips of whole rounds do not reject, all comparisons together " +
 			"(Westfall and Young 1993); those of the baseline with itself (A/A) are together by " +
 			"themselves. better, worse: the interval leaves out 1 and the ratio is at least the margin of " +
-			d.Margin.String() + ", or what the baseline differs from itself (A/A) if that is more. " +
+			d.Margin.String() + ", or the factor by which the baseline differs from itself (A/A) if that " +
+			"is more. " +
 			"the same: the interval lies within the margin. No trial is left out for its value.",
 		cpusText(r),
 		"Machine: " + report.Machine(r.Host) + ".",

@@ -65,10 +65,11 @@ func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	command := format.Clip(experimentCommand(r), mostReasonRunes)
 	for most := mostTableRows; ; most-- {
 		var head strings.Builder
-		fmt.Fprintf(&head, "**%s**\n\n", format.EscapeMarkdown(format.Clip(a.Sentence, mostGateRunes)))
+		fmt.Fprintf(&head, "**%s**\n\n",
+			format.EscapeMarkdown(format.ClipText(a.Sentence, mostGateRunes)))
 		left := writeVariants(&head, r, a, most)
-		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.Clip(
-			strings.Join(a.Conditions, "; "), mostGateRunes)), format.CodeSpan(command))
+		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.ClipText(
+			a.ConditionsText(), mostGateRunes)), format.CodeSpan(command))
 		if room := mostCharacters - len([]rune(head.String())); room >= leastFolded || most == 1 {
 			fmt.Fprint(d, head.String())
 			writeFolded(d, foldedParts(r, a, left, picture), room)
@@ -147,7 +148,7 @@ func foldedParts(r *lab.Record, a answer.Answer, left int, picture string) (part
 	}
 	if g := r.Gate; g != nil {
 		parts = append(parts, fmt.Sprintf("Gate: %s\n",
-			format.EscapeMarkdown(format.Clip(g.Explain(), mostGateRunes))))
+			format.EscapeMarkdown(format.ClipText(g.Explain(), mostGateRunes))))
 	}
 	if s := a.CautionList(answer.Limits{Cautions: mostNoted, More: showAll}); s != "" {
 		parts = append(parts, s)
@@ -207,9 +208,10 @@ func shortAnswer(r *lab.Record) answer.Answer {
 		if c.Kind == answer.Unloaded {
 			c.Reasons = nil // they are in a list of their own
 		}
-		c.Says, c.Scope = format.Clip(c.Says, mostReasonRunes), format.Clip(c.Scope, mostReasonRunes)
+		c.Says = format.ClipText(c.Says, mostReasonRunes)
+		c.Scope = format.ClipText(c.Scope, mostReasonRunes)
 		for at, reason := range c.Reasons {
-			c.Reasons[at] = format.Clip(reason, mostReasonRunes)
+			c.Reasons[at] = format.ClipText(reason, mostReasonRunes)
 		}
 	}
 	return a
@@ -228,9 +230,9 @@ func writeRefused(w io.Writer, a answer.Answer, most int) {
 				format.CodeSpan(showAll))
 			return
 		}
-		s := format.Clip(f.Why, mostReasonRunes)
+		s := format.ClipText(f.Why, mostReasonRunes)
 		if f.Remedy != "" {
-			s += "; " + format.Clip(f.Remedy, mostReasonRunes)
+			s += "; " + format.ClipText(f.Remedy, mostReasonRunes)
 		}
 		fmt.Fprintf(w, "- %s: %s\n", format.EscapeMarkdown(format.PlainLine(f.Variant)),
 			format.EscapeCell(s))
@@ -266,6 +268,6 @@ func writeOthers(d *format.Document, a answer.Answer) {
 		fmt.Fprintf(d, "and %s more: %s\n\n", format.Plural(int64(n), "row"), format.CodeSpan(showAll))
 	}
 	for _, text := range undecidedLines(a.Groups[1:]) {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.Clip(text, mostReasonRunes)))
+		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.ClipText(text, mostReasonRunes)))
 	}
 }

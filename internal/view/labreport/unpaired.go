@@ -176,8 +176,8 @@ func groupLegend(u *judge.Unpaired) (t format.Table) {
 		row := []string{letterOf(i), format.Clip(format.PlainLine(g.Name), widestName),
 			format.Plural(int64(runs), "run")}
 		if g.Record != nil {
-			row = append(row, "experiment "+format.PlainLine(g.Record.Name),
-				"dyno "+format.PlainLine(g.Record.Dyno))
+			row = append(row, fmt.Sprintf("experiment %s, dyno %s", format.PlainLine(g.Record.Name),
+				format.PlainLine(g.Record.Dyno)), labanswer.GroupLoad(g))
 		} else if rs := g.Results(); len(rs) > 0 {
 			row = append(row, report.MethodAndURL(rs[0]), report.ModelText(rs[0]))
 		}
@@ -203,7 +203,7 @@ func verdictsSection(u *judge.Unpaired) section {
 		text: correctionText(u.Verdicts)}
 	for _, c := range u.Labelled(u.Verdicts) {
 		if !c.Control {
-			out.text = append(out.text, variantSentence(c))
+			out.text = append(out.text, variantSentence(c, u.Verdicts))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),

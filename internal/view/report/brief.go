@@ -88,11 +88,7 @@ func atMost(n int, s format.Style) int {
 
 // firstLines are the first n lines of a text; the last of them ends in … if there are more.
 func firstLines(text string, width, n int) []string {
-	all := format.WrapLines(text, width)
-	if len(all) > n {
-		all[n-1] = strings.TrimSuffix(format.Clip(all[n-1], width-2), "…") + " …"
-		all = all[:n]
-	}
+	all := format.FirstLines(text, width, n)
 	if n > mostFactLines {
 		return all
 	}
@@ -102,8 +98,8 @@ func firstLines(text string, width, n int) []string {
 	return all
 }
 
-// loadText is the load as it was asked for.
-func loadText(r *result.Result) string {
+// LoadText is the load as it was asked for.
+func LoadText(r *result.Result) string {
 	connections := format.Plural(int64(r.Plan.Connections), "connection")
 	if r.Model != result.OpenLoop {
 		return "closed, " + connections + usersText(r)
@@ -137,7 +133,7 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 		all = append(all, briefFact{Fact{name, text}, c})
 	}
 	a := RunAnswer(r)
-	add("", "load", loadText(r)+spanText(r.Window))
+	add("", "load", LoadText(r)+spanText(r.Window))
 	if r.Answers() == 0 {
 		all = append(append(all, deadFacts(r, a, s)...), storedFact(r)...)
 		return all

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -10,9 +12,9 @@ import (
 var remedies = map[result.Cause]string{
 	result.NeverSent:    "lower -R, or give more -c",
 	result.ScenarioTime: "have it do less in a step, or add threads (-t) where there are CPUs",
-	result.SendLag:      "give it CPUs of its own, or lower -R",
+	result.SendLag:      "give it CPUs of its own" + orLower,
 	result.Unscheduled:  "when nothing else runs on its CPUs, or with CPUs of its own (--cpus)",
-	result.Spacing:      "give the generator CPUs of its own, or lower -R",
+	result.Spacing:      "give the generator CPUs of its own" + orLower,
 	result.Files:        "raise the limit (ulimit -n), or lower -c",
 	result.Dropped:      "raise its backlog and net.core.somaxconn, or give --connect-rate",
 	result.Unserved:     "see the errors, give --warmup or a longer -d, or lower -c",
@@ -20,6 +22,9 @@ var remedies = map[result.Cause]string{
 	result.ProbeLag:     "lower -t, or give more CPUs",
 	result.TooShort:     "give a longer -d or a larger -n",
 }
+
+// orLower is the part of a remedy that a load without a rate cannot have.
+const orLower = ", or lower -R"
 
 // Reasons are those of the generator's verdict on itself, with what can be done about each on the
 // command line. Results from before result.Doubt say that themselves.
@@ -44,6 +49,8 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return "give it more CPUs, or another machine"
 	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.Window.OutageS > 0:
 		return "" // no flag mends dyno, nor brings back a server that was gone
+	case r.Model != result.OpenLoop:
+		return strings.TrimSuffix(remedies[d.Cause], orLower)
 	}
 	return remedies[d.Cause]
 }

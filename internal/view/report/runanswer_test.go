@@ -79,7 +79,7 @@ func TestRunRemedyIsSaidOnce(t *testing.T) {
 	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"it sent late"}
 	r.Generator.Doubts = []result.Doubt{{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.Suspect}}
 	a := RunAnswer(r)
-	if a.Next.Says != "repeat it: give it CPUs of its own, or lower -R" || a.Cautions[0].Remedy != "" {
+	if a.Next.Says != "repeat it: give it CPUs of its own" || a.Cautions[0].Remedy != "" {
 		t.Errorf("%q; %+v", a.Next.Says, a.Cautions[0])
 	}
 	if !strings.HasSuffix(a.Sentence, "the generator was delayed, so latency may be too high") {

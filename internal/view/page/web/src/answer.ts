@@ -50,6 +50,7 @@ export interface Answer {
   groups?: Group[];
   not_loaded?: Finding[];
   cautions?: Caution[];
+  load?: string;
   conditions?: string[];
   next: { says: string; command?: string };
 }

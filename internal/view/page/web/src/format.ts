@@ -137,6 +137,14 @@ export function percentage(share: number, n: number): string {
 /** inPercent is a share as a percentage, three digits of it. */
 export const inPercent = (share: number): string => percentage(share, 3);
 
+/** bothWays is a difference that is a share upwards, and the same factor downwards: "−33 to +49 %" of 0.49. */
+export function bothWays(share: number): string {
+  const [up, down] = [percentage(share, 2), percentage(share / (1 + share), 2)];
+  if (!(share >= 1e-7)) return up;
+  if (share >= 10) return "a factor of more than ten";
+  return up === down ? "±" + up : "−" + down.replace(/ %$/, "") + " to +" + up;
+}
+
 /** byPercent is a difference of so many percent, with its sign. */
 export function byPercent(f: number): string {
   const s = percentage(f / 100, 2);

@@ -102,8 +102,9 @@ export function copyable(text: string): HTMLElement {
 
 function wordOf(word: string): string | HTMLElement {
   const path = word.length > longestPath ? /^('?)[~/].*(\/[^/]+\/?)$/.exec(word) : null;
-  if (path) return h("span", { class: "nowrap", title: word }, path[1] + "…" + path[2]);
-  return word === " " || word.length > longestWord ? word : h("span", { class: "nowrap" }, word);
+  const shown = path ? path[1] + "…" + path[2] : word;
+  if (word === " " || (!path && word.length > longestWord)) return word;
+  return h("span", { class: shown.length > longestWord ? null : "nowrap", title: path ? word : null }, shown);
 }
 
 /** copyButton copies a text. */

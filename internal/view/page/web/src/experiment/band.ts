@@ -30,7 +30,7 @@ export function band(p: Payload, again: () => void): HTMLElement | null {
   const e = h(
     "details",
     { id: "band", class: "more", open: leftOut("variants").size + leftOut("levels").size > 0 || !!before?.hasAttribute("open") },
-    h("summary", {}, `Choose what is shown: ${note("variants", variants.length, controls)}${controls.size > 0 ? ", the baseline against itself (A/A)," : ""} and ${note("levels", levels.length)}`),
+    h("summary", {}, `Choose what is shown: ${note("variants", variants.length, controls)}${[...controls].some((i) => !leftOut("variants").has(i)) ? ", the baseline against itself (A/A)," : ""} and ${note("levels", levels.length)}`),
     part("variants", variants, (name) => name),
     part("levels", levels, (name) => loadOf(p, name)),
   );

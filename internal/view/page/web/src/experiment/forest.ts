@@ -3,7 +3,7 @@
 
 import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
-import { factorIn, inPercent, holdsAt95 } from "../format";
+import { bothWays, factorIn, inPercent, holdsAt95 } from "../format";
 import { Cell, cell } from "../table";
 import { clip, Comparison, halo, loadOf, Payload, ratioTicks, slug } from "./data";
 import { levelsShown, isShown } from "./shown";
@@ -71,7 +71,7 @@ function forestTable(here: { c: Comparison; i: number }[]) {
       cell(`record.verdicts.${i}.high`, c.high, factor),
       cell(`record.verdicts.${i}.alone.low`, c.alone?.low, single),
       cell(`record.verdicts.${i}.alone.high`, c.alone?.high, single),
-      cell(`record.verdicts.${i}.floor`, c.floor, inPercent),
+      cell(`record.verdicts.${i}.floor`, c.floor, bothWays),
       c.verdict,
       cell(`record.verdicts.${i}.trials`, c.trials, String),
     ];

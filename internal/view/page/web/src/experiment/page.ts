@@ -27,7 +27,7 @@ import { comings, warmups } from "./warmup";
 
 /** show fills the document, and again when the reader leaves out variants or levels. */
 export function show(p: Payload): void {
-  const subtitle = `${p.words.scope}; ${time(p.record.started)}, dyno ${p.record.dyno}`;
+  const subtitle = [p.answer.load, `${p.words.scope}; ${time(p.record.started)}, dyno ${p.record.dyno}`].filter((s) => s).join(" · ");
   const views = (all: Node[]) => (all.length > 0 ? [h("div", { class: "views" }, ...all)] : []);
   const left = p.panels.left_out
     ? h("p", { class: "caption" }, `There was no room for the readings of ${p.panels.left_out} of the last trials.`)

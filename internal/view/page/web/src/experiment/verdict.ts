@@ -2,7 +2,7 @@
 // grades of the trials.
 
 import { h } from "../dom";
-import { count, duration, factorIn, inPercent, holdsAt95 } from "../format";
+import { bothWays, count, duration, factorIn, holdsAt95 } from "../format";
 import { banner, list } from "../layout";
 import { Cell, cell, number, table } from "../table";
 import { Payload } from "./data";
@@ -39,6 +39,7 @@ function tiles(p: Payload): HTMLElement {
   const trials = p.record.trials ?? [];
   const tile = (name: string, ...value: (Node | string)[]) =>
     h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, ...value));
+  const wide = (name: string, value: Node) => h("div", { class: "tile wide" }, h("dt", {}, name), h("dd", {}, value));
   const grade = (g: string) => trials.filter((t) => t.grade === g).length;
   const rounds = new Set(trials.map((t) => t.round)).size;
   return h(
@@ -58,9 +59,9 @@ function tiles(p: Payload): HTMLElement {
       ]),
     ),
     ...(p.floors ?? []).slice(0, 4).map((f, i) =>
-      tile(
+      wide(
         `A/A floor, ${f.metric}`,
-        number(`floors.${i}.share`, f.share, inPercent),
+        number(`floors.${i}.share`, f.share, bothWays),
       ),
     ),
   );
