@@ -95,7 +95,7 @@ capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult 
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: /
 view/answer: view/format /
-view/labanswer: lab lab/experiment lab/judge result stats view/answer view/format view/report /
+view/labanswer: lab lab/experiment lab/judge redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan /
 view/report: capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /

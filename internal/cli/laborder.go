@@ -23,11 +23,12 @@ import (
 
 // An order is an experiment that a dashboard wants a dyno process to run.
 type order struct {
-	Shipped string `json:"shipped,omitempty"` // its name, or else File
-	File    string `json:"file,omitempty"`
-	Quick   bool   `json:"quick,omitempty"`
-	Dir     string `json:"dir"`              // for its folder
-	Resume  bool   `json:"resume,omitempty"` // what Dir has is to go on; nothing else is given
+	Shipped string   `json:"shipped,omitempty"` // its name, or else File
+	File    string   `json:"file,omitempty"`
+	Versus  []string `json:"versus,omitempty"` // in the place of both: the words of a dyno vs
+	Quick   bool     `json:"quick,omitempty"`
+	Dir     string   `json:"dir"`              // for its folder
+	Resume  bool     `json:"resume,omitempty"` // what Dir has is to go on; nothing else is given
 }
 
 // readOrdered reads the experiment of the order.
@@ -176,6 +177,9 @@ func conductExperiment(s streams, args []string) int {
 		io.Copy(io.Discard, s.in)
 		stop()
 	}()
+	if len(o.Versus) > 0 {
+		return s.conductVersus(ctx, o)
+	}
 	if o.Resume {
 		f := labFlags{resume: o.Dir}
 		e, faults := f.readExperiment(parsed{}, s.writeRemark)

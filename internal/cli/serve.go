@@ -25,7 +25,8 @@ const serveNotes = `DIR is the folder of an experiment that runs or has run; tho
 there anyway. The URL has a token, which lets one in: who has it can start loads.
 Whatever the form says, loads go to this machine only, unless --allow-target
 allows more; dyno run has no such limit. Of experiments it begins those that ship
-with dyno, and the files of --experiments. docs/serve.md has the rest.
+with dyno, the files of --experiments, and comparisons of servers that are
+running, as dyno vs URL URL does. docs/serve.md has the rest.
 `
 
 var serveExamples = []string{
@@ -88,7 +89,7 @@ func serveDashboard(s streams, args []string) int {
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
 		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home),
-		Resume: newResumer(exe)})
+		Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
 	if err != nil {
 		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}

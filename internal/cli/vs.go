@@ -67,7 +67,7 @@ func compareServers(s streams, args []string) int {
 		return s.refuseFlags("vs", faults)
 	}
 	for {
-		code, again := s.runVersus(f)
+		code, again := s.runVersus(context.Background(), f)
 		if !again {
 			return code
 		}
@@ -77,9 +77,9 @@ func compareServers(s streams, args []string) int {
 // errUnfit ends an experiment in which a server cannot be compared.
 var errUnfit = errors.New("a server cannot be compared")
 
-// runVersus composes the experiment and runs it. It is to be run again if the user allows that
-// answers differ.
-func (s streams) runVersus(f *vsFlags) (code int, again bool) {
+// runVersus composes the experiment and runs it until ctx ends. It is to be run again if the user
+// allows that answers differ.
+func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again bool) {
 	e, err := f.compose(s.writeRemark)
 	if err != nil {
 		return s.refuseFlags("vs", joinedErrors(err)), false
@@ -92,7 +92,7 @@ func (s streams) runVersus(f *vsFlags) (code int, again bool) {
 		return s.failWith(exitUsage, err), false
 	}
 	e.Here, e.File = lf.output, filepath.Join(lf.output, vsFile)
-	whole, lose := context.WithCancelCause(context.Background())
+	whole, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	l, stop, err := lf.newLab(e, lose)
 	if err = errors.Join(err, widenPath()); err != nil {
@@ -110,7 +110,7 @@ func (s streams) runVersus(f *vsFlags) (code int, again bool) {
 		s.writeLine("dyno: --max-time %v: six rounds are the fewest for a verdict, and take longer",
 			c.Limits.Total)
 	}
-	ctx, end := interruptedBy(whole)
+	running, end := interruptedBy(whole)
 	defer end()
 	progress := newVsProgress(s, l, f.verbose)
 	l.Tell = func(ev labrun.Event) {
@@ -120,7 +120,7 @@ func (s streams) runVersus(f *vsFlags) (code int, again bool) {
 		}
 		progress.showEvent(ev)
 	}
-	r, err := l.Run(ctx)
+	r, err := l.Run(running)
 	switch {
 	case r == nil && errors.Is(err, labrun.ErrNothingLeft):
 		return s.failWith(exitUnreachable, err), false

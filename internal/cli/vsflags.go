@@ -240,7 +240,8 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 // takeHurlFile takes the first Hurl file from the words; "" if there is none.
 func (f *vsFlags) takeHurlFile(p *parsed) (name string) {
 	i := slices.IndexFunc(p.words, func(w string) bool {
-		return strings.EqualFold(filepath.Ext(w), hurlEnding) && !strings.ContainsAny(w, " \t")
+		return strings.EqualFold(filepath.Ext(w), hurlEnding) && !strings.ContainsAny(w, " \t") &&
+			!versus.IsURL(w)
 	})
 	if i >= 0 {
 		name, p.words = p.words[i], slices.Delete(slices.Clone(p.words), i, i+1)

@@ -190,23 +190,44 @@ func (g Group) timeSpan() (first, last time.Time) {
 // cautionOfTooFew finds samples with so few runs that even completely separate values could not
 // differ significantly. Holm's correction multiplies the smallest p by the number of comparisons.
 func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
-	compared, least := 0, 1.0
+	compared, least := u.leastSignificance()
+	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
+		return
+	}
+	enough := enoughFor(compared)
+	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
+		"least %.3f, so that nothing can be significant; it takes %d runs of each",
+		compared, min(least*float64(compared), 1), enough)
+}
+
+// leastSignificance is how many comparisons are judged together, and the smallest p-value that one
+// of them can have.
+func (u *Unpaired) leastSignificance() (compared int, least float64) {
+	least = 1
 	for _, c := range u.Verdicts {
 		if !c.Control {
 			compared++
 			least = min(least, leastPValue(c.Against, c.Trials))
 		}
 	}
-	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
-		return
-	}
+	return compared, least
+}
+
+// EnoughRuns is how many runs of each it takes so that all that is compared can have an interval
+// and a significant difference.
+func (u *Unpaired) EnoughRuns() int {
+	compared, _ := u.leastSignificance()
+	return max(MinRounds, enoughFor(compared))
+}
+
+// enoughFor is how many runs of each it takes so that one of so many comparisons can be
+// significant.
+func enoughFor(compared int) int {
 	enough := 1
 	for leastPValue(enough, enough)*float64(compared) > significance {
 		enough++
 	}
-	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
-		"least %.3f, so that nothing can be significant; it takes %d runs of each",
-		compared, min(least*float64(compared), 1), enough)
+	return enough
 }
 
 // leastPValue is the p-value of m and n values that are completely separate.

@@ -42,17 +42,17 @@ func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	return a
 }
 
-// recordOf is a comparison as the findings of an experiment, with letters for names.
+// recordOf is a comparison as the findings of an experiment, with the names of groups.
 func recordOf(u *judge.Unpaired) *lab.Record {
-	r := new(lab.Record)
-	r.Verdicts = u.Labelled(u.Verdicts)
+	r, names := new(lab.Record), groupNames(u)
+	r.Verdicts = names.labelled(u, u.Verdicts)
 	r.Cells = slices.Clone(u.Cells)
 	for i, c := range r.Cells {
-		r.Cells[i].Arm = u.Label(c.Arm)
+		r.Cells[i].Arm = names.of(u.Label(c.Arm))
 	}
 	if u.Gate != nil {
 		gate := *u.Gate
-		gate.Missed = u.Labelled(gate.Missed)
+		gate.Missed = names.labelled(u, gate.Missed)
 		r.Gate = &gate
 	}
 	return r
@@ -66,16 +66,16 @@ const comparedRemedy = "compare CPU per request (--watch), or give the generator
 // mostMeasures is how many measures the sentence about single runs names.
 const mostMeasures = 3
 
-// singleSentence sets single runs beside each other. It calls none of them better.
+// singleSentence sets single runs beside each other: in what each did better than the first, and in
+// what worse. That is what was measured, and no verdict.
 func singleSentence(r *lab.Record) string {
 	var variants []string
-	changes := map[string][]string{}
+	of := map[string][]lab.Comparison{}
 	for _, c := range r.Verdicts {
 		name := format.PlainLine(c.Variant)
 		variants = appendOnce(variants, name)
-		if len(changes[name]) < mostMeasures {
-			changes[name] = append(changes[name], MeasureName(c.Metric)+" "+
-				format.Change(c.Ratio, 1, 1))
+		if len(of[name]) < mostMeasures {
+			of[name] = append(of[name], c)
 		}
 	}
 	if len(variants) == 0 {
@@ -83,13 +83,39 @@ func singleSentence(r *lab.Record) string {
 	}
 	var parts []string
 	for _, name := range variants[:min(len(variants), mostNamed)] {
-		parts = append(parts, name+" against A: "+strings.Join(changes[name], ", "))
+		parts = append(parts, name+" "+sideClause(of[name]))
 	}
 	s := strings.Join(parts, "; ")
 	if n := len(variants) - mostNamed; n > 0 {
 		s += fmt.Sprintf("; and %d more", n)
 	}
 	return s + "; one run each does not show whether that is more than chance"
+}
+
+// sideClause is how a run did beside the first: "was worse than A in throughput (−57 %)".
+func sideClause(all []lab.Comparison) string {
+	sides := map[string][]string{}
+	for _, c := range all {
+		side := "like"
+		if c.Ratio != 1 && (c.Ratio > 1) == (c.Better > 0) {
+			side = "better than"
+		} else if c.Ratio != 1 {
+			side = "worse than"
+		}
+		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric),
+			format.Change(c.Ratio, 1, 1)))
+	}
+	var parts []string
+	for _, side := range []string{"better than", "worse than", "like"} {
+		if measures := sides[side]; len(measures) > 0 {
+			to := " " + format.PlainLine(all[0].Baseline)
+			if len(parts) > 0 {
+				to = " it"
+			}
+			parts = append(parts, side+to+" in "+fewNames(measures))
+		}
+	}
+	return "was " + strings.Join(parts, ", and ")
 }
 
 // comparedCautions are those of the comparisons and of the runs.
@@ -109,8 +135,9 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 	}
 	if u.IsSingle() {
 		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Doubt,
-			Says:   "One run each: the same run, repeated, may differ as much",
-			Remedy: "repeat each, in turns, and compare lists of results"})
+			Says: "One run each: the same run, repeated, may differ as much",
+			Remedy: "repeat each, in turns, and compare all runs: dyno compare A1,A2 B1,B2, and in " +
+				"the dashboard tick them all, which takes those of one URL and load together"})
 		for i, g := range u.Groups {
 			all = append(all, runDoubts(judge.Letter(i), g.Results())...)
 		}
@@ -239,22 +266,25 @@ func GroupLoad(g judge.Group) string {
 
 // comparedStep is one concrete step after a comparison.
 func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
-	const inTurns = "dyno lab init"
-	more, of := roundsNeeded(u.Labelled(u.Verdicts), a.Groups)
+	inTurns, writes := vsCommand(u), ""
+	if inTurns == "" {
+		inTurns, writes = "dyno lab init", ": this writes its file"
+	}
+	more, of := roundsNeeded(groupNames(u).labelled(u, u.Verdicts), a.Groups)
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
 	switch {
 	case u.IsSingle():
-		return step("repeat them in turns, as an experiment does: this writes its file", inTurns)
+		return step("repeat them in turns, as an experiment does"+writes, inTurns)
 	case a.Has(answer.AtLimit):
 		return step("the generator is the limit, and more runs will not help: "+comparedRemedy, "")
 	case a.Has(answer.FewRounds):
-		return step(fmt.Sprintf("repeat each, to %d runs at least, in turns", judge.MinRounds), inTurns)
+		return step(lackingRuns(u)+", or repeat them in turns as an experiment does"+writes, inTurns)
 	case more > 0 && !decided:
 		return step(fmt.Sprintf("about %s more of each would decide %s, if this estimate holds",
 			format.Plural(int64(more), "run"), of), "")
 	case len(textsWith(u.Cautions, "in turns")) > 0:
 		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
-			"not look like a difference: this writes its file", inTurns)
+			"not look like a difference"+writes, inTurns)
 	case more > 0:
 		return step(fmt.Sprintf("about %s more of each would decide %s too, if this estimate holds",
 			format.Plural(int64(more), "run"), of), "")

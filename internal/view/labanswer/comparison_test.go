@@ -1,10 +1,12 @@
 package labanswer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
@@ -48,8 +50,8 @@ func TestComparisons(t *testing.T) {
 		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "B answers 10.0 % fewer",
 			"nothing more is needed", answer.Doubt, answer.Conditions},
 		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether B differs from A in throughput: " +
-			"−10 %, too few runs for an interval", "to 6 runs at least", answer.Doubt, answer.FewRounds},
-		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "B against A: throughput −50 %, p50 latency +100 %, p99 latency +100 %; " +
+			"−10 %, too few runs for an interval", "a verdict takes 6 runs of each, in turns: 4 more runs of A and 4 more runs of B", answer.Doubt, answer.FewRounds},
+		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "B was worse than A in throughput (−50 %), p50 latency (+100 %) and p99 latency (+100 %); " +
 			"one run each does not show whether that is more than chance", "in turns", answer.Doubt, answer.OneRun},
 		"at the limit": {runs(0, 6, 200_000), bound, nil, "The servers cannot be told apart in throughput, p50 latency and p99 latency: " +
 			"the generator was the limit", "more runs will not help", answer.Doubt, answer.AtLimit},
@@ -81,6 +83,50 @@ func TestComparisons(t *testing.T) {
 					t.Errorf("%s: %+v", name, f)
 				}
 			}
+		}
+	}
+}
+
+// onServer are results of a server at a port, with what else of the plan a test sets.
+func onServer(port uint16, rs []*result.Result, set func(*loadplan.Plan)) judge.Group {
+	for _, r := range rs {
+		r.Plan.Target.URL = fmt.Sprintf("http://127.0.0.1:%d/a?b=c", port)
+		r.Plan.Target.Host, r.Plan.Target.Port = "127.0.0.1", port
+		set(&r.Plan)
+	}
+	return judge.GroupResults(fmt.Sprint(port), rs)
+}
+
+// Servers have their names where they differ, and dyno vs repeats what differs in nothing else.
+func TestComparedServers(t *testing.T) {
+	same := func(*loadplan.Plan) {}
+	for name, c := range map[string]struct {
+		ports      [2]uint16
+		set        func(*loadplan.Plan) // of the second
+		n          int
+		rates      [2]float64
+		says, next string
+	}{
+		"single": {[2]uint16{8080, 8081}, same, 1, [2]float64{100_000, 200_000}, "127.0.0.1:8081 (B) was better than 127.0.0.1:8080 (A) in " +
+			"throughput (+100 %), p50 latency (−50 %) and p99 latency (−50 %)", "dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
+		"few": {[2]uint16{8080, 8081}, same, 2, [2]float64{200_000, 100_000}, "whether 127.0.0.1:8081 (B) differs from 127.0.0.1:8080 (A)",
+			"dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
+		"enough":        {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers 50.0 % fewer requests/s than 127.0.0.1:8080 (A)", ""},
+		"one server":    {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "B was worse than A in ", "dyno lab init"},
+		"other load":    {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.Connections++ }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
+		"no flag of vs": {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.ConnectRate = 5 }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
+	} {
+		a, b := onServer(c.ports[0], runs(0, c.n, c.rates[0]), same), onServer(c.ports[1], runs(1, c.n, c.rates[1]), c.set)
+		if name == "one server" {
+			b.Name, b.Samples[0].Name = "other", "other"
+		}
+		u, err := judge.CompareGroups([]judge.Group{a, b}, nil, 0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := OfComparison(u, nil)
+		if !strings.Contains(got.Sentence, c.says) || !strings.HasPrefix(got.Next.Command, c.next) {
+			t.Errorf("%s: %q, next %q", name, got.Sentence, got.Next.Command)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func comparedMeasures() []measure {
 	}
 	all = append(all, scenarioMeasures()...)
 	return append(all,
-		always("CPU/request", format.Micros, func(r *result.Result) (float64, bool) {
+		always("generator CPU/request", format.Micros, func(r *result.Result) (float64, bool) {
 			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
 		}),
 		always("errors", format.Exact3, func(r *result.Result) (float64, bool) {
@@ -154,7 +154,7 @@ func sideBySide(rs []*result.Result) format.Table {
 		head, verdicts = append(head, letterOf(i)), append(verdicts,
 			format.PlainLine(r.Generator.Verdict))
 		if i > 0 {
-			head, verdicts = append(head, letterOf(i)+"/A"), append(verdicts, "")
+			head, verdicts = append(head, letterOf(i)+" against A"), append(verdicts, "")
 		}
 	}
 	t := format.Table{head}
@@ -172,7 +172,7 @@ func sideBySide(rs []*result.Result) format.Table {
 				cell = m.show(value)
 			}
 			if ok && known && base > 0 {
-				ratio = "×" + format.RatioAlone(value/base)
+				ratio = format.Change(value/base, 1, 1)
 			}
 			row = append(row, cell)
 			if i > 0 {

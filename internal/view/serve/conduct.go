@@ -8,11 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 )
 
 // An Offer is an experiment that the page may begin. An experiment is commands that are run,
-// so a browser says which one, and whether quickly, and nothing else of it: no path, no text.
+// so a browser says which one, and whether quickly, and nothing else of it: no path, no text. What
+// runs no commands is in versus.go.
 type Offer struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`               // where it is, in words
@@ -26,6 +28,8 @@ type Conducting struct {
 	Name string
 	Dir  string                      // its folder, which is not there yet
 	Run  func(context.Context) error // until its end; the error is what it ended with, if badly
+
+	Targets []loadplan.Target // servers that a browser named, which are judged before it begins
 }
 
 // A begunLab experiment is one that this dashboard began.
@@ -56,7 +60,7 @@ func (s *Server) serveOffers(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, all)
 }
 
-// An labRequest is what a browser says of an experiment that it wants begun.
+// A labRequest is what a browser says of an experiment that it wants begun.
 type labRequest struct {
 	Experiment string `json:"experiment"` // the ID of an Offer
 	Quick      bool   `json:"quick"`
@@ -84,6 +88,11 @@ func (s *Server) beginLab(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusUnprocessableEntity, formFaults{faultsOf(faults, nil)})
 		return
 	}
+	s.answerBegun(w, r, next)
+}
+
+// answerBegun begins an experiment, and answers with its ID when it can be watched.
+func (s *Server) answerBegun(w http.ResponseWriter, r *http.Request, next Conducting) {
 	begun, err := s.startConducted(next)
 	if err != nil {
 		answerError(w, http.StatusConflict, err.Error())

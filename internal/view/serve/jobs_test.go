@@ -3,6 +3,7 @@ package serve_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,7 @@ func storeRun(t *testing.T, home string, minute int, port uint16, latency time.D
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: fmt.Sprintf("http://127.0.0.1:%d/", port), Host: "127.0.0.1", Port: port}
 	p.Requests = []loadplan.Request{{Weight: 1}}
+	p.Requests[0].Method, p.Requests[0].Path = "GET", "/"
 	c := metric.NewCounters()
 	p.Connections, p.Threads = 2, 1
 	n := int64(2 * 10 * time.Second / latency) // each connection always has a request in flight
@@ -290,12 +292,50 @@ func TestJobCompareTwo(t *testing.T) {
 	}
 	press(tab, "#compare")
 	tab.AwaitNavigation(`document.querySelector("#answer .sentence") !== null`)
-	if text := tab.ElementText("#answer"); !strings.Contains(text, "B against A") || !strings.Contains(text, "One run each") ||
+	if text := tab.ElementText("#answer"); !strings.Contains(text, "B was worse than A in throughput (−50 %)") || !strings.Contains(text, "One run each") ||
 		!strings.Contains(text, "Next") {
 		t.Errorf("the comparison begins with %q", text)
 	}
 	if command := tab.ElementText("main > div > .command pre"); command != "dyno compare "+a+" "+b {
 		t.Errorf("the command is %q", command)
+	}
+}
+
+// What a comparison of single runs advises can be followed: results of one URL and load, ticked in any
+// number, count together, and the page says how many more it takes. The two servers can be repeated in
+// turns from there.
+func TestJobCompareRepeatedRuns(t *testing.T) {
+	home, ids := t.TempDir(), map[uint16][]string{}
+	for i := range 6 {
+		for port, latency := range map[uint16]time.Duration{8080: time.Millisecond, 8081: 2 * time.Millisecond} {
+			id := storeRun(t, home, 2*i+int(port-8080), port, latency+time.Duration(i)*time.Microsecond, 0.2)
+			ids[port] = append(ids[port], id)
+		}
+	}
+	tab := openHome(t, home, `document.querySelectorAll("#results .card").length === 12`)
+	compare := func(n int) string {
+		t.Helper()
+		query := url.Values{"id": append(append([]string{}, ids[8080][:n]...), ids[8081][:n]...)}
+		tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/compare?" + query.Encode())
+		tab.AwaitNavigation(`document.querySelector("#answer .sentence") !== null`)
+		want := "dyno compare " + strings.Join(ids[8080][:n], ",") + " " + strings.Join(ids[8081][:n], ",")
+		if command := tab.ElementText("main > div > .command pre"); command != want {
+			t.Errorf("the command is %q, want %q", command, want)
+		}
+		return tab.ElementText("#answer")
+	}
+	if text := compare(2); !strings.Contains(text, "4 more runs of A and 4 more runs of B") || !strings.Contains(text, "dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 2") {
+		t.Errorf("of two runs each: %q", text)
+	}
+	if text := compare(6); !strings.Contains(text, "127.0.0.1:8081 (B) answers 49.9 % fewer requests/s than 127.0.0.1:8080 (A)") ||
+		!strings.Contains(text, "95 % interval") {
+		t.Errorf("of six runs each: %q", text)
+	}
+	follow(tab, "#repeat")
+	tab.AwaitNavigation(`document.querySelector("#vs") !== null`)
+	if got := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#vs input")].map((e) => e.value)`); strings.Join(got, " ") !=
+		"http://127.0.0.1:8080/ http://127.0.0.1:8081/ 2     1" {
+		t.Errorf("the form has %q", got)
 	}
 }
 
@@ -349,6 +389,33 @@ func TestJobBeginAnExperiment(t *testing.T) {
 	other.AwaitNavigation(`document.querySelector("#labs .said > .mark") !== null`)
 	if said := other.ElementText("#labs .said"); said == "" {
 		t.Error("the list does not say what was found")
+	}
+}
+
+// Job 4, of one's own servers: two that run are compared in turns, from their URLs, as dyno vs does.
+func TestJobCompareMyServers(t *testing.T) {
+	one, other, home := target(t), target(t), t.TempDir()
+	tab := openHome(t, home, `document.querySelector("#results .begin") !== null`)
+	query := url.Values{"url": {one, "http://192.0.2.1/"}, "connections": {"2"}, "rounds": {"6"}, "max-time": {"10s"}}
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/lab?" + query.Encode())
+	tab.AwaitNavigation(`document.querySelector("#vs") !== null && !document.body.textContent.includes("Looking")`)
+	if command := tab.ElementText("#vs .command pre"); command != "dyno vs "+one+" http://192.0.2.1/ --connections 2 --max-time 10s --rounds 6" {
+		t.Errorf("the command is %q", command)
+	}
+	press(tab, "#vs button[type=submit]")
+	tab.WaitUntil(`document.querySelector("#vs .banner, #vs [aria-live] > *") !== null`)
+	if said := tab.ElementText("#vs"); !strings.Contains(said, "--allow-target") {
+		t.Errorf("of a server elsewhere it says %q", said)
+	}
+	tab.Complaints() // the browser notes each answer that is no success
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(document.querySelector("#versus-url2").value = %q, true)`, other))
+	press(tab, "#vs button[type=submit]")
+	tab.AwaitNavigation(`document.querySelector("[data-state=complete]") !== null && document.querySelector("#answer .sentence") !== null`)
+	if n := pagetest.Evaluate[int](tab, `Number(document.querySelector("[data-key=done]").dataset.value)`); n < 18 { // more if some are repeated
+		t.Errorf("%d trials were done", n)
+	}
+	if said := tab.ElementText("#state"); strings.Contains(said, "exit status") {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -76,7 +76,19 @@ const lookupTime = 5 * time.Second
 // so that the load goes to the addresses that were judged, whatever the name means a
 // moment later.
 func (p Policy) checkPlan(ctx context.Context, plan *loadplan.Plan) error {
-	t := plan.Target
+	found, err := p.checkTarget(ctx, plan.Target)
+	if err != nil {
+		return err
+	}
+	if _, err := netip.ParseAddr(plan.Target.Host); err != nil {
+		plan.Addresses = found
+	}
+	return nil
+}
+
+// checkTarget is what a target's host was looked up to be, or why it may not be loaded. A socket
+// has no addresses.
+func (p Policy) checkTarget(ctx context.Context, t loadplan.Target) ([]netip.Addr, error) {
 	refusal := func(what string) error {
 		return loadplan.Flaw{Setting: "URL",
 			Problem: fmt.Sprintf("%s is not among what this dashboard may "+
@@ -84,26 +96,24 @@ func (p Policy) checkPlan(ctx context.Context, plan *loadplan.Plan) error {
 	}
 	if t.Unix != "" {
 		if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.socket, t.Unix) }) {
-			return refusal("the socket " + t.Unix)
+			return nil, refusal("the socket " + t.Unix)
 		}
-		return nil
+		return nil, nil
 	}
 	found, err := resolveHost(ctx, t.Host)
 	if err != nil {
-		return loadplan.Flaw{Setting: "URL", Problem: fmt.Sprintf("looking up %q: %v", t.Host, err)}
+		return nil, loadplan.Flaw{Setting: "URL",
+			Problem: fmt.Sprintf("looking up %q: %v", t.Host, err)}
 	}
 	name := strings.TrimSuffix(strings.ToLower(t.Host), ".")
 	if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.host, name) }) {
 		for _, address := range found {
 			if !p.allowsAddress(address) {
-				return refusal(resolvedText(t.Host, address))
+				return nil, refusal(resolvedText(t.Host, address))
 			}
 		}
 	}
-	if _, err := netip.ParseAddr(t.Host); err != nil {
-		plan.Addresses = found
-	}
-	return nil
+	return found, nil
 }
 
 // resolvedText is a host and what it was looked up to be.

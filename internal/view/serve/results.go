@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 	"dyno/internal/view/historytext"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
@@ -199,20 +201,22 @@ func (s *Server) serveResultReport(w http.ResponseWriter, r *http.Request) {
 // compare.
 const leastMargin = 0.02
 
-// serveComparison compares two results, or more: all with the first.
+// serveComparison compares two results, or more: all with the first. Results of the same URL and
+// the same load are repeated runs of one thing, if there are others to compare them with.
 func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
-	var groups []judge.Group
+	var rs []*result.Result
 	for _, id := range r.URL.Query()["id"] {
 		found := s.findResult(w, id)
 		if found == nil {
 			return
 		}
-		groups = append(groups, judge.GroupResults(id, []*result.Result{found}))
+		rs = append(rs, found)
 	}
-	if len(groups) < 2 {
+	if len(rs) < 2 {
 		answerError(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
 		return
 	}
+	groups := pooled(rs)
 	u, err := judge.CompareGroups(groups, nil, leastMargin)
 	if err != nil {
 		answerError(w, http.StatusUnprocessableEntity, err.Error())
@@ -224,8 +228,56 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	command := "dyno compare " + strings.Join(r.URL.Query()["id"], " ")
-	answerJSON(w, http.StatusOK, compared{withSummary(a, command), command, parts})
+	command := "dyno compare"
+	for _, g := range groups {
+		command += " " + g.Name
+	}
+	answerJSON(w, http.StatusOK,
+		compared{withSummary(a, command), command, parts, repeatPath(u)})
+}
+
+// pooled are results in groups, each of one URL and load on one machine, in the order in which they
+// come first. If all are of one, each is a group: then what changed between them is the question.
+func pooled(rs []*result.Result) (groups []judge.Group) {
+	type load struct{ plan, machine string }
+	var order []load
+	of, alone := map[load][]*result.Result{}, map[load][]string{}
+	for _, r := range rs {
+		at := load{store.PlanOf(r.Plan), store.MachineOf(r.Host)}
+		if of[at] == nil {
+			order = append(order, at)
+		}
+		of[at], alone[at] = append(of[at], r), append(alone[at], r.ID)
+	}
+	if len(order) > 1 {
+		for _, at := range order {
+			groups = append(groups, judge.GroupResults(strings.Join(alone[at], ","), of[at]))
+		}
+		return groups
+	}
+	for _, r := range rs {
+		groups = append(groups, judge.GroupResults(r.ID, []*result.Result{r}))
+	}
+	return groups
+}
+
+// repeatPath is the page that has the form of an experiment filled in, which repeats two servers in
+// turns; "" if the form does not have what their load takes.
+func repeatPath(u *judge.Unpaired) string {
+	urls, flags, ok := labanswer.InTurns(u)
+	if !ok || len(urls) != 2 {
+		return ""
+	}
+	form := url.Values{"url": urls}
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(flag, " ")
+		field := map[string]string{"-c": "connections", "-R": "rate", "-t": "threads"}[name]
+		if field == "" {
+			return ""
+		}
+		form.Set(field, value)
+	}
+	return "/lab?" + form.Encode()
 }
 
 // A compared is a comparison as a browser shows it.
@@ -233,4 +285,5 @@ type compared struct {
 	Answer  answered         `json:"answer"`
 	Command string           `json:"command"` // that compares them too
 	Parts   []labreport.Part `json:"parts"`
+	Repeat  string           `json:"repeat,omitempty"` // the page that repeats them in turns
 }

@@ -17,6 +17,7 @@
 //	      policy       policy.go    where a form may send a load
 //	    labs           labs.go      folders of experiments, polled once a second
 //	      conduct      conduct.go   the experiment that runs: which may, begin, stop, resume
+//	      versus       versus.go    one of servers that run, which a form names by URL
 //	    events         journal.go   events that browsers follow, and resume
 //
 // A load runs in another process, so that the browser takes no CPU from the threads that
@@ -57,6 +58,7 @@ type Config struct {
 
 	Offers  func() []Offer                                    // experiments that the page may begin
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
+	Versus  func(Form) (Conducting, []error)                  // of servers that run; nil: likewise
 	Resume  func(dir string) Conducting                       // one in Home; nil: none may go on
 }
 
@@ -167,6 +169,7 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/experiments", s.serveOffers)
 	m.HandleFunc("GET /api/labs", s.serveLabs)
 	m.HandleFunc("POST /api/labs", s.beginLab)
+	m.HandleFunc("POST /api/versus", s.beginVersus)
 	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
 	m.HandleFunc("POST /api/labs/{id}/resume", s.resumeLab)
 	m.HandleFunc("GET /api/labs/{id}/answer", s.serveLabAnswer)

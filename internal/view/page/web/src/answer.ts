@@ -5,6 +5,7 @@ import { unbroken } from "./layout";
 import { h } from "./dom";
 import { download, pngOf } from "./export";
 import { banner, copyable, copyButton } from "./layout";
+import { table } from "./table";
 
 export interface Caution {
   kind: string;
@@ -116,4 +117,12 @@ function buttons(summary: string, chart: (() => SVGSVGElement | null) | null): H
     if (drawn) download("chart.png", await pngOf(drawn));
   } }, "Save chart");
   return h("div", { class: "toolbar" }, copyButton(summary, "Copy summary", "copy-summary"), save);
+}
+
+/** findings are what a measure says of each variant: the intervals narrow while the trials go on. */
+export function findings(g: Group): Node {
+  return h("div", {}, h("h3", {}, `${g.name} against ${g.against}`), table({
+    head: ["variant", "median", "change", "95 % interval", "verdict"],
+    rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "")]),
+  }, g.name));
 }

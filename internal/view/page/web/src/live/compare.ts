@@ -1,7 +1,8 @@
 // Stored results beside each other, in the words of dyno compare.
 
 import { h } from "../dom";
-import { Answer, firstScreen } from "../answer";
+import { Answer, findings, firstScreen } from "../answer";
+import { download } from "../export";
 import { banner, copyable } from "../layout";
 import { table } from "../table";
 import { requestJSON, problemText } from "./api";
@@ -14,24 +15,35 @@ interface Part {
   sides: string;
 }
 
+interface Compared {
+  answer: Answer & { summary: string };
+  command: string;
+  parts: Part[];
+  repeat?: string;
+}
+
 /** show fills the document with the comparison of the results that the address names. */
 export async function show(): Promise<void> {
   const body = h("div", {}, h("p", { class: "empty" }, "Comparing …"));
-  frame("Comparison", "All are compared with A, the oldest", body);
+  frame("Comparison", "All are compared with A, which has the oldest result; results of one URL and load count together", body);
   try {
-    const c: { answer: Answer & { summary: string }; command: string; parts: Part[] } = await requestJSON("GET", "/api/compare" + location.search);
+    const c: Compared = await requestJSON("GET", "/api/compare" + location.search);
     const shown = c.parts.map((p, i) => view(p, tableNames[i] ?? `Table ${i + 1}`));
+    const single = c.parts[1]?.table; // then it is the figures of single runs
+    const seen = single ? shown.slice(0, 2).flat() : [...shown[0], ...(c.answer.groups ?? []).map(findings)];
     body.replaceChildren(
-      firstScreen(c.answer, shown.slice(0, first).flat(), c.answer.summary, null),
+      firstScreen(c.answer, seen, c.answer.summary, null),
+      h("div", { class: "toolbar" },
+        c.repeat ? h("a", { class: "button", id: "repeat", href: c.repeat }, "Repeat these two in turns") : null,
+        h("button", { type: "button", id: "download", onclick: () => download("comparison.md", new Blob([markdown(c)], { type: "text/markdown" })) }, "Download as Markdown")),
       h("p", { class: "caption" }, "The same on the command line:"), copyable(c.command),
-      h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(first).flat()));
+      h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(single ? 2 : 1).flat()));
   } catch (problem) {
     body.replaceChildren(banner("bad", problemText(problem)));
   }
 }
 
 const tableNames = ["What is compared", "Figures"]; // of tables without a heading
-const first = 2; // parts on the first screen: what is compared, and the figures
 
 function view(p: Part, name: string): Node[] {
   const [head, ...rows] = p.table ?? [];
@@ -40,4 +52,12 @@ function view(p: Part, name: string): Node[] {
     ...(p.text ?? []).map((line) => h("p", {}, line)),
     ...(head ? [table({ head, rows }, p.head || name)] : []),
   ];
+}
+
+/** markdown is all of the comparison, as a file. */
+function markdown(c: Compared): string {
+  const row = (cells: string[]) => "| " + cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ") + " |";
+  const part = (p: Part) => [p.head && `## ${p.head}`, ...(p.text ?? []),
+    p.table && [row(p.table[0]), row(p.table[0].map(() => "---")), ...p.table.slice(1).map((r) => row(p.table![0].map((_, i) => r[i] ?? "")))].join("\n")];
+  return ["# Comparison", c.answer.summary, ...c.parts.flatMap(part)].filter((s) => s).join("\n\n") + "\n";
 }

@@ -2,13 +2,14 @@
 
 import { h } from "../dom";
 import * as format from "../format";
-import { Answer, firstScreen, Group } from "../answer";
+import { Answer, findings, firstScreen } from "../answer";
 import { banner, list } from "../layout";
 import { cell, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
 import { connectionListener, frame, section } from "./frame";
 import { offers } from "./offers";
 import { labList } from "./home";
+import { versusForm } from "./versus";
 
 interface Slot {
   round: number;
@@ -55,7 +56,8 @@ export function show(): void {
 function showAll(): void {
   const begin = h("div", {}, h("p", { class: "empty" }, "Looking …"));
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
-  frame("Experiments", "Servers beside each other; one runs at a time", section("new", "A new experiment", begin), section("labs", "Experiments", labs));
+  frame("Experiments", "Servers beside each other; one runs at a time", section("versus", "Compare two servers of yours", versusForm()),
+    section("new", "A shipped experiment, or one of a file", begin), section("labs", "Experiments", labs));
   offers().then((e) => begin.replaceChildren(e), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
   requestJSON("GET", "/api/labs").then((all) => labs.replaceChildren(...labList(all)), (problem) => labs.replaceChildren(banner("bad", problemText(problem))));
 }
@@ -128,14 +130,6 @@ addEventListener("toggle", (e) => {
 }, true);
 
 const mostGroups = 4; // measures; the report has all
-
-/** findings are what a measure says of each variant: the intervals narrow while the trials go on. */
-function findings(g: Group): Node {
-  return h("div", {}, h("h3", {}, `${g.name} against ${g.against}`), table({
-    head: ["variant", "median", "change", "95 % interval", "verdict"],
-    rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "")]),
-  }, g.name));
-}
 
 const shownNext = 20;
 

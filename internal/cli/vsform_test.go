@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	dashboard "dyno/internal/view/serve"
+)
+
+// The form of two servers takes URLs and what says how they are loaded. It executes nothing, reads no
+// file and no environment, and keeps no mark of a secret.
+func TestVersusForm(t *testing.T) {
+	const a, b = "http://127.0.0.1:8080/x.hurl?q=1", "http://localhost:8081/"
+	read := newVersusReader("dyno", "home")
+	c, faults := read(dashboard.Form{"url": {a, b}, "connections": {"7"}, "rounds": {"6"}, "allow": {"etag"}, "max-time": {"1m"}})
+	if len(faults) > 0 || c.Name != "vs-127.0.0.1-8080-localhost-8081" || !strings.Contains(c.Dir, c.Name) || len(c.Targets) != 2 ||
+		c.Targets[0].Host != "127.0.0.1" || c.Targets[0].Port != 8080 || c.Targets[1].Host != "localhost" {
+		t.Errorf("%+v, %v", c, faults)
+	}
+	for _, test := range []struct {
+		form        dashboard.Form
+		field, want string
+	}{
+		{dashboard.Form{"url": {a}}, "URL", "two servers"},
+		{dashboard.Form{}, "URL", "two servers"},
+		{dashboard.Form{"url": {a, "touch /tmp/x {port}"}}, "URL", "has no scheme"},
+		{dashboard.Form{"url": {a, "./server --url http://127.0.0.1:{port}/"}}, "URL", "scheme"},
+		{dashboard.Form{"url": {a, "http://127.0.0.1:1/ x"}}, "URL", ""},
+		{dashboard.Form{"url": {a, "users.hurl"}}, "URL", "has no scheme"},
+		{dashboard.Form{"url": {a, b, "-v"}}, "URL", "has no scheme"},
+		{dashboard.Form{"url": {a, `http://127.0.0.1:1/{{env"HOME"}}`}}, "URL", ""},
+		{dashboard.Form{"url": {a, `http://127.0.0.1:1/{{port}}`}}, "URL", ""},
+		{dashboard.Form{"url": {a, "http://user:pass@127.0.0.1:1/"}}, "URL", "dyno vs in a terminal"},
+		{dashboard.Form{"url": {a, "http://127.0.0.1:1/?token=guess"}}, "URL", "dyno vs in a terminal"},
+		{dashboard.Form{"url": {a, b}, "body": {"@/etc/passwd"}}, "--body", "is not a field"},
+		{dashboard.Form{"url": {a, b}, "output": {"/tmp"}}, "--output", "is not a field"},
+		{dashboard.Form{"url": {a, b}, "git": {"true"}, "build": {"sh"}}, "", "is not a field"},
+		{dashboard.Form{"url": {a, b}, "connections": {"many"}}, "--connections", "many"},
+		{dashboard.Form{"url": {a, b}, "rounds": {"-1"}}, "--rounds", "-1"},
+	} {
+		c, faults := read(test.form)
+		if len(faults) == 0 || c.Run != nil {
+			t.Errorf("%v is begun", test.form)
+			continue
+		}
+		flaw, is := errors.AsType[loadplan.Flaw](faults[0])
+		if test.field != "" && (!is || flaw.Setting != test.field) || !strings.Contains(faults[0].Error(), test.want) {
+			t.Errorf("%v: %q", test.form, faults)
+		}
+	}
+	if strings.Contains(strings.Join(versusFlags, " "), "hurl") || slices.Contains(versusFlags, "url") {
+		t.Errorf("fields are %q", versusFlags)
+	}
+}

@@ -1,0 +1,140 @@
+package labanswer
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"dyno/internal/redact"
+	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
+)
+
+// names are the names of a comparison's groups, by letter. There is none where the letter says all
+// that can be said.
+type names map[string]string
+
+// widestServer is the longest name of a server, in characters.
+const widestServer = 40
+
+// groupNames are the servers of stored results: "127.0.0.1:8081 (B)". If all have the same host it
+// is the URL, and nothing if that is the same, too.
+func groupNames(u *judge.Unpaired) names {
+	hosts, urls := make([]string, len(u.Groups)), make([]string, len(u.Groups))
+	for i, g := range u.Groups {
+		rs := g.Results()
+		if g.Record != nil || len(rs) == 0 {
+			return nil
+		}
+		_, urls[i], _ = strings.Cut(rs[0].Plan.Target.URL, "://")
+		hosts[i] = urls[i]
+		if at, err := url.Parse(rs[0].Plan.Target.URL); err == nil && at.Host != "" {
+			hosts[i] = at.Host
+		}
+	}
+	for _, all := range [][]string{hosts, urls} {
+		if !slices.ContainsFunc(all, func(one string) bool { return one != all[0] }) {
+			continue
+		}
+		named := names{}
+		for i, one := range all {
+			letter := judge.Letter(i)
+			name := format.Clip(format.PlainLine(one), widestServer)
+			named[letter] = fmt.Sprintf("%s (%s)", name, letter)
+		}
+		return named
+	}
+	return nil
+}
+
+// of is the name of a label.
+func (n names) of(label string) string {
+	if name, has := n[label]; has {
+		return name
+	}
+	return label
+}
+
+// labelled are comparisons by the names of their groups.
+func (n names) labelled(u *judge.Unpaired, all []lab.Comparison) []lab.Comparison {
+	all = u.Labelled(all)
+	for i, c := range all {
+		all[i].Baseline, all[i].Variant = n.of(c.Baseline), n.of(c.Variant)
+	}
+	return all
+}
+
+// lackingRuns is how many more runs of each group it takes for a verdict.
+func lackingRuns(u *judge.Unpaired) string {
+	enough := u.EnoughRuns()
+	var parts []string
+	for i, g := range u.Groups {
+		if n := enough - len(g.Results()); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", format.Plural(int64(n), "more run"),
+				judge.Letter(i)))
+		}
+	}
+	if len(parts) == 0 {
+		return "repeat each"
+	}
+	return fmt.Sprintf("a verdict takes %d runs of each, in turns: %s", enough, fewNames(parts))
+}
+
+// vsFlags are the flags that dyno vs has from dyno run.
+var vsFlags = []string{"-c", "-t", "-R", "--arrival", "--timeout", "--http", "--pipeline",
+	"--reconnect", "-X", "-H", "-b", "--expect", "--expect-body", "--expect-header"}
+
+// ownFlags are flags of a run that an experiment chooses itself.
+var ownFlags = []string{"-d", "-n", "--warmup", "--drain", "--seed"}
+
+// mostServers is how many servers a dyno vs of 90 s can compare.
+const mostServers = 5
+
+// InTurns are the URLs of the servers of stored results, and the flags of the load that all of them
+// got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno vs
+// does not have what it takes. A flag has its value, in the quotes of a shell.
+func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
+	for i, g := range u.Groups {
+		rs := g.Results()
+		if g.Record != nil || len(rs) == 0 || i == mostServers {
+			return nil, nil, false
+		}
+		p := rs[0].Plan
+		_, lost := repeat.Command(p)
+		if lost != "" || slices.Contains(urls, p.Target.URL) || redact.HasMark(p.Target.URL) {
+			return nil, nil, false
+		}
+		var own []string
+		for _, flag := range repeat.Flags(p) {
+			name, _, _ := strings.Cut(flag, " ")
+			switch {
+			case slices.Contains(ownFlags, name):
+			case !slices.Contains(vsFlags, name):
+				return nil, nil, false
+			default:
+				own = append(own, flag)
+			}
+		}
+		if i > 0 && !slices.Equal(own, flags) {
+			return nil, nil, false
+		}
+		urls, flags = append(urls, p.Target.URL), own
+	}
+	return urls, flags, len(urls) > 1
+}
+
+// vsCommand is the dyno vs that repeats a comparison; "" if none does.
+func vsCommand(u *judge.Unpaired) string {
+	urls, flags, ok := InTurns(u)
+	if !ok {
+		return ""
+	}
+	words := []string{"dyno vs"}
+	for _, one := range urls {
+		words = append(words, format.ShellQuote(one))
+	}
+	return strings.Join(append(words, flags...), " ")
+}
