@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -161,7 +162,8 @@ func (s *Server) waitForFolder(ctx context.Context, dir string, begun *begunLab)
 	return true
 }
 
-// resumeLab has an experiment go on that was stopped.
+// resumeLab has an experiment go on that was stopped, if its servers are where the policy allows a
+// load: a terminal may have begun it, which has no such limit.
 func (s *Server) resumeLab(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {
@@ -177,7 +179,15 @@ func (s *Server) resumeLab(w http.ResponseWriter, r *http.Request) {
 			"from here; dyno lab run --resume does it for others")
 		return
 	}
-	if _, err := s.startConducted(s.Resume(dir)); err != nil {
+	next, faults := s.Resume(dir)
+	for _, t := range next.Targets {
+		faults = append(faults, errorList(s.Targets.checkServer(r.Context(), t))...)
+	}
+	if err := errors.Join(faults...); err != nil {
+		answerError(w, http.StatusForbidden, err.Error())
+		return
+	}
+	if _, err := s.startConducted(next); err != nil {
 		answerError(w, http.StatusConflict, err.Error())
 		return
 	}
