@@ -332,6 +332,10 @@ func cpusText(r *lab.Record) string {
 	if r.Fleet != nil {
 		return fmt.Sprintf("CPUs: server %v; the agents were given none of their own.", r.CPUs.Server)
 	}
+	if !startsServers(r) {
+		return fmt.Sprintf("CPUs: generator %v; those of the servers are not known, because dyno did "+
+			"not start them.", r.CPUs.Generator)
+	}
 	return fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server)
 }
 
@@ -361,11 +365,20 @@ func adviceText(a lab.Advice, window time.Duration) string {
 		"the intervals narrowest (Kalibera and Jones, ISMM 2013); these were of %v.", a.WindowS, window)
 }
 
+// startsServers reports whether the experiment starts its servers itself: none is only a URL.
+func startsServers(r *lab.Record) bool {
+	onlyURL := func(v experiment.Entry[experiment.Definition]) bool {
+		return len(v.Value.Processes) == 0 && v.Value.URL != ""
+	}
+	all := r.Experiment.Variants
+	return len(all) == 0 || !slices.ContainsFunc(all, onlyURL)
+}
+
 // trialMethod says what a trial was.
 func trialMethod(r *lab.Record) string {
 	d := r.Experiment.Design
 	s := "A trial is a fresh start of the server's processes"
-	if d.Isolation == experiment.Shared {
+	if d.Isolation == experiment.Shared || !startsServers(r) {
 		s = "A trial is a load on a server that stays up"
 	}
 	if d.Warmup.Max > 0 {
