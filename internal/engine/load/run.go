@@ -258,7 +258,11 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 		loadresult.CountScenario(&r.plan, empty)
 		r.emptyCounters <- empty
 	}
-	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
+	end := func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) }
+	if ctx.Err() != nil { // AfterFunc would do it on a goroutine, after the workers have begun
+		end()
+	}
+	stop := context.AfterFunc(ctx, end)
 	defer stop()
 	if meet != nil {
 		defer r.gate.holdForBarrier(ctx, meet)()
