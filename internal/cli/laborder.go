@@ -10,14 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/requests"
-	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
@@ -128,33 +124,12 @@ func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboar
 }
 
 // newResumer returns the function that has an experiment of a folder go on, in a process of exe.
-func newResumer(exe string) func(string) (dashboard.Conducting, []error) {
-	return func(dir string) (dashboard.Conducting, []error) {
-		targets, err := storedServers(dir)
+func newResumer(exe string) func(string) dashboard.Conducting {
+	return func(dir string) dashboard.Conducting {
 		o := order{Dir: dir, Resume: true}
-		return dashboard.Conducting{Name: filepath.Base(dir), Dir: dir, Targets: targets,
-			Run: func(ctx context.Context) error { return o.carryOut(ctx, exe) }}, joinedErrors(err)
+		return dashboard.Conducting{Name: filepath.Base(dir), Dir: dir,
+			Run: func(ctx context.Context) error { return o.carryOut(ctx, exe) }}
 	}
-}
-
-// action is what stands for a value in the URL of a variant, as {{port}}.
-var action = regexp.MustCompile(`{{[^}]*}}`)
-
-// storedServers are the servers that the experiment of a folder loads. A port may be a template. A
-// host that is one is no address, so it is none that may be loaded.
-func storedServers(dir string) (targets []loadplan.Target, err error) {
-	r, err := lab.ReadRecord(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range r.Experiment.Variants {
-		u, err := requests.Parse(action.ReplaceAllString(string(v.Value.URL), "1"))
-		if err != nil {
-			return nil, fmt.Errorf("where %s is cannot be told before it runs: %w", v.Name, err)
-		}
-		targets = append(targets, u.Target)
-	}
-	return targets, nil
 }
 
 // stopTimeout is the timeout for an experiment to stop. Its servers may take time.

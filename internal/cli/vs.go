@@ -191,7 +191,7 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, v
 // failUnfit reports servers that cannot be compared. If their answers differ it asks on a terminal
 // whether they may, and says otherwise how to allow it.
 func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
-	differs := false
+	differs, keep := false, f.conducted
 	for _, a := range r.Arms {
 		if a.Unfit == "" || a.Control {
 			continue
@@ -204,22 +204,35 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		if a.Remedy != "" {
 			s.writeLine("dyno: %s", a.Remedy)
 		}
+		keep = true // its output, which the message names
 	}
 	if !differs {
 		return exitUnreachable, false
 	}
 	aspects := s.showDifferences(r)
 	allow := strings.Join(union(f.compared.Allow, aspects), ",")
-	if err := os.RemoveAll(r.Dir); err != nil { // nothing was measured, and -o can be given again
-		return s.failWith(exitUsage, err), false
-	}
 	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
-	if s.asksUser() && s.confirms(question) {
+	again = s.asksUser() && s.confirms(question)
+	if again || !keep { // nothing was measured, and -o can be given again
+		if err := f.clearFolder(r.Dir); err != nil {
+			return s.failWith(exitUsage, err), false
+		}
+	}
+	if again {
 		f.compared.Allow = append(f.compared.Allow, aspects...)
 		return exitOK, true
 	}
 	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+
 		"do not compare; to compare them all the same: --allow %s", allow)), false
+}
+
+// clearFolder empties the folder of a comparison, and removes it if it is not the user's.
+func (f *vsFlags) clearFolder(dir string) error {
+	err := lab.Folder{Dir: dir}.Clear()
+	if f.output == "" {
+		err = errors.Join(err, os.Remove(dir))
+	}
+	return err
 }
 
 // union is the words of both lists, each once, in order.

@@ -26,6 +26,7 @@ type vsFlags struct {
 	git            bool
 	build, command string
 	output         string
+	conducted      bool // by a dashboard, which shows what is in the folder
 }
 
 func newVsFlags() *vsFlags { return &vsFlags{runFlags: newRunFlags()} }

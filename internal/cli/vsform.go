@@ -93,7 +93,7 @@ func (s streams) conductVersus(ctx context.Context, o order) int {
 	if len(faults) > 0 {
 		return s.refuseFlags("vs", faults)
 	}
-	f.output = o.Dir
+	f.output, f.conducted = o.Dir, true
 	if code, _ := s.runVersus(ctx, f); code != exitUntrusted {
 		return code
 	}

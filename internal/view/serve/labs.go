@@ -53,11 +53,11 @@ func (l *labs) begunIn(dir string) *begunLab {
 	return l.begun[dir]
 }
 
-// mayResume reports whether an experiment of a folder can go on from the page: it was stopped, and
-// is in the store, where dyno alone writes.
+// mayResume reports whether an experiment of a folder can go on from the page: this dashboard began
+// it, and it was stopped.
 func (l *labs) mayResume(dir string, state lab.State) bool {
-	return l.resumes && state == lab.Interrupted && filepath.Dir(dir) == l.store &&
-		!l.begunIn(dir).isRunning()
+	begun := l.begunIn(dir)
+	return l.resumes && state == lab.Interrupted && begun != nil && !begun.isRunning()
 }
 
 // addBegun notes that an experiment was begun here.

@@ -59,7 +59,7 @@ type Config struct {
 	Offers  func() []Offer                                    // experiments that the page may begin
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
 	Versus  func(Form) (Conducting, []error)                  // of servers that run; nil: likewise
-	Resume  func(dir string) (Conducting, []error)            // one in Home; nil: none may go on
+	Resume  func(dir string) Conducting                       // one begun here; nil: none may go on
 }
 
 // A Server is a dashboard, from New until Close.
