@@ -299,7 +299,7 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 			"run it when nothing else is at work",
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
 		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",
-			"write a load that the generator can send into the file: more connections, or a lower rate",
+			"change the load in the file: more connections, or a lower rate",
 			func(c lab.Comparison) bool { return c.OtherLoad > 0 }},
 		{answer.MissingPair, "Rounds lack a trial of a variant",
 			"see why these trials measured nothing, in the table of trials",

@@ -2,6 +2,7 @@ package labanswer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -96,14 +97,16 @@ func singleSentence(r *lab.Record) string {
 func sideClause(all []lab.Comparison) string {
 	sides := map[string][]string{}
 	for _, c := range all {
-		side := "like"
-		if c.Ratio != 1 && (c.Ratio > 1) == (c.Better > 0) {
+		change, side := format.Change(c.Ratio, 1, 1), "worse than"
+		switch {
+		case math.IsNaN(c.Ratio):
+			continue
+		case change == format.Change(1, 1, 1):
+			side = "like"
+		case (c.Ratio > 1) == (c.Better > 0):
 			side = "better than"
-		} else if c.Ratio != 1 {
-			side = "worse than"
 		}
-		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric),
-			format.Change(c.Ratio, 1, 1)))
+		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric), change))
 	}
 	var parts []string
 	for _, side := range []string{"better than", "worse than", "like"} {
@@ -114,6 +117,9 @@ func sideClause(all []lab.Comparison) string {
 			}
 			parts = append(parts, side+to+" in "+fewNames(measures))
 		}
+	}
+	if len(parts) == 0 {
+		return "has no measure that can be compared"
 	}
 	return "was " + strings.Join(parts, ", and ")
 }

@@ -50,8 +50,8 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 		return again("measure for longer: ten seconds")
 	case hasDoubt(r, result.NeverSent) && canBeLower(r):
 		p.Rate = lowerRate(r.Rate.Completed)
-		return again(fmt.Sprintf("lower the rate below the %s/s that were completed",
-			format.Digits3(r.Rate.Completed)))
+		return again(fmt.Sprintf("lower the rate below the %s/s that were completed, or give more "+
+			"connections (-c)", format.Digits3(r.Rate.Completed)))
 	case hasDoubt(r, result.Unserved) && r.Model == result.ClosedLoop && r.Connections.Served > 0:
 		p.Connections = int(r.Connections.Served)
 		return again("give fewer connections, or a longer load with --warmup")

@@ -13,7 +13,7 @@ var remedies = map[result.Cause]string{
 	result.NeverSent:    "lower -R, or give more -c",
 	result.ScenarioTime: "have it do less in a step, or add threads (-t) where there are CPUs",
 	result.SendLag:      "give it CPUs of its own" + orLower,
-	result.Unscheduled:  "when nothing else runs on its CPUs, or with CPUs of its own (--cpus)",
+	result.Unscheduled:  "free its CPUs of other work, or give it CPUs of its own (--cpus)",
 	result.Spacing:      "give the generator CPUs of its own" + orLower,
 	result.Files:        "raise the limit (ulimit -n), or lower -c",
 	result.Dropped:      "raise its backlog and net.core.somaxconn, or give --connect-rate",
