@@ -26,10 +26,10 @@ type Offer struct {
 // A Conducting is an experiment that is to begin, in another process.
 type Conducting struct {
 	Name string
-	Dir  string                      // its folder, which is not there yet
+	Dir  string                      // its folder; before a new one begins it is not there
 	Run  func(context.Context) error // until its end; the error is what it ended with, if badly
 
-	Targets []loadplan.Target // servers that a browser named, which are judged before it begins
+	Targets []loadplan.Target // judged before it begins: of a browser's form, or of one that resumes
 }
 
 // A begunLab experiment is one that this dashboard began.

@@ -232,3 +232,25 @@ func TestNoOffers(t *testing.T) {
 		t.Errorf("%d", r.StatusCode)
 	}
 }
+
+// A Resume that fails at once is told, with its problem, though nobody saw it run.
+func TestResumeFailsAtOnce(t *testing.T) {
+	p := newPlay(t)
+	g := begin(t, Config{Home: p.home, Offers: p.offers, Conduct: p.conduct,
+		Resume: func(dir string) (Conducting, []error) {
+			return Conducting{Name: "hello", Dir: dir,
+				Run: func(context.Context) error { return errors.New("the server is not there") }}, nil
+		}})
+	id := begunID(t, text(t, g.ask(t, "POST", "/api/labs", `{"experiment":"hello"}`)))
+	next := g.follow(t, "/api/labs/"+id+"/events", "")
+	g.ask(t, "DELETE", "/api/labs/"+id, "")
+	for e := next(); !strings.Contains(e.data, `"resumable":true`); e = next() {
+	}
+	g.loads.running.Wait()
+	if r := g.ask(t, "POST", "/api/labs/"+id+"/resume", ""); r.StatusCode != 202 {
+		t.Fatalf("going on: %d, %s", r.StatusCode, text(t, r))
+	}
+	for e := next(); !strings.Contains(e.data, `"problem":"the server is not there"`) ||
+		!strings.Contains(e.data, `"resumable":true`); e = next() {
+	}
+}

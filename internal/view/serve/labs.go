@@ -210,13 +210,14 @@ func (l *labs) pollFolder(ctx context.Context, dir string, j *journal) {
 	var last *judge.Progress
 	var problem string
 	var runs bool
+	var was *begunLab
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		p, err := f.ReadProgress()
 		begun := l.begunIn(dir)
-		if now := begun.isRunning(); now != runs {
-			runs, last = now, nil
+		if now := begun.isRunning(); now != runs || begun != was { // one may end before it is seen
+			runs, was, last = now, begun, nil
 		}
 		switch {
 		case err != nil && err.Error() != problem:

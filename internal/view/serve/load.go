@@ -265,12 +265,14 @@ type whole struct {
 	ErrorLatency *result.Distribution `json:"error_latency,omitempty"`
 	Iterations   *result.Iterations   `json:"iterations,omitempty"`
 	Errors       []result.Error       `json:"errors,omitempty"`
+	Server       *result.Server       `json:"server,omitempty"`
 }
 
 // wholeOf is the whole load of a result. Samples of errors are for the report: they are large.
 func wholeOf(r *result.Result) *whole {
 	w := &whole{Window: r.Window, Requests: r.Requests, Rate: r.Rate,
-		Latency: withoutHDR(r.Latency), ErrorLatency: withoutHDR(r.ErrorLatency)}
+		Latency: withoutHDR(r.Latency), ErrorLatency: withoutHDR(r.ErrorLatency),
+		Server: r.Server}
 	if r.Iterations != nil {
 		i := *r.Iterations
 		i.Time = withoutHDR(i.Time)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -222,9 +223,11 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
+	var markdown bytes.Buffer
 	parts, err := labreport.UnpairedParts(u)
 	a, err2 := labreport.UnpairedAnswer(u)
-	if err = errors.Join(err, err2); err != nil {
+	err3 := labreport.UnpairedMarkdown(&markdown, u)
+	if err = errors.Join(err, err2, err3); err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
@@ -233,7 +236,7 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		command += " " + g.Name
 	}
 	answerJSON(w, http.StatusOK,
-		compared{withSummary(a, command), command, parts, repeatPath(u)})
+		compared{withSummary(a, command), command, parts, markdown.String(), repeatPath(u)})
 }
 
 // pooled are results in groups, each of one URL and load on one machine, in the order in which they
@@ -282,8 +285,9 @@ func repeatPath(u *judge.Unpaired) string {
 
 // A compared is a comparison as a browser shows it.
 type compared struct {
-	Answer  answered         `json:"answer"`
-	Command string           `json:"command"` // that compares them too
-	Parts   []labreport.Part `json:"parts"`
-	Repeat  string           `json:"repeat,omitempty"` // the page that repeats them in turns
+	Answer   answered         `json:"answer"`
+	Command  string           `json:"command"` // that compares them too
+	Parts    []labreport.Part `json:"parts"`
+	Markdown string           `json:"markdown"`         // all of it, as a file
+	Repeat   string           `json:"repeat,omitempty"` // the page that repeats them in turns
 }

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -154,5 +157,37 @@ func TestListsWhileMuchIsStored(t *testing.T) {
 		if all := g.list(t); len(all) != i+1 {
 			t.Errorf("%d results are listed of %d", len(all), i+1)
 		}
+	}
+}
+
+// A comparison as a file is Markdown in which no URL is markup.
+func TestComparisonAsAFile(t *testing.T) {
+	home := t.TempDir()
+	query := ""
+	for minute := range 2 {
+		id := storedAt(t, home, minute)
+		path := filepath.Join(home, "results", id+".json")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := fmt.Sprintf(`"url": "http://127.0.0.1:1/?%d=![a](b)\u003cimg\u003e"`, minute)
+		content = bytes.Replace(content, []byte(`"url": "http://127.0.0.1:1/"`), []byte(named), 1)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		query += "&id=" + id
+	}
+	g := begin(t, Config{Home: home})
+	var c struct{ Markdown string }
+	said := text(t, g.ask(t, "GET", "/api/compare?"+query[1:], ""))
+	if err := json.Unmarshal([]byte(said), &c); err != nil {
+		t.Fatal(err, said)
+	}
+	code := regexp.MustCompile("`[^`]*`")
+	outside := code.ReplaceAllString(c.Markdown, "")
+	if !strings.HasPrefix(c.Markdown, "# Comparison\n") || !strings.Contains(c.Markdown, "127.0.0.1:1") ||
+		strings.Contains(outside, "![a](b)") || strings.Contains(outside, "<img>") {
+		t.Errorf("the file is %s", c.Markdown)
 	}
 }

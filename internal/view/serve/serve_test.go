@@ -652,6 +652,16 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// What the server of a watched load used is among its numbers at the end.
+func TestWholeHasTheServer(t *testing.T) {
+	r := new(result.Result)
+	r.Server = &result.Server{Processes: []result.Usage{{CPU: 12.5}}}
+	b, err := json.Marshal(wholeOf(r))
+	if err != nil || !strings.Contains(string(b), `"cpu_us_per_request":12.5`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
 // What a server repeats of a request's secrets is not in the events of a load.
 func TestShowConceals(t *testing.T) {
 	s, err := New(Config{Listen: "127.0.0.1:0", Home: t.TempDir()})

@@ -70,7 +70,7 @@ export function themeButton(): HTMLElement {
 
 /** unbroken is a text in which no flag is parted after its hyphens, as -d would be at the end of a line. */
 export const unbroken = (text: string): (string | Node)[] =>
-  text.split(/((?<![^\s(])--?[a-z][\w-]*)/i).map((part, i) => (i % 2 === 1 ? h("span", { class: "nowrap" }, part) : part));
+  text.split(/(^|[\s(])(--?[a-z][\w-]*)/i).map((part, i) => (i % 3 === 2 ? h("span", { class: "nowrap" }, part) : part));
 
 /** banner is a verdict, loud unless it is good. The mark says what the colour says. */
 export function banner(kind: "good" | "plain" | "doubt" | "bad", text: string, more: Node[] = []): HTMLElement {

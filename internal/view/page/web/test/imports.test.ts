@@ -62,3 +62,9 @@ test("no circle of imports exists in src", () => {
   assert.ok([...imports.values()].flat().length > files.length, "too few imports were found");
   assert.equal(firstCircle(imports)?.join(" → "), undefined);
 });
+
+test("no regular expression looks behind: Safari before 16.4 would read nothing of the page", () => {
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  assert.ok(files.length > 20);
+  for (const file of files) assert.doesNotMatch(readFileSync(join(root, file), "utf8"), /\(\?<[=!]/, file);
+});

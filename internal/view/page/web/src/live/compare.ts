@@ -19,6 +19,7 @@ interface Compared {
   answer: Answer & { summary: string };
   command: string;
   parts: Part[];
+  markdown: string; // all of it, as a file
   repeat?: string;
 }
 
@@ -35,7 +36,7 @@ export async function show(): Promise<void> {
       firstScreen(c.answer, seen, c.answer.summary, null),
       h("div", { class: "toolbar" },
         c.repeat ? h("a", { class: "button", id: "repeat", href: c.repeat }, "Repeat these two in turns") : null,
-        h("button", { type: "button", id: "download", onclick: () => download("comparison.md", new Blob([markdown(c)], { type: "text/markdown" })) }, "Download as Markdown")),
+        h("button", { type: "button", id: "download", onclick: () => download("comparison.md", new Blob([c.markdown], { type: "text/markdown" })) }, "Download as Markdown")),
       h("p", { class: "caption" }, "The same on the command line:"), copyable(c.command),
       h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(single ? 2 : 1).flat()));
   } catch (problem) {
@@ -52,12 +53,4 @@ function view(p: Part, name: string): Node[] {
     ...(p.text ?? []).map((line) => h("p", {}, line)),
     ...(head ? [table({ head, rows }, p.head || name)] : []),
   ];
-}
-
-/** markdown is all of the comparison, as a file. */
-function markdown(c: Compared): string {
-  const row = (cells: string[]) => "| " + cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ") + " |";
-  const part = (p: Part) => [p.head && `## ${p.head}`, ...(p.text ?? []),
-    p.table && [row(p.table[0]), row(p.table[0].map(() => "---")), ...p.table.slice(1).map((r) => row(p.table![0].map((_, i) => r[i] ?? "")))].join("\n")];
-  return ["# Comparison", c.answer.summary, ...c.parts.flatMap(part)].filter((s) => s).join("\n\n") + "\n";
 }

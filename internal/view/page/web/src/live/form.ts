@@ -91,6 +91,7 @@ export class Form {
 
   /** fill enters the settings of a result; unless they are asked for, only where nobody has entered anything. */
   async fill(id: string, asked: boolean): Promise<void> {
+    if (asked) this.touched = true; // the end of a load must not fill it again
     try {
       const { fields, lost }: { fields: Record<string, string[]>; lost?: string[] } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form`);
       if (this.touched && !asked) return;

@@ -71,7 +71,7 @@ function showOne(id: string): void {
   followEvents(`/api/labs/${encodeURIComponent(id)}/events`, {
     lab: (s: State) => {
       for (const [button, there] of [[stop, s.ours], [resume, s.resumable]] as const) {
-        if (!there) button.dispatchEvent(new Event("over"));
+        if (!there || button === resume) button.dispatchEvent(new Event("over")); // who resumes hears of its end at once, too
         button.hidden = !there;
       }
       body.replaceChildren(...view(id, s));
@@ -85,12 +85,12 @@ function actButton(id: string, name: string, label: string, meanwhile: string, m
   const said = h("div", { "aria-live": "assertive" });
   const button = h("button", { type: "button", id: name, class: "primary", onclick: async () => {
     button.disabled = true;
+    button.textContent = meanwhile; // servers have their time to begin and to end
     said.replaceChildren();
     try {
       await requestJSON(method, `/api/labs/${encodeURIComponent(id)}${path}`);
-      button.textContent = meanwhile; // servers have their time to begin and to end
     } catch (problem) {
-      button.disabled = false;
+      over();
       said.replaceChildren(banner("bad", problemText(problem)));
     }
   } }, label);
@@ -100,6 +100,7 @@ function actButton(id: string, name: string, label: string, meanwhile: string, m
 
 function view(id: string, s: State): Node[] {
   const running = s.state === "running" && !s.problem;
+  const hint = s.resumable && s.problem?.startsWith("interrupted; go on with"); // which the button does
   const step = running && !s.checked ? "building and checking servers" : s.problem && s.state === "running" ? "ended in the middle" : s.state;
   const left = running && s.left_s ? `about ${format.duration(s.left_s * 1e6)} left` : "";
   const bar = h("progress", { max: s.done + s.queued || 1, value: s.done, "aria-label": "trials done" });
@@ -108,7 +109,7 @@ function view(id: string, s: State): Node[] {
       h("p", { "data-state": s.state }, h("strong", {}, step), ` · ${s.scope}`),
       h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
-      ...(s.problem && !s.resumable ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
+      ...(s.problem && !hint ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
       ),
     ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"), said(s, running)] : []),
     ...((s.verdicts ?? []).length > 0 ? [h("details", {}, h("summary", {}, "In the words of the report"), list(s.verdicts ?? [])!)] : []),

@@ -32,7 +32,7 @@ interface Ending {
 }
 
 /** Whole is the load from its beginning to its end, as its report has it. */
-type Whole = Pick<Result, "window" | "requests" | "rate" | "latency" | "error_latency" | "iterations" | "errors">;
+type Whole = Pick<Result, "window" | "requests" | "rate" | "latency" | "error_latency" | "iterations" | "errors" | "server">;
 
 const shortestDrain = 0.5; // seconds
 const between = 500; // ms between two drawings at least, however fast the seconds come

@@ -50,9 +50,10 @@ export function versusForm(): HTMLElement {
     }
     const form: Record<string, string[]> = {};
     for (const [name, value] of entered()) (form[name] ??= []).push(value);
-    history.replaceState(history.state, "", "?" + new URLSearchParams(entered()));
+    const address = "?" + new URLSearchParams(entered());
     try {
       const { id } = await requestJSON("POST", "/api/versus", form);
+      history.replaceState(history.state, "", address); // not before: the server refuses URLs with secrets
       location.href = "/lab?id=" + encodeURIComponent(id);
     } catch (problem) {
       const faults: { field?: string; problem: string }[] = problem instanceof Refused && problem.status === 422 ? JSON.parse(problem.body).faults : [{ problem: problemText(problem) }];
