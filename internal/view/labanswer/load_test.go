@@ -61,7 +61,7 @@ func TestNoiseInBothDirections(t *testing.T) {
 func TestStepOfAnotherLoad(t *testing.T) {
 	c := compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different)
 	c.OtherLoad = 2
-	if next := Of(record(c)).Next; !strings.Contains(next.Says, "into the file") || next.Command != "dyno lab run x" {
+	if next := Of(record(c)).Next; !strings.Contains(next.Says, "in the file") || next.Command != "dyno lab run x" {
 		t.Errorf("%+v", next)
 	}
 }

@@ -161,8 +161,8 @@ func (s *Server) waitForFolder(ctx context.Context, dir string, begun *begunLab)
 	return true
 }
 
-// resumeLab has an experiment go on that this dashboard began, so that it executes and loads what was
-// allowed then. A folder that a terminal began, or that was imported, could have any command.
+// resumeLab has an experiment go on that this dashboard began, so that it executes and loads what
+// was allowed then. A folder that a terminal began, or that was imported, could have any command.
 func (s *Server) resumeLab(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {

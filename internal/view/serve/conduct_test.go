@@ -237,9 +237,9 @@ func TestNoOffers(t *testing.T) {
 func TestResumeFailsAtOnce(t *testing.T) {
 	p := newPlay(t)
 	g := begin(t, Config{Home: p.home, Offers: p.offers, Conduct: p.conduct,
-		Resume: func(dir string) (Conducting, []error) {
+		Resume: func(dir string) Conducting {
 			return Conducting{Name: "hello", Dir: dir,
-				Run: func(context.Context) error { return errors.New("the server is not there") }}, nil
+				Run: func(context.Context) error { return errors.New("the server is not there") }}
 		}})
 	id := begunID(t, text(t, g.ask(t, "POST", "/api/labs", `{"experiment":"hello"}`)))
 	next := g.follow(t, "/api/labs/"+id+"/events", "")
