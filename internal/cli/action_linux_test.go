@@ -244,7 +244,7 @@ func makeVerdict(r map[string]any, ratio, low, high float64) {
 // normalComment leaves out of a comment what is of this machine and of this run.
 func normalComment(s string) []byte {
 	for _, r := range []struct{ pattern, with string }{
-		{`(?m)^\d+ CPUs? \(.*$`, "(conditions)"},
+		{`(?m)^load: .*$`, "(conditions)"},
 		{`(?m)^vs-old-new: .*$`, "(scope)"},
 		{`(?m)^- \d+ of \d+ trials ran$`, "- N of M trials ran"},
 	} {
