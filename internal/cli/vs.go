@@ -210,7 +210,8 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		return exitUnreachable, false
 	}
 	aspects := s.showDifferences(r)
-	allow := strings.Join(union(f.compared.Allow, aspects), ",")
+	whole := slices.Concat(f.compared.Allow, aspects)
+	allow := strings.Join(whole, ",")
 	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
 	again = s.asksUser() && s.confirms(question)
 	if again || !keep { // nothing was measured, and -o can be given again
@@ -219,7 +220,7 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		}
 	}
 	if again {
-		f.compared.Allow = append(f.compared.Allow, aspects...)
+		f.compared.Allow = whole
 		return exitOK, true
 	}
 	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+
@@ -235,18 +236,8 @@ func (f *vsFlags) clearFolder(dir string) error {
 	return err
 }
 
-// union is the words of both lists, each once, in order.
-func union(a, b []string) (all []string) {
-	for _, word := range slices.Concat(a, b) {
-		if !slices.Contains(all, word) {
-			all = append(all, word)
-		}
-	}
-	return all
-}
-
 // showDifferences shows how answers differ from those of the first server, and returns what has to
-// be allowed besides what is.
+// be allowed besides what is allowed already.
 func (s streams) showDifferences(r *lab.Record) (aspects []string) {
 	var asked []fairness.Asked
 	for _, a := range r.Arms {

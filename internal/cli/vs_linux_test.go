@@ -3,15 +3,21 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"dyno/internal/lab"
+	dashboard "dyno/internal/view/serve"
 )
 
 // Two revisions are built and compared. The repository is as before, and the experiment goes on with
@@ -186,9 +192,32 @@ func TestVsPage(t *testing.T) {
 	for _, g := range newVsFlags().groups() {
 		for _, o := range g.options {
 			short := o.short != "" && strings.Contains(string(page), "`-"+o.short)
-			if !short && !strings.Contains(string(page), "--"+o.long) && o.long != "help" {
+			long := regexp.MustCompile("--" + o.long + `[^a-z-]`)
+			if !short && !long.Match(page) && o.long != "help" {
 				t.Errorf("the page has no --%s", o.long)
 			}
 		}
+	}
+}
+
+// The dashboard is told what to allow, and finds the folder of a comparison that was refused.
+func TestVersusFormIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	answers := func(body string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	c, faults := newVersusReader(copied(t, dir, "dyno"), dir)(dashboard.Form{"url": {answers("one"), answers("two")}})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	err := c.Run(t.Context())
+	if err == nil || !strings.HasSuffix(err.Error(), "to compare them all the same: --allow body") {
+		t.Errorf("it ended with %v", err)
+	}
+	if r, err := lab.ReadRecord(c.Dir); err != nil || r.Fairness == nil {
+		t.Errorf("its folder has %+v, %v", r, err)
 	}
 }
