@@ -43,9 +43,9 @@ func MachineOf(h result.Host) string {
 	return shortDigest([]any{h.OS, h.Arch, h.CPU, h.CPUs, release})
 }
 
-// generatorsOf is the fingerprint of the machine that made a load, or of all of a fleet's machines
+// GeneratorsOf is the fingerprint of the machine that made a load, or of all of a fleet's machines
 // with their shares.
-func generatorsOf(r *result.Result) string {
+func GeneratorsOf(r *result.Result) string {
 	if r.Fleet == nil {
 		return MachineOf(r.Host)
 	}

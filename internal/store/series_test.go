@@ -155,7 +155,7 @@ func alike(t *testing.T) (a, b *result.Result) {
 	for i := range 100_000 {    // of 457,000 beginnings, two of a thousand are likely to be the same
 		r := measured(1, 1000)
 		r.Plan.Target.URL = fmt.Sprint("http://127.0.0.1:8080/", i)
-		begins := Series{Plan: PlanOf(r.Plan), Machine: generatorsOf(r)}.fingerprintLetters()[:nameLeast]
+		begins := Series{Plan: PlanOf(r.Plan), Machine: GeneratorsOf(r)}.fingerprintLetters()[:nameLeast]
 		if url, had := urls[begins]; had {
 			other := measured(2, 1000)
 			other.Plan.Target.URL = url

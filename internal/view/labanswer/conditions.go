@@ -21,7 +21,7 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 	all = append(all, trialsText(r))
 	if len(groups) > 0 {
 		if g := groups[0]; g.Noise != "" {
-			all = append(all, "noise: "+g.Noise)
+			all = append(all, "noise: "+g.Noise+" in "+MeasureName(g.Metric))
 		} else if slices.ContainsFunc(r.Arms, func(a lab.Arm) bool { return a.Control }) {
 			all = append(all, "noise: not known (too few rounds)")
 		} else {

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/redact"
+	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
 )
@@ -26,7 +27,7 @@ func groupNames(u *judge.Unpaired) names {
 	hosts, urls := make([]string, len(u.Groups)), make([]string, len(u.Groups))
 	for i, g := range u.Groups {
 		rs := g.Results()
-		if g.Record != nil || len(rs) == 0 {
+		if g.Record != nil || !areOfOneURL(rs) {
 			return nil
 		}
 		_, urls[i], _ = strings.Cut(rs[0].Plan.Target.URL, "://")
@@ -48,6 +49,12 @@ func groupNames(u *judge.Unpaired) names {
 		return named
 	}
 	return nil
+}
+
+// areOfOneURL reports whether there are results, and all are of one URL.
+func areOfOneURL(rs []*result.Result) bool {
+	other := func(r *result.Result) bool { return r.Plan.Target.URL != rs[0].Plan.Target.URL }
+	return len(rs) > 0 && !slices.ContainsFunc(rs, other)
 }
 
 // of is the name of a label.
@@ -83,7 +90,7 @@ func lackingRuns(u *judge.Unpaired) string {
 	return fmt.Sprintf("a verdict takes %d runs of each, in turns: %s", enough, fewNames(parts))
 }
 
-// vsFlags are the flags that dyno vs has from dyno run.
+// vsFlags are the flags of a run's load that dyno vs has, too.
 var vsFlags = []string{"-c", "-t", "-R", "--arrival", "--timeout", "--http", "--pipeline",
 	"--reconnect", "-X", "-H", "-b", "--expect", "--expect-body", "--expect-header"}
 
@@ -99,31 +106,41 @@ const mostServers = 5
 func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
 	for i, g := range u.Groups {
 		rs := g.Results()
-		if g.Record != nil || len(rs) == 0 || i == mostServers {
+		if g.Record != nil || !areOfOneURL(rs) || i == mostServers {
 			return nil, nil, false
 		}
-		p := rs[0].Plan
-		_, lost := repeat.Command(p)
-		if lost != "" || slices.Contains(urls, p.Target.URL) || redact.HasMark(p.Target.URL) {
-			return nil, nil, false
-		}
-		var own []string
-		for _, flag := range repeat.Flags(p) {
-			name, _, _ := strings.Cut(flag, " ")
-			switch {
-			case slices.Contains(ownFlags, name):
-			case !slices.Contains(vsFlags, name):
+		for k, r := range rs {
+			own, ok := flagsInTurns(r)
+			if !ok || i+k > 0 && !slices.Equal(own, flags) {
 				return nil, nil, false
-			default:
-				own = append(own, flag)
 			}
+			flags = own
 		}
-		if i > 0 && !slices.Equal(own, flags) {
+		at := rs[0].Plan.Target.URL
+		if slices.Contains(urls, at) || redact.HasMark(at) {
 			return nil, nil, false
 		}
-		urls, flags = append(urls, p.Target.URL), own
+		urls = append(urls, at)
 	}
 	return urls, flags, len(urls) > 1
+}
+
+// flagsInTurns are the flags by which dyno vs repeats a result's load; ok is false if it cannot.
+func flagsInTurns(r *result.Result) (own []string, ok bool) {
+	if _, lost := repeat.Command(r.Plan); lost != "" {
+		return nil, false
+	}
+	for _, flag := range repeat.Flags(r.Plan) {
+		name, _, _ := strings.Cut(flag, " ")
+		switch {
+		case slices.Contains(ownFlags, name):
+		case !slices.Contains(vsFlags, name):
+			return nil, false
+		default:
+			own = append(own, flag)
+		}
+	}
+	return own, true
 }
 
 // vsCommand is the dyno vs that repeats a comparison; "" if none does.

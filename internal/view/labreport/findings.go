@@ -332,11 +332,15 @@ func cpusText(r *lab.Record) string {
 	if r.Fleet != nil {
 		return fmt.Sprintf("CPUs: server %v; the agents were given none of their own.", r.CPUs.Server)
 	}
-	if !startsServers(r) {
-		return fmt.Sprintf("CPUs: generator %v; those of the servers are not known, because dyno did "+
-			"not start them.", r.CPUs.Generator)
+	s := fmt.Sprintf("CPUs: generator %v", r.CPUs.Generator)
+	starts, runs := serversBegun(r)
+	if starts {
+		s += fmt.Sprintf(", server %v", r.CPUs.Server)
 	}
-	return fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server)
+	if runs {
+		s += "; not known of servers that dyno did not start"
+	}
+	return s + "."
 }
 
 // agreementText is what servers and clients counted.
@@ -365,21 +369,25 @@ func adviceText(a lab.Advice, window time.Duration) string {
 		"the intervals narrowest (Kalibera and Jones, ISMM 2013); these were of %v.", a.WindowS, window)
 }
 
-// startsServers reports whether the experiment starts its servers itself: none is only a URL.
-func startsServers(r *lab.Record) bool {
-	onlyURL := func(v experiment.Entry[experiment.Definition]) bool {
-		return len(v.Value.Processes) == 0 && v.Value.URL != ""
+// serversBegun reports whether dyno starts servers of the experiment, and whether others, of which
+// it has only a URL, run already.
+func serversBegun(r *lab.Record) (starts, runs bool) {
+	for _, v := range r.Experiment.Variants {
+		only := len(v.Value.Processes) == 0 && v.Value.URL != ""
+		starts, runs = starts || !only, runs || only
 	}
-	all := r.Experiment.Variants
-	return len(all) == 0 || !slices.ContainsFunc(all, onlyURL)
+	return starts || !runs, runs
 }
 
 // trialMethod says what a trial was.
 func trialMethod(r *lab.Record) string {
 	d := r.Experiment.Design
 	s := "A trial is a fresh start of the server's processes"
-	if d.Isolation == experiment.Shared || !startsServers(r) {
+	switch starts, runs := serversBegun(r); {
+	case d.Isolation == experiment.Shared || !starts:
 		s = "A trial is a load on a server that stays up"
+	case runs:
+		s += ", of those that dyno starts"
 	}
 	if d.Warmup.Max > 0 {
 		s += fmt.Sprintf(", warm-up (%v to %v, until the throughput of up to 5 seconds varies by less "+

@@ -275,7 +275,7 @@ func TestTooMuchIsRepeatedWithLess(t *testing.T) {
 		sentence, says, flags string
 	}{
 		{crowded, "requests/s on only 2,710 of 5,000 connections", "give fewer connections", "-c 2710 "},
-		{fast, "", "lower the rate below the 13,215/s that were completed", "-R 11000 "},
+		{fast, "were offered and 13,215 completed", "lower the rate below the 13,215/s that were completed", "-R 11000 "},
 	} {
 		a := RunAnswer(c.r)
 		if !strings.Contains(a.Sentence, c.sentence) || !strings.Contains(a.Next.Says, c.says) ||

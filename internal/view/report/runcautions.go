@@ -145,9 +145,7 @@ const saidOfBacklog = " were due and never "
 // warningCautions are the warnings that no other caution says.
 func warningCautions(r *result.Result) (all []answer.Caution) {
 	failing := failedShare(r) >= failingShare
-	behind := slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {
-		return d.Cause == result.NeverSent
-	})
+	behind := hasDoubt(r, result.NeverSent)
 	for _, text := range r.Warnings {
 		said := failing && slices.ContainsFunc(saidOfErrors, func(part string) bool {
 			return strings.Contains(text, part)

@@ -29,7 +29,7 @@ type Conducting struct {
 	Dir  string                      // its folder; before a new one begins it is not there
 	Run  func(context.Context) error // until its end; the error is what it ended with, if badly
 
-	Targets []loadplan.Target // judged before it begins: of a browser's form, or of one that resumes
+	Targets []loadplan.Target // that a browser's form names, to be judged before it begins
 }
 
 // A begunLab experiment is one that this dashboard began.

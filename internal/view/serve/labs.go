@@ -27,7 +27,7 @@ import (
 type labs struct {
 	store   string // the folder of folders in which dyno lab run keeps them
 	others  []string
-	resumes bool // those in store that were stopped
+	resumes bool // those begun here can be resumed
 
 	mu      *sync.Mutex
 	watched map[string]*watched // by folder

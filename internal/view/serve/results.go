@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -206,7 +207,10 @@ const leastMargin = 0.02
 // the same load are repeated runs of one thing, if there are others to compare them with.
 func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 	var rs []*result.Result
-	for _, id := range r.URL.Query()["id"] {
+	for i, id := range r.URL.Query()["id"] {
+		if slices.Contains(r.URL.Query()["id"][:i], id) {
+			continue // one run is not two
+		}
 		found := s.findResult(w, id)
 		if found == nil {
 			return
@@ -246,7 +250,7 @@ func pooled(rs []*result.Result) (groups []judge.Group) {
 	var order []load
 	of, alone := map[load][]*result.Result{}, map[load][]string{}
 	for _, r := range rs {
-		at := load{store.PlanOf(r.Plan), store.MachineOf(r.Host)}
+		at := load{store.PlanOf(r.Plan), store.GeneratorsOf(r)}
 		if of[at] == nil {
 			order = append(order, at)
 		}

@@ -1,10 +1,9 @@
 // The first screen of a report: the answer in a sentence, what speaks against it, what it holds for
 // and what to do next. All of it is package answer's; here it is only placed.
 
-import { unbroken } from "./layout";
 import { h } from "./dom";
 import { download, pngOf } from "./export";
-import { banner, copyable, copyButton } from "./layout";
+import { banner, copyable, copyButton, unbroken } from "./layout";
 import { table } from "./table";
 
 export interface Caution {
