@@ -150,6 +150,11 @@ type Requests struct {
 	Retried    int64  `json:"retried"`
 	Warmup     int64  `json:"warmup,omitempty"`      // due before the window and sent, each once
 	WarmupLost int64  `json:"warmup_lost,omitempty"` // of those: failed or unanswered
+
+	// WarmupInWindow is how many of Warmup were answered in the window, because they had waited. Of
+	// all figures only the bytes received in the window have them.
+	WarmupInWindow int64 `json:"warmup_in_window,omitempty"`
+
 	Due        *int64 `json:"due,omitempty"`         // open: in the window, Sent + Waiting
 	Waiting    *int64 `json:"waiting,omitempty"`     // open: of Due, never sent
 	Late       *int64 `json:"late,omitempty"`        // open: sent more than 1 ms after it was due
