@@ -185,13 +185,15 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
+// sizeReasons finds answers of another size than the one that was checked. Answers to requests that
+// were due in the warm-up, and waited, are among the bytes of the window. Of requests in flight at
 // the window's edges, some bytes may be counted without their answer.
 func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
 	if n < wireLeast || t.Wire <= 0 {
 		return nil
 	}
+	n += t.Result.Requests.WarmupInWindow
 	p := t.Result.Plan
 	checked, edges := float64(n)*t.Wire, 2*float64(p.Connections*max(p.Pipeline, 1))*t.Wire
 	if r := float64(received); r >= (1-wireFail)*checked && r <= (1+wireFail)*checked+edges {

@@ -113,6 +113,10 @@ func TestGrade(t *testing.T) {
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
 			"98 bytes were received for each request, and 100 when", false},
 		{"as large as before", func(t *lab.Trial) { setAnswers(t, 1000, 100_500, 0) }, lab.GradeA, "", false},
+		{"answers to requests that waited since the warm-up", func(t *lab.Trial) {
+			setAnswers(t, 1000, 118_000, 0)
+			t.Result.Requests.Warmup, t.Result.Requests.WarmupInWindow = 300, 180
+		}, lab.GradeA, "", false},
 		{"answers after the window", func(t *lab.Trial) { setAnswers(t, 1000, 100_000, 900) }, lab.GradeA, "", false},
 		{"larger answers, and some after the window", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 900) }, lab.GradeF,
 			"102 bytes were received for each request, and 100 when", false},
