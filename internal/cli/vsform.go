@@ -30,7 +30,7 @@ var versusFields = []dashboard.Field{
 		Hint: dashboard.Hint{Label: "Time", Default: "90s"}},
 	{Name: "rounds", Value: "N", Does: "trials of each server; empty: what fits into the time",
 		Hint: dashboard.Hint{Label: "Rounds"}},
-	{Name: "duration", Value: "D", Short: "d", Does: "of a trial; empty: what fits, 500ms to 5s",
+	{Name: "duration", Value: "D", Short: "d", Does: "of a trial; empty: what fits into the time",
 		Hint: dashboard.Hint{Label: "Window"}},
 	{Name: "allow", Value: "LIST", Does: "headers and aspects, as etag,body, or all",
 		Hint: dashboard.Hint{Label: "Answers may differ in"}},

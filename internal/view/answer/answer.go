@@ -26,6 +26,8 @@ type Answer struct {
 	Load       string    `json:"load,omitempty"`       // of an experiment: "load: closed, 2 users"
 	Conditions []string  `json:"conditions,omitempty"` // what else it holds for, a few words each
 	Next       Step      `json:"next"`
+
+	Unreliable string `json:"-"` // why it must not be relied on; the sentence begins with it
 }
 
 // A Severity is how much speaks against an answer.
