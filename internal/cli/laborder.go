@@ -64,6 +64,19 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 	for _, l := range experiment.Shipped() {
 		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
 	}
+	all = append(all, f.fileChoices()...)
+	had := map[string]int{}
+	for i := range all { // files of the same name get a number
+		had[all[i].id]++
+		if n := had[all[i].id]; n > 1 {
+			all[i].id += fmt.Sprintf("~%d", n)
+		}
+	}
+	return all
+}
+
+// fileChoices are the files that are now in the folders.
+func (f *serveFlags) fileChoices() (all []choice) {
 	for _, dir := range f.experiments {
 		entries, _ := os.ReadDir(dir) // a folder that is gone has no choices
 		for _, e := range entries {
@@ -73,13 +86,6 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 			if is && err == nil && info.Mode().IsRegular() {
 				all = append(all, choice{e.Name(), file, order{File: file}})
 			}
-		}
-	}
-	had := map[string]int{}
-	for i := range all { // files of the same name get a number
-		had[all[i].id]++
-		if n := had[all[i].id]; n > 1 {
-			all[i].id += fmt.Sprintf("~%d", n)
 		}
 	}
 	return all
@@ -99,7 +105,7 @@ func (f *serveFlags) newOffers() func() []dashboard.Offer {
 	return func() []dashboard.Offer {
 		mu.Lock()
 		defer mu.Unlock()
-		if now := stampOf(f.experimentChoices()); now != of || time.Since(made) > offerAge {
+		if now := stampOf(f.fileChoices()); now != of || time.Since(made) > offerAge {
 			of, made, all = now, time.Now(), f.experimentOffers()
 		}
 		return all
@@ -110,7 +116,7 @@ func (f *serveFlags) newOffers() func() []dashboard.Offer {
 func stampOf(choices []choice) string {
 	var b strings.Builder
 	for _, c := range choices {
-		fmt.Fprintln(&b, c.id, c.from)
+		fmt.Fprintln(&b, c.from)
 		if info, err := os.Stat(c.order.File); err == nil {
 			fmt.Fprintln(&b, info.ModTime().UnixNano(), info.Size())
 		}
