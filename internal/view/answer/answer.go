@@ -154,6 +154,7 @@ type Number struct{ Name, Text string }
 type Step struct {
 	Says    string `json:"says"`
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
+	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
 }
 
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.
