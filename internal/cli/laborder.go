@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dyno/internal/lab/design"
@@ -63,6 +64,19 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 	for _, l := range experiment.Shipped() {
 		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
 	}
+	all = append(all, f.fileChoices()...)
+	had := map[string]int{}
+	for i := range all { // files of the same name get a number
+		had[all[i].id]++
+		if n := had[all[i].id]; n > 1 {
+			all[i].id += fmt.Sprintf("~%d", n)
+		}
+	}
+	return all
+}
+
+// fileChoices are the files that are now in the folders.
+func (f *serveFlags) fileChoices() (all []choice) {
 	for _, dir := range f.experiments {
 		entries, _ := os.ReadDir(dir) // a folder that is gone has no choices
 		for _, e := range entries {
@@ -74,14 +88,40 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 			}
 		}
 	}
-	had := map[string]int{}
-	for i := range all { // files of the same name get a number
-		had[all[i].id]++
-		if n := had[all[i].id]; n > 1 {
-			all[i].id += fmt.Sprintf("~%d", n)
+	return all
+}
+
+// offerAge is for how long offers count whose files are as they were. A program that a variant
+// needs may be installed meanwhile.
+const offerAge = time.Minute
+
+// newOffers returns the function that lists the offers. Pages ask every few seconds, also beside a
+// load, so files are read again only when one has changed.
+func (f *serveFlags) newOffers() func() []dashboard.Offer {
+	var mu sync.Mutex
+	var of string
+	var made time.Time
+	var all []dashboard.Offer
+	return func() []dashboard.Offer {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := stampOf(f.fileChoices()); now != of || time.Since(made) > offerAge {
+			of, made, all = now, time.Now(), f.experimentOffers()
+		}
+		return all
+	}
+}
+
+// stampOf is another text when a file of the choices has changed.
+func stampOf(choices []choice) string {
+	var b strings.Builder
+	for _, c := range choices {
+		fmt.Fprintln(&b, c.from)
+		if info, err := os.Stat(c.order.File); err == nil {
+			fmt.Fprintln(&b, info.ModTime().UnixNano(), info.Size())
 		}
 	}
-	return all
+	return b.String()
 }
 
 // experimentOffers are the choices, each with its plan, or with the faults of its file.

@@ -85,3 +85,44 @@ func TestConductFails(t *testing.T) {
 		t.Errorf("%q of %d bytes", got, len(long.kept))
 	}
 }
+
+// Offers are those of the files as they are: one that comes, changes or goes is seen at once, each by
+// the name that it has itself; what has not changed is not read again.
+func TestOffersFollowTheFiles(t *testing.T) {
+	dir := t.TempDir()
+	f := newServeFlags()
+	f.experiments = []string{dir}
+	offers := f.newOffers()
+	name := func() string {
+		all := offers()
+		if last := all[len(all)-1]; last.ID == "mine.yaml" {
+			return last.Name
+		}
+		return ""
+	}
+	file := filepath.Join(dir, "mine.yaml")
+	write := func(name string) {
+		content := "version: 1\nname: " + name + "\nlevels: [{name: a, connections: 1}]\nvariants: {one: {url: \"http://127.0.0.1:1/\"}}\n"
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := name(); got != "" {
+		t.Errorf("of an empty folder %q", got)
+	}
+	for _, want := range []string{"one", "another"} {
+		write(want)
+		if got := name(); got != want {
+			t.Errorf("%q is called %q", want, got)
+		}
+	}
+	if a, b := offers(), offers(); &a[0] != &b[0] {
+		t.Error("what has not changed is read again")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := name(); got != "" {
+		t.Errorf("%q is still there", got)
+	}
+}

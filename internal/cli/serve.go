@@ -88,7 +88,7 @@ func serveDashboard(s streams, args []string) int {
 	}
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
-		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home),
+		Offers: f.newOffers(), Conduct: f.newConductor(exe, home),
 		VersusForm: versusFields, Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
 	if err != nil {
 		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})

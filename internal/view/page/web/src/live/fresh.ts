@@ -3,13 +3,15 @@
 import { banner } from "../layout";
 import { requestJSON, problemText } from "./api";
 
-const pause = 3000; // ms between two looks
+const pause = 3000; // ms between two looks at least
+const share = 30; // a look takes no more than one part in so many of the time: a load may be running
 
 /** keepFresh shows what the server has at path, and shows it again when it has changed, while somebody looks. What has
     the keyboard keeps it. */
 export function keepFresh<T>(into: HTMLElement, path: string, view: (all: T) => Node[]): void {
   let shown = "";
   const look = async () => {
+    const begun = performance.now();
     if (!document.hidden) {
       try {
         const all: T = await requestJSON("GET", path);
@@ -21,7 +23,7 @@ export function keepFresh<T>(into: HTMLElement, path: string, view: (all: T) => 
         if (shown === "") into.replaceChildren(banner("bad", `${path}: ${problemText(problem)}`)); // else the last is better than none
       }
     }
-    setTimeout(look, pause);
+    setTimeout(look, Math.max(pause, share * (performance.now() - begun)));
   };
   const show = (nodes: Node[]) => {
     const at = into.contains(document.activeElement) ? document.activeElement! : null;
