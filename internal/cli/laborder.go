@@ -87,12 +87,13 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 // experimentOffers are the choices, each with its plan, or with the faults of its file.
 func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 	for _, c := range f.experimentChoices() {
-		o := dashboard.Offer{ID: c.id, From: c.from}
+		o := dashboard.Offer{ID: c.id, Name: c.id, From: c.from}
 		e, err := c.readOrdered()
 		for _, fault := range joinedErrors(err) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
+			o.Name = e.Name
 			o.Plan = labreport.IntentText((&labrun.Lab{Experiment: e}).Intent())
 			o.Quick = labreport.IntentText((&labrun.Lab{Experiment: design.Quick(e)}).Intent())
 		}

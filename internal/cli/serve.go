@@ -89,7 +89,7 @@ func serveDashboard(s streams, args []string) int {
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
 		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home),
-		Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
+		VersusForm: versusFields, Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
 	if err != nil {
 		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}
@@ -142,10 +142,10 @@ var formFlags = map[string]bool{
 
 // formHints are what helps to fill in the fields: units, defaults and choices.
 var formHints = map[string]dashboard.Hint{
-	"connections":     {Unit: "connections", Default: "50"},
-	"duration":        {Unit: "s", Default: "10"},
+	"connections":     {Label: "Connections", Unit: "connections", Default: "50"},
+	"duration":        {Label: "Duration", Unit: "s", Default: "10"},
 	"requests":        {Unit: "requests"},
-	"rate":            {Unit: "requests/s"},
+	"rate":            {Label: "Requests/s", Unit: "requests/s"},
 	"arrival":         {Default: "constant", Choices: []string{"constant", "poisson"}},
 	"warmup":          {Unit: "s", Default: "0"},
 	"drain":           {Unit: "s", Default: "2"},
@@ -163,7 +163,7 @@ var formHints = map[string]dashboard.Hint{
 	"pipeline":  {Unit: "requests", Default: "1"},
 	"streams":   {Unit: "requests", Default: "1"},
 	"users":     {Unit: "users"},
-	"slo": {Free: true,
+	"slo": {Label: "Objective", Free: true,
 		Choices: []string{"p99<20ms", "errors<0.1%", "p99<20ms, errors<0.1%", "rps>=10k"}},
 }
 

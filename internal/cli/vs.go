@@ -105,10 +105,10 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		os.Remove(lf.output) // nothing is in it
 		return s.failWith(exitUnreachable, errors.Join(missing...)), false
 	}
-	fmt.Fprint(s.err, labreport.IntentText(intent))
-	if c := f.compared; c.ExceedsTotal(len(e.Variants)) {
-		s.writeLine("dyno: --max-time %v: six rounds are the fewest for a verdict, and take longer",
-			c.Limits.Total)
+	fmt.Fprint(s.err, labreport.IntentLines(intent))
+	if long := f.compared.Overrun(len(e.Variants)); long > 0 {
+		s.writeLine("dyno: --max-time %v is too short: a verdict needs six rounds, which take about %v",
+			f.compared.Limits.Total, long)
 	}
 	running, end := interruptedBy(whole)
 	defer end()
@@ -171,17 +171,15 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, v
 	}
 	a := labanswer.Of(r)
 	all := labanswer.Standings(r, a)
-	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, s.reportStyle())
+	fmt.Fprintf(s.err, "  experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
+	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, a.Unreliable,
+		s.reportStyle())
 	if err != nil {
 		return s.writeExitCode(err)
 	}
-	fmt.Fprintf(s.err, "experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
 	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
 		return !one.IsDecided()
 	})
-	if a.IsBad() {
-		s.writeLine("dyno: do not rely on it: %s", a.BoxText)
-	}
 	if code == exitOK && r.Gate == nil && (undecided || a.IsBad()) {
 		return exitUntrusted
 	}

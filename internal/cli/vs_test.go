@@ -160,7 +160,7 @@ func TestVsSaysWhatIsMeasuredAgain(t *testing.T) {
 	for i := range 3 {
 		p.showEvent(labrun.Event{Step: "done", Round: 1, Done: 5 + i, Of: 7, Trial: &lab.Trial{Attempt: 2}})
 	}
-	want := []string{"measured again, because the machine disturbed them or those beside them: 3 trials"}
+	want := []string{"running 3 trials again"}
 	if !slices.Equal(said, want) {
 		t.Errorf("said %q, want %q", said, want)
 	}

@@ -52,7 +52,7 @@ func (f *vsFlags) groups() []group {
 			f.setShare(&c.Limits.Precision)},
 		{"rounds", "", "N", "trials of each server, however long they take (what fits)",
 			storeParsed(&c.Limits.Rounds, parseRounds)},
-		{"duration", "d", "D", "window of a trial (what fits, from 500ms to 5s)",
+		{"duration", "d", "D", "window of a trial (what fits, from 1s to 5s)",
 			f.setTime(&c.Limits.Window)},
 		{"warmup", "", "D", "load before a window; every trial has a new server (500ms)",
 			f.setWarmup},

@@ -16,9 +16,32 @@ import (
 // This file is the dashboard's form of two servers: dyno vs with URLs, and with no flag that reads
 // a file or executes anything.
 
-// versusFlags are the flags of dyno vs that are fields of the form.
-var versusFlags = []string{"connections", "rate", "threads", "duration", "rounds", "max-time",
-	"allow"}
+// versusFields are the fields of the form: the URL of each server, and flags of dyno vs.
+var versusFields = []dashboard.Field{
+	{Name: "url", Value: "URL", Does: "URL of a server that is running",
+		Hint: dashboard.Hint{Label: "A, the one to compare with", Default: "http://127.0.0.1:8080/"}},
+	{Name: "url", Value: "URL", Does: "URL of the other; both get the same requests",
+		Hint: dashboard.Hint{Label: "B", Default: "http://127.0.0.1:8081/"}},
+	{Name: "connections", Value: "N", Short: "c", Does: "each sends when it has its answer",
+		Hint: dashboard.Hint{Label: "Connections", Default: "50"}},
+	{Name: "rate", Value: "N", Short: "R", Does: "of each server; empty: as many as it answers",
+		Hint: dashboard.Hint{Label: "Requests/s"}},
+	{Name: "max-time", Value: "D", Does: "of everything, or give rounds",
+		Hint: dashboard.Hint{Label: "Time", Default: "90s"}},
+	{Name: "rounds", Value: "N", Does: "trials of each server; empty: what fits into the time",
+		Hint: dashboard.Hint{Label: "Rounds"}},
+	{Name: "duration", Value: "D", Short: "d", Does: "of a trial; empty: what fits into the time",
+		Hint: dashboard.Hint{Label: "Window"}},
+	{Name: "allow", Value: "LIST", Does: "headers and aspects, as etag,body, or all",
+		Hint: dashboard.Hint{Label: "Answers may differ in"}},
+	{Name: "threads", Value: "N", Short: "t", Does: "of the generator; empty: one a physical core",
+		Hint: dashboard.Hint{Label: "Threads"}},
+}
+
+// isVersusField reports whether the form has a field of that name.
+func isVersusField(name string) bool {
+	return slices.ContainsFunc(versusFields, func(f dashboard.Field) bool { return f.Name == name })
+}
 
 // newVersusReader returns the function that reads the form. The experiment runs in a process of the
 // program exe, with a folder in the store of home.
@@ -46,14 +69,16 @@ func newVersusReader(exe, home string) func(dashboard.Form) (dashboard.Conductin
 // versusArgs is the command line of dyno vs that means the same as the form.
 func versusArgs(form dashboard.Form) (args []string, faults []error) {
 	for name := range form {
-		if name != "url" && !slices.Contains(versusFlags, name) {
+		if !isVersusField(name) {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + name,
 				Problem: "is not a field of the form"})
 		}
 	}
-	for _, name := range versusFlags {
-		for _, value := range form[name] {
-			args = append(args, "--"+name+"="+value)
+	for _, f := range versusFields {
+		for _, value := range form[f.Name] {
+			if f.Name != "url" {
+				args = append(args, "--"+f.Name+"="+value)
+			}
 		}
 	}
 	return append(append(args, "--"), form["url"]...), faults

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +50,31 @@ func TestVersusForm(t *testing.T) {
 			t.Errorf("%v: %q", test.form, faults)
 		}
 	}
-	if strings.Contains(strings.Join(versusFlags, " "), "hurl") || slices.Contains(versusFlags, "url") {
-		t.Errorf("fields are %q", versusFlags)
+}
+
+// Each field of the form but the URLs is a flag of dyno vs, as its help has it, and reads no file.
+func TestVersusFieldsAreFlags(t *testing.T) {
+	flags := map[string]option{}
+	for _, g := range newVsFlags().groups() {
+		for _, o := range g.options {
+			flags[o.long] = o
+		}
+	}
+	urls := 0
+	for _, f := range versusFields {
+		if f.Name == "url" {
+			urls++
+			continue
+		}
+		o, is := flags[f.Name]
+		if !is || o.short != f.Short || o.value != f.Value {
+			t.Errorf("field %+v is not the flag %q %q %q", f, o.long, o.short, o.value)
+		}
+		if f.Label == "" || f.Does == "" || strings.Contains(o.value, "FILE") {
+			t.Errorf("field %+v", f)
+		}
+	}
+	if urls != 2 {
+		t.Errorf("%d fields of URLs", urls)
 	}
 }

@@ -151,6 +151,8 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
 		claim{"requests before the window", float64(q.Warmup), warm},
 		claim{"requests lost before the window", float64(q.WarmupLost), float64(q.Warmup)},
+		claim{"requests of the warm-up answered in the window", float64(q.WarmupInWindow),
+			float64(q.Warmup)},
 		claim{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
 		claim{"connections that served", float64(c.Served), float64(c.Asked)},
 		claim{"connections opened", float64(c.Opened), dialed},

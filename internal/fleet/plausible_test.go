@@ -186,6 +186,7 @@ func TestPossible(t *testing.T) {
 		{open, func(r *result.Result) { r.Requests.Warmup = 1000 }, "1000 requests before the window, and possible are 0 to 51."},
 		{closed, func(r *result.Result) { r.Requests.Warmup = 1 }, "1 requests before the window, and possible are 0 to 0"},
 		{open, func(r *result.Result) { r.Requests.WarmupLost = 1 }, "1 requests lost before the window"},
+		{open, func(r *result.Result) { r.Requests.WarmupInWindow = 1 }, "1 requests of the warm-up answered in the window"},
 		{closed, func(r *result.Result) { r.Requests.Retried = 1e6 }, "sent again"},
 		{some, func(r *result.Result) { r.Rate.Sent = 0 }, "fewer requests sent in the window"},
 		{some, func(r *result.Result) { r.Rate.Completed = 1 }, "fewer requests completed in the window"},

@@ -30,7 +30,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			OutageS: time.Duration(r.Outage).Seconds()},
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
-			WarmupLost: r.WarmupLost},
+			WarmupLost: r.WarmupLost, WarmupInWindow: r.WarmupInWindow},
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed: perSecond(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakeRate(r),
 			ErrorAnswers: errorAnswerRate(r, total)},

@@ -178,6 +178,7 @@ func (q *Requests) Add(part Requests) {
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
+	q.WarmupInWindow += part.WarmupInWindow
 	q.Due = addPresent(q.Due, part.Due)
 	q.Waiting = addPresent(q.Waiting, part.Waiting)
 	q.Late = addPresent(q.Late, part.Late)

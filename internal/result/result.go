@@ -143,17 +143,22 @@ type Window struct {
 // its connection closed counts once in Sent and once in Retried. With a scenario they are its
 // steps, and Iterations has what was due by the schedule: Due and Waiting.
 type Requests struct {
-	Sent       int64  `json:"sent"`
-	Completed  int64  `json:"completed"`
-	Errors     int64  `json:"errors"`
-	Unfinished int64  `json:"unfinished"` // unanswered at the end of the drain
-	Retried    int64  `json:"retried"`
-	Warmup     int64  `json:"warmup,omitempty"`      // due before the window and sent, each once
-	WarmupLost int64  `json:"warmup_lost,omitempty"` // of those: failed or unanswered
-	Due        *int64 `json:"due,omitempty"`         // open: in the window, Sent + Waiting
-	Waiting    *int64 `json:"waiting,omitempty"`     // open: of Due, never sent
-	Late       *int64 `json:"late,omitempty"`        // open: sent more than 1 ms after it was due
-	SentAfter  *int64 `json:"sent_after,omitempty"`  // open: due in the window and sent after it
+	Sent       int64 `json:"sent"`
+	Completed  int64 `json:"completed"`
+	Errors     int64 `json:"errors"`
+	Unfinished int64 `json:"unfinished"` // unanswered at the end of the drain
+	Retried    int64 `json:"retried"`
+	Warmup     int64 `json:"warmup,omitempty"`      // due before the window and sent, each once
+	WarmupLost int64 `json:"warmup_lost,omitempty"` // of those: failed or unanswered
+
+	// WarmupInWindow is how many of Warmup were answered in the window, because they had waited. Of
+	// all figures only the bytes received in the window have them.
+	WarmupInWindow int64 `json:"warmup_in_window,omitempty"`
+
+	Due       *int64 `json:"due,omitempty"`        // open: in the window, Sent + Waiting
+	Waiting   *int64 `json:"waiting,omitempty"`    // open: of Due, never sent
+	Late      *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after it was due
+	SentAfter *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
 }

@@ -112,7 +112,8 @@ func checkCounts(r *Result) (all []error) {
 		countOrZero(c.TLSFull), countOrZero(c.TLSResumed))
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
 	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
-		countOrZero(r.Requests.Waiting), countOrZero(r.Requests.Late), countOrZero(r.Requests.SentAfter))
+		r.Requests.WarmupInWindow, countOrZero(r.Requests.Waiting), countOrZero(r.Requests.Late),
+		countOrZero(r.Requests.SentAfter))
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])

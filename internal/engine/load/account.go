@@ -86,6 +86,9 @@ func (a *account) countAnswer(x *exchange, of int, now int64, v *window, right, 
 		if !right {
 			a.totals.WarmupLost++
 		}
+		if v.isMeasured(now) {
+			a.totals.WarmupInWindow++
+		}
 		return
 	}
 	a.last = max(a.last, now) // a lentStep is counted later than it was answered

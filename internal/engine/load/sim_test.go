@@ -259,6 +259,30 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
+// Requests that waited in the warm-up are answered in the window. Their bytes count there, so they
+// are counted, too.
+func TestWarmupWaits(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Connections = loadplan.RatePerSecond(1000), 1
+		p.Warmup, p.Duration = loadplan.Seconds(1*s), loadplan.Seconds(2*s)
+	})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		wait := ms / 5
+		if p.Now() < s {
+			wait = 4 * ms // 250 a second
+		}
+		p.Reply(wait, hello)
+	}})
+	// The 250th answer comes at the window's start.
+	if r.Warmup != 1000 || r.WarmupInWindow != 751 || r.Total.Completed != 2000 {
+		t.Errorf("%d in the warm-up, %d of them answered in the window, and %d of its own",
+			r.Warmup, r.WarmupInWindow, r.Total.Completed)
+	}
+	if want := int64((751 + 2000) * len(hello)); r.Total.Received != want {
+		t.Errorf("%d bytes received, want %d", r.Total.Received, want)
+	}
+}
+
 // A rate that the server cannot follow: what is due waits, and is said to.
 func TestOverload(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) {

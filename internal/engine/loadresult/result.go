@@ -155,6 +155,7 @@ type Totals struct {
 	Retried        int64  // requests retried
 	Warmup         int64  // requests due before the window and sent, each once
 	WarmupLost     int64  // of those: failed, or without an answer at the end
+	WarmupInWindow int64  // of those: answered in the window, whose bytes have these answers
 	Unfinished     int64  // requests of the window without an answer at the end
 	Late           int64  // open workload: sent more than lateAfter after they were due
 	SentAfter      int64  // open workload: due in the window and sent after it

@@ -36,6 +36,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.Retried += from.Retried
 	t.Warmup += from.Warmup
 	t.WarmupLost += from.WarmupLost
+	t.WarmupInWindow += from.WarmupInWindow
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

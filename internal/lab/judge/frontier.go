@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/stats"
@@ -86,10 +87,11 @@ func queueCautions(r *lab.Record) (all []string) {
 	return all
 }
 
-// twoDigits is a factor with two significant digits.
+// twoDigits is a factor with two significant digits, such as 2.3, 28 or 1,000.
 func twoDigits(x float64) string {
-	if x >= 9.95 {
-		return fmt.Sprintf("%.0f", x)
+	if x < 9.95 {
+		return fmt.Sprintf("%.1f", x)
 	}
-	return fmt.Sprintf("%.1f", x)
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return loadresult.CountText(int64(math.Round(x/unit) * unit))
 }

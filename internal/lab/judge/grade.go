@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadresult"
@@ -71,11 +72,12 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 		}
 	}
 	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
-		"the machine's host took %.1f %% of its time")...)
+		"the machine's host took %s %% of its time")...)
 	if len(t.ServerProcesses()) == 0 {
 		return all // on another machine nobody knows what belongs to the server
 	}
-	// Some kernels assign interrupts to no process, so Foreign may contain their time.
+	// Some kernels assign interrupts to no process, so Foreign may contain their time. Without it the
+	// share is what other programs used at least.
 	interrupts := 0.0
 	for _, v := range []probe.Value{host.SoftIRQ, host.IRQ} {
 		if v.OK() {
@@ -83,18 +85,27 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 		}
 	}
 	return append(all, shareReasons(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
-		"other programs used at least %.1f %% of its CPUs")...)
+		"other programs used %s %% of the machine's CPUs")...)
 }
 
 // shareReasons returns a reason if a share of the machine is above a limit; NaN is above none.
 func shareReasons(share, flag, fail float64, says string) []lab.Reason {
+	grade := lab.GradeF
 	switch {
-	case share > fail:
-		return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf(says, 100*share), Passing: true}}
-	case share > flag:
-		return []lab.Reason{{Grade: lab.GradeB, Says: fmt.Sprintf(says, 100*share), Passing: true}}
+	case !(share > flag):
+		return nil
+	case share <= fail:
+		grade = lab.GradeB
 	}
-	return nil
+	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, percentText(100*share)), Passing: true}}
+}
+
+// percentText is a percentage of two digits: the next trial has others behind them.
+func percentText(percent float64) string {
+	if percent < 9.95 {
+		return strconv.FormatFloat(percent, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(percent, 'f', 0, 64)
 }
 
 // scarcityReasons finds what the machine, or our cgroup, withheld. It ignores that tasks wait for a
@@ -107,10 +118,10 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 	host := &t.Result.Server.Host
 	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
 	all = shareReasons(float64(host.Throttled)/wall, quotaFlag, quotaFail,
-		"the CPU quota of dyno's cgroup took %.2g %% of the CPUs' time"+
+		"the CPU quota of dyno's cgroup took %s %% of the CPUs' time"+
 			fmt.Sprintf(", in %.0f periods", host.Throttlings))
 	all = append(all, shareReasons(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
-		"memory was short %.1f %% of the time (PSI)")...)
+		"memory was short %s %% of the time (PSI)")...)
 	if host.TooHot > 0 {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(
 			"CPUs were slowed down %.0f times because they were hot", host.TooHot), Passing: true})
@@ -174,13 +185,15 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
+// sizeReasons finds answers of another size than the one that was checked. Answers to requests that
+// were due in the warm-up, and waited, are among the bytes of the window. Of requests in flight at
 // the window's edges, some bytes may be counted without their answer.
 func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
 	if n < wireLeast || t.Wire <= 0 {
 		return nil
 	}
+	n += t.Result.Requests.WarmupInWindow
 	p := t.Result.Plan
 	checked, edges := float64(n)*t.Wire, 2*float64(p.Connections*max(p.Pipeline, 1))*t.Wire
 	if r := float64(received); r >= (1-wireFail)*checked && r <= (1+wireFail)*checked+edges {

@@ -69,12 +69,12 @@ func TestGrade(t *testing.T) {
 		says  string
 		again bool
 	}{
-		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3.0 %", false},
-		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6.0 %", true},
+		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3 % of its time", false},
+		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of its time", true},
 		{"steal that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, lab.GradeA,
 			"", false},
-		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "at least 10.0 %", false},
-		{"many others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 1e9 }, lab.GradeF, "at least 50.0 %", true},
+		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "other programs used 10 % of the machine's CPUs", false},
+		{"many others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 1e9 }, lab.GradeF, "other programs used 50 % of the machine's CPUs", true},
 		{"interrupts, not others", func(t *lab.Trial) { t.Result.Server.Host.Foreign, t.Result.Server.Host.SoftIRQ = 0.2e9, 9 }, lab.GradeA,
 			"", false},
 		{"client-bound", func(t *lab.Trial) {
@@ -113,6 +113,10 @@ func TestGrade(t *testing.T) {
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
 			"98 bytes were received for each request, and 100 when", false},
 		{"as large as before", func(t *lab.Trial) { setAnswers(t, 1000, 100_500, 0) }, lab.GradeA, "", false},
+		{"answers to requests that waited since the warm-up", func(t *lab.Trial) {
+			setAnswers(t, 1000, 118_000, 0)
+			t.Result.Requests.Warmup, t.Result.Requests.WarmupInWindow = 300, 180
+		}, lab.GradeA, "", false},
 		{"answers after the window", func(t *lab.Trial) { setAnswers(t, 1000, 100_000, 900) }, lab.GradeA, "", false},
 		{"larger answers, and some after the window", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 900) }, lab.GradeF,
 			"102 bytes were received for each request, and 100 when", false},
@@ -162,9 +166,9 @@ func TestGrade(t *testing.T) {
 		{"throttling that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Throttled = probe.Value(math.NaN()) },
 			lab.GradeA, "", false},
 		{"short of memory", func(t *lab.Trial) { t.Result.Server.Host.PressureMemory = 2 }, lab.GradeB,
-			"memory was short 2.0 % of the time", false},
+			"memory was short 2 % of the time", false},
 		{"very short of memory", func(t *lab.Trial) { t.Result.Server.Host.PressureMemory = 20 }, lab.GradeF,
-			"memory was short 20.0 % of the time", true},
+			"memory was short 20 % of the time", true},
 		{"waiting for storage", func(t *lab.Trial) { t.Result.Server.Host.PressureIO = 97 }, lab.GradeA, "", false},
 		{"waiting for CPUs", func(t *lab.Trial) { t.Result.Server.Host.PressureCPU = 99 }, lab.GradeA, "", false},
 		{"hot", func(t *lab.Trial) { t.Result.Server.Host.TooHot = 2 }, lab.GradeB, "slowed down 2 times", false},

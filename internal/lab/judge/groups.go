@@ -194,10 +194,9 @@ func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
 		return
 	}
-	enough := enoughFor(compared)
 	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
 		"least %.3f, so that nothing can be significant; it takes %d runs of each",
-		compared, min(least*float64(compared), 1), enough)
+		compared, min(least*float64(compared), 1), u.EnoughRuns())
 }
 
 // leastSignificance is how many comparisons are judged together, and the smallest p-value that one

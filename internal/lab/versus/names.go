@@ -1,10 +1,12 @@
 package versus
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,6 +47,32 @@ func (c *Comparison) names() ([]string, error) {
 		}
 	}
 	return c.Names, nil
+}
+
+// description is what is sent, and by how many, so that two reports of the same servers have
+// different titles: "login.hurl, 50 users". It has no query, which may be secret.
+func (c *Comparison) description() string {
+	w, what := &c.Workload, "GET /"
+	switch file := cmp.Or(w.Hurl, w.Script, w.RequestsFile, w.URLs); {
+	case file != "":
+		what = path.Base(file)
+	case w.Request != nil:
+		asked, _, _ := strings.Cut(w.Request.Path, "?")
+		what = cmp.Or(w.Request.Method, "GET") + " " + cmp.Or(asked, "/")
+	case !c.startsServers() || c.Address != "": // a URL may have another path
+		what = "GET"
+	}
+	count := func(n float64, of string) {
+		if n > 0 {
+			what += ", " + strconv.FormatFloat(n, 'f', -1, 64) + of
+		}
+	}
+	if count(c.Level.Rate, "/s"); w.Users == 0 && (w.Hurl == "" || c.Level.Pipeline > 1) {
+		count(float64(c.Level.Connections), " connections")
+		return what
+	}
+	count(float64(cmp.Or(w.Users, c.Level.Connections)), " users")
+	return what
 }
 
 // deriveNames are short names for commands and URLs: programs and hosts, or else the words in which

@@ -1,6 +1,7 @@
 package versus
 
 import (
+	"cmp"
 	"time"
 
 	"dyno/internal/lab/experiment"
@@ -34,9 +35,23 @@ const (
 	planned    = 0.95 // share of the time for rounds; the rest is for trials that are repeated
 )
 
-// windows are the lengths of a window to choose from, the longest that leaves enough rounds.
-var windows = []time.Duration{5 * time.Second, 3 * time.Second, 2 * time.Second, time.Second,
-	750 * time.Millisecond, 500 * time.Millisecond}
+// windows are the lengths of a window to choose from, the longest that leaves enough rounds. In a
+// shorter one nobody can say whether the generator was held up (result.Result.TooShort).
+var windows = []time.Duration{5 * time.Second, 3 * time.Second, 2 * time.Second, time.Second}
+
+// trialTime is how long a trial takes.
+func trialTime(window, warm time.Duration) time.Duration {
+	settling := min(500*time.Millisecond, window/4)
+	return startTime + warm + settling + window + cooldown
+}
+
+// warmup is the load before each window.
+func (l Limits) warmup() time.Duration {
+	if l.Warmup == 0 {
+		return defaultWarmup
+	}
+	return max(l.Warmup, 0)
+}
 
 // The keys of a design that dyno vs sets.
 type design struct {
@@ -60,12 +75,7 @@ type warmup struct {
 // that is too short for the fewest rounds that can show anything.
 func (c *Comparison) design(variants int) design {
 	l := c.Limits
-	warm := l.Warmup
-	if warm == 0 {
-		warm = defaultWarmup
-	}
-	warm = max(warm, 0)
-	total := l.Total
+	warm, total := l.warmup(), l.Total
 	switch {
 	case total > 0:
 	case l.Precision > 0:
@@ -75,10 +85,7 @@ func (c *Comparison) design(variants int) design {
 	}
 	forTrials := total - time.Duration(variants)*checkTime - otherTime
 	arms := time.Duration(variants + 1) // the baseline twice
-	round := func(window time.Duration) time.Duration {
-		settling := min(500*time.Millisecond, window/4)
-		return arms * (startTime + warm + settling + window + cooldown)
-	}
+	round := func(window time.Duration) time.Duration { return arms * trialTime(window, warm) }
 	window, rounds := l.Window, l.Rounds
 	for _, w := range windows {
 		if fits := int(planned * float64(forTrials) / float64(round(w))); window == 0 &&
@@ -112,20 +119,16 @@ func (c *Comparison) design(variants int) design {
 	return d
 }
 
-// ExceedsTotal reports whether the fewest rounds of so many servers take longer than the limit of
-// time, if one was given.
-func (c *Comparison) ExceedsTotal(servers int) bool {
+// Overrun is about how long the fewest rounds of so many servers take, if that is more than the
+// limit of time that was given; otherwise 0.
+func (c *Comparison) Overrun(servers int) time.Duration {
 	l, n := c.Limits, time.Duration(servers)
-	window := l.Window
-	if window == 0 {
-		window = windows[len(windows)-1]
+	window := cmp.Or(l.Window, windows[len(windows)-1])
+	least := n*checkTime + otherTime + experiment.LeastRounds*(n+1)*trialTime(window, l.warmup())
+	if l.Total == 0 || l.Rounds > 0 || least <= l.Total {
+		return 0
 	}
-	warm := max(l.Warmup, 0)
-	if l.Warmup == 0 {
-		warm = defaultWarmup
-	}
-	least := n*checkTime + otherTime + experiment.LeastRounds*(n+1)*(startTime+warm+window+cooldown)
-	return l.Total > 0 && l.Rounds == 0 && least > l.Total
+	return least.Round(time.Second)
 }
 
 // metrics are the measures, that which decides first. Each costs the others some of their power.

@@ -4,7 +4,7 @@
 //
 //	versus.go   what is compared, and the file
 //	command.go  a command as words, as a shell reads it
-//	names.go    names for variants
+//	names.go    names for variants, and the words for the load
 //	times.go    windows and rounds that fit into the time
 //	git.go      revisions of a repository
 package versus
@@ -103,14 +103,15 @@ type Level struct {
 
 // The keys of the file, in its order.
 type file struct {
-	Version  int       `yaml:"version"`
-	Name     string    `yaml:"name"`
-	Design   design    `yaml:"design"`
-	Workload *Workload `yaml:"workload,omitempty"`
-	Levels   []Level   `yaml:"levels,omitempty"`
-	Variants yaml.Node `yaml:"variants"`
-	Fairness fair      `yaml:"fairness"`
-	Gate     *gate     `yaml:"gate,omitempty"`
+	Version     int       `yaml:"version"`
+	Name        string    `yaml:"name"`
+	Description string    `yaml:"description,omitempty"`
+	Design      design    `yaml:"design"`
+	Workload    *Workload `yaml:"workload,omitempty"`
+	Levels      []Level   `yaml:"levels,omitempty"`
+	Variants    yaml.Node `yaml:"variants"`
+	Fairness    fair      `yaml:"fairness"`
+	Gate        *gate     `yaml:"gate,omitempty"`
 }
 
 type fair struct {
@@ -154,7 +155,8 @@ func (c *Comparison) File() ([]byte, error) {
 		return nil, err
 	}
 	f := file{Version: experiment.Version, Name: "vs-" + strings.Join(names, "-"),
-		Design: c.design(len(variants)), Fairness: fair{Allow: c.allowed()}}
+		Description: c.description(), Design: c.design(len(variants)),
+		Fairness: fair{Allow: c.allowed()}}
 	if len(f.Name) > longestName {
 		f.Name = strings.TrimRight(f.Name[:longestName], ".-+_")
 	}

@@ -11,6 +11,7 @@ import (
 
 	labdesign "dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
 )
 
 // read is the experiment that a comparison makes.
@@ -133,10 +134,27 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Two comparisons of the same servers have different titles. A query, which may be secret, is in none.
+func TestDescription(t *testing.T) {
+	commands, urls := []string{"./a {port}", "./b {port}"}, []string{"http://127.0.0.1:1/x", "http://127.0.0.1:2/"}
+	for want, c := range map[string]Comparison{
+		"GET /, 50 connections":           {Servers: commands, Level: Level{Connections: 50}},
+		"GET, 50 connections":             {Servers: urls, Level: Level{Connections: 50}},
+		"POST /buy, 500/s, 7 connections": {Servers: commands, Level: Level{Connections: 7, Rate: 500}, Workload: Workload{Request: &Request{Method: "POST", Path: "/buy?token=x"}}},
+		"login.hurl, 50 users":            {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{Hurl: "/home/a/login.hurl"}},
+		"mix.jsonl, 9 users":              {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{RequestsFile: "/home/mix.jsonl", Users: 9}},
+	} {
+		c.Dir = "/"
+		if got := read(t, c).Description; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // Everything fits into the time, unless six rounds do not; and six rounds there are.
 func TestTimes(t *testing.T) {
 	for servers := 2; servers <= 12; servers++ {
-		for _, l := range []Limits{{}, {Total: 45 * time.Second}, {Total: 10 * time.Minute}, {Precision: 0.01},
+		for _, l := range []Limits{{}, {Total: 45 * time.Second}, {Total: 40 * time.Second}, {Total: 10 * time.Minute}, {Precision: 0.01},
 			{Window: 3 * time.Second, Warmup: 2 * time.Second}, {Warmup: -1}, {Rounds: 7}} {
 			c := Comparison{Limits: l, Dir: "/"}
 			for i := range servers {
@@ -165,9 +183,23 @@ func TestTimes(t *testing.T) {
 			if l.Precision > 0 && (d.Precision != l.Precision || d.MaxRounds != 1000) {
 				t.Errorf("%+v", d)
 			}
+			trial := result.Result{Window: result.Window{MeasuredS: time.Duration(d.Measure).Seconds()}}
+			if trial.Requests.Completed = 1000; trial.TooShort() {
+				t.Errorf("%d servers, %+v: nobody can judge the generator in %v", servers, l, d.Measure)
+			}
 			for _, w := range labdesign.Warnings(e, experiment.Expand(e)) {
 				t.Errorf("%d servers, %+v: %s: %s", servers, l, w.About, w.Message)
 			}
+		}
+	}
+}
+
+// A limit of time that is too short for six rounds is exceeded, and it is said by how much.
+func TestOverrun(t *testing.T) {
+	for total, want := range map[time.Duration]time.Duration{0: 0, 40 * time.Second: 51 * time.Second, 51 * time.Second: 0} {
+		c := Comparison{Limits: Limits{Total: total}}
+		if got := c.Overrun(2); got != want {
+			t.Errorf("%v: %v, not %v", total, got, want)
 		}
 	}
 }

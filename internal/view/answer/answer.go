@@ -26,6 +26,8 @@ type Answer struct {
 	Load       string    `json:"load,omitempty"`       // of an experiment: "load: closed, 2 users"
 	Conditions []string  `json:"conditions,omitempty"` // what else it holds for, a few words each
 	Next       Step      `json:"next"`
+
+	Unreliable string `json:"-"` // why it must not be relied on; the sentence begins with it
 }
 
 // A Severity is how much speaks against an answer.
@@ -152,6 +154,7 @@ type Number struct{ Name, Text string }
 type Step struct {
 	Says    string `json:"says"`
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
+	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
 }
 
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.

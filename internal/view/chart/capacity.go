@@ -21,8 +21,12 @@ func Capacity(p page.CapacityPayload) (all []View) {
 	if p.Curve != nil {
 		all = append(all, sweepView(p), responseView(p.Curve))
 	}
+	about := joined("; ", p.Words.What, p.Words.How)
+	if p.Search != nil && len(p.Search.Probes) > 0 {
+		about = joined("; ", about, dateText(p.Search.Probes[0].Started))
+	}
 	for i := range all {
-		all[i].About = p.Words.What + "; " + p.Words.How
+		all[i].About = about
 	}
 	return all
 }
@@ -218,14 +222,14 @@ func responseView(c *capacity.Curve) View {
 		values, most = append(values, p.P50, p.P99), max(most, p.X)
 	}
 	slices.Sort(levels)
-	for i, curve := range []struct {
+	for _, curve := range []struct {
 		name  string
 		shape Shape
 		of    func(capacity.Point) float64
 	}{{"p99", Circle, func(p capacity.Point) float64 { return p.P99 }},
 		{"p50", Triangle, func(p capacity.Point) float64 { return p.P50 }}} {
-		line, dots := styled(i, curve.name, nil), Mark{Kind: Dot, Ink: lineInk(i), Width: 3,
-			Shape: curve.shape}
+		line := percentileLine(curve.name, nil)
+		dots := Mark{Kind: Dot, Ink: line.Ink, Width: 3, Shape: curve.shape}
 		for _, level := range levels {
 			var x, y []float64
 			for _, p := range byLevel[level] {

@@ -118,7 +118,7 @@ const (
 func (s *sheet) layOut(v View) {
 	room := (s.width - 2*edge) / widerFont
 	s.title = s.wrap(s.faces.bold, textTitle, v.Title, room, 3)
-	s.about = s.wrap(s.faces.regular, textSmall, v.About, room, 2)
+	s.about = s.wrap(s.faces.regular, textSmall, v.About, room, 3)
 	s.about = append(s.about, s.wrap(s.faces.regular, textSmall, v.Unit, room, 2)...)
 	s.foot = s.wrap(s.faces.regular, textSmall, joined(" · ", v.Foot...), room, 4)
 	s.legend = s.legendLines(v.Legend, room)

@@ -52,7 +52,7 @@ func Experiment(p *page.ExperimentPayload) (all []View) {
 	for i := range p.Levels {
 		all = append(all, e.pastViews(i)...)
 	}
-	about := p.Words.Title + "; " + p.Words.Scope
+	about := joined("; ", p.Words.Title, p.Answer.Load, p.Words.Scope, dateText(p.Record.Started))
 	for i := range all {
 		all[i].About = about
 	}

@@ -68,15 +68,15 @@ func heatView(over []interval) View {
 	v := timeView("heat", "Latency over time",
 		"latency over time; colour: requests (both logarithmic)", over)
 	lines := []struct {
-		name, ink string
-		of        func(*result.Point) float64
-	}{{"p50", "c2", func(p *result.Point) float64 { return p.P50 }},
-		{"p99", "c4", func(p *result.Point) float64 { return p.P99 }},
-		{"max", "c7", func(p *result.Point) float64 { return p.Max }}}
+		name string
+		of   func(*result.Point) float64
+	}{{"p50", func(p *result.Point) float64 { return p.P50 }},
+		{"p99", func(p *result.Point) float64 { return p.P99 }},
+		{"max", func(p *result.Point) float64 { return p.Max }}}
 	boxes, values, top := heatBoxes(over)
 	v.Marks = append(v.Marks, boxes...)
 	timed := false
-	for i, l := range lines {
+	for _, l := range lines {
 		points := steps(over, func(p *result.Point) float64 {
 			if y := l.of(p); p.Completed > 0 && y > 0 {
 				timed = true
@@ -87,9 +87,10 @@ func heatView(over []interval) View {
 		for _, p := range points {
 			values = append(values, p.Y)
 		}
+		m := percentileLine(l.name, points)
 		v.Marks = append(v.Marks, Mark{Kind: Line, Points: points, Ink: "paper", Width: 4.5, Alpha: 0.75},
-			Mark{Kind: Line, Name: l.name, Points: points, Ink: l.ink, Dash: i, Width: 2})
-		v.Legend = append(v.Legend, Key{Name: l.name, Ink: l.ink, Dash: i})
+			m)
+		v.Legend = append(v.Legend, Key{Name: l.name, Ink: m.Ink, Dash: m.Dash})
 	}
 	if !timed {
 		v.Empty = cmp.Or(v.Empty, "Nothing completed in any whole interval.")
@@ -106,6 +107,20 @@ func heatView(over []interval) View {
 	}
 	v.Y = timeAxis(values, "latency")
 	return v
+}
+
+// percentiles are the colours of percentiles, which stand out against the shades of a heat map.
+var percentiles = []struct{ name, ink string }{{"p50", "c2"}, {"p99", "c4"}, {"max", "c7"}}
+
+// percentileLine is the line of a percentile, with one colour and one dash in every view.
+func percentileLine(name string, points []Point) Mark {
+	m := styled(0, name, points)
+	for i, p := range percentiles {
+		if p.name == name {
+			m.Ink, m.Dash = p.ink, i
+		}
+	}
+	return m
 }
 
 const (

@@ -90,10 +90,13 @@ func Run(p page.RunPayload) []View {
 		all = append(all, agentsView(r, over))
 	}
 	for i := range all {
-		all[i].About = p.Words.What + "; " + p.Words.How
+		all[i].About = joined("; ", p.Words.What, p.Words.Model, p.Words.How, dateText(r.Window.Started))
 	}
 	return all
 }
+
+// dateText is an instant as the page writes it.
+func dateText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // timeView is a view over the window's time.
 func timeView(name, title, unit string, over []interval) View {

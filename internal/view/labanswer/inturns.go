@@ -98,7 +98,7 @@ var vsFlags = []string{"-c", "-t", "-R", "--arrival", "--timeout", "--http", "--
 var ownFlags = []string{"-d", "-n", "--warmup", "--drain", "--seed"}
 
 // mostServers is how many servers a dyno vs of 90 s can compare.
-const mostServers = 5
+const mostServers = 4
 
 // InTurns are the URLs of the servers of stored results, and the flags of the load that all of them
 // got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno vs

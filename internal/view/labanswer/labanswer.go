@@ -9,7 +9,8 @@
 //	conditions.go  what it holds for
 //	next.go        one concrete step
 //	comparison.go  all of it for stored results, which were not measured in rounds
-//	factors.go     findings of settings; standing.go: one verdict for each variant
+//	factors.go     findings of settings; standing.go: one verdict for each variant;
+//	               unreliable.go: what the machine took back
 package labanswer
 
 import (
@@ -30,10 +31,14 @@ func Of(r *lab.Record) answer.Answer {
 	a.Cautions = cautionsOf(r)
 	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
-	a.Sentence = sentenceOf(r, a)
+	if needsQuiet(a) {
+		dropForecasts(a.Groups)
+	}
+	a.Sentence, a.Unreliable = sentenceOf(r, a), unreliableOf(r, a)
 	a.Load, a.Conditions = loadOf(r), conditionsOf(r, a.Groups)
 	a.Next = nextStep(r, a)
 	sayOnce(&a)
+	warn(&a)
 	return a
 }
 
@@ -101,8 +106,8 @@ func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
 			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
 			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
-			"shade; open dot: undecided, not valid, or maybe in the shade; a change is the middle of " +
-			"the ratios within rounds, not the ratio of the medians"}
+			"shade; open dot: undecided, not valid, unreliable, or maybe in the shade; a change is the " +
+			"middle of the ratios within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}
@@ -221,8 +226,11 @@ func VerdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, why st
 	case c.Forecast() != "":
 		return answer.Undecided, c.Forecast()
 	}
-	return answer.Undecided, "the interval is too wide"
+	return answer.Undecided, tooWide
 }
+
+// tooWide is why a comparison is undecided where nothing else can be said.
+const tooWide = "the interval is too wide"
 
 // maybeLess says that a difference may be smaller than one that matters; "" if the whole interval
 // lies beyond the margin.

@@ -24,6 +24,7 @@ const (
 func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	run := commandsOf(r)
 	refused := slices.IndexFunc(a.NotLoaded, func(f answer.Finding) bool { return f.Remedy != "" })
+	more, _ := roundsNeeded(r.Verdicts, a.Groups)
 	switch {
 	case judge.LeavesNothing(r) && refused >= 0:
 		return refusedStep(r, a.NotLoaded[refused], run)
@@ -33,11 +34,11 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return step("go on where it stopped", run.resume)
 	case r.Quick:
 		return step("run it in full: --quick is too short for a verdict", run.again)
-	case a.Has(answer.SelfDiffers) || a.Has(answer.Disturbed) || areUnreliable(a):
+	case needsQuiet(a):
 		return step("run it again when nothing else is at work on this machine", run.rerun)
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
 		return step("see where the time goes: the profiles and all tables", run.show)
-	case a.Has(answer.Planned):
+	case a.Has(answer.Planned) && (more == 0 || r.State != lab.OverBudget):
 		return plannedStep(r, run)
 	case a.Has(answer.FewRounds):
 		n := judge.MinRounds - r.RoundsRun()
@@ -131,13 +132,6 @@ func folderOf(r *lab.Record) string {
 		return "DIR"
 	}
 	return full
-}
-
-// areUnreliable reports whether so many trials are unreliable that more of them would not help.
-func areUnreliable(a answer.Answer) bool {
-	return slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.GradeF && c.Severity == answer.Bad
-	})
 }
 
 // step is a step with its command; "" where nothing needs to be run.

@@ -18,12 +18,14 @@ type Standing struct {
 	Leads   string // the change by the first measure that the generator does not limit; "": none
 	More    int    // rounds that would decide, if the estimate holds; 0: unknown, or not needed
 	MoreOf  string // the measure that they would decide
+
+	Unreliable bool // the trials must not be relied on, so the verdict is withheld
 }
 
 // IsDecided reports whether the trials say what a variant is.
 func (s Standing) IsDecided() bool {
-	return !slices.Contains([]answer.Verdict{answer.Undecided, answer.NotValid, answer.Refused},
-		s.Verdict)
+	return !s.Unreliable && !slices.Contains([]answer.Verdict{answer.Undecided, answer.NotValid,
+		answer.Refused}, s.Verdict)
 }
 
 // Standings are those of all variants but the baseline, in the order of the experiment's file. A
@@ -56,6 +58,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
 			p := placed{f, shortName(r, g)}
+			p.Why = unwarned(p.Why)
 			if f.Variant != variant {
 				continue
 			}
@@ -97,6 +100,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	default:
 		s.Says = "nothing was measured" + whyFailed(r, variant)
 	}
+	s.Unreliable = a.Unreliable != "" && s.IsDecided()
 	return s
 }
 

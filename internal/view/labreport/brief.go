@@ -64,7 +64,7 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	if a.Load != "" {
 		head.add("", 0, a.Load, 2)
 	}
-	head.add("", 0, briefScope(r), 2)
+	head.add("", 0, briefScope(s, r), 2)
 	head.add(boxColor(a.Box), 0, a.Sentence, 3)
 	head.lines = append(head.lines, "")
 	foot := footLines(s, r, a)
@@ -93,16 +93,19 @@ func boxColor(box answer.Severity) format.Color {
 		answer.Bad: format.Red}[box]
 }
 
-// briefScope is how much was done, and by what all verdicts are corrected.
-func briefScope(r *lab.Record) string {
+// briefScope is how much was done, and of what all verdicts hold together.
+func briefScope(style format.Style, r *lab.Record) string {
 	variants := 0
 	for _, arm := range r.Arms {
 		if !arm.Control {
 			variants++
 		}
 	}
-	s := format.Plural(int64(variants), "variant") + ", "
-	s += scopeText(r)
+	scope := shortScope
+	if style.Detail {
+		scope = scopeText
+	}
+	s := format.Plural(int64(variants), "variant") + ", " + scope(r)
 	n, holm := 0, false
 	for _, c := range r.Verdicts {
 		if !c.Control {
@@ -114,10 +117,26 @@ func briefScope(r *lab.Record) string {
 	case n < 2:
 		return s
 	case holm:
-		return s + fmt.Sprintf("; verdicts hold for all %d comparisons together (Holm)", n)
+		return s + "; verdicts hold for " + allOf(fmt.Sprintf("%d comparisons", n)) + " (Holm)"
 	}
-	return s + "; verdicts hold for all " +
-		strings.Join(familyCounts(r.Verdicts), " together, and for all ") + " together"
+	var families []string
+	for _, of := range familyCounts(r.Verdicts) {
+		families = append(families, allOf(of))
+	}
+	return s + "; verdicts hold for " + strings.Join(families, ", and for ")
+}
+
+// allOf is a number of comparisons that are judged together: "both comparisons together", or "all 3
+// comparisons together".
+func allOf(counted string) string {
+	n, rest, _ := strings.Cut(counted, " ")
+	switch n {
+	case "1":
+		return counted
+	case "2":
+		return "both " + rest + " together"
+	}
+	return "all " + counted + " together"
 }
 
 // verdictColors are the colours of findings.
@@ -346,12 +365,7 @@ func groupReason(g answer.Group) string {
 // of them, each has at most so many lines.
 func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 	b := &brief{s: s}
-	var all []answer.Caution
-	for _, c := range a.Cautions {
-		if c.Kind != answer.Unloaded && c.Kind != answer.Open { // the findings have them
-			all = append(all, c)
-		}
-	}
+	all := unsaid(s, a)
 	for i, c := range all {
 		text := "! " + c.Text()
 		if s.Detail && c.Remedy != "" {
@@ -377,6 +391,27 @@ func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 		b.lines = append(b.lines, "")
 	}
 	return b.lines
+}
+
+// unsaid are the cautions that neither the findings nor the sentence says; with details, all that
+// the findings do not say. A caution that the sentence says has its reasons.
+func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
+	unreliable := slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool {
+		return c.Kind == answer.GradeF && c.Severity == answer.Bad
+	})
+	for _, c := range a.Cautions {
+		switch {
+		case c.Kind == answer.Unloaded, c.Kind == answer.Open:
+			continue
+		case s.Detail:
+		case c.Kind == answer.AboveNoise, c.Kind == answer.Disturbed && unreliable:
+			continue
+		case c.Kind == answer.GradeF && strings.Contains(a.Unreliable, c.Says) && len(c.Reasons) > 0:
+			c.Says, c.Reasons = strings.Join(c.Reasons, "; "), nil
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // medianLines are the medians of each measure at the load that decides, a row for each variant.

@@ -120,18 +120,30 @@ func titleText(r *lab.Record) string {
 
 // scopeText is how much was done.
 func scopeText(r *lab.Record) string {
-	s := fmt.Sprintf("%s in %s, seed %d", format.Plural(int64(len(r.Trials)), "trial"),
-		timeTakenText(r), r.Seed)
+	s := fmt.Sprintf("%s in %s, seed %d%s", format.Plural(int64(len(r.Trials)), "trial"),
+		timeTakenText(r), r.Seed, stateText(r))
+	if r.State == lab.OverBudget {
+		s += "; ended because its budget of time was over"
+	}
+	return s
+}
+
+// shortScope is scopeText without what repeats the experiment, and without what a caution says.
+func shortScope(r *lab.Record) string {
+	return fmt.Sprintf("%s in %v%s", format.Plural(int64(len(r.Trials)), "trial"),
+		workedTime(r).Round(time.Second), stateText(r))
+}
+
+// stateText is what keeps an experiment from being complete; "" if nothing does.
+func stateText(r *lab.Record) (s string) {
 	if r.Quick {
-		s += ", --quick"
+		s = ", --quick"
 	}
 	switch r.State {
 	case lab.Interrupted, lab.Running:
 		s += "; NOT COMPLETE"
 	case lab.Failed:
 		s += "; NOT COMPLETE: something could not be stored"
-	case lab.OverBudget:
-		s += "; ended because its budget of time was over"
 	}
 	return s
 }
@@ -375,11 +387,19 @@ func IntentText(i labrun.Intent) string {
 	for _, l := range i.Levels {
 		fmt.Fprintf(&b, "  level %s\n", format.PlainLine(l.Name))
 	}
+	return b.String() + warningLines(i) + fmt.Sprintf("  %s\n", ExtentText(i))
+}
+
+// IntentLines is that plan without what is compared, for those who have just named it.
+func IntentLines(i labrun.Intent) string {
+	return fmt.Sprintf("%s: %s\n%s", format.PlainLine(i.Name), ExtentText(i), warningLines(i))
+}
+
+func warningLines(i labrun.Intent) (lines string) {
 	for _, w := range i.Warnings {
-		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, format.PlainLine(w.Message))
+		lines += fmt.Sprintf("  warning: %s: %s\n", w.About, format.PlainLine(w.Message))
 	}
-	fmt.Fprintf(&b, "  %s\n", ExtentText(i))
-	return b.String()
+	return lines
 }
 
 // ExtentText is how much an experiment will do, and how long it takes.

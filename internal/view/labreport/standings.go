@@ -10,13 +10,18 @@ import (
 	"dyno/internal/view/labanswer"
 )
 
-// Standings writes a line for each variant: its verdict against the baseline, and why.
-func Standings(w io.Writer, baseline string, all []labanswer.Standing, s format.Style) error {
+// Standings writes a line for each variant: its verdict against the baseline, and why. The last
+// line is why they must not be relied on, if unreliable is not "". Verdicts are withheld then.
+func Standings(w io.Writer, baseline string, all []labanswer.Standing, unreliable string,
+	s format.Style) error {
 	d := format.NewDocument(w)
 	rows := format.Table{}
 	for _, one := range all {
 		word := string(one.Verdict)
-		if one.Verdict == answer.Undecided {
+		switch {
+		case one.Unreliable:
+			word = "unreliable"
+		case one.Verdict == answer.Undecided:
 			word = "cannot tell yet"
 		}
 		rows = append(rows, []string{format.Clip(format.PlainLine(one.Variant), longestName), word})
@@ -32,10 +37,13 @@ func Standings(w io.Writer, baseline string, all []labanswer.Standing, s format.
 				format.PlainLine(one.MoreOf))
 		}
 		line := strings.TrimRight("  "+lines[i]+"  "+format.PlainLine(says), " ")
-		if c := verdictColors[one.Verdict]; c != "" {
+		if c := verdictColors[one.Verdict]; c != "" && !one.Unreliable {
 			line = s.Paint(c, line)
 		}
 		fmt.Fprintln(d, line)
+	}
+	if unreliable != "" {
+		fmt.Fprintln(d, s.Paint(format.Red, format.PlainLine(unreliable)))
 	}
 	return d.Err()
 }

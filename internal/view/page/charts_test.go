@@ -332,6 +332,23 @@ func orEmpty(v any) any {
 	return v
 }
 
+// A percentile has one colour and one dash in every view, and a view says of which load it is.
+func TestPercentilesHaveOneColour(t *testing.T) {
+	of := map[string]chart.Key{}
+	views := append(chart.Run(page.OfRun(page.Results(t)["closed"])), chart.Capacity(page.OfCurve(page.Swept(10)))...)
+	for _, v := range views {
+		for _, k := range v.Legend {
+			first, seen := of[k.Name]
+			if of[k.Name] = k; seen && slices.Contains([]string{"p50", "p99", "max"}, k.Name) && (k.Ink != first.Ink || k.Dash != first.Dash) {
+				t.Errorf("%s: %+v, and elsewhere %+v", v.Name, k, first)
+			}
+		}
+		if v.About == "" || v.Empty == "" && v.Name == "heat" && (!strings.Contains(v.About, "closed") || !strings.Contains(v.About, "UTC")) {
+			t.Errorf("%s is of %q", v.Name, v.About)
+		}
+	}
+}
+
 // The colours of pictures are those of the style sheet.
 func TestColoursOfPictures(t *testing.T) {
 	css, err := os.ReadFile("web/src/style.css")

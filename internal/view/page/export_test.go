@@ -8,6 +8,7 @@ var (
 	ExperimentAt     = experimentAt
 	Results          = results
 	PastFolder       = pastFolder
+	Swept            = swept
 	ScreenedFolder   = func(t testing.TB) string { return screenedStory(t).folderOfRounds(t, 1) }
 )
 

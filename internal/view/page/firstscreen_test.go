@@ -103,6 +103,51 @@ func TestSummaryAndChartCanBeTaken(t *testing.T) {
 	}
 }
 
+// A tile is as wide as its number at least, so that no number lies over the next.
+func TestTilesHoldTheirNumbers(t *testing.T) {
+	r := results(t)["closed"]
+	r.Rate.Completed, r.Requests.Errors = 123_456_789, 1_234_567_890
+	tab := chromium.OpenPage(t, runPage(t, r))
+	tab.AwaitFigures()
+	for _, width := range []int64{320, 390, 768, 1024, 1280, 2560} {
+		tab.SetViewport(width, 800, false)
+		for _, bad := range tab.Misplaced() {
+			t.Errorf("%d pixels: %s", width, bad)
+		}
+	}
+}
+
+// A picture of a run's chart says what it shows, of which load and of when, and has a legend for every
+// line; so has that of any figure.
+func TestPicturesHaveNames(t *testing.T) {
+	tab := chromium.OpenPage(t, runPage(t, results(t)["closed"]))
+	tab.AwaitFigures()
+	svgs := pagetest.Evaluate[[]string](tab, `(async () => {
+		const saved = [], draw = XMLSerializer.prototype.serializeToString;
+		HTMLAnchorElement.prototype.click = () => {};
+		XMLSerializer.prototype.serializeToString = function (e) { const s = draw.call(this, e); saved.push(s); return s; };
+		document.querySelector("#save-chart").click();
+		document.querySelector('[aria-label="Throughput as SVG"]').click();
+		return saved; })()`)
+	if len(svgs) != 2 {
+		t.Fatalf("%d pictures", len(svgs))
+	}
+	words := tab.ElementText("h1")
+	for i, want := range [][]string{
+		{"latency over time", "p50", "p99", "max", "requests", words, "closed", "UTC"},
+		{"Throughput", "sent", "completed", words, "closed", "UTC"},
+	} {
+		for _, one := range want {
+			if !strings.Contains(svgs[i], one) {
+				t.Errorf("picture %d does not have %q", i, one)
+			}
+		}
+		if strings.Contains(svgs[i], "var(") {
+			t.Errorf("picture %d needs a style sheet", i)
+		}
+	}
+}
+
 // The first screen of a run is about the server: the sentence, rate and latency, latency over time
 // and by percentile, and the next step. What would be empty is left out.
 func TestFirstScreenOfRun(t *testing.T) {

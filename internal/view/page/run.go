@@ -21,8 +21,10 @@ type RunPayload struct {
 }
 
 // Run writes what a run measured as one HTML file.
-func Run(w io.Writer, r *result.Result) error {
-	p := OfRun(r)
+func Run(w io.Writer, r *result.Result) error { return WriteRun(w, OfRun(r)) }
+
+// WriteRun is Run of a payload, whose answer may be in the words of where it is shown.
+func WriteRun(w io.Writer, p RunPayload) error {
 	return document{title: p.Words.What, summary: p.Answer.Sentence, payload: p}.writeHTML(w)
 }
 

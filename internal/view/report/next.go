@@ -16,17 +16,26 @@ import (
 	"dyno/internal/view/repeat"
 )
 
-// nextStep is one concrete step after a run.
-func nextStep(r *result.Result, a answer.Answer) answer.Step {
-	p := r.Plan
-	step := func(says, command string) answer.Step {
-		return answer.Step{Says: says, Command: command}
+// NextLoad is the load that the next step after a run makes; ok is false if it makes none, or one
+// that a plan does not say all of.
+func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
+	if _, next := nextStep(r, RunAnswer(r)); next != nil && r.Fleet == nil {
+		return *next, true
 	}
-	again := func(says string) answer.Step { // the plan as it is changed
+	return loadplan.Plan{}, false
+}
+
+// nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
+func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
+	p := r.Plan
+	step := func(says, command string) (answer.Step, *loadplan.Plan) {
+		return answer.Step{Says: says, Command: command}, nil
+	}
+	again := func(says string) (answer.Step, *loadplan.Plan) { // the plan as it is changed
 		changed := *r
 		changed.Plan = p
 		s := RunSentences(&changed)
-		return step(withLost(says, s.Lost), s.Command)
+		return answer.Step{Says: withLost(says, s.Lost), Command: s.Command}, &p
 	}
 	switch {
 	case r.Requests.Sent == 0 && r.Refused() > 0:
@@ -36,9 +45,9 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 	case failedShare(r) >= failingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", askCommand(p))
 	case failedShare(r) >= failingShare || haveFailed(r):
-		s := again("see requests that failed, with their answers")
+		s, _ := again("see requests that failed, with their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
-		return s
+		return s, nil
 	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")
@@ -59,10 +68,10 @@ func nextStep(r *result.Result, a answer.Answer) answer.Step {
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
 	case MissedObjectives(r.Objectives) != "":
-		return findStep(r, "find the rate that meets the objective", r.Objectives)
+		return findStep(r, "find the rate that meets the objective", r.Objectives), nil
 	case r.Model != result.OpenLoop:
 		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
-			"not show", nil)
+			"not show", nil), nil
 	}
 	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")

@@ -27,7 +27,7 @@ func RunAnswer(r *result.Result) answer.Answer {
 		a.Cautions[0].Says += "; nothing else speaks against it, and " + notTheLimit
 	}
 	a.Judge(notTheLimit)
-	a.Next = nextStep(r, a)
+	a.Next, _ = nextStep(r, a)
 	a.SayOnce()
 	return a
 }

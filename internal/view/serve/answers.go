@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"dyno/internal/lab/judge"
+	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
@@ -22,14 +23,22 @@ func withSummary(a answer.Answer, command string) answered {
 	return answered{a, a.Markdown(command, answer.Limits{})}
 }
 
+// answeredRun is what the report of a result says first, in the words of the form. id is what the
+// result is called here.
+func (s *Server) answeredRun(r *result.Result, id string) answered {
+	a := report.RunAnswer(r)
+	shown := withSummary(a, report.RunSentences(r).Command) // which is for elsewhere
+	shown.Answer = s.inFormWords(a)
+	shown.Next.Form = s.nextForm(r, id)
+	return shown
+}
+
 // serveAnswer answers with what the report of a result says first.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request) {
-	found := s.findResult(w, r.PathValue("id"))
-	if found == nil {
-		return
+	id := r.PathValue("id")
+	if found := s.findResult(w, id); found != nil {
+		answerJSON(w, http.StatusOK, s.answeredRun(found, id))
 	}
-	a := report.RunAnswer(found)
-	answerJSON(w, http.StatusOK, withSummary(a, report.RunSentences(found).Command))
 }
 
 // serveLabAnswer answers with what the report of an experiment says first, so far.

@@ -396,6 +396,18 @@ func TestLabInTheBrowser(t *testing.T) {
 	if !strings.Contains(tab.ElementText("h1"), "small") {
 		t.Errorf("the report is of %q", tab.ElementText("h1"))
 	}
+	stored, err := os.ReadFile(filepath.Join(dir, "experiment.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := pagetest.Evaluate[map[string]string](tab, `Object.fromEntries([...document.querySelectorAll("header .actions a")].map((a) => [a.textContent, a.href]))`)
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`)) // a report may fetch nothing
+	for name, want := range map[string]string{"JSON": string(stored), "Markdown": "small", "CSV": "throughput"} {
+		got := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch(%q).then(async (r) => r.ok ? r.text() : "")`, files[name]))
+		if !strings.Contains(got, want) {
+			t.Errorf("as %s, %s, it is %.500s", name, files[name], got)
+		}
+	}
 }
 
 // An experiment is chosen on the page, from those that ship and those of a folder, is seen while it
@@ -552,6 +564,7 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	go func() { done <- s.Serve(ctx) }()
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+	p.Duration = loadplan.Seconds(time.Minute)
 	show, err := s.Show(p, func() {})
 	if err != nil {
 		t.Fatal(err)
@@ -595,6 +608,45 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	want.Readout = "3.0 s: sent 1,000, completed 1,002"
 	if got := look(); got != want {
 		t.Errorf("one step on: %+v, want %+v", got, want)
+	}
+	leave(tab)
+	show.End(nil, fmt.Errorf("the test is over"))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// The plots of a load end where it ends: while its last answers are awaited, the page says so, and draws
+// no more.
+func TestLivePlotsEndWithTheLoad(t *testing.T) {
+	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	p := loadplan.DefaultPlan() // of 10 s
+	p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 14 {
+		at := time.Duration(n) * time.Second
+		show.Interval(loadresult.Interval{Index: n, From: at, To: at + time.Second, Completed: 1000, InFlight: 3})
+	}
+	tab := chromium.OpenTab(t)
+	tab.Navigate(s.URL("/live"))
+	tab.WaitUntil(`document.querySelector("#progress")?.dataset.value === "14" &&
+		document.querySelector("#throughput .foot").textContent.includes("n = 10 seconds")`)
+	if said := tab.ElementText("#progress"); !strings.Contains(said, "10.0 s are over; waiting for 3 answers") {
+		t.Errorf("it says %q", said)
+	}
+	ticks := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll('#throughput [aria-label="x-axis tick label"] text')].map((e) => e.textContent)`)
+	if len(ticks) == 0 || ticks[len(ticks)-1] != "10" {
+		t.Errorf("the axis has %q", ticks)
 	}
 	leave(tab)
 	show.End(nil, fmt.Errorf("the test is over"))

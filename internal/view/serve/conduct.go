@@ -17,6 +17,7 @@ import (
 // runs no commands is in versus.go.
 type Offer struct {
 	ID       string   `json:"id"`
+	Name     string   `json:"name"`               // its own; of a file that is none, the file's
 	From     string   `json:"from"`               // where it is, in words
 	Plan     string   `json:"plan,omitempty"`     // what it would do
 	Quick    string   `json:"quick,omitempty"`    // what it would do quickly

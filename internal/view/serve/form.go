@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/view/repeat"
+	"dyno/internal/view/report"
 )
 
 // serveForm answers with the fields of the form.
@@ -54,11 +56,24 @@ type filledForm struct {
 	Lost   []string `json:"lost,omitempty"` // settings that the form has not, or the result
 }
 
-// serveFilledForm answers with the form as it was filled in for a result.
+// serveFilledForm answers with the form as it was filled in for a result; with ?next as the next
+// step after it wants.
 func (s *Server) serveFilledForm(w http.ResponseWriter, r *http.Request) {
-	if found := s.findResult(w, r.PathValue("id")); found != nil {
-		answerJSON(w, http.StatusOK, s.filledFormOf(found))
+	found := s.findResult(w, r.PathValue("id"))
+	if found == nil {
+		return
 	}
+	if p, ok := report.NextLoad(found); ok && r.URL.Query().Has("next") {
+		found = withPlan(found, p)
+	}
+	answerJSON(w, http.StatusOK, s.filledFormOf(found))
+}
+
+// withPlan is a result of another plan, for what depends on the plan alone.
+func withPlan(r *result.Result, p loadplan.Plan) *result.Result {
+	changed := *r
+	changed.Plan = p
+	return &changed
 }
 
 // filledFormOf is the form of a result. A secret that the result does not hold stays empty.

@@ -74,7 +74,7 @@ func TestJobStartALoad(t *testing.T) {
 	tab.WaitUntil(`document.querySelector("#form") !== null`)
 	visible := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#form .field")].filter((e) => e.checkVisibility())
 		.map((e) => e.querySelector("label").textContent)`)
-	if got := strings.Join(visible, ", "); got != "URL, Load, For how long, Objective" {
+	if got := strings.Join(visible, ", "); got != "URL, Load, Duration, Objective" {
 		t.Errorf("the fields that one sees first are %s", got)
 	}
 	fill(tab, map[string]string{"load": "rate"})
@@ -148,7 +148,7 @@ func TestFormShowsWhatItSends(t *testing.T) {
 		t.Errorf("60,000 connections became %s", got)
 	}
 	visible := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#form .four .field")].map((e) => e.querySelector("label").textContent)`)
-	if got := strings.Join(visible, ", "); got != "URL, Load, Connections, For how long, Objective" {
+	if got := strings.Join(visible, ", "); got != "URL, Load, Connections, Duration, Objective" {
 		t.Errorf("the fields of a rate are %s", got)
 	}
 	fill(tab, map[string]string{"rate": "", "duration": "5 min"})
@@ -188,13 +188,20 @@ func TestRepeatAResult(t *testing.T) {
 	id := storeRun(t, home, 1, 8080, time.Millisecond, 0.2)
 	tab := openHome(t, home, `document.querySelectorAll("#results .card").length === 1`)
 	file := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch("/results/%s?download").then((r) => r.text())`, id))
+	for query, want := range map[string]string{"md": "|---|---|", "json": `"format": "dyno.result/1"`, "csv": "t_s,"} {
+		text := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch("/results/%s?download=%s").then(async (r) =>
+			r.headers.get("content-disposition") + await r.text())`, id, query))
+		if !strings.HasPrefix(text, `attachment; filename=`+id+"."+query) || !strings.Contains(text, want) {
+			t.Errorf("the file %s begins with %.300s", query, text)
+		}
+	}
 	follow(tab, fmt.Sprintf(`[data-id="%s"] h3 a`, id))
 	tab.AwaitFigures()
 	if title := pagetest.Evaluate[string](tab, `document.title`); !strings.HasSuffix(title, " – dyno") {
 		t.Errorf("the page is called %q", title)
 	}
 	links := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("header nav a")].map((a) => a.textContent)`)
-	if got := strings.Join(links, ", "); got != "dyno, Results, History, New load, Experiments, Repeat, Download" {
+	if got := strings.Join(links, ", "); got != "dyno, Results, History, New load, Experiments, Repeat, Page, Markdown, JSON, CSV" {
 		t.Errorf("the bar leads to %s", got)
 	}
 	for _, bad := range tab.Misplaced() {
@@ -257,7 +264,8 @@ func withoutMarks(v any) any {
 	return v
 }
 
-// Job 2: a card says that its result is not to be trusted and why, and its page what to do.
+// Job 2: a card says that its result is not to be trusted and why, and its page what to do: in the words
+// of the form, where reports have flags, with a link that fills the form in.
 func TestJobFindWhyItIsSuspect(t *testing.T) {
 	home := t.TempDir()
 	good, bad := storeRun(t, home, 1, 8080, time.Millisecond, 0.2), storeRun(t, home, 2, 8081, time.Millisecond, 0.98)
@@ -266,10 +274,21 @@ func TestJobFindWhyItIsSuspect(t *testing.T) {
 	if said(good) != "" || !strings.Contains(said(bad), "limit") {
 		t.Errorf("of %s it says %q, of %s %q", good, said(good), bad, said(bad))
 	}
+	file := pagetest.Evaluate[string](tab, fmt.Sprintf(`fetch("/results/%s?download").then((r) => r.text())`, bad))
 	follow(tab, fmt.Sprintf(`[data-id="%s"] h3 a`, bad))
 	tab.AwaitFigures()
-	if text := tab.ElementText("#answer"); !strings.Contains(text, "98 %") || !strings.Contains(text, "-t") {
-		t.Errorf("the page's first screen is %q", text)
+	if text := tab.ElementText("#answer .banner"); !strings.Contains(text, "98 %") || !strings.Contains(text, "add threads") || strings.Contains(text, "-t") {
+		t.Errorf("the page says %q", text)
+	}
+	if alone := chromium.OpenPage(t, []byte(file)); !strings.Contains(alone.ElementText("#answer .banner"), "add threads (-t)") ||
+		pagetest.Evaluate[bool](alone, `document.querySelector("#next-form") !== null`) {
+		t.Errorf("the file says %q", alone.ElementText("#answer"))
+	}
+	follow(tab, "#next-form")
+	tab.WaitUntil(`document.querySelector("#filled a") !== null`)
+	if got := tab.ElementText("#command pre"); !strings.HasPrefix(got, "dyno run ") || !strings.HasSuffix(got, " http://127.0.0.1:8081/") ||
+		!strings.Contains(tab.ElementText("#filled"), "next step") {
+		t.Errorf("the form is that of %s, and says %q", got, tab.ElementText("#filled"))
 	}
 }
 
@@ -283,6 +302,9 @@ func TestJobCompareTwo(t *testing.T) {
 	}
 	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll(".card svg.spark").length`); n != 1 {
 		t.Errorf("%d lines of results, of which the first has none", n)
+	}
+	if label := tab.ElementText(`.card .figure:has(.spark) dt`); label != "p99, last 2 runs" {
+		t.Errorf("the line is called %q", label)
 	}
 	if pagetest.Evaluate[bool](tab, `document.querySelector("#compare").hasAttribute("href")`) {
 		t.Error("nothing is ticked, and can be compared")
@@ -331,10 +353,10 @@ func TestJobCompareRepeatedRuns(t *testing.T) {
 		!strings.Contains(text, "95 % interval") {
 		t.Errorf("of six runs each: %q", text)
 	}
-	follow(tab, "#repeat")
+	follow(tab, `a.button[href^="/lab?"]`)
 	tab.AwaitNavigation(`document.querySelector("#vs") !== null`)
 	if got := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#vs input")].map((e) => e.value)`); strings.Join(got, " ") !=
-		"http://127.0.0.1:8080/ http://127.0.0.1:8081/ 2     1" {
+		"http://127.0.0.1:8080/ http://127.0.0.1:8081/ 2      1" {
 		t.Errorf("the form has %q", got)
 	}
 }
@@ -379,14 +401,27 @@ func TestJobBeginAnExperiment(t *testing.T) {
 	tab.WaitUntil(`document.querySelector("#begin") !== null`)
 	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#experiment"); e.value = "small.yaml";
 		return e.dispatchEvent(new Event("change")); })()`)
+	offered := func(name string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll("#experiment option")].some((e) => e.textContent === %q)`, name)
+	}
+	if !pagetest.Evaluate[bool](tab, offered("small (small.yaml)")) || !pagetest.Evaluate[bool](tab, offered("hello")) {
+		t.Errorf("the experiments are %q", tab.ElementText("#experiment"))
+	}
+	later := strings.Replace(small, "name: small", "name: later", 1) // the list has what comes
+	if err := os.WriteFile(filepath.Join(files, "x.yaml"), []byte(later), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab.WaitUntil(offered("later (x.yaml)"))
+	if chosen := pagetest.Evaluate[string](tab, `document.querySelector("#experiment").value`); chosen != "small.yaml" {
+		t.Errorf("the list has come anew, and %q is chosen", chosen)
+	}
 	press(tab, "#begin button[type=submit]")
 	tab.AwaitNavigation(`document.querySelector("[data-state=running]") !== null`)
 	other := chromium.OpenTab(t)
 	other.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
 	other.AwaitNavigation(`document.querySelector("#labs progress") !== null || document.querySelector("#labs .said > .mark") !== null`)
 	tab.AwaitNavigation(`document.querySelector("[data-state=complete]") !== null && document.querySelector("#answer .sentence") !== null`)
-	other.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
-	other.AwaitNavigation(`document.querySelector("#labs .said > .mark") !== null`)
+	other.WaitUntil(`document.querySelector("#labs .said > .mark") !== null`) // by itself
 	if said := other.ElementText("#labs .said"); said == "" {
 		t.Error("the list does not say what was found")
 	}
@@ -399,7 +434,7 @@ func TestJobCompareMyServers(t *testing.T) {
 	query := url.Values{"url": {one, "http://192.0.2.1/"}, "connections": {"2"}, "rounds": {"6"}, "max-time": {"10s"}}
 	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/lab?" + query.Encode())
 	tab.AwaitNavigation(`document.querySelector("#vs") !== null && !document.body.textContent.includes("Looking")`)
-	if command := tab.ElementText("#vs .command pre"); command != "dyno vs "+one+" http://192.0.2.1/ --connections 2 --max-time 10s --rounds 6" {
+	if command := tab.ElementText("#vs .command pre"); command != "dyno vs -c 2 --max-time 10s --rounds 6 "+one+" http://192.0.2.1/" {
 		t.Errorf("the command is %q", command)
 	}
 	press(tab, "#vs button[type=submit]")

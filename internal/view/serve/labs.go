@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,11 +161,29 @@ func (s *Server) serveLabs(w http.ResponseWriter, r *http.Request) {
 // serveLabReport answers with the report of an experiment, of what there is so far.
 func (s *Server) serveLabReport(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	if dir, ok := s.labs.findFolder(w, id); ok {
-		s.answerPage(w, r, id, func(to io.Writer) error {
-			return page.Experiment(to, dir, s.labs.store)
-		})
+	dir, ok := s.labs.findFolder(w, id)
+	if !ok {
+		return
 	}
+	of := func(write func(io.Writer, *lab.Record) error) func(io.Writer) error {
+		return func(to io.Writer) error {
+			record, err := judge.Open(dir)
+			if err != nil {
+				return err
+			}
+			return write(to, record)
+		}
+	}
+	shown := func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) }
+	s.answerReport(w, r, id, shown, filesOf(shown, of(labreport.WholeMarkdown), of(writeRecord),
+		of(labreport.ExperimentCSV)))
+}
+
+// writeRecord writes a record as the folder of an experiment has it.
+func writeRecord(w io.Writer, r *lab.Record) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(r)
 }
 
 // watchLab sends how far an experiment has come, now and whenever that changes.

@@ -43,6 +43,7 @@ type Field struct {
 
 // A Hint is what helps to fill in a field. Nothing depends on it.
 type Hint struct {
+	Label   string   `json:"label,omitempty"`   // what the field is called, if not by its name
 	Unit    string   `json:"unit,omitempty"`    // of a number without one
 	Default string   `json:"default,omitempty"` // what an empty field means
 	Choices []string `json:"choices,omitempty"` // all that are allowed, unless Free
@@ -81,7 +82,7 @@ type loads struct {
 
 // A Show is a running load that the dashboard shows.
 type Show struct {
-	of    *loads
+	of    *Server
 	plan  loadplan.Plan
 	known *redact.Known       // the secrets of the plan
 	sum   loadresult.Interval // counts so far
@@ -127,7 +128,7 @@ func (s *Server) Show(p loadplan.Plan, stop func()) (*Show, error) {
 		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested, Iterations: p.CountsIterations()})
-	return &Show{of: l, plan: p, known: known}, nil
+	return &Show{of: s, plan: p, known: known}, nil
 }
 
 // A beginning is the head of a load's journal. There is nothing in it that may be secret:
@@ -203,7 +204,7 @@ func (v *Show) Interval(iv loadresult.Interval) {
 		}
 		s.Faults = append(s.Faults, failure{string(f.Phase), kind, v.known.Cut(f.Detail), f.Count})
 	}
-	v.of.journal.appendEvent("second", s)
+	v.of.loads.journal.appendEvent("second", s)
 }
 
 // failedChecks are the checks that failed so far, those that failed most often first.
@@ -240,19 +241,18 @@ func (v *Show) End(r *result.Result, err error) {
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything
-		a := withSummary(report.RunAnswer(r), report.RunSentences(r).Command)
-		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
-			Answer: &a, Whole: wholeOf(r)}
+		e = ending{ID: cmp.Or(r.ID, lastID), Ended: r.Ended, Verdict: r.Generator.Verdict,
+			Whole: wholeOf(r)}
+		a := v.of.answeredRun(r, e.ID)
+		e.Answer = &a
 		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
-		if e.ID == "" {
-			e.ID = lastID
-		}
 	}
-	v.of.mu.Lock()
-	defer v.of.mu.Unlock()
-	v.of.journal.appendEvent("end", e) // before another load can begin, whose journal it would end
-	v.of.last = r
-	v.of.release()
+	l := &v.of.loads
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.journal.appendEvent("end", e) // before another load can begin, whose journal it would end
+	l.last = r
+	l.release()
 }
 
 // A whole load is what the first screen of its report shows in numbers, with the names that a

@@ -78,31 +78,62 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) {
 
 // A servedAt tells the script of a report that a dashboard shows it, and where its links lead.
 type servedAt struct {
-	Origin   string `json:"origin"` // of the dashboard: a copy of the page elsewhere has no bar
-	Download string `json:"download"`
-	File     string `json:"file"`
-	Repeat   string `json:"repeat,omitempty"`
+	Origin string `json:"origin"` // of the dashboard: a copy of the page elsewhere has no bar
+	Files  []file `json:"files"`
+	Repeat string `json:"repeat,omitempty"`
 }
 
-// answerPage answers with a file that is whole in itself, with the policy in it; ours would
-// forbid its script. With ?download the answer is the file, without a bar that leads here.
-func (s *Server) answerPage(w http.ResponseWriter, r *http.Request, id string,
-	write func(io.Writer) error) {
+// A file is a form in which a report can be downloaded.
+type file struct {
+	Name string `json:"name"` // of the link
+	At   string `json:"at"`
+	File string `json:"file"` // its name
+
+	kind  string // of its content
+	write func(io.Writer) error
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// filesOf are the forms of a report, the page first.
+func filesOf(page, markdown, record, table func(io.Writer) error) []file {
+	return []file{{"Page", "?download", ".html", htmlType, page},
+		{"Markdown", "?download=md", ".md", "text/markdown; charset=utf-8", markdown},
+		{"JSON", "?download=json", ".json", "application/json", record},
+		{"CSV", "?download=csv", ".csv", "text/csv; charset=utf-8", table}}
+}
+
+// answerReport answers with a page that is whole in itself, with the policy in it; ours would
+// forbid its script. With ?download the answer is one of the files, without a bar that leads here.
+func (s *Server) answerReport(w http.ResponseWriter, r *http.Request, id string,
+	whole func(io.Writer) error, files []file) {
+	shown, asked := file{kind: htmlType, write: whole}, "none"
+	if r.URL.Query().Has("download") {
+		asked = strings.TrimSuffix("?download="+r.URL.Query().Get("download"), "=")
+	}
+	for i := range files {
+		f := &files[i]
+		f.File = id + f.File
+		if f.At == asked {
+			shown = *f
+		}
+		f.At = r.URL.EscapedPath() + f.At
+	}
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	if err := shown.write(&b); err != nil {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	h, file := w.Header(), id+".html"
+	h := w.Header()
 	h.Set("Content-Security-Policy", "frame-ancestors 'none'")
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	if r.URL.Query().Has("download") {
+	h.Set("Content-Type", shown.kind)
+	if shown.File != "" {
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment",
-			map[string]string{"filename": file}))
+			map[string]string{"filename": shown.File}))
 		w.Write(b.Bytes())
 		return
 	}
-	at := servedAt{Origin: "http://" + r.Host, Download: r.URL.EscapedPath() + "?download", File: file}
+	at := servedAt{Origin: "http://" + r.Host, Files: files}
 	if s.Read != nil && strings.HasPrefix(r.URL.Path, "/results/") {
 		at.Repeat = "/live?repeat=" + url.QueryEscape(id)
 	}

@@ -194,9 +194,20 @@ func (s *Server) serveResult(w http.ResponseWriter, r *http.Request) {
 // serveResultReport answers with the report of a result, as dyno report writes it into a file.
 func (s *Server) serveResultReport(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	if found := s.findResult(w, id); found != nil {
-		s.answerPage(w, r, id, func(to io.Writer) error { return page.Run(to, found) })
+	found := s.findResult(w, id)
+	if found == nil {
+		return
 	}
+	of := func(write func(io.Writer, *result.Result) error) func(io.Writer) error {
+		return func(to io.Writer) error { return write(to, found) }
+	}
+	shown := func(to io.Writer) error {
+		p := page.OfRun(found)
+		p.Answer = s.answeredRun(found, id).Answer
+		return page.WriteRun(to, p)
+	}
+	s.answerReport(w, r, id, shown,
+		filesOf(of(page.Run), of(report.Markdown), of(report.JSON), of(report.CSV)))
 }
 
 // leastMargin is the least difference that matters, unless a request has another, as of dyno
@@ -227,6 +238,10 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
+	if r.URL.Query().Has("verdicts") { // as dyno compare --json has them
+		answerJSON(w, http.StatusOK, u)
+		return
+	}
 	var markdown bytes.Buffer
 	parts, err := labreport.UnpairedParts(u)
 	a, err2 := labreport.UnpairedAnswer(u)
@@ -239,8 +254,12 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 	for _, g := range groups {
 		command += " " + g.Name
 	}
-	answerJSON(w, http.StatusOK,
-		compared{withSummary(a, command), command, parts, markdown.String(), repeatPath(u)})
+	c := compared{withSummary(a, command), command, parts, markdown.String(), repeatPath(u)}
+	c.Answer.Answer = s.inFormWords(a)
+	if strings.HasPrefix(a.Next.Command, "dyno vs ") {
+		c.Answer.Next.Form, c.Repeat = c.Repeat, ""
+	}
+	answerJSON(w, http.StatusOK, c)
 }
 
 // pooled are results in groups, each of one URL and load on one machine, in the order in which they

@@ -18,6 +18,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
 )
@@ -189,5 +190,10 @@ func TestComparisonAsAFile(t *testing.T) {
 	if !strings.HasPrefix(c.Markdown, "# Comparison\n") || !strings.Contains(c.Markdown, "127.0.0.1:1") ||
 		strings.Contains(outside, "![a](b)") || strings.Contains(outside, "<img>") {
 		t.Errorf("the file is %s", c.Markdown)
+	}
+	var u judge.Unpaired // as dyno compare --json writes it
+	said = text(t, g.ask(t, "GET", "/api/compare?"+query[1:]+"&verdicts", ""))
+	if err := json.Unmarshal([]byte(said), &u); err != nil || len(u.Groups) != 2 || u.Format == "" {
+		t.Errorf("%v: as JSON it is %s", err, said)
 	}
 }

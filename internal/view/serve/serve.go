@@ -60,6 +60,8 @@ type Config struct {
 	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
 	Versus  func(Form) (Conducting, []error)                  // of servers that run; nil: likewise
 	Resume  func(dir string) Conducting                       // one begun here; nil: none may go on
+
+	VersusForm []Field // the fields of the form that Versus reads
 }
 
 // A Server is a dashboard, from New until Close.
@@ -169,6 +171,7 @@ func (s *Server) newMux() *http.ServeMux {
 	m.HandleFunc("GET /api/experiments", s.serveOffers)
 	m.HandleFunc("GET /api/labs", s.serveLabs)
 	m.HandleFunc("POST /api/labs", s.beginLab)
+	m.HandleFunc("GET /api/versus", s.serveVersusForm)
 	m.HandleFunc("POST /api/versus", s.beginVersus)
 	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
 	m.HandleFunc("POST /api/labs/{id}/resume", s.resumeLab)

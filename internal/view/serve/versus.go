@@ -11,6 +11,17 @@ import (
 // A browser may compare servers that run already, as dyno vs URL URL does. It names them by URL, so
 // nothing is executed for it. Where the load may go is what the policy says of any load.
 
+// serveVersusForm answers with the fields of the form.
+func (s *Server) serveVersusForm(w http.ResponseWriter, r *http.Request) {
+	fields := s.VersusForm
+	if s.Versus == nil {
+		fields = nil
+	}
+	answerJSON(w, http.StatusOK, struct {
+		Fields []Field `json:"fields"`
+	}{fields})
+}
+
 // beginVersus begins an experiment that compares the servers of a form.
 func (s *Server) beginVersus(w http.ResponseWriter, r *http.Request) {
 	if s.Versus == nil {

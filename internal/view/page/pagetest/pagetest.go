@@ -372,7 +372,8 @@ func (tab *Tab) ScreenshotViewport(file string) {
 	}
 }
 
-// Misplaced are texts of plots that overlap, or extend beyond their figure or the window.
+// Misplaced are texts of plots that overlap or extend beyond their figure or the window, and
+// numbers that extend beyond their tile.
 func (tab *Tab) Misplaced() []string {
 	tab.t.Helper()
 	return Evaluate[[]string](tab, misplaced)
@@ -381,6 +382,9 @@ func (tab *Tab) Misplaced() []string {
 const misplaced = `(() => {
 	const bad = [], wide = document.documentElement.clientWidth;
 	if (document.documentElement.scrollWidth > wide) bad.push("the page is wider than the window");
+	for (const e of document.querySelectorAll(".tile dd, .figure dd")) {
+		if (e.scrollWidth > e.clientWidth + 1) bad.push("wider than its tile: " + e.textContent);
+	}
 	for (const f of document.querySelectorAll("figure.view")) {
 		const frame = f.getBoundingClientRect();
 		for (const plot of f.querySelectorAll(".plot svg")) {

@@ -51,7 +51,7 @@ export interface Answer {
   cautions?: Caution[];
   load?: string;
   conditions?: string[];
-  next: { says: string; command?: string };
+  next: { says: string; command?: string; form?: string }; // form: the page that has a form filled in for it
 }
 
 const shown = 1; // caution besides the worst; the others are folded
@@ -103,7 +103,10 @@ function details(c: Caution, unfolded = 0): Node[] {
 }
 
 function next(a: Answer): HTMLElement {
-  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, ...unbroken(a.next.says)), a.next.command ? copyable(a.next.command) : null);
+  const { says, command, form } = a.next;
+  const shell = command ? copyable(command) : null;
+  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, ...unbroken(says)),
+    ...(form ? [h("p", {}, h("a", { class: "button", id: "next-form", href: form }, "Fill in the form")), h("details", { class: "more" }, h("summary", {}, "In a terminal"), shell)] : [shell]));
 }
 
 function conditions(a: Answer): HTMLElement {

@@ -29,6 +29,12 @@ export const heatColour = (step: number): string => `var(--h${Math.min(Math.max(
 /** lineMark is a mark of the legend for the i-th line. */
 export const lineMark = (i: number, name: string): Mark => ({ name, colour: colour(i), dash: dash(i), shape: "line" });
 
+const percentiles: Record<string, number> = { p50: 1, p99: 3, max: 6 }; // colours that stand out against shades of a heat map
+
+/** percentileMark is the line of a percentile: it has one colour and one dash in every plot. */
+export const percentileMark = (name: string): Mark & { dash: string } =>
+  ({ name, colour: colour(percentiles[name]), dash: dash(Object.keys(percentiles).indexOf(name)), shape: "line" });
+
 /** chart draws a plot of our manner. Its scales can be asked for, as of every plot. */
 export function chart(width: number, options: Plot.PlotOptions): SVGSVGElement {
   const drawn = Plot.plot({
@@ -114,11 +120,27 @@ export const nameInMargin = (name: string, width: number, others = 0): string =>
 
 let pen: CanvasRenderingContext2D | null = null; // that measures
 
-/** fitText is as much of a name as is at most so many pixels wide, written so large; "" where that is next to nothing. */
-export function fitText(s: string, width: number, size: number): string {
+/** textWidth is how wide a text is in pixels, written so large. */
+export function textWidth(s: string, size: number, weight = "normal"): number {
   pen ??= document.createElement("canvas").getContext("2d")!;
-  pen.font = `${size}px system-ui, sans-serif`; // as the style sheet has it for plots
-  const fits = (text: string) => pen!.measureText(text).width <= width;
+  pen.font = `${weight} ${size}px system-ui, sans-serif`; // as the style sheet has it for plots
+  return pen.measureText(s).width;
+}
+
+/** textLines is a text in lines of at most so many pixels. */
+export function textLines(s: string, width: number, size: number, weight = "normal"): string[] {
+  const lines: string[] = [];
+  for (const word of s.split(" ").filter((w) => w)) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+    if (lines.length > 0 && textWidth(longer, size, weight) <= width) lines[lines.length - 1] = longer;
+    else lines.push(fitText(word, width, size, weight));
+  }
+  return lines;
+}
+
+/** fitText is as much of a name as is at most so many pixels wide, written so large; "" where that is next to nothing. */
+export function fitText(s: string, width: number, size: number, weight = "normal"): string {
+  const fits = (text: string) => textWidth(text, size, weight) <= width;
   if (fits(s)) return s;
   const all = [...s];
   let [least, most] = [0, all.length];

@@ -1,42 +1,62 @@
 // Pictures to take away: what is drawn, as one SVG that needs no style sheet, or as a PNG of it.
 
+import { textLines, textWidth } from "./chart";
 import { h, svg } from "./dom";
-import type { Mark } from "./legend";
 
 const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
   "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-variant-numeric",
   "text-anchor", "dominant-baseline", "display", "visibility"];
 
-/** figureSVG is all that is drawn in body as one SVG, below its title and legend. */
-export function figureSVG(body: HTMLElement, title: string, marks: Mark[]): SVGSVGElement {
+const edge = 8; // px around all
+const sizes = { title: 15, text: 12 };
+
+/** figureSVG is a figure as one SVG: below its title, what the page is of, its unit and its legend, and above what it is
+    of. Another title has the figure's own below it. */
+export function figureSVG(figure: HTMLElement, title = ""): SVGSVGElement {
+  const body = figure.querySelector<HTMLElement>(":scope > .plot")!;
+  const said = (part: string) => figure.querySelector(`:scope > ${part}`)?.textContent ?? "";
+  const [own, unit] = [said("figcaption > h3"), said("figcaption > .caption")];
   const box = body.getBoundingClientRect();
-  const style = getComputedStyle(body);
-  const [ink, paper] = [style.color, getComputedStyle(document.body).backgroundColor];
-  const text = (x: number, y: number, s: string, size: number) =>
-    svg("text", { x, y, fill: ink, "font-family": "sans-serif", "font-size": size }, s);
-  const head = marks.length > 0 ? 48 : 28;
-  const out = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: Math.ceil(box.width), height: 0 });
-  let x = 8;
-  const legend = marks.flatMap((m) => {
-    const at = x;
-    x += 28 + 7 * m.name.length;
-    return [svg("rect", { x: at, y: 32, width: 12, height: 8, fill: resolve(m.colour, body) }), text(at + 16, 40, m.name, 11)];
-  });
-  let bottom = head;
-  const parts = [...body.querySelectorAll("svg")].filter((e) => !e.closest(".legend") && !e.parentElement?.closest("svg"));
-  const drawn = parts.map((e) => {
-    const at = e.getBoundingClientRect();
-    const top = at.top - parts[0].getBoundingClientRect().top + head;
-    bottom = Math.max(bottom, top + at.height);
-    const copy = copyWithStyle(e);
-    for (const [k, v] of Object.entries({ x: at.left - box.left, y: top, width: at.width, height: at.height })) {
-      copy.setAttribute(k, String(v));
+  const [ink, faint, paper] = ["--ink", "--faint", "--paper"].map((name) => resolve(`var(${name})`, body));
+  const out = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: Math.ceil(box.width) }, svg("rect", { width: "100%", height: "100%", fill: paper }));
+  let y = edge;
+  const write = (text: string, size: number, fill: string, weight = "normal") => {
+    for (const line of textLines(text, box.width - 2 * edge, size, weight)) {
+      out.append(svg("text", { x: edge, y: (y += Math.round(size * 1.35)), fill, "font-family": "system-ui, sans-serif", "font-size": size, "font-weight": weight }, line));
     }
-    return copy;
+  };
+  write(title || own, sizes.title, ink, "bold");
+  write(document.body.dataset.about ?? "", sizes.text, faint);
+  write(title && !unit.startsWith(own.toLowerCase()) ? `${own}: ${unit}` : unit, sizes.text, faint);
+  let x = box.width; // the legend begins a line
+  for (const item of body.querySelectorAll<HTMLElement>(".legend li")) {
+    const [mark, name] = [item.querySelector("svg")!, item.textContent ?? ""];
+    const width = 48 + textWidth(name, sizes.text);
+    if (x + width > box.width) [x, y] = [edge, y + 20];
+    out.append(placed(mark, x, y - 10, 26, 12),
+      svg("text", { x: x + 32, y, fill: ink, "font-family": "system-ui, sans-serif", "font-size": sizes.text }, name));
+    x += width;
+  }
+  y += edge;
+  const parts = [...body.querySelectorAll("svg")].filter((e) => !e.closest(".legend") && !e.parentElement?.closest("svg"));
+  const tops = parts.map((e) => e.getBoundingClientRect());
+  let bottom = y;
+  parts.forEach((e, i) => {
+    const top = tops[i].top - tops[0].top + y;
+    bottom = Math.max(bottom, top + tops[i].height);
+    out.append(placed(e, tops[i].left - box.left, top, tops[i].width, tops[i].height));
   });
-  out.setAttribute("height", String(Math.ceil(bottom + 8)));
-  out.append(svg("rect", { width: "100%", height: "100%", fill: paper }), text(8, 18, title, 13), ...legend, ...drawn);
+  y = bottom;
+  write(said(".caption.foot"), sizes.text, faint);
+  out.setAttribute("height", String(Math.ceil(y + edge)));
   return out;
+}
+
+/** placed is a copy of a drawing with its style, at a place. */
+function placed(e: SVGElement, x: number, y: number, width: number, height: number): SVGElement {
+  const copy = copyWithStyle(e);
+  for (const [k, v] of Object.entries({ x, y, width, height })) copy.setAttribute(k, String(v));
+  return copy;
 }
 
 /** resolve is a colour without variables. */

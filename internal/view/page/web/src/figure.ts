@@ -71,7 +71,7 @@ export function figure(o: FigureOptions): HTMLElement {
     draw();
   });
   f.append(
-    h("figcaption", {}, h("h3", {}, o.title), ...(o.empty ? [] : [toolbar(o, body, key, choice)]), caption),
+    h("figcaption", {}, h("h3", {}, o.title), ...(o.empty ? [] : [toolbar(o, f, key, choice)]), caption),
     body,
     foot,
   );
@@ -87,7 +87,7 @@ export function figure(o: FigureOptions): HTMLElement {
   return f;
 }
 
-function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string, choice: (k: string) => string) {
+function toolbar(o: FigureOptions, f: HTMLElement, key: (k: string) => string, choice: (k: string) => string) {
   const shown = h("button", { type: "button", onclick: () => state.set(o.id, state.get(o.id) === "table" ? "" : "table") });
   const name = () => (shown.textContent = state.get(o.id) === "table" ? "Plot" : "Table");
   name();
@@ -100,7 +100,7 @@ function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string
   });
   const take = (what: string, make: () => void) =>
     h("button", { type: "button", "aria-label": `${o.title} as ${what}`, onclick: make }, what);
-  const image = () => figureSVG(body, `${o.title}: ${o.unit}`, o.legend ?? []);
+  const image = () => figureSVG(f);
   return h("div", { class: "toolbar tools" }, ...choices, shown,
     take("PNG", async () => download(o.id + ".png", await pngOf(image()))),
     take("SVG", () => download(o.id + ".svg", new Blob([new XMLSerializer().serializeToString(image())], { type: "image/svg+xml" }))),

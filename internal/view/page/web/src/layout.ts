@@ -13,6 +13,7 @@ export interface Section {
 /** page puts the sections below the head; those without content are left out. With a first screen they are folded. */
 export function page(title: string, subtitle: string, sections: Section[], first?: Node): void {
   document.title = title;
+  document.body.dataset.about = `${title} · ${subtitle}`; // for pictures that are taken away
   const there = sections.map((s) => ({ ...s, content: s.content.filter((n) => n !== null) })).filter((s) => s.content.length > 0);
   const go = (id: string) => () => document.getElementById(id)?.scrollIntoView({ block: "start" });
   const nav = h("nav", { "aria-label": "Sections" }, ...there.map((s) => h("button", { type: "button", onclick: go(s.id) }, s.title)));

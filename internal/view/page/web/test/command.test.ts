@@ -12,8 +12,9 @@ test("a shell reads every word as it is", () => {
 test("a form is a command line", () => {
   const flags = [{ name: "connections", short: "c", value: "N" }, { name: "insecure" }, { name: "header", short: "H", value: "'K: V'" },
     { name: "slo", value: "EXPR" }, { name: "body", short: "b", value: "S" }];
-  assert.equal(commandLine(flags, {}), "dyno run URL");
-  assert.equal(commandLine(flags, { url: "http://127.0.0.1:8080/?a=b&c", connections: "7", insecure: true, header: ["A: b", "C: d"], slo: "p99<20ms", body: "-x" }),
+  assert.equal(commandLine("run", flags, {}, [""]), "dyno run URL");
+  assert.equal(commandLine("vs", flags, {}, ["http://a/", " "]), "dyno vs http://a/ URL2");
+  assert.equal(commandLine("run", flags, { connections: "7", insecure: true, header: ["A: b", "C: d"], slo: "p99<20ms", body: "-x" }, ["http://127.0.0.1:8080/?a=b&c"]),
     "dyno run -c 7 --insecure -H 'A: b' -H 'C: d' --slo 'p99<20ms' --body=-x 'http://127.0.0.1:8080/?a=b&c'");
 });
 

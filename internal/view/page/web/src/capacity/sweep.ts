@@ -1,7 +1,7 @@
 // The sweep: throughput over what is under way, with the law; and latency over throughput, whose
 // bend is where the server is full.
 
-import { Plot, chart, colour, dash, extent, lineMark, logTicks, shortDuration } from "../chart";
+import { Plot, chart, colour, dash, extent, lineMark, logTicks, percentileMark, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { cell, table, Table } from "../table";
@@ -73,7 +73,7 @@ export function response(c: Curve): HTMLElement {
     interval: "points: runs; line: the levels' medians, in the levels' order",
     summary: through.map((t, i) => `level ${format.rate(levels[i])}: ${format.digits3(t.x)}/s, p99 ${format.duration(t.p99_us)}`).join("; "),
     empty: all.length > 0 ? undefined : "Nothing was completed at any level.",
-    legend: curves.map(([, name], i) => lineMark(i, name)),
+    legend: curves.map(([, name]) => percentileMark(name)),
     table: () => points(c),
     draw: (width) => {
       const [low, high] = extent(all.flatMap((p) => [p.p50_us, p.p99_us]), true) ?? [1, 10];
@@ -81,10 +81,11 @@ export function response(c: Curve): HTMLElement {
       return chart(width, {
         x: { type: "linear", domain: [0, most * 1.06], ticks: width / 80, tickFormat: format.rate, label: "requests/s →" },
         y: { type: "log", domain: [low / 1.3, high * 1.3], ticks: logTicks(low / 1.3, high * 1.3, 7), tickFormat: shortDuration, label: "↑ latency", grid: true },
-        marks: curves.flatMap(([key], i) => [
-          Plot.line(through, { x: "x", y: key, stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 2 }),
-          Plot.dot(all, { x: "x_per_s", y: key, r: 3, symbol: i === 0 ? "circle" : "triangle", stroke: colour(i) }),
-        ]),
+        marks: curves.flatMap(([key, name], i) => {
+          const { colour: stroke, dash } = percentileMark(name);
+          return [Plot.line(through, { x: "x", y: key, stroke, strokeDasharray: dash, strokeWidth: 2 }),
+            Plot.dot(all, { x: "x_per_s", y: key, r: 3, symbol: i === 0 ? "circle" : "triangle", stroke })];
+        }),
       });
     },
   });

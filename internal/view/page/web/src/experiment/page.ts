@@ -33,8 +33,8 @@ export function show(p: Payload): void {
     ? h("p", { class: "caption" }, `There was no room for the readings of ${p.panels.left_out} of the last trials.`)
     : null;
   const chart = () => {
-    const body = document.querySelector<HTMLElement>("#decide .plot");
-    return body?.querySelector("svg") ? figureSVG(body, p.answer.sentence, []) : null;
+    const drawn = document.querySelector<HTMLElement>("#decide:has(> .plot svg)");
+    return drawn ? figureSVG(drawn, p.answer.sentence) : null;
   };
   const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
   const trials = p.record.trials ?? [];

@@ -100,7 +100,7 @@ const [width, height, rim] = [120, 34, 4];
 
 /** sparkline is p99 of the results of the same load up to this one, the newest last, with its change points; nothing if
     it is the first. */
-function sparkline(r: Stored, all: Stored[], changes: Changes): SVGElement | HTMLElement {
+function sparkline(r: Stored, all: Stored[], changes: Changes): HTMLElement {
   const at = all.indexOf(r);
   const runs = all.slice(at).filter((o) => o.series === r.series && !o.partial && o.p99_us !== undefined).slice(0, mostRuns).reverse();
   const values = runs.map((o) => o.p99_us!);
@@ -113,9 +113,10 @@ function sparkline(r: Stored, all: Stored[], changes: Changes): SVGElement | HTM
   const y = (v: number) => height - rim - ((v - Math.min(span[0], 0)) / (span[1] || 1)) * (height - 2 * rim);
   const turns = runs.flatMap((o, i) => (i > 0 && changes.has(o.id) ? [{ i, words: changes.get(o.id)! }] : []));
   const said = [`p99 of the last ${values.length} of this load: ${values.map(format.duration).join(", ")}`, ...turns.map((t) => t.words)].join("; ");
-  return svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said },
+  const line = svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said },
     svg("title", {}, said),
     ...turns.map((t) => svg("line", { class: "turn", x1: (x(t.i) + x(t.i - 1)) / 2, x2: (x(t.i) + x(t.i - 1)) / 2, y1: 0, y2: height, stroke: "var(--doubt)", "stroke-width": 1.5, "stroke-dasharray": "3 2" })),
     svg("polyline", { points: values.map((v, i) => `${x(i)},${y(v)}`).join(" "), fill: "none", stroke: "var(--c1)", "stroke-width": 1.5 }),
     svg("circle", { cx: x(values.length - 1), cy: y(values.at(-1)!), r: 2.5, fill: "var(--c1)" }));
+  return h("dl", { class: "figure" }, h("dt", {}, `p99, last ${values.length} runs`), h("dd", {}, line));
 }

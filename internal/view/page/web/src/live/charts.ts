@@ -1,7 +1,7 @@
 // A load while it runs: plots over its time so far, drawn again as seconds come, and never more than
 // the server keeps.
 
-import { Plot, chart, colour, dash, extent, lineMark, timeAxis, trimZeros } from "../chart";
+import { Plot, chart, extent, lineMark, percentileMark, timeAxis, trimZeros } from "../chart";
 import { Cursors } from "../cursor";
 import { h } from "../dom";
 import { figure } from "../figure";
@@ -47,6 +47,7 @@ export const shortest = 0.001;
 
 interface Curve {
   name: string;
+  style?: number; // of its colour and dash, as the page of a run has it
   of: (s: Second) => number | null;
 }
 
@@ -76,14 +77,14 @@ export class Charts {
     const log = { key: "scale", label: "scale", options: [["log", "log"], ["linear", "linear"]] as [string, string][] };
     this.figures = [
       this.over("throughput", "Throughput", "requests/s", "requests/s", format.rate, [
-        { name: "offered", of: (s) => s.offered ?? null }, { name: "sent", of: per("sent") }, { name: "completed", of: per("completed") }]),
+        { name: "offered", style: 3, of: (s) => s.offered ?? null }, { name: "sent", style: 1, of: per("sent") }, { name: "completed", style: 0, of: per("completed") }]),
       this.over("latency", "Latency", "latency of each second", "latency", format.duration, [
         { name: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", of: (s) => s.p99_us ?? null }, { name: "max", of: (s) => s.max_us ?? null }], log),
       this.over("iterations", "Iterations", "iterations/s", "iterations/s", format.rate, [
         { name: "completed", of: per("iterations") }, { name: "failed", of: per("iterations_failed") }]),
       this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", format.duration, [
         { name: "p50", of: (s) => s.iteration_p50_us ?? null }, { name: "p99", of: (s) => s.iteration_p99_us ?? null }], log),
-      this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", of: per("errors") }]),
+      this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", style: 1, of: per("errors") }]),
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
         { name: "busy", of: (s) => s.busy_percent }]),
     ];
@@ -104,6 +105,7 @@ export class Charts {
   private over(id: string, title: string, unit: string, axis: string, show: (v: number) => string, curves: Curve[],
     log?: { key: string; label: string; options: [string, string][] }): HTMLElement {
     const all = this.seconds;
+    const marks = curves.map((c, i) => (/^p\d|^max$/.test(c.name) ? percentileMark(c.name) : lineMark(c.style ?? i, c.name)));
     const there = () => curves.filter((c) => all.some((s) => c.of(s) !== null));
     return figure({
       id, title, unit: unit + " over time",
@@ -112,7 +114,7 @@ export class Charts {
       },
       summary: `${title} of the load so far, a point a second`,
       get legend() {
-        return curves.map((c, i) => lineMark(i, c.name)).filter((_, i) => there().includes(curves[i]));
+        return marks.filter((_, i) => there().includes(curves[i]));
       },
       toggles: log ? [log] : [],
       table: () => ({
@@ -137,8 +139,8 @@ export class Charts {
           x: { type: "linear", domain: timeDomain(all[0].from_s, all.at(-1)!.t_s, this.length), label: "time of the window, s →" },
           y,
           marks: curves.flatMap((c, i) => [
-            Plot.line(all, { x: "t_s", y: c.of, stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 1.75 }),
-            ...(all.length <= fewest ? [Plot.dot(all, { x: "t_s", y: c.of, fill: colour(i), r: 2.5 })] : []),
+            Plot.line(all, { x: "t_s", y: c.of, stroke: marks[i].colour, strokeDasharray: marks[i].dash, strokeWidth: 1.75 }),
+            ...(all.length <= fewest ? [Plot.dot(all, { x: "t_s", y: c.of, fill: marks[i].colour, r: 2.5 })] : []),
           ]),
         });
       },

@@ -1,6 +1,6 @@
 // The command line that does what a form does: it can be copied into a shell, a script or a README.
 
-/** Flag is a field of the form as a flag of dyno run. */
+/** Flag is a field of a form as a flag of dyno. */
 export interface Flag {
   name: string;
   short?: string;
@@ -12,10 +12,10 @@ export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
 }
 
-/** commandLine is the command of what was entered. A value that begins with - would be taken for a flag, so it is
-    written with its own. */
-export function commandLine(flags: Flag[], entered: Record<string, unknown>): string {
-  const words = ["dyno", "run"];
+/** commandLine is the command of what was entered: flags, and behind them URLs. A value that begins with - would be taken
+    for a flag, so it is written with its own. */
+export function commandLine(verb: string, flags: Flag[], entered: Record<string, unknown>, urls: string[]): string {
+  const words = ["dyno", verb];
   for (const f of flags) {
     const value = entered[f.name];
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -25,8 +25,7 @@ export function commandLine(flags: Flag[], entered: Record<string, unknown>): st
       else words.push(f.short ? "-" + f.short : "--" + f.name, shellQuote(one));
     }
   }
-  const url = typeof entered.url === "string" ? entered.url.trim() : "";
-  return [...words, url === "" ? "URL" : shellQuote(url)].join(" ");
+  return [...words, ...urls.map((url, i) => (url.trim() === "" ? `URL${urls.length > 1 ? i + 1 : ""}` : shellQuote(url.trim())))].join(" ");
 }
 
 /** withScheme is a URL as a person writes it: without a scheme it is of http. */

@@ -36,7 +36,9 @@ export async function show(): Promise<void> {
       firstScreen(c.answer, seen, c.answer.summary, null),
       h("div", { class: "toolbar" },
         c.repeat ? h("a", { class: "button", id: "repeat", href: c.repeat }, "Repeat these two in turns") : null,
-        h("button", { type: "button", id: "download", onclick: () => download("comparison.md", new Blob([c.markdown], { type: "text/markdown" })) }, "Download as Markdown")),
+        h("span", { class: "caption" }, "Download"),
+        h("button", { type: "button", id: "download", onclick: () => download("comparison.md", new Blob([c.markdown], { type: "text/markdown" })) }, "Markdown"),
+        h("a", { class: "button", href: `/api/compare${location.search}&verdicts`, download: "comparison.json" }, "JSON")),
       h("p", { class: "caption" }, "The same on the command line:"), copyable(c.command),
       h("details", { class: "more", id: "words" }, h("summary", {}, "In the words of dyno compare, and in what they differ"), ...shown.slice(single ? 2 : 1).flat()));
   } catch (problem) {

@@ -11,6 +11,7 @@ interface Field {
   name: string;
   value?: string; // what it takes; none: it is a switch
   does: string;
+  label?: string; // what it is called, if not by its name
   many?: boolean;
   short?: string;
   unit?: string;
@@ -31,7 +32,7 @@ interface Fault {
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-const names: Record<string, string> = { url: "URL", connections: "Load", rate: "Load", duration: "For how long", slo: "Objective" };
+const loads = ["connections", "rate"]; // one field, with a choice of which
 const first = ["duration", "slo"]; // besides the URL and the load
 const short: Record<string, string> = {
   connections: "connections: each sends when it has its answer",
@@ -59,17 +60,17 @@ export class Form {
   private readonly note = h("p", { class: "caption", id: "filled", "aria-live": "polite" });
   private readonly command = h("div", { id: "command", role: "group", "aria-label": "The same on the command line" });
   private readonly start = h("button", { type: "submit", class: "primary" }, "Start");
-  private readonly load = h("select", { id: "field-load", "aria-label": "Kind of load" },
-    h("option", { value: "connections" }, "connections"), h("option", { value: "rate" }, "requests/s"));
+  private readonly load = h("select", { id: "field-load", "aria-label": "Kind of load" });
   private refused = false; // then each change is checked
   private asked = 0;
   private waiting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(groups: Group[], targets: string) {
     this.fields = groups.flatMap((g) => g.fields);
-    const url = this.field({ name: "url", value: "URL", does: `allowed: ${targets}`, default: "http://127.0.0.1:8080/" });
+    this.load.append(...loads.map((name) => h("option", { value: name }, this.label(name))));
+    const url = this.field({ name: "url", label: "URL", value: "URL", does: `allowed: ${targets}`, default: "http://127.0.0.1:8080/" });
     this.fields.forEach((f) => this.field(f));
-    const others = groups.map((g) => ({ title: g.title, fields: g.fields.filter((f) => !first.includes(f.name) && f.name !== "rate" && f.name !== "connections") }));
+    const others = groups.map((g) => ({ title: g.title, fields: g.fields.filter((f) => !first.includes(f.name) && !loads.includes(f.name)) }));
     const more = h("details", { class: "more", id: "more" }, h("summary", {}, "More"),
       ...others.map((g, i) => h("details", { open: i === 0 }, h("summary", {}, g.title),
         h("div", { class: "fields" }, ...g.fields.map((f) => this.places.get(f.name)!)))));
@@ -89,11 +90,16 @@ export class Form {
     this.tell();
   }
 
-  /** fill enters the settings of a result; unless they are asked for, only where nobody has entered anything. */
-  async fill(id: string, asked: boolean): Promise<void> {
+  private label(name: string): string {
+    return this.fields.find((f) => f.name === name)?.label ?? name;
+  }
+
+  /** fill enters the settings of a result, or of the next step after it; unless they are asked for, only where nobody has
+      entered anything. */
+  async fill(id: string, asked: boolean, next = false): Promise<void> {
     if (asked) this.touched = true; // the end of a load must not fill it again
     try {
-      const { fields, lost }: { fields: Record<string, string[]>; lost?: string[] } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form`);
+      const { fields, lost }: { fields: Record<string, string[]>; lost?: string[] } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form${next ? "?next" : ""}`);
       if (this.touched && !asked) return;
       for (const [name, input] of this.inputs) {
         const values = fields[name] ?? [];
@@ -101,8 +107,8 @@ export class Form {
         else input.value = values.join("\n");
       }
       this.load.value = fields.rate || isRamp(fields.stage) ? "rate" : "connections";
-      const given = Object.keys(fields).filter((name) => name !== "url" && name !== "connections" && name !== "rate" && !first.includes(name));
-      this.note.replaceChildren("Filled in as in ", h("a", { href: "/results/" + encodeURIComponent(id) }, id === "last" ? "the last load" : id),
+      const given = Object.keys(fields).filter((name) => name !== "url" && !loads.includes(name) && !first.includes(name)).map((name) => this.label(name));
+      this.note.replaceChildren(next ? "Filled in as the next step after " : "Filled in as in ", h("a", { href: "/results/" + encodeURIComponent(id) }, id === "last" ? "the last load" : id),
         given.length > 0 ? `; below More: ${given.join(", ")}` : "", lost?.length ? `; not filled in: ${lost.join("; ")}` : "");
       this.choose();
       this.tell();
@@ -116,10 +122,10 @@ export class Form {
     const input = inputOf(f, id);
     this.inputs.set(f.name, input);
     const examples = f.free && f.choices?.length && input instanceof HTMLInputElement ? h("datalist", { id: id + "-choices" }, ...f.choices.map((c) => h("option", { value: c }))) : null;
-    const unit = f.name === "connections" || f.name === "rate" ? null : f.unit; // whose unit is chosen beside it
+    const unit = loads.includes(f.name) ? null : f.unit; // whose unit is chosen beside it
     const does = short[f.name] ?? f.does + (f.many && f.name !== "slo" ? " (one a line)" : "");
     const place = h("div", { class: "field" },
-      h("label", { for: id }, names[f.name] ?? f.name, f.value && !f.unit && !f.choices && !names[f.name] ? h("span", { class: "takes" }, " " + f.value.replaceAll("'", "").replace(/\|@FILE$/, "")) : null),
+      h("label", { for: id }, loads.includes(f.name) ? "Load" : f.label ?? f.name, f.value && !f.unit && !f.choices && !f.label ? h("span", { class: "takes" }, " " + f.value.replaceAll("'", "").replace(/\|@FILE$/, "")) : null),
       h("div", { class: "entry" }, input, examples, unit ? h("span", { class: "unit", "aria-hidden": "true" }, unit) : null),
       h("p", { class: "caption", id: id + "-does" }, does),
       h("p", { class: "fault", id: id + "-fault" }));
@@ -142,7 +148,7 @@ export class Form {
     const [rate, connections] = [this.places.get("rate")!, this.places.get("connections")!];
     const shown = open ? rate : connections;
     shown.querySelector(".entry")!.append(this.load);
-    connections.querySelector("label")!.textContent = open ? "Connections" : names.connections;
+    connections.querySelector("label")!.textContent = open ? this.label("connections") : "Load";
     connections.querySelector(".caption")!.textContent = open ? beside : short.connections;
     this.places.get("duration")!.before(...(open ? [rate, connections] : [connections]));
     if (!open) rate.remove();
@@ -181,7 +187,7 @@ export class Form {
       const unit = this.places.get(name)!.querySelector<HTMLElement>(".unit");
       if (unit) unit.hidden = hasUnit(input.value);
     }
-    const now = commandLine(this.fields, { ...this.entered(), ...(this.lacksRate() ? { rate: "RATE" } : {}) });
+    const now = commandLine("run", this.fields, { ...this.entered(), ...(this.lacksRate() ? { rate: "RATE" } : {}) }, [this.inputs.get("url")!.value]);
     if (this.command.dataset.command === now) return;
     this.command.dataset.command = now;
     this.command.replaceChildren(copyable(now));

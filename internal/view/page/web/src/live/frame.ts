@@ -19,7 +19,8 @@ export function servedBar(): void {
   document.title += " – dyno";
   document.querySelector("header")?.append(bar(h("span", { class: "actions" },
     at.repeat ? h("a", { href: at.repeat, id: "repeat" }, "Repeat") : null,
-    h("a", { href: at.download, download: at.file, id: "download" }, "Download"))));
+    h("span", { class: "caption" }, "Download"),
+    ...at.files.map((f: { name: string; at: string; file: string }, i: number) => h("a", { href: f.at, download: f.file, id: i === 0 ? "download" : null }, f.name)))));
 }
 
 /** frame fills the document, and returns where the connection's state is shown. */

@@ -4,10 +4,11 @@ import { h } from "../dom";
 import * as format from "../format";
 import { banner, copyable } from "../layout";
 import * as state from "../state";
-import { cell, table } from "../table";
+import { cell, table, timeCell } from "../table";
 import { requestJSON, problemText } from "./api";
 import { Answered, cards, Changes, changesOf, Stored, verdict } from "./cards";
 import { frame, section } from "./frame";
+import { keepFresh } from "./fresh";
 
 interface Lab {
   id: string;
@@ -27,7 +28,7 @@ export function show(): void {
   frame("Results", "Of loads and experiments, newest first",
     section("results", "Loads", results), section("labs", "Experiments", labs));
   fillWith(results, "/api/results", resultList);
-  fillWith(labs, "/api/labs", labList);
+  keepFresh(labs, "/api/labs", labList);
 }
 
 /** begin is what to do where nothing is stored yet. */
@@ -48,6 +49,9 @@ async function fillWith<T>(into: HTMLElement, path: string, view: (all: T[]) => 
     into.replaceChildren(banner("bad", `${path}: ${problemText(problem)}`));
   }
 }
+
+/** named is a link with a second line. */
+const named = (path: string, name: string, id: string) => ({ text: name, node: h("div", {}, h("a", { href: path }, name), h("div", { class: "caption" }, id)) });
 
 const link = (path: string, name: string) => ({ text: name, node: h("a", { href: path }, name) });
 
@@ -113,16 +117,16 @@ function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on
   const row = (r: Stored, i: number) => [
     { text: "", node: box(r) },
     link("/results/" + encodeURIComponent(r.id), r.id),
-    format.time(r.started ?? ""),
+    timeCell(r.started ?? ""),
     r.url ?? "",
-    r.model ?? "",
+    r.load ?? r.model ?? "",
     cell(`${i}.completed`, r.completed, format.digits3),
     cell(`${i}.p99_us`, r.p99_us, format.duration),
     (r.verdict ?? "") + (r.errors_percent ? `, ${format.percent(r.errors_percent)} errors` : ""),
     { text: r.note ?? "", node: noteEditor(r) },
   ];
   const shown = all.slice(0, mostRows);
-  const list = table({ head: ["", "ID", "started", "URL", "model", "requests/s", "p99", "generator", "note"], rows: shown.map(row) }, "Stored results");
+  const list = table({ head: ["", "ID", "started", "URL", "load", "requests/s", "p99", "generator", "note"], rows: shown.map(row) }, "Stored results");
   if (shown.length === all.length) return list;
   return h("div", {}, list, h("p", { class: "caption" }, `${format.count(all.length - shown.length)} more; filter to see them.`));
 }
@@ -157,6 +161,7 @@ function noteEditor(r: Stored): Node {
 }
 
 const answeredLabs = 6; // experiments whose answer is asked for
+const answers = new Map<string, Promise<Answered>>(); // by experiment: the list is made again and again
 
 /** labList is the experiments that there are, with how far they are or what they found. */
 export function labList(all: Lab[]): Node[] {
@@ -165,20 +170,23 @@ export function labList(all: Lab[]): Node[] {
   let asked = 0;
   const found = (l: Lab): Node => {
     if (l.state === "running") {
+      answers.delete(l.id);
       const [done, of] = [l.done ?? 0, (l.done ?? 0) + (l.queued ?? 0)];
       return h("span", {}, h("progress", { max: of || 1, value: done, "aria-label": `trials of ${l.id}` }), ` ${done} of ${of} trials`);
     }
     const said = h("div", { class: "said why" });
     if (asked++ < answeredLabs) {
-      requestJSON("GET", `/api/labs/${encodeURIComponent(l.id)}/answer`).then((a: Answered) => said.replaceChildren(...verdict(a)), () => undefined);
+      const answer = answers.get(l.id) ?? requestJSON("GET", `/api/labs/${encodeURIComponent(l.id)}/answer`);
+      answers.set(l.id, answer);
+      answer.then((a) => said.replaceChildren(...verdict(a)), () => answers.delete(l.id));
     }
     return said;
   };
   return [table({
-    head: ["", "name", "started", "state", "found", "report"],
+    head: ["experiment", "started", "state", "found", "report"],
     rows: all.map((l) => l.problem
-      ? ["", l.id, "", l.problem, "", ""]
-      : [link(path(l), l.id), l.name + (l.quick ? " (quick)" : ""), format.time(l.started ?? ""), l.state,
+      ? [l.id, "", l.problem, "", ""]
+      : [named(path(l), l.name + (l.quick ? " (quick)" : ""), l.id), timeCell(l.started ?? ""), l.state,
         { text: "", node: found(l) }, link(`/labs/${encodeURIComponent(l.id)}/report`, "report")]),
   }, "Experiments")];
 }

@@ -7,6 +7,7 @@ import { banner, list } from "../layout";
 import { cell, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
 import { connectionListener, frame, section } from "./frame";
+import { keepFresh } from "./fresh";
 import { offers } from "./offers";
 import { labList } from "./home";
 import { versusForm } from "./versus";
@@ -56,10 +57,12 @@ export function show(): void {
 function showAll(): void {
   const begin = h("div", {}, h("p", { class: "empty" }, "Looking …"));
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
-  frame("Experiments", "Servers beside each other; one runs at a time", section("versus", "Compare two servers of yours", versusForm()),
+  const versus = h("div", {}, h("p", { class: "empty" }, "Looking …"));
+  frame("Experiments", "Servers beside each other; one runs at a time", section("versus", "Compare two servers of yours", versus),
     section("new", "A shipped experiment, or one of a file", begin), section("labs", "Experiments", labs));
-  offers().then((e) => begin.replaceChildren(e), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
-  requestJSON("GET", "/api/labs").then((all) => labs.replaceChildren(...labList(all)), (problem) => labs.replaceChildren(banner("bad", problemText(problem))));
+  versusForm().then((e) => versus.replaceChildren(e), (problem) => versus.replaceChildren(banner("bad", problemText(problem))));
+  keepFresh(begin, "/api/experiments", offers());
+  keepFresh(labs, "/api/labs", labList);
 }
 
 /** showOne follows an experiment. */

@@ -34,7 +34,6 @@ interface Ending {
 /** Whole is the load from its beginning to its end, as its report has it. */
 type Whole = Pick<Result, "window" | "requests" | "rate" | "latency" | "error_latency" | "iterations" | "errors" | "server">;
 
-const shortestDrain = 0.5; // seconds
 const between = 500; // ms between two drawings at least, however fast the seconds come
 
 /** show fills the document, and follows the load. */
@@ -45,7 +44,8 @@ export function show(): void {
   view.form.append(begin);
   form().then((f) => {
     begin.replaceChildren(f?.element ?? h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins others."));
-    if (f) view.fillIn(f, new URLSearchParams(location.search).get("repeat"));
+    const asked = new URLSearchParams(location.search);
+    if (f) view.fillIn(f, asked.get("repeat"), asked.has("next"));
   }, (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
   followEvents("/api/load/events", {
     idle: () => view.idle(),
@@ -64,6 +64,7 @@ class Live {
   private readonly numbers = h("dl", { class: "tiles", id: "now" });
   private readonly faults = h("div", { id: "faults" });
   private readonly seconds: Second[] = [];
+  private now: Second | null = null; // the last, also after the end of the load
   private readonly charts = new Charts(this.seconds);
   private readonly body = h("div", { hidden: true });
   private total = { completed: 0, errors: 0, kinds: new Map<string, number>() };
@@ -83,9 +84,9 @@ class Live {
   }
 
   /** fillIn gives the form the settings of the result that was asked for, or those of the last load. */
-  fillIn(f: Form, asked: string | null): void {
+  fillIn(f: Form, asked: string | null, next: boolean): void {
     this.filler = f;
-    if (asked) f.fill(asked, true);
+    if (asked) f.fill(asked, true, next);
     else if (this.ended) f.fill(this.ended, false);
   }
 
@@ -107,6 +108,7 @@ class Live {
         this.head.append(banner("bad", problemText(problem)));
       }
     } }, "Stop");
+    document.body.dataset.about = `${b.words} · ${format.time(b.started)}`; // for pictures that are taken away
     this.head.replaceChildren(
       h("p", { "data-state": "running" }, h("strong", {}, b.words)),
       h("p", { class: "toolbar" }, h("span", { id: "progress" }, "connecting"), stop));
@@ -119,8 +121,10 @@ class Live {
   }
 
   add(s: Second): void {
-    const drain = this.run?.duration_s && s.from_s >= this.run.duration_s; // in which nothing is sent
-    if (s.t_s - s.from_s >= (drain ? shortestDrain : shortest)) this.seconds.push(s); // the last may be the microseconds after the window
+    if (s.t_s - s.from_s >= shortest) { // the last may be microseconds
+      this.now = s;
+      if (!this.drains(s)) this.seconds.push(s);
+    }
     if (this.seconds.length > most) this.seconds.splice(0, this.seconds.length - most);
     this.total.completed = s.completed_so_far;
     this.total.errors = s.errors_so_far;
@@ -159,9 +163,15 @@ class Live {
     this.whole = null;
     this.ended = "";
     this.seconds.length = 0;
+    this.now = null;
     this.charts.element.hidden = false;
     this.charts.length = b?.duration_s ?? 0;
     this.total = { completed: 0, errors: 0, kinds: new Map() };
+  }
+
+  /** drains reports whether a second is after the end of the load: nothing is sent in it, and the plots end before. */
+  private drains(s: Second): boolean {
+    return !!this.run?.duration_s && s.from_s >= this.run.duration_s;
   }
 
   /** later draws soon, once for all that comes meanwhile, and not while nobody looks. */
@@ -176,7 +186,7 @@ class Live {
 
   private draw(): void {
     this.drawnAt = performance.now();
-    const s = this.seconds.at(-1);
+    const s = this.now;
     const completed = this.whole?.requests.completed ?? 0;
     this.span.replaceChildren(...(completed > 0 ? ["The whole load: ", number("requests.completed", completed, format.count), completed === 1 ? " request" : " requests"] : []));
     this.numbers.replaceChildren(...(this.whole ? wholeTiles(this.whole) : s ? this.tiles(s) : []));
@@ -193,7 +203,7 @@ class Live {
     if (progress && s) {
       [progress.dataset.key, progress.dataset.value] = ["now.t_s", String(s.t_s)];
       const of = this.run?.duration_s ? ` of ${format.duration(this.run.duration_s * 1e6)}` : this.run?.requested ? ` of ${format.count(this.run.requested)} ${this.run.iterations ? "iterations" : "requests"}` : "";
-      progress.textContent = this.run?.duration_s || !this.run?.requested
+      progress.textContent = this.drains(s) ? `${format.duration(this.run!.duration_s! * 1e6)} are over; waiting for ${format.count(s.in_flight)} ${s.in_flight === 1 ? "answer" : "answers"}` : this.run?.duration_s || !this.run?.requested
         ? `${format.duration(Math.max(s.t_s, 0) * 1e6)}${of}` : `${format.count(this.run.iterations ? (s.iterations_so_far ?? 0) + (s.iterations_failed_so_far ?? 0) : this.total.completed)}${of}`;
     }
     this.charts.refresh();

@@ -6,19 +6,23 @@ import { requestJSON, problemText, Refused } from "./api";
 
 interface Offer {
   id: string;
+  name: string; // its own; id is that of its file
   from: string;
   plan?: string;
   quick?: string;
   problems?: string[];
 }
 
-/** offers is the choice, with a button that begins it; or why there is none. */
-export async function offers(): Promise<HTMLElement> {
-  const all: Offer[] = await requestJSON("GET", "/api/experiments");
-  if (all.length === 0) return h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins experiments.");
+/** offers makes the choice, with a button that begins it, or says why there is none; made again, it keeps what is chosen. */
+export function offers(): (all: Offer[]) => Node[] {
+  const kept = { id: "hello", quick: false }; // which needs nothing but dyno
+  return (all) => [all.length > 0 ? choice(all, kept) : h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins experiments.")];
+}
+
+function choice(all: Offer[], kept: { id: string; quick: boolean }): HTMLElement {
   const which = h("select", { id: "experiment", onchange: () => tell() },
-    ...all.map((o) => h("option", { value: o.id, selected: o.id === "hello" }, o.id))); // which needs nothing but dyno
-  const quick = h("input", { type: "checkbox", id: "quick", onchange: () => tell() });
+    ...all.map((o) => h("option", { value: o.id, selected: o.id === kept.id }, o.name === o.id ? o.name : `${o.name} (${o.id})`)));
+  const quick = h("input", { type: "checkbox", id: "quick", checked: kept.quick, onchange: () => tell() });
   const from = h("p", { class: "caption" });
   const plan = h("pre", { id: "plan", tabindex: 0, "aria-label": "What it would do" });
   const general = h("div", { "aria-live": "assertive" });
@@ -26,6 +30,7 @@ export async function offers(): Promise<HTMLElement> {
   const chosen = () => all.find((o) => o.id === which.value)!;
   const tell = () => {
     const o = chosen();
+    [kept.id, kept.quick] = [o.id, quick.checked];
     from.textContent = o.from;
     plan.textContent = (quick.checked ? o.quick : o.plan) ?? "";
     plan.hidden = !plan.textContent;

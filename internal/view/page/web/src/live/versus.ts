@@ -1,30 +1,27 @@
-// Servers that are running, compared in turns: what dyno vs URL URL does. The address has what was entered, so a link
-// can fill the form in, and going back does not empty it.
+// Servers that are running, compared in turns: what dyno vs URL URL does. Which fields there are, package cli says. The
+// address has what was entered, so a link can fill the form in, and going back does not empty it.
 
 import { h } from "../dom";
 import { banner, copyable } from "../layout";
 import { requestJSON, problemText, Refused } from "./api";
-import { shellQuote } from "./command";
+import { commandLine, Flag } from "./command";
 
-const fields: [name: string, label: string, does: string, otherwise: string][] = [
-  ["url", "A, the one to compare with", "URL of a server that is running", "http://127.0.0.1:8080/"],
-  ["url", "B", "URL of the other; both get the same requests", "http://127.0.0.1:8081/"],
-  ["connections", "Connections", "each sends when it has its answer", "50"],
-  ["rate", "Requests a second", "of each server; empty: as many as it answers", ""],
-  ["max-time", "Time", "of everything, or give rounds", "90s"],
-  ["rounds", "Rounds", "trials of each server; empty: what fits into the time", ""],
-  ["allow", "Answers may differ in", "headers and aspects, as etag,body, or all", ""],
-  ["threads", "Threads", "of the generator; empty: one a physical core", ""],
-];
+interface Field extends Flag {
+  does: string;
+  label: string;
+  default?: string;
+}
 
-/** versusForm is the form. */
-export function versusForm(): HTMLElement {
+/** versusForm asks for the fields of the form, and makes it. */
+export async function versusForm(): Promise<HTMLElement> {
+  const { fields }: { fields: Field[] | null } = await requestJSON("GET", "/api/versus");
+  if (!fields) return h("p", { class: "caption" }, "This dashboard shows one run; dyno serve compares servers.");
   const given = new URLSearchParams(location.search);
   const seen: Record<string, number> = {};
-  const places = fields.map(([name, label, does, otherwise]) => {
+  const places = fields.map(({ name, label, does, default: otherwise }) => {
     const nth = (seen[name] = (seen[name] ?? 0) + 1);
     const id = `versus-${name}${nth > 1 ? nth : ""}`;
-    const input = h("input", { id, type: "text", autocomplete: "off", spellcheck: "false", placeholder: otherwise || null, value: given.getAll(name)[nth - 1] ?? "",
+    const input = h("input", { id, type: "text", autocomplete: "off", spellcheck: "false", placeholder: otherwise ?? null, value: given.getAll(name)[nth - 1] ?? "",
       required: name === "url", "aria-describedby": `${id}-does ${id}-fault`, inputmode: name === "url" ? "url" : null });
     const fault = h("p", { class: "fault", id: id + "-fault" });
     const place = h("div", { class: "field" }, h("label", { for: id }, label), input, h("p", { class: "caption", id: id + "-does" }, does), fault);
@@ -35,9 +32,8 @@ export function versusForm(): HTMLElement {
   const general = h("div", { "aria-live": "assertive" });
   const start = h("button", { type: "submit", class: "primary" }, "Compare in turns");
   const tell = () => {
-    const [urls, flags] = [entered().filter(([name]) => name === "url"), entered().filter(([name]) => name !== "url")];
-    command.replaceChildren(copyable(["dyno vs", ...[0, 1].map((i) => (urls[i] ? shellQuote(urls[i][1]) : `URL${i + 1}`)),
-      ...flags.map(([name, value]) => `--${name} ${shellQuote(value)}`)].join(" ")));
+    const [urls, flags] = [places.filter((p) => p.name === "url"), fields.filter((f) => f.name !== "url")];
+    command.replaceChildren(copyable(commandLine("vs", flags, Object.fromEntries(entered()), urls.map((p) => p.input.value))));
   };
   tell();
   const begin = async (e: Event) => {

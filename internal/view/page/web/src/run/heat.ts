@@ -1,7 +1,7 @@
 // The latency heat map: how many exchanges took how long, second by second, under lines of
 // percentiles. It shows what percentiles hide: two groups, a pause, a job that comes and goes.
 
-import { Plot, chart, colour, dash, extent, heatColour as shade, heatSteps, lineMark, timeAxis } from "../chart";
+import { Plot, chart, extent, heatColour as shade, heatSteps, percentileMark, timeAxis } from "../chart";
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
 import * as format from "../format";
@@ -43,7 +43,7 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
   const least = 4; // pixels of a box
   const top = Math.max(1, ...heatBoxes(rated, 300).map((b) => b.n));
   const step = (n: number) => (top <= 1 ? heatSteps - 1 : Math.round((Math.log(n) / Math.log(top)) * (heatSteps - 1)));
-  const legend: Mark[] = lines.map(([, name], i) => ({ ...lineMark(i, name), colour: inks[i] }));
+  const legend = lines.map(([, name]) => percentileMark(name));
   const shades = there ? [0, 4, 8].map((s): Mark => ({ name: `${format.count(Math.max(1, top ** (s / (heatSteps - 1))))}`, colour: shade(s), shape: "area" })) : [];
   if (shades.length > 0) shades[2].name += " requests";
   return figure({
@@ -71,15 +71,13 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
             const y = stepCorners(rated, (v) => (v.point.completed > 0 ? v.point[k] : null));
             // A rim keeps the line apart from whatever shade it crosses.
             return [Plot.line(y, { ...path, stroke: "var(--paper)", strokeWidth: 4.5, strokeOpacity: 0.75 }),
-              Plot.line(y, { ...path, stroke: inks[i], strokeDasharray: dash(i), strokeWidth: 2 })];
+              Plot.line(y, { ...path, stroke: legend[i].colour, strokeDasharray: legend[i].dash, strokeWidth: 2 })];
           }),
         ],
       });
     },
   });
 }
-
-const inks = [colour(1), colour(3), colour(6)]; // that stand out against the shades
 
 function readingsAt(v: Interval): string {
   return `${v.to.toFixed(1)} s: ` + lines.map(([k, name]) => `${name} ${format.duration(v.point[k] ?? 0)}`).join(", ");

@@ -29,8 +29,8 @@ export function show(run: Run): void {
   const cursors = new Cursors();
   const over = intervals(r);
   const chart = () => {
-    const body = document.querySelector<HTMLElement>("#answer .charts .plot:has(svg)");
-    return body ? figureSVG(body, run.answer.sentence, []) : null;
+    const drawn = document.querySelector<HTMLElement>("#answer .charts figure:has(> .plot svg)");
+    return drawn ? figureSVG(drawn, run.answer.sentence) : null;
   };
   const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
   const first = firstScreen(run.answer, [...there(tiles(r)), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
@@ -47,6 +47,7 @@ export function show(run: Run): void {
     { id: "words", title: "The result in words", content: [inWords(words)] },
     { id: "methods", title: "How it was measured", hint: "method, the command, the plan", content: [methods(words), environment(r, words), unknownParts(r)] },
   ], first);
+  document.body.dataset.about = [words.what, words.model, format.time(r.window.started), `dyno ${r.dyno}`].join(" · ");
 }
 
 /** there are the views that show something: not those that say that there is nothing. */
