@@ -2,8 +2,6 @@ package dyno_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,21 +32,17 @@ func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 		raced[filepath.Clean(folder)] = true
 	}
 	tested := map[string]bool{}
-	for _, file := range sources(t) {
-		tested[filepath.Dir(file)] = tested[filepath.Dir(file)] || strings.HasSuffix(file, "_test.go")
+	for _, s := range parsed(t) {
+		tested[filepath.Dir(s.path)] = tested[filepath.Dir(s.path)] || s.isTest()
 	}
-	for _, file := range sources(t) {
-		folder := filepath.Dir(file)
-		if strings.HasSuffix(file, "_test.go") || !tested[folder] || raced[folder] {
+	for _, s := range parsed(t) {
+		folder := filepath.Dir(s.path)
+		if s.isTest() || !tested[folder] || raced[folder] {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
+		ast.Inspect(s.file, func(n ast.Node) bool {
 			if why := several(n); why != "" {
-				t.Errorf("%s has %s: test it with the race detector", file, why)
+				t.Errorf("%s has %s: test it with the race detector", s.path, why)
 			}
 			return true
 		})

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -39,10 +41,18 @@ var settings = map[string]bool{
 	"internal/cli/flags.go: runFlags":        true,
 }
 
-// sources are the Go files of the repository.
-func sources(t *testing.T) (files []string) {
+// sources are the names of the Go files of the repository.
+func sources(t *testing.T) []string {
 	t.Helper()
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	files, err := findSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func findSources() (files []string, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -53,20 +63,60 @@ func sources(t *testing.T) (files []string) {
 		}
 		return nil
 	})
+	return files, err
+}
+
+// A source is a Go file that has been read.
+type source struct {
+	path string
+	text []byte
+	set  *token.FileSet
+	file *ast.File
+}
+
+func (s *source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
+
+// parsed are the sources. Several tests look at them, and with the race detector reading them
+// takes seconds.
+func parsed(t *testing.T) []source {
+	t.Helper()
+	all, err := parseOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return all
+}
+
+var parseOnce = sync.OnceValues(func() (all []source, err error) {
+	paths, err := findSources()
+	for _, path := range paths {
+		s := source{path: path, set: token.NewFileSet()}
+		if s.text, err = os.ReadFile(path); err == nil {
+			s.file, err = parser.ParseFile(s.set, path, s.text, parser.ParseComments|parser.SkipObjectResolution)
+		}
+		if err != nil {
+			break
+		}
+		all = append(all, s)
+	}
+	return all, err
+})
+
+// unfinished are words that say so. Each is looked for before the expression is: that is much quicker.
+var (
+	unfinished      = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+	unfinishedWords = []string{"TODO", "FIXME", "XXX", "HACK"}
+)
+
+func isUnfinished(line []byte) bool {
+	return slices.ContainsFunc(unfinishedWords, func(word string) bool {
+		return bytes.Contains(line, []byte(word))
+	}) && unfinished.Match(line)
 }
 
 func TestStyle(t *testing.T) {
-	unfinished := regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
-	for _, path := range sources(t) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		test := strings.HasSuffix(path, "_test.go")
+	for _, s := range parsed(t) {
+		path, text, test := s.path, s.text, s.isTest()
 		complain := func(at token.Position, format string, args ...any) {
 			if exceptions[path] == "" {
 				t.Errorf("%s:%d: "+format, append([]any{path, at.Line}, args...)...)
@@ -81,17 +131,12 @@ func TestStyle(t *testing.T) {
 			if n := utf8.RuneCount(line); n > lineMax && !test {
 				complain(at, "%d characters, at most %d", n, lineMax)
 			}
-			if unfinished.Match(line) && path != "style_test.go" {
+			if isUnfinished(line) && path != "style_test.go" {
 				complain(at, "unfinished by its own words")
 			}
 		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, text, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if !test {
-			checkDeclarations(set, file, complain)
+			checkDeclarations(s.set, s.file, complain)
 		}
 	}
 }
@@ -99,14 +144,9 @@ func TestStyle(t *testing.T) {
 // A struct holds one thing; what holds more is made of parts.
 func TestStructs(t *testing.T) {
 	left := maps.Clone(settings)
-	for _, path := range sources(t) {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, s := range parsed(t) {
 		name := ""
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TypeSpec:
 				name = n.Name.Name
@@ -118,11 +158,11 @@ func TestStructs(t *testing.T) {
 				if fields <= structMax {
 					break
 				}
-				if key := filepath.ToSlash(path) + ": " + name; settings[key] {
+				if key := filepath.ToSlash(s.path) + ": " + name; settings[key] {
 					delete(left, key)
 				} else {
 					t.Errorf("%s: a struct of %d fields in %s, at most %d: put what belongs together "+
-						"into structs of their own", set.Position(n.Pos()), fields, name, structMax)
+						"into structs of their own", s.set.Position(n.Pos()), fields, name, structMax)
 				}
 			}
 			return true
@@ -180,15 +220,10 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 // A package has one job, so what has outgrown the limit has two.
 func TestPackageSizes(t *testing.T) {
 	lines := map[string]int{}
-	for _, path := range sources(t) {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
+	for _, s := range parsed(t) {
+		if !s.isTest() {
+			lines[filepath.ToSlash(filepath.Dir(s.path))] += bytes.Count(s.text, []byte("\n"))
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines[filepath.ToSlash(filepath.Dir(path))] += bytes.Count(text, []byte("\n"))
 	}
 	for pkg, n := range lines {
 		if n > packageMax && larger[pkg] == "" {
@@ -219,15 +254,11 @@ func TestPagesAreShort(t *testing.T) {
 // A package comment that says what is in which file names files that there are.
 func TestMapsOfFiles(t *testing.T) {
 	name := regexp.MustCompile(`[\w/*]+\.go\b`)
-	for _, path := range sources(t) {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, named := range name.FindAllString(file.Doc.Text(), -1) {
-			beside, within := filepath.Join(filepath.Dir(path), named), filepath.Join("internal", named)
+	for _, s := range parsed(t) {
+		for _, named := range name.FindAllString(s.file.Doc.Text(), -1) {
+			beside, within := filepath.Join(filepath.Dir(s.path), named), filepath.Join("internal", named)
 			if !strings.Contains(named, "*") && !exists(beside) && !exists(within) {
-				t.Errorf("%s: there is no %s", path, named)
+				t.Errorf("%s: there is no %s", s.path, named)
 			}
 		}
 	}
@@ -241,16 +272,11 @@ func exists(path string) bool {
 // Every package says what it is for.
 func TestPackageComments(t *testing.T) {
 	documented := map[string]bool{}
-	for _, path := range sources(t) {
-		dir := filepath.Dir(path)
-		if strings.HasSuffix(path, "_test.go") {
-			continue
+	for _, s := range parsed(t) {
+		if !s.isTest() {
+			dir := filepath.Dir(s.path)
+			documented[dir] = documented[dir] || s.file.Doc != nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		documented[dir] = documented[dir] || file.Doc != nil
 	}
 	for dir, has := range documented {
 		if !has {

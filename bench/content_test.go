@@ -41,6 +41,7 @@ func TestContents(t *testing.T) {
 		mu.Lock()
 		got[r.URL.RawQuery] = r.Header.Get("X-Token")
 		mu.Unlock()
+		time.Sleep(time.Millisecond) // some thousand requests show as much as all that there is time for
 		io.WriteString(w, contentBody)
 	}))
 	defer s.Close()

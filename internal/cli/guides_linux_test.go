@@ -101,7 +101,7 @@ func writeSession(t *testing.T, dir, page string) {
 
 func tryGuide(t *testing.T, name string) {
 	page, dir, served := readGuide(t, name), t.TempDir(), new(atomic.Int64)
-	server := httptest.NewServer(answer(served))
+	server := httptest.NewServer(unhurried(answer(served)))
 	if strings.Contains(page, "```hurl\n") {
 		writeSession(t, dir, page)
 		server.Close()

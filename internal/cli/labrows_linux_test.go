@@ -28,18 +28,18 @@ workload:
   data_order: once
   expect: {body: 'json:$.ok==true'}
 fairness: {mode: off}
-levels: [{name: closed, connections: 7, requests: 10000}, {name: open, connections: 8, requests: 10000, rate: 20k}]
+levels: [{name: closed, connections: 7, requests: 2000}, {name: open, connections: 8, requests: 2000, rate: 20k}]
 gate: {metrics: [throughput], confirm: false}
 variants:
   right: {url: "%[1]s", request: {path: "/right?id={{id}}&n={{seq}}"}}
   wrong: {url: "%[1]s", request: {path: "/wrong?id={{id}}&n={{seq}}"}}
 `
 
-// Three clients of an experiment send each of 10,000 rows once in each trial, and each wrong body is
+// Three clients of an experiment send each of 2,000 rows once in each trial, and each wrong body is
 // counted: its trial is of grade F, and the gate does not pass.
 func TestRowsOfAnExperiment(t *testing.T) {
 	t.Parallel()
-	const rows, asks = 10_000, 6
+	const rows, asks = 2000, 6
 	var mu sync.Mutex
 	seen := map[string][]int{"/right": make([]int, rows), "/wrong": make([]int, rows)}
 	strange := 0
@@ -117,8 +117,8 @@ func checkRowsTrial(t *testing.T, trial *lab.Trial, rows int64) {
 	told := false
 	for _, reason := range trial.Reasons {
 		told = told || reason.Grade == lab.GradeF &&
-			strings.Contains(reason.Says, "10 of 10,000 requests failed and 0 had no answer at the end "+
-				"(checks that failed: json:$.ok==true: 10)")
+			strings.Contains(reason.Says, "2 of 2,000 requests failed and 0 had no answer at the end "+
+				"(checks that failed: json:$.ok==true: 2)")
 	}
 	if told != (wrong > 0) || wrong > 0 && trial.Grade != lab.GradeF {
 		t.Errorf("%s: grade %s, %+v", trial.ID, trial.Grade, trial.Reasons)

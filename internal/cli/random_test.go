@@ -20,8 +20,8 @@ func chiSquared(counts map[string]int, outcomes int) (x float64) {
 	return x + float64(outcomes-len(counts))*mean // those that never came
 }
 
-// Random integers and rows are uniform, by each of several seeds, which are fixed: chi-squared with
-// 19 degrees of freedom is above 64 once in 10⁶ times. A user has the same row in all its requests,
+// Random integers and rows are uniform, by each of several seeds, which are fixed, and by all of them
+// together: chi-squared with 19 degrees of freedom is above 64 once in 10⁶ times. A user has the same row in all its requests,
 // and each sends as many.
 func TestRandomIsUniform(t *testing.T) {
 	var file strings.Builder
@@ -33,7 +33,7 @@ func TestRandomIsUniform(t *testing.T) {
 	rec := record(t, func(r *http.Request, _ []byte) string { return r.URL.Path })
 	run := func(args string) map[string]int {
 		t.Helper()
-		words := append(strings.Fields(args), "-n", "4000", "-c", "1", "--drain", "1m", "--data", "rows.csv")
+		words := append(strings.Fields(args), "-n", "1000", "-c", "1", "--drain", "1m", "--data", "rows.csv")
 		if code, said := runHereAs(t, rec.URL+"/{{row}}/{{int -9 10}}/{{hex 1}}", words...); code != exitOK {
 			t.Fatalf("%s: code %d %s", args, code, said)
 		}
@@ -46,19 +46,28 @@ func TestRandomIsUniform(t *testing.T) {
 		}
 		return counts
 	}
-	for seed := 1; seed <= 5; seed++ {
-		got := run(fmt.Sprint("--data-order random --users 3 --seed ", seed))
+	uniform := func(what any, got map[string]int) {
+		t.Helper()
 		for i, outcomes := range map[int]int{1: 20, 2: 20, 3: 16} {
 			if x := chiSquared(part(got, i), outcomes); x > 64 {
-				t.Errorf("seed %d, value %d: chi-squared is %.1f: %v", seed, i, x, part(got, i))
+				t.Errorf("seed %v, value %d: chi-squared is %.1f: %v", what, i, x, part(got, i))
 			}
 		}
 	}
+	all := map[string]int{}
+	for seed := 1; seed <= 5; seed++ {
+		got := run(fmt.Sprint("--data-order random --users 3 --seed ", seed))
+		uniform(seed, got)
+		for path, n := range got {
+			all[path] += n
+		}
+	}
+	uniform("1 to 5", all)
 	got := run("--data-order per-user --users 8 --seed 1")
 	rows := part(got, 1)
 	for i := range 8 {
-		if n := rows[fmt.Sprint(i)]; n != 500 || len(rows) != 8 {
-			t.Errorf("user %d sent %d of 4000 requests of 8 users: %v", i, n, rows)
+		if n := rows[fmt.Sprint(i)]; n != 125 || len(rows) != 8 {
+			t.Errorf("user %d sent %d of 1000 requests of 8 users: %v", i, n, rows)
 		}
 	}
 	if x := chiSquared(part(got, 2), 20); x > 64 {

@@ -192,10 +192,10 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// With --data-order once each of 10,000 rows reaches the server once, whatever the threads,
+// With --data-order once each of 1,500 rows reaches the server once, whatever the threads,
 // connections and protocol.
 func TestOnceIsExact(t *testing.T) {
-	const rows = 10_000
+	const rows = 1500
 	var file strings.Builder
 	file.WriteString("id\n")
 	for i := range rows {

@@ -254,10 +254,8 @@ func TestCloseKeepsOrder(t *testing.T) {
 			heard <- b
 		}))
 		all := make([]byte, 16<<20)
+		rand.NewChaCha8([32]byte{1}).Read(all)
 		draw := rand.New(rand.NewPCG(1, 2))
-		for i := range all {
-			all[i] = byte(draw.Uint32())
-		}
 		for round := range 100 {
 			fd, sent, told, free := dial(t, r, uint64(round)), 0, 0, true
 			for range draw.IntN(8) {

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dyno/internal/lab"
@@ -26,8 +27,23 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
+// picturedOnce are the views that several tests look at.
+var picturedOnce struct {
+	sync.Once
+	views map[string][]chart.View
+}
+
 // pictured are the views of every fixture of the page.
 func pictured(t *testing.T) map[string][]chart.View {
+	t.Helper()
+	picturedOnce.Do(func() { picturedOnce.views = pictureFixtures(t) })
+	if picturedOnce.views == nil {
+		t.Fatal("the fixtures could not be made: see the test before")
+	}
+	return picturedOnce.views
+}
+
+func pictureFixtures(t *testing.T) map[string][]chart.View {
 	t.Helper()
 	all := map[string][]chart.View{}
 	for name, r := range page.Results(t) {
