@@ -21,8 +21,8 @@ func chiSquared(counts map[string]int, outcomes int) (x float64) {
 }
 
 // Random integers and rows are uniform, by each of several seeds, which are fixed, and by all of them
-// together: chi-squared with 19 degrees of freedom is above 64 once in 10⁶ times. A user has the same row in all its requests,
-// and each sends as many.
+// together, also where each user has rows of its own: chi-squared with 19 degrees of freedom is above
+// 64 once in 10⁶ times. A user has the same row in all its requests, and each sends as many.
 func TestRandomIsUniform(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("row\n")
@@ -63,14 +63,22 @@ func TestRandomIsUniform(t *testing.T) {
 		}
 	}
 	uniform("1 to 5", all)
-	got := run("--data-order per-user --users 8 --seed 1")
-	rows := part(got, 1)
-	for i := range 8 {
-		if n := rows[fmt.Sprint(i)]; n != 125 || len(rows) != 8 {
-			t.Errorf("user %d sent %d of 1000 requests of 8 users: %v", i, n, rows)
+	all = map[string]int{}
+	for seed := 1; seed <= 4; seed++ {
+		got := run(fmt.Sprint("--data-order per-user --users 8 --seed ", seed))
+		rows := part(got, 1)
+		for i := range 8 {
+			if n := rows[fmt.Sprint(i)]; n != 125 || len(rows) != 8 {
+				t.Errorf("seed %d: user %d sent %d of 1000 requests of 8 users: %v", seed, i, n, rows)
+			}
+		}
+		for path, n := range got {
+			all[path] += n
 		}
 	}
-	if x := chiSquared(part(got, 2), 20); x > 64 {
-		t.Errorf("per user: chi-squared is %.1f", x)
+	for i, outcomes := range map[int]int{2: 20, 3: 16} {
+		if x := chiSquared(part(all, i), outcomes); x > 64 {
+			t.Errorf("per user, value %d: chi-squared is %.1f: %v", i, x, part(all, i))
+		}
 	}
 }

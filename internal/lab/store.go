@@ -130,11 +130,17 @@ func (s Folder) Unlock() error {
 
 // WriteJSON writes v to a file of the folder, completely or not at all.
 func (s Folder) WriteJSON(name string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
+	b, err := StoredJSON(v)
 	if err != nil {
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
-	return s.WriteFile(name, append(b, '\n'))
+	return s.WriteFile(name, b)
+}
+
+// StoredJSON is v as a JSON file of an experiment's folder has it.
+func StoredJSON(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", " ")
+	return append(b, '\n'), err
 }
 
 // WriteFile writes b to a file of the folder, completely or not at all.

@@ -57,7 +57,7 @@ func takenBy(t *testing.T, parts []loadplan.Plan, threads func(part int) int) []
 func TestRequestsInTurn(t *testing.T) {
 	for _, requests := range [][]loadplan.Request{numbered(250, 1), numbered(7, 1), numbered(60, 1, 6, 2, 3),
 		numbered(13, 5, 1)} {
-		for _, requested := range []int64{250, 997, 2501} {
+		for _, requested := range []int64{100, 250, 997, 2501} {
 			for _, connections := range []int{1, 4, 5, 10, 33} {
 				p := simPlan(func(p *loadplan.Plan) {
 					p.Requests, p.Requested, p.Connections, p.Duration = requests, requested, connections, 0

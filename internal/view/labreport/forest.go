@@ -115,7 +115,7 @@ func (f *forest) beginPicture(width, height float64, about string) {
 		`.open{stroke:#57606a;fill:#57606a}`+
 		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9198a1}.l{stroke:#9198a1}`+
 		`.one{stroke:#e6edf3}.band{fill:#9198a1}.open{stroke:#9198a1;fill:#9198a1}`+
-		`.better{stroke:#56b4e9;fill:#56b4e9}.worse{stroke:#e69f00;fill:#e69f00}}</style>`+"\n")
+		`.better{stroke:#56b4e9;fill:#56b4e9}.worse{stroke:#ff9a4d;fill:#ff9a4d}}</style>`+"\n")
 }
 
 // ratioMarks are the ratios that an axis may be marked at, the first before all others.

@@ -54,19 +54,24 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) {
 type filledForm struct {
 	Fields Form     `json:"fields"`
 	Lost   []string `json:"lost,omitempty"` // settings that the form has not, or the result
+	Next   bool     `json:"next,omitempty"` // they are those of the next step after it
 }
 
 // serveFilledForm answers with the form as it was filled in for a result; with ?next as the next
-// step after it wants.
+// step after it wants, if that is a load.
 func (s *Server) serveFilledForm(w http.ResponseWriter, r *http.Request) {
 	found := s.findResult(w, r.PathValue("id"))
 	if found == nil {
 		return
 	}
-	if p, ok := report.NextLoad(found); ok && r.URL.Query().Has("next") {
+	p, ok := report.NextLoad(found)
+	ok = ok && r.URL.Query().Has("next")
+	if ok {
 		found = withPlan(found, p)
 	}
-	answerJSON(w, http.StatusOK, s.filledFormOf(found))
+	form := s.filledFormOf(found)
+	form.Next = ok
+	answerJSON(w, http.StatusOK, form)
 }
 
 // withPlan is a result of another plan, for what depends on the plan alone.
@@ -107,7 +112,7 @@ func (s *Server) filledFormOf(r *result.Result) filledForm {
 			form["threads"] = given
 		}
 	}
-	return filledForm{form, lost}
+	return filledForm{Fields: form, Lost: lost}
 }
 
 // inUnit is a value without its unit, where the field has that beside it: 10s is 10.

@@ -15,16 +15,16 @@ import (
 // Who looks at a dashboard has its form before them, and no command line. What the page advises
 // names a field by its label where a report names the flag: “Connections”, and not -c.
 
-// A flag in a text, with what is before it.
-var flagInText = regexp.MustCompile(`(^|[\s(])(--?[A-Za-z][\w-]*)`)
+// A flag in a text, with what is before it. A flag of ulimit is none of dyno's.
+var flagInText = regexp.MustCompile(`(^|[\s(])(ulimit )?(--?[A-Za-z][\w-]*)`)
 
 // flagOfWord is a flag in parentheses, with the word before them: "threads (-t)".
 var flagOfWord = regexp.MustCompile(`(\S+) \((--?[A-Za-z][\w-]*)\)`)
 
-// labels are the labels of the form's fields, by their flags.
-func (s *Server) labels() map[string]string {
+// labelsOf are the labels of a form's fields, by their flags.
+func labelsOf(form []Group) map[string]string {
 	all := map[string]string{}
-	for _, g := range s.Form {
+	for _, g := range form {
 		for _, f := range g.Fields {
 			label := cmp.Or(f.Label, f.Name)
 			all["--"+f.Name], all["-"+f.Short] = label, label
@@ -45,7 +45,7 @@ func labelled(text string, labels map[string]string) string {
 	})
 	return flagInText.ReplaceAllStringFunc(text, func(part string) string {
 		m := flagInText.FindStringSubmatch(part)
-		if label := labels[m[2]]; label != "" {
+		if label := labels[m[3]]; label != "" && m[2] == "" {
 			return m[1] + "“" + label + "”"
 		}
 		return part
@@ -55,7 +55,12 @@ func labelled(text string, labels map[string]string) string {
 // inFormWords is an answer that names fields of the form. Reasons and sentence have texts of
 // servers, so they stay as they are.
 func (s *Server) inFormWords(a answer.Answer) answer.Answer {
-	labels := s.labels()
+	return InFormWords(a, s.Form)
+}
+
+// InFormWords is an answer that names the fields of a form by their labels.
+func InFormWords(a answer.Answer, form []Group) answer.Answer {
+	labels := labelsOf(form)
 	a.Cautions = slices.Clone(a.Cautions)
 	texts := []*string{&a.BoxText, &a.Next.Says}
 	for i := range a.Cautions {

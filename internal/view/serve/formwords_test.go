@@ -12,7 +12,7 @@ func TestFormWords(t *testing.T) {
 	s := &Server{Config: Config{Form: []Group{{Fields: []Field{
 		{Name: "connections", Short: "c", Hint: Hint{Label: "Connections"}},
 		{Name: "rate", Short: "R", Hint: Hint{Label: "Requests/s"}},
-		{Name: "threads", Short: "t"}, {Name: "warmup"}, {Name: "cpus"}, {Name: "connect-rate"}}}}}}
+		{Name: "threads", Short: "t"}, {Name: "requests", Short: "n"}, {Name: "warmup"}, {Name: "cpus"}, {Name: "connect-rate"}}}}}}
 	for text, want := range map[string]string{
 		"lower -R, or give more -c":          "lower “Requests/s”, or give more “Connections”",
 		"-R -c --rate":                       "“Requests/s” “Connections” “Requests/s”",
@@ -21,11 +21,11 @@ func TestFormWords(t *testing.T) {
 		"give it CPUs of its own (--cpus)":   "give it CPUs of its own (“cpus”)",
 		"or give --connect-rate":             "or give “connect-rate”",
 		"a load with --warmup":               "a load with “warmup”",
-		"raise the limit (ulimit -n)":        "raise the limit (ulimit -n)",
+		"raise the limit (ulimit -n), or -n": "raise the limit (ulimit -n), or “requests”",
 		"a co-located -x --allow-target, −5": "a co-located -x --allow-target, −5",
 		"":                                   "",
 	} {
-		if got := labelled(text, s.labels()); got != want {
+		if got := labelled(text, labelsOf(s.Form)); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}

@@ -223,6 +223,11 @@ func TestRepeatAResult(t *testing.T) {
 	if got != "dyno run -c 2 -d 10 http://127.0.0.1:8080/" {
 		t.Errorf("the form is that of %s", got)
 	}
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/live?next&repeat=" + id)
+	tab.AwaitNavigation(`document.querySelector("#filled a") !== null`)
+	if said := tab.ElementText("#filled"); !strings.HasPrefix(said, "No load is the next step after it") {
+		t.Errorf("of a result whose next step is no load the form says %q", said)
+	}
 }
 
 func read(t *testing.T, file string, into any) {

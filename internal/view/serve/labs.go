@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -181,9 +180,11 @@ func (s *Server) serveLabReport(w http.ResponseWriter, r *http.Request) {
 
 // writeRecord writes a record as the folder of an experiment has it.
 func writeRecord(w io.Writer, r *lab.Record) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(r)
+	b, err := lab.StoredJSON(r)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
 }
 
 // watchLab sends how far an experiment has come, now and whenever that changes.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"dyno/internal/view/page"
@@ -103,21 +104,34 @@ func filesOf(page, markdown, record, table func(io.Writer) error) []file {
 		{"CSV", "?download=csv", ".csv", "text/csv; charset=utf-8", table}}
 }
 
+// formsText is what the forms of a report are asked for by.
+func formsText(files []file) string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.At
+	}
+	return strings.Join(all, ", ")
+}
+
 // answerReport answers with a page that is whole in itself, with the policy in it; ours would
 // forbid its script. With ?download the answer is one of the files, without a bar that leads here.
 func (s *Server) answerReport(w http.ResponseWriter, r *http.Request, id string,
 	whole func(io.Writer) error, files []file) {
-	shown, asked := file{kind: htmlType, write: whole}, "none"
-	if r.URL.Query().Has("download") {
-		asked = strings.TrimSuffix("?download="+r.URL.Query().Get("download"), "=")
+	shown := file{kind: htmlType, write: whole}
+	if query := r.URL.Query(); query.Has("download") {
+		asked := strings.TrimSuffix("?download="+query.Get("download"), "=")
+		i := slices.IndexFunc(files, func(f file) bool { return f.At == asked })
+		if i < 0 {
+			answerError(w, http.StatusBadRequest, fmt.Sprintf("there is no %q; a report can be had as %s",
+				asked, formsText(files)))
+			return
+		}
+		shown = files[i]
+		shown.File = id + shown.File
 	}
 	for i := range files {
-		f := &files[i]
-		f.File = id + f.File
-		if f.At == asked {
-			shown = *f
-		}
-		f.At = r.URL.EscapedPath() + f.At
+		files[i].File = id + files[i].File
+		files[i].At = r.URL.EscapedPath() + files[i].At
 	}
 	var b bytes.Buffer
 	if err := shown.write(&b); err != nil {

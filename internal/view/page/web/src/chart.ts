@@ -29,11 +29,16 @@ export const heatColour = (step: number): string => `var(--h${Math.min(Math.max(
 /** lineMark is a mark of the legend for the i-th line. */
 export const lineMark = (i: number, name: string): Mark => ({ name, colour: colour(i), dash: dash(i), shape: "line" });
 
-const percentiles: Record<string, number> = { p50: 1, p99: 3, max: 6 }; // colours that stand out against shades of a heat map
+const percentiles = { p50: 1, p99: 3, max: 6 }; // colours that stand out against shades of a heat map
+export type Percentile = keyof typeof percentiles;
 
 /** percentileMark is the line of a percentile: it has one colour and one dash in every plot. */
-export const percentileMark = (name: string): Mark & { dash: string } =>
+export const percentileMark = (name: Percentile): Mark & { dash: string } =>
   ({ name, colour: colour(percentiles[name]), dash: dash(Object.keys(percentiles).indexOf(name)), shape: "line" });
+
+/** curveMark is the mark of the i-th curve: that of its percentile, if it is one. */
+export const curveMark = (c: { name: string; style?: number; percentile?: Percentile }, i: number): Mark =>
+  c.percentile ? { ...percentileMark(c.percentile), name: c.name } : lineMark(c.style ?? i, c.name);
 
 /** chart draws a plot of our manner. Its scales can be asked for, as of every plot. */
 export function chart(width: number, options: Plot.PlotOptions): SVGSVGElement {

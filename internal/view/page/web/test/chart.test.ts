@@ -1,8 +1,9 @@
 // Axes have ticks where people look for them.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { clip, extent, logTicks, percentileX, shortDuration } from "../src/chart";
+import { clip, curveMark, extent, logTicks, percentileX, shortDuration } from "../src/chart";
 import { nearest } from "../src/cursor";
 
 test("ticks of a logarithmic axis are round, within it, and not too many", () => {
@@ -23,4 +24,12 @@ test("the rest of what plots are placed by", () => {
   assert.equal(shortDuration(100), "100 µs");
   assert.equal(clip("日本語のなまえ", 4), "日本語…");
   assert.deepEqual([-5, 1.4, 1.6, 99].map((v) => nearest([0, 1, 2, 3], v)), [0, 1, 2, 3]);
+});
+
+test("a curve has the style of a percentile where it says so, whatever its name is", () => {
+  const css = readFileSync("src/style.css", "utf8");
+  const all = [curveMark({ name: "p90" }, 1), curveMark({ name: "max", style: 2 }, 0), curveMark({ name: "p50", percentile: "p50" }, 0)];
+  assert.deepEqual(all.map((m) => m.name), ["p90", "max", "p50"]);
+  assert.deepEqual(all.map((m) => m.colour), ["var(--c2)", "var(--c3)", "var(--c2)"]);
+  for (const m of all) assert.ok(css.includes(m.colour.slice("var(".length, -1) + ":"), m.colour);
 });

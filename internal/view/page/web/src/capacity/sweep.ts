@@ -1,7 +1,7 @@
 // The sweep: throughput over what is under way, with the law; and latency over throughput, whose
 // bend is where the server is full.
 
-import { Plot, chart, colour, dash, extent, lineMark, logTicks, percentileMark, shortDuration } from "../chart";
+import { Plot, chart, colour, dash, extent, lineMark, logTicks, type Percentile, percentileMark, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { cell, table, Table } from "../table";
@@ -64,7 +64,7 @@ export function response(c: Curve): HTMLElement {
     const at = all.filter((p) => p.level === level);
     return { x: median(at.map((p) => p.x_per_s)), p50_us: median(at.map((p) => p.p50_us)), p99_us: median(at.map((p) => p.p99_us)) };
   });
-  const curves: ["p99_us" | "p50_us", string][] = [["p99_us", "p99"], ["p50_us", "p50"]];
+  const curves: ["p99_us" | "p50_us", Percentile][] = [["p99_us", "p99"], ["p50_us", "p50"]];
   return figure({
     id: "response",
     title: "Latency over throughput",

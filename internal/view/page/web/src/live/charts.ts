@@ -1,7 +1,7 @@
 // A load while it runs: plots over its time so far, drawn again as seconds come, and never more than
 // the server keeps.
 
-import { Plot, chart, extent, lineMark, percentileMark, timeAxis, trimZeros } from "../chart";
+import { Plot, chart, curveMark, extent, type Percentile, timeAxis, trimZeros } from "../chart";
 import { Cursors } from "../cursor";
 import { h } from "../dom";
 import { figure } from "../figure";
@@ -48,6 +48,7 @@ export const shortest = 0.001;
 interface Curve {
   name: string;
   style?: number; // of its colour and dash, as the page of a run has it
+  percentile?: Percentile; // whose colour and dash it has
   of: (s: Second) => number | null;
 }
 
@@ -79,11 +80,11 @@ export class Charts {
       this.over("throughput", "Throughput", "requests/s", "requests/s", format.rate, [
         { name: "offered", style: 3, of: (s) => s.offered ?? null }, { name: "sent", style: 1, of: per("sent") }, { name: "completed", style: 0, of: per("completed") }]),
       this.over("latency", "Latency", "latency of each second", "latency", format.duration, [
-        { name: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", of: (s) => s.p99_us ?? null }, { name: "max", of: (s) => s.max_us ?? null }], log),
+        { name: "p50", percentile: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", percentile: "p99", of: (s) => s.p99_us ?? null }, { name: "max", percentile: "max", of: (s) => s.max_us ?? null }], log),
       this.over("iterations", "Iterations", "iterations/s", "iterations/s", format.rate, [
         { name: "completed", of: per("iterations") }, { name: "failed", of: per("iterations_failed") }]),
       this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", format.duration, [
-        { name: "p50", of: (s) => s.iteration_p50_us ?? null }, { name: "p99", of: (s) => s.iteration_p99_us ?? null }], log),
+        { name: "p50", percentile: "p50", of: (s) => s.iteration_p50_us ?? null }, { name: "p99", percentile: "p99", of: (s) => s.iteration_p99_us ?? null }], log),
       this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", style: 1, of: per("errors") }]),
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
         { name: "busy", of: (s) => s.busy_percent }]),
@@ -105,7 +106,7 @@ export class Charts {
   private over(id: string, title: string, unit: string, axis: string, show: (v: number) => string, curves: Curve[],
     log?: { key: string; label: string; options: [string, string][] }): HTMLElement {
     const all = this.seconds;
-    const marks = curves.map((c, i) => (/^p\d|^max$/.test(c.name) ? percentileMark(c.name) : lineMark(c.style ?? i, c.name)));
+    const marks = curves.map(curveMark);
     const there = () => curves.filter((c) => all.some((s) => c.of(s) !== null));
     return figure({
       id, title, unit: unit + " over time",

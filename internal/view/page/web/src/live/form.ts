@@ -99,7 +99,7 @@ export class Form {
   async fill(id: string, asked: boolean, next = false): Promise<void> {
     if (asked) this.touched = true; // the end of a load must not fill it again
     try {
-      const { fields, lost }: { fields: Record<string, string[]>; lost?: string[] } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form${next ? "?next" : ""}`);
+      const { fields, lost, next: isNext }: { fields: Record<string, string[]>; lost?: string[]; next?: boolean } = await requestJSON("GET", `/api/results/${encodeURIComponent(id)}/form${next ? "?next" : ""}`);
       if (this.touched && !asked) return;
       for (const [name, input] of this.inputs) {
         const values = fields[name] ?? [];
@@ -108,7 +108,7 @@ export class Form {
       }
       this.load.value = fields.rate || isRamp(fields.stage) ? "rate" : "connections";
       const given = Object.keys(fields).filter((name) => name !== "url" && !loads.includes(name) && !first.includes(name)).map((name) => this.label(name));
-      this.note.replaceChildren(next ? "Filled in as the next step after " : "Filled in as in ", h("a", { href: "/results/" + encodeURIComponent(id) }, id === "last" ? "the last load" : id),
+      this.note.replaceChildren(isNext ? "Filled in as the next step after " : next ? "No load is the next step after it: filled in as in " : "Filled in as in ", h("a", { href: "/results/" + encodeURIComponent(id) }, id === "last" ? "the last load" : id),
         given.length > 0 ? `; below More: ${given.join(", ")}` : "", lost?.length ? `; not filled in: ${lost.join("; ")}` : "");
       this.choose();
       this.tell();

@@ -15,6 +15,7 @@ interface Lab {
   name: string;
   state: string;
   started?: string;
+  ended?: string;
   quick?: boolean;
   problem?: string;
   done?: number;
@@ -161,7 +162,7 @@ function noteEditor(r: Stored): Node {
 }
 
 const answeredLabs = 6; // experiments whose answer is asked for
-const answers = new Map<string, Promise<Answered>>(); // by experiment: the list is made again and again
+const answers = new Map<string, { of: string; answer: Promise<Answered> }>(); // by experiment, and of which end: the list is made again and again
 
 /** labList is the experiments that there are, with how far they are or what they found. */
 export function labList(all: Lab[]): Node[] {
@@ -170,15 +171,15 @@ export function labList(all: Lab[]): Node[] {
   let asked = 0;
   const found = (l: Lab): Node => {
     if (l.state === "running") {
-      answers.delete(l.id);
       const [done, of] = [l.done ?? 0, (l.done ?? 0) + (l.queued ?? 0)];
       return h("span", {}, h("progress", { max: of || 1, value: done, "aria-label": `trials of ${l.id}` }), ` ${done} of ${of} trials`);
     }
     const said = h("div", { class: "said why" });
     if (asked++ < answeredLabs) {
-      const answer = answers.get(l.id) ?? requestJSON("GET", `/api/labs/${encodeURIComponent(l.id)}/answer`);
-      answers.set(l.id, answer);
-      answer.then((a) => said.replaceChildren(...verdict(a)), () => answers.delete(l.id));
+      const of = `${l.state} ${l.ended}`; // one that is resumed ends again
+      let had = answers.get(l.id);
+      if (had?.of !== of) answers.set(l.id, had = { of, answer: requestJSON("GET", `/api/labs/${encodeURIComponent(l.id)}/answer`) });
+      had!.answer.then((a) => said.replaceChildren(...verdict(a)), () => answers.delete(l.id));
     }
     return said;
   };

@@ -1,7 +1,7 @@
 // The latency heat map: how many exchanges took how long, second by second, under lines of
 // percentiles. It shows what percentiles hide: two groups, a pause, a job that comes and goes.
 
-import { Plot, chart, extent, heatColour as shade, heatSteps, percentileMark, timeAxis } from "../chart";
+import { Plot, chart, extent, heatColour as shade, heatSteps, type Percentile, percentileMark, timeAxis } from "../chart";
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
 import * as format from "../format";
@@ -13,7 +13,7 @@ import { Interval, intervalCountText, stepCorners } from "./time";
 const perDecade = 8; // buckets, as format dyno.result/1 has them
 const bound = (bucket: number) => 10 ** (bucket / perDecade); // µs
 
-const lines: [key: "p50_us" | "p99_us" | "max_us", name: string][] = [["p50_us", "p50"], ["p99_us", "p99"], ["max_us", "max"]];
+const lines: [key: "p50_us" | "p99_us" | "max_us", name: Percentile][] = [["p50_us", "p50"], ["p99_us", "p99"], ["max_us", "max"]];
 
 interface Box {
   from: number;
