@@ -147,15 +147,18 @@ func (t *Trial) Rates() (all []float64) {
 // isInWindow reports whether a point of the series lies in the window, and not after it.
 func (t *Trial) isInWindow(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
 
-// CountInWindow counts the answers that arrived in the window, errors included, from the series,
-// and the bytes received in it. Answers of the result also counts answers that arrived later, while
-// Bytes does not.
+// CountInWindow counts the answers that arrived in the window, from the series, and the bytes
+// received in it. Errors are included, and answers to requests that had waited since the warm-up.
+// Answers of the result also counts answers that arrived later, while Bytes does not.
 func (t *Trial) CountInWindow() (answers, received int64) {
 	for _, p := range t.Result.Series {
 		if t.isInWindow(p) {
 			answers += p.Answers()
 			received += p.Received
 		}
+	}
+	if answers > 0 {
+		answers += t.Result.Requests.WarmupInWindow
 	}
 	return answers, received
 }

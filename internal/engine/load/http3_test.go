@@ -279,7 +279,7 @@ func TestHTTP3Reconnect(t *testing.T) {
 // those that are counted.
 func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
 	port, _ := serveHTTP3(t, echo, nil)
-	for range 20 {
+	for range 8 {
 		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
 			p.Connections, p.Reconnect, p.Streams = 50, 1, 1
 			p.Requested, p.Duration = 0, loadplan.Seconds(100*time.Millisecond)

@@ -185,18 +185,17 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// sizeReasons finds answers of another size than the one that was checked. Answers to requests that
-// were due in the warm-up, and waited, are among the bytes of the window. Of requests in flight at
-// the window's edges, some bytes may be counted without their answer.
+// sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
+// the window's start, some bytes came before it; of those at its end, bytes are counted without
+// their answer. Results before WarmupInWindow have bytes without answers at both edges.
 func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
 	if n < wireLeast || t.Wire <= 0 {
 		return nil
 	}
-	n += t.Result.Requests.WarmupInWindow
 	p := t.Result.Plan
-	checked, edges := float64(n)*t.Wire, 2*float64(p.Connections*max(p.Pipeline, 1))*t.Wire
-	if r := float64(received); r >= (1-wireFail)*checked && r <= (1+wireFail)*checked+edges {
+	checked, edge := float64(n)*t.Wire, float64(p.Connections*p.Depth())*t.Wire
+	if r := float64(received); r >= (1-wireFail)*checked-edge && r <= (1+wireFail)*checked+2*edge {
 		return nil
 	}
 	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.0f bytes were received for each "+

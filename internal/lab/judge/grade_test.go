@@ -113,6 +113,14 @@ func TestGrade(t *testing.T) {
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
 			"98 bytes were received for each request, and 100 when", false},
 		{"as large as before", func(t *lab.Trial) { setAnswers(t, 1000, 100_500, 0) }, lab.GradeA, "", false},
+		{"answers of which a part came before the window", func(t *lab.Trial) {
+			setAnswers(t, 1000, 92_000, 0)
+			t.Result.Plan.Connections, t.Result.Requests.WarmupInWindow = 100, 10
+		}, lab.GradeA, "", false},
+		{"larger answers to requests that waited", func(t *lab.Trial) {
+			setAnswers(t, 1000, 122_000, 0)
+			t.Result.Requests.WarmupInWindow = 180
+		}, lab.GradeF, "103 bytes were received for each request, and 100 when", false},
 		{"answers to requests that waited since the warm-up", func(t *lab.Trial) {
 			setAnswers(t, 1000, 118_000, 0)
 			t.Result.Requests.Warmup, t.Result.Requests.WarmupInWindow = 300, 180
