@@ -60,7 +60,7 @@ RACED = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/lab/ru
 	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
 	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \
 	./internal/fleet/hub ./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile \
-	./internal/redact ./internal/remote ./internal/server ./internal/target
+	./internal/redact ./internal/remote ./internal/server ./internal/target ./internal/view/chart
 FIRST = ./e2e ./internal/view/page ./internal/store
 
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.

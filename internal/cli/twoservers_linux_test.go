@@ -72,6 +72,27 @@ var (
 	question   = regexp.MustCompile(`^Compare them all the same \(--allow (\S+)\)\? \[y/N\] y$`)
 )
 
+// standing matches the line of a server, by its name and one of the words that stand for a verdict.
+var standing = regexp.MustCompile(`(?m)^  (\S+)  (?:better|worse|the same|cannot tell yet|not valid|unreliable)(?:  |$)`)
+
+// checkStandings checks that a page and an output have a word for a verdict after the name of each
+// server that the page shows.
+func checkStandings(t *testing.T, line string, shown []string, said string) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, m := range standing.FindAllStringSubmatch(said, -1) {
+		got[m[1]] = true
+	}
+	for _, want := range shown {
+		if !strings.HasPrefix(want, "  ") {
+			continue
+		}
+		if m := standing.FindStringSubmatch(want); m == nil || !got[m[1]] {
+			t.Errorf("%s: %q is of no verdict, or the output has none of it:\n%s", line, want, said)
+		}
+	}
+}
+
 // compareShops tries a comparison. Nobody can answer here, so dyno refuses it, and names the list of
 // its question. With that list each iteration of each trial is completed, and the report is where
 // the page says.
@@ -101,6 +122,7 @@ func compareShops(t *testing.T, dir, page, line string, shown []string) {
 		t.Errorf("%s: code %d\n%s", line, code, said)
 	}
 	checkShown(t, line, shown[asks+1:], said)
+	checkStandings(t, line, shown[asks+1:], said)
 	folder := folderFlag.FindStringSubmatch(line)[1]
 	if _, err := os.Stat(filepath.Join(dir, folder, "report.html")); err != nil {
 		t.Error(err)

@@ -49,7 +49,8 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 	}
 	if e.Step == "done" && e.Trial.Attempt > 1 && !p.again {
 		p.again = true
-		p.steps.say("running %s again", format.Plural(int64(e.Of-e.Done+1), "trial"))
+		p.steps.say("running %s again: the machine disturbed some of them", // others are their pairs
+			format.Plural(int64(e.Of-e.Done+1), "trial"))
 	}
 	firstBatch := e.Step == "done" && e.Trial.Attempt == 1 && e.Round < lab.ConfirmingRound
 	if firstBatch && e.Done == e.Round*p.cells {

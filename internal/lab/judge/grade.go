@@ -85,7 +85,7 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 		}
 	}
 	return append(all, shareReasons(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
-		"other programs used %s %% of the machine's CPUs")...)
+		"other programs used at least %s %% of the machine's CPUs")...)
 }
 
 // shareReasons returns a reason if a share of the machine is above a limit; NaN is above none.

@@ -73,8 +73,8 @@ func TestGrade(t *testing.T) {
 		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of its time", true},
 		{"steal that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, lab.GradeA,
 			"", false},
-		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "other programs used 10 % of the machine's CPUs", false},
-		{"many others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 1e9 }, lab.GradeF, "other programs used 50 % of the machine's CPUs", true},
+		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "other programs used at least 10 % of the machine's CPUs", false},
+		{"many others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 1e9 }, lab.GradeF, "other programs used at least 50 % of the machine's CPUs", true},
 		{"interrupts, not others", func(t *lab.Trial) { t.Result.Server.Host.Foreign, t.Result.Server.Host.SoftIRQ = 0.2e9, 9 }, lab.GradeA,
 			"", false},
 		{"client-bound", func(t *lab.Trial) {

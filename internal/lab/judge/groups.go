@@ -195,7 +195,7 @@ func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 		return
 	}
 	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
-		"least %.3f, so that nothing can be significant; it takes %d runs of each",
+		"least %.3f, so that nothing can be significant; for a verdict it takes %d runs of each",
 		compared, min(least*float64(compared), 1), u.EnoughRuns())
 }
 

@@ -318,7 +318,7 @@ func TestCompareOfTooFew(t *testing.T) {
 		want     string
 	}{
 		{4, 1, ""},
-		{4, 3, "3 in number, p is at least 0.086, so that nothing can be significant; it takes 6 runs"},
+		{4, 3, "3 in number, p is at least 0.086, so that nothing can be significant; for a verdict it takes 6 runs of each"},
 		{5, 3, ""},
 	} {
 		u, err := CompareGroups([]Group{GroupResults("a", runs(0, noisy(test.runs, 1000)...)),

@@ -52,15 +52,9 @@ func (c *Comparison) names() ([]string, error) {
 // description is what is sent, and by how many, so that two reports of the same servers have
 // different titles: "login.hurl, 50 users". It has no query, which may be secret.
 func (c *Comparison) description() string {
-	w, what := &c.Workload, "GET /"
-	switch file := cmp.Or(w.Hurl, w.Script, w.RequestsFile, w.URLs); {
-	case file != "":
+	w, what := &c.Workload, c.request()
+	if file := cmp.Or(w.Hurl, w.Script, w.RequestsFile, w.URLs); file != "" {
 		what = path.Base(file)
-	case w.Request != nil:
-		asked, _, _ := strings.Cut(w.Request.Path, "?")
-		what = cmp.Or(w.Request.Method, "GET") + " " + cmp.Or(asked, "/")
-	case !c.startsServers() || c.Address != "": // a URL may have another path
-		what = "GET"
 	}
 	count := func(n float64, of string) {
 		if n > 0 {
@@ -73,6 +67,50 @@ func (c *Comparison) description() string {
 	}
 	count(float64(cmp.Or(w.Users, c.Level.Connections)), " users")
 	return what
+}
+
+// request is the method and the path that are asked for, or the method alone if the URLs of the
+// servers differ in their path.
+func (c *Comparison) request() string {
+	method, asked := "GET", ""
+	if r := c.Workload.Request; r != nil {
+		asked, _, _ = strings.Cut(r.Path, "?")
+		method = cmp.Or(r.Method, method)
+	}
+	return strings.TrimSpace(method + " " + cmp.Or(asked, c.commonPath()))
+}
+
+// commonPath is the path of the URLs of all servers, and "" if they differ in it.
+func (c *Comparison) commonPath() string {
+	common := ""
+	for i := range max(len(c.Servers), 1) { // revisions have one URL
+		at := c.address()
+		if c.Git == nil && i < len(c.Servers) && IsURL(c.Servers[i]) {
+			at = c.Servers[i]
+		}
+		own := pathOf(at)
+		if i > 0 && own != common {
+			return ""
+		}
+		common = own
+	}
+	return common
+}
+
+// pathOf is the path of a URL, which may have templates; "" if the URL is of a socket's file, or if
+// its path has a template.
+func pathOf(at string) string {
+	scheme, rest, _ := strings.Cut(at, "://")
+	if strings.HasSuffix(scheme, "unix") {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	rest, _, _ = strings.Cut(rest, "#")
+	_, own, _ := strings.Cut(rest, "/")
+	if strings.Contains(own, "{{") {
+		return ""
+	}
+	return "/" + own
 }
 
 // deriveNames are short names for commands and URLs: programs and hosts, or else the words in which

@@ -140,6 +140,12 @@ func TestDescription(t *testing.T) {
 	for want, c := range map[string]Comparison{
 		"GET /, 50 connections":           {Servers: commands, Level: Level{Connections: 50}},
 		"GET, 50 connections":             {Servers: urls, Level: Level{Connections: 50}},
+		"GET /x, 50 connections":          {Servers: []string{"http://a/x?key=1", "http://b/x"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{}}},
+		"GET /y, 50 connections":          {Servers: []string{"http://a/y", "http://b/y"}, Level: Level{Connections: 50}},
+		"PUT, 50 connections":             {Servers: urls, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Method: "PUT"}}},
+		"GET /z, 50 connections":          {Servers: []string{"http://a", "http://b/"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Path: "/z"}}},
+		"GET /v, 50 connections":          {Servers: commands, Address: "http://127.0.0.1:{port}/v", Level: Level{Connections: 50}},
+		"HEAD /, 50 connections":          {Servers: []string{"http://a", "./b {port}"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Method: "HEAD"}}},
 		"POST /buy, 500/s, 7 connections": {Servers: commands, Level: Level{Connections: 7, Rate: 500}, Workload: Workload{Request: &Request{Method: "POST", Path: "/buy?token=x"}}},
 		"login.hurl, 50 users":            {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{Hurl: "/home/a/login.hurl"}},
 		"mix.jsonl, 9 users":              {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{RequestsFile: "/home/mix.jsonl", Users: 9}},

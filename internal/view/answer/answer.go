@@ -28,6 +28,7 @@ type Answer struct {
 	Next       Step      `json:"next"`
 
 	Unreliable string `json:"-"` // why it must not be relied on; the sentence begins with it
+	Withheld   string `json:"-"` // the kind of the caution that Unreliable is of
 }
 
 // A Severity is how much speaks against an answer.
@@ -93,6 +94,7 @@ const (
 
 	NothingDecided = "undecided" // each comparison is undecided, and no other caution says why
 	Open           = "open"      // likewise, of some comparisons
+	Forecast       = "forecast"  // of Finding.Because alone: more rounds would decide
 
 	AddedRounds = "added"        // rounds were added after the verdicts had been seen
 	OneRun      = "one-run"      // no interval
@@ -116,6 +118,9 @@ const (
 	NotValid  Verdict = "not valid"  // withheld: the generator was at its limit
 )
 
+// ButUnreliable follows the words of a verdict that must not be relied on.
+const ButUnreliable = ", but unreliable"
+
 // A Group is the findings for one measure at one level.
 type Group struct {
 	Metric   string    `json:"metric"`
@@ -136,11 +141,13 @@ type Finding struct {
 	Baseline   string  `json:"baseline,omitempty"`
 	Label      string  `json:"label,omitempty"` // of its row, if that is not Variant
 	Verdict    Verdict `json:"verdict"`
-	Value      string  `json:"value,omitempty"`    // the median: "14.6 µs"
-	Medians    string  `json:"medians,omitempty"`  // of baseline and variant: "22.4 → 14.6 µs"
-	Effect     string  `json:"effect,omitempty"`   // "−35 %"
-	Interval   string  `json:"interval,omitempty"` // "[−45, −15]"; "": too few rounds
-	Why        string  `json:"why,omitempty"`      // see Words
+	Value      string  `json:"value,omitempty"`      // the median: "14.6 µs"
+	Medians    string  `json:"medians,omitempty"`    // of baseline and variant: "22.4 → 14.6 µs"
+	Effect     string  `json:"effect,omitempty"`     // "−35 %"
+	Interval   string  `json:"interval,omitempty"`   // "[−45, −15]"; "": too few rounds
+	Why        string  `json:"why,omitempty"`        // see Words
+	Because    string  `json:"-"`                    // the kind of Why, as AboveNoise
+	Unreliable bool    `json:"unreliable,omitempty"` // a verdict that must not be relied on
 	Remedy     string  `json:"remedy,omitempty"`
 	Comparison int     `json:"comparison"` // in Record.Verdicts; -1: none
 	Ratio      float64 `json:"-"`
@@ -160,17 +167,24 @@ type Step struct {
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.
 func (f Finding) Row() string { return cmp.Or(f.Label, f.Variant) }
 
-// Words are the verdict as a row shows it: with within what a variant is the same, and with what
-// keeps a difference from being one that matters for sure. Why anything is undecided stands beside.
+// Words are the verdict as a row shows it: with within what a variant is the same, with what keeps
+// a difference from being one that matters for sure, and with whether it must not be relied on. Why
+// anything is undecided stands beside.
 func (f Finding) Words() string {
+	words := string(f.Verdict)
 	if f.Why != "" && (f.IsDecided() || f.Verdict == Same) {
-		return string(f.Verdict) + ", " + f.Why
+		words += ", " + f.Why
 	}
-	return string(f.Verdict)
+	if f.Unreliable {
+		words += ButUnreliable
+	}
+	return words
 }
 
 // IsSettled reports whether a finding says all that was asked: its dot is filled.
-func (f Finding) IsSettled() bool { return f.Verdict == Same || f.IsDecided() && f.Why == "" }
+func (f Finding) IsSettled() bool {
+	return !f.Unreliable && (f.Verdict == Same || f.IsDecided() && f.Why == "")
+}
 
 // IsDecided reports whether a finding says that the variant is better or worse.
 func (f Finding) IsDecided() bool { return f.Verdict == Better || f.Verdict == Worse }

@@ -158,6 +158,9 @@ func (e experiment) decideView(i int, g answer.Group) View {
 		if one.IsDecided() && one.Why != "" {
 			says += ", " + one.Why
 		}
+		if one.Unreliable {
+			says += answer.ButUnreliable
+		}
 		ink := cmp.Or(verdictInks[one.Verdict], "faint")
 		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])
 	}

@@ -18,12 +18,12 @@ import (
 // differing are the settings, besides the target, in which they are not alike.
 func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	r := recordOf(u)
-	a := answer.Answer{Groups: groupsOf(r)}
+	a := answer.Answer{Groups: groupsOf(r, true)}
 	if u.IsSingle() {
 		for g := range a.Groups {
 			for f := range a.Groups[g].Findings {
 				if one := &a.Groups[g].Findings[f]; one.Verdict != answer.NotValid {
-					one.Why = singleWhy
+					one.Because, one.Why = "", singleWhy
 				}
 			}
 		}

@@ -27,24 +27,22 @@ import (
 
 // Of is the answer of an experiment.
 func Of(r *lab.Record) answer.Answer {
-	a := answer.Answer{Groups: groupsOf(r), NotLoaded: notLoaded(r)}
-	a.Cautions = cautionsOf(r)
+	a := answer.Answer{Cautions: cautionsOf(r), NotLoaded: notLoaded(r)}
+	a.Groups = groupsOf(r, !needsQuiet(a.Cautions))
 	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
-	if needsQuiet(a) {
-		dropForecasts(a.Groups)
-	}
-	a.Sentence, a.Unreliable = sentenceOf(r, a), unreliableOf(r, a)
+	a.Sentence = sentenceOf(r, a)
 	a.Load, a.Conditions = loadOf(r), conditionsOf(r, a.Groups)
 	a.Next = nextStep(r, a)
 	sayOnce(&a)
-	warn(&a)
+	withhold(r, &a)
 	return a
 }
 
 // groupsOf are the findings by measure and level: first those in which something is decided, in the
-// order in which the experiment's file names measures and levels.
-func groupsOf(r *lab.Record) (all []answer.Group) {
+// order in which the experiment's file names measures and levels. forecasts has undecided findings
+// say how many rounds more would decide them.
+func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	for i, c := range r.Verdicts {
 		if c.Control {
 			continue
@@ -56,7 +54,7 @@ func groupsOf(r *lab.Record) (all []answer.Group) {
 			at = len(all)
 			all = append(all, newGroup(r, c))
 		}
-		all[at].Findings = append(all[at].Findings, findingOf(r, i))
+		all[at].Findings = append(all[at].Findings, findingOf(r, i, forecasts))
 	}
 	for i, g := range all {
 		labelRows(g.Findings)
@@ -179,8 +177,11 @@ func fromTo(from, to string) string {
 }
 
 // findingOf is what a comparison says, in one verdict.
-func findingOf(r *lab.Record, i int) answer.Finding {
+func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 	c := r.Verdicts[i]
+	if !forecasts {
+		c.More = 0
+	}
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
 		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}
 	f.Medians = fromTo(medianOf(r, c.Baseline, c.Metric, c.Level), f.Value)
@@ -189,7 +190,7 @@ func findingOf(r *lab.Record, i int) answer.Finding {
 	} else {
 		f.Effect = format.Change(c.Ratio, 1, 1)
 	}
-	f.Verdict, f.Why = VerdictOf(c, r.Verdicts)
+	f.Verdict, f.Because, f.Why = verdictOf(c, r.Verdicts)
 	if f.Verdict == answer.Undecided {
 		f.More = c.Needed()
 	}
@@ -204,29 +205,35 @@ const boundWhy = "the generator was the limit"
 // comparison shows that limit and not the server's, so the verdict is withheld. all are the
 // comparisons that it was judged among.
 func VerdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, why string) {
+	v, _, why = verdictOf(c, all)
+	return v, why
+}
+
+// verdictOf is VerdictOf with the kind of its reason, as Finding.Because has it.
+func verdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, because, why string) {
 	switch {
 	case c.ClientBound:
-		return answer.NotValid, boundWhy
+		return answer.NotValid, answer.AtLimit, boundWhy
 	case !c.HasInterval():
-		return answer.Undecided, "too few " + c.Repetition() + "s for an interval"
+		return answer.Undecided, answer.FewRounds, "too few " + c.Repetition() + "s for an interval"
 	case c.Verdict == stats.Different && c.IsWorse():
-		return answer.Worse, maybeLess(c)
+		return answer.Worse, "", maybeLess(c)
 	case c.Verdict == stats.Different:
-		return answer.Better, maybeLess(c)
+		return answer.Better, "", maybeLess(c)
 	case c.Verdict == stats.Equivalent, c.Verdict == stats.Negligible && isWithinMargin(c):
-		return answer.Same, "within " + format.InPercent(c.Margin)
+		return answer.Same, "", "within " + format.InPercent(c.Margin)
 	case c.Verdict == stats.Negligible:
-		return answer.Undecided, fmt.Sprintf("it differs, by about %s; whether by %s is open",
+		return answer.Undecided, "", fmt.Sprintf("it differs, by about %s; whether by %s is open",
 			format.AbsoluteChange(c.Ratio, c.Low, c.High), format.InPercent(c.Margin))
 	case isBelowNoise(c):
-		return answer.Undecided, ownNoise(c, c.Floor)
+		return answer.Undecided, answer.AboveNoise, ownNoise(c, c.Floor)
 	case isCorrectedAway(c):
-		return answer.Undecided, "not significant after the correction for " +
+		return answer.Undecided, answer.Correction, "not significant after the correction for " +
 			familySize(c, all)
 	case c.Forecast() != "":
-		return answer.Undecided, c.Forecast()
+		return answer.Undecided, answer.Forecast, c.Forecast()
 	}
-	return answer.Undecided, tooWide
+	return answer.Undecided, "", tooWide
 }
 
 // tooWide is why a comparison is undecided where nothing else can be said.

@@ -34,7 +34,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return step("go on where it stopped", run.resume)
 	case r.Quick:
 		return step("run it in full: --quick is too short for a verdict", run.again)
-	case needsQuiet(a):
+	case needsQuiet(a.Cautions):
 		return step("run it again when nothing else is at work on this machine", run.rerun)
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
 		return step("see where the time goes: the profiles and all tables", run.show)

@@ -58,7 +58,6 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
 			p := placed{f, shortName(r, g)}
-			p.Why = unwarned(p.Why)
 			if f.Variant != variant {
 				continue
 			}

@@ -117,26 +117,25 @@ func briefScope(style format.Style, r *lab.Record) string {
 	case n < 2:
 		return s
 	case holm:
-		return s + "; verdicts hold for " + allOf(fmt.Sprintf("%d comparisons", n)) + " (Holm)"
+		return s + "; verdicts hold for " + allOf(familyCount{int64(n), "comparisons"}) + " (Holm)"
 	}
 	var families []string
-	for _, of := range familyCounts(r.Verdicts) {
-		families = append(families, allOf(of))
+	for _, one := range familyCounts(r.Verdicts) {
+		families = append(families, allOf(one))
 	}
 	return s + "; verdicts hold for " + strings.Join(families, ", and for ")
 }
 
 // allOf is a number of comparisons that are judged together: "both comparisons together", or "all 3
 // comparisons together".
-func allOf(counted string) string {
-	n, rest, _ := strings.Cut(counted, " ")
-	switch n {
-	case "1":
-		return counted
-	case "2":
-		return "both " + rest + " together"
+func allOf(one familyCount) string {
+	switch one.n {
+	case 1:
+		return one.text()
+	case 2:
+		return "both " + one.what + " together"
 	}
-	return "all " + counted + " together"
+	return "all " + one.text() + " together"
 }
 
 // verdictColors are the colours of findings.
@@ -161,8 +160,8 @@ func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []st
 	b.notLoaded(a, b.atMost(mostRows/2))
 	b.failed(r)
 	othersOf := undecidedLines(a.Groups[1:])
-	for _, text := range othersOf[:min(len(othersOf), b.atMost(mostOthers))] {
-		others.add("", 0, text, 1)
+	for _, one := range othersOf[:min(len(othersOf), b.atMost(mostOthers))] {
+		others.add("", 0, one.text(), 1)
 	}
 	for _, g := range a.Groups[1:] {
 		if !slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
@@ -309,58 +308,6 @@ func (b *brief) failed(r *lab.Record) {
 	}
 }
 
-// undecidedLines are the measures that decide nothing, a line for each reason.
-func undecidedLines(groups []answer.Group) (all []string) {
-	var reasons []string
-	names := map[string][]string{}
-	for _, g := range groups {
-		if slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
-			continue
-		}
-		why := groupReason(g)
-		if names[why] == nil {
-			reasons = append(reasons, why)
-		}
-		names[why] = append(names[why], g.Name)
-	}
-	for _, why := range reasons {
-		all = append(all, strings.Join(names[why], ", ")+": "+why)
-	}
-	return all
-}
-
-// groupReason is what a measure says where no variant is better or worse.
-func groupReason(g answer.Group) string {
-	same, invalid, why := 0, 0, ""
-	for _, f := range g.Findings {
-		switch f.Verdict {
-		case answer.Same:
-			same++
-			continue
-		case answer.NotValid:
-			invalid++
-		}
-		if why == "" || why == f.Why {
-			why = f.Why
-		} else {
-			why = "for several reasons (-v)"
-		}
-	}
-	switch {
-	case same == len(g.Findings):
-		return "the same, within " + format.InPercent(g.Margin)
-	case strings.Contains(why, " more would decide"):
-		return "undecided; more rounds would decide, if this estimate holds"
-	case invalid == len(g.Findings):
-		return "not valid: " + why
-	case same > 0 && same+invalid == len(g.Findings):
-		return "the same, within " + format.InPercent(g.Margin) + ", or not valid: " + why
-	case same > 0:
-		return "no variant is better or worse"
-	}
-	return "undecided: " + why
-}
-
 // cautionLines are the cautions, each once, those of the findings apart. If there are more than two
 // of them, each has at most so many lines.
 func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
@@ -391,27 +338,6 @@ func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 		b.lines = append(b.lines, "")
 	}
 	return b.lines
-}
-
-// unsaid are the cautions that neither the findings nor the sentence says; with details, all that
-// the findings do not say. A caution that the sentence says has its reasons.
-func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
-	unreliable := slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.GradeF && c.Severity == answer.Bad
-	})
-	for _, c := range a.Cautions {
-		switch {
-		case c.Kind == answer.Unloaded, c.Kind == answer.Open:
-			continue
-		case s.Detail:
-		case c.Kind == answer.AboveNoise, c.Kind == answer.Disturbed && unreliable:
-			continue
-		case c.Kind == answer.GradeF && strings.Contains(a.Unreliable, c.Says) && len(c.Reasons) > 0:
-			c.Says, c.Reasons = strings.Join(c.Reasons, "; "), nil
-		}
-		all = append(all, c)
-	}
-	return all
 }
 
 // medianLines are the medians of each measure at the load that decides, a row for each variant.

@@ -36,14 +36,26 @@ func correctionText(all []lab.Comparison) []string {
 		return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (Holm, Bonferroni): "+
 			"%s", format.Plural(int64(n), "comparison"), promise)}
 	}
+	var texts []string
+	for _, one := range familyCounts(all) {
+		texts = append(texts, one.text())
+	}
 	return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (maxT over sign flips "+
-		"of rounds): if noise is symmetric, %s", strings.Join(familyCounts(all),
+		"of rounds): if noise is symmetric, %s", strings.Join(texts,
 		", and apart from these for "), promise)}
 }
 
-// familyCounts counts the comparisons that are corrected together, as "6 comparisons", or "8
+// A familyCount is a number of comparisons that are corrected together, and what they are.
+type familyCount struct {
+	n    int64
+	what string
+}
+
+func (f familyCount) text() string { return format.Count(f.n) + " " + f.what }
+
+// familyCounts counts the comparisons that are corrected together: "6 comparisons", or "8
 // comparisons of settings" and "4 of interactions".
-func familyCounts(all []lab.Comparison) (parts []string) {
+func familyCounts(all []lab.Comparison) (parts []familyCount) {
 	for _, f := range lab.Families[1:] {
 		n := int64(0)
 		for _, c := range all {
@@ -54,12 +66,16 @@ func familyCounts(all []lab.Comparison) (parts []string) {
 		switch {
 		case n == 0:
 		case len(parts) == 0:
-			parts = append(parts, format.Plural(n, "comparison"))
-			if f != lab.OfVariants {
-				parts[0] += " of " + string(f)
+			what := "comparisons"
+			if n == 1 {
+				what = "comparison"
 			}
+			if f != lab.OfVariants {
+				what += " of " + string(f)
+			}
+			parts = append(parts, familyCount{n, what})
 		default:
-			parts = append(parts, fmt.Sprintf("%s of %s", format.Count(n), f))
+			parts = append(parts, familyCount{n, "of " + string(f)})
 		}
 	}
 	return parts

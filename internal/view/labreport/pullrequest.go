@@ -267,7 +267,7 @@ func writeOthers(d *format.Document, a answer.Answer) {
 	if n := len(decided) - len(shown); n > 0 {
 		fmt.Fprintf(d, "and %s more: %s\n\n", format.Plural(int64(n), "row"), format.CodeSpan(showAll))
 	}
-	for _, text := range undecidedLines(a.Groups[1:]) {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.ClipText(text, mostReasonRunes)))
+	for _, one := range undecidedLines(a.Groups[1:]) {
+		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.ClipText(one.text(), mostReasonRunes)))
 	}
 }

@@ -1,11 +1,13 @@
 package labreport
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"dyno/internal/lab"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/reporttest"
@@ -22,8 +24,8 @@ func pair() *lab.Record {
 	for round := range 6 {
 		for _, arm := range r.Arms {
 			t := lab.TrialSummary{Grade: lab.GradeF, Slot: lab.Slot{Arm: arm.Name, Level: "c100", Round: round + 1}, Reasons: []lab.Reason{
-				{Grade: lab.GradeF, Passing: true, Says: []string{"other programs used 25 % of the machine's CPUs",
-					"other programs used 62 % of the machine's CPUs"}[round%2]}}}
+				{Grade: lab.GradeF, Passing: true, Says: []string{"other programs used at least 25 % of the machine's CPUs",
+					"other programs used at least 62 % of the machine's CPUs"}[round%2]}}}
 			if round == 5 {
 				t.Grade, t.Reasons = lab.GradeA, nil
 			}
@@ -61,10 +63,57 @@ func TestUnreliablePair(t *testing.T) {
 
 // Two comparisons are both, and one is none that others are judged with.
 func TestAllOf(t *testing.T) {
-	for counted, want := range map[string]string{"2 comparisons": "both comparisons together", "3 comparisons": "all 3 comparisons together",
-		"2 comparisons of settings": "both comparisons of settings together", "1 of interactions": "1 of interactions"} {
+	for counted, want := range map[familyCount]string{{2, "comparisons"}: "both comparisons together", {3, "comparisons"}: "all 3 comparisons together",
+		{1200, "comparisons"}: "all 1,200 comparisons together", {2, "comparisons of settings"}: "both comparisons of settings together",
+		{1, "of interactions"}: "1 of interactions"} {
 		if got := allOf(counted); got != want {
 			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// A measure in which all is the same says so as its verdict does; its reason is one, though each
+// forecast has its own number.
+func TestGroupReason(t *testing.T) {
+	same := answer.Finding{Verdict: answer.Same, Why: "within 2 %"}
+	withheld := same
+	withheld.Unreliable = true
+	open := func(because, why string) answer.Finding {
+		return answer.Finding{Verdict: answer.Undecided, Because: because, Why: why}
+	}
+	bound := answer.Finding{Verdict: answer.NotValid, Because: answer.AtLimit, Why: "the generator was the limit"}
+	for want, all := range map[string][]answer.Finding{
+		"the same, within 2 %":                 {same, same},
+		"the same, within 2 %, but unreliable": {withheld, withheld},
+		"the same, within 2 %, but unreliable, or not valid: the generator was the limit": {withheld, bound},
+		"no variant is better or worse, but unreliable":                                   {withheld, open("", "it is too wide")},
+		"undecided; more rounds would decide, if this estimate holds":                     {open(answer.Forecast, "about 9"), open(answer.Forecast, "about 14")},
+		"undecided: about 9 more would decide, a name says":                               {open("", "about 9 more would decide, a name says")},
+		"undecided: for several reasons (-v)":                                             {open(answer.AboveNoise, "noise"), open("", "it is too wide")},
+	} {
+		if got := groupReason(answer.Group{Margin: 0.02, Findings: all}).says; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// The caution about noise is left out only where a reason on the screen is the noise.
+func TestNoiseIsSaidOnce(t *testing.T) {
+	noise := answer.Finding{Verdict: answer.Undecided, Because: answer.AboveNoise, Why: "go may differ from itself by ±9 %"}
+	wide := answer.Finding{Verdict: answer.Undecided, Why: "the interval is too wide"}
+	for name, c := range map[string]struct {
+		groups []answer.Group
+		want   int
+	}{
+		"in the first measure":       {[]answer.Group{{Findings: []answer.Finding{noise}}}, 0},
+		"in a line about others":     {[]answer.Group{{Findings: []answer.Finding{wide}}, {Findings: []answer.Finding{noise}}}, 0},
+		"among several reasons":      {[]answer.Group{{Findings: []answer.Finding{wide}}, {Findings: []answer.Finding{noise, wide}}}, 1},
+		"beside what was decided":    {[]answer.Group{{Findings: []answer.Finding{wide}}, {Findings: []answer.Finding{noise, {Verdict: answer.Better}}}}, 1},
+		"in a row that is not shown": {[]answer.Group{{Findings: append(slices.Repeat([]answer.Finding{wide}, mostRows), noise)}}, 1},
+	} {
+		a := answer.Answer{Groups: c.groups, Cautions: []answer.Caution{{Kind: answer.AboveNoise}}}
+		if got := unsaid(format.Style{}, a); len(got) != c.want {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -20,7 +20,8 @@ func ReasonKind(says string) string {
 }
 
 // MergeReasons is one text for reasons of one kind. An amount in which they differ is a range:
-// "took 5.7 to 15.9 % of its time".
+// "took 5.7 to 15.9 % of its time". Of amounts that are a least the text names two: "used at least
+// 25 % of the CPUs, in the worst trial 62 %".
 func MergeReasons(all []string) string {
 	words, low := splitAmounts(all[0])
 	_, high := splitAmounts(all[0])
@@ -36,14 +37,25 @@ func MergeReasons(all []string) string {
 		}
 	}
 	var b strings.Builder
+	worst := ""
 	for i, s := range low {
 		b.WriteString(words[i] + s)
-		if high[i] != s {
+		switch {
+		case high[i] == s:
+		case strings.HasSuffix(words[i], atLeast):
+			worst = ", in the worst trial " + high[i]
+			if strings.HasPrefix(words[i+1], " %") {
+				worst += " %"
+			}
+		default:
 			b.WriteString(" to " + high[i])
 		}
 	}
-	return b.String() + words[len(low)]
+	return b.String() + words[len(low)] + worst
 }
+
+// atLeast is what precedes an amount that is a least.
+const atLeast = "at least "
 
 // splitAmounts divides a reason into its amounts, as 12, 1.5 and 1,234 are, and the words before,
 // between and behind them.

@@ -20,6 +20,7 @@ interface Row {
   medians?: string; // of the baseline and the variant
   below?: string; // the label
   maybe?: string; // it is less than what matters
+  unreliable?: boolean; // it must not be relied on
   self?: boolean; // the baseline against itself
 }
 
@@ -92,7 +93,7 @@ function overview(p: Payload, a: Answer, groups: Group[]): HTMLElement {
 }
 
 const rowOf = (f: Finding, verdicts: Comparison[]) => ({ label: f.label ?? f.variant, said: saidOf(f), verdict: f.verdict, c: verdicts[f.comparison], medians: f.medians,
-  maybe: f.verdict === "better" || f.verdict === "worse" ? f.why : undefined });
+  maybe: f.verdict === "better" || f.verdict === "worse" ? f.why : undefined, unreliable: f.unreliable });
 
 /** rowsOf are the findings, then what was not tested, then the baseline against itself. */
 function rowsOf(p: Payload, a: Answer, g: Group): Row[] {
@@ -127,7 +128,7 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
     const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
-    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, f.why ?? ""];
+    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, joined(f.why, f.unreliable)];
   });
   for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
   return { head: ["variant", g.name, "change", "ratio", "low", "high", "verdict", "because"], rows };
@@ -139,9 +140,14 @@ const ink = (r: Row): string => inks[r.verdict] ?? "var(--faint)";
 /** change is a ratio as an axis has it. */
 const change = (ratio: number): string => (ratio >= 10 ? `×${ratio}` : ratio === 1 ? "0" : `${ratio > 1 ? "+" : "−"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
 
+/** joined is what stands below a verdict: what may keep it from mattering, and that it must not be relied on. */
+const joined = (why?: string, unreliable?: boolean): string => [why, unreliable ? "but unreliable" : ""].filter((s) => s).join(", ");
 const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
-const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.maybe ? ", maybe" : "");
+/** wordsOf is a verdict in few words. Of one that must not be relied on it matters no more that it is small. */
+const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.unreliable ? ", but unreliable" : r.maybe ? ", maybe" : "");
 const open = ["undecided", "not valid"];
+/** isSure reports whether a row says all that was asked: its dot is filled. */
+const isSure = (r: Row) => !open.includes(r.verdict) && !r.maybe && !r.unreliable;
 
 /** lines write a text beside each row, and a smaller one below it where there is one. */
 function lines(rows: Row[], text: (r: Row) => string, below: (r: Row) => string | undefined, o: Plot.TextOptions): Plot.Markish[] {
@@ -167,12 +173,13 @@ function draw(rows: Row[], width: number): SVGSVGElement {
   const clamp = (v: number) => Math.min(Math.max(v, domain[0]), domain[1]);
   const each = narrow ? 44 : Math.max(20, Math.min(36, 420 / rows.length));
   const roomy = !narrow && each > 28; // for a second line
+  const beside = (r: Row) => (r.unreliable && !roomy ? `${r.said}  unreliable` : says(r)); // without a second line
   const longest = (of: (r: Row) => string) => Math.max(...rows.map((r) => [...of(r)].length));
   const name = narrow ? 8 : Math.min(230, 18 + 6.6 * longest((r) => r.label));
   const values = !narrow && width > 700 && rows.some((r) => r.medians) ? 14 + 6.6 * longest((r) => r.medians ?? "") : 0;
   const left = name + values;
-  const right = narrow ? 8 : Math.min(215, 18 + 6.6 * longest(says));
-  const labels = narrow ? Math.floor((width - 110) / 7) : Math.floor((name - 14) / 6.5);
+  const right = narrow ? 8 : Math.min(215, 18 + 6.6 * longest(beside));
+  const labels = narrow ? Math.floor((width - Math.max(110, 20 + 7.5 * longest(wordsOf))) / 7) : Math.floor((name - 14) / 6.5);
   const bars = drawn.map((r) => ({ ...r, low: clamp(ends(r)[0] ?? r.c.ratio), high: clamp(ends(r)[1] ?? r.c.ratio), at: clamp(r.c.ratio) }));
   const y = (r: { y: number }) => r.y + (narrow ? 0.18 : 0);
   return chart(width, {
@@ -188,13 +195,13 @@ function draw(rows: Row[], width: number): SVGSVGElement {
       Plot.rect([0], { x1: 1 / (1 + margin), x2: 1 + margin, y1: -0.5, y2: rows.length - 0.5, fill: "var(--faint)", fillOpacity: 0.16 }),
       Plot.ruleX([1], { stroke: "var(--ink)", strokeOpacity: 0.7 }),
       Plot.link(bars, { x1: "low", x2: "high", y1: y, y2: y, stroke: ink, strokeWidth: (r: Row) => (r.self ? 1.5 : 3), strokeOpacity: 0.85 }),
-      Plot.dot(bars.filter((r) => !r.self), { x: "at", y, r: 5, fill: (r: Row) => (open.includes(r.verdict) || r.maybe ? "var(--paper)" : ink(r)), stroke: ink, strokeWidth: 1.6 }),
+      Plot.dot(bars.filter((r) => !r.self), { x: "at", y, r: 5, fill: (r: Row) => (isSure(r) ? ink(r) : "var(--paper)"), stroke: ink, strokeWidth: 1.6 }),
       ...(narrow ? [
         Plot.text(rows, { y: "y", frameAnchor: "left", dy: -9, textAnchor: "start", text: (r: Row) => clip(r.label, labels), fill: "var(--ink)" }),
         Plot.text(rows, { y: "y", frameAnchor: "right", dy: -9, textAnchor: "end", text: wordsOf, fill: ink, fontWeight: 600 }),
       ] : [
         ...lines(rows, (r) => clip(r.label, labels), (r) => (roomy ? r.below : ""), { frameAnchor: "left", dx: -10 - values, textAnchor: "end", fill: "var(--ink)" }),
-        ...lines(rows, says, (r) => (roomy ? r.maybe : ""), { frameAnchor: "right", dx: 10, textAnchor: "start", fill: (r: Row) => (inks[r.verdict] && !r.maybe ? ink(r) : "var(--ink)"), fontWeight: 500 }),
+        ...lines(rows, beside, (r) => (roomy ? joined(r.maybe, r.unreliable) : ""), { frameAnchor: "right", dx: 10, textAnchor: "start", fill: (r: Row) => (inks[r.verdict] && !r.maybe && !r.unreliable ? ink(r) : "var(--ink)"), fontWeight: 500 }),
       ]),
       ...(values > 0 ? [Plot.text(rows, { y: "y", frameAnchor: "left", dx: -10, textAnchor: "end", text: (r: Row) => r.medians ?? "", fill: "var(--faint)" })] : []),
     ],
