@@ -85,10 +85,7 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		return s.refuseFlags("vs", joinedErrors(err)), false
 	}
 	lf := labFlags{output: f.output, verbose: f.verbose, secrets: f.secrets}
-	if lf.output, err = lf.chooseFolder(e.Name); err == nil {
-		err = os.MkdirAll(lf.output, 0o755)
-	}
-	if err != nil {
+	if err := lf.makeFolder(e.Name); err != nil {
 		return s.failWith(exitUsage, err), false
 	}
 	e.Here, e.File = lf.output, filepath.Join(lf.output, vsFile)
@@ -135,6 +132,21 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		return s.failUnfit(f, r)
 	}
 	return s.concludeVersus(l, r, err, context.Cause(whole), f.verbose), false
+}
+
+// makeFolder makes the folder of a comparison. One whose servers did not start, so that nothing was
+// measured, can be given again once the command is mended.
+func (f *labFlags) makeFolder(name string) (err error) {
+	if f.output != "" {
+		err = lab.ClearUnbegun(f.output, vsFile, labrun.BuildFolder)
+	}
+	if err == nil {
+		f.output, err = f.chooseFolder(name)
+	}
+	if err == nil {
+		err = os.MkdirAll(f.output, 0o755)
+	}
+	return err
 }
 
 // compose is the experiment, complete and checked.

@@ -36,8 +36,8 @@ type Folder struct {
 // CheckNew reports a folder that CreateFolder would not take because something is in it.
 func CheckNew(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
-			"an experiment's", dir, dir)
+		return fmt.Errorf("%s is not empty; give another folder, or go on with dyno lab run --resume "+
+			"%s if it is an experiment's", dir, dir)
 	}
 	return nil
 }
@@ -107,6 +107,30 @@ func LockFolder(dir string) (release func() error, err error) {
 		return nil, err
 	}
 	return s.Unlock, nil
+}
+
+// ClearUnbegun empties a folder whose experiment ended before its first trial, so that it can be
+// given again. Nothing changes where there is a trial, or an entry that is neither one that an
+// experiment makes at once nor among others; nor while a process works in it.
+func ClearUnbegun(dir string, others ...string) error {
+	known := append([]string{RecordFile, SourceFile, TrialsFolder, OutputFolder, lockName}, others...)
+	entries, err := os.ReadDir(dir)
+	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !slices.Contains(known, e.Name())
+	}) {
+		return nil // no folder, or not ours: what is made there says what is wrong
+	}
+	if _, err := ReadRecord(dir); err != nil {
+		return nil
+	}
+	if trials, err := os.ReadDir(filepath.Join(dir, TrialsFolder)); err != nil || len(trials) > 0 {
+		return nil
+	}
+	s := Folder{Dir: dir}
+	if err := s.Lock(); err != nil {
+		return err
+	}
+	return errors.Join(s.Clear(), s.Unlock())
 }
 
 // Clear leaves a folder whose experiment could not begin as CreateFolder found it: empty, or not

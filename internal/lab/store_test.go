@@ -59,3 +59,37 @@ func TestClearedFolderIsAsItWasFound(t *testing.T) {
 		t.Error("a folder with a file is taken for new")
 	}
 }
+
+// A folder without a trial can be given again, if it has nothing but what an experiment made.
+func TestClearUnbegun(t *testing.T) {
+	for name, test := range map[string]struct {
+		more    string // a file that is there, too
+		cleared bool
+	}{
+		"nothing measured": {"", true},
+		"a known file":     {"vs.yaml", true},
+		"a trial":          {"trials/r001-a@b.json", false},
+		"a user's file":    {"notes.txt", false},
+	} {
+		dir := t.TempDir()
+		s, err := CreateFolder(dir)
+		if err == nil {
+			err = s.WriteJSON(RecordFile, &Record{Format: ExperimentFormat})
+		}
+		if err == nil && test.more != "" {
+			err = os.WriteFile(filepath.Join(dir, test.more), []byte("x"), 0o600)
+		}
+		if err == nil {
+			err = ClearUnbegun(dir, "vs.yaml")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := CheckNew(dir) == nil; got != test.cleared {
+			t.Errorf("%s: it can be given again: %v", name, got)
+		}
+	}
+	if err := ClearUnbegun(filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Error(err)
+	}
+}

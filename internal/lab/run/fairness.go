@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -43,7 +44,7 @@ func (r *running) checkFairness(ctx context.Context) {
 			return // variants that were not queried are unknown
 		}
 		if err != nil {
-			a.Remedy = r.outputHint(a)
+			a.Remedy = r.remedyOf(a, err)
 			r.excludeArm(a, r.reason(err))
 		}
 		a.Answer, setups[a.Name] = answer, setup
@@ -64,6 +65,14 @@ func (r *running) excludeArm(a *arm, why string) {
 	why = r.conceal.said(why)
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
+}
+
+// remedyOf is what to do about an arm that could not be queried.
+func (r *running) remedyOf(a *arm, err error) string {
+	if failed, is := errors.AsType[*sessionError](err); is {
+		return failed.remedy()
+	}
+	return r.outputHint(a)
 }
 
 // outputHint says where the output of an arm's server is, for a server that could not be queried.
@@ -143,7 +152,14 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 			err = fmt.Errorf("served: %w", err)
 		}
 	}
-	return answer, probe.Setups(stand.Trees()), err
+	setups := probe.Setups(stand.Trees())
+	if err != nil {
+		return answer, setups, err
+	}
+	if err := r.trySession(ctx, stand, p); err != nil {
+		return nil, setups, err // its answer is not compared with others
+	}
+	return answer, setups, nil
 }
 
 // workload is the workload of an arm.
