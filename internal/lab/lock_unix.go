@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// canLock is whether lockFile locks.
+const canLock = true
+
 // lockFile locks f for this process alone. The system unlocks it when f is closed, so also when the
 // process ends for any reason.
 func lockFile(f *os.File) error {

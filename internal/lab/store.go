@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,27 +111,41 @@ func LockFolder(dir string) (release func() error, err error) {
 }
 
 // ClearUnbegun empties a folder whose experiment ended before its first trial, so that it can be
-// given again. Nothing changes where there is a trial, or an entry that is neither one that an
-// experiment makes at once nor among others; nor while a process works in it.
-func ClearUnbegun(dir string, others ...string) error {
-	known := append([]string{RecordFile, SourceFile, TrialsFolder, OutputFolder, lockName}, others...)
-	entries, err := os.ReadDir(dir)
-	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !slices.Contains(known, e.Name())
-	}) {
-		return nil // no folder, or not ours: what is made there says what is wrong
-	}
-	if _, err := ReadRecord(dir); err != nil {
-		return nil
-	}
-	if trials, err := os.ReadDir(filepath.Join(dir, TrialsFolder)); err != nil || len(trials) > 0 {
-		return nil
+// given again. source is the file's name beside SourceFile, of which it is a copy. Nothing changes
+// where anything was measured, changed or added; where a process works in it; and on systems where
+// that cannot be known.
+func ClearUnbegun(dir, source string, others ...string) error {
+	if !canLock || !isAsMade(dir, append([]string{source}, others...)) {
+		return nil // CheckNew says what is wrong
 	}
 	s := Folder{Dir: dir}
 	if err := s.Lock(); err != nil {
 		return err
 	}
+	r, err := ReadRecord(dir)
+	trials, listed := os.ReadDir(filepath.Join(dir, TrialsFolder))
+	made, read := os.ReadFile(filepath.Join(dir, SourceFile))
+	now, found := os.ReadFile(filepath.Join(dir, source))
+	if errors.Join(err, listed, read, found) != nil || r.HasMeasured() || len(trials) > 0 ||
+		!bytes.Equal(made, now) {
+		return s.Unlock()
+	}
 	return errors.Join(s.Clear(), s.Unlock())
+}
+
+// isAsMade reports whether a folder has only what an experiment makes before its first trial, and
+// others.
+func isAsMade(dir string, others []string) bool {
+	known := append([]string{RecordFile, SourceFile, TrialsFolder, OutputFolder, lockName}, others...)
+	entries, err := os.ReadDir(dir)
+	outputs, listed := os.ReadDir(filepath.Join(dir, OutputFolder))
+	return err == nil && listed == nil &&
+		!slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return !slices.Contains(known, e.Name())
+		}) &&
+		!slices.ContainsFunc(outputs, func(e fs.DirEntry) bool {
+			return filepath.Ext(e.Name()) != ".log"
+		})
 }
 
 // Clear leaves a folder whose experiment could not begin as CreateFolder found it: empty, or not

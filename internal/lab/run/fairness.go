@@ -39,6 +39,11 @@ func (r *running) checkFairness(ctx context.Context) {
 		}
 		r.Tell(Event{Step: "check", Arm: a.Name})
 		answer, setup, err := r.askArm(ctx, a)
+		if err == nil {
+			if err = r.trySession(ctx, a); err != nil {
+				answer = nil // it is not compared with others
+			}
+		}
 		if ctx.Err() != nil {
 			r.recordArms()
 			return // variants that were not queried are unknown
@@ -69,19 +74,27 @@ func (r *running) excludeArm(a *arm, why string) {
 
 // remedyOf is what to do about an arm that could not be queried.
 func (r *running) remedyOf(a *arm, err error) string {
-	if failed, is := errors.AsType[*sessionError](err); is {
+	failed, is := errors.AsType[*sessionError](err)
+	switch {
+	case !is:
+		return r.outputHint(a, checkOutput)
+	case len(a.variant.Processes) == 0:
 		return failed.remedy()
 	}
-	return r.outputHint(a)
+	return failed.remedy() + "; " + r.outputHint(a, sessionOutput)
 }
 
-// outputHint says where the output of an arm's server is, for a server that could not be queried.
-func (r *running) outputHint(a *arm) string {
+// checkOutput begins the name of the output of a server that is queried.
+const checkOutput = "check"
+
+// outputHint says where the output of an arm's server is, whose files begin with name, for a server
+// that could not be queried.
+func (r *running) outputHint(a *arm, name string) string {
 	if len(a.variant.Processes) == 0 {
 		return "start it, or mend its url in the file"
 	}
 	return "what it wrote is in " + filepath.Join(r.Dir, lab.OutputFolder,
-		lab.FileName("check", a.Name)) + lab.PartMark + "*.log"
+		lab.FileName(name, a.Name)) + lab.PartMark + "*.log"
 }
 
 // reason is an error in one line, without secrets. Errors and secrets may have several lines.
@@ -131,7 +144,7 @@ func (r *running) excludeControls() {
 func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
-		Trial: lab.FileName("check", a.Name), Aside: true})
+		Trial: lab.FileName(checkOutput, a.Name), Aside: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,14 +165,7 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 			err = fmt.Errorf("served: %w", err)
 		}
 	}
-	setups := probe.Setups(stand.Trees())
-	if err != nil {
-		return answer, setups, err
-	}
-	if err := r.trySession(ctx, stand, p); err != nil {
-		return nil, setups, err // its answer is not compared with others
-	}
-	return answer, setups, nil
+	return answer, probe.Setups(stand.Trees()), err
 }
 
 // workload is the workload of an arm.

@@ -1,16 +1,19 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/lab"
 	"dyno/internal/result"
 )
 
-// A sessionError is why the session of a plan failed with one user.
+// A sessionError is why the session of a Hurl file failed with one user.
 type sessionError struct{ file, why string }
 
 func (e *sessionError) Error() string { return "its session fails: " + e.why }
@@ -18,43 +21,77 @@ func (e *sessionError) Error() string { return "its session fails: " + e.why }
 // remedy says how to see what the session sends and gets.
 func (e *sessionError) remedy() string {
 	return fmt.Sprintf("to see each request and answer, start the server and call dyno scenario run "+
-		"-v %s --variable base=URL, with the same --data", e.file)
+		"-v %s --variable base=URL, with the same --data and --variable", e.file)
 }
 
-// trySession has one user run the session of a plan, on one connection. A session that fails then
-// would fail under load, too, and its answers would say nothing of the servers. A fleet shares no
-// single user, so it is not asked.
-func (r *running) trySession(ctx context.Context, stand Stand, p loadplan.Plan) error {
-	if len(p.Hurl) == 0 || r.Fleet != nil {
+// tryTime is how long a session is tried at most. One that is not over by then has not failed.
+const tryTime = 10 * time.Second
+
+// sessionOutput begins the name of the output of a server with which the session is tried.
+const sessionOutput = "session"
+
+// trySession has one user run the session of a Hurl file against an arm's server, which is started
+// for that alone. A session that fails then would fail under load, too, and its answers would say
+// nothing of the servers. A fleet shares no single user, so it is not asked.
+func (r *running) trySession(ctx context.Context, a *arm) error {
+	w := r.workload(a)
+	if w.Hurl == "" || r.Fleet != nil {
 		return nil
 	}
-	p.Connections, p.Threads, p.Users, p.Pipeline, p.Streams = 1, 1, 1, 1, 1
-	p.UserStages, p.Stages, p.Arrival = nil, nil, ""
-	p.Rate, p.Cap, p.Probe, p.ConnectRate = 0, 0, 0, 0
-	p.Requested, p.Duration, p.Warmup = int64(len(p.Hurl)), 0, 0
-	tried, err := r.runnerFor(stand)(ctx, p, func(loadresult.Interval) {})
+	l := r.Experiment.Levels[0]
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: lab.FileName(sessionOutput, a.Name), Aside: true})
 	if err != nil {
 		return err
 	}
-	if i := tried.Iterations; i != nil && i.Started > 0 && i.Completed == i.Started {
-		return nil
+	defer stand.Stop()
+	p, _, err := r.plans(a, l, stand.URL(), nil)
+	if err != nil {
+		return err
 	}
-	return &sessionError{p.Hurl[0].File, failuresText(tried)}
+	alive, stop := withServerAlive(ctx, stand)
+	defer stop()
+	users := max(1, r.Experiment.Design.Clients.Count)
+	tried, err := r.runnerFor(stand)(alive, oneIteration(p, users), func(loadresult.Interval) {})
+	if err == nil && hasFailed(tried) {
+		err = &sessionError{r.Experiment.Path(w.Hurl), failuresText(tried)}
+	}
+	if err != nil {
+		return deathOr(alive, err)
+	}
+	return nil
 }
 
-// failuresText has the first failures of a result, a check's failures first: they name the place.
+// oneIteration is a plan of which each of some users runs one iteration, each on a connection: as
+// many as there are clients, which share them.
+func oneIteration(p loadplan.Plan, users int) loadplan.Plan {
+	p.Connections, p.Users, p.Threads, p.Requested = users, users, 1, int64(users)
+	p.Pipeline, p.Streams = 1, 1
+	p.UserStages, p.Stages, p.Arrival = nil, nil, ""
+	p.Rate, p.Cap, p.Probe, p.ConnectRate = 0, 0, 0, 0
+	p.Duration, p.Warmup = loadplan.Seconds(tryTime), 0
+	return p
+}
+
+// hasFailed reports whether a request or an iteration failed, or nothing was answered.
+func hasFailed(r *result.Result) bool {
+	return len(r.Errors) > 0 || r.Requests.Completed == 0 ||
+		r.Iterations != nil && r.Iterations.Failed > 0
+}
+
+// failuresText has the first failures of a result, those of checks first: they name the place.
 func failuresText(r *result.Result) string {
 	var checks, others []string
 	for _, e := range r.Errors {
-		if loadresult.Phase(e.Phase) == loadresult.Check {
-			checks = append(checks, e.Kind)
-		} else {
+		switch {
+		case loadresult.Phase(e.Phase) != loadresult.Check:
 			others = append(others, e.Detail)
+		case e.Kind == loadresult.Refused:
+			checks = append(checks, e.Detail)
+		default:
+			checks = append(checks, e.Kind)
 		}
 	}
 	all := append(checks, others...)
-	if len(all) == 0 {
-		return "no response came"
-	}
-	return strings.Join(all[:min(len(all), 2)], "; ")
+	return cmp.Or(strings.Join(all[:min(len(all), 2)], "; "), "no response came")
 }
