@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
@@ -87,10 +88,11 @@ func queueCautions(r *lab.Record) (all []string) {
 	return all
 }
 
-// twoDigits is a factor with two significant digits, such as 2.3, 28 or 1,000.
+// twoDigits is a number above 0 with two significant digits, such as 0.57, 2.3, 28 or 1,000: of
+// what is measured, the next trial has others behind them.
 func twoDigits(x float64) string {
 	if x < 9.95 {
-		return fmt.Sprintf("%.1f", x)
+		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return loadresult.CountText(int64(math.Round(x/unit) * unit))

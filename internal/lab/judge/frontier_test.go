@@ -123,7 +123,7 @@ func TestQueueCaution(t *testing.T) {
 }
 
 func TestTwoDigits(t *testing.T) {
-	for x, want := range map[float64]string{1: "1.0", 2.34: "2.3", 9.94: "9.9", 9.96: "10", 28.4: "28",
+	for x, want := range map[float64]string{0.567: "0.57", 1: "1", 2.34: "2.3", 9.94: "9.9", 9.96: "10", 28.4: "28",
 		125.9: "130", 995: "1,000", 1032: "1,000", 1266: "1,300"} {
 		if got := twoDigits(x); got != want {
 			t.Errorf("%g is %s, want %s", x, got, want)

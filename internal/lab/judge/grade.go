@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadresult"
@@ -97,15 +96,7 @@ func shareReasons(share, flag, fail float64, says string) []lab.Reason {
 	case share <= fail:
 		grade = lab.GradeB
 	}
-	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, percentText(100*share)), Passing: true}}
-}
-
-// percentText is a percentage of two digits: the next trial has others behind them.
-func percentText(percent float64) string {
-	if percent < 9.95 {
-		return strconv.FormatFloat(percent, 'g', 2, 64)
-	}
-	return strconv.FormatFloat(percent, 'f', 0, 64)
+	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, twoDigits(100*share)), Passing: true}}
 }
 
 // scarcityReasons finds what the machine, or our cgroup, withheld. It ignores that tasks wait for a
