@@ -181,6 +181,9 @@ func (f Finding) Words() string {
 	return words
 }
 
+// IsManyUnreliable reports whether so many trials are unreliable that more of them would not help.
+func (c Caution) IsManyUnreliable() bool { return c.Kind == GradeF && c.Severity == Bad }
+
 // IsSettled reports whether a finding says all that was asked: its dot is filled.
 func (f Finding) IsSettled() bool {
 	return !f.Unreliable && (f.Verdict == Same || f.IsDecided() && f.Why == "")

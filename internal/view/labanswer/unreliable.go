@@ -12,13 +12,8 @@ import (
 // does nothing else: more rounds of the same would not help.
 func needsQuiet(cautions []answer.Caution) bool {
 	return slices.ContainsFunc(cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.SelfDiffers || c.Kind == answer.Disturbed || isManyUnreliable(c)
+		return c.Kind == answer.SelfDiffers || c.Kind == answer.Disturbed || c.IsManyUnreliable()
 	})
-}
-
-// isManyUnreliable reports whether so many trials are unreliable that more of them would not help.
-func isManyUnreliable(c answer.Caution) bool {
-	return c.Kind == answer.GradeF && c.Severity == answer.Bad
 }
 
 // withhold marks an answer that must not be relied on: it says why, also in its sentence, and marks
@@ -28,7 +23,7 @@ func withhold(r *lab.Record, a *answer.Answer) {
 		return
 	}
 	at := slices.IndexFunc(a.Cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.SelfDiffers || isManyUnreliable(c)
+		return c.Kind == answer.SelfDiffers || c.IsManyUnreliable()
 	})
 	if at < 0 {
 		return

@@ -90,9 +90,7 @@ func commonReason(all []answer.Finding) (why, because string) {
 // unsaid are the cautions that neither the findings nor the sentence says; with details, all that
 // the findings do not say. A caution that the sentence says has its reasons.
 func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
-	unreliable := slices.ContainsFunc(a.Cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.GradeF && c.Severity == answer.Bad
-	})
+	unreliable := slices.ContainsFunc(a.Cautions, answer.Caution.IsManyUnreliable)
 	for _, c := range a.Cautions {
 		switch {
 		case c.Kind == answer.Unloaded, c.Kind == answer.Open:
