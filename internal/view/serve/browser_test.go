@@ -553,8 +553,8 @@ func TestExperimentOfAKilledDashboard(t *testing.T) {
 	})
 }
 
-// A plot that has the keyboard keeps it while the load goes on, and so does its cursor.
-func TestLivePlotKeepsTheKeyboard(t *testing.T) {
+// watchLoad is a load of that length as a page shows it, to which the test adds intervals. end ends it.
+func watchLoad(t *testing.T, length time.Duration) (show *serve.Show, tab *pagetest.Tab, end func()) {
 	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -564,13 +564,25 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	go func() { done <- s.Serve(ctx) }()
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
-	p.Duration = loadplan.Seconds(time.Minute)
-	show, err := s.Show(p, func() {})
-	if err != nil {
+	p.Duration = loadplan.Seconds(length)
+	if show, err = s.Show(p, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	tab := chromium.OpenTab(t)
+	tab = chromium.OpenTab(t)
 	tab.Navigate(s.URL("/live"))
+	return show, tab, func() {
+		leave(tab)
+		show.End(nil, fmt.Errorf("the test is over"))
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A plot that has the keyboard keeps it while the load goes on, and so does its cursor.
+func TestLivePlotKeepsTheKeyboard(t *testing.T) {
+	show, tab, end := watchLoad(t, time.Minute)
 	n := 0
 	play := func(seconds int) {
 		for range seconds {
@@ -609,36 +621,17 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 	if got := look(); got != want {
 		t.Errorf("one step on: %+v, want %+v", got, want)
 	}
-	leave(tab)
-	show.End(nil, fmt.Errorf("the test is over"))
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	end()
 }
 
 // The plots of a load end where it ends: while its last answers are awaited, the page says so, and draws
 // no more.
 func TestLivePlotsEndWithTheLoad(t *testing.T) {
-	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- s.Serve(ctx) }()
-	p := loadplan.DefaultPlan() // of 10 s
-	p.Target = loadplan.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
-	show, err := s.Show(p, func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	show, tab, end := watchLoad(t, 10*time.Second)
 	for n := range 14 {
 		at := time.Duration(n) * time.Second
 		show.Interval(loadresult.Interval{Index: n, From: at, To: at + time.Second, Completed: 1000, InFlight: 3})
 	}
-	tab := chromium.OpenTab(t)
-	tab.Navigate(s.URL("/live"))
 	tab.WaitUntil(`document.querySelector("#progress")?.dataset.value === "14" &&
 		document.querySelector("#throughput .foot").textContent.includes("n = 10 seconds")`)
 	if said := tab.ElementText("#progress"); !strings.Contains(said, "10.0 s are over; waiting for 3 answers") {
@@ -648,12 +641,7 @@ func TestLivePlotsEndWithTheLoad(t *testing.T) {
 	if len(ticks) == 0 || ticks[len(ticks)-1] != "10" {
 		t.Errorf("the axis has %q", ticks)
 	}
-	leave(tab)
-	show.End(nil, fmt.Errorf("the test is over"))
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	end()
 }
 
 // small is an experiment of a few seconds.

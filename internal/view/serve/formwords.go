@@ -27,7 +27,10 @@ func labelsOf(form []Group) map[string]string {
 	for _, g := range form {
 		for _, f := range g.Fields {
 			label := cmp.Or(f.Label, f.Name)
-			all["--"+f.Name], all["-"+f.Short] = label, label
+			all["--"+f.Name] = label
+			if f.Short != "" {
+				all["-"+f.Short] = label
+			}
 		}
 	}
 	return all
