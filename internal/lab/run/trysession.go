@@ -73,9 +73,10 @@ func oneIteration(p loadplan.Plan, users int) loadplan.Plan {
 	return p
 }
 
-// hasFailed reports whether a request or an iteration failed, or nothing was answered.
+// hasFailed reports whether a request or an iteration failed, or none was sent. An answer that is
+// still awaited is no failure.
 func hasFailed(r *result.Result) bool {
-	return len(r.Errors) > 0 || r.Requests.Completed == 0 ||
+	return len(r.Errors) > 0 || r.Requests.Completed+r.Requests.Unfinished == 0 ||
 		r.Iterations != nil && r.Iterations.Failed > 0
 }
 

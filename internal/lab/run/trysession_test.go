@@ -27,3 +27,26 @@ func TestFailuresOfASession(t *testing.T) {
 		}
 	}
 }
+
+// A session that is slow has not failed.
+func TestHasFailed(t *testing.T) {
+	for name, test := range map[string]struct {
+		requests   result.Requests
+		iterations *result.Iterations
+		errors     []result.Error
+		want       bool
+	}{
+		"answered":             {requests: result.Requests{Completed: 1}},
+		"an answer is awaited": {requests: result.Requests{Unfinished: 1}, iterations: &result.Iterations{Unfinished: 1}},
+		"a step is awaited":    {requests: result.Requests{Completed: 2}, iterations: &result.Iterations{Unfinished: 1}},
+		"a failed iteration":   {requests: result.Requests{Completed: 2}, iterations: &result.Iterations{Failed: 1}, want: true},
+		"an error":             {requests: result.Requests{Completed: 1}, errors: []result.Error{{}}, want: true},
+		"nothing was sent":     {want: true},
+	} {
+		r := &result.Result{Requests: test.requests}
+		r.Iterations, r.Errors = test.iterations, test.errors
+		if got := hasFailed(r); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
