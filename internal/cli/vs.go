@@ -192,17 +192,8 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, v
 	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
 		return !one.IsDecided()
 	})
-	return versusCode(code, r.Gate != nil, undecided || a.IsBad(), a.Unreliable != "")
-}
-
-// versusCode is the exit code of dyno vs, from that of the experiment. A gate says itself whether
-// it is decided. But trials that must not be relied on say nothing: neither that a server is worse
-// nor that it is not.
-func versusCode(code int, gated, undecided, unreliable bool) int {
-	switch {
-	case unreliable && (code == exitOK || code == exitMissed),
-		undecided && code == exitOK && !gated:
-		return exitUntrusted
+	if code == exitOK && r.Gate == nil && (undecided || a.IsBad()) {
+		return exitUntrusted // a gate says itself whether it is decided
 	}
 	return code
 }
