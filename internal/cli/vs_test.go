@@ -177,8 +177,8 @@ func TestVsProgress(t *testing.T) {
 		t.Errorf("a pipe has %q, not %q", got, want)
 	}
 	const over, repeats = clearLine, "running 3 trials again: the machine disturbed some of them"
-	want := over + over + "checking go" + over + "6 trials\n  warning: x\n" + over + "measuring the generator alone" + over + over + "round 1" +
-		over + over + repeats + over + over + repeats + over + failed + "\n" + over + repeats + over
+	want := over + "checking go" + over + "6 trials\n  warning: x\n" + over + "measuring the generator alone" + over + "round 1" +
+		over + repeats + over + failed + "\n" + over + repeats + over
 	if got := show(vsProgress{live: &liveLine{}}); got != want {
 		t.Errorf("a terminal has\n%q, not\n%q", got, want)
 	}

@@ -27,7 +27,8 @@ type vsProgress struct {
 	rounds int    // 0: until the intervals are narrow
 	began  time.Time
 	again  bool   // it was said that trials are measured again
-	now    string // what the live line says
+	now    string // what the live line is to say
+	shown  string // what it says; "": it is not there
 }
 
 // newVsProgress shows the experiment of l, whose plan is said in some lines.
@@ -51,14 +52,15 @@ func newVsProgress(s streams, l *labrun.Lab, plan string, all bool) *vsProgress 
 
 // end removes the live line.
 func (p *vsProgress) end() {
-	if p.live != nil {
+	if p.live != nil && p.shown != "" {
 		p.live.erase()
 	}
+	p.shown = ""
 }
 
 func (p *vsProgress) showEvent(e labrun.Event) {
-	p.end() // lines go above it
 	if p.plan != "" && (e.Step == "ceiling" || e.Step == "trial") {
+		p.end()
 		for line := range strings.Lines(p.plan) {
 			p.steps.say("%s", strings.TrimSuffix(line, "\n"))
 		}
@@ -66,6 +68,7 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 	}
 	failed := e.Step == "done" && e.Trial.Failure != nil
 	if p.all || failed || e.Step == "build" || e.Step == "unfit" {
+		p.end() // lines go above it
 		p.steps.showEvent(e)
 	}
 	switch e.Step {
@@ -80,8 +83,9 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 	case "done":
 		p.noteTrial(e)
 	}
-	if p.live != nil && p.now != "" {
+	if p.live != nil && p.now != p.shown {
 		p.live.show(format.PlainLine(p.now))
+		p.shown = p.now
 	}
 }
 
@@ -89,8 +93,8 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 func (p *vsProgress) noteTrial(e labrun.Event) {
 	if e.Trial.Attempt > 1 && !p.again {
 		p.again = true
-		p.now = fmt.Sprintf("running %s again: the machine disturbed some of them", // others are their pairs
-			format.Plural(int64(e.Of-e.Done+1), "trial"))
+		p.now = fmt.Sprintf("running %s again: the machine disturbed some of them",
+			format.Plural(int64(e.Of-e.Done+1), "trial")) // others are their pairs
 		if p.all {
 			p.steps.say("%s", p.now)
 		}

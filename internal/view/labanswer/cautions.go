@@ -291,8 +291,8 @@ func boundRemedy(r *lab.Record) string {
 	return text + " (levels: [{rate: ...}])"
 }
 
-// rateBelowLimit is a rate that the generator reaches: half of the lowest throughput, in two digits,
-// at the levels at which it was the limit. It is 0 if that is not known.
+// rateBelowLimit is a rate that the generator reaches: half of the lowest throughput at the levels
+// at which it was the limit, in two digits. It is 0 if that is not known.
 func rateBelowLimit(r *lab.Record) float64 {
 	least := 0.0
 	for _, c := range r.Cells {
@@ -320,8 +320,8 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 		applies            func(lab.Comparison) bool
 	}{
 		{answer.AtLimit,
-			"The generator was at its limit, and a server may have answered more: these figures do not " +
-				"count",
+			"The generator was at its limit, and a server may have answered more: these figures do " +
+				"not count",
 			boundRemedy(r),
 			func(c lab.Comparison) bool { return c.ClientBound }},
 		{answer.Disturbed, "Something else on the machine held the generator up",

@@ -102,8 +102,8 @@ func metricPlace(r *lab.Record, metric string) int {
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
 		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
-			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict; a dot is the " +
-			"middle of the ratios within rounds, not the ratio of the medians"}
+			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict; a dot is " +
+			"the middle of the ratios within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}

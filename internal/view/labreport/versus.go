@@ -51,7 +51,7 @@ func (b *brief) versusCautions(a answer.Answer) {
 	for _, c := range a.Cautions {
 		switch {
 		case c.Severity == answer.Note, c.Kind == a.Withheld,
-			c.Kind == answer.Disturbed && a.Unreliable != "":
+			c.Severity == answer.Doubt && a.Unreliable != "": // of what must not be relied on anyway
 			continue
 		}
 		switch c.Kind {
