@@ -72,12 +72,14 @@
 //	vs.go               dyno vs
 //	vsflags.go          its flags
 //	vsprogress.go       its progress
+//	vsquotes.go         its commands without their quotes
 //	watch.go            --watch, --pprof
 //	watchagent.go       --watch NAME@AGENT
 //	weight.go           --weight of an agent
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -277,12 +279,27 @@ func (s streams) refuseVerb(name string) int {
 		names = append(names, v.name)
 	}
 	meant := ""
-	if n := nearest.ClosestName(name, names); n != "" {
+	if n := cmp.Or(nearest.ClosestName(name, names), namesThatBegin(name, names)); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
 	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
 		name, strings.Join(names, ", "), meant)
 	return exitUsage
+}
+
+// namesThatBegin are the names that begin with a text, if they are few: "vs or version".
+func namesThatBegin(text string, names []string) string {
+	const most = 3
+	var all []string
+	for _, n := range names {
+		if strings.HasPrefix(n, text) {
+			all = append(all, n)
+		}
+	}
+	if len(all) > most {
+		return ""
+	}
+	return strings.Join(all, " or ")
 }
 
 // refuseFlags reports all faults of a verb's command line.

@@ -41,6 +41,7 @@ type labFlags struct {
 
 	verbose bool
 	secrets secretFlags
+	versus  bool // a comparison of dyno vs, which reports as that does
 }
 
 func (f *labFlags) groups() []group {
@@ -93,6 +94,7 @@ func labRun(s streams, args []string) int {
 	if f.rounds.n > 0 {
 		e = design.WithRounds(e, f.rounds.n)
 	}
+	f.versus = f.resume != "" && isVersus(f.resume)
 	return s.runExperiment(context.Background(), e, f)
 }
 
@@ -166,7 +168,7 @@ func labRerun(s streams, args []string) int {
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick, rounds: roundsFlag{n: old.Rounds},
-			secrets: secretFlags{show: f.secrets.show}})
+			secrets: secretFlags{show: f.secrets.show}, versus: isVersus(p.words[0])})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
@@ -237,13 +239,12 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.refuseFlags("lab run", joinedErrors(err))
 	}
 	defer stop()
-	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
+	show, endDisplay := s.showExperiment(l, f)
 	ctx, end := interruptedBy(whole)
 	defer end()
-	progress := s.newLabProgress(l.Dir, f.verbose)
-	l.Tell = progress.showEvent
+	l.Tell = show
 	record, err := l.Run(ctx)
-	progress.end()
+	endDisplay()
 	if record == nil && errors.Is(err, labrun.ErrNothingLeft) {
 		return s.failWith(exitUnreachable, err)
 	}
@@ -251,19 +252,37 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.failWith(exitUsage, err)
 	}
 	record.Dir = l.Dir
-	return s.concludeExperiment(l, record, err, context.Cause(whole), f.verbose)
+	if f.versus {
+		return s.concludeVersus(l, record, err, context.Cause(whole), f)
+	}
+	return s.concludeExperiment(l, record, err, context.Cause(whole), f)
+}
+
+// showExperiment returns what shows the steps of an experiment, and what removes from a terminal
+// what should not stay.
+func (s streams) showExperiment(l *labrun.Lab, f labFlags) (show func(labrun.Event), end func()) {
+	if f.versus {
+		p := newVsProgress(s, l, labreport.ExtentLines(l.Intent()), f.verbose)
+		return p.showEvent, p.end
+	}
+	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
+	p := s.newLabProgress(l.Dir, f.verbose)
+	return p.showEvent, p.end
 }
 
 // concludeExperiment writes the reports and returns the exit code. lost is why the experiment had
 // to stop; nil if it did not.
-func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error,
-	verbose bool) int {
+func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error, f labFlags) int {
 	style := s.reportStyle()
-	style.Detail = verbose
+	style.Detail = f.verbose
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return labreport.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, labreport.Experiment(s.out, r, style))
+	if f.versus && !f.verbose {
+		err = errors.Join(err, s.writeVersus(l, r))
+	} else {
+		err = errors.Join(err, labreport.Experiment(s.out, r, style))
+	}
 	s.writePage(l.Dir, l.History)
 	switch {
 	case errors.Is(err, labrun.ErrNothingLeft):
@@ -390,6 +409,9 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
 	if home, err := dynohome.Dir(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
+	}
+	if f.versus {
+		l.Source = vsFile
 	}
 	leave, err := f.fleet.setLabFleet(l, stage, lose)
 	if err != nil || e.Design.Isolation != experiment.Shared {

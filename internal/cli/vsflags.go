@@ -140,10 +140,15 @@ func parseRounds(s string) (int, error) {
 // readVs reads the command line. The comparison is complete if there are no faults.
 func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 	f := newVsFlags()
+	typed := args
 	args, old := oldFlags(args, f.groups())
 	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
+	}
+	secret := p.given["header"] || p.given["user"] || p.given["body"] || p.given["variable"]
+	if err := unquotedFault(typed, f.groups(), secret); err != nil && !f.git {
+		return f, []error{err}
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)
 	faults = append(faults, f.takeLevel(p.given)...)

@@ -162,6 +162,8 @@ type Step struct {
 	Says    string `json:"says"`
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
 	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
+
+	Rate float64 `json:"-"` // requests/s to load with, which the generator reaches; 0: any, or none
 }
 
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.

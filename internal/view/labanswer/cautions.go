@@ -2,10 +2,12 @@ package labanswer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
@@ -259,7 +261,33 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 }
 
 // boundRemedy is what can be done about a generator that was at its limit.
-const boundRemedy = "compare CPU per request, or give the generator more CPUs (design: {cpus: ...})"
+func boundRemedy(r *lab.Record) string {
+	const text = "go by CPU per request, or load below the generator's limit"
+	if n := rateBelowLimit(r); n > 0 {
+		return fmt.Sprintf("%s, at %s/s (levels: [{rate: %.0f}])", text, format.Count(int64(n)), n)
+	}
+	return text + " (levels: [{rate: ...}])"
+}
+
+// rateBelowLimit is a rate that the generator reaches: half of the lowest throughput at the levels
+// at which it was the limit, in two digits. It is 0 if that is not known.
+func rateBelowLimit(r *lab.Record) float64 {
+	least := 0.0
+	for _, c := range r.Cells {
+		bound := slices.ContainsFunc(r.Verdicts, func(v lab.Comparison) bool {
+			return v.ClientBound && v.Level == c.Level
+		})
+		if n := c.Median.Estimate; bound && c.Metric == string(experiment.Throughput) &&
+			(least == 0 || n < least) {
+			least = n
+		}
+	}
+	if least < 2 {
+		return 0
+	}
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(least/2))-1))
+	return math.Floor(least/2/unit) * unit
+}
 
 // comparisonCautions are about comparisons, each kind once, with the measures and levels that have
 // it as its scope.
@@ -270,8 +298,9 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 		applies            func(lab.Comparison) bool
 	}{
 		{answer.AtLimit,
-			"The generator was at its limit: these figures are the generator's, not the servers'",
-			boundRemedy,
+			"The generator was at its limit, and a server may have answered more: these figures do " +
+				"not count",
+			boundRemedy(r),
 			func(c lab.Comparison) bool { return c.ClientBound }},
 		{answer.Disturbed, "Something else on the machine held the generator up",
 			"run it when nothing else is at work",

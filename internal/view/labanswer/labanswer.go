@@ -102,11 +102,9 @@ func metricPlace(r *lab.Record, metric string) int {
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
-		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
-			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
-			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
-			"shade; open dot: undecided, not valid, unreliable, or maybe in the shade; a change is the " +
-			"middle of the ratios within rounds, not the ratio of the medians"}
+		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
+			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict; a dot is " +
+			"the middle of the ratios within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}

@@ -336,8 +336,28 @@ func TestRemediesAreSaidOnce(t *testing.T) {
 	}
 	bound := compared("throughput", "b", 2, 1.9, 2.1, stats.Different)
 	bound.ClientBound = true
-	if a := Of(record(bound)); !strings.Contains(a.Next.Says, boundRemedy) || a.Cautions[0].Remedy != "" {
+	if a := Of(record(bound)); !strings.HasSuffix(a.Next.Says, boundRemedy(record(bound))) || a.Cautions[0].Remedy != "" {
 		t.Errorf("%s; %+v", a.Next.Says, a.Cautions)
+	}
+}
+
+// A rate below the generator's limit is half of the lowest throughput, in two digits, where there is one.
+func TestRateBelowLimit(t *testing.T) {
+	bound := compared("throughput", "b", 2, 1.9, 2.1, stats.Different)
+	bound.ClientBound = true
+	for median, want := range map[float64]float64{46_997: 23_000, 119: 59, 7: 3, 1: 0, 0: 0} {
+		r := record(bound)
+		r.Cells = nil
+		for i, arm := range []string{"go", "b"} {
+			c := lab.Cell{Arm: arm, Level: r.Verdicts[0].Level, Metric: "throughput"}
+			c.Median.Estimate = median * float64(i+1)
+			r.Cells = append(r.Cells, c, lab.Cell{Arm: arm, Level: r.Verdicts[0].Level, Metric: "cpu"})
+		}
+		a := Of(r)
+		says := strings.Contains(a.Next.Says, fmt.Sprintf("/s (levels: [{rate: %.0f}])", want))
+		if got := rateBelowLimit(r); got != want || a.Next.Rate != want || says != (want > 0) {
+			t.Errorf("of %v: %v, %+v", median, got, a.Next)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ type ExperimentWords struct {
 
 // ExperimentWordsOf are the sentences about an experiment.
 func ExperimentWordsOf(r *lab.Record) ExperimentWords {
-	w := ExperimentWords{Title: titleText(r), Scope: scopeText(r), Command: experimentCommand(r),
+	w := ExperimentWords{Title: titleText(r), Scope: shortScope(r), Command: experimentCommand(r),
 		Cautions:    r.Cautions,
 		Unavailable: unavailableSection(r).text, Gate: gateSection(r).text,
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
