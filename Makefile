@@ -65,8 +65,8 @@ FIRST = ./e2e ./internal/view/page ./internal/store
 
 # The dyno that tests start as a user would is linked once, for all packages, where every user may
 # start it. Its path is a new one each time, so that no test is skipped that has passed with another.
-# go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
-TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags=-w $(TESTFLAGS)
+# go vet is a step of its own, and nobody debugs test binaries, which need no tables of symbols.
+TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags='-s -w' $(TESTFLAGS)
 
 test: deps page notices ## the whole suite; packages that start goroutines or share (RACED) with the race detector
 	@tested=$$(mktemp -d) && trap 'rm -rf "$$tested"' EXIT && chmod 755 "$$tested" && \

@@ -75,19 +75,19 @@ func TestBytesAsPublished(t *testing.T) {
 		for _, want := range all {
 			t.Run(name+"/"+want.variant, func(t *testing.T) {
 				t.Parallel()
-				want.checkSizes(t, stage, variants[want.variant], e.Levels[0], questions[name])
+				want.checkSizes(t, stage, name, variants[want.variant], e.Levels[0], questions[name])
 			})
 		}
 	}
 }
 
 // checkSizes starts the server, and counts what it answers.
-func (w answerSize) checkSizes(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level,
+func (w answerSize) checkSizes(t *testing.T, stage *labrun.Stage, of string, v experiment.Variant, l experiment.Level,
 	q fairness.Question) {
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
 	}
-	buildVariant(t, stage, v)
+	buildVariant(t, stage, of, v)
 	stand := startVariant(t, stage, v, l)
 	defer stand.Stop()
 	q.URL, q.Times, q.Brief = stand.URL(), 3, true

@@ -25,6 +25,9 @@ const binaryEnv = "DYNO_E2E_BINARY"
 // binary is the program under test.
 var binary = os.Getenv(binaryEnv)
 
+// scratch is a folder for what several tests need, until all have ended.
+var scratch string
+
 func TestMain(m *testing.M) {
 	runForbidden()
 	os.Exit(buildAndRun(m))
@@ -32,17 +35,17 @@ func TestMain(m *testing.M) {
 
 func buildAndRun(m *testing.M) int {
 	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
-	if binary != "" {
-		return m.Run()
-	}
-	dir, err := os.MkdirTemp("", "dyno-e2e")
-	if err != nil {
+	var err error
+	if scratch, err = os.MkdirTemp("", "dyno-e2e"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
-	os.Chmod(dir, 0o755) // tests that give up root still start the program
-	binary = filepath.Join(dir, "dyno")
+	defer os.RemoveAll(scratch)
+	os.Chmod(scratch, 0o755) // tests that give up root still start the program
+	if binary != "" {
+		return m.Run()
+	}
+	binary = filepath.Join(scratch, "dyno")
 	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/dyno").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building dyno: %v\n%s", err, out)
 		return 1

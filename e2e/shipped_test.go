@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -54,15 +56,51 @@ func variantsOf(e *experiment.Experiment) map[string]experiment.Variant {
 	return all
 }
 
-// buildVariant runs the steps that build the variant's server, where the stage looks for it; the
-// test is skipped if what it needs is not here.
-func buildVariant(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
+// A build is the folder of what some steps have built. Variants and tests share it.
+type build struct {
+	sync.Mutex
+	dir string
+}
+
+// builds are those of the tests so far, by experiment and steps.
+var builds sync.Map
+
+// buildVariant puts what the steps of a variant of an experiment build where the stage looks for it;
+// the test is skipped if what it needs is not here.
+func buildVariant(t *testing.T, stage *labrun.Stage, of string, v experiment.Variant) {
 	t.Helper()
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
 	}
 	dir := filepath.Join(stage.Build, strings.ReplaceAll(v.Name, " ", "+"))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	steps, err := json.Marshal(v.Build)
+	if err = errors.Join(err, os.MkdirAll(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Build) == 0 {
+		return
+	}
+	loaded, _ := builds.LoadOrStore(of+string(steps), new(build))
+	b := loaded.(*build)
+	b.Lock()
+	defer b.Unlock()
+	if b.dir == "" {
+		b.dir = runBuild(t, v)
+	}
+	// A process of its own writes programs: others that this one starts meanwhile have them not open.
+	if out, err := exec.Command("cp", "-r", b.dir+"/.", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// runBuild runs the steps that build a variant, in a folder that stays until all tests have ended.
+func runBuild(t *testing.T, v experiment.Variant) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp(scratch, "build")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // servers that give up root read it
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	steps, err := experiment.RenderBuild(v, experiment.Values{Build: dir})
@@ -76,6 +114,7 @@ func buildVariant(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
 			t.Fatalf("%q: %v\n%s", s.Args, err, out)
 		}
 	}
+	return dir
 }
 
 // startVariant starts a variant's server. The caller stops it.
@@ -97,7 +136,7 @@ func TestAsFirstTried(t *testing.T) {
 	for _, name := range []string{"go gomaxprocs=1", "nginx-http gomaxprocs=1",
 		"as-first-tried gomaxprocs=1"} {
 		v := variants[name]
-		buildVariant(t, stage, v)
+		buildVariant(t, stage, e.Name, v)
 		asked = append(asked, fairness.Asked{Variant: name, Answer: answerAlone(t, stage, v, e.Levels[0])})
 	}
 	broken := map[string][]string{}
@@ -172,7 +211,7 @@ func TestNothingIsLeft(t *testing.T) {
 	for _, name := range forking {
 		t.Run(name, func(t *testing.T) {
 			v := variants[name]
-			buildVariant(t, stage, v)
+			buildVariant(t, stage, e.Name, v)
 			if name == "php-builtin" {
 				v.Env = append(slices.Clip(v.Env), experiment.Entry[experiment.Template]{
 					Name: "PHP_CLI_SERVER_WORKERS", Value: "4"})
@@ -259,7 +298,7 @@ func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string 
 	t.Helper()
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
 		if slices.Contains(names, v.Name) {
-			buildVariant(t, &labrun.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
+			buildVariant(t, &labrun.Stage{Build: t.TempDir()}, e.Name, variantsOf(e)[v.Name])
 			return false
 		}
 		return true
@@ -269,7 +308,7 @@ func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string 
 	e.Design.Measure = experiment.Duration(200 * time.Millisecond)
 	e.Design.Warmup.Min, e.Design.Warmup.Max, e.Design.Cooldown = 0, 0, 0
 	e.Levels = e.Levels[:1]
-	e.Levels[0].Requests, e.Levels[0].Connections = 0, 4
+	e.Levels[0].Requests, e.Levels[0].Connections, e.Levels[0].Rate = 0, 4, 300
 	e.Design.Quick.Levels = []string{e.Levels[0].Name}
 	text, err := json.Marshal(e)
 	file := filepath.Join(e.Here, "subset.yaml")

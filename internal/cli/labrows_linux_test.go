@@ -16,7 +16,7 @@ import (
 )
 
 // rowsLab has three clients send each row of a file once in each trial. The gate compares a variant
-// that answers one of 1,000 wrongly.
+// that answers one of 500 wrongly.
 const rowsLab = `
 version: 1
 name: rows
@@ -28,18 +28,18 @@ workload:
   data_order: once
   expect: {body: 'json:$.ok==true'}
 fairness: {mode: off}
-levels: [{name: closed, connections: 7, requests: 2000}, {name: open, connections: 8, requests: 2000, rate: 20k}]
+levels: [{name: closed, connections: 7, requests: 1000}, {name: open, connections: 8, requests: 1000, rate: 20k}]
 gate: {metrics: [throughput], confirm: false}
 variants:
   right: {url: "%[1]s", request: {path: "/right?id={{id}}&n={{seq}}"}}
   wrong: {url: "%[1]s", request: {path: "/wrong?id={{id}}&n={{seq}}"}}
 `
 
-// Three clients of an experiment send each of 2,000 rows once in each trial, and each wrong body is
+// Three clients of an experiment send each of 1,000 rows once in each trial, and each wrong body is
 // counted: its trial is of grade F, and the gate does not pass.
 func TestRowsOfAnExperiment(t *testing.T) {
 	t.Parallel()
-	const rows, asks = 2000, 6
+	const rows, asks = 1000, 6
 	var mu sync.Mutex
 	seen := map[string][]int{"/right": make([]int, rows), "/wrong": make([]int, rows)}
 	strange := 0
@@ -53,7 +53,7 @@ func TestRowsOfAnExperiment(t *testing.T) {
 			strange++
 		}
 		mu.Unlock()
-		fmt.Fprintf(w, `{"ok": %v}`, r.URL.Path == "/right" || id%1000 != 999)
+		fmt.Fprintf(w, `{"ok": %v}`, r.URL.Path == "/right" || id%500 != 499)
 	}))
 	defer s.Close()
 	dir := t.TempDir()
@@ -106,7 +106,7 @@ func checkRowsTrial(t *testing.T, trial *lab.Trial, rows int64) {
 	t.Helper()
 	wrong := int64(0)
 	if trial.Arm == "wrong" {
-		wrong = rows / 1000
+		wrong = rows / 500
 	}
 	r := trial.Result
 	if r == nil || len(r.Checks) != 1 || r.Checks[0].Failed != wrong || r.Checks[0].Passed != rows-wrong ||
@@ -117,7 +117,7 @@ func checkRowsTrial(t *testing.T, trial *lab.Trial, rows int64) {
 	told := false
 	for _, reason := range trial.Reasons {
 		told = told || reason.Grade == lab.GradeF &&
-			strings.Contains(reason.Says, "2 of 2,000 requests failed and 0 had no answer at the end "+
+			strings.Contains(reason.Says, "2 of 1,000 requests failed and 0 had no answer at the end "+
 				"(checks that failed: json:$.ok==true: 2)")
 	}
 	if told != (wrong > 0) || wrong > 0 && trial.Grade != lab.GradeF {

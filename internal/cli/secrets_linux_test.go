@@ -128,7 +128,7 @@ variants:
   own: &own
     env: {SESSION_SECRET: %[2]s, GOMAXPROCS: "2", PLAIN: 'x{{env "DYNO_TEST_SECRET"}}x'}
     processes:
-      - cmd: env API_TOKEN=%[1]s {{dyno}} target --listen 127.0.0.1:{{port}}
+      - cmd: env API_TOKEN=%[1]s {{dyno}} target --service constant:2ms --listen 127.0.0.1:{{port}}
         env: {UPSTREAM: 'http://me:%[5]s@127.0.0.1:1/'}
     url: http://127.0.0.1:{{port}}/
   foreign:
