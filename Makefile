@@ -53,7 +53,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # code the threads of a load run at once. In the others it has nothing to find, and takes most of their
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
 # longest begin first, so that at the end no CPU waits for one of them.
-RACED = ./internal/fleet ./internal/cli ./internal/engine/load ./internal/lab/run ./bench ./internal/view/serve \
+RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/load ./bench \
 	. ./dynotest ./internal/view/live \
 	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 \
 	./internal/engine/luascript ./internal/engine/machine ./internal/engine/onestep ./internal/engine/proto/tls \
@@ -73,9 +73,11 @@ test: deps page notices ## the whole suite; packages that start goroutines or sh
 test-web:
 	npm --prefix internal/view/page/web test
 
-# The detector is left out of two libraries that took much of its time: SQLite, translated from C, has
-# its own locks, and HdrHistogram works on what one goroutine has.
-UNWATCHED = -gcflags='modernc.org/...=-race=false' -gcflags='github.com/HdrHistogram/...=-race=false'
+# The detector is left out of libraries that took much of its time: SQLite, translated from C, has
+# its own locks, and the others work on what one goroutine has. Those that share by atomics, as crypto
+# does, have to be watched: without them the detector reports what is no race.
+UNWATCHED = $(foreach l,modernc.org github.com/HdrHistogram encoding/json compress golang.org/x/crypto \
+	github.com/chromedp/cdproto github.com/go-json-experiment github.com/santhosh-tekuri,-gcflags='$(l)/...=-race=false')
 
 test-race:
 	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED)
