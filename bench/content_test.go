@@ -27,50 +27,56 @@ func TestContentBody(t *testing.T) {
 
 // Each tool sends what its row says, and accepts the right answer.
 func TestContents(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it builds dyno")
 	}
-	b, err := newBench(t.Context(), options{}, io.Discard)
+	b, err := newBench(t.Context(), options{dyno: builtDyno(t)}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.removeBuilt()
-	var mu sync.Mutex
-	var got map[string]string // headers of distinct URLs
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		got[r.URL.RawQuery] = r.Header.Get("X-Token")
-		mu.Unlock()
-		time.Sleep(time.Millisecond) // some thousand requests show as much as all that there is time for
-		io.WriteString(w, contentBody)
-	}))
-	defer s.Close()
+	t.Cleanup(func() { b.removeBuilt() })
 	for _, r := range rows {
 		if r.load.content == sameContent {
 			continue
 		}
 		r.load.seconds, r.load.connections = 1, 2
 		for _, tool := range b.toolsForRow(r) {
-			mu.Lock()
-			got = map[string]string{}
-			mu.Unlock()
-			c := tool.command(r.load, s.URL+"/")
-			remove, err := c.writeScript()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, _, err := runPinned(t.Context(), nil, tool.path, c, func(context.Context, time.Time) {})
-			remove()
-			v := reading{}
-			if err == nil && tool.parseOutput != nil {
-				v, err = tool.parseOutput(out)
-			}
-			mu.Lock()
-			if problem := wrongContent(r.load.content, tool.name, got); err != nil || v[failed] != 0 || problem != "" {
-				t.Errorf("%s by %s: %v, %v: %s", r.name, tool.name, v, err, problem)
-			}
-			mu.Unlock()
+			t.Run(r.name+" by "+tool.name, func(t *testing.T) {
+				t.Parallel()
+				tryContent(t, r, tool)
+			})
 		}
+	}
+}
+
+// tryContent has a tool make a row's load, for as short a time as all tools can.
+func tryContent(t *testing.T, r row, tool tool) {
+	var mu sync.Mutex
+	got := map[string]string{} // headers of distinct URLs
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		got[r.URL.RawQuery] = r.Header.Get("X-Token")
+		mu.Unlock()
+		time.Sleep(5 * time.Millisecond) // some hundred requests show as much as all that there is time for
+		io.WriteString(w, contentBody)
+	}))
+	defer s.Close()
+	c := tool.command(r.load, s.URL+"/")
+	remove, err := c.writeScript()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	out, _, err := runPinned(t.Context(), nil, tool.path, c, func(context.Context, time.Time) {})
+	v := reading{}
+	if err == nil && tool.parseOutput != nil {
+		v, err = tool.parseOutput(out)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if problem := wrongContent(r.load.content, tool.name, got); err != nil || v[failed] != 0 || problem != "" {
+		t.Errorf("%v, %v: %s", v, err, problem)
 	}
 }
 

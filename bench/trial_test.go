@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,7 +29,45 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
+	status := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(status)
+}
+
+// binaryEnv names the dyno that the tests start; without it they build one.
+const binaryEnv = "DYNO_E2E_BINARY"
+
+// built is the folder of the dyno that was built.
+var built struct {
+	sync.Mutex
+	dir string
+}
+
+// builtDyno is the path of dyno, for all tests that start one but do not ask how it is built.
+func builtDyno(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv(binaryEnv); path != "" {
+		return path
+	}
+	built.Lock()
+	defer built.Unlock()
+	if path := filepath.Join(built.dir, "dyno"); built.dir != "" {
+		return path
+	}
+	dir, err := os.MkdirTemp("", "dyno-bench-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "dyno")
+	if err := runBuild(t.Context(), "go", "build", "-o", path, "dyno/cmd/dyno"); err != nil {
+		os.RemoveAll(dir)
+		t.Fatal(err)
+	}
+	built.dir = dir
+	return path
 }
 
 func be(what string, args []string) error {
@@ -135,6 +174,7 @@ func generator(path, length string) tool {
 }
 
 func TestMeasure(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	// It ends long after the window, which begins late on a busy machine.
 	v, err := measureLoad(t.Context(), s, nil, generator(self(t), "5s"), load{seconds: 1})
@@ -153,6 +193,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestMeasureFails(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	early := generator(self(t), "0s")
 	if _, err := measureLoad(t.Context(), s, nil, early, load{seconds: 60}); err == nil ||
@@ -177,13 +218,11 @@ func TestMeasureFails(t *testing.T) {
 
 // One handler answers on both sockets, and its server counts both.
 func TestHandler(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it builds dyno")
 	}
-	program := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
-	if err := runBuild(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "dyno/cmd/dyno"); err != nil {
-		t.Fatal(err)
-	}
+	program := builtDyno(t)
 	s, err := startHandler(t.Context(), nil, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -308,6 +347,7 @@ func TestChooseRows(t *testing.T) {
 // The whole command, with the program as a user has it: one pair of trials, long enough that
 // the server can be asked in time on a machine that has more to do.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it builds dyno")
 	}

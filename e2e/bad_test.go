@@ -258,7 +258,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := listenWith(t, test.serve)
-			d := startDyno(t, "-d", "1s", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
+			d := startDyno(t, "-d", "400ms", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
 			peak := d.peakMemory()
 			o := d.waitForExit().expectExit(t, test.code)
 			checkBalanced(t, o.result, -1)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,14 +12,20 @@ import (
 	"testing"
 )
 
-// captureZsh runs an interactive zsh in a pseudo-terminal of zsh's own, has it complete a line by
-// the Tab key, and prints what its completion system was given: a line each.
+// The programs of the shells get command lines as their arguments, and print for each of them
+// sectionOf with the line, and then a word a line. One shell does all lines: to start it and its
+// completion takes much longer than to complete.
+const sectionOf = "<of> "
+
+// captureZsh runs an interactive zsh in a pseudo-terminal of zsh's own, has it complete each line by
+// the Tab key, and prints what its completion system was given. What else it writes is outside of the
+// marks; it must not list or ask, for ^U then erases the line.
 const captureZsh = `zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z 'PROMPT=; stty -echo; autoload -Uz compinit; compinit -u -d $ZDOTDIR/dump; source $ZDOTDIR/script
-bindkey "^I" complete-word; bindkey "^M" accept-line
-mark() { print -r -- "<marked>" }
-compprefuncs=(mark); comppostfuncs=(mark)
+bindkey -e; bindkey "^I" complete-word; bindkey "^M" accept-line; setopt noautolist noautomenu
+first() { print -r -- "<marked>"; compprefuncs=(first) }; first
+last() { print -r -- "<marked>"; comppostfuncs=(last) }; last
 compadd() {
   if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return $?; fi
   typeset -a hits
@@ -28,36 +35,48 @@ compadd() {
 }
 print "<re""ady>"'
 zpty -r z out '*<ready>*'
-zpty -w -n z "$1"$'\t'
-zpty -r z out '*<marked>*<marked>*'
-print -r -- "$out"
+for line; do
+  zpty -w -n z "$line"$'\t'
+  zpty -r z out '*<marked>*<marked>*'
+  zpty -w -n z $'\025'
+  out=${out#*<marked>}
+  print -r -- "<of> $line"
+  print -r -- "${out%<marked>*}"
+done
 zpty -d z
 `
 
-// bashAsks has an interactive bash complete a line by the Tab key, and prints what its completion
+// bashAsks has an interactive bash complete each line by the Tab key, and prints what its completion
 // was given. The newline that follows would run the line: dyno does nothing then.
-const bashAsks = `printf '%s\n' 'source "$SCRIPT"' \
+const bashAsks = `{ printf '%s\n' 'source "$SCRIPT"' \
   '[[ $(complete -p dyno) == *"-F _dyno"* ]] || echo nothing is registered > asked' \
-  'asked() { _dyno "$@"; printf "%s\n" "${COMPREPLY[@]}" > asked; COMPREPLY=(); }' \
-  'complete -F asked dyno' 'dyno() { [ "$1" != complete ] || command dyno "$@"; }' \
-  "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
+  'asked() { _dyno "$@"; printf "%s\n" "<of> $COMP_LINE" "${COMPREPLY[@]}" >> asked; COMPREPLY=(); }' \
+  'complete -F asked dyno' 'dyno() { [ "$1" != complete ] || command dyno "$@"; }'
+printf '%s\t\n' "$@"; } | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
 cat asked || cat log
 `
 
-// bashBecomes has an interactive bash complete a line by the Tab key and run it, and prints the
+// bashBecomes has an interactive bash complete each line by the Tab key and run it, and prints the
 // words that dyno then gets.
-const bashBecomes = `printf '%s\n' 'source "$SCRIPT"' \
-  'dyno() { [ "$1" = complete ] && command dyno "$@" || printf "%s\n" "$@" > became; }' \
-  "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
+const bashBecomes = `for line; do
+  printf '%s\n' "line=${line@Q}" >> typed
+  printf '%s\t\n' "$line" >> typed
+done
+{ printf '%s\n' 'source "$SCRIPT"' \
+  'dyno() { [ "$1" = complete ] && command dyno "$@" || printf "%s\n" "<of> $line" "$@" >> became; }'
+cat typed; } | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
 cat became || cat log
 `
 
 // What the shells offer for a command line, asked of the shells themselves.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []struct{ name, code string }{
-		{"bash", bashAsks}, {"zsh", captureZsh}, {"fish", `source $SCRIPT; complete -C $argv[1]`},
+		{"bash", bashAsks}, {"zsh", captureZsh},
+		{"fish", `source $SCRIPT; for line in $argv; echo "<of> $line"; complete -C $line; end`},
 	} {
 		t.Run(shell.name, func(t *testing.T) {
+			t.Parallel()
 			path := lookUpCommand(shell.name)
 			if path == "" {
 				t.Skipf("%s is not installed (see e2e/install.sh)", shell.name)
@@ -66,8 +85,13 @@ func TestCompletion(t *testing.T) {
 			if out, err := exec.Command(path, "-n", filepath.Join(dir, "script")).CombinedOutput(); err != nil {
 				t.Fatalf("the script is no %s: %v\n%s", shell.name, err, out)
 			}
+			var lines []string
 			for _, c := range completions {
-				got := offeredWords(t, dir, path, shell.code, c.line)
+				lines = append(lines, c.line)
+			}
+			offered := offeredWords(t, dir, path, shell.code, lines)
+			for _, c := range completions {
+				got := offered[c.line]
 				for _, w := range strings.Fields(c.offers) {
 					if !slices.Contains(got, w) {
 						t.Errorf("%q offers %q; %s is missing", c.line, got, w)
@@ -118,12 +142,13 @@ var completions = []struct{ line, offers, not string }{
 
 // What a line becomes in bash, which cuts words at =, : and @.
 func TestCompletionInBash(t *testing.T) {
+	t.Parallel()
 	path := lookUpCommand("bash")
 	if path == "" {
 		t.Skip("bash is not installed (see e2e/install.sh)")
 	}
 	dir := completionDir(t, "bash")
-	for line, want := range map[string]string{
+	becomes := map[string]string{
 		"dyno run --ring=ur":              "run --ring=uring",
 		"dyno run --urls=pa":              "run --urls=paths.txt",
 		"dyno run -b @pa":                 "run -b @paths.txt",
@@ -131,8 +156,10 @@ func TestCompletionInBash(t *testing.T) {
 		"dyno run --urls bodies":          "run --urls bodies",          // not bodies1.txt, which bodies[1].txt matches
 		"dyno http://[::1]:80/ --pipe":    "http://[::1]:80/ --pipeline",
 		"dyno report 2026":                "report 20261123-061349-dc7c",
-	} {
-		if got := strings.Join(offeredWords(t, dir, path, bashBecomes, line), " "); got != want {
+	}
+	became := offeredWords(t, dir, path, bashBecomes, slices.Sorted(maps.Keys(becomes)))
+	for line, want := range becomes {
+		if got := strings.Join(became[line], " "); got != want {
 			t.Errorf("%q becomes %q, want %q", line, got, want)
 		}
 	}
@@ -167,11 +194,13 @@ func completionDir(t *testing.T, shell string) (dir string) {
 	return dir
 }
 
-// offeredWords returns the words that a shell offers for a command line.
-func offeredWords(t *testing.T, dir, shell, code, line string) (words []string) {
-	args := []string{"-c", code, "ask", line}
+// offeredWords returns the words that a shell's program prints for each of the command lines. All of
+// them must be there, in their order.
+func offeredWords(t *testing.T, dir, shell, code string, lines []string) map[string][]string {
+	t.Helper()
+	args := append([]string{"-c", code, "ask"}, lines...)
 	if filepath.Base(shell) == "fish" { // whose arguments begin with the first
-		args = []string{"--no-config", "-c", code, line}
+		args = append([]string{"--no-config", "-c", code}, lines...)
 	}
 	cmd := exec.CommandContext(t.Context(), shell, args...)
 	cmd.Dir = dir
@@ -179,11 +208,20 @@ func offeredWords(t *testing.T, dir, shell, code, line string) (words []string) 
 		"DYNO_HOME="+dir+"/home", "HOME="+dir, "ZDOTDIR="+dir, "TERM=dumb")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
+		t.Fatalf("%q: %v\n%s", lines, err, out)
 	}
+	words, had := map[string][]string{}, []string{}
 	for l := range strings.Lines(string(out)) {
-		word, _, _ := strings.Cut(strings.TrimRight(l, "\r\n"), "\t")
-		words = append(words, word)
+		l = strings.TrimRight(l, "\r\n")
+		if line, begins := strings.CutPrefix(l, sectionOf); begins {
+			had = append(had, line)
+		} else if n := len(had); n > 0 {
+			word, _, _ := strings.Cut(l, "\t")
+			words[had[n-1]] = append(words[had[n-1]], word)
+		}
+	}
+	if !slices.Equal(had, lines) {
+		t.Fatalf("asked for %q, it completed %q:\n%s", lines, had, out)
 	}
 	return words
 }

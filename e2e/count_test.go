@@ -111,10 +111,10 @@ func TestCounts(t *testing.T) {
 		{name: "fewer requests than connections", args: "-n 3 -c 3 -t 2", exactly: 3},
 		{name: "rate", args: "-R 2000 -d 1s -c 7 --drain 1m", exactly: 2000},
 		{name: "rate and requests", args: "-R 5k -n 2345 -c 7 -t 2 --drain 1m", exactly: 2345},
-		{name: "duration", args: "-d 1s -c 7", exactly: -1},
-		{name: "duration, two threads", args: "-d 1s -c 7 -t 2", exactly: -1},
+		{name: "duration", args: "-d 300ms -c 7", exactly: -1},
+		{name: "duration, two threads", args: "-d 300ms -c 7 -t 2", exactly: -1},
 		{name: "pipelined", args: "-n 12345 -c 7 --pipeline 8", exactly: 12345},
-		{name: "pipelined, for a time", args: "-d 1s -c 7 --pipeline 16 -t 2", exactly: -1},
+		{name: "pipelined, for a time", args: "-d 300ms -c 7 --pipeline 16 -t 2", exactly: -1},
 		{name: "portable ring", args: "-n 12345 -c 7 --ring portable", exactly: 12345},
 		{name: "reconnecting", args: "-n 2345 -c 7 --reconnect 10", exactly: 2345},
 		{name: "closed by the server", args: "-n 2345 -c 7", target: "--close-after 10",
@@ -126,6 +126,7 @@ func TestCounts(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			c := startTarget(t, strings.Fields(test.target)...)
 			r := runDyno(t, 0, append(strings.Fields(test.args), c.url)...).result
 			served := c.servedCount(t)

@@ -15,7 +15,7 @@ func TestLinkToDyno(t *testing.T) {
 	t.Parallel()
 	target := startTarget(t)
 	for name, line := range map[string]string{
-		"wrk": "-t1 -c2 -d1s", "ab": "-n 10 -c 2", "go-meter": "-t 1 -c 2 -d 1s -mrq 100 -u",
+		"wrk": "-t1 -c2 -d200ms", "ab": "-n 10 -c 2", "go-meter": "-t 1 -c 2 -d 1s -mrq 100 -u",
 	} {
 		link := filepath.Join(t.TempDir(), name)
 		if err := os.Symlink(binary, link); err != nil {

@@ -18,8 +18,8 @@ import (
 	"dyno/internal/result"
 )
 
-// binaryEnv names the program that the test outside has built, for a test in a namespace of its
-// own.
+// binaryEnv names the program that make test, or the test outside a namespace, has built; without it
+// one is built.
 const binaryEnv = "DYNO_E2E_BINARY"
 
 // binary is the program under test.
@@ -31,10 +31,10 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
+	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
 	if binary != "" {
 		return m.Run()
 	}
-	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
 	dir, err := os.MkdirTemp("", "dyno-e2e")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -14,7 +14,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // prometheus is Debian's, which reads the metrics at PORT's neighbour SECURE five times a second.
@@ -29,11 +31,10 @@ scrape_configs:
 }
 
 // query returns the value of an expression, and whether it has one.
-func (l *launched) query(t *testing.T, expr string) (value float64, has bool) {
-	t.Helper()
+func (l *launched) query(expr string) (value float64, has bool, err error) {
 	answer, err := http.Get(l.url + "/api/v1/query?query=" + url.QueryEscape(expr))
 	if err != nil {
-		t.Fatal(err)
+		return 0, false, err
 	}
 	defer answer.Body.Close()
 	var found struct {
@@ -43,29 +44,41 @@ func (l *launched) query(t *testing.T, expr string) (value float64, has bool) {
 		}
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || found.Status != "success" {
-		t.Fatalf("%s: %v %s", expr, err, found.Error)
+		return 0, false, fmt.Errorf("%s: %w %s", expr, err, found.Error)
 	}
 	if len(found.Data.Result) == 0 {
-		return 0, false
+		return 0, false, nil
 	}
 	value, err = strconv.ParseFloat(fmt.Sprint(found.Data.Result[0].Value[1]), 64)
-	if err != nil {
-		t.Fatal(err)
+	return value, true, err
+}
+
+// holdUntilRead holds back one answer until Prometheus has read the run, so that it reads while the
+// run lasts, however late it is.
+func (l *launched) holdUntilRead(r *http.Request) {
+	for r.Context().Err() == nil {
+		if _, has, err := l.query("last_over_time(dyno_requests_completed_total[1h])"); has || err != nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
-	return value, true
 }
 
 // Prometheus reads a run while it runs, and a query answers with the run's own totals.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
+	l := prometheus.launchServer(t)
+	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 700 {
+			l.holdUntilRead(r)
+		}
 		if r.URL.Path == "/missing" {
 			w.WriteHeader(http.StatusNotFound)
 		}
 		io.WriteString(w, "hello")
 	}))
 	defer server.Close()
-	l := prometheus.launchServer(t)
 	address := "127.0.0.1:" + l.securePort
 	paths := filepath.Join(t.TempDir(), "paths")
 	if err := os.WriteFile(paths, []byte("/\n/missing\n/\n"), 0o600); err != nil {
@@ -73,8 +86,8 @@ func TestPrometheus(t *testing.T) {
 	}
 	const tries = 3 // on a busy machine Prometheus may be late for a whole run
 	for try := 1; ; try++ {
-		o := runDyno(t, 0, "--metrics", address, "-R", "300", "-n", "1500", "--drain", "1m", "-c", "8",
-			"--urls", paths, server.URL)
+		o := runDyno(t, 0, "--metrics", address, "-R", "300", "-n", "1500", "--drain", "1m",
+			"--timeout", "1m", "-c", "8", "--urls", paths, server.URL)
 		if !strings.Contains(o.stderr, "stay until they are read once more") && try < tries {
 			t.Log("Prometheus did not read in time")
 			continue
@@ -82,20 +95,21 @@ func TestPrometheus(t *testing.T) {
 		r := o.result
 		checkBalanced(t, r, 1500)
 		for expr, want := range map[string]int64{
-			"last_over_time(dyno_requests_sent_total[1h])":                 r.Requests.Sent,
-			"last_over_time(dyno_requests_completed_total[1h])":            r.Requests.Completed,
-			"last_over_time(dyno_requests_failed_total[1h])":               r.Requests.Errors,
-			`last_over_time(dyno_responses_total{code="404"}[1h])`:         r.Status["404"],
-			`sum(last_over_time(dyno_latency_seconds_count[1h]))`:          r.Requests.Completed,
-			`last_over_time(dyno_failures_total{phase="expect"}[1h])`:      r.Requests.Errors,
-			"last_over_time(dyno_received_bytes_total[1h])":                r.Bytes.Received,
-			"last_over_time(dyno_latency_seconds_bucket{le=\"+Inf\"}[1h])": r.Requests.Completed,
-			"last_over_time(dyno_requests_in_flight[1h])":                  0,
-			"last_over_time(dyno_run_info{workload=\"open\"}[1h])":         1,
-			"min(min_over_time(dyno_requests_sent_total[1h])) < bool 1500": 1,
+			"last_over_time(dyno_requests_sent_total[1h])":                      r.Requests.Sent,
+			"last_over_time(dyno_requests_completed_total[1h])":                 r.Requests.Completed,
+			"last_over_time(dyno_requests_failed_total[1h])":                    r.Requests.Errors,
+			`last_over_time(dyno_responses_total{code="404"}[1h])`:              r.Status["404"],
+			`sum(last_over_time(dyno_latency_seconds_count[1h]))`:               r.Requests.Completed,
+			`last_over_time(dyno_failures_total{phase="expect"}[1h])`:           r.Requests.Errors,
+			"last_over_time(dyno_received_bytes_total[1h])":                     r.Bytes.Received,
+			"last_over_time(dyno_latency_seconds_bucket{le=\"+Inf\"}[1h])":      r.Requests.Completed,
+			"last_over_time(dyno_requests_in_flight[1h])":                       r.Series[len(r.Series)-1].InFlight,
+			"last_over_time(dyno_run_info{workload=\"open\"}[1h])":              1,
+			"min(min_over_time(dyno_requests_completed_total[1h])) < bool 1500": 1,
 		} {
-			if got, has := l.query(t, expr); !has || got != float64(want) {
-				t.Errorf("%s: %v (%v), the run has %d", expr, got, has, want)
+			got, has, err := l.query(expr)
+			if err != nil || !has || got != float64(want) {
+				t.Errorf("%s: %v (%v, %v), the run has %d", expr, got, has, err, want)
 			}
 		}
 		return

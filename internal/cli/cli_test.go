@@ -58,6 +58,7 @@ type tests struct{ *testing.M }
 // Run runs them.
 func (m tests) Run() int {
 	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
+	atOnce()
 	if raceDetector && os.Getenv("DYNO_RACE") == "" {
 		if err := startWithoutDetector(); err != nil {
 			fmt.Fprintln(os.Stderr, "building dyno without the race detector:", err)
@@ -67,19 +68,36 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// startWithoutDetector puts a program without the race detector where the commands of the scripts
-// are found.
+// atOnce has twice as many tests at once as -parallel says: most of these wait, for trials, for probes
+// and for agents.
+func atOnce() {
+	flag.Parse()
+	f := flag.Lookup("test.parallel")
+	if n, err := strconv.Atoi(f.Value.String()); err == nil {
+		_ = f.Value.Set(strconv.Itoa(2 * n))
+	}
+}
+
+// builtEnv names the dyno that make test has built; without it one is built.
+const builtEnv = "DYNO_E2E_BINARY"
+
+// startWithoutDetector puts a dyno without the race detector where the commands of the scripts are
+// found.
 func startWithoutDetector() error {
 	dyno, err := exec.LookPath("dyno")
 	if err != nil {
 		return err
 	}
 	plain := filepath.Join(filepath.Dir(dyno), "plain")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-w", "-o", plain, ".").CombinedOutput()
-	if err != nil {
+	if built := os.Getenv(builtEnv); built != "" {
+		b, err := os.ReadFile(built)
+		if err = errors.Join(err, os.WriteFile(plain, b, 0o755)); err != nil {
+			return err
+		}
+	} else if out, err := exec.Command("go", "build", "-o", plain, "../../cmd/dyno").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	for _, name := range []string{"dyno", "watched-dyno", "profiled", "shop"} {
+	for _, name := range []string{"dyno", "watched-dyno"} {
 		path := filepath.Join(filepath.Dir(dyno), name)
 		if err := errors.Join(os.Remove(path), os.Link(plain, path)); err != nil {
 			return err
@@ -325,7 +343,6 @@ var (
 
 // Every example in the help does what it says, against a server of ours and for a shorter time.
 func TestExamples(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	server := httptest.NewServer(unhurried(answer(new(atomic.Int64))))
 	t.Cleanup(server.Close)
@@ -396,7 +413,7 @@ func TestExamples(t *testing.T) {
 // thousand connections in so short a time, which is then said.
 func tryCalibrate(t *testing.T, dir, line string) {
 	t.Helper()
-	out, err := shell(t, dir, timed.ReplaceAllString(line, "")+" --time 200ms").CombinedOutput()
+	out, err := shell(t, dir, timed.ReplaceAllString(line, "")+" --time 100ms").CombinedOutput()
 	if err == nil && strings.Contains(string(out), "send lag") {
 		return
 	}
@@ -406,10 +423,10 @@ func tryCalibrate(t *testing.T, dir, line string) {
 	}
 }
 
-// alone are the verbs whose examples have nothing to do with one another's: they mostly wait.
-// Those that measure are not among them: they would measure one another.
+// alone are the verbs whose examples have nothing to do with one another's: they mostly wait, or may
+// find that the machine is too busy to tell. All of dyno run's must be answered, one after the other.
 var alone = []string{"target", "serve", "agent", "fleet up", "fleet token", "fleet ls",
-	"fleet revoke", "fleet stop", "fleet deploy"}
+	"fleet revoke", "fleet stop", "fleet deploy", "find", "vs", "calibrate"}
 
 // smallLab is an experiment of a few seconds.
 const smallLab = `
@@ -594,6 +611,7 @@ func (broken) Read([]byte) (int, error) { panic("a broken reader") }
 
 // Flags, like everything in the help, fit a terminal.
 func TestHelpFits(t *testing.T) {
+	t.Parallel()
 	for _, v := range verbs() {
 		var out bytes.Buffer
 		if code := Main([]string{"help", v.name}, nil, &out, io.Discard); code != exitOK {

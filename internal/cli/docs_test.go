@@ -12,6 +12,7 @@ import (
 
 // Every command of docs/from.md does what it says, one after the other.
 func TestFromPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/from.md")
 	if err != nil {
 		t.Fatal(err)

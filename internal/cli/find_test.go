@@ -93,6 +93,7 @@ var codes = map[capacity.End]int{capacity.Found: 0, capacity.Missed: 1, capacity
 // makes it carry more, but for what a queue of 40 ms hides in so short a probe. How much less a
 // machine that is busy lets it carry is not known: capacity's tests have a server in virtual time.
 func TestFindsARealServersLimit(t *testing.T) {
+	t.Parallel()
 	url := startDyno(t, "--workers 1 --service constant:2ms")
 	var out, errs bytes.Buffer
 	code := Main([]string{"find", "--slo", "p90<40ms", "--slo", "errors<=0", "--probe-time", "300ms", "-t", "1",
@@ -128,6 +129,7 @@ func TestFindsARealServersLimit(t *testing.T) {
 }
 
 func TestSweepsARealServer(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(answer(new(atomic.Int64)))
 	defer server.Close()
 	for flag, levels := range map[string][]float64{
@@ -276,6 +278,7 @@ func limited() http.Handler {
 // the requests may fail. How much less it is, and whether the generator was the limit, is the
 // machine's.
 func TestFindKnowsALimit(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(limited())
 	defer server.Close()
 	out := filepath.Join(t.TempDir(), "found.json")
@@ -300,6 +303,7 @@ func TestFindKnowsALimit(t *testing.T) {
 
 // Of a server that answers with nothing but errors a search says so, and what they are.
 func TestFindSaysThatAllAreErrors(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))

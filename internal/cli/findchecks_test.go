@@ -45,6 +45,7 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A search counts one wrong body in 1,000 exactly, and judges by it. How many requests a busy
 // machine can send is not known, and no matter.
 func TestFindCountsWrongBodies(t *testing.T) {
+	t.Parallel()
 	for slo, bad := range map[string]bool{"errors<0.05%": true, "errors<=0.5%": false} {
 		l := new(liar)
 		s := httptest.NewServer(l)

@@ -170,6 +170,7 @@ func TestForeignBus(t *testing.T) {
 // The script that starts agents by ssh does, with a dyno that it brings along, and the fleet
 // sees them. ssh is one that has each host in a folder of its own.
 func TestSSH(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the script is for a POSIX shell, and there is none: ", err)
 	}

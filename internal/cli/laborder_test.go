@@ -89,6 +89,7 @@ func TestConductFails(t *testing.T) {
 // Offers are those of the files as they are: one that comes, changes or goes is seen at once, each by
 // the name that it has itself; what has not changed is not read again.
 func TestOffersFollowTheFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f := newServeFlags()
 	f.experiments = []string{dir}

@@ -52,6 +52,7 @@ var pastOutlets = []string{
 
 // Nobody but main knows the standard streams, and nobody but those writes past the outlets.
 func TestNobodyWritesPastOutlets(t *testing.T) {
+	t.Parallel()
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		rel := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash("../../")))
 		switch {

@@ -334,7 +334,7 @@ func TestChecksAreCounted(t *testing.T) {
 
 // A fleet is sent at most 32 MB of data; more is refused before an agent is asked.
 func TestDataOfAFleetIsLimited(t *testing.T) {
-	inFolder(t, map[string]string{"big.csv": "v\n" + strings.Repeat("0123456789abcde\n", 2<<20) + "x\n"})
+	inFolder(t, map[string]string{"big.csv": "v\n" + strings.Repeat(strings.Repeat("x", 4095)+"\n", 8<<10) + "x\n"})
 	code, said := runHereAs(t, "http://127.0.0.1:1/{{v}}", "--fleet", "all", "--data", "big.csv")
 	if code != exitUsage || !strings.Contains(said, "big.csv: is larger than 32 MB") {
 		t.Errorf("code %d: %s", code, said)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,10 +20,12 @@ import (
 	"dyno/internal/result"
 )
 
-// attackedEnv names another dyno to attack, as an old one; geometryEnv what it says its histograms
-// are; and inflatedEnv how many MiB a final then becomes, which an old one keeps many times over.
+// attackedEnv names another dyno to attack, as an old one, and binaryEnv that of this source, if it
+// was built before; geometryEnv what the other says its histograms are; and inflatedEnv how many MiB a
+// final then becomes, which an old one keeps many times over.
 const (
 	attackedEnv = "DYNO_ATTACKED"
+	binaryEnv   = "DYNO_E2E_BINARY"
 	geometryEnv = "DYNO_GEOMETRY"
 	inflatedEnv = "DYNO_INFLATED"
 )
@@ -33,7 +36,7 @@ const memoryMost = 300_000
 // dyno is the program that is attacked.
 func dyno(t *testing.T) string {
 	t.Helper()
-	if path := os.Getenv(attackedEnv); path != "" {
+	if path := cmp.Or(os.Getenv(attackedEnv), os.Getenv(binaryEnv)); path != "" {
 		return path
 	}
 	path := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
