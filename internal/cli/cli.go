@@ -72,12 +72,14 @@
 //	vs.go               dyno vs
 //	vsflags.go          its flags
 //	vsprogress.go       its progress
+//	vsquotes.go         its commands without their quotes
 //	watch.go            --watch, --pprof
 //	watchagent.go       --watch NAME@AGENT
 //	weight.go           --weight of an agent
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +92,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/nearest"
 	"dyno/internal/view/format"
 )
@@ -276,7 +279,7 @@ func (s streams) refuseVerb(name string) int {
 		names = append(names, v.name)
 	}
 	meant := ""
-	if n := nearest.ClosestName(name, names); n != "" {
+	if n := cmp.Or(nearest.ClosestName(name, names), namesThatBegin(name, names)); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
 	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
@@ -284,10 +287,25 @@ func (s streams) refuseVerb(name string) int {
 	return exitUsage
 }
 
+// namesThatBegin are the names that begin with a text, if they are few: "vs or version".
+func namesThatBegin(text string, names []string) string {
+	const most = 3
+	var all []string
+	for _, n := range names {
+		if strings.HasPrefix(n, text) {
+			all = append(all, n)
+		}
+	}
+	if len(all) > most {
+		return ""
+	}
+	return strings.Join(all, " or ")
+}
+
 // refuseFlags reports all faults of a verb's command line.
 func (s streams) refuseFlags(verb string, faults []error) int {
 	for _, f := range faults {
-		s.writeLine("dyno: %s", shortenQuotes(f.Error()))
+		s.writeLine("dyno: %s", shortenQuotes(fault.Text(f)))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
@@ -308,8 +326,8 @@ func (s streams) printText(text string) int {
 }
 
 func (s streams) failWith(code int, err error) int {
-	for _, fault := range joinedErrors(err) {
-		s.writeLine("dyno: %v", fault)
+	for _, one := range joinedErrors(err) {
+		s.writeLine("dyno: %s", fault.Text(one))
 	}
 	return code
 }

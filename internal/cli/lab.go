@@ -24,6 +24,7 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -40,6 +41,7 @@ type labFlags struct {
 
 	verbose bool
 	secrets secretFlags
+	versus  bool // a comparison of dyno vs, which reports as that does
 }
 
 func (f *labFlags) groups() []group {
@@ -66,9 +68,10 @@ dyno schema lab prints its JSON Schema. NAME is one that ships with dyno: dyno
 lab list. The folder gets a file for each trial when the trial is over,
 experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression or an objective was missed, 2
-bad usage or a bad file, 3 the gate is inconclusive, or an agent was lost, 4
-nothing was measured or is left to compare, 5 a fault of dyno, 130 interrupted: then, and
-without an agent, dyno lab run --resume DIR goes on.
+bad usage or a bad file, 3 the gate is inconclusive, the trials cannot decide a
+gate or an objective, or an agent was lost, 4 nothing was measured or is left to
+compare, 5 a fault of dyno, 130 interrupted: then, and without an agent, dyno
+lab run --resume DIR goes on.
 `
 
 // labRun is dyno lab run.
@@ -91,6 +94,7 @@ func labRun(s streams, args []string) int {
 	if f.rounds.n > 0 {
 		e = design.WithRounds(e, f.rounds.n)
 	}
+	f.versus = f.resume != "" && isVersus(f.resume)
 	return s.runExperiment(context.Background(), e, f)
 }
 
@@ -164,7 +168,7 @@ func labRerun(s streams, args []string) int {
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick, rounds: roundsFlag{n: old.Rounds},
-			secrets: secretFlags{show: f.secrets.show}})
+			secrets: secretFlags{show: f.secrets.show}, versus: isVersus(p.words[0])})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
@@ -235,13 +239,12 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.refuseFlags("lab run", joinedErrors(err))
 	}
 	defer stop()
-	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
+	show, endDisplay := s.showExperiment(l, f)
 	ctx, end := interruptedBy(whole)
 	defer end()
-	progress := s.newLabProgress(l.Dir, f.verbose)
-	l.Tell = progress.showEvent
+	l.Tell = show
 	record, err := l.Run(ctx)
-	progress.end()
+	endDisplay()
 	if record == nil && errors.Is(err, labrun.ErrNothingLeft) {
 		return s.failWith(exitUnreachable, err)
 	}
@@ -249,19 +252,37 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 		return s.failWith(exitUsage, err)
 	}
 	record.Dir = l.Dir
-	return s.concludeExperiment(l, record, err, context.Cause(whole), f.verbose)
+	if f.versus {
+		return s.concludeVersus(l, record, err, context.Cause(whole), f)
+	}
+	return s.concludeExperiment(l, record, err, context.Cause(whole), f)
+}
+
+// showExperiment returns what shows the steps of an experiment, and what removes from a terminal
+// what should not stay.
+func (s streams) showExperiment(l *labrun.Lab, f labFlags) (show func(labrun.Event), end func()) {
+	if f.versus {
+		p := newVsProgress(s, l, labreport.ExtentLines(l.Intent()), f.verbose)
+		return p.showEvent, p.end
+	}
+	fmt.Fprint(s.err, labreport.IntentText(l.Intent()))
+	p := s.newLabProgress(l.Dir, f.verbose)
+	return p.showEvent, p.end
 }
 
 // concludeExperiment writes the reports and returns the exit code. lost is why the experiment had
 // to stop; nil if it did not.
-func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error,
-	verbose bool) int {
+func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error, f labFlags) int {
 	style := s.reportStyle()
-	style.Detail = verbose
+	style.Detail = f.verbose
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return labreport.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, labreport.Experiment(s.out, r, style))
+	if f.versus && !f.verbose {
+		err = errors.Join(err, s.writeVersus(l, r))
+	} else {
+		err = errors.Join(err, labreport.Experiment(s.out, r, style))
+	}
 	s.writePage(l.Dir, l.History)
 	switch {
 	case errors.Is(err, labrun.ErrNothingLeft):
@@ -275,14 +296,32 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 		return s.failUnstored(l.Dir, err)
 	case !r.HasMeasured():
 		return s.failWith(exitUnreachable, errors.New("no trial measured anything"))
-	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.failWith(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
-	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.failWith(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
-	case r.MissedObjective() != "":
-		return s.failWith(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
+	}
+	if code, err := experimentCode(r, labanswer.Of(r).Unreliable); err != nil {
+		return s.failWith(code, err)
 	}
 	return exitOK
+}
+
+// experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
+// is decided only by trials that can be relied on, and an objective only in those that the machine
+// did not spoil. unreliable is why the answer of the experiment must not be relied on, or "".
+func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
+	gate, missed, worth := r.Gate, r.MissedObjective(), judge.WorthOf(r.Trials)
+	switch {
+	case gate != nil && gate.Verdict == lab.Undecided:
+		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
+	case gate != nil && unreliable != "": // by other measures than the gate's
+		return exitUntrusted, fmt.Errorf("gate: %s: %s", gate.Explain(), unreliable)
+	case len(r.Objectives) > 0 && worth.IsSpoiled():
+		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
+			"%d trials (grade F)", worth.Spoiled, worth.Trials)
+	case gate != nil && gate.Verdict == lab.Regression:
+		return exitMissed, fmt.Errorf("gate: %s", gate.Explain())
+	case missed != "":
+		return exitMissed, fmt.Errorf("objective missed: %s", missed)
+	}
+	return exitOK, nil
 }
 
 // failUnstored reports an experiment that err ended: what could not be written can be written
@@ -370,6 +409,9 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
 	if home, err := dynohome.Dir(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
+	}
+	if f.versus {
+		l.Source = vsFile
 	}
 	leave, err := f.fleet.setLabFleet(l, stage, lose)
 	if err != nil || e.Design.Isolation != experiment.Shared {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dyno/internal/lab"
 )
 
 // badServers are one that serves and those that end, fork and write as no server
@@ -178,4 +181,42 @@ func TestLabInterrupted(t *testing.T) {
 		t.Error(said)
 	}
 	await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })
+}
+
+// An experiment whose dashboard is gone stores that it was interrupted, though nobody reads what it says.
+func TestConductOutlivesItsReader(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := os.WriteFile(filepath.Join(dir, "long.yaml"), []byte("version: 1\nname: long\n"+
+		"design: {rounds: 200, aa: false, warmup: {min: 0, max: 0}, measure: 0.2s, cooldown: 0, metrics: [throughput]}\n"+
+		"levels: [{connections: 1, rate: 50}]\nvariants:\n  a:\n"+
+		"    processes: [{cmd: '{{dyno}} target --listen 127.0.0.1:{{port}}'}]\n    url: http://127.0.0.1:{{port}}/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(copied(t, dir, "dyno"), "conduct")
+	c.Env, c.Stderr = append(os.Environ(), "GORACE="+shortly, "DYNO_HOME="+filepath.Join(dir, "home")), writer
+	in, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err = errors.Join(err, reader.Close(), writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(in).Encode(order{File: filepath.Join(dir, "long.yaml"), Dir: out}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a trial", func() bool {
+		trials, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+		return len(trials) > 0
+	})
+	in.Close()
+	err = c.Wait()
+	if h, wrong := lab.ReadHeading(out); wrong != nil || h.State != lab.Interrupted {
+		t.Errorf("it is %q: %v; %v", h.State, wrong, err)
+	}
 }

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"dyno/internal/lab/design"
@@ -207,6 +209,9 @@ func conductExperiment(s streams, args []string) int {
 	if len(args) > 0 {
 		return s.refuseFlags("conduct", tooManyWords(args, 0))
 	}
+	// The end of the dashboard closes stderr, too. A line that is written to it before the experiment
+	// has stopped must not end this process: its state would not be stored.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	in := json.NewDecoder(s.in)

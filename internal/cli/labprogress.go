@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"dyno/internal/lab"
@@ -48,7 +49,11 @@ func (p *labProgress) showEvent(e labrun.Event) {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
 	case "unfit":
-		p.say("%s is not tested: %s", e.Arm, e.Remark)
+		first, others, _ := strings.Cut(e.Remark, "\n") // as of a build, or what a server wrote
+		p.say("%s is not tested: %s", e.Arm, first)
+		for line := range strings.Lines(others) {
+			p.say("    %s", strings.TrimRight(line, "\n"))
+		}
 	case "pilot":
 		p.say("the capacity of %s, for the rates", e.Arm)
 	case "ceiling":

@@ -46,7 +46,7 @@ func TestOneLine(t *testing.T) {
 // pastOutlets are those who may write to the standard streams without a filter: what they write
 // is no text, or is drawn by a library that knows terminals, or is a fixed sequence.
 var pastOutlets = []string{
-	"internal/cli/history.go exportFiles", "internal/cli/lab.go runWorker", "internal/cli/progress.go clearLiveLine",
+	"internal/cli/history.go exportFiles", "internal/cli/lab.go runWorker", "internal/cli/progress.go erase",
 	"internal/cli/progress.go sizeOf", "internal/cli/labprogress.go erase", "internal/cli/progress.go isTerminal", "internal/cli/tui.go startScreen",
 }
 

@@ -55,22 +55,29 @@ func (p *progress) showInterval(iv loadresult.Interval) {
 	case p.table:
 		fmt.Fprintln(p.w, report.SecondLine(p.plan, iv, p.total))
 	case p.live:
-		p.clearLiveLine()
-		line := report.LiveLine(iv) + report.ActiveUsers(p.plan, iv)
-		fmt.Fprint(p.w, format.Clip(line, cmp.Or(terminalWidth(p.w), 80)-1))
+		liveLine{p.w}.show(report.LiveLine(iv) + report.ActiveUsers(p.plan, iv))
 	}
 }
 
 // endDisplay removes what should not stay on the terminal.
 func (p *progress) endDisplay() error {
 	if p.live {
-		p.clearLiveLine()
+		liveLine{p.w}.erase()
 	}
 	return nil
 }
 
-// clearLiveLine makes room for the next live line.
-func (p *progress) clearLiveLine() { io.WriteString(pastOutlet(p.w), clearLine) }
+// A liveLine is a line of a terminal that is written over.
+type liveLine struct{ w io.Writer }
+
+// show replaces the line.
+func (l liveLine) show(text string) {
+	l.erase()
+	fmt.Fprint(l.w, format.Clip(text, cmp.Or(terminalWidth(l.w), 80)-1))
+}
+
+// erase makes room for the next line.
+func (l liveLine) erase() { io.WriteString(pastOutlet(l.w), clearLine) }
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {

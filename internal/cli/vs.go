@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 	if err != nil {
 		return s.refuseFlags("vs", joinedErrors(err)), false
 	}
-	lf := labFlags{output: f.output, verbose: f.verbose, secrets: f.secrets}
+	lf := labFlags{output: f.output, verbose: f.verbose, secrets: f.secrets, versus: true}
 	if err := lf.makeFolder(e.Name); err != nil {
 		return s.failWith(exitUsage, err), false
 	}
@@ -96,20 +97,14 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		return s.refuseFlags("vs", joinedErrors(err)), false
 	}
 	defer stop()
-	l.Source = vsFile
 	intent := l.Intent()
 	if missing := missingServers(intent.Arms); len(missing) > 0 {
 		os.Remove(lf.output) // nothing is in it
 		return s.failWith(exitUnreachable, errors.Join(missing...)), false
 	}
-	fmt.Fprint(s.err, labreport.IntentLines(intent))
-	if long := f.compared.Overrun(len(e.Variants)); long > 0 {
-		s.writeLine("dyno: --max-time %v is too short: a verdict needs six rounds, which take about %v",
-			f.compared.Limits.Total, long)
-	}
 	running, end := interruptedBy(whole)
 	defer end()
-	progress := newVsProgress(s, l, f.verbose)
+	progress := newVsProgress(s, l, f.planText(intent), f.verbose)
 	l.Tell = func(ev labrun.Event) {
 		if ev.Step == "unfit" {
 			lose(errUnfit) // what it is about is in the record
@@ -118,6 +113,7 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		progress.showEvent(ev)
 	}
 	r, err := l.Run(running)
+	progress.end()
 	switch {
 	case r == nil && errors.Is(err, labrun.ErrNothingLeft):
 		return s.failWith(exitUnreachable, err), false
@@ -131,7 +127,17 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 	if errors.Is(context.Cause(whole), errUnfit) {
 		return s.failUnfit(f, r)
 	}
-	return s.concludeVersus(l, r, err, context.Cause(whole), f.verbose), false
+	return s.concludeVersus(l, r, err, context.Cause(whole), lf), false
+}
+
+// planText is what will be done, and whether the time that was given suffices for it.
+func (f *vsFlags) planText(i labrun.Intent) string {
+	text := labreport.ExtentLines(i)
+	if long := f.compared.Overrun(len(i.Arms)); long > 0 {
+		text += fmt.Sprintf("dyno: --max-time %v is too short: a verdict needs six rounds, which take "+
+			"about %v\n", f.compared.Limits.Total, long)
+	}
+	return text
 }
 
 // makeFolder makes the folder of a comparison. One whose servers did not start, so that nothing was
@@ -175,36 +181,64 @@ func missingServers(arms []lab.Arm) (all []error) {
 	return all
 }
 
-// concludeVersus reports as dyno lab run does, and then in a line for each server.
-func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, verbose bool) int {
-	code := s.concludeExperiment(l, r, err, lost, verbose)
+// isVersus reports whether a folder has a comparison of dyno vs.
+func isVersus(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, vsFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// concludeVersus ends with a line for each server, below a few lines about what speaks against them
+// and what to do next; with details below all that dyno lab run reports, too.
+func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f labFlags) int {
 	if r.State != lab.Complete && r.State != lab.OverBudget || !r.HasMeasured() {
-		return code
+		f.versus = false // there are no such lines
+		return s.concludeExperiment(l, r, err, lost, f)
 	}
+	code := s.concludeExperiment(l, r, err, lost, f)
 	a := labanswer.Of(r)
 	all := labanswer.Standings(r, a)
-	fmt.Fprintf(s.err, "  experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
+	if f.verbose {
+		fmt.Fprintf(s.err, "  experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
+	}
 	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, a.Unreliable,
 		s.reportStyle())
 	if err != nil {
 		return s.writeExitCode(err)
 	}
-	undecided := slices.ContainsFunc(all, func(one labanswer.Standing) bool {
-		return !one.IsDecided()
-	})
-	return versusCode(code, r.Gate != nil, undecided || a.IsBad(), a.Unreliable != "")
-}
-
-// versusCode is the exit code of dyno vs, from that of the experiment. A gate says itself whether
-// it is decided. But trials that must not be relied on say nothing: neither that a server is worse
-// nor that it is not.
-func versusCode(code int, gated, undecided, unreliable bool) int {
-	switch {
-	case unreliable && (code == exitOK || code == exitMissed),
-		undecided && code == exitOK && !gated:
-		return exitUntrusted
+	if code == exitOK && r.Gate == nil && (!labanswer.AreDecided(all) || a.IsBad()) {
+		return exitUntrusted // a gate says itself whether it is decided
 	}
 	return code
+}
+
+// writeVersus writes what stands above the line for each server.
+func (s streams) writeVersus(l *labrun.Lab, r *lab.Record) error {
+	a := labanswer.Of(r)
+	next := a.Next
+	stored := filepath.Dir(l.Dir) == l.History // so is what is run again
+	switch {
+	case labanswer.AreDecided(labanswer.Standings(r, a)) && !a.IsBad():
+		next.Says, next.Command = "", "" // it is answered
+	case next.Rate > 0:
+		next.Says, next.Command = fmt.Sprintf("give the same command with a rate below the "+
+			"generator's limit, which compares latency and CPU per request: -R %.0f", next.Rate), ""
+	case next.Command == labanswer.RerunCommand(r) && !stored:
+		next.Command += " -o " + format.ShellQuote(folderBeside(l.Dir))
+	}
+	return labreport.Versus(s.out, r, a, next, s.reportStyle())
+}
+
+// folderBeside is the first of DIR-2, DIR-3 and so on that is not there.
+func folderBeside(dir string) string {
+	const most = 100
+	name := dir
+	for n := 2; n < most; n++ {
+		name = fmt.Sprintf("%s-%d", dir, n)
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return name
 }
 
 // failUnfit reports servers that cannot be compared. If their answers differ it asks on a terminal
@@ -228,7 +262,7 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 	if !differs {
 		return exitUnreachable, false
 	}
-	aspects := s.showDifferences(r)
+	aspects := s.showDifferences(r, f.verbose)
 	whole := slices.Concat(f.compared.Allow, aspects)
 	allow := strings.Join(whole, ",")
 	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
@@ -256,8 +290,9 @@ func (f *vsFlags) clearFolder(dir string) error {
 }
 
 // showDifferences shows how answers differ from those of the first server, and returns what has to
-// be allowed besides what is allowed already.
-func (s streams) showDifferences(r *lab.Record) (aspects []string) {
+// be allowed besides what is allowed already. Without all, differences that follow from others are
+// left out.
+func (s streams) showDifferences(r *lab.Record, all bool) (aspects []string) {
 	var asked []fairness.Asked
 	for _, a := range r.Arms {
 		if !a.Control && a.Answer != nil {
@@ -269,13 +304,13 @@ func (s streams) showDifferences(r *lab.Record) (aspects []string) {
 		if a.Control || a.Unfit == "" || a.Answer == nil {
 			continue
 		}
+		fewest, enough := fairness.Fewest(r.Fairness.Reference, a.Name, asked, allowed)
 		fmt.Fprintf(s.err, "%s does not answer as %s does:\n", a.Name, r.Fairness.Reference)
 		for _, v := range r.Fairness.Violations() {
-			if v.Variant == a.Name {
+			if v.Variant == a.Name && (all || !enough || slices.Contains(fewest, v.Aspect)) {
 				fmt.Fprintf(s.err, "  %-16s %s, and %s\n", v.Aspect, oneLine(v.Reference), oneLine(v.Value))
 			}
 		}
-		fewest, enough := fairness.Fewest(r.Fairness.Reference, a.Name, asked, allowed)
 		if !enough {
 			fewest = []string{versus.AllowAll}
 		}

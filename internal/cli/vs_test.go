@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"dyno/internal/lab"
 	labrun "dyno/internal/lab/run"
+	"dyno/internal/result"
 )
 
 // A small server in Go, whose answer the sample repository changes. It is built many times, so it has
@@ -145,47 +145,106 @@ func tryVs(t *testing.T, line, url string) {
 	if failed && exit.ExitCode() != exitUntrusted || err != nil && !failed {
 		t.Errorf("%s: %v\n%s", line, err, out)
 	}
-	for _, want := range []string{"against ", "cannot tell yet", "experiment: "} {
+	for _, want := range []string{"against ", "cannot tell yet", "report: ", "all of it: dyno lab show -v "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s does not say %q:\n%s", line, want, out)
 		}
 	}
 }
 
-// Trials that are measured again are said once, with their number, when the first of them is done.
-func TestVsSaysWhatIsMeasuredAgain(t *testing.T) {
-	var said []string
-	p := &vsProgress{cells: 2, began: time.Now(), steps: labProgress{
-		say: func(form string, args ...any) { said = append(said, fmt.Sprintf(form, args...)) }}}
-	for i := range 3 {
-		p.showEvent(labrun.Event{Step: "done", Round: 1, Done: 5 + i, Of: 7, Trial: &lab.Trial{Attempt: 2}})
+// A terminal has one line, which is written over, and below the plan, said once the servers were
+// checked. Elsewhere the plan and what fails are said, and with details each step.
+func TestVsProgress(t *testing.T) {
+	again := &lab.Trial{Attempt: 2, Result: new(result.Result)}
+	events := []labrun.Event{{Step: "check", Arm: "go"}, {Step: "ceiling", Level: "c50"}, {Step: "trial", Arm: "go", Round: 1},
+		{Step: "done", Arm: "go", Round: 1, Done: 5, Of: 7, Trial: again}, {Step: "done", Arm: "node", Round: 1, Done: 6, Of: 7, Trial: again},
+		{Step: "done", Arm: "node", Round: 1, Done: 7, Of: 7, Trial: &lab.Trial{Attempt: 2, Failure: &lab.Failure{Phase: "start", Reason: "no"}}}}
+	show := func(p vsProgress) string {
+		var b strings.Builder
+		p.plan, p.cells, p.rounds = "6 trials\n  warning: x\n", 3, 2
+		p.steps.say = func(form string, args ...any) { fmt.Fprintf(&b, form+"\n", args...) }
+		if p.live != nil {
+			p.live.w = &b
+		}
+		for _, e := range events {
+			p.showEvent(e)
+		}
+		p.end()
+		return b.String()
 	}
-	want := []string{"running 3 trials again: the machine disturbed some of them"}
-	if !slices.Equal(said, want) {
-		t.Errorf("said %q, want %q", said, want)
+	const failed = "7/7  round 1 again  node at : FAILED: start: no"
+	if got, want := show(vsProgress{}), "6 trials\n  warning: x\n"+failed+"\n"; got != want {
+		t.Errorf("a pipe has %q, not %q", got, want)
+	}
+	const over, repeats = clearLine, "running 3 trials again: the machine disturbed some of them"
+	want := over + "checking go" + over + "6 trials\n  warning: x\n" + over + "measuring the generator alone" + over + "round 1" +
+		over + repeats + over + failed + "\n" + over + repeats + over
+	if got := show(vsProgress{live: &liveLine{}}); got != want {
+		t.Errorf("a terminal has\n%q, not\n%q", got, want)
+	}
+	got := show(vsProgress{all: true})
+	for _, line := range []string{"check go\n", "the generator's own ceiling at c50\n", repeats + "\n", failed + "\n"} {
+		if strings.Count(got, line) != 1 {
+			t.Errorf("with details it does not say %q once:\n%s", line, got)
+		}
 	}
 }
 
-// Trials that must not be relied on decide nothing, also with a gate: neither that it passed nor that
-// a server is worse. What went wrong otherwise has its own code.
-func TestVersusCode(t *testing.T) {
-	for name, c := range map[string]struct {
-		code                         int
-		gated, undecided, unreliable bool
-		want                         int
-	}{
-		"decided":                     {exitOK, false, false, false, exitOK},
-		"undecided":                   {exitOK, false, true, false, exitUntrusted},
-		"unreliable":                  {exitOK, false, true, true, exitUntrusted},
-		"a gate that passed":          {exitOK, true, true, false, exitOK},
-		"a regression":                {exitMissed, true, true, false, exitMissed},
-		"passed, but unreliable":      {exitOK, true, true, true, exitUntrusted},
-		"a regression not to rely on": {exitMissed, true, true, true, exitUntrusted},
-		"undecided gate":              {exitUntrusted, true, true, true, exitUntrusted},
-		"not stored":                  {exitUsage, true, true, true, exitUsage},
-	} {
-		if got := versusCode(c.code, c.gated, c.undecided, c.unreliable); got != c.want {
-			t.Errorf("%s: code %d, not %d", name, got, c.want)
+// Where lines stay, a few rounds have one, and never the last, which the report follows.
+func TestRoundsOfAPipe(t *testing.T) {
+	for rounds, want := range map[int][]int{1: nil, 2: {1}, 10: {3, 5, 8}, 100: {25, 50, 75}, 0: {6, 12, 24, 48, 96}} {
+		p, got := vsProgress{rounds: rounds}, []int(nil)
+		for round := 1; round <= max(rounds, 100*(1-min(rounds, 1))); round++ {
+			if p.isShown(round) {
+				got = append(got, round)
+			}
 		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d rounds %v are shown, not %v", rounds, got, want)
+		}
+	}
+}
+
+// Commands without their quotes are written as they should be, in any place among the flags of dyno vs.
+func TestUnquoted(t *testing.T) {
+	for line, want := range map[string]string{
+		"./a -addr :{port} ./b -addr :{port}":                                    "'./a -addr :{port}' './b -addr :{port}'",
+		"--names go,node -o out ./a -p {port} node s.js {port}":                  "--names go,node -o out './a -p {port}' 'node s.js {port}'",
+		"./a -p {port} -x --allow etag ./b {port} -v -c 20":                      "'./a -p {port} -x' --allow etag './b {port}' -v -c 20",
+		"login.hurl ./a --port={port} http://127.0.0.1:1/ --url http://h:{port}": "login.hurl './a --port={port}' http://127.0.0.1:1/ --url 'http://h:{port}'",
+		"./a -x 1;2 {port} http://127.0.0.1:1/":                                  "'./a -x '\\''1;2'\\'' {port}' http://127.0.0.1:1/",
+		"-H X:1 ./a {port} ./b {port}":                                           "'./a {port}' './b {port}'",
+		"http://127.0.0.1:1/ http://127.0.0.1:2/":                                "",
+		"./a ./b --url http://127.0.0.1:8080/":                                   "",
+		"--git main HEAD --run ./srv:{port}":                                     "",
+	} {
+		_, faults := readVs(t.Context(), strings.Fields(line))
+		said := errors.Join(faults...)
+		if want == "" {
+			if said != nil && strings.Contains(said.Error(), "needs quotes") {
+				t.Errorf("%s: %v", line, said)
+			}
+			continue
+		}
+		if want = "each server's command needs quotes: dyno vs " + want; said == nil || said.Error() != want {
+			t.Errorf("%s:\n%v, not\n%s", line, said, want)
+		}
+	}
+	if _, faults := readVs(t.Context(), []string{"./a {port}", "./b -p {port}"}); len(faults) > 0 {
+		t.Errorf("with quotes: %q", faults)
+	}
+}
+
+// The folder of what is run again is the next one that is free.
+func TestFolderBeside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "report")
+	if got := folderBeside(dir); got != dir+"-2" {
+		t.Error(got)
+	}
+	if err := os.Mkdir(dir+"-2", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := folderBeside(dir); got != dir+"-3" {
+		t.Error(got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/versus"
 )
@@ -139,10 +140,15 @@ func parseRounds(s string) (int, error) {
 // readVs reads the command line. The comparison is complete if there are no faults.
 func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 	f := newVsFlags()
+	typed := args
 	args, old := oldFlags(args, f.groups())
 	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
+	}
+	secret := p.given["header"] || p.given["user"] || p.given["body"] || p.given["variable"]
+	if err := unquotedFault(typed, f.groups(), secret); err != nil && !f.git {
+		return f, []error{err}
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)
 	faults = append(faults, f.takeLevel(p.given)...)
@@ -302,10 +308,10 @@ func setFilePath(flag, name string, to *string) []error {
 	}
 	full, err := filepath.Abs(name)
 	if err == nil {
-		_, err = os.Stat(full)
+		_, err = os.Stat(name) // as the user wrote it
 	}
 	if err != nil {
-		return []error{loadplan.Flaw{Setting: flag, Problem: err.Error()}}
+		return []error{loadplan.Flaw{Setting: flag, Problem: fault.Text(err)}}
 	}
 	*to = filepath.ToSlash(full)
 	return nil

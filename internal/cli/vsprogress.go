@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -12,21 +13,27 @@ import (
 	"dyno/internal/view/labanswer"
 )
 
-// vsProgress prints a line for each round: what the trials so far say of each server, so that one
-// sees intervals narrow. It decides nothing, so looking at it costs nothing: when the rounds end is
+// vsProgress shows what the trials so far say of each server, so that one sees intervals narrow. On
+// a terminal it is one line, which is written over; elsewhere it is a few lines, and with details a
+// line for each step. It decides nothing, so looking at it costs nothing: when the rounds end is
 // known before the first.
 type vsProgress struct {
-	steps  labProgress // what is not a trial, and trials that fail
+	steps  labProgress // lines: what is built, and trials that fail; with details every step
+	live   *liveLine   // nil: lines only
 	follow *judge.Follower
-	all    bool // each trial, too
-	cells  int  // trials of a round
-	rounds int  // 0: until the intervals are narrow
+	plan   string // is printed when the servers were checked, before the first load; "": it was
+	all    bool   // details
+	cells  int    // trials of a round
+	rounds int    // 0: until the intervals are narrow
 	began  time.Time
-	again  bool // it was said that trials are measured again
+	again  bool   // it was said that trials are measured again
+	now    string // what the live line is to say
+	shown  string // what it says; "": it is not there
 }
 
-func newVsProgress(s streams, l *labrun.Lab, all bool) *vsProgress {
-	p := &vsProgress{steps: labProgress{say: s.writeLine, began: time.Now()}, all: all,
+// newVsProgress shows the experiment of l, whose plan is said in some lines.
+func newVsProgress(s streams, l *labrun.Lab, plan string, all bool) *vsProgress {
+	p := &vsProgress{steps: labProgress{say: s.writeLine, began: time.Now()}, all: all, plan: plan,
 		follow: judge.Follow(l.Dir)}
 	if d := l.Experiment.Design; d.Precision == 0 {
 		p.rounds = d.Rounds
@@ -37,22 +44,62 @@ func newVsProgress(s streams, l *labrun.Lab, all bool) *vsProgress {
 	if l.Experiment.Design.AA {
 		p.cells++
 	}
+	if isTerminal(s.err) && os.Getenv("TERM") != "dumb" && !all {
+		p.live = &liveLine{s.err}
+	}
 	return p
 }
 
+// end removes the live line.
+func (p *vsProgress) end() {
+	if p.live != nil && p.shown != "" {
+		p.live.erase()
+	}
+	p.shown = ""
+}
+
 func (p *vsProgress) showEvent(e labrun.Event) {
-	switch {
-	case e.Step == "trial" && p.began.IsZero():
-		p.began = time.Now()
-	case e.Step != "done" || p.all || e.Trial.Failure != nil:
+	if p.plan != "" && (e.Step == "ceiling" || e.Step == "trial") {
+		p.end()
+		for line := range strings.Lines(p.plan) {
+			p.steps.say("%s", strings.TrimSuffix(line, "\n"))
+		}
+		p.plan = ""
+	}
+	failed := e.Step == "done" && e.Trial.Failure != nil
+	if p.all || failed || e.Step == "build" || e.Step == "unfit" {
+		p.end() // lines go above it
 		p.steps.showEvent(e)
 	}
-	if e.Step == "done" && e.Trial.Attempt > 1 && !p.again {
-		p.again = true
-		p.steps.say("running %s again: the machine disturbed some of them", // others are their pairs
-			format.Plural(int64(e.Of-e.Done+1), "trial"))
+	switch e.Step {
+	case "check":
+		p.now = "checking " + e.Arm
+	case "ceiling":
+		p.now = "measuring the generator alone"
+	case "trial":
+		if p.began.IsZero() {
+			p.began, p.now = time.Now(), "round 1"
+		}
+	case "done":
+		p.noteTrial(e)
 	}
-	firstBatch := e.Step == "done" && e.Trial.Attempt == 1 && e.Round < lab.ConfirmingRound
+	if p.live != nil && p.now != p.shown {
+		p.live.show(format.PlainLine(p.now))
+		p.shown = p.now
+	}
+}
+
+// noteTrial notes what a trial adds: to a round, or to those that are measured again.
+func (p *vsProgress) noteTrial(e labrun.Event) {
+	if e.Trial.Attempt > 1 && !p.again {
+		p.again = true
+		p.now = fmt.Sprintf("running %s again: the machine disturbed some of them",
+			format.Plural(int64(e.Of-e.Done+1), "trial")) // others are their pairs
+		if p.all {
+			p.steps.say("%s", p.now)
+		}
+	}
+	firstBatch := e.Trial.Attempt == 1 && e.Round < lab.ConfirmingRound
 	if firstBatch && e.Done == e.Round*p.cells {
 		p.showRound(e.Round)
 	}
@@ -61,6 +108,9 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 // showRound says what the rounds so far show. What cannot be read is left out, because the report
 // follows.
 func (p *vsProgress) showRound(round int) {
+	if p.live == nil && !p.all && !p.isShown(round) {
+		return
+	}
 	now, err := p.follow.ReadProgress()
 	if err != nil {
 		return
@@ -69,14 +119,26 @@ func (p *vsProgress) showRound(round int) {
 	for _, one := range labanswer.Standings(now.Record, labanswer.Of(now.Record)) {
 		servers = append(servers, format.PlainLine(one.Variant)+" "+one.Leads)
 	}
-	line := fmt.Sprintf("round %d", round)
+	p.now = fmt.Sprintf("round %d", round)
 	if p.rounds > 0 {
-		line += fmt.Sprintf(" of %d", p.rounds)
+		p.now += fmt.Sprintf(" of %d", p.rounds)
 	}
-	line += ": " + strings.Join(servers, "; ")
+	p.now += ": " + strings.Join(servers, "; ")
 	if p.rounds > round {
 		left := time.Since(p.began) / time.Duration(round) * time.Duration(p.rounds-round)
-		line += fmt.Sprintf("   (%v left)", left.Round(time.Second))
+		p.now += fmt.Sprintf("   (%v left)", left.Round(time.Second))
 	}
-	p.steps.say("%s", line)
+	if p.live == nil {
+		p.steps.say("%s", p.now)
+	}
+}
+
+// isShown reports whether a round has a line where lines stay: after each quarter of the rounds but
+// the last, which the report follows. Where their number is open, each time they have doubled.
+func (p *vsProgress) isShown(round int) bool {
+	if p.rounds > 0 {
+		return round < p.rounds && 4*round/p.rounds > 4*(round-1)/p.rounds
+	}
+	least := round / judge.MinRounds
+	return round%judge.MinRounds == 0 && least&(least-1) == 0
 }

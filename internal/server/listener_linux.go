@@ -3,8 +3,10 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,35 +15,68 @@ import (
 // whether that cannot be known. A port on which nobody listens here, which is
 // some other machine's, is not a stranger's either.
 func ownsPort(root, port int) bool {
-	sockets := map[string]bool{}
-	for _, table := range []string{"tcp", "tcp6"} {
-		text, err := os.ReadFile("/proc/self/net/" + table)
-		if err == nil {
-			addListeners(sockets, text, port)
-		}
-	}
+	sockets := listeners()
+	maps.DeleteFunc(sockets, func(_ string, of int) bool { return of != port })
 	if len(sockets) == 0 {
 		return true
 	}
 	for _, p := range listDescendants(root) {
-		dir := filepath.Join("/proc", strconv.Itoa(p.pid), "fd")
-		names, err := os.ReadDir(dir)
-		if os.IsPermission(err) {
+		open, err := openFiles(p.pid)
+		if os.IsPermission(err) || slices.ContainsFunc(open, func(link string) bool {
+			return sockets[link] > 0
+		}) {
 			return true
-		}
-		for _, name := range names {
-			link, err := os.Readlink(filepath.Join(dir, name.Name()))
-			if err == nil && sockets[link] {
-				return true
-			}
 		}
 	}
 	return false
 }
 
-// addListeners finds in a table of the kernel the sockets that listen on port,
-// and names them as the links in /proc/PID/fd do.
-func addListeners(sockets map[string]bool, table []byte, port int) {
+// listenedPorts are the TCP ports on which a process and those below it listen, in rising order.
+// Processes whose files may not be read have none.
+func listenedPorts(root int) (all []int) {
+	sockets := listeners()
+	for _, p := range append(listDescendants(root), procStat{pid: root}) {
+		open, _ := openFiles(p.pid)
+		for _, link := range open {
+			if port := sockets[link]; port > 0 {
+				all = append(all, port)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// openFiles are the links of a process's open files.
+func openFiles(pid int) (all []string, err error) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if link, err := os.Readlink(filepath.Join(dir, name.Name())); err == nil {
+			all = append(all, link)
+		}
+	}
+	return all, nil
+}
+
+// listeners are the sockets that listen here, with their TCP ports.
+func listeners() map[string]int {
+	sockets := map[string]int{}
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile("/proc/self/net/" + table)
+		if err == nil {
+			addListeners(sockets, text)
+		}
+	}
+	return sockets
+}
+
+// addListeners finds in a table of the kernel the sockets that listen, and
+// names them as the links in /proc/PID/fd do.
+func addListeners(sockets map[string]int, table []byte) {
 	const local, state, inode, listening = 1, 3, 9, "0A"
 	lines := bufio.NewScanner(bytes.NewReader(table))
 	for lines.Scan() {
@@ -50,8 +85,8 @@ func addListeners(sockets map[string]bool, table []byte, port int) {
 			continue
 		}
 		_, hex, _ := strings.Cut(field[local], ":")
-		if n, err := strconv.ParseUint(hex, 16, 16); err == nil && int(n) == port {
-			sockets["socket:["+field[inode]+"]"] = true
+		if n, err := strconv.ParseUint(hex, 16, 16); err == nil {
+			sockets["socket:["+field[inode]+"]"] = int(n)
 		}
 	}
 }

@@ -24,8 +24,9 @@ const (
 type Failure struct {
 	Process string `json:"process,omitempty"` // empty if it is not one process's
 	Kind    Kind   `json:"kind"`
-	Reason  string `json:"reason"`           // one line
-	Output  string `json:"output,omitempty"` // the last lines that the process wrote
+	Reason  string `json:"reason"`            // one line
+	Output  string `json:"output,omitempty"`  // the last lines that the process wrote
+	Listens []int  `json:"listens,omitempty"` // of NotReady: TCP ports in place of the one it should
 }
 
 func (f *Failure) Error() string {

@@ -162,7 +162,59 @@ func TestReadyProtocols(t *testing.T) {
 
 // alone is a witness of a machine without strangers.
 func alone() witness {
-	return witness{func() bool { return false }, func(int) bool { return true }}
+	return witness{func() bool { return false }, func(int) bool { return true }, func() []int { return nil }}
+}
+
+// Only a port that answers as the server should tells that it has another port, and only after a time.
+func TestAstray(t *testing.T) {
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/up" {
+			w.WriteHeader(404)
+		}
+	}))
+	defer served.Close()
+	address := func(url string) address {
+		a, err := Ready{URL: url}.splitURL()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	there, wanted := address(served.URL).portNumber(), freePort(t)
+	long := time.Now().Add(-2 * elsewhereTime)
+	for name, test := range map[string]struct {
+		path    string
+		ports   []int
+		since   time.Time
+		sure    bool
+		instead []int
+	}{
+		"for long":      {"/up", []int{there}, long, true, []int{there}},
+		"just now":      {"/up", []int{there}, time.Time{}, false, []int{there}},
+		"other answers": {"/", []int{there}, long, false, []int{there}},
+		"on both":       {"/up", []int{there, wanted}, long, false, nil},
+		"nowhere":       {"/up", nil, long, false, nil},
+	} {
+		a := address(fmt.Sprintf("http://127.0.0.1:%d%s", wanted, test.path))
+		s := astray{witness: witness{listens: func() []int { return test.ports }}, since: test.since}
+		if sure := s.isSure(t.Context(), Ready{}, a); sure != test.sure || !slices.Equal(s.ports, test.instead) {
+			t.Errorf("%s: %v, %v", name, sure, s.ports)
+		}
+		if s.isSure(t.Context(), Ready{}, a) {
+			t.Errorf("%s: it looks again at once", name)
+		}
+	}
+}
+
+// When the time is over, a server that listens elsewhere is refused with its port.
+func TestListensElsewhere(t *testing.T) {
+	r := Ready{URL: fmt.Sprintf("http://127.0.0.1:%d/", freePort(t)), Timeout: 50 * time.Millisecond}
+	w := alone()
+	w.listens = func() []int { return []int{8080} }
+	f := r.awaitReady(t.Context(), w)
+	if f == nil || f.Kind != NotReady || !strings.HasSuffix(f.Reason, "; it listens on port 8080 instead") || !slices.Equal(f.Listens, []int{8080}) {
+		t.Errorf("%+v", f)
+	}
 }
 
 // What a server is asked, and that neither proxies nor redirects are followed.

@@ -113,6 +113,7 @@ func (r Ready) isTaken() bool {
 type witness struct {
 	complains func() bool         // the process says that its port is taken
 	owns      func(port int) bool // a process of the tree listens there
+	listens   func() []int        // the TCP ports on which the process and those below it listen
 }
 
 // awaitReady asks until the answer is the right one. If a stranger gives it, the
@@ -129,6 +130,7 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 	defer client.CloseIdleConnections()
 	var last error
 	var answered time.Time
+	search := astray{witness: w, looked: time.Now()}
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
 		err := r.tryOnce(ctx, client, a)
 		if last == nil || ctx.Err() == nil { // that time was up says less than a try before
@@ -143,11 +145,16 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 		if err == nil && (w.owns(a.portNumber()) || time.Since(answered) > settleTime) {
 			return nil
 		}
+		if err != nil && search.isSure(ctx, r, a) {
+			return &Failure{Kind: NotReady, Listens: search.ports, Reason: fmt.Sprintf(
+				"not ready: nothing answers at %s", r.URL) + portsText(search.ports)}
+		}
 		select {
 		case <-ctx.Done():
-			return &Failure{Kind: NotReady, Reason: fmt.Sprintf(
+			search.look(a)
+			return &Failure{Kind: NotReady, Listens: search.ports, Reason: fmt.Sprintf(
 				"not ready: %s did not %s within %v; the last try: %v", r.URL, r.describeReady(a), r.Timeout,
-				last)}
+				last) + portsText(search.ports)}
 		case <-time.After(pause):
 		}
 	}

@@ -198,6 +198,7 @@ func (s *supervisor) awaitReady(c *child) *Failure {
 	w := witness{
 		complains: c.log.claimsPort,
 		owns:      func(port int) bool { return ownsPort(os.Getpid(), port) },
+		listens:   func() []int { return listenedPorts(c.pid) },
 	}
 	failure := c.process.Ready.awaitReady(s.ctx, w)
 	if failure != nil {

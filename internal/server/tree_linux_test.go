@@ -460,14 +460,20 @@ func TestOwnsPort(t *testing.T) {
 	if !ownsPort(os.Getppid(), port) {
 		t.Error("this process is one of its parent")
 	}
-	sockets := map[string]bool{}
+	sockets := map[string]int{}
 	addListeners(sockets, []byte(`  sl  local_address rem_address   st tx_queue rx_queue tr tm->when
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
    1: 0100007F:1F90 0100007F:8888 01 00000000:00000000 00:00000000 00000000     0        0 4712 1
    2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1
-nonsense`), 8080)
-	if len(sockets) != 1 || !sockets["socket:[4711]"] {
+nonsense`))
+	if len(sockets) != 2 || sockets["socket:[4711]"] != 8080 || sockets["socket:[4713]"] != 8081 {
 		t.Error(sockets)
+	}
+	if all := listenedPorts(os.Getpid()); !slices.Contains(all, port) {
+		t.Errorf("it listens on %v, not on %d", all, port)
+	}
+	if err := l.Close(); err != nil || slices.Contains(listenedPorts(os.Getpid()), port) {
+		t.Errorf("it still listens on %d: %v", port, err)
 	}
 }
 

@@ -137,7 +137,8 @@ func (t *tree) child(id int) *child {
 
 func (t *tree) awaitReady(ctx context.Context, id int) error {
 	c := t.child(id)
-	w := witness{complains: c.log.claimsPort, owns: func(int) bool { return true }}
+	w := witness{complains: c.log.claimsPort, owns: func(int) bool { return true },
+		listens: func() []int { return nil }} // not known here
 	if f := c.process.Ready.awaitReady(ctx, w); f != nil {
 		f.Process, f.Output = c.process.Name, c.log.lastLines()
 		return f

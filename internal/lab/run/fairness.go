@@ -18,6 +18,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
+	"dyno/internal/server"
 )
 
 // keptMax is how many requests the check before the load sends on one connection at most. A server
@@ -50,7 +51,7 @@ func (r *running) checkFairness(ctx context.Context) {
 		}
 		if err != nil {
 			a.Remedy = r.remedyOf(a, err)
-			r.excludeArm(a, r.reason(err))
+			r.excludeArm(a, err.Error())
 		}
 		a.Answer, setups[a.Name] = answer, setup
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
@@ -75,7 +76,12 @@ func (r *running) excludeArm(a *arm, why string) {
 // remedyOf is what to do about an arm that could not be queried.
 func (r *running) remedyOf(a *arm, err error) string {
 	failed, is := errors.AsType[*sessionError](err)
+	unready, notStarted := errors.AsType[*server.Failure](err)
 	switch {
+	case notStarted && len(unready.Listens) > 0:
+		return fmt.Sprintf("its command must take the port that dyno chooses, {port} in dyno vs and "+
+			"{{port}} in a file; or say where it answers, with --url or url: http://127.0.0.1:%d/; %s",
+			unready.Listens[0], r.outputHint(a, checkOutput))
 	case !is:
 		return r.outputHint(a, checkOutput)
 	case len(a.variant.Processes) == 0:

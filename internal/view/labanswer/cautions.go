@@ -2,10 +2,12 @@ package labanswer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
@@ -186,10 +188,10 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
-	failed, unreliable := 0, 0
+	failed, worth := 0, judge.WorthOf(r.Trials)
 	var how []string
 	kinds := map[string]int{}
-	trials, repeated := countedTrials(r)
+	trials, repeated := judge.CountedAttempts(r.Trials)
 	for _, t := range trials {
 		if t.Failure != nil {
 			failed++
@@ -200,7 +202,6 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		if t.Grade != lab.GradeF {
 			continue
 		}
-		unreliable++
 		for _, why := range t.Reasons {
 			if why.Grade == lab.GradeF {
 				kinds[format.PlainLine(why.Says)]++
@@ -213,14 +214,14 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed",
 			Remedy: "see why trials failed, in the table of trials"})
 	}
-	if unreliable > 0 {
+	if worth.Unreliable > 0 {
 		severity := answer.Doubt
-		if float64(unreliable) > judge.RepeatMax*float64(len(trials)) {
+		if worth.IsUnreliable() {
 			severity = answer.Bad
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(mostFrequent(kinds)),
-			Says:    format.Count(int64(unreliable)) + of + "are unreliable (grade F)",
+			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
 			Remedy:  "run it again when nothing else is at work on this machine"})
 	}
 	if repeated > 0 {
@@ -228,27 +229,6 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Says: format.Count(int64(repeated)) + of + "were repeated, and the first attempt is not used"})
 	}
 	return append(all, uncomparedCautions(r, trials)...)
-}
-
-// countedTrials are the attempts that count: of a trial that was repeated the better graded one.
-// repeated is how many trials have an unreliable attempt that does not.
-func countedTrials(r *lab.Record) (counted []lab.TrialSummary, repeated int) {
-	at := map[lab.TrialKey]int{}
-	for _, t := range r.Trials {
-		key := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
-		i, known := at[key]
-		switch {
-		case !known:
-			at[key] = len(counted)
-			counted = append(counted, t)
-		case t.Failure == nil && (counted[i].Failure != nil || t.Grade < counted[i].Grade):
-			counted[i] = t
-			repeated++
-		case counted[i].Failure == nil && counted[i].Grade != lab.GradeF:
-			repeated++
-		}
-	}
-	return counted, repeated
 }
 
 // uncomparedCautions are of an experiment without a comparison, which would have them otherwise.
@@ -281,7 +261,33 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 }
 
 // boundRemedy is what can be done about a generator that was at its limit.
-const boundRemedy = "compare CPU per request, or give the generator more CPUs (design: {cpus: ...})"
+func boundRemedy(r *lab.Record) string {
+	const text = "go by CPU per request, or load below the generator's limit"
+	if n := rateBelowLimit(r); n > 0 {
+		return fmt.Sprintf("%s, at %s/s (levels: [{rate: %.0f}])", text, format.Count(int64(n)), n)
+	}
+	return text + " (levels: [{rate: ...}])"
+}
+
+// rateBelowLimit is a rate that the generator reaches: half of the lowest throughput at the levels
+// at which it was the limit, in two digits. It is 0 if that is not known.
+func rateBelowLimit(r *lab.Record) float64 {
+	least := 0.0
+	for _, c := range r.Cells {
+		bound := slices.ContainsFunc(r.Verdicts, func(v lab.Comparison) bool {
+			return v.ClientBound && v.Level == c.Level
+		})
+		if n := c.Median.Estimate; bound && c.Metric == string(experiment.Throughput) &&
+			(least == 0 || n < least) {
+			least = n
+		}
+	}
+	if least < 2 {
+		return 0
+	}
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(least/2))-1))
+	return math.Floor(least/2/unit) * unit
+}
 
 // comparisonCautions are about comparisons, each kind once, with the measures and levels that have
 // it as its scope.
@@ -292,8 +298,9 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 		applies            func(lab.Comparison) bool
 	}{
 		{answer.AtLimit,
-			"The generator was at its limit: these figures are the generator's, not the servers'",
-			boundRemedy,
+			"The generator was at its limit, and a server may have answered more: these figures do " +
+				"not count",
+			boundRemedy(r),
 			func(c lab.Comparison) bool { return c.ClientBound }},
 		{answer.Disturbed, "Something else on the machine held the generator up",
 			"run it when nothing else is at work",

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -101,11 +102,9 @@ func metricPlace(r *lab.Record, metric string) int {
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
-		Margin: c.Margin, Better: "less is better", Rule: "shaded: a difference below " +
-			format.InPercent(c.Margin) + " does not matter; better or worse: the interval is on one side " +
-			"of 0, and its middle is beyond the shade and the noise; the same: all of it is in the " +
-			"shade; open dot: undecided, not valid, unreliable, or maybe in the shade; a change is the " +
-			"middle of the ratios within rounds, not the ratio of the medians"}
+		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
+			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict; a dot is " +
+			"the middle of the ratios within rounds, not the ratio of the medians"}
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}
@@ -180,7 +179,7 @@ func fromTo(from, to string) string {
 func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 	c := r.Verdicts[i]
 	if !forecasts {
-		c.More = 0
+		c = judge.WithoutForecasts(r.Verdicts[i : i+1])[0]
 	}
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
 		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}

@@ -70,7 +70,7 @@ func TestOneVerdict(t *testing.T) {
 			c.Verdict, c.High, c.Alone = stats.Inconclusive, 1.1, stats.Interval{Low: 0.6, High: 0.9, Level: 0.96}
 		}), answer.Undecided, "not significant after the correction for 2 comparisons"},
 		"more would decide": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, 14 }),
-			answer.Undecided, "about 14 rounds more would decide, if this estimate holds"},
+			answer.Undecided, "about 14 rounds more would decide"},
 		"no end": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, stats.MoreMax }),
 			answer.Undecided, "too wide"},
 	} {
@@ -336,8 +336,28 @@ func TestRemediesAreSaidOnce(t *testing.T) {
 	}
 	bound := compared("throughput", "b", 2, 1.9, 2.1, stats.Different)
 	bound.ClientBound = true
-	if a := Of(record(bound)); !strings.Contains(a.Next.Says, boundRemedy) || a.Cautions[0].Remedy != "" {
+	if a := Of(record(bound)); !strings.HasSuffix(a.Next.Says, boundRemedy(record(bound))) || a.Cautions[0].Remedy != "" {
 		t.Errorf("%s; %+v", a.Next.Says, a.Cautions)
+	}
+}
+
+// A rate below the generator's limit is half of the lowest throughput, in two digits, where there is one.
+func TestRateBelowLimit(t *testing.T) {
+	bound := compared("throughput", "b", 2, 1.9, 2.1, stats.Different)
+	bound.ClientBound = true
+	for median, want := range map[float64]float64{46_997: 23_000, 119: 59, 7: 3, 1: 0, 0: 0} {
+		r := record(bound)
+		r.Cells = nil
+		for i, arm := range []string{"go", "b"} {
+			c := lab.Cell{Arm: arm, Level: r.Verdicts[0].Level, Metric: "throughput"}
+			c.Median.Estimate = median * float64(i+1)
+			r.Cells = append(r.Cells, c, lab.Cell{Arm: arm, Level: r.Verdicts[0].Level, Metric: "cpu"})
+		}
+		a := Of(r)
+		says := strings.Contains(a.Next.Says, fmt.Sprintf("/s (levels: [{rate: %.0f}])", want))
+		if got := rateBelowLimit(r); got != want || a.Next.Rate != want || says != (want > 0) {
+			t.Errorf("of %v: %v, %+v", median, got, a.Next)
+		}
 	}
 }
 

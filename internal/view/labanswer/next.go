@@ -142,6 +142,11 @@ func step(says, command string) answer.Step {
 // commands are what a step may run: the experiment anew, from its folder, for longer; its report.
 type commands struct{ again, rerun, resume, show string }
 
+// RerunCommand is what runs an experiment again, from its folder.
+func RerunCommand(r *lab.Record) string {
+	return "dyno lab rerun " + format.ShellQuote(folderOf(r))
+}
+
 func commandsOf(r *lab.Record) commands {
 	dir, file := format.ShellQuote(folderOf(r)), r.File
 	if file == "" {
@@ -150,7 +155,7 @@ func commandsOf(r *lab.Record) commands {
 	if file == "" {
 		file = "FILE"
 	}
-	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: "dyno lab rerun " + dir,
+	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: RerunCommand(r),
 		resume: "dyno lab run --resume " + dir, show: "dyno lab show -v " + dir}
 }
 
@@ -164,7 +169,9 @@ func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answe
 		return step(fmt.Sprintf("about %s more would decide %s, if this estimate holds",
 			format.Plural(int64(n), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	case a.Has(answer.AtLimit):
-		return step("the generator is the limit, and more rounds will not help: "+boundRemedy, run.again)
+		s := step("more rounds will not help: "+boundRemedy(r), run.again)
+		s.Rate = rateBelowLimit(r)
+		return s
 	case a.Has(answer.AboveNoise) && !decided:
 		return step("the machine's noise hides the effect: run it on a quieter machine, or with a "+
 			"longer design.measure", run.rerun)

@@ -15,6 +15,7 @@ type Standing struct {
 	Variant string
 	Verdict answer.Verdict
 	Says    string // the measures that decide, with their changes and intervals
+	Rest    string // the measures that a verdict does not cover: "undecided: p99 latency"; "": none
 	Leads   string // the change by the first measure that the generator does not limit; "": none
 	More    int    // rounds that would decide, if the estimate holds; 0: unknown, or not needed
 	MoreOf  string // the measure that they would decide
@@ -26,6 +27,11 @@ type Standing struct {
 func (s Standing) IsDecided() bool {
 	return !s.Unreliable && !slices.Contains([]answer.Verdict{answer.Undecided, answer.NotValid,
 		answer.Refused}, s.Verdict)
+}
+
+// AreDecided reports whether the trials say of each variant what it is.
+func AreDecided(all []Standing) bool {
+	return !slices.ContainsFunc(all, func(s Standing) bool { return !s.IsDecided() })
 }
 
 // Standings are those of all variants but the baseline, in the order of the experiment's file. A
@@ -54,7 +60,7 @@ type placed struct {
 func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	s := Standing{Variant: variant, Verdict: answer.Undecided}
 	var decided, same, open []placed
-	invalid := false
+	var invalid []placed
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
 			p := placed{f, shortName(r, g)}
@@ -70,7 +76,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 			case f.Verdict == answer.Same:
 				same = append(same, p)
 			case f.Verdict == answer.NotValid:
-				invalid = true
+				invalid = append(invalid, p)
 			default:
 				open = append(open, p)
 			}
@@ -82,10 +88,10 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	switch {
 	case len(decided) > 0:
 		s.Verdict = decided[0].Verdict
-		s.Says = changesText(decided, s.Verdict)
+		s.Says, s.Rest = changesText(decided, s.Verdict), restText(open, invalid)
 	case len(same) > 0 && isFirst(same[0]):
 		s.Verdict = answer.Same
-		s.Says = namesText(same) + " " + same[0].Why
+		s.Says, s.Rest = namesText(same)+" "+same[0].Why, restText(open, invalid)
 	case len(open) > 0:
 		s.Says = changeOf(open[0])
 		if p := forecast(open); p.More > 0 && p.More <= mostRounds {
@@ -94,7 +100,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 		if s.More == 0 {
 			s.Says += ": " + open[0].Why
 		}
-	case invalid:
+	case len(invalid) > 0:
 		s.Verdict, s.Says = answer.NotValid, boundWhy
 	default:
 		s.Says = "nothing was measured" + whyFailed(r, variant)
@@ -155,6 +161,18 @@ func namesText(all []placed) string {
 		names = append(names, p.of)
 	}
 	return format.PlainLine(fewNames(names))
+}
+
+// restText names measures without a verdict.
+func restText(open, invalid []placed) string {
+	var parts []string
+	if len(open) > 0 {
+		parts = append(parts, "undecided: "+namesText(open))
+	}
+	if len(invalid) > 0 {
+		parts = append(parts, "not valid: "+namesText(invalid))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // forecast is the first finding that a possible number of rounds would decide, or else the first.

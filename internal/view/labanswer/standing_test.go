@@ -21,23 +21,23 @@ func TestStandings(t *testing.T) {
 	bound := worse("throughput")
 	bound.ClientBound = true
 	for name, c := range map[string]struct {
-		all    []lab.Comparison
-		want   answer.Verdict
-		says   string
-		more   int
-		of     string
-		leads  string
-		absent string
+		all   []lab.Comparison
+		want  answer.Verdict
+		says  string
+		more  int
+		of    string
+		leads string
+		rest  string
 	}{
-		"worse":               {all: []lab.Comparison{worse("cpu"), open("p99", 3)}, want: answer.Worse, says: "CPU per request +40 % [+30, +50]", absent: "p99"},
+		"worse":               {all: []lab.Comparison{worse("cpu"), open("p99", 3)}, want: answer.Worse, says: "CPU per request +40 % [+30, +50]", rest: "undecided: p99 latency"},
 		"better, but worse":   {all: []lab.Comparison{worse("throughput"), worse("cpu")}, want: answer.Better, says: "throughput +40 % [+30, +50]; but worse: CPU per request +40 %"},
-		"a later one decides": {all: []lab.Comparison{open("cpu", 3), worse("p99")}, want: answer.Worse, says: "p99 latency +40 %", leads: "CPU per request +10 %"},
-		"the same":            {all: []lab.Comparison{same("throughput"), same("cpu"), open("p99", 5)}, want: answer.Same, says: "throughput and CPU per request within 2 %"},
+		"a later one decides": {all: []lab.Comparison{open("cpu", 3), worse("p99")}, want: answer.Worse, says: "p99 latency +40 %", leads: "CPU per request +10 %", rest: "undecided: CPU per request"},
+		"the same":            {all: []lab.Comparison{same("throughput"), same("cpu"), open("p99", 5)}, want: answer.Same, says: "throughput and CPU per request within 2 %", rest: "undecided: p99 latency"},
 		"the first is open":   {all: []lab.Comparison{open("throughput", 12), same("cpu")}, want: answer.Undecided, says: "throughput +10 % [−10, +30]", more: 12, of: "throughput"},
 		"out of reach":        {all: []lab.Comparison{open("throughput", 900), open("cpu", 15)}, want: answer.Undecided, says: "throughput +10 %", more: 15, of: "CPU per request"},
 		"never":               {all: []lab.Comparison{open("throughput", stats.MoreMax)}, want: answer.Undecided, says: "the interval is too wide"},
 		"the generator":       {all: []lab.Comparison{bound}, want: answer.NotValid, says: "the generator was the limit"},
-		"not by the limited":  {all: []lab.Comparison{bound, same("cpu")}, want: answer.Same, says: "CPU per request within 2 %", leads: "CPU per request"},
+		"not by the limited":  {all: []lab.Comparison{bound, same("cpu")}, want: answer.Same, says: "CPU per request within 2 %", leads: "CPU per request", rest: "not valid: throughput"},
 	} {
 		r := record(c.all...)
 		all := Standings(r, Of(r))
@@ -46,12 +46,15 @@ func TestStandings(t *testing.T) {
 		}
 		s := all[0]
 		if s.Verdict != c.want || !strings.Contains(s.Says, c.says) || s.More != c.more || s.MoreOf != c.of ||
-			!strings.Contains(s.Leads, c.leads) || c.absent != "" && strings.Contains(s.Says, c.absent) {
+			!strings.Contains(s.Leads, c.leads) || s.Rest != c.rest {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if s.IsDecided() != (c.want != answer.Undecided && c.want != answer.NotValid) {
 			t.Errorf("%s: decided: %v", name, s.IsDecided())
 		}
+	}
+	if all := []Standing{{Verdict: answer.Worse}, {Verdict: answer.Same}}; !AreDecided(all) || AreDecided(append(all, Standing{Verdict: answer.Undecided})) {
+		t.Error("what is decided is not")
 	}
 	r := record(worse("cpu"))
 	r.Arms = append(r.Arms, lab.Arm{Name: "c", Unfit: "it died"})

@@ -405,7 +405,12 @@ func nextLines(s format.Style, a answer.Answer) []string {
 
 // footLines are the next step, and where everything is.
 func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
-	b := &brief{s: s, lines: nextLines(s, a)}
+	return append(nextLines(s, a), placeLines(s, r)...)
+}
+
+// placeLines are where everything is.
+func placeLines(s format.Style, r *lab.Record) []string {
+	b := &brief{s: s}
 	if r.Dir != "" {
 		b.addWhole(0, "report: "+r.Dir+"/report.html")
 		b.addWhole(0, "all of it: dyno lab show -v "+format.ShellQuote(r.Dir))

@@ -145,7 +145,7 @@ func TestFindingsAreSorted(t *testing.T) {
 		}
 		at = next
 	}
-	for _, want := range []string{"better", "worse", "the same, within 2 %", "if this estimate holds", "allow: [connection]"} {
+	for _, want := range []string{"better", "worse", "the same, within 2 %", "more would decide", "allow: [connection]"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("nothing says %q:\n%s", want, text)
 		}
@@ -260,7 +260,7 @@ func TestOneVerdictEverywhere(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"throughput at c100: open_file_cache has no valid verdict", "generator was the limit", "not valid, client-bound",
-		"(design: {cpus: ...})"} {
+		"go by CPU per request, or load below the generator's limit, at 25,000/s (levels: [{rate: 25000}])"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("it does not have %q:\n%s", want, text)
 		}

@@ -11,7 +11,8 @@
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
-//	while it runs  live.go; rehearsal.go (lab check --start); standings.go (dyno vs)
+//	while it runs  live.go; rehearsal.go (lab check --start)
+//	dyno vs        versus.go (what speaks against it), standings.go (a line for each server)
 package labreport
 
 import (
@@ -187,7 +188,7 @@ func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
 		text: correctionText(r.Verdicts)}
-	for _, c := range r.Verdicts {
+	for _, c := range labanswer.Verdicts(r) {
 		name := c.Variant
 		if !c.Control {
 			out.text = append(out.text, variantSentence(c, r.Verdicts))
@@ -325,7 +326,9 @@ func medianSection(r *lab.Record) section {
 	head = append(head, "trials")
 	out := section{head: "Medians", sides: "llr", table: format.Table{head}, text: []string{
 		"Half of the width of the 95 % interval of a median is behind ±. Variants that share a letter " +
-			"cannot be told apart by these trials; a is best."}}
+			"cannot be told apart by these trials; a is best. The ratio of two medians is not the change " +
+			"of a verdict, which is the middle of the ratios within rounds: what the machine does to both " +
+			"trials of a round cancels in these."}}
 	for _, level := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
 			row, any := []string{format.PlainLine(level.Name), format.PlainLine(arm.Name)}, 0
@@ -390,10 +393,9 @@ func IntentText(i labrun.Intent) string {
 	return b.String() + warningLines(i) + fmt.Sprintf("  %s\n", ExtentText(i))
 }
 
-// IntentLines is that plan without what is compared, for those who have just named it.
-func IntentLines(i labrun.Intent) string {
-	return fmt.Sprintf("%s: %s\n%s", format.PlainLine(i.Name), ExtentText(i), warningLines(i))
-}
+// ExtentLines is how much of that plan there is to do, with its warnings, for those who have just
+// named what is compared.
+func ExtentLines(i labrun.Intent) string { return ExtentText(i) + "\n" + warningLines(i) }
 
 func warningLines(i labrun.Intent) (lines string) {
 	for _, w := range i.Warnings {

@@ -33,13 +33,13 @@ type ExperimentWords struct {
 
 // ExperimentWordsOf are the sentences about an experiment.
 func ExperimentWordsOf(r *lab.Record) ExperimentWords {
-	w := ExperimentWords{Title: titleText(r), Scope: scopeText(r), Command: experimentCommand(r),
+	w := ExperimentWords{Title: titleText(r), Scope: shortScope(r), Command: experimentCommand(r),
 		Cautions:    r.Cautions,
 		Unavailable: unavailableSection(r).text, Gate: gateSection(r).text,
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
-	for _, c := range r.Verdicts {
+	for _, c := range labanswer.Verdicts(r) {
 		w.Verdicts = append(w.Verdicts, comparisonSentence(c, r.Verdicts))
 	}
 	for _, p := range r.Profiles {

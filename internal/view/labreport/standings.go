@@ -36,6 +36,9 @@ func Standings(w io.Writer, baseline string, all []labanswer.Standing, unreliabl
 			says += fmt.Sprintf("; about %s more would decide %s", format.Plural(int64(one.More), "round"),
 				format.PlainLine(one.MoreOf))
 		}
+		if one.Rest != "" {
+			says += "; " + one.Rest
+		}
 		line := strings.TrimRight("  "+lines[i]+"  "+format.PlainLine(says), " ")
 		if c := verdictColors[one.Verdict]; c != "" && !one.Unreliable {
 			line = s.Paint(c, line)

@@ -44,20 +44,46 @@ func pair() *lab.Record {
 	return r
 }
 
-// What dyno vs prints of two servers whose trials must not be relied on: the first sentence, each
-// verdict and the last line say so, and what the machine did is said once.
-func TestUnreliablePair(t *testing.T) {
-	r := pair()
+// printed is what dyno vs prints of an experiment at its end.
+func printed(t *testing.T, r *lab.Record, next bool) string {
+	t.Helper()
 	a := labanswer.Of(r)
-	text := reporttest.Text(t, func(b *strings.Builder) error {
-		if err := Experiment(b, r, format.Style{Width: 100}); err != nil {
+	step := a.Next
+	if !next {
+		step = answer.Step{}
+	}
+	return reporttest.Text(t, func(b *strings.Builder) error {
+		if err := Versus(b, r, a, step, format.Style{Width: 100}); err != nil {
 			return err
 		}
 		return Standings(b, "go", labanswer.Standings(r, a), a.Unreliable, format.Style{})
 	})
+}
+
+// What dyno vs prints of two servers whose trials must not be relied on: the first sentence, each
+// verdict and the last line say so, and what the machine did is said once.
+func TestUnreliablePair(t *testing.T) {
+	text := printed(t, pair(), true)
 	golden(t, "unreliable.text", []byte(text))
 	if n := strings.Count(text, "other programs"); n != 1 {
 		t.Errorf("it says %d times what the machine did:\n%s", n, text)
+	}
+}
+
+// What dyno vs prints of two servers on a quiet machine: a few lines and the answer. What it does not
+// cover is named.
+func TestDecidedPair(t *testing.T) {
+	r := pair()
+	for i := range r.Trials {
+		r.Trials[i].Grade, r.Trials[i].Reasons = lab.GradeA, nil
+	}
+	r.Trials[0].Grade = lab.GradeF
+	r.Trials[0].Reasons = []lab.Reason{{Grade: lab.GradeF, Passing: true, Says: "other programs used 47 % of the machine's CPUs"}}
+	r.Verdicts[1].ClientBound, r.Verdicts[1].Disturbed, r.Verdicts[2].Disturbed = true, 0, 0
+	text := printed(t, r, false)
+	golden(t, "decided.text", []byte(text))
+	if n := len(strings.Fields(text)); n > 90 {
+		t.Errorf("it has %d words:\n%s", n, text)
 	}
 }
 
@@ -77,7 +103,7 @@ func TestAllOf(t *testing.T) {
 func TestGroupReason(t *testing.T) {
 	same := answer.Finding{Verdict: answer.Same, Why: "within 2 %"}
 	withheld := same
-	withheld.Unreliable = true
+	withheld.Unreliable = answer.ButUnreliable
 	open := func(because, why string) answer.Finding {
 		return answer.Finding{Verdict: answer.Undecided, Because: because, Why: why}
 	}

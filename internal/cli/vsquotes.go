@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab/versus"
+	"dyno/internal/view/format"
+)
+
+// unquotedFault says how servers' commands are written that lack their quotes, so that their flags
+// were taken for those of dyno vs; nil if none does. It repeats other words only if these have no
+// secrets.
+func unquotedFault(args []string, groups []group, secret bool) error {
+	words, commands := gatherCommands(args, groups)
+	if len(commands) == 0 {
+		return nil
+	}
+	if secret {
+		words = commands
+	}
+	text := "dyno vs"
+	for _, w := range words {
+		text += " " + format.ShellQuote(w)
+	}
+	return fmt.Errorf("each server's command needs quotes: %s", text)
+}
+
+// gatherCommands returns the command line with each command as one word, and those commands that it
+// put together: whose {port} is in a word of its own. Such a command begins with a word that is no
+// flag. It ends before the next such word behind its {port}, or before a flag of dyno vs there.
+func gatherCommands(args []string, groups []group) (words, commands []string) {
+	for i := 0; i < len(args); {
+		n := commandLength(args[i:], groups)
+		if n > 1 {
+			var parts []string
+			for _, w := range args[i : i+n] {
+				parts = append(parts, quotePart(w))
+			}
+			commands = append(commands, strings.Join(parts, " "))
+			words = append(words, commands[len(commands)-1])
+		} else {
+			n = min(flagLength(args[i:], groups), len(args)-i)
+			words = append(words, args[i:i+n]...)
+		}
+		i += n
+	}
+	return words, commands
+}
+
+// quotePart is a word of a command, which needs no quotes for the braces of {port}.
+func quotePart(word string) string {
+	const any = "0"
+	if plain := strings.ReplaceAll(word, "{port}", any); format.ShellQuote(plain) == plain {
+		return word
+	}
+	return format.ShellQuote(word)
+}
+
+// commandLength is how many of args are an unquoted command, which they begin with; 0 if they begin
+// with none.
+func commandLength(args []string, groups []group) int {
+	if strings.HasPrefix(args[0], "-") || strings.ContainsAny(args[0], " \t\n") ||
+		versus.IsURL(args[0]) || strings.HasSuffix(strings.ToLower(args[0]), hurlEnding) {
+		return 0
+	}
+	at := slices.IndexFunc(args, func(w string) bool {
+		return strings.Contains(w, "{port}") && !strings.ContainsAny(w, " \t\n") &&
+			!strings.Contains(w, "://")
+	})
+	if at < 1 {
+		return 0
+	}
+	n := at + 1
+	for n < len(args) && strings.HasPrefix(args[n], "-") {
+		if _, known := readFlag(args[n], groups); known {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// flagLength is how many of args the flag takes that they begin with: 2 if its value is the next.
+func flagLength(args []string, groups []group) int {
+	if !strings.HasPrefix(args[0], "-") {
+		return 1
+	}
+	found, known := readFlag(args[0], groups)
+	if known && found[len(found)-1].missing {
+		return 2
+	}
+	return 1
+}
