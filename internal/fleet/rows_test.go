@@ -19,7 +19,7 @@ import (
 	"dyno/internal/fleet/policy"
 )
 
-// loginPlan has agents log each row of a CSV in once. Its server answers wrongly to each 1,000th
+// loginPlan has agents log each row of a CSV in once. Its server answers wrongly to each 200th
 // row, and counts the rows.
 func loginPlan(t *testing.T, w *world, rows int) (p loadplan.Plan, seen func() []int) {
 	var mu sync.Mutex
@@ -36,7 +36,7 @@ func loginPlan(t *testing.T, w *world, rows int) (p loadplan.Plan, seen func() [
 		mu.Lock()
 		all[n]++
 		mu.Unlock()
-		if n%1000 == 0 {
+		if n%200 == 0 {
 			io.WriteString(w, `{"ok": false}`)
 			return
 		}
@@ -76,7 +76,7 @@ func loginPlan(t *testing.T, w *world, rows int) (p loadplan.Plan, seen func() [
 	}
 }
 
-// Three agents with weights 2:1:1 log each of 10,000 users in exactly once, closed and by a rate,
+// Three agents with weights 2:1:1 log each of 2,000 users in exactly once, closed and by a rate,
 // and count each wrong body.
 func TestRowsOfAFleet(t *testing.T) {
 	t.Parallel()
@@ -84,8 +84,8 @@ func TestRowsOfAFleet(t *testing.T) {
 	for name, weight := range map[string]int{"a": 2, "b": 1, "c": 1} {
 		w.startAgent(name, weight)
 	}
-	for _, rate := range []float64{0, 20_000} {
-		const rows = 10_000
+	for _, rate := range []float64{0, 4000} {
+		const rows = 2000
 		p, seen := loginPlan(t, w, rows)
 		p.Rate = loadplan.RatePerSecond(rate)
 		r := w.mustRun(w.newController(), p)
@@ -106,7 +106,7 @@ func TestRowsOfAFleet(t *testing.T) {
 		for _, a := range r.Fleet.Agents {
 			sent = append(sent, a.Requests.Sent)
 		}
-		if rate > 0 && !slices.Equal(sent, []int64{5000, 2500, 2500}) {
+		if rate > 0 && !slices.Equal(sent, []int64{1000, 500, 500}) {
 			t.Errorf("sent %v of %d, want half and twice a quarter", sent, rows)
 		}
 		if q := r.Plan; q.Rows == nil || q.Rows.Order != "once" || q.Users != 9 || q.Rows.Content != nil {

@@ -20,6 +20,19 @@ type flow struct {
 	iterations int // of a scenario: begun and not over
 }
 
+// newFlow returns what worker i of n sends of the plan.
+func newFlow(p *loadplan.Plan, i, n int) flow {
+	f := flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1}
+	f.sequence, f.warmup = p.NewSequences(i, n)
+	if p.Open() || p.Cap > 0 {
+		f.schedule = p.NewSchedule(i, n)
+	}
+	if p.Requested > 0 {
+		f.left = loadplan.RequestQuota(p, i, n)
+	}
+	return f
+}
+
 // An arrival is a request that is due. A fifth field would keep it from being passed in registers
 // (see proto.What), which costs a quarter of a request (see RUNTIME.md).
 type arrival struct {

@@ -282,7 +282,7 @@ func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
 	for range 8 {
 		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
 			p.Connections, p.Reconnect, p.Streams = 50, 1, 1
-			p.Requested, p.Duration = 0, loadplan.Seconds(100*time.Millisecond)
+			p.Requested, p.Duration = 0, loadplan.Seconds(40*time.Millisecond)
 		}))
 		settled := int64(0)
 		for _, n := range r.Terms {

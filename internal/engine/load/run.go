@@ -402,20 +402,16 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		id: i, of: n, users: users, samples: newSampler(p, i),
 		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
 		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
-		flow: flow{schedule: loadplan.ClosedSchedule{}, retries: newFIFO[arrival](1), left: -1},
+		flow: newFlow(p, i, n),
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
 			ended: failure.Counts{}, notices: map[string]bool{}},
 	}
-	w.sequence, w.warmup = p.NewSequences(i, n)
 	if p.Open() || p.Cap > 0 {
-		w.schedule = w.withCeiling(p.NewSchedule(i, n))
+		w.schedule = w.withCeiling(w.schedule)
 		w.pacing = loadresult.NewPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
 		w.dialing.pace = p.ConnectSchedule(i, n)
-	}
-	if p.Requested > 0 {
-		w.left = loadplan.RequestQuota(p, i, n)
 	}
 	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
 		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)

@@ -13,7 +13,6 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
-	"dyno/internal/engine/transport"
 )
 
 // numbered are n requests, of paths that are their places, with weights in turn.
@@ -28,24 +27,15 @@ func numbered(n int, weights ...int) []loadplan.Request {
 
 // takenBy is how often each request is the turn of a worker of the plan's parts, with the
 // threads that each is given.
-func takenBy(t *testing.T, parts []loadplan.Plan, threads func(part int) int) []int {
-	t.Helper()
+func takenBy(parts []loadplan.Plan, threads func(part int) int) []int {
 	counts := make([]int, len(parts[0].Requests))
 	for k := range parts {
 		p := &parts[k]
 		n := min(threads(k), p.Connections)
 		for i := range n {
-			protocol, err := transport.NewProtocols(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := newWorker(p, &loop{}, []ring.Addr{{Unix: "loop"}}, protocol, newGate(n), i, n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.start, w.from, w.end = 0, 0, notYet
-			for w.left > 0 {
-				counts[w.nextRequest(0, &w.window).request]++
+			f, w := newFlow(p, i, n), window{end: notYet}
+			for f.left > 0 {
+				counts[f.nextRequest(0, &w).request]++
 			}
 		}
 	}
@@ -74,7 +64,7 @@ func TestRequestsInTurn(t *testing.T) {
 // inTurn holds against a single thread what others send of a plan.
 func inTurn(t *testing.T, p loadplan.Plan) {
 	t.Helper()
-	want := takenBy(t, []loadplan.Plan{p}, func(int) int { return 1 })
+	want := takenBy([]loadplan.Plan{p}, func(int) int { return 1 })
 	for _, weights := range [][]int{{1}, {1, 1}, {1, 1, 1}, {4, 2, 2}, {7, 3}} {
 		parts := p.SplitBy(weights)
 		if len(parts) > p.Connections || p.Connections < 10 && len(parts) > 1 && weights[0] > 1 {
@@ -83,7 +73,7 @@ func inTurn(t *testing.T, p loadplan.Plan) {
 		for _, threads := range []func(int) int{
 			func(int) int { return 1 }, func(int) int { return 2 }, func(k int) int { return 3 + k },
 		} {
-			got := takenBy(t, parts, threads)
+			got := takenBy(parts, threads)
 			for k := range want {
 				if got[k] != want[k] {
 					t.Fatalf("-n %d -c %d -R %v, %d requests, the first of weight %d; parts of %v, %d threads "+
@@ -99,7 +89,7 @@ func inTurn(t *testing.T, p loadplan.Plan) {
 // or once more.
 func TestRequestsAreEven(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.Requests, p.Requested, p.Connections = numbered(60, 1), 1234, 5 })
-	for i, n := range takenBy(t, []loadplan.Plan{p}, func(int) int { return 1 }) {
+	for i, n := range takenBy([]loadplan.Plan{p}, func(int) int { return 1 }) {
 		if n != 1234/60 && n != 1234/60+1 {
 			t.Errorf("request %d was sent %d times", i, n)
 		}

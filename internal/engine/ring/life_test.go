@@ -246,6 +246,8 @@ func TestLastWordUnheard(t *testing.T) {
 // only afterwards. What it hears is the beginning of what was sent, with all that the ring has
 // said to be Sent.
 func TestCloseKeepsOrder(t *testing.T) {
+	all := make([]byte, 16<<20)
+	rand.NewChaCha8([32]byte{1}).Read(all)
 	onEveryRing(t, func(t *testing.T, open func(...Addr) Ring) {
 		begin, heard := make(chan bool), make(chan []byte)
 		r := open(serveTCP(t, func(c net.Conn) {
@@ -253,8 +255,6 @@ func TestCloseKeepsOrder(t *testing.T) {
 			b, _ := io.ReadAll(c)
 			heard <- b
 		}))
-		all := make([]byte, 16<<20)
-		rand.NewChaCha8([32]byte{1}).Read(all)
 		draw := rand.New(rand.NewPCG(1, 2))
 		for round := range 100 {
 			fd, sent, told, free := dial(t, r, uint64(round)), 0, 0, true

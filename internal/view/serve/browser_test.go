@@ -338,6 +338,7 @@ func TestLinkFromAnotherSite(t *testing.T) {
 
 // An experiment that another dyno runs is seen from its first trial to its last.
 func TestLabInTheBrowser(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("servers are started on Linux only")
 	}
@@ -413,6 +414,7 @@ func TestLabInTheBrowser(t *testing.T) {
 // An experiment is chosen on the page, from those that ship and those of a folder, is seen while it
 // runs and is stopped; another one runs to its end, and has a report.
 func TestLabBeganInTheBrowser(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("servers are started on Linux only")
 	}
@@ -496,6 +498,7 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 
 // An experiment does not outlive its dashboard, however that ends: it stops, and can be resumed.
 func TestExperimentOfAKilledDashboard(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("servers are started on Linux only")
 	}

@@ -392,6 +392,7 @@ func TestCardsHaveChangePoints(t *testing.T) {
 
 // Job 4: an experiment is begun, its progress is seen on the page of results, and then what it found.
 func TestJobBeginAnExperiment(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("servers are started on Linux only")
 	}
@@ -434,6 +435,7 @@ func TestJobBeginAnExperiment(t *testing.T) {
 
 // Job 4, of one's own servers: two that run are compared in turns, from their URLs, as dyno vs does.
 func TestJobCompareMyServers(t *testing.T) {
+	t.Parallel()
 	one, other, home := target(t), target(t), t.TempDir()
 	tab := openHome(t, home, `document.querySelector("#results .begin") !== null`)
 	query := url.Values{"url": {one, "http://192.0.2.1/"}, "connections": {"2"}, "rounds": {"6"}, "max-time": {"10s"}}

@@ -35,7 +35,7 @@ type Browser struct {
 }
 
 // stepTimeout is for anything that a page does, with much to spare on a busy machine.
-const stepTimeout = 3 * time.Minute
+const stepTimeout = 10 * time.Minute
 
 // headlessShell is chromium without windows, of Debian's package chromium-headless-shell. It takes
 // a third less CPU time than chromium --headless, which has all parts of its windows. Debian's
@@ -255,7 +255,7 @@ func Evaluate[T any](tab *Tab, script string) T {
 func (tab *Tab) WaitUntil(script string) {
 	tab.t.Helper()
 	tab.runSteps(chromedp.Poll[chromedp.Void](script,
-		chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingInterval(50*time.Millisecond),
 		chromedp.WithPollingTimeout(stepTimeout/2)))
 }
 
@@ -279,7 +279,9 @@ func (tab *Tab) OpenSections() {
 // navigating to. Errors of the page that it leaves are ignored.
 func (tab *Tab) AwaitNavigation(script string) {
 	tab.t.Helper()
-	for deadline := time.Now().Add(stepTimeout / 2); ; time.Sleep(20 * time.Millisecond) {
+	pause := 20 * time.Millisecond // longer and longer: an experiment takes its minute
+	for deadline := time.Now().Add(stepTimeout / 2); ; time.Sleep(pause) {
+		pause = min(pause*5/4, 200*time.Millisecond)
 		ctx, cancel := tab.stepContext()
 		there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script))
 		cancel()
