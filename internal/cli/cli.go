@@ -92,6 +92,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/nearest"
 	"dyno/internal/view/format"
 )
@@ -304,7 +305,7 @@ func namesThatBegin(text string, names []string) string {
 // refuseFlags reports all faults of a verb's command line.
 func (s streams) refuseFlags(verb string, faults []error) int {
 	for _, f := range faults {
-		s.writeLine("dyno: %s", shortenQuotes(f.Error()))
+		s.writeLine("dyno: %s", shortenQuotes(fault.Text(f)))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
@@ -325,8 +326,8 @@ func (s streams) printText(text string) int {
 }
 
 func (s streams) failWith(code int, err error) int {
-	for _, fault := range joinedErrors(err) {
-		s.writeLine("dyno: %v", fault)
+	for _, one := range joinedErrors(err) {
+		s.writeLine("dyno: %s", fault.Text(one))
 	}
 	return code
 }

@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/fault"
 )
 
 // readRequests returns the requests that the flags and their files describe.
@@ -86,7 +87,7 @@ func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return []error{loadplan.Flaw{Setting: flag, Problem: err.Error()}}
+			return []error{loadplan.Flaw{Setting: flag, Problem: fault.Text(err)}}
 		}
 		defer opened.Close()
 		r, name = opened, file

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
@@ -101,7 +102,7 @@ func findCapacity(s streams, args []string) int {
 	}
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
-		return s.refuseFlags("find", []error{loadplan.Flaw{Setting: "--json", Problem: err.Error()}})
+		return s.refuseFlags("find", []error{loadplan.Flaw{Setting: "--json", Problem: fault.Text(err)}})
 	}
 	if err := s.releaseScript(f.runFlags); err != nil {
 		out.closeUnwritten()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/fleet"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/deploy"
@@ -183,7 +184,7 @@ func fleetToken(s streams, args []string) int {
 	if f.folder != "" {
 		if err := os.Mkdir(f.folder, 0o700); err != nil {
 			return s.refuseFlags("fleet token", []error{
-				loadplan.Flaw{Setting: "--output", Problem: err.Error()}})
+				loadplan.Flaw{Setting: "--output", Problem: fault.Text(err)}})
 		}
 	}
 	tokens, err := f.requestTokens(l)

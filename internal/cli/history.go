@@ -13,6 +13,7 @@ import (
 
 	"dyno/internal/atomicfile"
 	"dyno/internal/dynohome"
+	"dyno/internal/fault"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -135,7 +136,7 @@ func historyList(s streams, args []string) int {
 			return err
 		}
 		if h.Unkept != nil {
-			s.writeLine("dyno: %v", h.Unkept)
+			s.writeLine("dyno: %s", fault.Text(h.Unkept))
 		}
 		switch n := len(h.Entries) + h.Elsewhere + len(h.Experiments) + len(h.Unreadable); {
 		case n == 0 && f.query.URL != "":
@@ -203,7 +204,7 @@ func importFiles(s streams, args []string) int {
 				refused += s.reportImport(i)
 			}
 			if err != nil {
-				s.writeLine("dyno: %v", err)
+				s.writeLine("dyno: %s", fault.Text(err))
 				refused++
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -67,9 +68,10 @@ dyno schema lab prints its JSON Schema. NAME is one that ships with dyno: dyno
 lab list. The folder gets a file for each trial when the trial is over,
 experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression or an objective was missed, 2
-bad usage or a bad file, 3 the gate is inconclusive, or an agent was lost, 4
-nothing was measured or is left to compare, 5 a fault of dyno, 130 interrupted: then, and
-without an agent, dyno lab run --resume DIR goes on.
+bad usage or a bad file, 3 the gate is inconclusive, the trials cannot decide a
+gate or an objective, or an agent was lost, 4 nothing was measured or is left to
+compare, 5 a fault of dyno, 130 interrupted: then, and without an agent, dyno
+lab run --resume DIR goes on.
 `
 
 // labRun is dyno lab run.
@@ -294,14 +296,32 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 		return s.failUnstored(l.Dir, err)
 	case !r.HasMeasured():
 		return s.failWith(exitUnreachable, errors.New("no trial measured anything"))
-	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.failWith(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
-	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.failWith(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
-	case r.MissedObjective() != "":
-		return s.failWith(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
+	}
+	if code, err := experimentCode(r, labanswer.Of(r).Unreliable); err != nil {
+		return s.failWith(code, err)
 	}
 	return exitOK
+}
+
+// experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
+// is decided only by trials that can be relied on, and an objective only in those that the machine
+// did not spoil. unreliable is why the answer of the experiment must not be relied on, or "".
+func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
+	gate, missed, worth := r.Gate, r.MissedObjective(), judge.WorthOf(r.Trials)
+	switch {
+	case gate != nil && gate.Verdict == lab.Undecided:
+		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
+	case gate != nil && unreliable != "": // by other measures than the gate's
+		return exitUntrusted, fmt.Errorf("gate: %s: %s", gate.Explain(), unreliable)
+	case len(r.Objectives) > 0 && worth.IsSpoiled():
+		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
+			"%d trials (grade F)", worth.Spoiled, worth.Trials)
+	case gate != nil && gate.Verdict == lab.Regression:
+		return exitMissed, fmt.Errorf("gate: %s", gate.Explain())
+	case missed != "":
+		return exitMissed, fmt.Errorf("objective missed: %s", missed)
+	}
+	return exitOK, nil
 }
 
 // failUnstored reports an experiment that err ended: what could not be written can be written

@@ -66,10 +66,7 @@ func (s streams) checkExperiment(name string, start bool) int {
 		e, err = (&secretFlags{}).fillSecrets(e, false, s.writeRemark)
 	}
 	if err != nil {
-		for _, fault := range joinedErrors(err) {
-			s.writeLine("dyno: %v", fault)
-		}
-		return exitUsage
+		return s.failWith(exitUsage, err)
 	}
 	if start {
 		return s.rehearse(e)

@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fault"
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/live"
@@ -31,7 +32,7 @@ func (s streams) openLive(f *runFlags) (err error) {
 	}
 	f.live.metrics, err = live.Listen(f.metrics, live.NewMetrics(plan, loadplan.Version))
 	if err != nil {
-		return loadplan.Flaw{Setting: "--metrics", Problem: err.Error()}
+		return loadplan.Flaw{Setting: "--metrics", Problem: fault.Text(err)}
 	}
 	if !f.quiet {
 		s.writeLine("dyno: metrics at %s", f.live.metrics.URL())

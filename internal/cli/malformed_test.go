@@ -12,6 +12,7 @@ import (
 func TestMalformedValues(t *testing.T) {
 	inFolder(t, map[string]string{
 		"ok.csv":       "email,token\na,b\nc,d\n",
+		"noheader.csv": "anna,x\nbert,y\n",
 		"short.csv":    "email,token\na\nb,c,d\n",
 		"bom.csv":      "\ufeffemail\r\na\r\n",
 		"open.csv":     "email,token\na,\"b\nc,d\n",
@@ -78,7 +79,10 @@ func TestMalformedValues(t *testing.T) {
 		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains CR, LF or NUL"},
 		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains CR, LF or NUL, which no header can have"},
 		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
-		{"--data|gone.csv", "/", "--data: open gone.csv: no such file or directory"},
+		{"--data|gone.csv", "/", "--data: gone.csv: no such file or directory"},
+		{"--data|noheader.csv|-b|{{password}}", "/", "--body:1:1: {{password}} is unknown: there are the functions uuid, int, " +
+			"hex, seq, now, env and the names anna, x; the first line of noheader.csv has the names: if it is a row, " +
+			`write the names above it (to send it as it is, write \{{)`},
 		{"--data|short.csv", "/", "short.csv:2:1: the row has 1 value, and there are 2 columns (email, token)\n" +
 			"dyno: short.csv:3:5: the row has 3 values, and there are 2 columns (email, token)"},
 		{"--data|open.csv", "/", `open.csv:2:3: the quote never closes; a quote in a value is doubled, as in ` +

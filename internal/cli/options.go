@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/nearest"
 )
 
@@ -220,7 +221,7 @@ func (p *parsed) assignValue(v assignment) {
 	p.tried[v.long], p.texts[v.long] = true, v.text
 	if err := v.set(v.text); err != nil {
 		for _, each := range joinedErrors(err) {
-			p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: each.Error()})
+			p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: fault.Text(each)})
 		}
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/reqlog"
+	"dyno/internal/fault"
 	"dyno/internal/view/format"
 	"dyno/internal/view/live"
 )
@@ -62,7 +63,7 @@ func (f *runFlags) openLog() (*requestLog, error) {
 	}
 	file, err := os.Create(f.log)
 	if err != nil {
-		return nil, loadplan.Flaw{Setting: "--log", Problem: err.Error()}
+		return nil, loadplan.Flaw{Setting: "--log", Problem: fault.Text(err)}
 	}
 	l := &requestLog{name: f.log, file: file, from: reqlog.New(f.logShare),
 		to:  live.NewRequestLog(file, !strings.EqualFold(filepath.Ext(f.log), ".csv")),

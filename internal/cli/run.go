@@ -12,6 +12,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fault"
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/view/format"
@@ -91,11 +92,11 @@ func (s streams) openFiles(f *runFlags) (out *output, log *requestLog, code int)
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
 		return nil, nil, s.refuseFlags("run", []error{loadplan.Flaw{Setting: "--json",
-			Problem: err.Error()}})
+			Problem: fault.Text(err)}})
 	}
 	if err := f.errorsIn.makeFolder(); err != nil {
 		out.closeUnwritten()
-		flaw := loadplan.Flaw{Setting: "--save-errors", Problem: err.Error()}
+		flaw := loadplan.Flaw{Setting: "--save-errors", Problem: fault.Text(err)}
 		return nil, nil, s.refuseFlags("run", []error{flaw})
 	}
 	if err := s.releaseScript(f); err != nil {
@@ -169,7 +170,7 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Answers() > 0 {
 		if err := storeResult(r); err != nil {
-			s.writeLine("dyno: %v", err)
+			s.writeLine("dyno: %s", fault.Text(err))
 			code = exitUsage // users must not believe that it was stored
 		}
 	}

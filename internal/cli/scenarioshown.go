@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/session"
@@ -52,10 +53,36 @@ func (w *shownSteps) step(o session.Observation) {
 			state = "FAILED"
 		}
 		if w.bodies || !c.OK {
-			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, c.Name, c.Actual)
+			name := c.Name
+			if !c.OK && c.Expr != "" {
+				name += ": " + c.Expr
+			}
+			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, name, c.Actual)
+		}
+		if !w.bodies && !c.OK && c.Expr != "" && c.Body {
+			fmt.Fprintf(&b, "         %s\n", w.bodyStart(o))
 		}
 	}
 	w.write(b.String())
+}
+
+// shownStart is how much of a body a capture that fails shows, in characters.
+const shownStart = 300
+
+// bodyStart is the start of a response's body on one line. It is cut after secrets were replaced,
+// so that no part of one is left.
+func (w *shownSteps) bodyStart(o session.Observation) string {
+	body := w.keep.AnswerBody(string(o.Response.Field("content-type")), o.Response.Body)
+	size := format.Plural(max(o.Response.BodyBytes, int64(len(body))), "byte")
+	switch {
+	case len(body) == 0:
+		return "the body is empty"
+	case !utf8.Valid(body):
+		return "the body has " + size + " that are no text"
+	}
+	text := redact.NewKnown(w.keep, w.secrets).Text(string(body))
+	text = strings.Join(strings.Fields(text), " ")
+	return "the body (" + size + ") begins: " + format.ClipText(format.PlainLine(text), shownStart)
 }
 
 // write writes a text, without the secrets that are known.

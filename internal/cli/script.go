@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fault"
 	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/result/scripted"
@@ -110,7 +111,7 @@ func (f *runFlags) setScript() []error {
 	}
 	source, err := readText(f.script.file)
 	if err != nil {
-		return []error{loadplan.Flaw{Setting: "--script", Problem: err.Error()}}
+		return []error{loadplan.Flaw{Setting: "--script", Problem: fault.Text(err)}}
 	}
 	if f.plan.Seed == 0 {
 		f.plan.Seed = loadplan.DrawSeed()
@@ -197,7 +198,7 @@ func (s streams) finishScript(f *runFlags, r *result.Result, code int) int {
 		err = f.script.maker.Done(summary)
 	}
 	if err != nil {
-		s.writeLine("dyno: %v", err)
+		s.writeLine("dyno: %s", fault.Text(err))
 		if code != exitInterrupted && code != exitFault {
 			code = exitUsage
 		}

@@ -271,7 +271,7 @@ func (f *runFlags) readJSON(name string, r io.Reader) ([]byte, error) {
 func (f *runFlags) formBody() ([]byte, []error) {
 	body, kind, err := f.form.encode()
 	if err != nil {
-		return nil, []error{loadplan.Flaw{Setting: "--form", Problem: err.Error()}}
+		return nil, []error{loadplan.Flaw{Setting: "--form", Problem: fault.Text(err)}}
 	}
 	f.setTyped(kind)
 	f.defaults.RawBody = !f.form.holes()

@@ -16,6 +16,7 @@ import (
 	"dyno/internal/engine/onestep"
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/template"
+	"dyno/internal/fault"
 )
 
 // A filling is what the holes of requests are filled from.
@@ -101,7 +102,7 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	in, err := os.Open(v.file)
 	if err != nil {
-		return nil, loadplan.Flaw{Setting: "--data", Problem: err.Error()}
+		return nil, loadplan.Flaw{Setting: "--data", Problem: fault.Text(err)}
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err == nil && info.IsDir() {
@@ -116,7 +117,7 @@ func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), most); err != nil {
 		return nil, err
 	}
-	v.names.Columns = v.table.Columns()
+	v.names.Columns, v.names.Header = v.table.Columns(), v.table.HeaderHint()
 	return &loadplan.Rows{File: filepath.Base(v.file), Rows: v.table.Rows(),
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Order: v.order.String()}, nil
 }

@@ -205,8 +205,10 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f
 	if err != nil {
 		return s.writeExitCode(err)
 	}
-	return versusCode(code, r.Gate != nil, !labanswer.AreDecided(all) || a.IsBad(),
-		a.Unreliable != "")
+	if code == exitOK && r.Gate == nil && (!labanswer.AreDecided(all) || a.IsBad()) {
+		return exitUntrusted // a gate says itself whether it is decided
+	}
+	return code
 }
 
 // writeVersus writes what stands above the line for each server.
@@ -237,18 +239,6 @@ func folderBeside(dir string) string {
 		}
 	}
 	return name
-}
-
-// versusCode is the exit code of dyno vs, from that of the experiment. A gate says itself whether
-// it is decided. But trials that must not be relied on say nothing: neither that a server is worse
-// nor that it is not.
-func versusCode(code int, gated, undecided, unreliable bool) int {
-	switch {
-	case unreliable && (code == exitOK || code == exitMissed),
-		undecided && code == exitOK && !gated:
-		return exitUntrusted
-	}
-	return code
 }
 
 // failUnfit reports servers that cannot be compared. If their answers differ it asks on a terminal

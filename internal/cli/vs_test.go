@@ -248,27 +248,3 @@ func TestFolderBeside(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// Trials that must not be relied on decide nothing, also with a gate: neither that it passed nor that
-// a server is worse. What went wrong otherwise has its own code.
-func TestVersusCode(t *testing.T) {
-	for name, c := range map[string]struct {
-		code                         int
-		gated, undecided, unreliable bool
-		want                         int
-	}{
-		"decided":                     {exitOK, false, false, false, exitOK},
-		"undecided":                   {exitOK, false, true, false, exitUntrusted},
-		"unreliable":                  {exitOK, false, true, true, exitUntrusted},
-		"a gate that passed":          {exitOK, true, true, false, exitOK},
-		"a regression":                {exitMissed, true, true, false, exitMissed},
-		"passed, but unreliable":      {exitOK, true, true, true, exitUntrusted},
-		"a regression not to rely on": {exitMissed, true, true, true, exitUntrusted},
-		"undecided gate":              {exitUntrusted, true, true, true, exitUntrusted},
-		"not stored":                  {exitUsage, true, true, true, exitUsage},
-	} {
-		if got := versusCode(c.code, c.gated, c.undecided, c.unreliable); got != c.want {
-			t.Errorf("%s: code %d, not %d", name, got, c.want)
-		}
-	}
-}

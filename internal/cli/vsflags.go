@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/versus"
 )
@@ -307,10 +308,10 @@ func setFilePath(flag, name string, to *string) []error {
 	}
 	full, err := filepath.Abs(name)
 	if err == nil {
-		_, err = os.Stat(full)
+		_, err = os.Stat(name) // as the user wrote it
 	}
 	if err != nil {
-		return []error{loadplan.Flaw{Setting: flag, Problem: err.Error()}}
+		return []error{loadplan.Flaw{Setting: flag, Problem: fault.Text(err)}}
 	}
 	*to = filepath.ToSlash(full)
 	return nil

@@ -121,7 +121,7 @@ func Open(home, idOrPath string) (*result.Result, error) {
 	}
 	b, err := result.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a result: %w", err)
+		return nil, err
 	}
 	r, err := result.Decode(b)
 	if err != nil {

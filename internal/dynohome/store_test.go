@@ -133,7 +133,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	check("2026", `no stored one has an ID that begins so; the last is 00010101-000000-0001`)
 	check("0001", "2 stored ones have an ID that begins so, such as 00010101-000000-0001 and")
 	check("no/where", "no such file")
-	check("no.json", "reading a result: ")
+	check("no.json", "no.json: ")
 	for content, want := range map[string]string{
 		`{"format":"dyno.result/2"}`:          "written by a newer dyno",
 		`{"format":"dyno.result/0"}`:          "not a result of dyno: its format is",

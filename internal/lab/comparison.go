@@ -118,7 +118,7 @@ func (c Comparison) Forecast() string {
 	if c.More > 1 {
 		what += "s"
 	}
-	return fmt.Sprintf("about %d %s more%s would decide, if this estimate holds", c.Needed(), what, of)
+	return fmt.Sprintf("about %d %s more%s would decide", c.Needed(), what, of)
 }
 
 // Needed is about how many rounds, or runs of each, would decide a comparison; 0 if that is not

@@ -173,8 +173,13 @@ func (t *Trial) FirstReason(kind func(Reason) bool) string {
 }
 
 // SpoiledByMachine reports whether all reasons for a grade of F lie in the machine.
-func (t *Trial) SpoiledByMachine() bool {
-	return t.Grade == GradeF && !slices.ContainsFunc(t.Reasons, func(why Reason) bool {
+func (t *Trial) SpoiledByMachine() bool { return isSpoiled(t.Grade, t.Reasons) }
+
+// SpoiledByMachine is that of the trial.
+func (t TrialSummary) SpoiledByMachine() bool { return isSpoiled(t.Grade, t.Reasons) }
+
+func isSpoiled(g Grade, reasons []Reason) bool {
+	return g == GradeF && !slices.ContainsFunc(reasons, func(why Reason) bool {
 		return why.Grade == GradeF && !why.Passing
 	})
 }

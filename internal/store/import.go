@@ -31,7 +31,7 @@ type Imported struct {
 func (s *Store) Import(path string) ([]Imported, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("importing: %w", err)
+		return nil, err
 	}
 	var all []Imported
 	switch name := strings.ToLower(path); {

@@ -34,10 +34,23 @@ type Table struct {
 	columns []string
 	text    []byte   // of all values, one after the other
 	ends    []uint32 // in text, of each value, row by row
+	header  string   // the file whose first line has the names; "": they are keys of objects
 }
 
 // Columns are the names of the columns, in the order of the file.
 func (t *Table) Columns() []string { return t.columns }
+
+// HeaderHint says where names of columns come from that somebody looks for in vain; "" if they are
+// keys of objects. People write CSV files without a line of names.
+func (t *Table) HeaderHint() string {
+	if t.header == "" {
+		return ""
+	}
+	return "the first line of " + t.header + " has the names: if it is a row, write the names above it"
+}
+
+// Named are the names of the columns in a message: the first ones, if they are many.
+func (t *Table) Named() string { return named(t.columns) }
 
 // Rows is how many rows there are, at least 1.
 func (t *Table) Rows() int { return len(t.ends) / len(t.columns) }
@@ -81,6 +94,7 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 	case ending == ".csv" && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0:
 		p.faults.Add(1, bytes.IndexByte(raw, '\r')+1, "CR alone ends its lines; save it with LF or CR LF")
 	case ending == ".csv":
+		p.header = path.Base(name)
 		p.readCSV(raw)
 	case ending == ".jsonl" || ending == ".ndjson":
 		p.readJSONLines(raw)

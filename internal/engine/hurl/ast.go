@@ -76,6 +76,7 @@ type Part struct {
 
 // A Capture gives the value of a query a name.
 type Capture struct {
+	Text    string // query and filters as they were written
 	Name    Template
 	Query   Query
 	Filters []Filter

@@ -376,12 +376,13 @@ func (p *parser) captures() (all []Capture) {
 		if !ok {
 			return false
 		}
-		c := Capture{Name: name}
+		c, from := Capture{Name: name}, p.at
 		if c.Query, ok = p.query(); !ok {
 			p.fail(p.at, "%.40q is no query, as jsonpath \"$.id\"", firstLine(p.rest()))
 		}
 		c.Filters = p.filters()
-		from := p.at
+		c.Text = strings.TrimSpace(p.text[from:p.at])
+		from = p.at
 		if p.spaces(); p.take("redact") {
 			c.Redact = true
 		} else if p.fault == nil {

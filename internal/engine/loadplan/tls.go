@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/fault"
 )
 
 // NoALPN is the ALPN of a plan that offers no protocol.
@@ -128,7 +129,7 @@ func (t TLS) withFileContents() (TLS, error) {
 		}
 		b, err := readPEM(*f.name)
 		if err != nil {
-			return t, Flaw{f.setting, err.Error()}
+			return t, Flaw{f.setting, fault.Text(err)}
 		}
 		*f.name, *f.text = "", string(b)
 	}

@@ -23,6 +23,7 @@ type assert struct {
 	// captures is the variable that a capture gives its value, and redact whether it is secret.
 	captures string
 	redact   bool
+	expr     string // query and filters of a capture, as the file has them
 	body     *arg   // what the whole body has to be, in place of the query
 	header   string // the field, in lower case, one of which has to be is.value
 }
@@ -257,7 +258,7 @@ func (s *scope) compileCapture(c *hurl.Capture, e *entry) {
 		return
 	}
 	a := assert{query: s.compileQuery(c.Query), filters: s.compileFilters(c.Filters)}
-	a.slot, a.captures, a.redact = s.assign(name), name, c.Redact
+	a.slot, a.captures, a.redact, a.expr = s.assign(name), name, c.Redact, c.Text
 	e.captures = append(e.captures, s.check(c.Name.Pos, "capture "+name, a))
 }
 

@@ -26,6 +26,8 @@ type Outcome struct {
 	Name   string
 	OK     bool
 	Actual string // the value, or why there is none
+	Expr   string // of a capture: its query and filters, as the file has them
+	Body   bool   // it looks at the body
 }
 
 // leastError is the lowest status that is an error where the file says nothing of the response.
@@ -41,7 +43,8 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 		for _, all := range [][]assert{e.first, e.captures, e.asserts} {
 			for i := range all {
 				if all[i].check == c.Check {
-					one.Actual = w.actual(x, &all[i])
+					one.Actual, one.Expr = w.actual(x, &all[i]), all[i].expr
+					one.Body = all[i].needsBody()
 				}
 			}
 		}

@@ -136,10 +136,22 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)
 	} else {
-		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or --data with such a column%s",
-			e.Name, hints[e.Name])
+		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or %s%s", e.Name,
+			s.columnsHint(), hints[e.Name])
 	}
 	return from, false
+}
+
+// columnsHint says which names of the data there are, or how to have some.
+func (s *scope) columnsHint() string {
+	if s.Data == nil {
+		return "--data with such a column"
+	}
+	text := "name a column so; the columns are " + s.Data.Named()
+	if hint := s.Data.HeaderHint(); hint != "" {
+		text += " (" + hint + ")"
+	}
+	return text
 }
 
 // hints are for names that are functions elsewhere in dyno.

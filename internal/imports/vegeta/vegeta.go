@@ -82,7 +82,7 @@ func (p *parser) text(line string) error {
 	case strings.HasPrefix(line, "@"):
 		body, err := readBody(line[1:])
 		if err != nil {
-			return p.lines.Fault(1, "%v", err)
+			return p.lines.Fault(1, "%s", fault.Text(err))
 		}
 		p.target.Body = body
 		return nil

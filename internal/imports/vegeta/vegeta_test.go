@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 		"hello":                   `f:1:1: "hello" is no target; write METHOD http://HOST/PATH`,
 		"GET /path":               `f:1:1: "GET /path" is no target; write METHOD http://HOST/PATH`,
 		"GET http://h/\nheader":   `f:2:1: "header" is no header; write NAME: VALUE`,
-		"GET http://h/\n@missing": "f:2:1: open missing: no such file or directory",
+		"GET http://h/\n@missing": "f:2:1: missing: no such file or directory",
 		"GET http://h/\n\nX: 1":   `f:3:1: "X: 1" is no target; write METHOD http://HOST/PATH`,
 		"{\"method\":\"GET\"}":    `f:1:1: has no "method" or no "url"`,
 		"{\"method\":":            "f:1:10: is no JSON: unexpected end of JSON input",

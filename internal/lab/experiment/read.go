@@ -23,7 +23,7 @@ const maxSize = 1 << 20
 func ReadFile(path string) (*Experiment, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the experiment: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return readSource(path, f, func(path string) error {

@@ -61,9 +61,17 @@ func (q *scope) keepGated(metrics []experiment.Metric) {
 
 // JudgeFirst computes the outcome from the first batch of the trials.
 func (g *Gate) JudgeFirst(trials []*lab.Trial) {
-	first := judgeScope(g.scope, SelectBatch(trials, false))
+	batch := SelectBatch(trials, false)
+	first := judgeScope(g.scope, batch)
 	g.Outcome.Missed = regressions(first)
+	unfit := unreliableReasons(g.Outcome.Missed, batch)
+	if len(unfit) > 0 {
+		first = WithoutForecasts(first)
+	}
 	verdict, open := decideBatch(first)
+	if len(unfit) > 0 {
+		verdict, open = lab.Undecided, append(unfit, open...)
+	}
 	g.open = append(open, g.gateGaps(trials, first)...)
 	setOutcome(&g.Outcome, verdict, g.open)
 }
@@ -85,11 +93,43 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
 		open = append(open, withReason(again, why))
 	}
+	both := append(SelectBatch(trials, false), SelectBatch(trials, true)...)
+	if unfit := unreliableReasons(shown, both); len(unfit) > 0 {
+		verdict, open = lab.Undecided, append(unfit, open...)
+	}
 	out.Confirmed = verdict == lab.Regression
 	setOutcome(out, verdict, open)
 	out.Missed = slices.DeleteFunc(judgeScope(g.scope, trials), func(c lab.Comparison) bool {
 		return !containsLike(shown, c) // what is left was shown by both batches
 	})
+}
+
+// unreliableReasons are why the trials decide nothing, although bad seems to be worse in them: too
+// many are unreliable. There is none if they can be relied on.
+func unreliableReasons(bad []lab.Comparison, trials []*lab.Trial) (why []string) {
+	var all []lab.TrialSummary
+	for _, t := range trials {
+		all = append(all, t.Summary())
+	}
+	worth := WorthOf(all)
+	if !worth.IsUnreliable() {
+		return nil
+	}
+	why = []string{worth.String()}
+	for _, c := range bad {
+		why = append(why, c.Worsening()+", which these trials cannot show")
+	}
+	return why
+}
+
+// WithoutForecasts are the comparisons without the number of rounds that would decide them: of
+// trials that cannot be relied on, more decide nothing.
+func WithoutForecasts(all []lab.Comparison) []lab.Comparison {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].More = 0
+	}
+	return all
 }
 
 // withReason is what, followed by why in brackets if that is known.
@@ -124,9 +164,15 @@ func decideBatch(all []lab.Comparison) (verdict string, open []string) {
 	bad := regressions(all)
 	var controls []string
 	for _, c := range all {
-		switch {
-		case c.Control && c.Verdict == stats.Different:
+		if c.Control && c.Verdict == stats.Different {
 			controls = append(controls, c.Place())
+		}
+	}
+	if len(controls) > 0 {
+		all = WithoutForecasts(all)
+	}
+	for _, c := range all {
+		switch {
 		case c.Control, containsLike(bad, c):
 		case c.Verdict == stats.Inconclusive:
 			open = append(open, c.Place()+": "+undecidedReason(c))

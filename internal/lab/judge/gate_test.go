@@ -36,3 +36,44 @@ func TestDecide(t *testing.T) {
 		}
 	}
 }
+
+// Bad trials show neither a regression nor that there is none. A few of them take nothing back, nor
+// do those that were repeated well.
+func TestGateWithholds(t *testing.T) {
+	bad := lab.Comparison{Metric: "p50", Variant: "slow", Verdict: stats.Different, Ratio: 0.5, Better: 1, Confidence: 0.95}
+	for _, test := range []struct {
+		unreliable, repeated int
+		want                 []string // how each begins
+	}{
+		{2, 0, nil},
+		{3, 0, []string{"3 of 8 trials are unreliable (grade F)", "p50 of slow: worse by a factor of 0.500"}},
+		{3, 1, nil},
+	} {
+		var trials []*lab.Trial
+		for i := range 8 {
+			this := &lab.Trial{Slot: lab.Slot{Arm: "slow", Round: i + 1}, Attempt: 1, Grade: lab.GradeA}
+			if i < test.unreliable {
+				this.Grade, this.Reasons = lab.GradeF, []lab.Reason{{Grade: lab.GradeF, Passing: true}}
+			}
+			trials = append(trials, this)
+		}
+		for i := range test.repeated {
+			trials = append(trials, &lab.Trial{Slot: trials[i].Slot, Attempt: 2, Grade: lab.GradeA})
+		}
+		if why := unreliableReasons([]lab.Comparison{bad}, trials); !slices.EqualFunc(why, test.want, strings.HasPrefix) {
+			t.Errorf("%+v: %q", test, why)
+		}
+	}
+}
+
+// Where the machine has to be quiet, no number of rounds is forecast.
+func TestNoForecast(t *testing.T) {
+	open := lab.Comparison{Metric: "p50", Variant: "odd", Verdict: stats.Inconclusive, Ratio: 1.1, Low: 0.9, High: 1.3, More: 14, Confidence: 0.95}
+	self := lab.Comparison{Metric: "p50", Variant: "base", Control: true, Verdict: stats.Different, Ratio: 1.1, Confidence: 0.95}
+	for _, all := range [][]lab.Comparison{{open}, {self, open}} {
+		_, why := decideBatch(all)
+		if said := strings.Join(why, "; "); strings.Contains(said, " more would decide") != (len(all) == 1) {
+			t.Error(said)
+		}
+	}
+}

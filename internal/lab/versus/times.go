@@ -119,6 +119,15 @@ func (c *Comparison) design(variants int) design {
 	return d
 }
 
+// MostServers is how many servers the default time suffices for.
+func MostServers() int {
+	c, n := Comparison{Limits: Limits{Total: DefaultTotal}}, 2
+	for c.Overrun(n+1) == 0 {
+		n++
+	}
+	return n
+}
+
 // Overrun is about how long the fewest rounds of so many servers take, if that is more than the
 // limit of time that was given; otherwise 0.
 func (c *Comparison) Overrun(servers int) time.Duration {

@@ -208,6 +208,10 @@ func TestOverrun(t *testing.T) {
 			t.Errorf("%v: %v, not %v", total, got, want)
 		}
 	}
+	c := Comparison{Limits: Limits{Total: DefaultTotal}}
+	if n := MostServers(); n != 4 || c.Overrun(n) > 0 || c.Overrun(n+1) == 0 { // docs/vs.md has the number
+		t.Errorf("%v suffices for %d servers", DefaultTotal, n)
+	}
 }
 
 func TestRevisions(t *testing.T) {

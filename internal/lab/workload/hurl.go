@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/session"
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 )
 
@@ -24,7 +25,7 @@ func (f *Inputs) readHurl(e *experiment.Experiment) error {
 	}
 	b, err := readInFolder(hurlFolder(e), hurlName(e))
 	if err != nil {
-		return e.FaultIn("workload.hurl", "", 0, err.Error())
+		return e.FaultIn("workload.hurl", "", 0, fault.Text(err))
 	}
 	f.hurl, err = hurl.Parse(name, string(b))
 	return err

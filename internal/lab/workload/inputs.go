@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/template"
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 )
 
@@ -51,7 +52,7 @@ func (f *Inputs) readData(e *experiment.Experiment, most int64) error {
 	name := e.Workload.Data
 	in, err := e.Open(name)
 	if err != nil {
-		return e.FaultIn("workload.data", "", 0, err.Error())
+		return e.FaultIn("workload.data", "", 0, fault.Text(err))
 	}
 	defer in.Close()
 	sum := sha256.New()
@@ -59,7 +60,7 @@ func (f *Inputs) readData(e *experiment.Experiment, most int64) error {
 		f.names.Unread = true
 		return err
 	}
-	f.names.Columns = f.table.Columns()
+	f.names.Columns, f.names.Header = f.table.Columns(), f.table.HeaderHint()
 	f.rows = &loadplan.Rows{File: filepath.Base(name), Rows: f.table.Rows(),
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Order: e.Workload.Order()}
 	var faults []error

@@ -24,7 +24,7 @@ func (f *Inputs) readScript(e *experiment.Experiment) error {
 	}
 	in, err := e.Open(name)
 	if err != nil {
-		return e.FaultIn("workload.script", "", 0, err.Error())
+		return e.FaultIn("workload.script", "", 0, fault.Text(err))
 	}
 	defer in.Close()
 	const most = 1 << 20
@@ -33,7 +33,7 @@ func (f *Inputs) readScript(e *experiment.Experiment) error {
 		err = fmt.Errorf("%s is longer than %d KiB", name, most>>10)
 	}
 	if err != nil {
-		return e.FaultIn("workload.script", "", 0, err.Error())
+		return e.FaultIn("workload.script", "", 0, fault.Text(err))
 	}
 	f.script = string(b)
 	return nil

@@ -118,8 +118,8 @@ const (
 	NotValid  Verdict = "not valid"  // withheld: the generator was at its limit
 )
 
-// ButUnreliable follows the words of a verdict that must not be relied on.
-const ButUnreliable = ", but unreliable"
+// ButUnreliable stands behind the words of a verdict that must not be relied on.
+const ButUnreliable = "but unreliable"
 
 // A Group is the findings for one measure at one level.
 type Group struct {
@@ -147,7 +147,7 @@ type Finding struct {
 	Interval   string  `json:"interval,omitempty"`   // "[−45, −15]"; "": too few rounds
 	Why        string  `json:"why,omitempty"`        // see Words
 	Because    string  `json:"-"`                    // the kind of Why, as AboveNoise
-	Unreliable bool    `json:"unreliable,omitempty"` // a verdict that must not be relied on
+	Unreliable string  `json:"unreliable,omitempty"` // ButUnreliable; "": the verdict can be relied on
 	Remedy     string  `json:"remedy,omitempty"`
 	Comparison int     `json:"comparison"` // in Record.Verdicts; -1: none
 	Ratio      float64 `json:"-"`
@@ -177,8 +177,8 @@ func (f Finding) Words() string {
 	if f.Why != "" && (f.IsDecided() || f.Verdict == Same) {
 		words += ", " + f.Why
 	}
-	if f.Unreliable {
-		words += ButUnreliable
+	if f.Unreliable != "" {
+		words += ", " + f.Unreliable
 	}
 	return words
 }
@@ -188,7 +188,7 @@ func (c Caution) IsManyUnreliable() bool { return c.Kind == GradeF && c.Severity
 
 // IsSettled reports whether a finding says all that was asked: its dot is filled.
 func (f Finding) IsSettled() bool {
-	return !f.Unreliable && (f.Verdict == Same || f.IsDecided() && f.Why == "")
+	return f.Unreliable == "" && (f.Verdict == Same || f.IsDecided() && f.Why == "")
 }
 
 // IsDecided reports whether a finding says that the variant is better or worse.

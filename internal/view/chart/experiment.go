@@ -158,8 +158,8 @@ func (e experiment) decideView(i int, g answer.Group) View {
 		if one.IsDecided() && one.Why != "" {
 			says += ", " + one.Why
 		}
-		if one.Unreliable {
-			says += answer.ButUnreliable
+		if one.Unreliable != "" {
+			says += ", " + one.Unreliable
 		}
 		ink := cmp.Or(verdictInks[one.Verdict], "faint")
 		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])

@@ -13,7 +13,10 @@ import (
 func TestUnreliableIsDrawn(t *testing.T) {
 	for _, v := range []answer.Verdict{answer.Same, answer.Worse} {
 		for _, unreliable := range []bool{true, false} {
-			g := answer.Group{Findings: []answer.Finding{{Variant: "b", Verdict: v, Unreliable: unreliable}}}
+			g := answer.Group{Findings: []answer.Finding{{Variant: "b", Verdict: v}}}
+			if unreliable {
+				g.Findings[0].Unreliable = answer.ButUnreliable
+			}
 			e := experiment{&page.ExperimentPayload{Record: new(lab.Record)}}
 			e.Record.Verdicts = []lab.Comparison{{Ratio: 1.4}}
 			view := e.decideView(0, g)

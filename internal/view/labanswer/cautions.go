@@ -188,10 +188,10 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
-	failed, unreliable := 0, 0
+	failed, worth := 0, judge.WorthOf(r.Trials)
 	var how []string
 	kinds := map[string]int{}
-	trials, repeated := countedTrials(r)
+	trials, repeated := judge.CountedAttempts(r.Trials)
 	for _, t := range trials {
 		if t.Failure != nil {
 			failed++
@@ -202,7 +202,6 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		if t.Grade != lab.GradeF {
 			continue
 		}
-		unreliable++
 		for _, why := range t.Reasons {
 			if why.Grade == lab.GradeF {
 				kinds[format.PlainLine(why.Says)]++
@@ -215,14 +214,14 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed",
 			Remedy: "see why trials failed, in the table of trials"})
 	}
-	if unreliable > 0 {
+	if worth.Unreliable > 0 {
 		severity := answer.Doubt
-		if float64(unreliable) > judge.RepeatMax*float64(len(trials)) {
+		if worth.IsUnreliable() {
 			severity = answer.Bad
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(mostFrequent(kinds)),
-			Says:    format.Count(int64(unreliable)) + of + "are unreliable (grade F)",
+			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
 			Remedy:  "run it again when nothing else is at work on this machine"})
 	}
 	if repeated > 0 {
@@ -230,27 +229,6 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Says: format.Count(int64(repeated)) + of + "were repeated, and the first attempt is not used"})
 	}
 	return append(all, uncomparedCautions(r, trials)...)
-}
-
-// countedTrials are the attempts that count: of a trial that was repeated the better graded one.
-// repeated is how many trials have an unreliable attempt that does not.
-func countedTrials(r *lab.Record) (counted []lab.TrialSummary, repeated int) {
-	at := map[lab.TrialKey]int{}
-	for _, t := range r.Trials {
-		key := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
-		i, known := at[key]
-		switch {
-		case !known:
-			at[key] = len(counted)
-			counted = append(counted, t)
-		case t.Failure == nil && (counted[i].Failure != nil || t.Grade < counted[i].Grade):
-			counted[i] = t
-			repeated++
-		case counted[i].Failure == nil && counted[i].Grade != lab.GradeF:
-			repeated++
-		}
-	}
-	return counted, repeated
 }
 
 // uncomparedCautions are of an experiment without a comparison, which would have them otherwise.

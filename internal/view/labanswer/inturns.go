@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/lab/versus"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -97,16 +98,14 @@ var vsFlags = []string{"-c", "-t", "-R", "--arrival", "--timeout", "--http", "--
 // ownFlags are flags of a run that an experiment chooses itself.
 var ownFlags = []string{"-d", "-n", "--warmup", "--drain", "--seed"}
 
-// mostServers is how many servers a dyno vs of 90 s can compare.
-const mostServers = 4
-
 // InTurns are the URLs of the servers of stored results, and the flags of the load that all of them
 // got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno vs
 // does not have what it takes. A flag has its value, in the quotes of a shell.
 func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
+	most := versus.MostServers()
 	for i, g := range u.Groups {
 		rs := g.Results()
-		if g.Record != nil || !areOfOneURL(rs) || i == mostServers {
+		if g.Record != nil || !areOfOneURL(rs) || i == most {
 			return nil, nil, false
 		}
 		for k, r := range rs {

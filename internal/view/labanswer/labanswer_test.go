@@ -70,7 +70,7 @@ func TestOneVerdict(t *testing.T) {
 			c.Verdict, c.High, c.Alone = stats.Inconclusive, 1.1, stats.Interval{Low: 0.6, High: 0.9, Level: 0.96}
 		}), answer.Undecided, "not significant after the correction for 2 comparisons"},
 		"more would decide": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, 14 }),
-			answer.Undecided, "about 14 rounds more would decide, if this estimate holds"},
+			answer.Undecided, "about 14 rounds more would decide"},
 		"no end": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, stats.MoreMax }),
 			answer.Undecided, "too wide"},
 	} {

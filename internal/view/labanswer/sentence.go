@@ -222,7 +222,7 @@ func openClause(r *lab.Record, g answer.Group, same, open []answer.Finding, othe
 		if f.Interval != "" {
 			s += " " + f.Interval
 		}
-		return s + ", " + f.Why
+		return s + ", " + fullWhy(f)
 	case len(same) == 0:
 		return fmt.Sprintf("These %s do not show that any of %s differs in %s: %s", trials,
 			format.Plural(int64(len(open)), "variant"), measure, commonReason(open))
@@ -237,6 +237,14 @@ func openClause(r *lab.Record, g answer.Group, same, open []answer.Finding, othe
 		s += fmt.Sprintf("; undecided: %d (%s)", len(open), commonReason(open))
 	}
 	return s
+}
+
+// fullWhy is why a finding is undecided, of a forecast with what it depends on.
+func fullWhy(f answer.Finding) string {
+	if f.Because == answer.Forecast {
+		return f.Why + ", if this estimate holds"
+	}
+	return f.Why
 }
 
 // commonReason is the reason that most have. Forecasts are one reason: that of the most rounds, as
@@ -258,7 +266,7 @@ func commonReason(all []answer.Finding) string {
 		}
 	}
 	if most == "more would decide" {
-		return forecast.Why
+		return fullWhy(forecast)
 	}
 	return most
 }

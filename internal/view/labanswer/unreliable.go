@@ -16,6 +16,15 @@ func needsQuiet(cautions []answer.Caution) bool {
 	})
 }
 
+// Verdicts are the comparisons of an experiment. If it has to be run again on a quiet machine, none
+// has a forecast.
+func Verdicts(r *lab.Record) []lab.Comparison {
+	if needsQuiet(cautionsOf(r)) {
+		return judge.WithoutForecasts(r.Verdicts)
+	}
+	return r.Verdicts
+}
+
 // withhold marks an answer that must not be relied on: it says why, also in its sentence, and marks
 // each verdict. An answer that found nothing has none to take back.
 func withhold(r *lab.Record, a *answer.Answer) {
@@ -37,7 +46,9 @@ func withhold(r *lab.Record, a *answer.Answer) {
 	a.Sentence = a.Unreliable + ": " + a.Sentence
 	for _, g := range a.Groups {
 		for i, f := range g.Findings {
-			g.Findings[i].Unreliable = f.IsDecided() || f.Verdict == answer.Same
+			if f.IsDecided() || f.Verdict == answer.Same {
+				g.Findings[i].Unreliable = answer.ButUnreliable
+			}
 		}
 	}
 }

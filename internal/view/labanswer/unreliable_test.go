@@ -47,7 +47,7 @@ func TestUnreliable(t *testing.T) {
 		if !strings.HasPrefix(a.Sentence, c.sentence) || f.Words() != c.words || (a.Unreliable != "") != c.unreliable {
 			t.Errorf("%s: %q, %q, %q", name, a.Sentence, f.Words(), a.Unreliable)
 		}
-		if s.Says != c.says || strings.Contains(s.Leads+f.Why, "unreliable") || f.Unreliable != c.unreliable || c.unreliable && f.IsSettled() || s.Unreliable != c.unreliable ||
+		if s.Says != c.says || strings.Contains(s.Leads+f.Why, "unreliable") || (f.Unreliable != "") != c.unreliable || c.unreliable && f.IsSettled() || s.Unreliable != c.unreliable ||
 			s.IsDecided() != (!c.unreliable && s.Verdict != answer.Undecided) {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -85,6 +85,9 @@ func TestOneCure(t *testing.T) {
 		}
 		if s.More != c.more || strings.Contains(all, " more would decide") != (c.more > 0) || a.Next.Command != c.command {
 			t.Errorf("%s: %+v, %+v, %s", name, s, a.Next, all)
+		}
+		if n := Verdicts(c.r)[0].More; n != c.more {
+			t.Errorf("%s: its table has a forecast of %d rounds", name, n)
 		}
 	}
 }

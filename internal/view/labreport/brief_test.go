@@ -145,7 +145,7 @@ func TestFindingsAreSorted(t *testing.T) {
 		}
 		at = next
 	}
-	for _, want := range []string{"better", "worse", "the same, within 2 %", "if this estimate holds", "allow: [connection]"} {
+	for _, want := range []string{"better", "worse", "the same, within 2 %", "more would decide", "allow: [connection]"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("nothing says %q:\n%s", want, text)
 		}

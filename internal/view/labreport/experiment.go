@@ -188,7 +188,7 @@ func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
 		text: correctionText(r.Verdicts)}
-	for _, c := range r.Verdicts {
+	for _, c := range labanswer.Verdicts(r) {
 		name := c.Variant
 		if !c.Control {
 			out.text = append(out.text, variantSentence(c, r.Verdicts))

@@ -39,7 +39,7 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
-	for _, c := range r.Verdicts {
+	for _, c := range labanswer.Verdicts(r) {
 		w.Verdicts = append(w.Verdicts, comparisonSentence(c, r.Verdicts))
 	}
 	for _, p := range r.Profiles {

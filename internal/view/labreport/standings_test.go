@@ -103,7 +103,7 @@ func TestAllOf(t *testing.T) {
 func TestGroupReason(t *testing.T) {
 	same := answer.Finding{Verdict: answer.Same, Why: "within 2 %"}
 	withheld := same
-	withheld.Unreliable = true
+	withheld.Unreliable = answer.ButUnreliable
 	open := func(because, why string) answer.Finding {
 		return answer.Finding{Verdict: answer.Undecided, Because: because, Why: why}
 	}

@@ -41,8 +41,8 @@ func groupReason(g answer.Group) reason {
 	same, invalid, mark := 0, 0, ""
 	var open []answer.Finding
 	for _, f := range g.Findings {
-		if f.Unreliable {
-			mark = answer.ButUnreliable
+		if f.Unreliable != "" {
+			mark = ", " + f.Unreliable
 		}
 		switch f.Verdict {
 		case answer.Same:

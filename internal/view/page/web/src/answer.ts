@@ -25,7 +25,7 @@ export interface Finding {
   interval?: string;
   medians?: string;
   why?: string;
-  unreliable?: boolean; // a verdict that must not be relied on
+  unreliable?: string; // of a verdict that must not be relied on: the words for it
   remedy?: string;
   comparison: number;
 }
@@ -126,6 +126,6 @@ function buttons(summary: string, chart: (() => SVGSVGElement | null) | null): H
 export function findings(g: Group): Node {
   return h("div", {}, h("h3", {}, `${g.name} against ${g.against}`), table({
     head: ["variant", "median", "change", "95 % interval", "verdict"],
-    rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "") + (f.unreliable ? ", but unreliable" : "")]),
+    rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "") + (f.unreliable ? `, ${f.unreliable}` : "")]),
   }, g.name));
 }

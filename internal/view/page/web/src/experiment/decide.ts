@@ -20,7 +20,7 @@ interface Row {
   medians?: string; // of the baseline and the variant
   below?: string; // the label
   maybe?: string; // it is less than what matters
-  unreliable?: boolean; // it must not be relied on
+  unreliable?: string; // it must not be relied on: the words for it
   self?: boolean; // the baseline against itself
 }
 
@@ -141,10 +141,10 @@ const ink = (r: Row): string => inks[r.verdict] ?? "var(--faint)";
 const change = (ratio: number): string => (ratio >= 10 ? `×${ratio}` : ratio === 1 ? "0" : `${ratio > 1 ? "+" : "−"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
 
 /** joined is what stands below a verdict: what may keep it from mattering, and that it must not be relied on. */
-const joined = (why?: string, unreliable?: boolean): string => [why, unreliable ? "but unreliable" : ""].filter((s) => s).join(", ");
+const joined = (why?: string, unreliable?: string): string => [why, unreliable].filter((s) => s).join(", ");
 const says = (r: Row) => (r.self ? r.verdict : r.c ? `${r.said}  ${r.verdict}` : r.verdict);
 /** wordsOf is a verdict in few words. Of one that must not be relied on it matters no more that it is small. */
-const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.unreliable ? ", but unreliable" : r.maybe ? ", maybe" : "");
+const wordsOf = (r: Omit<Row, "y">) => r.verdict + (r.unreliable ? `, ${r.unreliable}` : r.maybe ? ", maybe" : "");
 const open = ["undecided", "not valid"];
 /** isSure reports whether a row says all that was asked: its dot is filled. */
 const isSure = (r: Row) => !open.includes(r.verdict) && !r.maybe && !r.unreliable;

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/session"
+	"dyno/internal/redact"
+)
+
+// The start of a body has no part of a secret, wherever it is cut, and is one line.
+func TestBodyStart(t *testing.T) {
+	const secret = "hunter22-hunter22"
+	w := &shownSteps{keep: redact.Replacer(func(string, string) string { return "(mark)" }), secrets: []string{secret}}
+	for before := range shownStart + 10 {
+		body := strings.Repeat("x", before) + " " + secret + "\r\n\x1b[31m and more " + strings.Repeat("y", shownStart)
+		got := w.bodyStart(session.Observation{Response: &scenario.Response{Body: []byte(body), BodyBytes: int64(len(body))}})
+		if strings.Contains(got, "hunt") || strings.ContainsAny(got, "\r\n\x1b") || utf8.RuneCountInString(got) > shownStart+40 {
+			t.Fatalf("with %d bytes before it: %q", before, got)
+		}
+	}
+	for body, want := range map[string]string{"": "the body is empty", "\xff\xfe": "the body has 2 bytes that are no text",
+		"{\n  \"error\": 1\n}": `the body (16 bytes) begins: { "error": 1 }`} {
+		got := w.bodyStart(session.Observation{Response: &scenario.Response{Body: []byte(body), BodyBytes: int64(len(body))}})
+		if got != want {
+			t.Errorf("%q: %q, not %q", body, got, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package judge
+
+import (
+	"fmt"
+
+	"dyno/internal/lab"
+)
+
+// A Worth is how many trials can be relied on. Of a trial that was repeated, one attempt counts.
+type Worth struct {
+	Trials     int
+	Unreliable int // of grade F, without those that failed and so measured nothing
+	Spoiled    int // of the unreliable ones, those that the machine alone made so
+}
+
+// WorthOf counts the trials.
+func WorthOf(trials []lab.TrialSummary) (w Worth) {
+	counted, _ := CountedAttempts(trials)
+	w.Trials = len(counted)
+	for _, t := range counted {
+		if t.Failure != nil || t.Grade != lab.GradeF {
+			continue
+		}
+		w.Unreliable++
+		if t.SpoiledByMachine() {
+			w.Spoiled++
+		}
+	}
+	return w
+}
+
+// IsUnreliable reports whether so many trials are unreliable that comparisons show nothing: neither
+// that a variant is worse nor that it is not.
+func (w Worth) IsUnreliable() bool { return isTooMany(w.Unreliable, w.Trials) }
+
+// IsSpoiled reports whether the machine alone made so many trials unreliable that an objective is
+// neither met nor missed in them. An objective is missed all the same in trials that are unreliable
+// because the server failed.
+func (w Worth) IsSpoiled() bool { return isTooMany(w.Spoiled, w.Trials) }
+
+func isTooMany(n, trials int) bool { return float64(n) > RepeatMax*float64(trials) }
+
+// String is "7 of 20 trials are unreliable (grade F)".
+func (w Worth) String() string {
+	return fmt.Sprintf("%d of %d trials are unreliable (grade F)", w.Unreliable, w.Trials)
+}
+
+// CountedAttempts are the attempts that count: of a trial that was repeated the better graded one.
+// repeated is how many trials have an unreliable attempt that does not.
+func CountedAttempts(trials []lab.TrialSummary) (counted []lab.TrialSummary, repeated int) {
+	at := map[lab.TrialKey]int{}
+	for _, t := range trials {
+		key := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
+		i, known := at[key]
+		switch {
+		case !known:
+			at[key] = len(counted)
+			counted = append(counted, t)
+		case t.Failure == nil && (counted[i].Failure != nil || t.Grade < counted[i].Grade):
+			counted[i] = t
+			repeated++
+		case counted[i].Failure == nil && counted[i].Grade != lab.GradeF:
+			repeated++
+		}
+	}
+	return counted, repeated
+}
