@@ -669,15 +669,24 @@ func TestNobody(t *testing.T) {
 func TestLongestRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.startAgent("a", 1, func(a *Agent) {
-		a.Policy = policy.Default()
-		a.Policy.MaxDuration = 4 * time.Second
-	})
-	p := w.newPlan(0, 0, 2)
-	p.Requested, p.Drain = loadplan.MaxRequested, loadplan.Seconds(time.Second)
-	r := w.mustRun(w.newController(), p)
-	if a := r.Fleet.Agents[0]; a.Lost != "its policy allows no longer runs" || !a.Final || !r.Fleet.AddsUp ||
-		r.Ended != string(loadresult.Lost) || r.Requests.Sent == 0 {
-		t.Errorf("%s %+v", r.Ended, a)
+	for i, longest := range []time.Duration{4, 16, 64} {
+		name := fmt.Sprintf("a%d", i)
+		w.startAgent(name, 1, func(a *Agent) {
+			a.Policy = policy.Default()
+			a.Policy.MaxDuration = longest * time.Second
+		})
+		p := w.newPlan(0, 0, 2)
+		p.Requested, p.Drain = loadplan.MaxRequested, loadplan.Seconds(time.Second)
+		r := w.mustRun(w.newController(name), p)
+		a := r.Fleet.Agents[0]
+		if a.Lost != "its policy allows no longer runs" || !a.Final || !r.Fleet.AddsUp ||
+			r.Ended != string(loadresult.Lost) {
+			t.Errorf("%s %+v", r.Ended, a)
+		}
+		if r.Requests.Sent > 0 || t.Failed() {
+			return
+		}
+		t.Logf("on a busy machine %d s ended before the first request", longest)
 	}
+	t.Error("nothing was sent")
 }

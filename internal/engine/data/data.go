@@ -34,7 +34,9 @@ type Table struct {
 	columns []string
 	text    []byte   // of all values, one after the other
 	ends    []uint32 // in text, of each value, row by row
-	header  string   // the file whose first line has the names; "": they are keys of objects
+	// header is the file whose first line has the names; "": they are keys of objects. It is for
+	// messages about names that are missing, which nobody has a use for where Decode reads it.
+	header string
 }
 
 // Columns are the names of the columns, in the order of the file.

@@ -281,7 +281,7 @@ func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
 	port, _ := serveHTTP3(t, echo, nil)
 	for range 8 {
 		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
-			p.Connections, p.Reconnect, p.Streams = 50, 1, 1
+			p.Connections, p.Reconnect, p.Streams = 20, 1, 1
 			p.Requested, p.Duration = 0, loadplan.Seconds(40*time.Millisecond)
 		}))
 		settled := int64(0)

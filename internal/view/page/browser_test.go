@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 var chromium pagetest.Browser
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // no test is about memory, and fixtures make much garbage
 	code := m.Run()
 	chromium.Close()
 	os.Exit(code)
