@@ -58,7 +58,6 @@ type tests struct{ *testing.M }
 // Run runs them.
 func (m tests) Run() int {
 	os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // nobody debugs what is built here
-	atOnce()
 	if raceDetector && os.Getenv("DYNO_RACE") == "" {
 		if err := startWithoutDetector(); err != nil {
 			fmt.Fprintln(os.Stderr, "building dyno without the race detector:", err)
@@ -66,16 +65,6 @@ func (m tests) Run() int {
 		}
 	}
 	return m.M.Run()
-}
-
-// atOnce has twice as many tests at once as -parallel says: most of these wait, for trials, for probes
-// and for agents.
-func atOnce() {
-	flag.Parse()
-	f := flag.Lookup("test.parallel")
-	if n, err := strconv.Atoi(f.Value.String()); err == nil {
-		_ = f.Value.Set(strconv.Itoa(2 * n))
-	}
 }
 
 // builtEnv names the dyno that make test has built; without it one is built.

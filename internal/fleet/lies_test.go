@@ -474,7 +474,7 @@ func findFlooder(t *testing.T, reading time.Duration, reason string) {
 		switch {
 		case strings.Contains(flooder.Lost, "it floods") && strings.Contains(flooder.Lost, reason) && !flooder.Final:
 			return
-		case seconds > 30 && float64(published) < 2*allowed:
+		case seconds > 30 && float64(published) < 4*allowed: // a busy bus drops much of it itself
 			t.Logf("the machine let the flooder send %d bytes, where %.0f are allowed: that is no flood",
 				published, allowed)
 			return

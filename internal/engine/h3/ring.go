@@ -156,8 +156,8 @@ func (r *Ring) Send(fd int, b []byte) bool {
 				r.all.Go(func() { x.runText(text, order.n) })
 			}
 		case giveUp:
+			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()}) // before the server answers this:
 			c.cancelRequest(order.id)
-			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,10 +98,20 @@ const checkOutput = "check"
 // that could not be queried.
 func (r *running) outputHint(a *arm, name string) string {
 	if len(a.variant.Processes) == 0 {
-		return "start it, or mend its url in the file"
+		return "start it, or mend its URL"
 	}
-	return "what it wrote is in " + filepath.Join(r.Dir, lab.OutputFolder,
+	files := filepath.Join(r.Dir, lab.OutputFolder,
 		lab.FileName(name, a.Name)) + lab.PartMark + "*.log"
+	if all, err := filepath.Glob(files); err == nil && !slices.ContainsFunc(all, hasText) {
+		return "it wrote nothing"
+	}
+	return "what it wrote is in " + files
+}
+
+// hasText reports whether a file has something in it, as far as can be seen.
+func hasText(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Size() > 0
 }
 
 // reason is an error in one line, without secrets. Errors and secrets may have several lines.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +106,7 @@ func hasFailed(r *result.Result) bool {
 
 // failuresText has the first failures of a result, those of checks first: they name the place.
 func failuresText(r *result.Result) string {
+	answered := false
 	var checks, others []string
 	for _, e := range r.Errors {
 		switch {
@@ -112,9 +115,26 @@ func failuresText(r *result.Result) string {
 		case e.Kind == loadresult.Refused:
 			checks = append(checks, e.Detail)
 		default:
-			checks = append(checks, e.Kind)
+			answered = len(r.Status) > 0
+			checks = append(checks, fmt.Sprintf("the check %q failed", e.Kind))
 		}
 	}
 	all := append(checks, others...)
-	return cmp.Or(strings.Join(all[:min(len(all), 2)], "; "), "no response came")
+	all = all[:min(len(all), 2)]
+	if answered {
+		all = append(all, statusText(r.Status))
+	}
+	return cmp.Or(strings.Join(all, "; "), "no response came")
+}
+
+// statusText is which status codes came, each with how many answers had it if these were several.
+func statusText(codes map[string]int64) string {
+	var each []string
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		if n := codes[code]; n > 1 {
+			code += fmt.Sprintf(" (%d times)", n)
+		}
+		each = append(each, code)
+	}
+	return "the server answered with " + strings.Join(each, ", ")
 }

@@ -18,12 +18,12 @@ func TestFailuresOfASession(t *testing.T) {
 		{nil, "no response came"},
 		{[]result.Error{{Phase: read, Kind: "closed", Detail: "it was closed"},
 			{Phase: check, Kind: "a.hurl line 4: status 200", Detail: "the answer did not pass"}},
-			"a.hurl line 4: status 200; it was closed"},
+			`the check "a.hurl line 4: status 200" failed; it was closed; the server answered with 200, 401 (2 times)`},
 		{[]result.Error{{Phase: check, Kind: loadresult.Refused, Detail: "a.hurl:4:7: the value has a line end"}},
 			"a.hurl:4:7: the value has a line end"},
 	} {
 		r := new(result.Result)
-		r.Errors = test.errors
+		r.Errors, r.Status = test.errors, map[string]int64{"200": 1, "401": 2}
 		if got := failuresText(r); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}

@@ -247,7 +247,7 @@ func (c *Comparison) lacksPort(command string, p process) error {
 	}
 	return fmt.Errorf("%q has no {port}: write {port} where the command takes its port, as in "+
 		"'./server --port {port}' or 'PORT={port} ./server'; if its port is fixed, say where it "+
-		"answers: --url http://127.0.0.1:8080/", oneLine(command))
+		"answers, as with --url http://127.0.0.1:8080/", oneLine(command))
 }
 
 // address is the URL at which commands answer, as a template.

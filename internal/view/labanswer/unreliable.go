@@ -25,8 +25,8 @@ func Verdicts(r *lab.Record) []lab.Comparison {
 	return r.Verdicts
 }
 
-// withhold marks an answer that must not be relied on: it says why, also in its sentence, and marks
-// each verdict. An answer that found nothing has none to take back.
+// withhold marks an answer that must not be relied on: its sentence says why, and nothing
+// else; each verdict is marked. An answer that found nothing has none to take back.
 func withhold(r *lab.Record, a *answer.Answer) {
 	if len(a.Groups) == 0 || weight(a.Groups[0]) < 2 || judge.LeavesNothing(r) {
 		return
@@ -43,7 +43,7 @@ func withhold(r *lab.Record, a *answer.Answer) {
 		why = "the baseline differs from itself"
 	}
 	a.Unreliable, a.Withheld = "Do not rely on this, because "+why, c.Kind
-	a.Sentence = a.Unreliable + ": " + a.Sentence
+	a.Sentence = a.Unreliable // a figure that stands beside this is quoted without it
 	for _, g := range a.Groups {
 		for i, f := range g.Findings {
 			if f.IsDecided() || f.Verdict == answer.Same {
