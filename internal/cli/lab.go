@@ -304,8 +304,8 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 }
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
-// is decided only by trials that can be relied on, and an objective only if the machine spoiled few of
-// them. unreliable is why the answer of the experiment must not be relied on, or "".
+// is decided only by trials that can be relied on, and an objective only if the machine spoiled few
+// of them. unreliable is why the answer of the experiment must not be relied on, or "".
 func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
 	gate, missed, worth := r.Gate, r.MissedObjective(), judge.WorthOf(r.Trials)
 	switch {
