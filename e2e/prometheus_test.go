@@ -86,6 +86,7 @@ func TestPrometheus(t *testing.T) {
 	}
 	const tries = 3 // on a busy machine Prometheus may be late for a whole run
 	for try := 1; ; try++ {
+		asked.Store(0)
 		o := runDyno(t, 0, "--metrics", address, "-R", "300", "-n", "1500", "--drain", "1m",
 			"--timeout", "1m", "-c", "8", "--urls", paths, server.URL)
 		if !strings.Contains(o.stderr, "stay until they are read once more") && try < tries {

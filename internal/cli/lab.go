@@ -304,15 +304,15 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 }
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
-// is decided only by trials that can be relied on, and an objective only in those that the machine
-// did not spoil. unreliable is why the answer of the experiment must not be relied on, or "".
+// is decided only by trials that can be relied on, and an objective only if the machine spoiled few
+// of them. unreliable is why the answer of the experiment must not be relied on, or "".
 func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
 	gate, missed, worth := r.Gate, r.MissedObjective(), judge.WorthOf(r.Trials)
 	switch {
 	case gate != nil && gate.Verdict == lab.Undecided:
 		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
 	case gate != nil && unreliable != "": // by other measures than the gate's
-		return exitUntrusted, fmt.Errorf("gate: %s: %s", gate.Explain(), unreliable)
+		return exitUntrusted, fmt.Errorf("gate: inconclusive: %s", unreliable)
 	case len(r.Objectives) > 0 && worth.IsSpoiled():
 		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
 			"%d trials (grade F)", worth.Spoiled, worth.Trials)

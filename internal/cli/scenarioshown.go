@@ -60,7 +60,11 @@ func (w *shownSteps) step(o session.Observation) {
 			fmt.Fprintf(&b, "  %-6s %s: %s\n", state, name, c.Actual)
 		}
 		if !w.bodies && !c.OK && c.Expr != "" && c.Body {
-			fmt.Fprintf(&b, "         %s\n", w.bodyStart(o))
+			start := "the body is not shown, because the value is one to redact"
+			if !c.Redact || w.keep == nil {
+				start = w.bodyStart(o)
+			}
+			fmt.Fprintf(&b, "         %s\n", start)
 		}
 	}
 	w.write(b.String())
@@ -73,7 +77,7 @@ const shownStart = 300
 // so that no part of one is left.
 func (w *shownSteps) bodyStart(o session.Observation) string {
 	body := w.keep.AnswerBody(string(o.Response.Field("content-type")), o.Response.Body)
-	size := format.Plural(max(o.Response.BodyBytes, int64(len(body))), "byte")
+	size := format.Plural(max(o.Response.BodyBytes, int64(len(o.Response.Body))), "byte")
 	switch {
 	case len(body) == 0:
 		return "the body is empty"

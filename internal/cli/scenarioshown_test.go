@@ -29,3 +29,18 @@ func TestBodyStart(t *testing.T) {
 		}
 	}
 }
+
+// The body in which a secret was looked for in vain may have it elsewhere.
+func TestBodyOfASecretIsNotShown(t *testing.T) {
+	for _, hidden := range []bool{true, false} {
+		var to strings.Builder
+		w := &shownSteps{to: &to, keep: redact.Replacer(func(string, string) string { return "(mark)" })}
+		body := `{"access": "hunter22"}`
+		w.step(session.Observation{Step: "login", Failed: true, Outcomes: []session.Outcome{
+			{Name: "capture jwt", Expr: `jsonpath "$.acess"`, Actual: "none", Body: true, Redact: hidden}},
+			Response: &scenario.Response{Status: 200, Body: []byte(body), BodyBytes: int64(len(body))}})
+		if strings.Contains(to.String(), "hunter22") == hidden || !strings.Contains(to.String(), "the body") {
+			t.Errorf("redact %v: %s", hidden, to.String())
+		}
+	}
+}

@@ -187,8 +187,8 @@ func isVersus(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// concludeVersus ends with a line for each server, below a few lines about what speaks against them
-// and what to do next; with details below all that dyno lab run reports, too.
+// concludeVersus prints what speaks against the answer, the next step, and a line for each server.
+// With details the whole report of dyno lab run comes first.
 func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f labFlags) int {
 	if r.State != lab.Complete && r.State != lab.OverBudget || !r.HasMeasured() {
 		f.versus = false // there are no such lines
@@ -220,8 +220,8 @@ func (s streams) writeVersus(l *labrun.Lab, r *lab.Record) error {
 	case labanswer.AreDecided(labanswer.Standings(r, a)) && !a.IsBad():
 		next.Says, next.Command = "", "" // it is answered
 	case next.Rate > 0:
-		next.Says, next.Command = fmt.Sprintf("give the same command with a rate below the "+
-			"generator's limit, which compares latency and CPU per request: -R %.0f", next.Rate), ""
+		next.Says, next.Command = fmt.Sprintf("give -R %.0f to dyno vs: below the "+
+			"generator's limit, latency and CPU per request can be compared", next.Rate), ""
 	case next.Command == labanswer.RerunCommand(r) && !stored:
 		next.Command += " -o " + format.ShellQuote(folderBeside(l.Dir))
 	}

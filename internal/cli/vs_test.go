@@ -209,14 +209,16 @@ func TestRoundsOfAPipe(t *testing.T) {
 func TestUnquoted(t *testing.T) {
 	for line, want := range map[string]string{
 		"./a -addr :{port} ./b -addr :{port}":                                    "'./a -addr :{port}' './b -addr :{port}'",
-		"--names go,node -o out ./a -p {port} node s.js {port}":                  "--names go,node -o out './a -p {port}' 'node s.js {port}'",
-		"./a -p {port} -x --allow etag ./b {port} -v -c 20":                      "'./a -p {port} -x' --allow etag './b {port}' -v -c 20",
-		"login.hurl ./a --port={port} http://127.0.0.1:1/ --url http://h:{port}": "login.hurl './a --port={port}' http://127.0.0.1:1/ --url 'http://h:{port}'",
-		"./a -x 1;2 {port} http://127.0.0.1:1/":                                  "'./a -x '\\''1;2'\\'' {port}' http://127.0.0.1:1/",
+		"--names go,node -o out ./a -p {port} node s.js {port}":                  "'./a -p {port}' 'node s.js {port}'",
+		"./a -p {port} -x --allow etag ./b {port} -v -c 20":                      "'./a -p {port} -x' './b {port}'",
+		"login.hurl ./a --port={port} http://127.0.0.1:1/ --url http://h:{port}": "'./a --port={port}'",
+		"./a -x 1;2 {port} http://127.0.0.1:1/":                                  "'./a -x '\\''1;2'\\'' {port}'",
 		"-H X:1 ./a {port} ./b {port}":                                           "'./a {port}' './b {port}'",
 		"http://127.0.0.1:1/ http://127.0.0.1:2/":                                "",
 		"./a ./b --url http://127.0.0.1:8080/":                                   "",
 		"--git main HEAD --run ./srv:{port}":                                     "",
+		"./a ./b --url 127.0.0.1:{port}":                                         "",
+		"./a ./b -H X:{port}":                                                    "",
 	} {
 		_, faults := readVs(t.Context(), strings.Fields(line))
 		said := errors.Join(faults...)
@@ -226,7 +228,7 @@ func TestUnquoted(t *testing.T) {
 			}
 			continue
 		}
-		if want = "each server's command needs quotes: dyno vs " + want; said == nil || said.Error() != want {
+		if want = "each server's command needs quotes: " + want; said == nil || said.Error() != want {
 			t.Errorf("%s:\n%v, not\n%s", line, said, want)
 		}
 	}

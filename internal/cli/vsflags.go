@@ -66,7 +66,7 @@ func (f *vsFlags) groups() []group {
 	}, {"Output", []option{
 		{"output", "o", "DIR", "folder for trials, report and experiment (one in the store)",
 			setText(&f.output)},
-		{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
+		{"verbose", "v", "", "each step, all differences, and at the end all tables",
 			setSwitch(&f.verbose)},
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
@@ -146,8 +146,8 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 	if f.help {
 		return f, nil
 	}
-	secret := p.given["header"] || p.given["user"] || p.given["body"] || p.given["variable"]
-	if err := unquotedFault(typed, f.groups(), secret); err != nil && !f.git {
+	err := unquotedFault(typed, f.groups(), newMarks(f.secrets.show))
+	if err != nil && !f.git {
 		return f, []error{err}
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)

@@ -21,11 +21,12 @@ type vsProgress struct {
 	steps  labProgress // lines: what is built, and trials that fail; with details every step
 	live   *liveLine   // nil: lines only
 	follow *judge.Follower
-	plan   string // is printed when the servers were checked, before the first load; "": it was
-	all    bool   // details
-	cells  int    // trials of a round
-	rounds int    // 0: until the intervals are narrow
-	began  time.Time
+	plan   string    // is printed when the servers were checked, before the first load; "": it was
+	all    bool      // details
+	cells  int       // trials of a round
+	rounds int       // 0: until the intervals are narrow
+	began  time.Time // the first trial, in this round
+	first  int
 	again  bool   // it was said that trials are measured again
 	now    string // what the live line is to say
 	shown  string // what it says; "": it is not there
@@ -78,7 +79,7 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 		p.now = "measuring the generator alone"
 	case "trial":
 		if p.began.IsZero() {
-			p.began, p.now = time.Now(), "round 1"
+			p.began, p.first, p.now = time.Now(), e.Round, fmt.Sprintf("round %d", e.Round)
 		}
 	case "done":
 		p.noteTrial(e)
@@ -125,7 +126,8 @@ func (p *vsProgress) showRound(round int) {
 	}
 	p.now += ": " + strings.Join(servers, "; ")
 	if p.rounds > round {
-		left := time.Since(p.began) / time.Duration(round) * time.Duration(p.rounds-round)
+		each := time.Since(p.began) / time.Duration(max(1, round-p.first+1))
+		left := each * time.Duration(p.rounds-round)
 		p.now += fmt.Sprintf("   (%v left)", left.Round(time.Second))
 	}
 	if p.live == nil {

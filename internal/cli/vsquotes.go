@@ -6,47 +6,42 @@ import (
 	"strings"
 
 	"dyno/internal/lab/versus"
+	"dyno/internal/redact"
 	"dyno/internal/view/format"
 )
 
 // unquotedFault says how servers' commands are written that lack their quotes, so that their flags
-// were taken for those of dyno vs; nil if none does. It repeats other words only if these have no
-// secrets.
-func unquotedFault(args []string, groups []group, secret bool) error {
-	words, commands := gatherCommands(args, groups)
+// were taken for those of dyno vs; nil if none does. It shows no secret that keep replaces.
+func unquotedFault(args []string, groups []group, keep redact.Replacer) error {
+	commands := unquotedCommands(args, groups)
 	if len(commands) == 0 {
 		return nil
 	}
-	if secret {
-		words = commands
+	text := ""
+	for _, words := range commands {
+		var parts []string
+		for _, w := range keep.Words(words) {
+			parts = append(parts, quotePart(w))
+		}
+		text += " " + format.ShellQuote(strings.Join(parts, " "))
 	}
-	text := "dyno vs"
-	for _, w := range words {
-		text += " " + format.ShellQuote(w)
-	}
-	return fmt.Errorf("each server's command needs quotes: %s", text)
+	return fmt.Errorf("each server's command needs quotes:%s", text)
 }
 
-// gatherCommands returns the command line with each command as one word, and those commands that it
-// put together: whose {port} is in a word of its own. Such a command begins with a word that is no
-// flag. It ends before the next such word behind its {port}, or before a flag of dyno vs there.
-func gatherCommands(args []string, groups []group) (words, commands []string) {
+// unquotedCommands returns the words of each command whose {port} is in a word of its own. Such a
+// command begins with a word that is no flag. It ends before the next such word behind its {port},
+// or before a flag of dyno vs there.
+func unquotedCommands(args []string, groups []group) (commands [][]string) {
 	for i := 0; i < len(args); {
 		n := commandLength(args[i:], groups)
 		if n > 1 {
-			var parts []string
-			for _, w := range args[i : i+n] {
-				parts = append(parts, quotePart(w))
-			}
-			commands = append(commands, strings.Join(parts, " "))
-			words = append(words, commands[len(commands)-1])
+			commands = append(commands, args[i:i+n])
 		} else {
 			n = min(flagLength(args[i:], groups), len(args)-i)
-			words = append(words, args[i:i+n]...)
 		}
 		i += n
 	}
-	return words, commands
+	return commands
 }
 
 // quotePart is a word of a command, which needs no quotes for the braces of {port}.
@@ -65,10 +60,7 @@ func commandLength(args []string, groups []group) int {
 		versus.IsURL(args[0]) || strings.HasSuffix(strings.ToLower(args[0]), hurlEnding) {
 		return 0
 	}
-	at := slices.IndexFunc(args, func(w string) bool {
-		return strings.Contains(w, "{port}") && !strings.ContainsAny(w, " \t\n") &&
-			!strings.Contains(w, "://")
-	})
+	at := portWord(args, groups)
 	if at < 1 {
 		return 0
 	}
@@ -80,6 +72,22 @@ func commandLength(args []string, groups []group) int {
 		n++
 	}
 	return n
+}
+
+// portWord is the place of the first word with {port}; -1 if there is none, or if a flag of dyno vs
+// takes it.
+func portWord(args []string, groups []group) int {
+	at := slices.IndexFunc(args, func(w string) bool {
+		return strings.Contains(w, "{port}") && !strings.ContainsAny(w, " \t\n") &&
+			!strings.Contains(w, "://")
+	})
+	if at < 1 {
+		return at
+	}
+	if _, known := readFlag(args[at], groups); known || flagLength(args[at-1:], groups) == 2 {
+		return -1
+	}
+	return at
 }
 
 // flagLength is how many of args the flag takes that they begin with: 2 if its value is the next.

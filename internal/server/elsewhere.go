@@ -14,7 +14,8 @@ import (
 // Limits of the search for a server that listens on another port.
 const (
 	portLookEvery = 2 * time.Second
-	elsewhereTime = 10 * time.Second // that it answers there and not where it should
+	portTryTime   = 500 * time.Millisecond // for all other ports together
+	elsewhereTime = 10 * time.Second       // that it answers there and not where it should
 )
 
 // An astray is the search for a process that listens, but not where it should.
@@ -33,6 +34,8 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 		return false
 	}
 	s.look(a)
+	ctx, stop := context.WithTimeout(ctx, portTryTime) // the right port is asked meanwhile by nobody
+	defer stop()
 	answers := slices.ContainsFunc(s.ports, func(port int) bool {
 		other := a.onPort(port)
 		client := other.newClient()

@@ -28,6 +28,7 @@ type Outcome struct {
 	Actual string // the value, or why there is none
 	Expr   string // of a capture: its query and filters, as the file has them
 	Body   bool   // it looks at the body
+	Redact bool   // of a capture: the file says that nobody is to see its value
 }
 
 // leastError is the lowest status that is an error where the file says nothing of the response.
@@ -44,7 +45,7 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 			for i := range all {
 				if all[i].check == c.Check {
 					one.Actual, one.Expr = w.actual(x, &all[i]), all[i].expr
-					one.Body = all[i].needsBody()
+					one.Body, one.Redact = all[i].needsBody(), all[i].redact
 				}
 			}
 		}

@@ -263,7 +263,7 @@ func (g *Gate) unloadedArms() (gaps []string) {
 		case len(a.Missing) > 0:
 			gaps = append(gaps, a.Name+" is not available here")
 		case a.Unfit != "" && !a.Control:
-			gaps = append(gaps, fmt.Sprintf("%s was not tested: %s", a.Name, a.Unfit))
+			gaps = append(gaps, fmt.Sprintf("%s was not tested: %s", a.Name, JoinLines(a.Unfit)))
 		}
 	}
 	return gaps

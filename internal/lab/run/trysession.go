@@ -116,7 +116,7 @@ func failuresText(r *result.Result) string {
 			checks = append(checks, e.Detail)
 		default:
 			answered = len(r.Status) > 0
-			checks = append(checks, fmt.Sprintf("the check %q failed", e.Kind))
+			checks = append(checks, "a check failed: "+e.Kind)
 		}
 	}
 	all := append(checks, others...)

@@ -109,7 +109,8 @@ func unavailableSection(r *lab.Record) section {
 			out.text = append(out.text, fmt.Sprintf("%s is not available here: %s", a.Name,
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && !a.Control:
-			out.text = append(out.text, fmt.Sprintf("%s was not tested: %s", a.Name, a.Unfit))
+			out.text = append(out.text, fmt.Sprintf("%s was not tested: %s", a.Name,
+				format.PlainLine(a.Unfit)))
 		default:
 			out.text = append(out.text, armFailures(r, a.Name)...)
 		}

@@ -68,6 +68,7 @@ func (b *brief) versusCautions(a answer.Answer) {
 		b.add(color, 0, "! "+c.Text(), mostRowLines)
 	}
 	if n := len(all) - mostVersusCautions; n > 0 {
-		b.add(format.Yellow, 0, fmt.Sprintf("! and %s more: -v", format.Plural(int64(n), "caution")), 1)
+		more := format.Plural(int64(n), "caution")
+		b.add(format.Yellow, 0, fmt.Sprintf("! and %s more, in all of it", more), 1)
 	}
 }
