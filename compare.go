@@ -29,14 +29,14 @@ type Difference struct {
 
 	// Ratio is by which factor after exceeds before: 1.03 is 3 % more. It is the Hodges-Lehmann
 	// estimate: the median of the ratios of each run of after to each run of before. Low and High are
-	// the ends of its confidence interval at 95 %, which holds for all measures at once.
+	// the ends of its interval: with 95 % confidence, those of all measures hold together.
 	Ratio, Low, High float64
 
 	// Finding is one of these:
 	//
 	//	"different"      there is a difference, and Ratio is beyond the margin
 	//	"negligible"     there is a difference, and Ratio is within the margin
-	//	"equivalent"     there may be none; all of the interval is within the margin
+	//	"equivalent"     none was shown, and all of the interval is within the margin
 	//	"inconclusive"   none of these can be said: more runs, or longer ones, are needed
 	//
 	// A margin of 0.02 reaches from a ratio of 1/1.02 to one of 1.02.
@@ -54,7 +54,7 @@ type Difference struct {
 // changes on the machine meanwhile touches both.
 //
 // The loads should be the same but for the host and port of their URLs. If another field differs,
-// such as the path or Rate, Compare compares all the same, and a Caution names what differs.
+// such as the path or Rate, Compare compares all the same, and one of Cautions names what differs.
 //
 // It is an error if before or after is empty, if a Result is nil or not of a load, if one run is
 // there twice, or if margin is out of range.
@@ -101,8 +101,8 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	return c, nil
 }
 
-// String is what was found: a sentence, in which A is before and B is after, a line for each of
-// these, and a line for each of Differences.
+// String is what was found, without Cautions: a sentence, in which A is before and B is after, a
+// line for each of these, and a line for each of Differences.
 func (c *Comparison) String() string {
 	lines := slices.Clone(c.lines)
 	for _, d := range c.Differences {

@@ -5,7 +5,7 @@
 //	r, err := dyno.Run(ctx, dyno.Load{URL: "http://127.0.0.1:8080/", Rate: 500,
 //		For: 10 * time.Second, Objectives: []string{"p99<20ms", "errors<0.1%"}})
 //	if err != nil {
-//		return err // the load was never made
+//		return err // such as what is wrong with a field
 //	}
 //	fmt.Println(r) // the answer in a sentence
 //
@@ -27,8 +27,8 @@ import (
 	"dyno/internal/result"
 )
 
-// A Load is what Run does. Only URL is required. A field that is zero has the default that its
-// comment names; one whose comment names none asks for nothing.
+// A Load is what Run does. Only URL is required. A field that is zero has the default
+// in its comment. If there is none, it is off.
 //
 // Run follows no redirect and keeps no cookie. It fills no template: "{{" is sent as it stands.
 type Load struct {
@@ -47,11 +47,13 @@ type Load struct {
 	// others count as errors. "": those below 400 are expected.
 	Expect string
 
-	// Scenario says what to send. Method, Header and Body must be left out then. nil: they say it.
+	// Scenario decides what to send; Method, Header and Body must be zero then. nil: every request
+	// is the one that they describe.
 	Scenario Scenario
 	// Steps are the names that requests of Scenario can have. An iteration sends them in any order
 	// and each as often as it likes. Without Steps, an iteration sends only one request, which needs
-	// no name. With two names or more, Result.Steps has the numbers of each.
+	// no name. A request that Steps does not allow ends the load with an error. With two names or
+	// more, Result.Steps has the numbers of each.
 	Steps []string
 	Users int // how many follow Scenario, at most 4,194,304; 0: as many as Connections
 
@@ -89,12 +91,17 @@ type Load struct {
 	// have several, separated by commas. Each is a measure, one of < <= > >=, and a limit:
 	//
 	//	min mean stdev max p50 p99.9 …   a statistic or any percentile of Latency, as 20ms
-	//	service.p99 …                    of Service; also first_byte, connect, tls, error_latency
+	//	service.p99 …                    of Service
+	//	connect.p99 tls.p99 …            of opening a connection; first_byte.p99: to the first byte
+	//	error_latency.p99 …              of requests among Errors that were answered
 	//	rps                              requests completed a second, as 10000 or 10k
 	//	errors                           failed, unanswered or never sent: a number, or a share as 1%
 	//	iteration.p95 …                  of the time of iterations, as 2s; also failed_iteration
 	//	checks                           the share of answers that Scenario accepted, as 99%
 	//	route.NAME.p99                   of a step; also mean, p50, p90 and max
+	//
+	// Latency and Service are of completed requests alone, so a condition on them needs one on errors
+	// beside it.
 	//
 	// Result.Objectives says which were met. One whose measure has no value is missed. A missed one
 	// is not an error of Run.
@@ -171,10 +178,11 @@ func Run(ctx context.Context, l Load) (*Result, error) {
 // An Interval is a second of the measured window. The last can be shorter, or be the time after the
 // window. An Interval counts what happened in it: a request that was sent in one and answered in
 // the next is in Sent of the first and in Completed of the second. All requests counted were due in
-// the window, so that the sums of all Intervals are those of the Result.
+// the window, so that the sums of Sent, Completed and Errors are those of the
+// Result.
 type Interval struct {
 	From, To      time.Duration // since the window's start
-	Sent          int64         // requests sent, each once
+	Sent          int64         // requests sent; one that is sent again counts once
 	Completed     int64         // answered as expected, as Result.Completed
 	Errors        int64         // failed or answered otherwise, as Result.Errors
 	InFlight      int64         // at the end of the Interval

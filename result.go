@@ -42,7 +42,7 @@ type Result struct {
 	Seed  uint64 // of what was random: Load.Seed, or the one that Run drew; 0: nothing was
 
 	Objectives []Outcome // one for each condition of Load.Objectives, in their order
-	Generator  Verdict   // of dyno on its own numbers: may they be believed?
+	Generator  Verdict   // whether dyno trusts its own numbers; it says nothing of Objectives
 	Reasons    []string  // why Generator is not OK, or that the load was too short to judge
 	Warnings   []string  // what else a reader must know
 
@@ -110,7 +110,7 @@ type Outcome struct {
 	Met       bool
 	Value     *float64 // what was measured, in Unit; nil: nothing was measured
 	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
-	Note      string   // what Value lacks; often ""
+	Note      string   // what Value leaves out, such as time without a server; often ""
 }
 
 // A Failure is one way in which connections or requests failed, and how often they did. The Counts

@@ -25,8 +25,8 @@ import (
 // that Load.Expect does not name, such as 404, makes the request one of Result.Errors, and it alone
 // does not end the iteration.
 //
-// If it returns an error, the iteration ends, as one that failed, and last is not accepted: the
-// request of last is one of Result.Errors. Its Failure is of phase "check", unless the status was
+// If it returns an error, the iteration ends, as one that failed, and the request that
+// last answers counts in Result.Errors. Its Failure is of phase "check", unless the status was
 // an error already. The text of the first error is Failure.Detail, so it should name no secret. If
 // it returns an error when last is nil, or a request that cannot be sent, the iteration ends as one
 // that failed, too. No request was sent then: a Failure of phase "check" and kind "value" counts
@@ -65,7 +65,8 @@ type Response struct {
 	Body   []byte        // at most the first MiB; copy what is needed after the Scenario returns
 	Took   time.Duration // from the sending of the request to the end of the answer; 0: none came
 
-	// Fields is what Header reads of a Response that a test makes. Run leaves it nil.
+	// Fields is for tests, which make a Response: Header reads it. Run leaves it nil, so a Scenario
+	// calls Header.
 	Fields http.Header
 	of     *scenario.Response
 }

@@ -22,9 +22,9 @@ import (
 	"dyno"
 )
 
-// Objective loads handler with l, and returns what it measured. It fails the test unless all
-// objectives are met, such as "p99<5ms, errors<0.1%", and those of l too. A load that cannot be
-// made fails and ends the test.
+// Objective loads handler with l, and returns what it measured. It fails the test, or skips it (see
+// below), unless all objectives are met, such as "p99<5ms, errors<0.1%", and those of l too. A load
+// that cannot be made fails and ends the test.
 //
 // l.URL is a path, and "" is "/". The other fields of l have the defaults of dyno.Load, except that
 // l.Drain is 10 s if it is 0. A load without l.For and l.Requests takes 10 s.
@@ -69,8 +69,9 @@ const strictName = "DYNOTEST_STRICT"
 // Benchmark sends b.N requests (with l.Scenario: iterations) to handler, as l says, and needs no
 // loop. It reports ns/op, p50-ns, p99-ns, req/s and errors/op, which benchstat reads.
 //
-// An op is a request: ns/op is the measured time divided by the number of requests. It is not a
-// latency, since several connections work at once. p50-ns and p99-ns are latencies.
+// An op is a request, also where b.N counts iterations: ns/op is the measured time divided by the
+// number of requests sent. It is not a latency, since several connections work at once. p50-ns and
+// p99-ns are latencies.
 //
 // l.URL is a path, and "" is "/". l.Connections is 16 if it is 0, and at most b.N. l.Requests and
 // l.For are not used, and l.Objectives decides nothing. The benchmark fails if no request was

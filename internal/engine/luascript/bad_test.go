@@ -58,12 +58,7 @@ func TestFaultsUnderLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEcho(t)
-			r, _, _ := run(t, e, c.source, 1000, func(c *Config, _ *loadplan.Plan) {
-				c.MaxMemory, c.MaxCall = 32<<20, 2_000_000
-				if name == "loops" {
-					c.MaxCall = 0 // the default, which the race detector makes long
-				}
-			})
+			r, _, _ := run(t, e, c.source, 1000, func(c *Config, _ *loadplan.Plan) { c.MaxMemory = 32 << 20 })
 			if r.Ended != loadresult.Faulted || !strings.Contains(r.Cause, c.want) {
 				t.Errorf("%s: %q, want %q", r.Ended, r.Cause, c.want)
 			}

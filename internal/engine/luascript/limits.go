@@ -11,9 +11,9 @@ import (
 
 // Limits of a script. Each is far above what a script of a load needs.
 const (
-	// DefaultCall is how many instructions of Lua's machine one call of request, response or delay
-	// may take: some tenths of a second.
-	DefaultCall = 10_000_000
+	// callInstructions is how many instructions of Lua's machine one call of request, response or
+	// delay may take: some tenths of a second.
+	callInstructions = 10_000_000
 	// DefaultSetup is the same of the script itself and of setup, init and done, which may make a
 	// million requests beforehand: some tens of seconds.
 	DefaultSetup = 500_000_000

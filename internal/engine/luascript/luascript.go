@@ -62,7 +62,6 @@ type Config struct {
 	Seed               uint64        // of math.random
 	MaxMemory          uint64        // bytes; 0: DefaultMemory
 	MaxSetup           int64         // instructions of setup, init and done; 0: DefaultSetup
-	MaxCall            int64         // instructions of request, response or delay; 0: DefaultCall
 
 	Output io.Writer                        // what scripts print; nil: nowhere
 	Getenv func(name string) (string, bool) // nil: there are no variables
@@ -104,7 +103,6 @@ func Compile(c Config) (*Maker, error) {
 // compile compiles the script. Nothing of it runs.
 func (m *Maker) compile() (err error) {
 	m.MaxMemory, m.MaxSetup = cmp.Or(m.MaxMemory, DefaultMemory), cmp.Or(m.MaxSetup, DefaultSetup)
-	m.MaxCall = cmp.Or(m.MaxCall, DefaultCall)
 	m.chunk, err = compileChunk(m.Name, m.Source)
 	return err
 }

@@ -72,7 +72,7 @@ func (w *worker) think() (time.Duration, error) {
 	if f == nil {
 		return 0, nil
 	}
-	if err := w.call(w.MaxCall, 1, f); err != nil {
+	if err := w.call(callInstructions, 1, f); err != nil {
 		return 0, err
 	}
 	v := w.take()
@@ -107,7 +107,7 @@ func (t *machine) requestText(f *lua.LFunction) (string, error) {
 	if f == nil {
 		return string(t.static), nil
 	}
-	if err := t.call(t.MaxCall, 1, f); err != nil {
+	if err := t.call(callInstructions, 1, f); err != nil {
 		return "", err
 	}
 	v := t.take()
@@ -150,7 +150,7 @@ func (w *worker) respond(r *scenario.Response) error {
 	if w.want.Body > 0 {
 		body = lua.LString(r.Body)
 	}
-	return w.call(w.MaxCall, 0, f, lua.LNumber(r.Status), headers, body)
+	return w.call(callInstructions, 0, f, lua.LNumber(r.Status), headers, body)
 }
 
 // A seenField is the name of a field as scripts have it, and the value that it last had: most
