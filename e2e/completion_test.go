@@ -49,7 +49,7 @@ zpty -d z
 // bashAsks has an interactive bash complete each line by the Tab key, and prints what its completion
 // was given. The newline that follows would run the line: dyno does nothing then.
 const bashAsks = `{ printf '%s\n' 'source "$SCRIPT"' \
-  '[[ $(complete -p dyno) == *"-F _dyno"* ]] || echo nothing is registered > asked' \
+  '[[ $(complete -p dyno) == *"-F _dyno"* ]] || { echo nothing is registered > asked; exit; }' \
   'asked() { _dyno "$@"; printf "%s\n" "<of> $COMP_LINE" "${COMPREPLY[@]}" >> asked; COMPREPLY=(); }' \
   'complete -F asked dyno' 'dyno() { [ "$1" != complete ] || command dyno "$@"; }'
 printf '%s\t\n' "$@"; } | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"dyno/internal/engine/hurl"
 )
 
 // Every command of docs/hurl.md does what it says, with the file that the page shows.
@@ -96,14 +94,4 @@ func newShop(t *testing.T) *shop {
 	s.Server = httptest.NewServer(m)
 	t.Cleanup(s.Close)
 	return s
-}
-
-// A slash at the end of base stands once before a path, and stays where a name stands behind base.
-func TestPathBehindBase(t *testing.T) {
-	for source, want := range map[string]bool{"GET {{base}}/x": true, "GET {{ base }}/x\nReferer: {{base}}\n": true, "GET {{base}}": false,
-		"GET {{base}}x": false, "GET {{base}}/x\n\nGET {{base}}x": false, "GET {{based}}/x": false} {
-		if got := hasPathBehindBase([]*hurl.File{{Source: source}}); got != want {
-			t.Errorf("%q: %v", source, got)
-		}
-	}
 }

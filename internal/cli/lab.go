@@ -307,13 +307,15 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 // is decided only by trials that can be relied on, and an objective only if the machine spoiled few
 // of them. unreliable is why the answer of the experiment must not be relied on, or "".
 func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
-	gate, missed, worth := r.Gate, r.MissedObjective(), judge.WorthOf(r.Trials)
+	gate, missed := r.Gate, r.MissedObjective()
+	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
 	switch {
 	case gate != nil && gate.Verdict == lab.Undecided:
 		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
 	case gate != nil && unreliable != "": // by other measures than the gate's
 		return exitUntrusted, fmt.Errorf("gate: inconclusive: %s", unreliable)
-	case len(r.Objectives) > 0 && worth.IsSpoiled():
+	case slices.ContainsFunc(r.Objectives, undecided):
+		worth := judge.WorthOf(r.Trials)
 		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
 			"%d trials (grade F)", worth.Spoiled, worth.Trials)
 	case gate != nil && gate.Verdict == lab.Regression:

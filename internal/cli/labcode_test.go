@@ -16,6 +16,8 @@ func TestExperimentCode(t *testing.T) {
 	spoiled := []lab.TrialSummary{{Slot: lab.Slot{Round: 1}, Grade: lab.GradeF,
 		Reasons: []lab.Reason{{Grade: lab.GradeF, Says: "the host took 9 %", Passing: true}}}}
 	met, missed := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1}}, []lab.ObjectiveCount{{Expr: "p99<1s", Trials: 1}}
+	metSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1, Undecided: true}}
+	missedSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Trials: 1, Undecided: true}}
 	for name, c := range map[string]struct {
 		gate       string
 		unreliable string // what the answer says
@@ -34,8 +36,8 @@ func TestExperimentCode(t *testing.T) {
 		"met":                         {"", "", met, fine, exitOK, ""},
 		"missed":                      {"", "", missed, fine, exitMissed, "objective missed: p99<1s"},
 		"missed by a server's fault":  {"", "", missed, failing, exitMissed, "objective missed: p99<1s"},
-		"met, but spoiled":            {"", "", met, spoiled, exitUntrusted, "objectives: neither met nor missed"},
-		"missed, but spoiled":         {"", "", missed, spoiled, exitUntrusted, "the machine spoiled 1 of 1 trials"},
+		"met, but spoiled":            {"", "", metSpoiled, spoiled, exitUntrusted, "objectives: neither met nor missed"},
+		"missed, but spoiled":         {"", "", missedSpoiled, spoiled, exitUntrusted, "the machine spoiled 1 of 1 trials"},
 		"a gate before an objective":  {lab.Undecided, "", missed, fine, exitUntrusted, "gate: "},
 	} {
 		r := &lab.Record{Findings: lab.Findings{Objectives: c.objectives, Trials: c.trials}}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -95,28 +94,11 @@ func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker, 
 		faults = append(faults, loadplan.Flaw{Setting: "--variable " + session.BaseVariable,
 			Problem: err.Error()})
 	}
-	files, unread := f.parseHurl()
-	if faults = append(faults, unread...); len(faults) > 0 || base == "" {
-		return nil, faults
-	}
-	if whole := strings.TrimRight(base, "/"); whole != base && hasPathBehindBase(files) {
-		f.filling.variables[session.BaseVariable], origin.URL = whole, whole
-		f.plan.SetVariables(f.filling.variables)
-	}
-	c := session.Config{Origin: origin, Files: files, Data: f.filling.table, Order: f.filling.order,
+	c := session.Config{Origin: origin, Data: f.filling.table, Order: f.filling.order,
 		Read: readBeside, Check: f.checkSendable}
 	for _, v := range f.plan.Variables {
 		c.Variables = append(c.Variables, session.Variable(v))
 	}
-	if change != nil {
-		change(&c)
-	}
-	m, err = session.Compile(c)
-	return m, joinedErrors(err)
-}
-
-// parseHurl reads the Hurl files.
-func (f *runFlags) parseHurl() (all []*hurl.File, faults []error) {
 	for _, name := range f.hurlFiles {
 		text, err := readText(name)
 		if err != nil {
@@ -128,27 +110,16 @@ func (f *runFlags) parseHurl() (all []*hurl.File, faults []error) {
 			faults = append(faults, err)
 			continue
 		}
-		all = append(all, file)
+		c.Files = append(c.Files, file)
 	}
-	return all, faults
-}
-
-// behindBase matches the variable base, and what follows it.
-var behindBase = regexp.MustCompile(`\{\{ *` + session.BaseVariable + ` *\}\}([/\w]?)`)
-
-// hasPathBehindBase reports whether files have a path behind the variable base, so that a slash at
-// the end of its value would stand twice; and no name, which would stand without one.
-func hasPathBehindBase(files []*hurl.File) bool {
-	slash := false
-	for _, f := range files {
-		for _, m := range behindBase.FindAllStringSubmatch(f.Source, -1) {
-			if m[1] != "" && m[1] != "/" {
-				return false
-			}
-			slash = slash || m[1] == "/"
-		}
+	if len(faults) > 0 || base == "" {
+		return nil, faults
 	}
-	return slash
+	if change != nil {
+		change(&c)
+	}
+	m, err = session.Compile(c)
+	return m, joinedErrors(err)
 }
 
 // readText is the text of a Hurl file or a script.

@@ -117,7 +117,7 @@ func (v *filling) readData(most int64) (*loadplan.Rows, error) {
 	if v.table, err = data.Read(v.file, io.TeeReader(r, sum), most); err != nil {
 		return nil, err
 	}
-	v.names.Columns, v.names.Header = v.table.Columns(), v.table.HeaderHint()
+	v.names.Columns, v.names.NamesHint = v.table.Columns(), v.table.NamesHint()
 	return &loadplan.Rows{File: filepath.Base(v.file), Rows: v.table.Rows(),
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Order: v.order.String()}, nil
 }

@@ -161,7 +161,7 @@ func TestVsProgress(t *testing.T) {
 		{Step: "done", Arm: "node", Round: 1, Done: 7, Of: 7, Trial: &lab.Trial{Attempt: 2, Failure: &lab.Failure{Phase: "start", Reason: "no"}}}}
 	show := func(p vsProgress) string {
 		var b strings.Builder
-		p.plan, p.cells, p.rounds = "6 trials\n  warning: x\n", 3, 2
+		p.plan, p.rounds = "6 trials\n  warning: x\n", 2
 		p.steps.say = func(form string, args ...any) { fmt.Fprintf(&b, form+"\n", args...) }
 		if p.live != nil {
 			p.live.w = &b
@@ -186,6 +186,16 @@ func TestVsProgress(t *testing.T) {
 	for _, line := range []string{"check go\n", "the generator's own ceiling at c50\n", repeats + "\n", failed + "\n"} {
 		if strings.Count(got, line) != 1 {
 			t.Errorf("with details it does not say %q once:\n%s", line, got)
+		}
+	}
+}
+
+// What goes on begins with a later round. Repeated trials and a gate's second batch begin none.
+func TestRoundsOfWhatGoesOn(t *testing.T) {
+	p := vsProgress{rounds: 30}
+	for _, step := range []struct{ trial, round int }{{11, 11}, {11, 11}, {12, 12}, {11, 12}, {lab.ConfirmingRound + 1, 12}} {
+		if p.noteRound(step.trial); p.round != step.round || p.first != 11 {
+			t.Errorf("a trial of round %d: round %d since %d", step.trial, p.round, p.first)
 		}
 	}
 }

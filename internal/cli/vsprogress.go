@@ -23,10 +23,10 @@ type vsProgress struct {
 	follow *judge.Follower
 	plan   string    // is printed when the servers were checked, before the first load; "": it was
 	all    bool      // details
-	cells  int       // trials of a round
 	rounds int       // 0: until the intervals are narrow
 	began  time.Time // the first trial, in this round
 	first  int
+	round  int    // that of the trial that runs; 0: none yet
 	again  bool   // it was said that trials are measured again
 	now    string // what the live line is to say
 	shown  string // what it says; "": it is not there
@@ -38,12 +38,6 @@ func newVsProgress(s streams, l *labrun.Lab, plan string, all bool) *vsProgress 
 		follow: judge.Follow(l.Dir)}
 	if d := l.Experiment.Design; d.Precision == 0 {
 		p.rounds = d.Rounds
-	}
-	for range l.Intent().Arms {
-		p.cells++
-	}
-	if l.Experiment.Design.AA {
-		p.cells++
 	}
 	if isTerminal(s.err) && os.Getenv("TERM") != "dumb" && !all {
 		p.live = &liveLine{s.err}
@@ -78,9 +72,7 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 	case "ceiling":
 		p.now = "measuring the generator alone"
 	case "trial":
-		if p.began.IsZero() {
-			p.began, p.first, p.now = time.Now(), e.Round, fmt.Sprintf("round %d", e.Round)
-		}
+		p.noteRound(e.Round)
 	case "done":
 		p.noteTrial(e)
 	}
@@ -100,10 +92,20 @@ func (p *vsProgress) noteTrial(e labrun.Event) {
 			p.steps.say("%s", p.now)
 		}
 	}
-	firstBatch := e.Trial.Attempt == 1 && e.Round < lab.ConfirmingRound
-	if firstBatch && e.Done == e.Round*p.cells {
-		p.showRound(e.Round)
+}
+
+// noteRound notes of which round a trial begins. With the first of a round the one before is over;
+// trials that are repeated are of earlier ones, and a gate's second batch has no rounds of its own.
+func (p *vsProgress) noteRound(round int) {
+	switch {
+	case p.round == 0:
+		p.began, p.first, p.now = time.Now(), round, fmt.Sprintf("round %d", round)
+	case round <= p.round || round >= lab.ConfirmingRound:
+		return
+	default:
+		p.showRound(p.round)
 	}
+	p.round = round
 }
 
 // showRound says what the rounds so far show. What cannot be read is left out, because the report

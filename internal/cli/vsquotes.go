@@ -46,8 +46,8 @@ func unquotedCommands(args []string, groups []group) (commands [][]string) {
 
 // quotePart is a word of a command, which needs no quotes for the braces of {port}.
 func quotePart(word string) string {
-	const any = "0"
-	if plain := strings.ReplaceAll(word, "{port}", any); format.ShellQuote(plain) == plain {
+	const port = "0"
+	if plain := strings.ReplaceAll(word, "{port}", port); format.ShellQuote(plain) == plain {
 		return word
 	}
 	return format.ShellQuote(word)

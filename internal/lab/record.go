@@ -225,7 +225,13 @@ type ObjectiveCount struct {
 	Level  string `json:"level"`
 	Met    int    `json:"met"`
 	Trials int    `json:"trials"`
+
+	// Undecided says that the machine spoiled too many trials of the experiment to tell.
+	Undecided bool `json:"undecided,omitempty"`
 }
+
+// IsMissed reports whether an objective was not met in every trial.
+func (o ObjectiveCount) IsMissed() bool { return !o.Undecided && o.Met < o.Trials }
 
 // A TrialSummary is a trial in a list.
 type TrialSummary struct {

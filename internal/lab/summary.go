@@ -9,7 +9,7 @@ import (
 // none.
 func (r *Record) MissedObjective() string {
 	for _, o := range r.Objectives {
-		if o.Met < o.Trials {
+		if o.IsMissed() {
 			return fmt.Sprintf("%s of %s at %s: met in %d of %d trials", o.Expr, o.Arm, o.Level, o.Met,
 				o.Trials)
 		}

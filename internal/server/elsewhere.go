@@ -21,9 +21,9 @@ const (
 // An astray is the search for a process that listens, but not where it should.
 type astray struct {
 	witness
-	ports  []int // on which it listens, found by the last look; nil where it listens as it should
 	looked time.Time
 	since  time.Time // since when it answers on another port as it should on its own
+	at     address   // that other one; zero: it answers on none
 }
 
 // isSure looks now and then, and reports whether the process has answered on another port for so
@@ -33,31 +33,35 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	if time.Since(s.looked) < portLookEvery {
 		return false
 	}
-	s.look(a)
+	s.looked, s.at = time.Now(), address{}
 	ctx, stop := context.WithTimeout(ctx, portTryTime) // the right port is asked meanwhile by nobody
 	defer stop()
-	answers := slices.ContainsFunc(s.ports, func(port int) bool {
+	for _, port := range s.otherPorts(a) {
 		other := a.onPort(port)
 		client := other.newClient()
-		defer client.CloseIdleConnections()
-		return r.tryOnce(ctx, client, other) == nil
-	})
+		err := r.tryOnce(ctx, client, other)
+		client.CloseIdleConnections()
+		if err == nil {
+			s.at = other
+			break
+		}
+	}
 	switch {
-	case !answers:
+	case s.at == address{}:
 		s.since = time.Time{}
 	case s.since.IsZero():
 		s.since = time.Now()
 	}
-	return answers && time.Since(s.since) >= elsewhereTime
+	return !s.since.IsZero() && time.Since(s.since) >= elsewhereTime
 }
 
-// look finds the ports.
-func (s *astray) look(a address) {
-	s.looked, s.ports = time.Now(), nil
-	wanted := a.portNumber()
-	if all := s.listens(); wanted > 0 && !slices.Contains(all, wanted) {
-		s.ports = all
+// otherPorts are the ports on which the process listens; none if the right one is among them.
+func (s *astray) otherPorts(a address) []int {
+	wanted, all := a.portNumber(), s.listens()
+	if wanted == 0 || slices.Contains(all, wanted) {
+		return nil
 	}
+	return all
 }
 
 // onPort is the same address on another port.

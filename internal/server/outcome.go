@@ -24,9 +24,11 @@ const (
 type Failure struct {
 	Process string `json:"process,omitempty"` // empty if it is not one process's
 	Kind    Kind   `json:"kind"`
-	Reason  string `json:"reason"`            // one line
-	Output  string `json:"output,omitempty"`  // the last lines that the process wrote
-	Listens []int  `json:"listens,omitempty"` // of NotReady: TCP ports in place of the one it should
+	Reason  string `json:"reason"`           // one line
+	Output  string `json:"output,omitempty"` // the last lines that the process wrote
+
+	// Elsewhere is of NotReady: the URL at which it answers, in place of the one where it should.
+	Elsewhere string `json:"elsewhere,omitempty"`
 }
 
 func (f *Failure) Error() string {

@@ -146,15 +146,15 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 			return nil
 		}
 		if err != nil && search.isSure(ctx, r, a) {
-			return &Failure{Kind: NotReady, Listens: search.ports, Reason: fmt.Sprintf(
-				"not ready: nothing answers at %s", r.URL) + portsText(search.ports)}
+			return &Failure{Kind: NotReady, Elsewhere: search.at.url, Reason: fmt.Sprintf(
+				"not ready: nothing answers at %s as it should; the last try: %v", r.URL, last) +
+				portsText([]int{search.at.portNumber()})}
 		}
 		select {
 		case <-ctx.Done():
-			search.look(a)
-			return &Failure{Kind: NotReady, Listens: search.ports, Reason: fmt.Sprintf(
+			return &Failure{Kind: NotReady, Elsewhere: search.at.url, Reason: fmt.Sprintf(
 				"not ready: %s did not %s within %v; the last try: %v", r.URL, r.describeReady(a), r.Timeout,
-				last) + portsText(search.ports)}
+				last) + portsText(search.otherPorts(a))}
 		case <-time.After(pause):
 		}
 	}

@@ -34,21 +34,22 @@ type Table struct {
 	columns []string
 	text    []byte   // of all values, one after the other
 	ends    []uint32 // in text, of each value, row by row
-	// header is the file whose first line has the names; "": they are keys of objects. It is for
+	// namesFrom is the file whose first line has the names; "": they are keys of objects. It is for
 	// messages about names that are missing, which nobody has a use for where Decode reads it.
-	header string
+	namesFrom string
 }
 
 // Columns are the names of the columns, in the order of the file.
 func (t *Table) Columns() []string { return t.columns }
 
-// HeaderHint says where names of columns come from that somebody looks for in vain; "" if they are
+// NamesHint says where names of columns come from that somebody looks for in vain; "" if they are
 // keys of objects. People write CSV files without a line of names.
-func (t *Table) HeaderHint() string {
-	if t.header == "" {
+func (t *Table) NamesHint() string {
+	if t.namesFrom == "" {
 		return ""
 	}
-	return "the first line of " + t.header + " has the names: if it is a row, write the names above it"
+	return "the first line of " + t.namesFrom +
+		" has the names: if it is a row, write the names above it"
 }
 
 // Named are the names of the columns in a message: the first ones, if they are many.
@@ -96,7 +97,7 @@ func Read(name string, r io.Reader, limit int64) (*Table, error) {
 	case ending == ".csv" && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0:
 		p.faults.Add(1, bytes.IndexByte(raw, '\r')+1, "CR alone ends its lines; save it with LF or CR LF")
 	case ending == ".csv":
-		p.header = path.Base(name)
+		p.namesFrom = path.Base(name)
 		p.readCSV(raw)
 	case ending == ".jsonl" || ending == ".ndjson":
 		p.readJSONLines(raw)

@@ -156,7 +156,8 @@ func (r *Ring) Send(fd int, b []byte) bool {
 				r.all.Go(func() { x.runText(text, order.n) })
 			}
 		case giveUp:
-			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()}) // before the server answers this:
+			// They are counted first, because the server may answer at once.
+			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()})
 			c.cancelRequest(order.id)
 		}
 	}

@@ -148,7 +148,7 @@ func (s *scope) columnsHint() string {
 		return "--data with such a column"
 	}
 	text := "name a column so; the columns are " + s.Data.Named()
-	if hint := s.Data.HeaderHint(); hint != "" {
+	if hint := s.Data.NamesHint(); hint != "" {
 		text += " (" + hint + ")"
 	}
 	return text

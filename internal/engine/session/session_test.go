@@ -269,6 +269,18 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A slash at the end of base stands once before a path, and stays where none follows.
+func TestSlashAtTheEndOfBase(t *testing.T) {
+	for text, want := range map[string]string{"GET {{base}}/x": "GET /app/x\n", "GET {{base}}x": "GET /app/x\n",
+		"GET {{base}}": "GET /app/\n", "# {{base}}x\nGET {{base}}/x": "GET /app/x\n"} {
+		m := mustCompile(t, text, func(c *Config) { c.Variables = []Variable{{"base", base + "/app/"}} })
+		d := run(t, m, 1, func(proto.Request) reply { return reply{} })
+		if got := strings.Join(d.sent, "|"); got != want {
+			t.Errorf("%s sends %q, not %q", text, got, want)
+		}
+	}
+}
+
 // A multipart form has fields and files, and a boundary that its type names.
 func TestMultipart(t *testing.T) {
 	m := mustCompile(t, "POST {{base}}/\n[Multipart]\na\\#: {{x}}\nf: file,a.txt;\ng: file,a.txt; text/html\n", nil, "x=1\r\n2")

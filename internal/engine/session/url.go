@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 // setPath writes the path of the URL, with the query. It refuses URLs of other origins.
 func (d *draft) setPath(r *hurl.Request) {
-	all := merged(d.parts(r.URL))
+	all := merged(withoutDoubleSlash(d.parts(r.URL)))
 	if len(all) == 0 || all[0].text == nil {
 		d.fault(r.URL.Pos, "the URL begins with no host: write {{base}}, as in %s {{base}}/, and give "+
 			"--variable base=URL", r.Method)
@@ -58,6 +59,15 @@ func (d *draft) setPath(r *hurl.Request) {
 	if problem := proto.CheckValue(proto.InPath, d.text); problem != nil {
 		d.fault(r.URL.Pos, "%v", problem)
 	}
+}
+
+// withoutDoubleSlash are the parts of a URL in which a base that ends in / has lost that before a
+// path: {{base}}/login is no //login.
+func withoutDoubleSlash(url []part) []part {
+	if len(url) > 1 && url[0].name == BaseVariable && bytes.HasPrefix(url[1].text, []byte("/")) {
+		url[0].text = bytes.TrimRight(url[0].text, "/")
+	}
+	return url
 }
 
 // withoutDots is a path, perhaps with a query, without the segments . and .., as RFC 3986, section

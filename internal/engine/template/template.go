@@ -59,8 +59,8 @@ type Names struct {
 	Columns   []string          // of the data
 	Variables map[string]string // constant in a run, so that they become literal text
 	Captures  []string
-	// Header says where the names of columns come from, to whom looks for one in vain; may be "".
-	Header string
+	// NamesHint says where the names of columns come from, to whom looks for one in vain; may be "".
+	NamesHint string
 	// Env is the environment of the process; nil: there is none.
 	Env func(name string) (value string, set bool)
 	// Unread says that the data could not be read, so that any name may be a column.
@@ -150,8 +150,8 @@ func (n *Names) problem(name string) string {
 	} else {
 		hint += "; --data FILE and --variable NAME=VALUE add names"
 	}
-	if n.Header != "" {
-		hint += "; " + n.Header
+	if n.NamesHint != "" {
+		hint += "; " + n.NamesHint
 	}
 	if meant != "" {
 		hint = "did you mean " + meant + "?"

@@ -35,6 +35,9 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	}
 	trials = compared
 	r.Objectives = objectivesMet(q, cells)
+	for i := range r.Objectives {
+		r.Objectives[i].Undecided = WorthOf(r.Trials).IsSpoiled()
+	}
 	r.Sampler = samplerCost(trials)
 	r.Programs, r.Served = programsRun(trials), countAgreement(trials)
 	r.Scenario = scenarioOf(trials)

@@ -79,10 +79,10 @@ func (r *running) remedyOf(a *arm, err error) string {
 	failed, is := errors.AsType[*sessionError](err)
 	unready, notStarted := errors.AsType[*server.Failure](err)
 	switch {
-	case notStarted && len(unready.Listens) > 0:
+	case notStarted && unready.Elsewhere != "":
 		return fmt.Sprintf("its command must take the port that dyno chooses, {port} in dyno vs and "+
-			"{{port}} in a file; or say where it answers, with --url or url: http://127.0.0.1:%d/; %s",
-			unready.Listens[0], r.outputHint(a, checkOutput))
+			"{{port}} in a file; or say where it answers, with --url or url: %s; %s",
+			unready.Elsewhere, r.outputHint(a, checkOutput))
 	case !is:
 		return r.outputHint(a, checkOutput)
 	case len(a.variant.Processes) == 0:

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,25 +25,16 @@ func (e *sessionError) Error() string { return "its session fails: " + e.why }
 // remedy says how to see what the session sends and gets.
 func (e *sessionError) remedy() string {
 	return fmt.Sprintf("to see each request and answer, start the server and call dyno scenario run "+
-		"-v %s --variable base=URL, with the same --data and --variable", shownPath(e.file))
+		"-v %s --variable base=URL, with the same --data and --variable", quoted(e.file))
 }
 
-// shownPath is an absolute path as a command on the user's screen has it: relative to the folder
-// that dyno was started in, if the file is below it, and in the quotes that a shell needs.
-func shownPath(path string) string {
-	if here, err := os.Getwd(); err == nil {
-		if below, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(below) {
-			path = below
-		}
-	}
-	if strings.HasPrefix(path, "-") { // which would be a flag
-		path = "./" + path
-	}
-	quoted, err := syntax.Quote(path, syntax.LangBash)
+// quoted is a path as a shell reads it.
+func quoted(path string) string {
+	word, err := syntax.Quote(path, syntax.LangBash)
 	if err != nil { // it has a NUL, so that it is no path
 		return path
 	}
-	return quoted
+	return word
 }
 
 // tryTime is how long a session is tried at most. One that is not over by then has not failed.

@@ -53,18 +53,10 @@ func TestHasFailed(t *testing.T) {
 	}
 }
 
-// What a command names is the file as the user would write it, and one word of a shell.
-func TestShownPath(t *testing.T) {
-	here := t.TempDir()
-	t.Chdir(here)
-	other := filepath.Join(filepath.Dir(here), "a.hurl")
-	for path, want := range map[string]string{filepath.Join(here, "a.hurl"): "a.hurl", filepath.Join(here, "sub", "a.hurl"): filepath.Join("sub", "a.hurl"),
-		filepath.Join(here, "my shop's.hurl"): `"my shop's.hurl"`, filepath.Join(here, "-v.hurl"): "./-v.hurl", other: other} {
-		if got := shownPath(path); got != want {
-			t.Errorf("%s is shown as %s, not %s", path, got, want)
-		}
-	}
-	if r := (&sessionError{filepath.Join(here, "a b.hurl"), ""}).remedy(); !strings.Contains(r, "run -v 'a b.hurl' --variable") {
+// The remedy is stored, and read in other folders: its file is a whole path, and one word of a shell.
+func TestRemedyOfASession(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a b.hurl")
+	if r := (&sessionError{file, ""}).remedy(); !strings.Contains(r, "run -v '"+file+"' --variable") {
 		t.Error(r)
 	}
 }

@@ -60,7 +60,7 @@ func (f *Inputs) readData(e *experiment.Experiment, most int64) error {
 		f.names.Unread = true
 		return err
 	}
-	f.names.Columns, f.names.Header = f.table.Columns(), f.table.HeaderHint()
+	f.names.Columns, f.names.NamesHint = f.table.Columns(), f.table.NamesHint()
 	f.rows = &loadplan.Rows{File: filepath.Base(name), Rows: f.table.Rows(),
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Order: e.Workload.Order()}
 	var faults []error

@@ -152,7 +152,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	}
 	var missed []string
 	for _, o := range r.Objectives {
-		if o.Met < o.Trials {
+		if o.IsMissed() {
 			missed = append(missed, fmt.Sprintf("%s of %s at %s: met in %d of %d trials",
 				format.PlainLine(o.Expr), format.PlainLine(o.Arm), format.PlainLine(o.Level), o.Met, o.Trials))
 		}

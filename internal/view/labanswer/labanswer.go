@@ -20,7 +20,6 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -179,7 +178,7 @@ func fromTo(from, to string) string {
 func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 	c := r.Verdicts[i]
 	if !forecasts {
-		c = judge.WithoutForecasts(r.Verdicts[i : i+1])[0]
+		c.More = 0
 	}
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
 		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}

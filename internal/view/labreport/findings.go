@@ -409,8 +409,12 @@ func objectiveSection(r *lab.Record) section {
 	out := section{head: "Objectives", sides: "lllr", table: format.Table{{"objective", "level",
 		"variant", "met"}}}
 	for _, o := range r.Objectives {
+		met := fmt.Sprintf("%d of %d", o.Met, o.Trials)
+		if o.Undecided {
+			met = "inconclusive: " + met
+		}
 		out.table = append(out.table, []string{format.PlainLine(o.Expr), format.PlainLine(o.Level),
-			format.PlainLine(o.Arm), fmt.Sprintf("%d of %d", o.Met, o.Trials)})
+			format.PlainLine(o.Arm), met})
 	}
 	return out
 }

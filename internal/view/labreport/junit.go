@@ -23,9 +23,14 @@ func ExperimentJUnit(w io.Writer, r *lab.Record) error {
 	for _, o := range r.Objectives {
 		c := format.TestCase{Name: format.PlainLine(fmt.Sprintf("%s of %s at %s", o.Expr, o.Arm,
 			o.Level))}
-		if o.Met < o.Trials {
-			c.Failure = &format.Problem{Message: fmt.Sprintf("met in %d of %s", o.Met,
-				format.Plural(int64(o.Trials), "trial"))}
+		met := &format.Problem{Message: fmt.Sprintf("met in %d of %s", o.Met,
+			format.Plural(int64(o.Trials), "trial"))}
+		switch {
+		case o.Undecided:
+			met.Message = "inconclusive: " + met.Message + ", of which the machine spoiled too many"
+			c.Error = met
+		case o.IsMissed():
+			c.Failure = met
 		}
 		s.AddCases(c)
 	}
