@@ -103,7 +103,12 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 		return nil, fmt.Errorf("start nginx: %w", err)
 	}
 	go func() { s.exited <- s.cmd.Wait() }()
-	return s, s.awaitListening(ctx, loaded)
+	for _, addr := range []string{loaded, status} { // it listens at one after the other
+		if err := s.awaitListening(ctx, addr); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // awaitListening waits until something listens at an address.

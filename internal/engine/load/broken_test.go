@@ -17,19 +17,21 @@ func TestBrokenOff(t *testing.T) {
 		rate, connections int
 		answer, drain     int64
 		warmup            int64
+		heard             int64 // after it was broken off
 		sent, unfinished  int64
 		waiting           int64
 		measured, drained int64
 	}{
-		"answered at once": {100, 10, ms / 5, 2 * s, 0, 101, 0, 0, 1005 * ms, 5 * ms},
-		"on its way":       {100, 10, 30 * ms, 2 * s, 0, 101, 0, 0, 1005 * ms, 25 * ms},
-		"long after":       {100, 100, 300 * ms, 2 * s, 0, 101, 24, 0, 1005 * ms, 55 * ms},
-		"a shorter drain":  {100, 100, 300 * ms, 5 * ms, 0, 101, 29, 0, 1005 * ms, 10 * ms},
-		"no drain":         {100, 10, 15 * ms, 0, 0, 101, 1, 0, 1005 * ms, 0},
-		"a backlog":        {100, 1, 20 * ms, 2 * s, 0, 51, 0, 50, 1005 * ms, 15 * ms},
-		"in the warm-up":   {100, 10, 30 * ms, 2 * s, 2 * s, 0, 0, 0, 0, 0},
-		"of a closed loop": {0, 1, 10 * ms, 2 * s, 0, 101, 0, 0, 1005 * ms, 5 * ms},
-		"a silent server":  {0, 1, 20 * s, 2 * s, 0, 1, 1, 0, 1005 * ms, 95 * ms},
+		"answered at once": {100, 10, ms / 5, 2 * s, 0, 0, 101, 0, 0, 1005 * ms, 5 * ms},
+		"on its way":       {100, 10, 30 * ms, 2 * s, 0, 0, 101, 0, 0, 1005 * ms, 25 * ms},
+		"long after":       {100, 100, 300 * ms, 2 * s, 0, 0, 101, 24, 0, 1005 * ms, 55 * ms},
+		"a shorter drain":  {100, 100, 300 * ms, 5 * ms, 0, 0, 101, 29, 0, 1005 * ms, 10 * ms},
+		"no drain":         {100, 10, 15 * ms, 0, 0, 0, 101, 1, 0, 1005 * ms, 0},
+		"a backlog":        {100, 1, 20 * ms, 2 * s, 0, 0, 51, 0, 50, 1005 * ms, 15 * ms},
+		"in the warm-up":   {100, 10, 30 * ms, 2 * s, 2 * s, 0, 0, 0, 0, 0, 0},
+		"of a closed loop": {0, 1, 10 * ms, 2 * s, 0, 0, 101, 0, 0, 1005 * ms, 5 * ms},
+		"heard late":       {100, 10, ms / 5, 2 * s, 0, 20 * ms, 103, 0, 0, 1020*ms + ms/5 + 1, 10*ms - ms/5 - 1},
+		"a silent server":  {0, 1, 20 * s, 2 * s, 0, 0, 1, 1, 0, 1005 * ms, 95 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := simPlan(func(p *loadplan.Plan) {
@@ -41,7 +43,7 @@ func TestBrokenOff(t *testing.T) {
 			})
 			r := simulateWith(t, p, func(g *gate) ring.Ring {
 				return told{steady(c.answer), func(now int64) {
-					if now >= stop {
+					if now >= stop+c.heard {
 						g.stop.CompareAndSwap(0, stop)
 					}
 				}}

@@ -68,7 +68,7 @@ func (w *worker) runTurn() {
 	before := w.now
 	w.now = w.ring.Now()
 	w.turnBegan = w.now
-	w.doTimedWork()
+	w.doTimedWork(before)
 	c, ok := w.ring.Next()
 	if !ok && w.idleTurn {
 		w.spun += w.now - before
@@ -102,10 +102,11 @@ func (w *worker) beginRun() {
 }
 
 // doTimedWork does what the clock makes due: interruption, start, timers, dialing, the window's
-// edges and the end of the interval.
-func (w *worker) doTimedWork() {
+// edges and the end of the interval. A worker that hears late of an interruption has sent until its
+// last turn, and the window has what it sent.
+func (w *worker) doTimedWork(lastTurn int64) {
 	if stop := w.gate.stop.Load(); stop != 0 && !w.interrupted {
-		w.interrupt(stop, w.now, int64(w.plan.Drain))
+		w.interrupt(max(stop, lastTurn+1), w.now, int64(w.plan.Drain))
 		w.heldUntil = notYet
 	}
 	if w.start == notYet {
