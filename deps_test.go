@@ -129,7 +129,7 @@ bench/action: /
 bench/vs/server: /
 bench/known: /
 bench/hurl: /
-bench/live: /
+bench/live: stats /
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys

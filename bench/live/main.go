@@ -1,8 +1,8 @@
 // Live measures what --metrics costs a load: an open one at a given rate, with metrics that are
-// read once a second and without, in turn. It prints the median of the rounds' ratios, and their
-// range.
+// read once a second and without, in turn. dyno has one CPU, its server another. It prints the
+// median of the rounds' ratios, and the interval of the median, 95 %.
 //
-//	go run ./bench/live -dyno ./dyno -rate 20000 -rounds 10 -seconds 5
+//	go run ./bench/live -dyno ./dyno -rate 20000 -rounds 30 -seconds 3
 package main
 
 import (
@@ -20,15 +20,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"dyno/internal/stats"
 )
 
 func main() {
 	dyno := flag.String("dyno", "./dyno", "the program")
 	rate := flag.Int("rate", 20_000, "requests a second")
-	rounds := flag.Int("rounds", 10, "of both")
-	seconds := flag.Int("seconds", 5, "of each load")
+	rounds := flag.Int("rounds", 30, "of both, at least 6: an interval of 95 % needs them")
+	seconds := flag.Int("seconds", 3, "of each load")
 	flag.Parse()
-	if err := measure(*dyno, *rate, *rounds, *seconds); err != nil {
+	if err := measure(*dyno, *rate, max(*rounds, 6), *seconds); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -71,7 +73,8 @@ func measure(dyno string, rate, rounds, seconds int) error {
 	}
 	defer stop()
 	b := bench{dyno: dyno, file: filepath.Join(dir, "result.json"), load: []string{"run",
-		"--no-save", "-t", "1", "-c", "64", "-R", fmt.Sprint(rate), "-d", fmt.Sprint(seconds), url}}
+		"--no-save", "--cpus", "0", "-t", "1", "-c", "64",
+		"-R", fmt.Sprint(rate), "-d", fmt.Sprint(seconds), url}}
 	var without, with []measured
 	for i := range rounds {
 		order := []bool{i%2 == 1, i%2 == 0} // so that neither is always first
@@ -92,26 +95,30 @@ func measure(dyno string, rate, rounds, seconds int) error {
 		b.reads.Load())
 	fmt.Printf("%-20s %9s %9s %20s\n", "", "without", "with", "with/without")
 	for _, f := range figures {
-		printFigure(f, without, with)
+		if err := printFigure(f, without, with); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // printFigure prints the medians of a figure, and of its ratios within rounds.
-func printFigure(f figure, without, with []measured) {
+func printFigure(f figure, without, with []measured) error {
 	var a, b, ratios []float64
 	for i := range with {
-		a, b = append(a, f.of(without[i])), append(b, f.of(with[i]))
-		ratios = append(ratios, f.of(with[i])/f.of(without[i]))
+		x, y := f.of(without[i]), f.of(with[i])
+		a, b = append(a, x), append(b, y)
+		if x > 0 { // else nothing of it was measured
+			ratios = append(ratios, y/x)
+		}
 	}
-	slices.Sort(ratios)
-	fmt.Printf("%-20s %9.3g %9.3g %6.3g [%.3g, %.3g]\n", f.name, median(a), median(b),
-		median(ratios), ratios[0], ratios[len(ratios)-1])
-}
-
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return (of[(len(of)-1)/2] + of[len(of)/2]) / 2
+	ratio, err := stats.MedianInterval(ratios, 0.95)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	fmt.Printf("%-20s %9.2g %9.2g %6.2f [%.2f, %.2f] of %d\n", f.name, stats.Median(a),
+		stats.Median(b), ratio.Estimate, ratio.Low, ratio.High, len(ratios))
+	return nil
 }
 
 // A bench is the load that is measured.
@@ -172,7 +179,7 @@ func (b *bench) readMetrics(url string, stop chan struct{}) {
 
 // startTarget starts dyno target, and returns its URL.
 func startTarget(dyno string) (url string, stop func(), err error) {
-	cmd := exec.Command(dyno, "target", "--listen", "127.0.0.1:0")
+	cmd := exec.Command(dyno, "target", "--cpus", "1", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", nil, err

@@ -22,16 +22,21 @@ const (
 type budget struct {
 	messages, bytes float64
 	at              time.Time
-	dropped         int // messages that were dropped because too many waited to be read
+	dropped         int     // messages that were dropped because too many waited to be read
+	read, squares   float64 // sums of the lengths of the messages that were read, and of their squares
 }
 
-// countDropped counts messages that were dropped since the last message that was read, of so many
-// bytes each. It is called before countMessage, so that they count as sent in the time since then:
-// a controller that has had no CPU for a while takes no agent for a flooder.
-func (b *budget) countDropped(n int, bytesEach float64) {
+// countDropped counts messages that were dropped since the last message that was read. It is called
+// before countMessage, so that they count as sent in the time since then: a controller that has had
+// no CPU for a while takes no agent for a flooder. Nobody knows how long they were, only that they
+// found no room where short messages still did. So each counts as long as the message that a byte of
+// what was read belongs to, on average.
+func (b *budget) countDropped(n int) {
 	b.dropped += n
 	b.messages += float64(n)
-	b.bytes += float64(n) * bytesEach
+	if b.read > 0 {
+		b.bytes += float64(n) * b.squares / b.read
+	}
 }
 
 // countMessage counts a message of so many bytes. It returns why that was too much, or "".
@@ -42,7 +47,9 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 	}
 	b.at = now
 	b.messages++
-	b.bytes += float64(bytes)
+	length := float64(bytes)
+	b.bytes += length
+	b.read, b.squares = b.read+length, b.squares+length*length
 	why := ""
 	switch {
 	case b.messages > messageBurstMax:
@@ -61,15 +68,11 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 // are few.
 func (b *budget) refundBytes(bytes int) { b.bytes = max(b.bytes-float64(bytes), 0) }
 
-// newDrops returns how many messages sub has dropped since it had dropped so many, and the mean
-// size in bytes of those that wait to be read, which is about that of the dropped ones.
-func newDrops(sub *nats.Subscription, before int) (n int, bytesEach float64) {
+// newDrops returns how many messages sub has dropped since it had dropped so many.
+func newDrops(sub *nats.Subscription, before int) int {
 	all, err := sub.Dropped()
-	if err != nil || all <= before { // the subscription may have ended
-		return 0, 0
+	if err != nil { // the subscription may have ended
+		return 0
 	}
-	if messages, bytes, err := sub.Pending(); err == nil && messages > 0 {
-		bytesEach = float64(bytes) / float64(messages)
-	}
-	return all - before, bytesEach
+	return max(all-before, 0)
 }

@@ -421,20 +421,29 @@ func TestBudgetCountsDropped(t *testing.T) {
 	for name, c := range map[string]struct {
 		after   time.Duration // after which something is read again
 		dropped int
-		bytes   float64
+		bytes   int // of a message that was read before
+		short   int // messages of 100 bytes that were read before
 		floods  bool
 	}{
-		"nothing dropped":              {time.Second, 0, 0, false},
-		"a flood of long ones":         {time.Second, 1000, 100 << 10, true},
-		"a flood of short ones":        {time.Second, 100_000, 10, true},
-		"a controller without a CPU":   {time.Minute, 600, 100 << 10, false},
-		"all reports, again and again": {time.Minute, 60 * inFlightMax, windowMax / inFlightMax, false},
+		"nothing dropped":              {time.Second, 0, 0, 1, false},
+		"a flood of long ones":         {time.Second, 1000, 100 << 10, 0, true},
+		"long ones among short ones":   {time.Second, 30, 1 << 20, 100, true},
+		"a flood of short ones":        {time.Second, 100_000, 10, 0, true},
+		"a controller without a CPU":   {time.Minute, 600, 100 << 10, 60, false},
+		"all reports, again and again": {time.Minute, 60 * inFlightMax, windowMax / inFlightMax, 0, false},
+		"two long reports, and beats":  {time.Minute, 60 * 4, windowMax / 2, 10, false},
 	} {
 		var b budget
-		if why := b.countMessage(10, start); why != "" {
-			t.Fatal(why)
+		for i := range c.short + 1 {
+			length := 100
+			if i == 0 {
+				length = c.bytes
+			}
+			if why := b.countMessage(length, start); why != "" {
+				t.Fatal(why)
+			}
 		}
-		b.countDropped(c.dropped, c.bytes)
+		b.countDropped(c.dropped)
 		why := b.countMessage(10, start.Add(c.after))
 		if (why != "") != c.floods || c.floods && !strings.Contains(why, fmt.Sprintf("; %d of its messages were dropped unread", c.dropped)) {
 			t.Errorf("%s: %q", name, why)

@@ -180,11 +180,11 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 // countDropped counts a member's messages that were dropped since its last one, and reports the
 // first of them. Reports and finals among them are sent again.
 func (r *fleetRun) countDropped(m *member) {
-	n, bytesEach := newDrops(m.sub, m.budget.dropped)
+	n := newDrops(m.sub, m.budget.dropped)
 	if n > 0 && m.budget.dropped == 0 {
 		r.logProgress("messages of %s were dropped: it sends more than this controller reads", m.name)
 	}
-	m.budget.countDropped(n, bytesEach)
+	m.budget.countDropped(n)
 }
 
 // checkDeadlines sends heartbeats, gives up members whose time is over, and keeps the clocks'
