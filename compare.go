@@ -31,18 +31,21 @@ type Difference struct {
 	//	                                   the command can have it
 	//
 	// A run with fewer than 368 completed requests has no p99: the 95 % interval of a p99 needs as
-	// many. Likewise a run with fewer iterations has no iteration_p99.
+	// many. Likewise a run with fewer iterations has no iteration_p99, and one that completed
+	// nothing has no measure at all. The other runs are compared, and one of Cautions says so. If
+	// no run has a measure, Differences lacks it.
 	Measure string
 
 	// Ratio is after divided by before: 1.03 is 3 % more, and 0.97 is 3 % less. It is the
 	// Hodges-Lehmann estimate: the median of the ratios of each run of after to each run of before.
 	Ratio float64
-	// Low and High are the ends of Ratio's confidence interval. With 95 % confidence the intervals
-	// of all measures hold at once, if there are as many runs as Compare asks for.
+	// Low and High are the ends of Ratio's confidence interval. With as many runs as Compare asks
+	// for, the intervals of all measures hold at once with 95 % confidence. With fewer, Low and
+	// High are the lowest and the highest ratio of single runs, and the confidence is less.
 	Low, High float64
 
 	// Finding follows from the interval, from Low to High, and the margin. A margin of 0.02 reaches
-	// from a ratio of 1/1.02 to one of 1.02.
+	// from a ratio of 1/1.02 to one of 1.02. With too few runs it is always "inconclusive".
 	//
 	//	"different"      the interval leaves out 1, and Ratio is not within the margin
 	//	"negligible"     the interval leaves out 1, and Ratio is within the margin
@@ -61,7 +64,7 @@ type Difference struct {
 // can be a server before a change, and after it. margin is the share by which they must differ to
 // matter: 0.02 is 2 %. It must be at least 0, and less than 1.
 //
-// Make five runs of each, or six with a Scenario. Fewer than five leave every Finding
+// Make five runs of each or more, and with a Scenario six. Fewer leave every Finding
 // "inconclusive". Make them in turns (before, after, after, before …), so that a change on the
 // machine touches both.
 //

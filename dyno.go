@@ -159,8 +159,9 @@ type Load struct {
 	// ones. Run returns after the last call. nil: nothing is called.
 	Each func(Interval)
 
-	// Threads is how many threads make the load, 1 to 1,024. 0: half of GOMAXPROCS, but at least
-	// one, and no more than Connections or Users.
+	// Threads is how many threads make the load, 1 to 1,024. More than Connections are not used.
+	// Keep it below GOMAXPROCS: see OwnProcess. 0: half of GOMAXPROCS, but at least one, and no
+	// more than Connections or Users.
 	Threads int
 	// Seed makes what is random the same in each run: the times of Poisson, and User.Rand.
 	// 0: Run draws a seed, which is Result.Seed.
@@ -170,10 +171,10 @@ type Load struct {
 	// the limit of open files, and the environment variable that keeps quic-go from its warning
 	// (see HTTP). Run does not restore them.
 	//
-	// Without OwnProcess, Threads should be less than GOMAXPROCS, all concurrent runs together.
-	// Otherwise Run uses the network poller of Go, which is slower, and one of Result.Warnings
-	// says so. If Connections + Threads + 16 is above the limit of open files, Run returns a
-	// FieldError of Connections.
+	// Without OwnProcess, the Threads of all concurrent runs, added up, should be less than
+	// GOMAXPROCS. Otherwise Run uses the network poller of Go, which is slower, and one of
+	// Result.Warnings says so. If Connections + Threads + 16 is above the limit of open files, Run
+	// returns a FieldError of Connections.
 	OwnProcess bool
 }
 

@@ -21,7 +21,7 @@ var helloWorld = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "hello, world")
 })
 
-// An open workload: 200 requests, of which 1,000 are due a second.
+// An open workload: 200 requests, due at a rate of 1,000 a second.
 func ExampleRun() {
 	server := httptest.NewServer(helloWorld)
 	defer server.Close()

@@ -11,8 +11,11 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A Result is what one run measured. It counts the requests that were due in the measured window,
-// even if the response came after it. Those of the warm-up are not counted.
+// A Result is what one run measured. The measured window begins after the warm-up. It ends when
+// Load.For is over, or when the last of Load.Requests has its response. The drain comes after it.
+//
+// A Result counts the requests that were due in the window, even if the response came in the drain.
+// Those of the warm-up are not counted.
 type Result struct {
 	Sent       int64 // Completed + Errors + Unfinished
 	Completed  int64 // with a status of Load.Expect, and accepted by Load.Scenario
@@ -21,15 +24,17 @@ type Result struct {
 	Unsent     int64 // of an open workload: due and never sent (with a Scenario: iterations)
 
 	Offered float64 // of an open workload: Load.Rate (with a Scenario: iterations a second); else 0
-	Rate    float64 // requests completed a second; Iterations.Rate is that of iterations
+	Rate    float64 // a second of Measured: requests completed, but not those sent in the drain
 
 	// Latency is the time from when a request was due to the end of its response, and Service the
 	// time from its sending. Both are of completed requests only. When is a request due?
 	//
-	//	open workload          at its time in the schedule
-	//	closed workload        when the last response on its connection has arrived
-	//	closed, a Scenario     when the last iteration of its user is over
-	//	in an iteration        Request.Wait after the response before it
+	//	open workload     at its time in the schedule
+	//	closed workload   when the previous response on its connection has arrived
+	//
+	// With a Scenario the schedule is that of iterations. In a closed workload an iteration is due
+	// when the previous one of its user is over. Its first request is due Request.Wait after that,
+	// and each further one Request.Wait after the previous response.
 	//
 	// Latency is longer than Service if the request had to wait: for a free connection, or for one
 	// that was opened anew.
@@ -93,8 +98,9 @@ type Distribution struct {
 // Percentile returns the duration that so many percent of all durations do not exceed, such as
 // Percentile(99.5). It returns Min for 0 or less, and Max for 100 or more.
 //
-// It returns 0 if there are no durations. A Result from JSON without histograms has only the 50th,
-// 75th, 90th, 95th, 99th, 99.9th and 99.99th percentile, and 0 for others.
+// It returns 0 if there are no durations. It needs the histogram, which MarshalJSON writes. If that
+// was taken out of the JSON, it knows the percentiles 50, 75, 90, 95, 99, 99.9 and 99.99, and
+// returns 0 for others.
 func (d Distribution) Percentile(percent float64) time.Duration {
 	if d.of == nil {
 		return 0
@@ -154,8 +160,9 @@ type Failure struct {
 	// "expect" it is "status". In phase "check" it is "scenario", or "value" if the Scenario could
 	// not make a request.
 	Kind string
-	// Detail says more about the first of them. In phase "expect" it is the status. In phase
-	// "check" it is the text of the Scenario's error, in one line, of which 300 bytes are kept.
+	// Detail says more about the first of them. Others may differ. In phase "expect" it is the
+	// status, and each status has a Failure of its own. In phase "check" it is the text of the
+	// Scenario's error, in one line, of which 300 bytes are kept.
 	Detail string
 	Count  int64 // how many failed so
 }

@@ -80,7 +80,7 @@ type User struct {
 type Request struct {
 	Step   string      // its name, one of Load.Steps; "": the first of them
 	Method string      // "": GET, or POST if Body is not nil
-	Path   string      // with the query, such as "/search?q=pen"; "": path and query of Load.URL
+	Path   string      // replaces path and query of Load.URL: "/search?q=pen"; "": those of Load.URL
 	Header http.Header // as Load.Header
 	Body   []byte      // nil: none
 
@@ -89,11 +89,12 @@ type Request struct {
 	Wait time.Duration
 }
 
-// A Response is what came back for a user's request. Tests of a Scenario make their own.
+// A Response is what came back for a user's request. It is valid until the Scenario returns. Tests
+// of a Scenario make their own.
 type Response struct {
 	Step   string        // that of the request: one of Load.Steps, or "" if there are none
 	Status int           // 0: no response came
-	Body   []byte        // its first MiB at most; copy what is needed after the Scenario returns
+	Body   []byte        // its first MiB at most; keep a copy, not Body itself
 	Took   time.Duration // from the sending of the request to the end of the response; 0: none came
 
 	// Fields is for tests, which make a Response with it: Header reads it. In a run it is nil, and
