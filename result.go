@@ -24,7 +24,7 @@ type Result struct {
 	Unsent     int64 // of an open workload: due and never sent (with a Scenario: iterations)
 
 	Offered float64 // of an open workload: Load.Rate (with a Scenario: iterations a second); else 0
-	Rate    float64 // a second of Measured: requests completed, but not those sent in the drain
+	Rate    float64 // requests completed a second of Measured, without those sent in the drain
 
 	// Latency is the time from when a request was due to the end of its response, and Service the
 	// time from its sending. Both are of completed requests only. When is a request due?
