@@ -24,7 +24,6 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
-	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -297,23 +296,22 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 	case !r.HasMeasured():
 		return s.failWith(exitUnreachable, errors.New("no trial measured anything"))
 	}
-	if code, err := experimentCode(r, labanswer.Of(r).Unreliable); err != nil {
+	if code, err := experimentCode(r); err != nil {
 		return s.failWith(code, err)
 	}
 	return exitOK
 }
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
-// is decided only by trials that can be relied on, and an objective only if the machine spoiled few
-// of them. unreliable is why the answer of the experiment must not be relied on, or "".
-func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
+// has one verdict, which every report has: it looks itself at whether its trials can be relied on,
+// and at whether the baseline differs from itself in what it judges. An objective is decided only
+// if the machine spoiled few of the trials.
+func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
 	switch {
 	case gate != nil && gate.Verdict == lab.Undecided:
 		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
-	case gate != nil && unreliable != "": // by other measures than the gate's
-		return exitUntrusted, fmt.Errorf("gate: inconclusive: %s", unreliable)
 	case slices.ContainsFunc(r.Objectives, undecided):
 		worth := judge.WorthOf(r.Trials)
 		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
