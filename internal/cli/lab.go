@@ -278,7 +278,7 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 		return labreport.ExperimentMarkdown(w, r)
 	}))
 	if f.versus && !f.verbose {
-		err = errors.Join(err, s.writeVersus(l, r))
+		err = errors.Join(err, s.writeVersus(r))
 	} else {
 		err = errors.Join(err, labreport.Experiment(s.out, r, style))
 	}
