@@ -54,12 +54,17 @@ func (f *labFlags) groups() []group {
 			storeParsed(&f.seed, parseSeed)},
 		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
 			"so many more than an experiment that is resumed has", f.rounds.parse},
-		{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
-			setSwitch(&f.verbose)},
+		detailOption(&f.verbose),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
+}
+
+// detailOption is -v of what runs an experiment.
+func detailOption(to *bool) option {
+	return option{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
+		setSwitch(to)}
 }
 
 const labNotes = `FILE describes the experiment: dyno lab init writes one to begin with, and
@@ -167,19 +172,22 @@ func labRerun(s streams, args []string) int {
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick, rounds: roundsFlag{n: old.Rounds},
-			secrets: secretFlags{show: f.secrets.show}, versus: isVersus(p.words[0])})
+			secrets: secretFlags{show: f.secrets.show}, verbose: f.verbose,
+			versus: isVersus(p.words[0])})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
 type rerunFlags struct {
 	helpFlag
 	output  string
+	verbose bool
 	secrets secretFlags
 }
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
+		detailOption(&f.verbose),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
