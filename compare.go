@@ -18,49 +18,64 @@ type Comparison struct {
 	lines       []string     // what was found, in words
 }
 
-// A Difference is how before and after, as Compare calls them, compare by one measure.
+// A Difference is how two servers differ by one measure. Compare calls their runs before and after.
 type Difference struct {
-	// Measure is "throughput" (requests completed a second), "p50" or "p99" (latency). Of a Scenario
-	// there are also "iterations" (completed a second), "iteration_p50", "iteration_p99" (their time)
-	// and "checks" (the share of answers that it accepted). Results of the command can have "cpu",
-	// the server's CPU time per request. A run with fewer than 368 requests has no p99, and one with
-	// fewer iterations no iteration_p99.
+	// Measure is what was compared:
+	//
+	//	"throughput"                       requests completed a second
+	//	"p50", "p99"                       latency
+	//	"iterations"                       of a Scenario: completed a second
+	//	"iteration_p50", "iteration_p99"   of a Scenario: Iterations.Time
+	//	"checks"                           of a Scenario: the share of responses that it accepted
+	//	"cpu"                              CPU time of the server for each request; only Results of
+	//	                                   the command can have it
+	//
+	// A run with fewer than 368 completed requests has no p99: the 95 % interval of a p99 needs as
+	// many. Likewise a run with fewer iterations has no iteration_p99, and one that completed
+	// nothing has no measure at all. The other runs are compared, and one of Cautions says so. If
+	// no run has a measure, Differences lacks it.
 	Measure string
 
-	// Ratio is by which factor after exceeds before: 1.03 is 3 % more. It is the Hodges-Lehmann
-	// estimate: the median of the ratios of each run of after to each run of before. Low and High are
-	// the ends of its interval: with 95 % confidence, those of all measures hold together.
-	Ratio, Low, High float64
+	// Ratio is after divided by before: 1.03 is 3 % more, and 0.97 is 3 % less. It is the
+	// Hodges-Lehmann estimate: the median of the ratios of each run of after to each run of before.
+	Ratio float64
+	// Low and High are the ends of Ratio's confidence interval. With as many runs as Compare asks
+	// for, the intervals of all measures hold at once with 95 % confidence. With fewer, Low and
+	// High are the lowest and the highest ratio of single runs, and the confidence is less.
+	Low, High float64
 
-	// Finding is one of these:
+	// Finding follows from the interval, from Low to High, and the margin. A margin of 0.02 reaches
+	// from a ratio of 1/1.02 to one of 1.02. With too few runs it is always "inconclusive".
 	//
-	//	"different"      there is a difference, and Ratio is beyond the margin
-	//	"negligible"     there is a difference, and Ratio is within the margin
-	//	"equivalent"     none was shown, and all of the interval is within the margin
-	//	"inconclusive"   none of these can be said: more runs, or longer ones, are needed
+	//	"different"      the interval leaves out 1, and Ratio is not within the margin
+	//	"negligible"     the interval leaves out 1, and Ratio is within the margin
+	//	"equivalent"     the interval has 1 in it, and is within the margin
+	//	"inconclusive"   the interval has 1 in it, and reaches beyond the margin: more runs, or
+	//	                 longer ones, are needed
 	//
-	// A margin of 0.02 reaches from a ratio of 1/1.02 to one of 1.02.
+	// With "different", Low or High may still be within the margin: there is a difference, and how
+	// large it is, is not known that well.
 	Finding string
 	Better  bool // Finding is "different", and after is better
 	Worse   bool // Finding is "different", and after is worse
 }
 
-// Compare compares repeated runs of one thing with those of another, such as two servers, as "dyno
-// compare" does. margin is the share by which the two have to differ to matter: 0.02 is 2 %. It is
-// at least 0 and less than 1.
+// Compare compares repeated runs of one server with those of another, as "dyno compare" does. These
+// can be a server before a change, and after it. margin is the share by which they must differ to
+// matter: 0.02 is 2 %. It must be at least 0, and less than 1.
 //
-// Five runs of each are the least that can show a difference, and with a Scenario six; fewer leave
-// every Finding inconclusive. Run both in turns (before, after, after, before …), so that what
-// changes on the machine meanwhile touches both.
+// Make five runs of each or more, and with a Scenario six. Fewer leave every Finding
+// "inconclusive". Make them in turns (before, after, after, before …), so that a change on the
+// machine touches both.
 //
-// The loads should be the same but for the host and port of their URLs. If another field differs,
-// such as the path or Rate, Compare compares all the same, and one of Cautions names what differs.
+// The loads should be the same but for the host and port of their URLs. If they also differ in
+// something else, such as Rate, one of Cautions names it.
 //
-// It is an error if before or after is empty, if a Result is nil or not of a load, if one run is
-// there twice, or if margin is out of range.
+// The error says that before or after is empty, that a Result is nil or no run made it, that one
+// run is there twice, or that margin is out of range.
 func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	if len(before) == 0 || len(after) == 0 {
-		return nil, errors.New("comparing needs a result of each of both")
+		return nil, errors.New("comparing needs a Result before and one after")
 	}
 	if !(margin >= 0 && margin < 1) {
 		return nil, fmt.Errorf("a margin of %v is not from 0 to 1", margin)
@@ -70,7 +85,7 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 		var rs []*result.Result
 		for _, r := range all {
 			if r == nil || r.of == nil {
-				return nil, errors.New("a Result is not of a load")
+				return nil, errors.New("a Result is nil, or no run made it")
 			}
 			rs = append(rs, r.of)
 		}
@@ -101,8 +116,9 @@ func Compare(before, after []*Result, margin float64) (*Comparison, error) {
 	return c, nil
 }
 
-// String is what was found, without Cautions: a sentence, in which A is before and B is after, a
-// line for each of these, and a line for each of Differences.
+// String returns what was found, but not Cautions. The first line is a sentence, in which before is
+// called A and after B. Two lines say what A and B are. Then there is a line for each of
+// Differences.
 func (c *Comparison) String() string {
 	lines := slices.Clone(c.lines)
 	for _, d := range c.Differences {

@@ -1,16 +1,25 @@
-// Package dyno loads HTTP servers from a Go program, as the command dyno does from a terminal. It
-// measures latency from each request's intended start time, so that a server that stalls cannot
-// hide the delay, and it judges whether its own numbers can be trusted.
+// Package dyno loads HTTP servers from a Go program, as the command dyno does from a terminal.
 //
 //	r, err := dyno.Run(ctx, dyno.Load{URL: "http://127.0.0.1:8080/", Rate: 500,
 //		For: 10 * time.Second, Objectives: []string{"p99<20ms", "errors<0.1%"}})
 //	if err != nil {
-//		return err // such as what is wrong with a field
+//		return err // a field of the Load is wrong, for example
 //	}
-//	fmt.Println(r) // the answer in a sentence
+//	fmt.Println(r)       // one sentence: how many requests a second, and the p99 latency
+//	fmt.Println(r.Met()) // true if both objectives were met
 //
-// Run prints nothing and stores nothing. It reads no environment and changes nothing of the
-// process, unless Load.OwnProcess is set. Package dynotest has what tests and benchmarks need.
+// With Load.Rate the workload is open: requests are due on a schedule, and latency counts from the
+// time when a request was due. So a stall of the server shows in Result.Latency.
+//
+// Without Rate the workload is closed: each connection sends its next request after the response to
+// its last one. A server that stalls then receives fewer requests, and Result.Latency does not show
+// those that were not sent.
+//
+// Result.Generator says whether dyno trusts its own numbers.
+//
+// Run stores nothing, prints nothing, and changes no setting of the process. There are two
+// exceptions: Load.OwnProcess lets it change settings, and with HTTP/3 a library may log a warning
+// (see Load.HTTP). Package dynotest has what tests and benchmarks need.
 package dyno
 
 import (
@@ -27,115 +36,165 @@ import (
 	"dyno/internal/result"
 )
 
-// A Load is what Run does. Only URL is required. A field that is zero has the default
-// in its comment. If there is none, it is off.
+// A Load says what Run sends, how much of it, and for how long. Only URL is required. The comment
+// of each field gives its default. A field without one is off while it is zero.
 //
-// Run follows no redirect and keeps no cookie. It fills no template: "{{" is sent as it stands.
+// Run sends no header fields but those of Header, Host, User-Agent (dyno/VERSION) and, with a body,
+// Content-Length. So it does not ask for compression, and a Body has no Content-Type unless Header
+// gives one. Run follows no redirect, keeps no cookie and fills no template: "{{" is sent as it
+// stands.
+//
+// # A server can receive a request twice
+//
+// A server may close a connection, on which it has answered before, just when Run sends the next
+// request. If no byte of a response arrives, Run sends the request once more, whatever its Method
+// is. With a Scenario it does so for GET, HEAD, OPTIONS and TRACE only. Others count as errors. A
+// request that was sent twice counts once, and its latency counts from when it was first due.
 type Load struct {
 	// URL is where requests go. Its scheme is http, https, h2c (HTTP/2 without TLS), or http+unix
-	// for a socket: http+unix:///path/to.sock:/uri. Credentials in it become the header
-	// Authorization, unless the request has its own.
+	// for a socket: http+unix:///path/to.sock:/uri. Credentials in it become the header field
+	// Authorization of requests that have none.
 	URL    string
 	Method string // "": GET, or POST if Body is not nil
 
-	// Header is sent sorted by name. A Host in it replaces that of URL on the wire; connections
-	// still go to the host of URL.
+	// Header is sent sorted by name. A Host in it replaces the host of URL in the request.
+	// Connections still go to the host of URL.
 	Header http.Header
 	Body   []byte // nil: none
 
-	// Expect are the statuses that count as completed, such as "200,204", "2xx,404" or "any". All
-	// others count as errors. "": those below 400 are expected.
+	// Expect lists the statuses that count as completed: "200,204", "2xx,404" or "any". A request
+	// with another status is one of Result.Errors. "": those below 400 are expected.
 	Expect string
 
-	// Scenario decides what to send; Method, Header and Body must be zero then. nil: every request
-	// is the one that they describe.
+	// Scenario makes the requests, if it is not nil: a login and then a search, for example.
+	// Method, Header and Body must be zero then.
 	Scenario Scenario
-	// Steps are the names that requests of Scenario can have. An iteration sends them in any order
-	// and each as often as it likes. Without Steps, an iteration sends only one request, which needs
-	// no name. A request that Steps does not allow ends the load with an error. With two names or
-	// more, Result.Steps has the numbers of each.
-	Steps []string
-	Users int // how many follow Scenario, at most 4,194,304; 0: as many as Connections
-
-	// Rate is how many requests are due a second, in all (with Scenario: iterations), from 0.001 to
-	// 100,000,000. It makes an open workload: they are due on a schedule, whether or not earlier
-	// ones are answered. One that finds all connections (or users) busy waits for the next that is
-	// free, and Latency includes the wait. None is dropped before the drain ends; Result.Unsent
-	// counts those that were never sent.
+	// Steps are the names of the requests of Scenario, such as []string{"login", "search"}. An
+	// iteration sends them in any order, and each as often as it likes.
 	//
-	// 0 makes a closed workload: each connection sends its next request when it has the answer to
-	// the last.
-	Rate    float64
-	Poisson bool // requests of Rate are due at random instants; false: evenly spaced
+	// A Scenario that sends more than one request in an iteration needs Steps. Without, the second
+	// request ends the run with an error, and so does a name that is not in Steps. With two names
+	// or more, Result.Steps has the numbers of each.
+	Steps []string
+	// Users is how many users follow Scenario, at most 4,194,304. A user has one request in flight
+	// at most. With more users than connections, a request waits for a free connection, and its
+	// latency includes the wait. With fewer, some connections stay idle. Users must not be fewer
+	// than Threads, if both are given. 0: as many as Connections.
+	Users int
 
-	// Connections is how many there are in all, 1 to 1,048,576. Each has one request in flight at
-	// most, with HTTP/2 and 3 too. 0: 50, or Requests if that is less.
+	// Rate is how many requests are due a second, over all connections, from 0.001 to 100,000,000.
+	// With a Scenario it is how many iterations. The workload is open: requests are due on a
+	// schedule that does not wait for responses. If all connections (or users) are busy, a request
+	// waits for a free one, and its latency includes the wait. A request that still waits at the
+	// end of the drain is never sent, and Result.Unsent counts it.
+	//
+	// 0: the workload is closed. Each connection sends its next request after the response to its
+	// last one. With a Scenario, each user begins its next iteration at the end of its last one.
+	Rate    float64
+	Poisson bool // requests of Rate are due at random times (a Poisson process); false: evenly spaced
+
+	// Connections is how many connections there are in all, 1 to 1,048,576. Run opens all before
+	// the first request, within 5 s each. A connection has one request in flight at most, with
+	// HTTP/2 and 3 too. 0: 50, or Requests if that is less.
 	Connections int
 
-	// Requests is how many to send in all (with Scenario: how many iterations to begin), besides
-	// those of Warmup, at least as many as Connections. If For ends first, fewer are sent. 0: as many
-	// as For allows.
+	// Requests is how many requests to send in all, besides those of Warmup. With a Scenario it is
+	// how many iterations to begin. It must not be less than Connections. 0: no limit.
 	Requests int64
-	For      time.Duration // how long to measure, at least 1 ms; 0: 10 s, or until Requests
-	Warmup   time.Duration // how long to load before measuring; 0: not at all
-	Drain    time.Duration // how long to wait at the end for the last answers; 0: 2 s
-	Timeout  time.Duration // of a request, from its sending, at least 1 ms; 0: 10 s
+	// For is how long to measure, from 1 ms to 366 days. If Requests is given too, whichever is
+	// reached first ends the run. 0: until all Requests have been sent, or 10 s if Requests is 0.
+	For    time.Duration
+	Warmup time.Duration // how long to load before measuring, at most 366 days; 0: not at all
+	// Drain is how long Run waits for the last responses when For is over, at most 366 days. This
+	// time is the drain. If Requests is given without For, Run waits for all responses, and Drain
+	// changes nothing. 0: 2 s.
+	Drain time.Duration
+	// Timeout is how long a request may take, from its sending to the end of its response: 1 ms to
+	// 366 days. A request that takes longer is one of Result.Errors. 0: 10 s.
+	Timeout time.Duration
 
-	// HTTP is the version: "1.0", "1.1", "2" or "3", which needs https. "": 2 for h2c, 1.1 for other
-	// URLs without TLS, and the server's choice of 2 and 1.1 over TLS.
+	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
+	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with
+	// h2c, and 1.1 with http.
+	//
+	// The library quic-go makes HTTP/3. It writes a warning to the standard logger of package log, if
+	// the system gives its sockets small buffers, and OwnProcess is not set.
 	HTTP     string
-	Insecure bool   // accept any certificate of the server
-	RootCAs  []byte // PEM, trusted in place of the system's; nil: the system's
+	Insecure bool   // accept any certificate of the server; not together with RootCAs
+	RootCAs  []byte // certificates in PEM, trusted in place of the system's; nil: the system's
 
 	// Objectives are conditions, such as "p99<20ms", "errors<0.1%" or "rps>=10k". One string can
-	// have several, separated by commas. Each is a measure, one of < <= > >=, and a limit:
+	// have several, separated by commas. A condition is a measure, one of < <= > >=, and a limit.
 	//
-	//	min mean stdev max p50 p99.9 …   a statistic or any percentile of Latency, as 20ms
-	//	service.p99 …                    of Service
-	//	connect.p99 tls.p99 …            of opening a connection; first_byte.p99: to the first byte
-	//	error_latency.p99 …              of requests among Errors that were answered
-	//	rps                              requests completed a second, as 10000 or 10k
-	//	errors                           failed, unanswered or never sent: a number, or a share as 1%
-	//	iteration.p95 …                  of the time of iterations, as 2s; also failed_iteration
-	//	checks                           the share of answers that Scenario accepted, as 99%
-	//	route.NAME.p99                   of a step; also mean, p50, p90 and max
+	// These measures are times, with limits such as 20ms. In place of p99 there can be min, mean,
+	// max, stdev (standard deviation), and any percentile above 0 and below 100, such as p99.95:
 	//
-	// Latency and Service are of completed requests alone, so a condition on them needs one on errors
-	// beside it.
+	//	p99                    of Result.Latency
+	//	service.p99            of Result.Service
+	//	error_latency.p99      latency of the responses that count as errors
+	//	connect.p99            opening a TCP connection
+	//	tls.p99                the TLS handshake after it; with HTTP/3 both at once
+	//	first_byte.p99         from the sending of a request to the first byte of its response
+	//	iteration.p99          of Iterations.Time
+	//	failed_iteration.p99   the same of failed iterations
+	//	route.NAME.p99         latency of the step NAME, if Steps has two names or more; also mean,
+	//	                       p50, p90 and max, but nothing else
 	//
-	// Result.Objectives says which were met. One whose measure has no value is missed. A missed one
-	// is not an error of Run.
+	// The other measures:
+	//
+	//	rps      requests completed a second; the limit is a number, such as 10000 or 10k
+	//	errors   Result.Errors + Unfinished + Unsent + requests that Scenario could not make; the
+	//	         limit is a number, or a share of all that were due, such as 0.1%
+	//	checks   responses for which Scenario returned no error; the limit is a share, such as 99%
+	//
+	// Latency and service are of completed requests alone. So use an objective of errors too.
+	//
+	// An objective is missed if its measure has no value, as when the server could not be reached.
+	// In a closed workload, rps, errors and checks are also missed if there was no server for more
+	// than 1 % of the window. A missed objective is no error of Run: see Result.Met.
 	Objectives []string
 
-	// Each is called once a second, from one goroutine, with what was measured in that second. The
-	// load does not wait for it: if it is slow, up to 3,600 calls wait, and Run drops further ones.
-	// Run returns after its last call. nil: nothing is called.
+	// Each is called once a second with the numbers of that second, always from the same goroutine.
+	// The run does not wait for it. If Each is slow, up to 3,600 calls wait, and Run drops further
+	// ones. Run returns after the last call. nil: nothing is called.
 	Each func(Interval)
 
-	Threads int    // that make the load; 0: up to half of GOMAXPROCS, at least one
-	Seed    uint64 // of what is random; 0: Run draws one, which is in Result.Seed
+	// Threads is how many threads make the load, 1 to 1,024. More than Connections are not used.
+	// Keep it below GOMAXPROCS: see OwnProcess. 0: half of GOMAXPROCS, but at least one, and no
+	// more than Connections or Users.
+	Threads int
+	// Seed makes what is random the same in each run: the times of Poisson, and User.Rand.
+	// 0: Run draws a seed, which is Result.Seed.
+	Seed uint64
 
-	// OwnProcess lets Run change the whole process, as the command does. Run may raise GOMAXPROCS,
-	// so that its threads leave a processor to other goroutines. It may raise the limit of open
-	// files, and it may set the environment variable that silences quic-go. Run undoes none of that.
+	// OwnProcess lets Run change three settings of the process, as the command does: GOMAXPROCS,
+	// the limit of open files, and the environment variable that keeps quic-go from its warning
+	// (see HTTP). Run does not restore them.
 	//
-	// Without OwnProcess, a load that needs a higher GOMAXPROCS is made in a slower way. A load
-	// that needs more open files fails.
+	// Without OwnProcess, the Threads of all concurrent runs, added up, should be less than
+	// GOMAXPROCS. Otherwise Run uses the network poller of Go, which is slower, and one of
+	// Result.Warnings says so. If Connections + Threads + 16 is above the limit of open files, Run
+	// returns a FieldError of Connections.
 	OwnProcess bool
 }
 
-// Run makes the load and returns what it measured. If ctx ends, the load ends too: the error is
-// nil, the result has what was measured until then, and its Ended is "interrupted". If ctx had
-// ended before, nothing was measured. A server that cannot be reached is a result and not an error,
-// and so is one that answers with errors only.
+// Run makes the load l and returns what it measured. If a field is wrong, Run sends nothing: the
+// Result is nil, and the error joins a FieldError for each fault.
 //
-// If the load cannot be made, Run sends nothing. The result is nil then, and the error joins a
-// FieldError for each field at fault. If l.Scenario returns a request that l.Steps does not allow,
-// the load ends early. The error is a FieldError then, and the result has what was measured so far.
-// If l.Scenario panics, the load ends too, and the error has the panic; the result is nil.
+// In these cases the Result is not nil, and the error is nil:
 //
-// Several goroutines may call Run at once. Their loads share the processors, so that each may
-// measure the others too.
+//   - The server could not be reached. Ended is "unreachable", and Failures says why. Errors is 0,
+//     because no request was sent, but all objectives are missed.
+//   - All responses were errors.
+//   - ctx ended. Ended is "interrupted", and the Result has what was measured until then. Run waits
+//     50 ms at most for responses in flight.
+//
+// If l.Scenario returns a request that l.Steps does not allow, the run ends early, and Run returns
+// both a Result, whose Ended is "faulted", and a FieldError of the field Scenario. If l.Scenario
+// panics, the Result is nil, and the error has the panic.
+//
+// Several goroutines may call Run at once. Their loads share the processors, and may distort the
+// numbers of one another.
 func Run(ctx context.Context, l Load) (*Result, error) {
 	p, faults := l.plan()
 	var goals []objective.Objective
@@ -175,17 +234,19 @@ func Run(ctx context.Context, l Load) (*Result, error) {
 	return newResult(r), err
 }
 
-// An Interval is a second of the measured window. The last can be shorter, or be the time after the
-// window. An Interval counts what happened in it: a request that was sent in one and answered in
-// the next is in Sent of the first and in Completed of the second. All requests counted were due in
-// the window, so that the sums of Sent, Completed and Errors are those of the
-// Result.
+// An Interval has the numbers of one second of a run. The first begins with the measured window,
+// and the last can be shorter. There are Intervals during the drain, too, while something happens.
+//
+// An Interval counts what happened in it: a request that was sent in one and answered in the next
+// is in Sent of the first and in Completed of the second. It counts only requests that were due in
+// the window. So Sent, Completed and Errors of all Intervals add up to those of the Result, unless
+// calls of Load.Each were dropped.
 type Interval struct {
 	From, To      time.Duration // since the window's start
-	Sent          int64         // requests sent; one that is sent again counts once
-	Completed     int64         // answered as expected, as Result.Completed
-	Errors        int64         // failed or answered otherwise, as Result.Errors
-	InFlight      int64         // at the end of the Interval
+	Sent          int64         // requests sent, each once: see Load for those that are sent twice
+	Completed     int64         // as Result.Completed
+	Errors        int64         // as Result.Errors
+	InFlight      int64         // requests without a response at the end of the Interval
 	P50, P99, Max time.Duration // of latency, as Result.Latency; 0 if nothing was completed
 }
 

@@ -5,118 +5,152 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
 	"dyno"
 )
 
-// visit is what a user of the shop does: it logs in, and asks for the basket with the token of the
-// answer.
-func visit(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+// shop answers /login with a token, in a header field and in JSON. /basket wants the token in a
+// header field, and else answers with status 403.
+var shop = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	token := "token-of-" + r.URL.Query().Get("user")
 	switch {
-	case last == nil: // an iteration begins
-		return &dyno.Request{Step: "login", Path: fmt.Sprintf("/login?user=%d", u.Number)}, nil
-	case last.Status != http.StatusOK:
-		return nil, fmt.Errorf("%s: status %d", last.Step, last.Status)
-	case last.Step == "login":
-		return &dyno.Request{Step: "basket", Path: "/basket",
-			Header: http.Header{"Token": {last.Header("Token")}}}, nil
+	case r.URL.Path == "/login":
+		w.Header().Set("Token", token)
+		fmt.Fprintf(w, `{"token": %q}`, token)
+	case r.URL.Path == "/basket" && !strings.HasPrefix(r.Header.Get("Token"), "token-of-"):
+		w.WriteHeader(http.StatusForbidden)
 	}
-	return nil, nil // the iteration is over
-}
+})
 
-// The Scenario visit logs in, and asks for the basket with the token of the answer. Four users do
-// it, until there were 20 iterations.
+// Each user logs in, and gets its basket with the token that the login returned in a header field.
+// Four users do this until there were 20 iterations.
 func ExampleScenario() {
-	server := shop()
+	visit := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+		switch {
+		case last == nil: // an iteration begins
+			return &dyno.Request{Step: "login", Path: fmt.Sprintf("/login?user=%d", u.Number)}, nil
+		case last.Status != http.StatusOK:
+			return nil, fmt.Errorf("%s: status %d", last.Step, last.Status)
+		case last.Step == "login":
+			return &dyno.Request{Step: "basket", Path: "/basket",
+				Header: http.Header{"Token": {last.Header("Token")}}}, nil
+		}
+		return nil, nil // the iteration is over
+	}
+	server := httptest.NewServer(shop)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: visit,
-		Steps: []string{"login", "basket"}, Users: 4, Connections: 4, Requests: 20, Drain: time.Minute})
-	fmt.Println(r.Completed, "requests in", r.Iterations.Completed, "iterations,", err)
-	// Output: 40 requests in 20 iterations, <nil>
+		Steps: []string{"login", "basket"}, Users: 4, Connections: 4, Requests: 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, "requests in", r.Iterations.Completed, "iterations")
+	// Output: 40 requests in 20 iterations
 }
 
-// A Scenario is a function, so a test needs no server: it makes the User and each Response itself.
+// A Scenario is a function, so a test of it needs no server: the test makes the User and each
+// Response.
 func ExampleScenario_unitTest() {
+	visit := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+		switch {
+		case last == nil:
+			return &dyno.Request{Path: fmt.Sprintf("/login?user=%d", u.Number)}, nil
+		case last.Header("Token") == "":
+			return nil, errors.New("the login returned no token")
+		}
+		return nil, nil
+	}
 	user := &dyno.User{Number: 7}
 	next, err := visit(user, nil)
 	fmt.Println(next.Path, err)
 
-	next, err = visit(user, &dyno.Response{Step: "login", Status: 200,
-		Fields: http.Header{"Token": {"token-of-7"}}})
-	fmt.Println(next.Path, next.Header.Get("Token"), err)
+	_, err = visit(user, &dyno.Response{Status: 200, Fields: http.Header{"Token": {"token-of-7"}}})
+	fmt.Println(err)
 
-	_, err = visit(user, &dyno.Response{Step: "basket", Status: 403})
+	_, err = visit(user, &dyno.Response{Status: 403})
 	fmt.Println(err)
 	// Output:
 	// /login?user=7 <nil>
-	// /basket token-of-7 <nil>
-	// basket: status 403
+	// <nil>
+	// the login returned no token
 }
 
-// The token is in the JSON of an answer's body.
+// The token is in the JSON of a response's body.
 func ExampleScenario_json() {
-	server := shop()
-	defer server.Close()
 	visit := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
-		if last == nil {
+		switch {
+		case last == nil:
 			return &dyno.Request{Step: "login", Path: "/login?user=ada"}, nil
-		}
-		if last.Step == "basket" {
+		case last.Step == "basket":
 			return nil, nil
 		}
-		var answer struct{ Token string }
-		if err := json.Unmarshal(last.Body, &answer); err != nil {
+		var body struct{ Token string }
+		if err := json.Unmarshal(last.Body, &body); err != nil {
 			return nil, err
 		}
 		return &dyno.Request{Step: "basket", Path: "/basket",
-			Header: http.Header{"Token": {answer.Token}}}, nil
+			Header: http.Header{"Token": {body.Token}}}, nil
 	}
-	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: visit,
-		Steps: []string{"login", "basket"}, Connections: 2, Requests: 10, Drain: time.Minute})
-	fmt.Println(r.Completed, "requests,", r.Errors, "errors,", err)
-	// Output: 20 requests, 0 errors, <nil>
-}
-
-// Each step has numbers of its own.
-func ExampleStepResult() {
-	server := shop()
+	server := httptest.NewServer(shop)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: visit,
-		Steps: []string{"login", "basket"}, Connections: 2, Requests: 20, Drain: time.Minute})
+		Steps: []string{"login", "basket"}, Connections: 2, Requests: 10})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, "requests,", r.Errors, "errors")
+	// Output: 20 requests, 0 errors
+}
+
+// Each step has numbers of its own. Without the token of the login, the basket has status 403.
+func ExampleStepResult() {
+	visit := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+		switch {
+		case last == nil:
+			return &dyno.Request{Step: "login", Path: "/login"}, nil
+		case last.Step == "login":
+			return &dyno.Request{Step: "basket", Path: "/basket"}, nil
+		}
+		return nil, nil
+	}
+	server := httptest.NewServer(shop)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: visit,
+		Steps: []string{"login", "basket"}, Connections: 2, Requests: 20})
+	if err != nil {
+		log.Fatal(err)
 	}
 	for _, s := range r.Steps {
-		fmt.Println(s.Name, s.Completed, s.Errors, s.P99 <= s.Max)
+		fmt.Println(s.Name, s.Completed, "completed,", s.Errors, "errors")
 	}
 	// Output:
-	// login 20 0 true
-	// basket 20 0 true
+	// login 20 completed, 0 errors
+	// basket 0 completed, 20 errors
 }
 
-// An iteration fails if the Scenario returns an error, here in every second iteration of the one
-// user. The answer is an error too, and the text says why.
+// An iteration fails if the Scenario returns an error, here in every second iteration of the only
+// user. Its request is an error too, and Failures has the text.
 func ExampleIterations() {
-	server := shop()
-	defer server.Close()
-	picky := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+	visit := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
 		switch {
 		case last == nil:
 			return &dyno.Request{}, nil
 		case u.Iteration%2 == 1:
-			return nil, errors.New("this user never likes a second page")
+			return nil, errors.New("the page has no price")
 		}
 		return nil, nil
 	}
-	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: picky,
-		Users: 1, Connections: 1, Requests: 10, Drain: time.Minute})
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: visit,
+		Users: 1, Connections: 1, Requests: 10})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	i := r.Iterations
 	fmt.Println(i.Started, "iterations:", i.Completed, "completed,", i.Failed, "failed")
@@ -125,29 +159,30 @@ func ExampleIterations() {
 	}
 	// Output:
 	// 10 iterations: 5 completed, 5 failed
-	// 5 check this user never likes a second page
+	// 5 check the page has no price
 }
 
-// Each user asks for the items of its own number, at random.
+// Each user gets items of its own, at random.
 func ExampleUser() {
-	server := shop()
-	defer server.Close()
 	browse := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
 		if last != nil {
 			return nil, nil
 		}
 		return &dyno.Request{Path: fmt.Sprintf("/items/%d/%d", u.Number, u.Rand.IntN(100))}, nil
 	}
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: browse, Seed: 1,
-		Connections: 2, Requests: 10, Drain: time.Minute})
-	fmt.Println(r.Completed, err)
-	// Output: 10 <nil>
+		Connections: 2, Requests: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed)
+	// Output: 10
 }
 
-// A PUT with a body, sent a millisecond after the iteration began.
+// A PUT with a body, which is due a millisecond after its iteration.
 func ExampleRequest() {
-	server := shop()
-	defer server.Close()
 	order := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
 		if last != nil {
 			return nil, nil
@@ -155,16 +190,19 @@ func ExampleRequest() {
 		return &dyno.Request{Method: "PUT", Path: "/items/7", Body: []byte("pencil"),
 			Header: http.Header{"Content-Type": {"text/plain"}}, Wait: time.Millisecond}, nil
 	}
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: order,
-		Connections: 1, Requests: 5, Drain: time.Minute})
-	fmt.Println(r.Completed, err)
-	// Output: 5 <nil>
+		Connections: 1, Requests: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed)
+	// Output: 5
 }
 
-// A Scenario that accepts only the answer that it wants.
+// A Scenario that looks at the body of each Response. The server says hello, and not goodbye.
 func ExampleResponse() {
-	server := shop()
-	defer server.Close()
 	check := func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
 		switch {
 		case last == nil:
@@ -176,15 +214,25 @@ func ExampleResponse() {
 		}
 		return nil, nil
 	}
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: check,
-		Connections: 1, Requests: 5, Drain: time.Minute})
-	fmt.Println(r.Completed, "completed,", r.Errors, "errors:", r.Failures[0].Detail, err)
-	// Output: 0 completed, 5 errors: the page does not say goodbye <nil>
+		Connections: 1, Requests: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, "completed,", r.Errors, "errors")
+	for _, f := range r.Failures {
+		fmt.Println(f.Detail)
+	}
+	// Output:
+	// 0 completed, 5 errors
+	// the page does not say goodbye
 }
 
-// The header fields of an answer are found in upper and in lower case.
+// Upper and lower case of a name are the same.
 func ExampleResponse_Header() {
-	answer := &dyno.Response{Status: 200, Fields: http.Header{"Token": {"token-of-ada"}}}
-	fmt.Println(answer.Header("TOKEN"))
+	last := &dyno.Response{Status: 200, Fields: http.Header{"Token": {"token-of-ada"}}}
+	fmt.Println(last.Header("TOKEN"))
 	// Output: token-of-ada
 }

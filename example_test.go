@@ -6,7 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,35 +16,19 @@ import (
 	"dyno"
 )
 
-// A shop is a server to load: /login answers with a token, in a header and in JSON, which /basket
-// wants.
-func shop() *httptest.Server {
-	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/login":
-			token := "token-of-" + r.URL.Query().Get("user")
-			w.Header().Set("Token", token)
-			fmt.Fprintf(w, `{"token": %q}`, token)
-			return
-		case r.URL.Path == "/basket" && !strings.HasPrefix(r.Header.Get("Token"), "token-of-"):
-			w.WriteHeader(http.StatusForbidden)
-		case r.URL.Path == "/slow":
-			time.Sleep(time.Millisecond)
-		}
-		io.WriteString(w, "hello")
-	}))
-}
+// helloWorld answers every request.
+var helloWorld = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprint(w, "hello, world")
+})
 
-// An open workload of 200 requests, and whether its objective was met. Drain is long because these
-// examples run as tests, on busy machines too.
+// An open workload: 200 requests, due at a rate of 1,000 a second.
 func ExampleRun() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Rate: 1000, Requests: 200,
-		Drain: time.Minute, Objectives: []string{"errors<0.1%"}})
+		Objectives: []string{"errors<0.1%"}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(r.Sent, "sent,", r.Completed, "completed,", r.Status[200], "of status 200")
 	fmt.Println("objectives met:", r.Met())
@@ -53,9 +37,22 @@ func ExampleRun() {
 	// objectives met: true
 }
 
-// A closed workload that posts JSON on four connections, and stops after 100 requests.
+// A server that is down is no error of Run: the Result says so.
+func ExampleRun_unreachable() {
+	server := httptest.NewServer(helloWorld)
+	server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 1,
+		Objectives: []string{"errors<0.1%"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Ended, r.Failures[0].Phase, r.Met())
+	// Output: unreachable connect false
+}
+
+// A closed workload: four connections post JSON, 100 times in all.
 func ExampleLoad() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{
 		URL:         server.URL + "/items",
@@ -63,33 +60,41 @@ func ExampleLoad() {
 		Body:        []byte(`{"name": "pencil"}`),
 		Connections: 4,
 		Requests:    100,
-		Drain:       time.Minute,
 	})
-	fmt.Println(r.Completed, err)
-	// Output: 100 <nil>
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed)
+	// Output: 100
 }
 
-// The requests of the first tenth of a second are not counted.
+// The requests of the first tenth of a second are sent, but not counted.
 func ExampleLoad_warmup() {
-	var served atomic.Int64
+	var received atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		served.Add(1)
+		received.Add(1)
 	}))
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Rate: 500, Connections: 4,
-		Warmup: 100 * time.Millisecond, Requests: 20, Drain: time.Minute})
-	fmt.Println(r.Sent, "counted, and more were sent before:", served.Load() > r.Sent, err)
-	// Output: 20 counted, and more were sent before: true <nil>
+		Warmup: 100 * time.Millisecond, Requests: 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Sent, "counted, and more were sent before:", received.Load() > r.Sent)
+	// Output: 20 counted, and more were sent before: true
 }
 
 // A closed workload for a tenth of a second.
 func ExampleLoad_duration() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 4,
 		For: 100 * time.Millisecond})
-	fmt.Println(r.Measured, r.Ended, err)
-	// Output: 100ms duration <nil>
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Measured, r.Ended)
+	// Output: 100ms duration
 }
 
 // HTTP/2 over TLS, with a certificate that only this load trusts.
@@ -105,40 +110,52 @@ func ExampleLoad_http2() {
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, HTTP: "2",
 		RootCAs:     pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-		Connections: 2, Requests: 20, Drain: time.Minute})
-	fmt.Println(r.Completed, r.Errors, err)
-	// Output: 20 0 <nil>
+		Connections: 2, Requests: 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, r.Errors)
+	// Output: 20 0
 }
 
-// Requests at random instants, 1,000 a second on average. With the same Seed the instants are the
-// same.
+// Requests are due at random times, 1,000 a second on average. With the same Seed they are due at
+// the same times.
 func ExampleLoad_poisson() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Rate: 1000, Poisson: true,
-		Seed: 7, Requests: 100, Drain: time.Minute})
-	fmt.Println(r.Completed, "completed of", r.Offered, "a second, with seed", r.Seed, err)
-	// Output: 100 completed of 1000 a second, with seed 7 <nil>
+		Seed: 7, Requests: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, "completed of", r.Offered, "a second, with seed", r.Seed)
+	// Output: 100 completed of 1000 a second, with seed 7
 }
 
-// How fast the server refuses: status 403 is what this load expects.
+// How fast does a server refuse? This load expects status 404.
 func ExampleLoad_expect() {
-	server := shop()
+	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL + "/basket", Expect: "403",
-		Connections: 2, Requests: 50, Drain: time.Minute})
-	fmt.Println(r.Completed, r.Errors, r.Status, err)
-	// Output: 50 0 map[403:50] <nil>
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Expect: "404",
+		Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed, r.Errors, r.Status)
+	// Output: 50 0 map[404:50]
 }
 
 // A program that does nothing but load may give its process to the load.
 func ExampleLoad_ownProcess() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Threads: 1, OwnProcess: true,
-		Connections: 2, Requests: 50, Drain: time.Minute})
-	fmt.Println(r.Completed, err)
-	// Output: 50 <nil>
+		Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Completed)
+	// Output: 50
 }
 
 // Run names every field that is wrong before it sends anything.
@@ -146,8 +163,8 @@ func ExampleFieldError() {
 	_, err := dyno.Run(context.Background(), dyno.Load{URL: "http://localhost/", Connections: -1,
 		Timeout: time.Microsecond, Objectives: []string{"p99<20"}})
 	fmt.Println(err)
-	var one dyno.FieldError
-	fmt.Println(errors.As(err, &one), one.Field)
+	var first dyno.FieldError
+	fmt.Println(errors.As(err, &first), first.Field)
 	// Output:
 	// Objectives: "p99<20", column 5: a duration with its unit is wanted, as 20ms, not "20"
 	// Connections: -1 is not within 1 to 1048576
@@ -155,115 +172,154 @@ func ExampleFieldError() {
 	// true Objectives
 }
 
-// Error is the field and what is possible.
+// Error returns the field and what is wrong with it.
 func ExampleFieldError_Error() {
-	fmt.Println(dyno.FieldError{Field: "Rate", Problem: "is no number of requests a second"}.Error())
-	// Output: Rate: is no number of requests a second
+	err := dyno.FieldError{Field: "Connections", Problem: "-1 is not within 1 to 1048576"}
+	fmt.Println(err.Error())
+	// Output: Connections: -1 is not within 1 to 1048576
 }
 
-// load is 50 requests to a server, on two connections.
-func load(path string) *dyno.Result {
-	server := shop()
-	defer server.Close()
-	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL + path, Connections: 2,
-		Requests: 50, Drain: time.Minute, Objectives: []string{"errors<1%"}})
-	if err != nil {
-		fmt.Println(err)
-	}
-	return r
-}
-
-// All requests of a load are accounted for.
+// Every request that was sent was completed, was an error, or had no response.
 func ExampleResult() {
-	r := load("/")
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(r.Sent == r.Completed+r.Errors+r.Unfinished, r.Status, r.Ended)
 	// Output: true map[200:50] requests
 }
 
-// A Result says in one sentence how it went. This one was stored.
+// A Result from a file says in one sentence how its run went.
 func ExampleResult_String() {
-	fmt.Println(storedRuns().Before[1])
+	before, _ := storedRuns() // []*dyno.Result
+	fmt.Println(before[1])
 	// Output:
 	// 1,494 requests/s on 4 connections, p99 6.16 ms
 }
 
-// Met is the verdict of all objectives together.
+// Every response has status 404, so the objective of errors is missed.
 func ExampleResult_Met() {
-	fmt.Println(load("/").Met(), load("/basket").Met())
-	// Output: true false
-}
-
-// Results are stored as the command stores them.
-func ExampleResult_MarshalJSON() {
-	text, err := json.Marshal(load("/"))
-	fmt.Println(strings.HasPrefix(string(text), `{"format":"dyno.result/1"`), err)
-	// Output: true <nil>
-}
-
-// A stored result is read again, whether Go or the command wrote it.
-func ExampleResult_UnmarshalJSON() {
-	text, err := json.Marshal(load("/"))
-	var again dyno.Result
-	if err == nil {
-		err = json.Unmarshal(text, &again)
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50,
+		Objectives: []string{"errors<1%", "p99<1h"}})
+	if err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(again.Completed, err)
-	// Output: 50 <nil>
+	fmt.Println(r.Met())
+	// Output: false
 }
 
-// A server that takes a millisecond is not faster than that.
+// A Result becomes JSON that the command reads, too.
+func ExampleResult_MarshalJSON() {
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.HasPrefix(string(text), `{"format":"dyno.result/1"`))
+	// Output: true
+}
+
+// What json.Marshal or the command's --json wrote is a Result again.
+func ExampleResult_UnmarshalJSON() {
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var again dyno.Result
+	if err := json.Unmarshal(text, &again); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Completed)
+	// Output: 50
+}
+
+// The latencies of a run from a file.
 func ExampleDistribution() {
-	l := load("/slow").Latency
-	fmt.Println(l.Count, l.Min >= time.Millisecond, l.P50 <= l.P99, l.P99 <= l.Max)
-	// Output: 50 true true true
+	before, _ := storedRuns() // []*dyno.Result
+	l := before[1].Latency
+	fmt.Println(l.Count, l.P50.Round(10*time.Microsecond), l.P99.Round(10*time.Microsecond))
+	// Output: 2400 2.51ms 6.16ms
 }
 
-// Any percentile, such as the 95th.
+// Any percentile, such as the 99.5th.
 func ExampleDistribution_Percentile() {
-	l := load("/slow").Latency
-	fmt.Println(l.Percentile(95) == l.P95, l.Percentile(100) >= l.Max-time.Microsecond)
-	// Output: true true
+	before, _ := storedRuns() // []*dyno.Result
+	fmt.Println(before[1].Latency.Percentile(99.5).Round(10 * time.Microsecond))
+	// Output: 6.48ms
 }
 
-// Two stored runs: one can be trusted, and the other says why it cannot.
+// Two runs from files: dyno trusts the numbers of the first, and not those of the second.
 func ExampleVerdict() {
-	runs := storedRuns()
-	for _, r := range []*dyno.Result{runs.Before[1], runs.Doubted} {
+	before, _ := storedRuns() // []*dyno.Result
+	for _, r := range []*dyno.Result{before[1], doubtedRun()} {
 		switch r.Generator {
 		case dyno.OK:
-			fmt.Println("the numbers are those of the server")
+			fmt.Println("no doubt")
 		case dyno.Suspect, dyno.ClientBound:
 			fmt.Println(r.Generator, "because:", strings.Join(r.Reasons, "; "))
 		}
 	}
 	// Output:
-	// the numbers are those of the server
+	// no doubt
 	// client-bound because: a thread was busy 100 % of the time, 72 % with the scenario itself: this is the scenario's limit, not (only) the server's; a thread of the generator waited for a CPU 34 % of the time, while other programs ran there
 }
 
-// What was asked of the load, and what came of it.
+// Each condition has its Outcome. Value is nil if nothing was measured.
 func ExampleOutcome() {
-	for _, o := range load("/").Objectives {
-		fmt.Println(o.Objective, o.Met, *o.Value, o.Unit)
+	server := httptest.NewServer(helloWorld)
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50,
+		Objectives: []string{"errors<1%, p99<1h"}})
+	if err != nil {
+		log.Fatal(err)
 	}
-	// Output: errors<1% true 0 percent
+	for _, o := range r.Objectives {
+		fmt.Println(o.Objective, o.Met, o.Value != nil, o.Unit)
+	}
+	// Output:
+	// errors<1% true true percent
+	// p99<1h true true us
 }
 
-// Fifty answers with status 403 are one way to fail.
+// Fifty responses with status 404 are one Failure.
 func ExampleFailure() {
-	for _, f := range load("/basket").Failures {
-		fmt.Println(f.Phase, f.Kind, f.Count)
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50})
+	if err != nil {
+		log.Fatal(err)
 	}
-	// Output: expect status 50
+	for _, f := range r.Failures {
+		fmt.Println(f.Phase, f.Kind, f.Detail, f.Count)
+	}
+	// Output: expect status 404 50
 }
 
-// A load that can be watched while it runs.
+// Each is called while the load runs, and a last time at its end.
 func ExampleInterval() {
-	server := shop()
+	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	var completed int64
 	_, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50,
-		Drain: time.Minute, Each: func(iv dyno.Interval) { completed += iv.Completed }})
-	fmt.Println(completed, err)
-	// Output: 50 <nil>
+		Each: func(iv dyno.Interval) { completed += iv.Completed }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(completed)
+	// Output: 50
 }

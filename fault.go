@@ -6,14 +6,14 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-// A FieldError is what is wrong with a field of a Load, or with several fields together. Run joins
-// all it finds, as errors.Join does; errors.As finds the first.
+// A FieldError says what is wrong with a field of a Load, or with several fields together. The
+// error of Run joins all faults, and errors.As finds the first.
 type FieldError struct {
-	Field   string // such as "Connections", or several: "Steps, Users"
+	Field   string // such as "Connections", or "Steps, Users" if the fault is of both together
 	Problem string // what is wrong with its value, and what is possible
 }
 
-// Error is Field and Problem, with a colon between them.
+// Error returns Field and Problem, with a colon between them.
 func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // fieldNames are the fields of a Load by those of the plan. What a Load does not set is left out.

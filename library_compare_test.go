@@ -74,17 +74,17 @@ func TestCompareURLs(t *testing.T) {
 
 // A run counts once, and what cannot be compared is an error.
 func TestCompareRefuses(t *testing.T) {
-	runs := storedRuns()
+	before, after := storedRuns()
 	for name, test := range map[string]struct {
 		before, after []*dyno.Result
 		margin        float64
 	}{
-		"nothing":    {nil, runs.After, 0.02},
-		"nil":        {[]*dyno.Result{nil}, runs.After, 0.02},
-		"no load":    {[]*dyno.Result{new(dyno.Result)}, runs.After, 0.02},
-		"twice":      {runs.Before, append(slices.Clone(runs.Before[:1]), runs.After...), 0.02},
-		"margin":     {runs.Before, runs.After, 1},
-		"margin < 0": {runs.Before, runs.After, -0.1},
+		"nothing":    {nil, after, 0.02},
+		"nil":        {[]*dyno.Result{nil}, after, 0.02},
+		"no load":    {[]*dyno.Result{new(dyno.Result)}, after, 0.02},
+		"twice":      {before, append(slices.Clone(before[:1]), after...), 0.02},
+		"margin":     {before, after, 1},
+		"margin < 0": {before, after, -0.1},
 	} {
 		if c, err := dyno.Compare(test.before, test.after, test.margin); err == nil {
 			t.Errorf("%s: %v", name, c)
@@ -94,9 +94,9 @@ func TestCompareRefuses(t *testing.T) {
 
 // Four runs of each cannot show a difference, and five can.
 func TestCompareLeastRuns(t *testing.T) {
-	runs := storedRuns()
+	before, after := storedRuns()
 	for n, want := range map[int]string{4: "inconclusive", 5: "different"} {
-		c, err := dyno.Compare(runs.Before[:n], runs.After[:n], 0.02)
+		c, err := dyno.Compare(before[:n], after[:n], 0.02)
 		if err != nil || c.Differences[1].Finding != want {
 			t.Errorf("%d runs of each: %v, %v", n, c, err)
 		}
@@ -132,7 +132,7 @@ func TestStoredRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if runs := storedRuns(); len(runs.Before) != 5 || len(runs.After) != 5 || runs.Doubted == nil ||
+	if runs := readStored(); len(runs.Before) != 5 || len(runs.After) != 5 || runs.Doubted == nil ||
 		runs.Doubted.Generator == dyno.OK {
 		t.Errorf("%s has %d and %d runs, and %v", path, len(runs.Before), len(runs.After), runs.Doubted)
 	}

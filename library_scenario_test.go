@@ -1,13 +1,17 @@
 package dyno_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,6 +164,63 @@ func TestUnsent(t *testing.T) {
 		For: 100 * time.Millisecond, Drain: time.Millisecond})
 	if err != nil || r.Sent > 1 || r.Unfinished != r.Sent || r.Sent+r.Unsent != 100 {
 		t.Errorf("%d sent, %d unfinished, %d unsent, %v", r.Sent, r.Unfinished, r.Unsent, err)
+	}
+}
+
+// closing is a server that answers every other request of a connection, and else closes it. received
+// counts all.
+func closing(t *testing.T, received *atomic.Int64) (url string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	serve := func(c net.Conn) {
+		defer c.Close()
+		in := bufio.NewReader(c)
+		for i := range 2 {
+			r, err := http.ReadRequest(in)
+			if err != nil {
+				return
+			}
+			io.Copy(io.Discard, r.Body)
+			if received.Add(1); i == 0 {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(c)
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// A request is sent twice if its connection was closed before an answer, as the comment of Load
+// says: always without a Scenario, and with one if its method is safe.
+func TestSentTwice(t *testing.T) {
+	for method, errors := range map[string]int64{"": 0, "GET": 0, "POST": 5, "PUT": 5} {
+		var received atomic.Int64
+		load := dyno.Load{URL: closing(t, &received), Connections: 1, Requests: 10}
+		if method == "" {
+			load.Method, load.Body = "POST", []byte("pencil")
+		} else {
+			load.Scenario = func(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+				if last != nil {
+					return nil, nil
+				}
+				return &dyno.Request{Method: method}, nil
+			}
+		}
+		r, err := dyno.Run(context.Background(), load)
+		if err != nil || r.Sent != 10 || r.Errors != errors || (received.Load() > 10) != (errors == 0) {
+			t.Errorf("%q: %d received, %d sent, %d errors, %v", method, received.Load(), r.Sent, r.Errors, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package dyno_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -330,6 +331,26 @@ func TestUnreachable(t *testing.T) {
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 1, For: time.Second})
 	if err != nil || r.Ended != "unreachable" || len(r.Failures) == 0 || r.String() == "" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Percentiles lie between Min and Max, also those of numbers that are none. Without a histogram
+// there are those that JSON has.
+func TestPercentile(t *testing.T) {
+	before, _ := storedRuns()
+	l := before[0].Latency
+	for percent, want := range map[float64]time.Duration{-1: l.Min, 0: l.Min, 99: l.P99, 100: l.Max, 101: l.Max} {
+		if got := l.Percentile(percent); got != want {
+			t.Errorf("percentile %v is %v, want %v", percent, got, want)
+		}
+	}
+	var again dyno.Result
+	text := regexp.MustCompile(`"hdr":"[^"]*"`).ReplaceAllString(jsonOf(t, before[0]), `"hdr":""`)
+	if err := json.Unmarshal([]byte(text), &again); err != nil {
+		t.Fatal(err)
+	}
+	if l := again.Latency; l.Percentile(99.99) == 0 || l.Percentile(95) != l.P95 || l.Percentile(94) != 0 {
+		t.Errorf("without a histogram: %v, %v, %v", l.Percentile(99.99), l.Percentile(95), l.Percentile(94))
 	}
 }
 

@@ -11,56 +11,82 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A Result is what one load measured, as Run returns it. It counts the requests that were due in
-// the measured window, even if the answer came after it. Those of the warm-up are left out.
+// A Result is what one run measured. The measured window begins after the warm-up. It ends when
+// Load.For is over, or when the last of Load.Requests has its response. The drain comes after it.
+//
+// A Result counts the requests that were due in the window, even if the response came in the drain.
+// Those of the warm-up are not counted.
 type Result struct {
 	Sent       int64 // Completed + Errors + Unfinished
-	Completed  int64 // answered as Load.Expect says, and accepted by Load.Scenario
-	Errors     int64 // failed, answered with another status, or not accepted by Load.Scenario
-	Unfinished int64 // without an answer at the end of the drain
+	Completed  int64 // with a status of Load.Expect, and accepted by Load.Scenario
+	Errors     int64 // failed, with another status, or not accepted by Load.Scenario
+	Unfinished int64 // without a response at the end of the drain
 	Unsent     int64 // of an open workload: due and never sent (with a Scenario: iterations)
 
-	Offered float64 // of an open workload: Load.Rate; 0 of a closed one
-	Rate    float64 // requests completed a second, which can be less than Load.Rate
+	Offered float64 // of an open workload: Load.Rate (with a Scenario: iterations a second); else 0
+	Rate    float64 // requests completed a second of Measured, without those sent in the drain
 
-	// Latency is the time from the intended start of a request to the end of its answer. Service is
-	// the time from its actual sending to the same end. Both are of completed requests only.
+	// Latency is the time from when a request was due to the end of its response, and Service the
+	// time from its sending. Both are of completed requests only. When is a request due?
+	//
+	//	open workload     at its time in the schedule
+	//	closed workload   when the previous response on its connection has arrived
+	//
+	// With a Scenario the schedule is that of iterations. In a closed workload an iteration is due
+	// when the previous one of its user is over. Its first request is due Request.Wait after that,
+	// and each further one Request.Wait after the previous response.
+	//
+	// Latency is longer than Service if the request had to wait: for a free connection, or for one
+	// that was opened anew.
 	Latency, Service Distribution
 
-	Status   map[int]int64 // answers by status code
-	Failures []Failure     // the most frequent first
+	Status   map[int]int64 // how many responses had each status
+	Failures []Failure     // the most frequent first; Unfinished and Unsent are not among them
 
-	Steps      []StepResult // by the order of Load.Steps; none if there are fewer than two
-	Iterations Iterations   // of a Load with a Scenario; zero of others
+	Steps      []StepResult // in the order of Load.Steps; none if there are fewer than two
+	Iterations Iterations   // of a Load with a Scenario; else zero
 
 	Measured time.Duration // the length of the measured window
-	// Ended is why the load ended: "duration" (For was over), "requests" (all were sent and
-	// answered), "interrupted" (ctx), "unreachable" (no connection could be opened), "gone" (all
-	// connections were lost and none could be opened again) or "faulted" (Scenario did what Steps
-	// does not allow). A Result of the command can also have "aborted", "stopped" or "lost".
+	// Ended is why the run ended:
+	//
+	//	"duration"      For was over
+	//	"requests"      all Requests were sent, and all responses had arrived
+	//	"interrupted"   ctx ended
+	//	"unreachable"   no connection could be opened
+	//	"gone"          no connection was open for 5 s, and none could be opened again
+	//	"faulted"       Scenario returned a request that Steps does not allow
+	//
+	// A Result of the command can also have "aborted" (an objective was missed for certain),
+	// "stopped" (its script ended the load) and "lost" (a machine of a fleet stopped answering).
 	Ended string
 	Seed  uint64 // of what was random: Load.Seed, or the one that Run drew; 0: nothing was
 
 	Objectives []Outcome // one for each condition of Load.Objectives, in their order
 	Generator  Verdict   // whether dyno trusts its own numbers; it says nothing of Objectives
-	Reasons    []string  // why Generator is not OK, or that the load was too short to judge
-	Warnings   []string  // what else a reader must know
+	Reasons    []string  // why Generator is not OK, or that the run was too short to judge
+
+	// Warnings say what may mislead in the numbers, such as that every response was a redirect.
+	// They name the settings as the command does: -R is Rate, -c Connections, --drain Drain.
+	Warnings []string
 
 	of *result.Result
 }
 
-// A Verdict is dyno's judgement of its own numbers.
+// A Verdict is dyno's judgement of its own numbers. It is "" only in a Result that no run made.
 type Verdict string
 
-// The verdicts, from good to bad.
+// The verdicts, from good to bad. A window of less than a second is too short for most checks, and
+// usually OK: then Result.Reasons says that it was too short.
 const (
-	OK          Verdict = "ok"           // no doubt, or a load of less than 1 s: too short to judge
-	Suspect     Verdict = "suspect"      // there are doubts: see Result.Reasons
-	ClientBound Verdict = "client-bound" // the numbers show the limit of dyno, not of the server
+	OK      Verdict = "ok"      // no check has found a doubt
+	Suspect Verdict = "suspect" // there are doubts: see Result.Reasons
+	// ClientBound means that the numbers do not show the server's limit: dyno, the Scenario or
+	// other programs on this machine were the limit. See Result.Reasons.
+	ClientBound Verdict = "client-bound"
 )
 
-// A Distribution is a distribution of durations, to three significant digits. All fields are 0 if
-// there were no durations.
+// A Distribution describes durations. Its percentiles have three significant digits. All fields are
+// 0 if there were no durations.
 type Distribution struct {
 	Count                         int64         // how many durations there were
 	Min, Mean, Stdev              time.Duration // Stdev is the standard deviation
@@ -69,9 +95,12 @@ type Distribution struct {
 	of                            *result.Distribution
 }
 
-// Percentile is the duration that so many percent of all durations do not exceed. percent is from 0
-// to 100, such as 99.99. Percentile is 0 if there are no durations, or if the Result came from JSON
-// without histograms.
+// Percentile returns the duration that so many percent of all durations do not exceed, such as
+// Percentile(99.5). It returns Min for 0 or less, and Max for 100 or more.
+//
+// It returns 0 if there are no durations. It needs the histogram, which MarshalJSON writes. If that
+// was taken out of the JSON, it knows the percentiles 50, 75, 90, 95, 99, 99.9 and 99.99, and
+// returns 0 for others.
 func (d Distribution) Percentile(percent float64) time.Duration {
 	if d.of == nil {
 		return 0
@@ -83,25 +112,25 @@ func (d Distribution) Percentile(percent float64) time.Duration {
 	return microseconds(us)
 }
 
-// A StepResult is the requests of one of Load.Steps. Percentiles are to two significant digits.
+// A StepResult has the numbers of one of Load.Steps.
 type StepResult struct {
 	Name              string
 	Completed, Errors int64         // as Result.Completed and Result.Errors
 	Mean              time.Duration // of latency, as Result.Latency; 0 if nothing was completed
-	P50, P90, P99     time.Duration
+	P50, P90, P99     time.Duration // percentiles, to two significant digits
 	Max               time.Duration
 }
 
-// Iterations are the iterations of a Scenario that were due in the measured window and begun.
-// Started is Completed + Failed + Unfinished. Requests that failed do not make an iteration fail,
-// unless the Scenario returned an error for it.
+// Iterations has the numbers of the iterations of a Scenario that were due in the measured window
+// and begun. A request that failed does not make its iteration fail, unless the Scenario returns an
+// error for it.
 type Iterations struct {
-	Started    int64
-	Completed  int64        // the Scenario returned nil as the next request
+	Started    int64        // Completed + Failed + Unfinished
+	Completed  int64        // the Scenario returned nil and no error
 	Failed     int64        // the Scenario returned an error, or a request that cannot be sent
 	Unfinished int64        // not over at the end of the drain
 	Rate       float64      // completed a second
-	Time       Distribution // from the intended start to the end, of those completed
+	Time       Distribution // of those completed, from when each was due to its end
 }
 
 // An Outcome says whether one condition of Load.Objectives was met.
@@ -110,23 +139,35 @@ type Outcome struct {
 	Met       bool
 	Value     *float64 // what was measured, in Unit; nil: nothing was measured
 	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
-	Note      string   // what Value leaves out, such as time without a server; often ""
+	Note      string   // why to doubt Value: there was no server for a second, say; often ""
 }
 
 // A Failure is one way in which connections or requests failed, and how often they did. The Counts
-// do not add up to Result.Errors: a connection that could not be opened (dns, connect, tls) is no
-// request, and neither is one that a Scenario could not make (check, kind "value").
+// do not add up to Result.Errors: a connection that could not be opened is no request, and neither
+// is one that a Scenario could not make.
 type Failure struct {
-	// Phase is what failed: "dns", "connect", "tls", "write", "read", "protocol", "timeout",
-	// "expect" or "check". "expect" is for answers with a status that was not expected, and "check"
-	// for what a Scenario did not accept.
-	Phase  string
-	Kind   string // of the failure, within Phase: such as "refused"
-	Detail string // more about the first of them; of "check" the text of the Scenario's error
-	Count  int64  // how many failed so
+	// Phase is what failed:
+	//
+	//	"dns", "connect", "tls"   opening a connection
+	//	"write", "read"           the connection, during a request
+	//	"protocol"                the response was not valid HTTP
+	//	"timeout"                 the request took longer than Load.Timeout
+	//	"expect"                  the status is not one of Load.Expect
+	//	"check"                   the Scenario returned an error
+	Phase string
+	// Kind is what happened in that phase. Often it is "refused", "reset", "unreachable",
+	// "timeout", "certificate", "closed" (before a response) or "truncated" (within one). In phase
+	// "expect" it is "status". In phase "check" it is "scenario", or "value" if the Scenario could
+	// not make a request.
+	Kind string
+	// Detail says more about the first of them. Others may differ. In phase "expect" it is the
+	// status, and each status has a Failure of its own. In phase "check" it is the text of the
+	// Scenario's error, in one line, of which 300 bytes are kept.
+	Detail string
+	Count  int64 // how many failed so
 }
 
-// Met reports whether all of Objectives were met. It is true if there are none.
+// Met reports whether all of Objectives were met. It returns true if there are none.
 func (r *Result) Met() bool {
 	for _, o := range r.Objectives {
 		if !o.Met {
@@ -136,27 +177,32 @@ func (r *Result) Met() bool {
 	return true
 }
 
-// String is one sentence: what the server did, and why to doubt the numbers, if there is a doubt.
+// String returns one sentence: what the server did, and a reason to doubt the numbers, if there is
+// one.
 func (r *Result) String() string {
 	if r.of == nil {
-		return "no load was made"
+		return "no run made this Result"
 	}
 	return report.RunAnswer(r.of).Sentence
 }
 
-// MarshalJSON writes r in the format dyno.result/1, whose schema "dyno schema result" prints. The
-// JSON has no secrets. The command's report, compare and import read it. It is an error if r is not
-// of a load.
+// MarshalJSON returns r in the format dyno.result/1, which the command's report, compare and import
+// read. "dyno schema result" prints its schema. A Result that no run made is an error.
+//
+// The JSON leaves out the secrets of the Load. Those are the credentials in URL, the values of
+// Header but for harmless fields such as Accept, and a Body that is neither JSON nor a form. In
+// JSON, forms and the query of URL, they are the fields whose name is that of a secret, such as
+// token. dyno does not know the secrets of a Scenario: Failure.Detail keeps the text of its error.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	if r.of == nil {
-		return nil, errors.New("this Result is not of a load")
+		return nil, errors.New("no run made this Result")
 	}
 	var b bytes.Buffer
 	err := result.Encode(&b, r.of)
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON or the command's --json wrote. Other JSON is an error, which
+// UnmarshalJSON reads what MarshalJSON or the command's --json wrote. Other JSON is an error, and
 // leaves r as it is.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	of, err := result.Decode(b)

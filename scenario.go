@@ -16,63 +16,95 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// A Scenario is what users do, again and again: each time is an iteration. Run calls it with last
-// nil when an iteration begins, and it returns the first request. Run calls it again with the
-// response to each request. It returns the next request, or nil to end the iteration. If it returns
-// nil at once, the iteration is one without requests.
+// A Scenario is a function that says what users do: it returns the next request of a user.
 //
-// Run calls it with responses of any status, and with those that never came (Status 0). A status
-// that Load.Expect does not name, such as 404, makes the request one of Result.Errors, and it alone
-// does not end the iteration.
+//	func visit(u *dyno.User, last *dyno.Response) (*dyno.Request, error) {
+//		switch {
+//		case last == nil: // an iteration begins
+//			return &dyno.Request{Step: "login", Path: "/login"}, nil
+//		case last.Status != 200:
+//			return nil, fmt.Errorf("%s: status %d", last.Step, last.Status)
+//		case last.Step == "login":
+//			return &dyno.Request{Step: "search", Path: "/search?q=pen"}, nil
+//		}
+//		return nil, nil // the iteration is over
+//	}
 //
-// If it returns an error, the iteration ends, as one that failed, and the request that
-// last answers counts in Result.Errors. Its Failure is of phase "check", unless the status was
-// an error already. The text of the first error is Failure.Detail, so it should name no secret. If
-// it returns an error when last is nil, or a request that cannot be sent, the iteration ends as one
-// that failed, too. No request was sent then: a Failure of phase "check" and kind "value" counts
-// it, but not Result.Errors.
+// Each user goes through iterations, one after the other. Run calls the Scenario with a nil
+// Response to begin an iteration, and then with the Response to each request. The Scenario returns
+// a Request, or nil to end the iteration, or an error if the iteration has failed. An iteration may
+// have no request at all.
 //
-// Run calls it from several goroutines at once, but for one user from one at a time. What users
-// share must be safe for that; what one user keeps belongs in User.State. Its calls hold up the
-// thread that makes the load, so it must not block or sleep: Request.Wait is for that. It must not
-// change a Request that it has returned, nor its Header and Body, until it is called again for the
-// same user.
+// # Errors
+//
+// Run calls the Scenario whatever the status of the Response is, and also if no response came
+// (Status 0). A status that Load.Expect does not name makes the request one of Result.Errors. The
+// iteration goes on, if the Scenario returns a Request.
+//
+// If the Scenario returns an error for a Response, the iteration ends and counts in
+// Iterations.Failed. The request that the Response belongs to counts in Result.Errors. A Failure of
+// phase "check" has the text of the error, which should contain no secret. If the request had
+// failed already, it counts once, and its Failure is that of before.
+//
+// The iteration also fails if the Scenario returns an error at its beginning, or a Request that is
+// not valid HTTP, such as one with a blank in its path. Nothing is sent then, and Result.Errors
+// does not count it. A Failure of phase "check" and kind "value" does.
+//
+// A Request whose step is not in Load.Steps is a mistake in the program. It ends the run: see Run.
+//
+// # Concurrency
+//
+// Run calls the Scenario from several goroutines at once, but never twice at once for one user.
+// What one user keeps belongs in User.State. What users share must be safe for concurrent use.
+//
+// The calling thread makes the load. So a Scenario must not block or sleep: use Request.Wait.
+//
+// A Scenario must not change a Request that it has returned, nor its Header and Body, until it is
+// called again for the same user.
 type Scenario func(u *User, last *Response) (next *Request, err error)
 
 // A User is one of those who follow a Scenario. It stays the same from one iteration to the next.
 type User struct {
-	Number    int64      // which of all users it is, from 0
-	Iteration int64      // how many iterations this user had before
-	Warmup    bool       // this iteration is before the measured window
-	Rand      *rand.Rand // of this user alone; Load.Seed makes it repeatable
-	State     any        // what the Scenario keeps for this user, over iterations too; nil at first
+	Number    int64 // which of all users it is, from 0
+	Iteration int64 // how many iterations this user had before
+	Warmup    bool  // this iteration was due before the measured window
+
+	// Rand (of math/rand/v2) is for this user alone, and the same Load.Seed draws the same numbers.
+	// In a test of a Scenario it is nil, unless the test sets it.
+	Rand *rand.Rand
+
+	State any // what the Scenario keeps for this user, from one iteration to the next; nil at first
 }
 
 // A Request is what a user sends next.
 type Request struct {
-	Step   string        // its name, one of Load.Steps; "": the first of them
-	Method string        // "": GET, or POST if Body is not nil
-	Path   string        // with the query, in place of those of Load.URL; "": those of Load.URL
-	Header http.Header   // sent sorted by name
-	Body   []byte        // nil: none
-	Wait   time.Duration // how long after the last response, or the iteration's start, it is due
+	Step   string      // its name, one of Load.Steps; "": the first of them
+	Method string      // "": GET, or POST if Body is not nil
+	Path   string      // replaces path and query of Load.URL: "/search?q=pen"; "": those of Load.URL
+	Header http.Header // as Load.Header
+	Body   []byte      // nil: none
+
+	// Wait is how long a user thinks: the request is due so long after the last response or, if it
+	// is the first, after its iteration was due. 0 or less: not at all.
+	Wait time.Duration
 }
 
-// A Response is the answer to a user's request. Tests of a Scenario make their own.
+// A Response is what came back for a user's request. It is valid until the Scenario returns. Tests
+// of a Scenario make their own.
 type Response struct {
 	Step   string        // that of the request: one of Load.Steps, or "" if there are none
-	Status int           // 0: no answer came
-	Body   []byte        // at most the first MiB; copy what is needed after the Scenario returns
-	Took   time.Duration // from the sending of the request to the end of the answer; 0: none came
+	Status int           // 0: no response came
+	Body   []byte        // its first MiB at most; keep a copy, not Body itself
+	Took   time.Duration // from the sending of the request to the end of the response; 0: none came
 
-	// Fields is for tests, which make a Response: Header reads it. Run leaves it nil, so a Scenario
-	// calls Header.
+	// Fields is for tests, which make a Response with it: Header reads it. In a run it is nil, and
+	// a Scenario reads header fields with Header.
 	Fields http.Header
 	of     *scenario.Response
 }
 
-// Header is the value of the first header field of that name, or "" if there is none. Upper and
-// lower case of the name are the same.
+// Header returns the value of the first header field of that name, in upper or lower case. It
+// returns "" if there is none.
 func (r *Response) Header(name string) string {
 	if r.of != nil {
 		return string(r.of.Field(strings.ToLower(name)))

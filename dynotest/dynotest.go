@@ -1,5 +1,5 @@
 // Package dynotest loads an http.Handler in a test or a benchmark of Go's testing package. The
-// handler is served on a loopback port of its own, for as long as the load lasts.
+// handler is served on a loopback port of its own, by HTTP/1.1 without TLS, until the load is over.
 //
 //	func TestFast(t *testing.T) {
 //		dynotest.Objective(t, handler, "p99<5ms, errors<0.1%", dyno.Load{Rate: 500, For: time.Second})
@@ -7,8 +7,8 @@
 //
 //	func BenchmarkHandler(b *testing.B) { dynotest.Benchmark(b, handler, dyno.Load{}) }
 //
-// In CI, set the environment variable DYNOTEST_STRICT. Without it, a miss that may be the machine's
-// fault skips the test: see Objective.
+// In CI, set the environment variable DYNOTEST_STRICT to 1. Without it, Objective skips the test if
+// the machine may be why an objective was missed.
 package dynotest
 
 import (
@@ -22,19 +22,23 @@ import (
 	"dyno"
 )
 
-// Objective loads handler with l, and returns what it measured. It fails the test, or skips it (see
-// below), unless all objectives are met, such as "p99<5ms, errors<0.1%", and those of l too. A load
-// that cannot be made fails and ends the test.
+// Objective serves handler, makes the load l, and returns its Result. If an objective is missed,
+// the test fails. Objectives are those of dyno.Load: "p99<5ms, errors<0.1%", for example. Those of
+// l.Objectives have to be met too. If dyno.Run returns an error, the test fails and ends.
 //
-// l.URL is a path, and "" is "/". The other fields of l have the defaults of dyno.Load, except that
-// l.Drain is 10 s if it is 0. A load without l.For and l.Requests takes 10 s.
+// l.URL is a path, with its query if it has one: "/search?q=pen". "" is "/". The other fields have
+// the defaults of dyno.Load, but l.Drain is 10 s if it is 0. A load without l.For and l.Requests
+// takes 10 s. Leave the objectives room: handler and load share the machine.
 //
-// A MISS CAN SKIP THE TEST INSTEAD OF FAILING IT. If an objective of time or rate is missed while
-// dyno does not trust its own numbers (Result.Generator is not dyno.OK), Objective skips the test,
-// and the log says why: a machine that was busy shows nothing about the handler. In CI a regression
-// can stay green that way. Set the environment variable DYNOTEST_STRICT there, to 1 say: then each
-// missed objective fails the test. Objectives of errors and checks always fail it. A load of less
-// than a second is too short for dyno to judge itself: each miss fails the test then, too.
+// # A miss can skip the test
+//
+// On a busy machine every handler is slow. If dyno does not trust its own numbers (Result.Generator
+// is not dyno.OK), and an objective of time or rate is missed, Objective skips the test and logs
+// why. So a regression can stay green in CI. There, set the environment variable DYNOTEST_STRICT to
+// 1, or to anything else but "". Then such a miss fails the test.
+//
+// A missed objective of errors or checks always fails the test. In a window of less than a second
+// dyno does not check how busy the machine is, so that a miss fails the test, as a rule.
 func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Load) *dyno.Result {
 	t.Helper()
 	l.Objectives = append(l.Objectives[:len(l.Objectives):len(l.Objectives)], objectives)
@@ -66,26 +70,30 @@ func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Loa
 // strictName is the environment variable with which nothing that was missed is skipped.
 const strictName = "DYNOTEST_STRICT"
 
-// Benchmark sends b.N requests (with l.Scenario: iterations) to handler, as l says, and needs no
-// loop. It reports ns/op, p50-ns, p99-ns, req/s and errors/op, which benchstat reads.
+// Benchmark sends b.N requests to handler, as l says. With l.Scenario it begins b.N iterations.
+// Call it once, without a loop. It reports these values, which benchstat reads:
 //
-// An op is a request, also where b.N counts iterations: ns/op is the measured time divided by the
-// number of requests sent. It is not a latency, since several connections work at once. p50-ns and
-// p99-ns are latencies.
+//	ns/op           the measured time divided by the number of requests sent
+//	p50-ns p99-ns   latency
+//	req/s           requests completed a second
+//	errors/op       Result.Errors for each request sent
 //
-// l.URL is a path, and "" is "/". l.Connections is 16 if it is 0, and at most b.N. l.Requests and
-// l.For are not used, and l.Objectives decides nothing. The benchmark fails if no request was
-// answered as expected.
+// So ns/op is not a latency: several connections work at once. An op is a request, with a Scenario
+// too.
+//
+// l.URL is as for Objective. l.Connections is 16 if it is 0, and b.N at most. l.Requests, l.For and
+// l.Objectives are ignored. The benchmark fails if no request was completed, or if dyno.Run returns
+// an error.
 func Benchmark(b *testing.B, handler http.Handler, l dyno.Load) {
 	b.Helper()
-	l.Requests, l.For = int64(b.N), 0
+	l.Requests, l.For, l.Objectives = int64(b.N), 0, nil
 	if l.Connections == 0 {
 		l.Connections = 16
 	}
 	l.Connections = min(l.Connections, b.N)
 	r := serve(b, handler, l)
 	if r.Completed == 0 {
-		b.Fatalf("nothing was answered as expected: %v", r)
+		b.Fatalf("no request was completed: %v", r)
 	}
 	perRequest := func(n float64) float64 { return n / float64(max(r.Sent, 1)) }
 	b.ReportMetric(perRequest(float64(r.Measured.Nanoseconds())), "ns/op")
@@ -100,7 +108,7 @@ func serve(t testing.TB, handler http.Handler, l dyno.Load) *dyno.Result {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	if strings.Contains(l.URL, "://") {
+	if before, _, found := strings.Cut(l.URL, "://"); found && !strings.ContainsAny(before, "/?") {
 		t.Fatalf("URL: %q names a server; give a path, or nothing", l.URL)
 	}
 	l.URL = server.URL + "/" + strings.TrimPrefix(l.URL, "/")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ var hello = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "hello")
 })
 
-// A test hands over its t. An example has none, so here t is a stand-in that notes what becomes of
-// the test. The load is 200 requests, 1,000 a second, all of which must be answered.
+// The handler gets 200 requests, 1,000 a second, and fewer than 0.1 % may be errors. In a test, t
+// is the *testing.T. An example has none, so here a recorder stands in, and notes a failure.
 func ExampleObjective() {
 	t := &recorder{}
 	r := dynotest.Objective(t, hello, "errors<0.1%", dyno.Load{Rate: 1000, Requests: 200})
@@ -24,13 +25,24 @@ func ExampleObjective() {
 	// Output: 200 completed, failed: false
 }
 
-// In a benchmark: benchstat reads the lines that go test -bench prints.
+// BenchmarkHello(b) would call dynotest.Benchmark(b, hello, dyno.Load{Connections: 4}) and nothing
+// else. This example runs that function as go test -bench does.
 func ExampleBenchmark() {
 	r := testing.Benchmark(func(b *testing.B) {
 		dynotest.Benchmark(b, hello, dyno.Load{Connections: 4})
 	})
 	fmt.Println(r.N > 0, r.Extra["p99-ns"] >= r.Extra["p50-ns"], r.Extra["errors/op"])
 	// Output: true true 0
+}
+
+// What Benchmark ignores can be anything.
+func TestBenchmarkIgnores(t *testing.T) {
+	r := testing.Benchmark(func(b *testing.B) {
+		dynotest.Benchmark(b, hello, dyno.Load{Requests: -1, For: -1, Objectives: []string{"nothing"}})
+	})
+	if r.N == 0 || r.Extra["req/s"] == 0 {
+		t.Errorf("%+v", r)
+	}
 }
 
 func BenchmarkHello(b *testing.B) { dynotest.Benchmark(b, hello, dyno.Load{Connections: 4}) }
@@ -46,12 +58,13 @@ func (v *recorder) Errorf(format string, args ...any) {
 	v.failed = true
 	v.text += fmt.Sprintf(format, args...)
 }
-func (v *recorder) Helper()                         {}
-func (v *recorder) Context() context.Context        { return context.Background() }
-func (v *recorder) Fatal(args ...any)               { panic(fmt.Sprint(args...)) }
-func (v *recorder) Logf(format string, args ...any) { v.text += fmt.Sprintf(format, args...) }
-func (v *recorder) Skip(args ...any)                { v.skipped = true }
-func (v *recorder) Failed() bool                    { return v.failed }
+func (v *recorder) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (v *recorder) Helper()                           {}
+func (v *recorder) Context() context.Context          { return context.Background() }
+func (v *recorder) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
+func (v *recorder) Logf(format string, args ...any)   { v.text += fmt.Sprintf(format, args...) }
+func (v *recorder) Skip(args ...any)                  { v.skipped = true }
+func (v *recorder) Failed() bool                      { return v.failed }
 
 // What is missed fails a test; a time that is missed in a measurement that cannot be trusted skips
 // it, unless DYNOTEST_STRICT is set.
@@ -82,6 +95,33 @@ func TestObjectiveMissed(t *testing.T) {
 		fails := r.Generator == dyno.OK || test.strict != "" || test.objective == "errors<1%"
 		if v.failed != fails || v.skipped == fails {
 			t.Errorf("%+v, %s: failed %v, skipped %v: %s", test, r.Generator, v.failed, v.skipped, v.text)
+		}
+	}
+}
+
+// A path may have a URL in its query, and names no server.
+func TestPath(t *testing.T) {
+	for path, want := range map[string]string{"": "/", "a?b=c": "/a?b=c", "/a": "/a",
+		"/login?next=http://x.example/": "/login?next=http://x.example/"} {
+		var got atomic.Value
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got.Store(r.RequestURI)
+		})
+		v := &recorder{}
+		dynotest.Objective(v, handler, "errors<1%", dyno.Load{URL: path, Connections: 1, Requests: 1})
+		if got.Load() != want || v.failed {
+			t.Errorf("%q: %v, %s", path, got.Load(), v.text)
+		}
+	}
+	for _, url := range []string{"http://127.0.0.1:1/", "http+unix:///x:/"} {
+		v := &recorder{}
+		refused := func() (err any) {
+			defer func() { err = recover() }()
+			dynotest.Objective(v, hello, "errors<1%", dyno.Load{URL: url})
+			return nil
+		}()
+		if refused == nil {
+			t.Errorf("%s was loaded", url)
 		}
 	}
 }

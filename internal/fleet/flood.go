@@ -29,8 +29,8 @@ type budget struct {
 // countDropped counts messages that were dropped since the last message that was read. It is called
 // before countMessage, so that they count as sent in the time since then: a controller that has had
 // no CPU for a while takes no agent for a flooder. Nobody knows how long they were, only that they
-// found no room where short messages still did. So each counts as long as the message that a byte of
-// what was read belongs to, on average.
+// found no room where short messages still did. So each counts as long as the message that a byte
+// of what was read belongs to, on average.
 func (b *budget) countDropped(n int) {
 	b.dropped += n
 	b.messages += float64(n)
