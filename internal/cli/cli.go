@@ -216,7 +216,7 @@ func loadVerbs() []verb {
 			does:     "say what is wrong with an experiment file, or try its servers",
 			groups:   new(labCheckFlags).groups,
 			examples: []string{"dyno lab check mine.yaml", "dyno lab check --start mine.yaml"}},
-		{name: "lab rerun", args: "[-o DIR] DIR", does: "run an experiment again, in the same order",
+		{name: "lab rerun", args: "[flags] DIR", does: "run an experiment again, in the same order",
 			run: labRerun, groups: new(rerunFlags).groups,
 			examples: []string{"dyno lab rerun results -o again"}},
 		{name: "lab show", args: "[flags] DIR", run: labShow,

@@ -24,7 +24,6 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
-	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -55,12 +54,17 @@ func (f *labFlags) groups() []group {
 			storeParsed(&f.seed, parseSeed)},
 		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
 			"so many more than an experiment that is resumed has", f.rounds.parse},
-		{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
-			setSwitch(&f.verbose)},
+		detailOption(&f.verbose),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
+}
+
+// detailOption is -v of what runs an experiment.
+func detailOption(to *bool) option {
+	return option{"verbose", "v", "", "at the end everything: trials, fairness, latency, method",
+		setSwitch(to)}
 }
 
 const labNotes = `FILE describes the experiment: dyno lab init writes one to begin with, and
@@ -168,19 +172,22 @@ func labRerun(s streams, args []string) int {
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick, rounds: roundsFlag{n: old.Rounds},
-			secrets: secretFlags{show: f.secrets.show}, versus: isVersus(p.words[0])})
+			secrets: secretFlags{show: f.secrets.show}, verbose: f.verbose,
+			versus: isVersus(p.words[0])})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
 type rerunFlags struct {
 	helpFlag
 	output  string
+	verbose bool
 	secrets secretFlags
 }
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
+		detailOption(&f.verbose),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
@@ -279,7 +286,7 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 		return labreport.ExperimentMarkdown(w, r)
 	}))
 	if f.versus && !f.verbose {
-		err = errors.Join(err, s.writeVersus(l, r))
+		err = errors.Join(err, s.writeVersus(r))
 	} else {
 		err = errors.Join(err, labreport.Experiment(s.out, r, style))
 	}
@@ -297,23 +304,22 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 	case !r.HasMeasured():
 		return s.failWith(exitUnreachable, errors.New("no trial measured anything"))
 	}
-	if code, err := experimentCode(r, labanswer.Of(r).Unreliable); err != nil {
+	if code, err := experimentCode(r); err != nil {
 		return s.failWith(code, err)
 	}
 	return exitOK
 }
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
-// is decided only by trials that can be relied on, and an objective only if the machine spoiled few
-// of them. unreliable is why the answer of the experiment must not be relied on, or "".
-func experimentCode(r *lab.Record, unreliable string) (code int, err error) {
+// has one verdict, which every report has: it looks itself at whether its trials can be relied on,
+// and at whether the baseline differs from itself in what it judges. An objective is decided only
+// if the machine spoiled few of the trials.
+func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
 	switch {
 	case gate != nil && gate.Verdict == lab.Undecided:
 		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
-	case gate != nil && unreliable != "": // by other measures than the gate's
-		return exitUntrusted, fmt.Errorf("gate: inconclusive: %s", unreliable)
 	case slices.ContainsFunc(r.Objectives, undecided):
 		worth := judge.WorthOf(r.Trials)
 		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,8 +41,9 @@ folder; {dir} is a private folder that is empty at each start. A FILE.hurl among
 users do. The result is an ordinary experiment: its file, report.html and all trials lie in one
 folder. Edit the file vs.yaml there, and run it with dyno lab run.
 Exit codes: 0 a verdict for each server, 1 with --max-regression one is worse by that much, 2 bad
-usage, 3 it cannot be told yet, or must not be relied on, 4 nothing to compare: a server did not
-start, its session fails, or answers differ, 5 a fault of dyno, 130 interrupted.
+usage, 3 it cannot be told yet, or must not be relied on (with --max-regression: by the one measure
+that it judges), 4 nothing to compare: a server did not start, its session fails, or answers differ,
+5 a fault of dyno, 130 interrupted.
 `
 
 var vsExamples = []string{
@@ -212,33 +212,17 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f
 }
 
 // writeVersus writes what stands above the line for each server.
-func (s streams) writeVersus(l *labrun.Lab, r *lab.Record) error {
+func (s streams) writeVersus(r *lab.Record) error {
 	a := labanswer.Of(r)
 	next := a.Next
-	stored := filepath.Dir(l.Dir) == l.History // so is what is run again
 	switch {
 	case labanswer.AreDecided(labanswer.Standings(r, a)) && !a.IsBad():
 		next.Says, next.Command = "", "" // it is answered
 	case next.Rate > 0:
 		next.Says, next.Command = fmt.Sprintf("give -R %.0f to dyno vs: below the "+
 			"generator's limit, latency and CPU per request can be compared", next.Rate), ""
-	case next.Command == labanswer.RerunCommand(r) && !stored:
-		next.Command += " -o " + format.ShellQuote(folderBeside(l.Dir))
 	}
 	return labreport.Versus(s.out, r, a, next, s.reportStyle())
-}
-
-// folderBeside is the first of DIR-2, DIR-3 and so on that is not there.
-func folderBeside(dir string) string {
-	const most = 100
-	name := dir
-	for n := 2; n < most; n++ {
-		name = fmt.Sprintf("%s-%d", dir, n)
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	return name
 }
 
 // failUnfit reports servers that cannot be compared. If their answers differ it asks on a terminal

@@ -246,17 +246,3 @@ func TestUnquoted(t *testing.T) {
 		t.Errorf("with quotes: %q", faults)
 	}
 }
-
-// The folder of what is run again is the next one that is free.
-func TestFolderBeside(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "report")
-	if got := folderBeside(dir); got != dir+"-2" {
-		t.Error(got)
-	}
-	if err := os.Mkdir(dir+"-2", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if got := folderBeside(dir); got != dir+"-3" {
-		t.Error(got)
-	}
-}

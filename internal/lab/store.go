@@ -43,6 +43,28 @@ func CheckNew(dir string) error {
 	return nil
 }
 
+// FolderBeside is the folder for what is run again from the folder dir, an absolute path: the first
+// of DIR-2, DIR-3 and so on that is not there. It is "" if dir lies in the store, where dyno names
+// the folders.
+func FolderBeside(dir string) string {
+	home, err := dynohome.Dir()
+	if err == nil {
+		home, err = filepath.Abs(home)
+	}
+	if err == nil && filepath.Dir(dir) == filepath.Join(home, "experiments") {
+		return ""
+	}
+	const most = 100
+	name := dir
+	for n := 2; n < most; n++ {
+		name = fmt.Sprintf("%s-%d", dir, n)
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return name
+}
+
 // CreateFolder makes the folder, which must not be one already in use. If it fails it leaves
 // nothing.
 func CreateFolder(dir string) (Folder, error) {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,5 +58,25 @@ func TestClearedFolderIsAsItWasFound(t *testing.T) {
 	}
 	if err := CheckNew(above); err == nil {
 		t.Error("a folder with a file is taken for new")
+	}
+}
+
+// What is run again goes into the next folder beside that is free, and from the store into the
+// store.
+func TestFolderBeside(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("DYNO_HOME", home)
+	dir := filepath.Join(t.TempDir(), "report")
+	for n := 2; n < 4; n++ {
+		want := fmt.Sprintf("%s-%d", dir, n)
+		if got := FolderBeside(dir); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+		if err := os.Mkdir(want, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := FolderBeside(filepath.Join(home, "experiments", "x")); got != "" {
+		t.Errorf("of the store's: %s", got)
 	}
 }

@@ -1,11 +1,14 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"slices"
 	"strings"
 	"testing"
 
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
@@ -62,6 +65,44 @@ func TestGateWithholds(t *testing.T) {
 		}
 		if why := unreliableReasons([]lab.Comparison{bad}, trials); !slices.EqualFunc(why, test.want, strings.HasPrefix) {
 			t.Errorf("%+v: %q", test, why)
+		}
+	}
+}
+
+// A baseline that differs from itself leaves a gate undecided if it does so in a measure that the
+// gate judges, by the gate's margin.
+func TestGateJudgesItsOwnMeasures(t *testing.T) {
+	e := &experiment.Experiment{Levels: []experiment.Level{{Name: "l", Connections: 10}}}
+	variants := []experiment.Variant{{Name: "old"}, {Name: "new"}}
+	e.Design.Rounds, e.Design.Margin, e.Design.Metrics = 8, 0.02, []experiment.Metric{"throughput", "cpu"}
+	r := &lab.Record{Definition: lab.Definition{Experiment: e}}
+	r.Arms = []lab.Arm{{Name: "old"}, {Name: "new", Baseline: "old"}, {Name: "old (A/A)", Baseline: "old", Control: true}}
+	var trials []*lab.Trial
+	for round := range e.Design.Rounds {
+		for i, arm := range r.Arms {
+			noise := 0.002 * float64((round+i)%3)
+			this := logged(arm.Name, round+1, noise)
+			if arm.Control {
+				this.Result.Rate.Completed *= 1.2
+			}
+			this.Result.Server = &result.Server{Processes: []result.Usage{{CPU: probe.Value(20 + noise)}}}
+			trials = append(trials, this)
+		}
+	}
+	differ := func(c lab.Comparison) bool { return c.Control && c.Verdict == stats.Different }
+	all := judgeScope(scopeOf(r), trials)
+	if n := slices.IndexFunc(all, differ); n < 0 || all[n].Metric != "throughput" {
+		t.Fatalf("the baseline's throughput does not differ from itself: %+v", all)
+	}
+	for _, c := range []struct {
+		measure experiment.Metric
+		margin  experiment.Share
+		want    string
+	}{{"cpu", 0.05, lab.Passed}, {"throughput", 0.05, lab.Undecided}, {"throughput", 0.5, lab.Passed}} {
+		e.Gate = &experiment.Gate{Metrics: []experiment.Metric{c.measure}, Margin: c.margin, Baseline: "old"}
+		g := NewGate(r, variants)
+		if g.JudgeFirst(trials); g.Outcome.Verdict != c.want {
+			t.Errorf("%s by %g: %+v", c.measure, c.margin, g.Outcome)
 		}
 	}
 }

@@ -75,6 +75,7 @@ func (c Caution) Text() string {
 const (
 	Incomplete  = "incomplete"   // it was interrupted, or something could not be stored
 	GateMissed  = "gate"         // the gate found a regression, or is undecided
+	GatePassed  = "gate-passed"  // the gate passed, although the baseline differs from itself
 	Objectives  = "objective"    // an objective was missed
 	SelfDiffers = "self"         // the baseline differs from itself
 	QuickRun    = "quick"        // --quick

@@ -174,8 +174,27 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 		all = append(all, answer.Caution{Kind: answer.SelfDiffers, Severity: answer.Bad, Reasons: self,
 			Says: "The baseline differs from itself: this machine does not support comparisons as " +
 				"fine as these"})
+		all = append(all, passedCautions(r)...)
 	}
 	return all
+}
+
+// passedCautions say what a gate that passed judges, where the baseline differs from itself: that
+// is in other measures, or by less than the gate's margin.
+func passedCautions(r *lab.Record) []answer.Caution {
+	if r.Gate == nil || r.Gate.Verdict != lab.Passed || r.Experiment == nil {
+		return nil
+	}
+	rule, names := r.Experiment.Gate, []string(nil)
+	if rule == nil {
+		return nil // stored runs were compared
+	}
+	for _, m := range rule.Metrics {
+		names = append(names, MeasureName(string(m)))
+	}
+	return []answer.Caution{{Kind: answer.GatePassed, Severity: answer.Note,
+		Says: fmt.Sprintf("The gate passed all the same: it judges only %s, with a margin of %s",
+			fewNames(names), format.InPercent(float64(rule.Margin)))}}
 }
 
 // trialCautions are about variants that were not tested and trials that say little.

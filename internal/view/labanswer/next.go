@@ -142,9 +142,18 @@ func step(says, command string) answer.Step {
 // commands are what a step may run: the experiment anew, from its folder, for longer; its report.
 type commands struct{ again, rerun, resume, show string }
 
-// RerunCommand is what runs an experiment again, from its folder.
-func RerunCommand(r *lab.Record) string {
-	return "dyno lab rerun " + format.ShellQuote(folderOf(r))
+// rerunCommand is what runs an experiment again, from its folder: in the store if it lies there,
+// else into a folder beside.
+func rerunCommand(r *lab.Record) string {
+	dir := folderOf(r)
+	command := "dyno lab rerun " + format.ShellQuote(dir)
+	if r.Dir == "" {
+		return command
+	}
+	if to := lab.FolderBeside(dir); to != "" {
+		command += " -o " + format.ShellQuote(to)
+	}
+	return command
 }
 
 func commandsOf(r *lab.Record) commands {
@@ -155,7 +164,7 @@ func commandsOf(r *lab.Record) commands {
 	if file == "" {
 		file = "FILE"
 	}
-	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: RerunCommand(r),
+	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: rerunCommand(r),
 		resume: "dyno lab run --resume " + dir, show: "dyno lab show -v " + dir}
 }
 

@@ -1,6 +1,8 @@
 package labanswer
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +56,28 @@ func TestUnreliable(t *testing.T) {
 	}
 }
 
+// The command that runs all of it again can be copied as it stands: into a folder that is not there,
+// and from the store into the store.
+func TestRerunCommand(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("DYNO_HOME", home)
+	beside, stored := filepath.Join(home, "my report"), filepath.Join(home, "experiments", "x")
+	if err := os.Mkdir(beside+"-2", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		beside: "dyno lab rerun '" + beside + "' -o '" + beside + "-3'",
+		stored: "dyno lab rerun " + stored,
+		"":     "dyno lab rerun DIR",
+	} {
+		r := spoiled(record(compared("cpu", "b", 1.4, 1.3, 1.5, stats.Different)))
+		r.Dir = dir
+		if got := Of(r).Next.Command; got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
 // There is one cure: where the machine has to be quiet, nothing says that more rounds would decide;
 // where the time was over, the rounds that would decide are the next step.
 func TestOneCure(t *testing.T) {
@@ -72,9 +96,9 @@ func TestOneCure(t *testing.T) {
 		more    int
 		command string
 	}{
-		"spoiled":     {spoiled(record(open())), 0, "dyno lab rerun /runs/x"},
-		"held up":     {record(held), 0, "dyno lab rerun /runs/x"},
-		"few rounds":  {spoiled(record(few)), 0, "dyno lab rerun /runs/x"},
+		"spoiled":     {spoiled(record(open())), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
+		"held up":     {record(held), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
+		"few rounds":  {spoiled(record(few)), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
 		"over budget": {over, 14, "dyno lab run --resume /runs/x --rounds +14"},
 	} {
 		a := Of(c.r)

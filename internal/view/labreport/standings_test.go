@@ -68,6 +68,12 @@ func TestUnreliablePair(t *testing.T) {
 	if n := strings.Count(text, "other programs"); n != 1 {
 		t.Errorf("it says %d times what the machine did:\n%s", n, text)
 	}
+	const again = "\n      dyno lab rerun /runs/report -o /runs/report-2\n"
+	for _, text := range []string{text, briefly(t, pair(), 100)} {
+		if !strings.Contains(text, again) {
+			t.Errorf("what runs it again is not %q:\n%s", again, text)
+		}
+	}
 }
 
 // What dyno vs prints of two servers on a quiet machine: a few lines and the answer. What it does not

@@ -50,6 +50,7 @@ func (b *brief) versusCautions(a answer.Answer) {
 	var all []answer.Caution
 	for _, c := range a.Cautions {
 		switch {
+		case c.Kind == answer.GatePassed: // the exit code is the gate's
 		case c.Severity == answer.Note, c.Kind == a.Withheld,
 			c.Severity == answer.Doubt && a.Unreliable != "": // of what must not be relied on anyway
 			continue
