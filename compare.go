@@ -31,9 +31,9 @@ type Difference struct {
 	//	                                   the command can have it
 	//
 	// A run with fewer than 368 completed requests has no p99: the 95 % interval of a p99 needs as
-	// many. Likewise a run with fewer iterations has no iteration_p99, and one that completed
-	// nothing has no measure at all. The other runs are compared, and one of Cautions says so. If
-	// no run has a measure, Differences lacks it.
+	// many. Likewise a run with fewer iterations has no iteration_p99, and one that completed no
+	// request has none of throughput, p50 and p99. The other runs are compared, and one of
+	// Cautions says so. If no run has a measure, Differences lacks it.
 	Measure string
 
 	// Ratio is after divided by before: 1.03 is 3 % more, and 0.97 is 3 % less. It is the

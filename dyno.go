@@ -39,10 +39,10 @@ import (
 // A Load says what Run sends, how much of it, and for how long. Only URL is required. The comment
 // of each field gives its default. A field without one is off while it is zero.
 //
-// Run sends no header fields but those of Header, Host, User-Agent (dyno/VERSION) and, with a body,
-// Content-Length. So it does not ask for compression, and a Body has no Content-Type unless Header
-// gives one. Run follows no redirect, keeps no cookie and fills no template: "{{" is sent as it
-// stands.
+// Run sends no header fields but those of Header, Host, User-Agent (dyno/VERSION), Authorization
+// if URL has credentials, and Content-Length with a Body or the Method POST, PUT or PATCH. So it
+// does not ask for compression, and a Body has no Content-Type unless Header gives one. Run
+// follows no redirect, keeps no cookie and fills no template: "{{" is sent as it stands.
 //
 // # A server can receive a request twice
 //
@@ -187,7 +187,7 @@ type Load struct {
 //     because no request was sent, but all objectives are missed.
 //   - All responses were errors.
 //   - ctx ended. Ended is "interrupted", and the Result has what was measured until then. Run waits
-//     50 ms at most for responses in flight.
+//     about 0.1 s for responses in flight.
 //
 // If l.Scenario returns a request that l.Steps does not allow, the run ends early, and Run returns
 // both a Result, whose Ended is "faulted", and a FieldError of the field Scenario. If l.Scenario

@@ -167,8 +167,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// closing is a server that answers every other request of a connection, and else closes it. received
-// counts all.
+// closing is a server that answers the first request of a connection, and closes it at the second.
+// received counts both.
 func closing(t *testing.T, received *atomic.Int64) (url string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

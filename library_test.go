@@ -334,8 +334,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Percentiles lie between Min and Max, also those of numbers that are none. Without a histogram
-// there are those that JSON has.
+// Percentile returns Min for 0 or less and Max for 100 or more. Without a histogram it knows the
+// percentiles that JSON has.
 func TestPercentile(t *testing.T) {
 	before, _ := storedRuns()
 	l := before[0].Latency

@@ -135,7 +135,7 @@ type Iterations struct {
 
 // An Outcome says whether one condition of Load.Objectives was met.
 type Outcome struct {
-	Objective string // the condition, as it was given
+	Objective string // the condition, such as "p99<20ms"
 	Met       bool
 	Value     *float64 // what was measured, in Unit; nil: nothing was measured
 	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
@@ -150,7 +150,7 @@ type Failure struct {
 	//
 	//	"dns", "connect", "tls"   opening a connection
 	//	"write", "read"           the connection, during a request
-	//	"protocol"                the response was not valid HTTP
+	//	"protocol"                the response was not valid HTTP, or the server reset the request
 	//	"timeout"                 the request took longer than Load.Timeout
 	//	"expect"                  the status is not one of Load.Expect
 	//	"check"                   the Scenario returned an error

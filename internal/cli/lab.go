@@ -311,9 +311,9 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 }
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
-// has one verdict, which every report has: it looks itself at whether its trials can be relied on,
-// and at whether the baseline differs from itself in what it judges. An objective is decided only
-// if the machine spoiled few of the trials.
+// has one verdict, which every report has. The gate checks whether its trials are reliable, and
+// whether the baseline differs from itself in what it judges. An objective is decided only if the
+// machine spoiled few of the trials.
 func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }

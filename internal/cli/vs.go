@@ -41,8 +41,8 @@ folder; {dir} is a private folder that is empty at each start. A FILE.hurl among
 users do. The result is an ordinary experiment: its file, report.html and all trials lie in one
 folder. Edit the file vs.yaml there, and run it with dyno lab run.
 Exit codes: 0 a verdict for each server, 1 with --max-regression one is worse by that much, 2 bad
-usage, 3 it cannot be told yet, or must not be relied on (with --max-regression: by the one measure
-that it judges), 4 nothing to compare: a server did not start, its session fails, or answers differ,
+usage, 3 no verdict yet, or trials that must not be relied on (with --max-regression: its gate is
+inconclusive), 4 nothing to compare: a server did not start, its session fails, or answers differ,
 5 a fault of dyno, 130 interrupted.
 `
 

@@ -26,17 +26,20 @@ type budget struct {
 	read, squares   float64 // sums of the lengths of the messages that were read, and of their squares
 }
 
-// countDropped counts messages that were dropped since the last message that was read. It is called
-// before countMessage, so that they count as sent in the time since then: a controller that has had
-// no CPU for a while takes no agent for a flooder. Nobody knows how long they were, only that they
-// found no room where short messages still did. So each counts as long as the message that a byte
-// of what was read belongs to, on average.
-func (b *budget) countDropped(n int) {
+// countDropped counts messages that were dropped since the last message that was read. It is
+// called before countMessage, so that they count as sent in the time since then: a controller that
+// has had no CPU for a while takes no agent for a flooder. Their lengths are unknown, and a full
+// queue drops long messages sooner than short ones. So each counts as long as the messages that
+// were read, in a mean weighted by length. If none was read, it counts as long as the next, which
+// has length bytes.
+func (b *budget) countDropped(n, length int) {
+	each := float64(length)
+	if b.read > 0 {
+		each = b.squares / b.read
+	}
 	b.dropped += n
 	b.messages += float64(n)
-	if b.read > 0 {
-		b.bytes += float64(n) * b.squares / b.read
-	}
+	b.bytes += float64(n) * each
 }
 
 // countMessage counts a message of so many bytes. It returns why that was too much, or "".

@@ -443,7 +443,7 @@ func TestBudgetCountsDropped(t *testing.T) {
 				t.Fatal(why)
 			}
 		}
-		b.countDropped(c.dropped)
+		b.countDropped(c.dropped, 10)
 		why := b.countMessage(10, start.Add(c.after))
 		if (why != "") != c.floods || c.floods && !strings.Contains(why, fmt.Sprintf("; %d of its messages were dropped unread", c.dropped)) {
 			t.Errorf("%s: %q", name, why)

@@ -133,7 +133,7 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 	if !ok || m == nil || m.distrusted {
 		return
 	}
-	r.countDropped(m)
+	r.countDropped(m, len(msg.Data))
 	if why := m.budget.countMessage(len(msg.Data), now); why != "" && m.hasFinal() {
 		m.unsubscribe() // its final is complete
 		return
@@ -177,14 +177,14 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 	}
 }
 
-// countDropped counts a member's messages that were dropped since its last one, and reports the
-// first of them. Reports and finals among them are sent again.
-func (r *fleetRun) countDropped(m *member) {
+// countDropped counts a member's messages that were dropped before the one of length bytes, and
+// reports the first of them. Reports and finals among them are sent again.
+func (r *fleetRun) countDropped(m *member, length int) {
 	n := newDrops(m.sub, m.budget.dropped)
 	if n > 0 && m.budget.dropped == 0 {
 		r.logProgress("messages of %s were dropped: it sends more than this controller reads", m.name)
 	}
-	m.budget.countDropped(n)
+	m.budget.countDropped(n, length)
 }
 
 // checkDeadlines sends heartbeats, gives up members whose time is over, and keeps the clocks'

@@ -45,7 +45,7 @@ func CheckNew(dir string) error {
 
 // FolderBeside is the folder for what is run again from the folder dir, an absolute path: the first
 // of DIR-2, DIR-3 and so on that is not there. It is "" if dir lies in the store, where dyno names
-// the folders.
+// the folders, or if none up to DIR-99 is free.
 func FolderBeside(dir string) string {
 	home, err := dynohome.Dir()
 	if err == nil {
@@ -55,14 +55,13 @@ func FolderBeside(dir string) string {
 		return ""
 	}
 	const most = 100
-	name := dir
 	for n := 2; n < most; n++ {
-		name = fmt.Sprintf("%s-%d", dir, n)
+		name := fmt.Sprintf("%s-%d", dir, n)
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			break
+			return name
 		}
 	}
-	return name
+	return ""
 }
 
 // CreateFolder makes the folder, which must not be one already in use. If it fails it leaves

@@ -102,8 +102,8 @@ func (w *worker) beginRun() {
 }
 
 // doTimedWork does what the clock makes due: interruption, start, timers, dialing, the window's
-// edges and the end of the interval. A worker that hears late of an interruption has sent until its
-// last turn, and the window has what it sent.
+// edges and the end of the interval. A worker that learns of an interruption late has sent until
+// its last turn, so its window ends there.
 func (w *worker) doTimedWork(lastTurn int64) {
 	if stop := w.gate.stop.Load(); stop != 0 && !w.interrupted {
 		w.interrupt(max(stop, lastTurn+1), w.now, int64(w.plan.Drain))

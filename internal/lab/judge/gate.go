@@ -69,6 +69,9 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 		first = WithoutForecasts(first)
 	}
 	verdict, open := decideBatch(first)
+	if verdict == lab.Passed && len(unfit) == 0 { // reports count the second batch, too
+		unfit = unreliableReasons(nil, slices.Concat(batch, SelectBatch(trials, true)))
+	}
 	if len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}

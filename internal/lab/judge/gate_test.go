@@ -105,6 +105,17 @@ func TestGateJudgesItsOwnMeasures(t *testing.T) {
 			t.Errorf("%s by %g: %+v", c.measure, c.margin, g.Outcome)
 		}
 	}
+	// The reports count a second batch, which an earlier session measured. So does the gate.
+	for _, first := range slices.Clone(trials) {
+		second := *first
+		second.Round, second.Grade = lab.ConfirmingRound+first.Round, lab.GradeF
+		trials = append(trials, &second)
+	}
+	e.Gate = &experiment.Gate{Metrics: []experiment.Metric{"cpu"}, Margin: 0.05, Baseline: "old"}
+	g := NewGate(r, variants)
+	if g.JudgeFirst(trials); g.Outcome.Verdict != lab.Undecided {
+		t.Errorf("half of the trials are unreliable: %+v", g.Outcome)
+	}
 }
 
 // Where the machine has to be quiet, no number of rounds is forecast.

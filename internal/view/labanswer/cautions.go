@@ -179,8 +179,8 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	return all
 }
 
-// passedCautions say what a gate that passed judges, where the baseline differs from itself: that
-// is in other measures, or by less than the gate's margin.
+// passedCautions say what the gate judges, if it passed although the baseline differs from itself:
+// in other measures, or by less than the gate's margin.
 func passedCautions(r *lab.Record) []answer.Caution {
 	if r.Gate == nil || r.Gate.Verdict != lab.Passed || r.Experiment == nil {
 		return nil
@@ -192,9 +192,10 @@ func passedCautions(r *lab.Record) []answer.Caution {
 	for _, m := range rule.Metrics {
 		names = append(names, MeasureName(string(m)))
 	}
-	return []answer.Caution{{Kind: answer.GatePassed, Severity: answer.Note,
+	return []answer.Caution{{Kind: answer.GatePassed,
+		Severity: answer.Bad, // so that it stands behind the self-difference that it explains
 		Says: fmt.Sprintf("The gate passed all the same: it judges only %s, with a margin of %s",
-			fewNames(names), format.InPercent(float64(rule.Margin)))}}
+			strings.Join(names, ", "), format.InPercent(float64(rule.Margin)))}}
 }
 
 // trialCautions are about variants that were not tested and trials that say little.
