@@ -61,8 +61,8 @@ func (d *draft) setPath(r *hurl.Request) {
 	}
 }
 
-// withoutDoubleSlash are the parts of a URL in which a base that ends in / has lost that before a
-// path: {{base}}/login is no //login.
+// withoutDoubleSlash drops the slash at the end of base where a path follows, so that
+// {{base}}/login is no //login.
 func withoutDoubleSlash(url []part) []part {
 	if len(url) > 1 && url[0].name == BaseVariable && bytes.HasPrefix(url[1].text, []byte("/")) {
 		url[0].text = bytes.TrimRight(url[0].text, "/")

@@ -35,8 +35,9 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	}
 	trials = compared
 	r.Objectives = objectivesMet(q, cells)
+	spoiled := WorthOf(r.Trials).IsSpoiled()
 	for i := range r.Objectives {
-		r.Objectives[i].Undecided = WorthOf(r.Trials).IsSpoiled()
+		r.Objectives[i].Undecided = spoiled
 	}
 	r.Sampler = samplerCost(trials)
 	r.Programs, r.Served = programsRun(trials), countAgreement(trials)

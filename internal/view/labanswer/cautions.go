@@ -182,13 +182,12 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 // passedCautions say what the gate judges, if it passed although the baseline differs from itself:
 // in other measures, or by less than the gate's margin.
 func passedCautions(r *lab.Record) []answer.Caution {
-	if r.Gate == nil || r.Gate.Verdict != lab.Passed || r.Experiment == nil {
-		return nil
+	passed := r.Gate != nil && r.Gate.Verdict == lab.Passed
+	if !passed || r.Experiment == nil || r.Experiment.Gate == nil {
+		return nil // the gate of stored runs has no rule here
 	}
-	rule, names := r.Experiment.Gate, []string(nil)
-	if rule == nil {
-		return nil // stored runs were compared
-	}
+	rule := r.Experiment.Gate
+	var names []string
 	for _, m := range rule.Metrics {
 		names = append(names, MeasureName(string(m)))
 	}
