@@ -147,7 +147,7 @@ func experimentDir(word string) string {
 	if err != nil || word == "" || strings.ContainsAny(word, `/\`) {
 		return ""
 	}
-	if dir := filepath.Join(home, experimentsFolder, word); lab.IsExperiment(dir) {
+	if dir := filepath.Join(home, dynohome.Experiments, word); lab.IsExperiment(dir) {
 		return dir
 	}
 	return ""

@@ -363,7 +363,7 @@ func storedExperiments() (all []candidate) {
 	if err != nil {
 		return nil
 	}
-	dir := filepath.Join(home, "experiments")
+	dir := filepath.Join(home, dynohome.Experiments)
 	entries, _ := os.ReadDir(dir) // it does not exist before the first experiment
 	for _, e := range slices.Backward(entries) {
 		if !strings.HasPrefix(e.Name(), ".") && lab.IsExperiment(filepath.Join(dir, e.Name())) {

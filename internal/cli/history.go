@@ -302,7 +302,7 @@ func exportIDs(words []string) (ids []string, faults []error) {
 		return nil, []error{err}
 	}
 	for _, w := range words {
-		if dir := filepath.Join(home, "experiments", w); w != "" && lab.IsExperiment(dir) {
+		if dir := filepath.Join(home, dynohome.Experiments, w); w != "" && lab.IsExperiment(dir) {
 			ids = append(ids, w)
 			continue
 		}

@@ -70,7 +70,7 @@ func removableIDs(words []string) (ids []string, faults []error) {
 			faults = append(faults, errors.New(`"" names nothing; give an ID, or last`))
 			continue
 		}
-		if !filepath.IsLocal(w) || !lab.IsExperiment(filepath.Join(home, "experiments", w)) {
+		if !filepath.IsLocal(w) || !lab.IsExperiment(filepath.Join(home, dynohome.Experiments, w)) {
 			if id, err = dynohome.ID(home, w); err != nil {
 				faults = append(faults, err)
 				continue

@@ -354,14 +354,11 @@ func (s streams) writePage(dir, history string) {
 	}
 }
 
-// experimentsFolder is the folder in the store with a folder for each experiment.
-const experimentsFolder = "experiments"
-
 // experimentFolder is the path of a new folder in the store, for an experiment that begins now.
 func experimentFolder(home, name string) string {
 	now := time.Now().UTC() // to the microsecond: two may start at once
 	dir := name + now.Format("-20060102-150405") + fmt.Sprintf("-%05x", now.Nanosecond()/1000)
-	return filepath.Join(home, experimentsFolder, dir)
+	return filepath.Join(home, dynohome.Experiments, dir)
 }
 
 // chooseFolder is the absolute path of the folder of an experiment of that name: of one that goes
@@ -374,7 +371,7 @@ func (f *labFlags) chooseFolder(name string) (string, error) {
 			return "", err
 		}
 		// It is private, whatever the mode of the folder within it.
-		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(home, dynohome.Experiments), 0o700); err != nil {
 			return "", fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
 				"or a folder with -o", err)
 		}
@@ -416,7 +413,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
 	if home, err := dynohome.Dir(); err == nil { // else there is no history
-		l.History = filepath.Join(home, experimentsFolder)
+		l.History = filepath.Join(home, dynohome.Experiments)
 	}
 	if f.versus {
 		l.Source = vsFile

@@ -71,7 +71,7 @@ func storedExperimentsFolder() string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(home, experimentsFolder)
+	return filepath.Join(home, dynohome.Experiments)
 }
 
 // writePullRequest writes the Markdown, and the plot that it shows to a file next to it. With -v

@@ -29,12 +29,13 @@ var within = map[string]*regexp.Regexp{
 	"fleet": regexp.MustCompile(`^(lock|audit\.jsonl|\.new-[0-9]+|` +
 		`\.?(plan\.nk|(keys|state|controller)\.json)(\.[0-9]+)?)$`),
 	"serve": regexp.MustCompile(`^(\.[0-9]+\.)?[0-9]+$`),
-	experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
+	Experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
 		`\.(import-[0-9]+|removing-.+))$`),
 }
 
-// experiments is the folder whose entries keep the mode that the user gave them.
-const experiments = "experiments"
+// Experiments is the folder in the home with a folder for each experiment, which keeps the mode
+// that the user gave it.
+const Experiments = "experiments"
 
 // Tighten makes private what dyno wrote into home, if an older version or another umask let other
 // users read it. If the home contains only dyno's files, the home itself becomes private. Otherwise
@@ -61,8 +62,8 @@ func Tighten(home string) {
 	for _, name := range names {
 		which := func(string) bool { return true }
 		switch own := whole || (ours || name != "serve") && isOwn(root, name); {
-		case own && name == experiments:
-			which = func(below string) bool { return below == experiments }
+		case own && name == Experiments:
+			which = func(below string) bool { return below == Experiments }
 		case own:
 		case name == "results", name == "data", sure.MatchString(name):
 			which = sure.MatchString

@@ -51,7 +51,7 @@ func FolderBeside(dir string) string {
 	if err == nil {
 		home, err = filepath.Abs(home)
 	}
-	if err == nil && filepath.Dir(dir) == filepath.Join(home, "experiments") {
+	if err == nil && filepath.Dir(dir) == filepath.Join(home, dynohome.Experiments) {
 		return ""
 	}
 	const most = 100
