@@ -67,7 +67,9 @@ func (g *gate) holdForBarrier(ctx context.Context, meet Barrier) (release func()
 		select {
 		case <-g.settled:
 			at := meet(ctx)
-			g.start.Store(max(ring.ClockAt(at), ring.Clock()+startLead))
+			if ctx.Err() == nil { // else there is no start, and workers may hear of the end after it
+				g.start.Store(max(ring.ClockAt(at), ring.Clock()+startLead))
+			}
 		case <-ctx.Done():
 		}
 	}()

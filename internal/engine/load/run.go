@@ -71,8 +71,8 @@ func Run(ctx context.Context, p loadplan.Plan,
 	return RunTogether(ctx, p, nil, each)
 }
 
-// A Barrier is where a load waits for others once its connections are open. It returns when the
-// load is to begin, or when ctx has ended.
+// A Barrier is where a load waits for others once its connections are open. It returns the instant
+// at which the load is to begin, or any when ctx has ended: then nothing is sent.
 type Barrier func(ctx context.Context) time.Time
 
 // RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A

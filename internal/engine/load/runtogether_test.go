@@ -61,3 +61,22 @@ func TestRunTogether(t *testing.T) {
 		t.Errorf("interrupted at the barrier: %+v %v", r, err)
 	}
 }
+
+// A load whose context ends at the barrier has no start, however late its workers hear of the end:
+// otherwise they could send.
+func TestNoStartAfterTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	g, met := newGate(1), make(chan struct{})
+	release := g.holdForBarrier(ctx, func(ctx context.Context) time.Time {
+		defer close(met)
+		cancel()
+		<-ctx.Done()
+		return time.Time{}
+	})
+	g.workerConnected(1, 0, 1)
+	<-met
+	release()
+	if start := g.start.Load(); start != notYet {
+		t.Errorf("the load would begin at %d", start)
+	}
+}
