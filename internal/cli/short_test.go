@@ -40,8 +40,8 @@ func TestTooShortToJudge(t *testing.T) {
 			t.Logf("try %d took a busy machine over 1 s: %s", try, out) // which is no short run
 		}
 		want := words(strings.ReplaceAll(c.says, "N", c.n))
-		if code != c.code || !want.MatchString(out) ||
-			regexp.MustCompile(`SUSPECT|CLIENT-BOUND|no CPU|busy 1\d\d`).MatchString(out) {
+		if code != c.code || !want.MatchString(out) || // a window without a pause has 100 %
+			regexp.MustCompile(`SUSPECT|CLIENT-BOUND|no CPU|busy 10[1-9]|busy 1[1-9]\d`).MatchString(out) {
 			t.Errorf("%v: code %d, want %d and %s:\n%s", args, code, c.code, want, out)
 		}
 	}
