@@ -214,8 +214,8 @@ const (
 // violations fails the test for each of axe-core's rules that the page breaks.
 func violations(t *testing.T, tab *pagetest.Tab, when, rules string) {
 	t.Helper()
-	// Selectors and the page's style sheets, which no rule asks for, would take a fifth of the time.
-	found := pagetest.Evaluate[string](tab, `axe.run(document, { resultTypes: ["violations"], selectors: false, preload: false, ...`+rules+` }).then((r) => JSON.stringify(
+	// Selectors of the elements, which nobody reads, would take a tenth of the time.
+	found := pagetest.Evaluate[string](tab, `axe.run(document, { resultTypes: ["violations"], selectors: false, ...`+rules+` }).then((r) => JSON.stringify(
 		r.violations.map((v) => ({ rule: v.id, help: v.help, n: v.nodes.length, first: v.nodes[0].html.slice(0, 200), why: v.nodes[0].failureSummary }))))`)
 	var all []struct {
 		Rule, Help, First, Why string

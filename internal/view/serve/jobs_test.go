@@ -529,6 +529,6 @@ func brokenRules(tab *pagetest.Tab, colours bool) []string {
 	if colours {
 		rules = `, runOnly: { type: "rule", values: ["color-contrast"] }`
 	}
-	return pagetest.Evaluate[[]string](tab, `axe.run(document, { resultTypes: ["violations"], selectors: false, preload: false`+rules+` }).then((r) =>
+	return pagetest.Evaluate[[]string](tab, `axe.run(document, { resultTypes: ["violations"], selectors: false`+rules+` }).then((r) =>
 		r.violations.map((v) => v.id + ": " + v.help + ", first " + v.nodes[0].html.slice(0, 200) + ": " + v.nodes[0].failureSummary))`)
 }
