@@ -342,7 +342,8 @@ func TestBad(t *testing.T) {
 	}{
 		{"nobody", gone, nil, "cannot connect: dial tcp"},
 		{"silent", "", mute(""), "no answer within 300ms"},
-		{"slow", "", trickle(plain()), "the answer was not complete within 300ms: "},
+		{"slow", "", trickle(response200(strings.Repeat("a", 9999), "Content-Length: 9999")),
+			"the answer was not complete within 300ms: "},
 		{"slow garbage", "", mute("SSH"), `not an HTTP/1.x response: it begins with "SSH"`},
 		{"garbage", "", always("220 mail ready\r\n"), `it begins with "220 mail ready\r\n"`},
 		{"TLS", "", mute("\x15\x03\x01\x00\x02\x02\x46"), "; is this an https:// server?"},
