@@ -30,12 +30,13 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.runs = append(l.runs, nil)
 	}
 	l.last = n
-	if wrong := n%200 == 0; wrong {
+	wrong := n%200 == 0
+	if wrong {
 		k := len(l.runs) - 1
 		l.runs[k] = append(l.runs[k], n)
 	}
 	l.mu.Unlock()
-	if n%200 == 0 {
+	if wrong {
 		io.WriteString(w, `{"ok": false}`)
 		return
 	}

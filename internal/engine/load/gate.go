@@ -67,7 +67,8 @@ func (g *gate) holdForBarrier(ctx context.Context, meet Barrier) (release func()
 		select {
 		case <-g.settled:
 			at := meet(ctx)
-			if ctx.Err() == nil { // else there is no start, and workers may hear of the end after it
+			// Workers may hear of the end later than of a start, and would send until then.
+			if ctx.Err() == nil {
 				g.start.Store(max(ring.ClockAt(at), ring.Clock()+startLead))
 			}
 		case <-ctx.Done():

@@ -72,7 +72,7 @@ func Run(ctx context.Context, p loadplan.Plan,
 }
 
 // A Barrier is where a load waits for others once its connections are open. It returns the instant
-// at which the load is to begin, or any when ctx has ended: then nothing is sent.
+// at which the load is to begin. When ctx has ended, that does not count, and nothing is sent.
 type Barrier func(ctx context.Context) time.Time
 
 // RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A
