@@ -33,7 +33,8 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	if time.Since(s.looked) < portLookEvery {
 		return false
 	}
-	s.looked, s.at = time.Now(), address{}
+	s.looked = time.Now()
+	var at address
 	ctx, stop := context.WithTimeout(ctx, portTryTime) // the right port is asked meanwhile by nobody
 	defer stop()
 	for _, port := range s.otherPorts(a) {
@@ -41,13 +42,15 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 		client := other.newClient()
 		err := r.tryOnce(ctx, client, other)
 		client.CloseIdleConnections()
-		if err == nil {
-			s.at = other
+		// That there was no time for an answer says nothing against an earlier one.
+		if err == nil || ctx.Err() != nil && other == s.at {
+			at = other
 			break
 		}
 	}
+	s.at = at
 	switch {
-	case s.at == address{}:
+	case at == address{}:
 		s.since = time.Time{}
 	case s.since.IsZero():
 		s.since = time.Now()

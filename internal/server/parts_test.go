@@ -207,6 +207,25 @@ func TestAstray(t *testing.T) {
 	}
 }
 
+// A server that answered on another port, and has no time to do so again, is still there.
+func TestAstrayIsBusy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	wanted := address{network: "tcp", address: "127.0.0.1:1", url: "http://127.0.0.1:1/"}
+	there := wanted.onPort(server.Listener.Addr().(*net.TCPAddr).Port)
+	w := witness{listens: func() []int { return []int{there.portNumber()} }}
+	for _, at := range []address{there, {}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s := astray{witness: w, at: at, since: time.Now().Add(-2 * elsewhereTime)}
+		if sure := s.isSure(ctx, Ready{}, wanted); sure != (at == there) || s.at != at {
+			t.Errorf("it had answered at %q: %v, %q", at.url, sure, s.at.url)
+		}
+	}
+}
+
 // When the time is over, a server that listens elsewhere is refused with its port.
 func TestListensElsewhere(t *testing.T) {
 	r := Ready{URL: fmt.Sprintf("http://127.0.0.1:%d/", freePort(t)), Timeout: 50 * time.Millisecond}
