@@ -76,9 +76,10 @@ imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
 imports/har: engine/proto fault imports /
 imports/vegeta: engine/proto fault imports /
-observe/probe: / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
+observe/sockdiag: / golang.org/x/sys
+observe/probe: observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
-server: / golang.org/x/sys
+server: observe/sockdiag / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment/quantity: engine/check /

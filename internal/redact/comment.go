@@ -3,6 +3,7 @@ package redact
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -11,8 +12,6 @@ var (
 	// oneWord is a value without blanks, perhaps behind the name of a scheme.
 	oneWord = regexp.MustCompile(`^(?:(?i:basic|bearer|digest|negotiate|token|apikey)\s+)?` +
 		`((?:\{\{.*?\}\}|[^\s{]|\{)+?)[,;]*$`)
-	// telling is what a value has at least one of.
-	telling = regexp.MustCompile(`[\pL\pN]`)
 )
 
 // Comment is a comment of a file without the secrets of URLs, and without the values of settings in
@@ -48,13 +47,16 @@ func (r Replacer) commentLine(line string) string {
 		}
 		from, to := notedValue(line[begin:], strings.HasSuffix(sign, "="), depth > 0)
 		value := line[begin+from : begin+to]
-		if !telling.MatchString(value) || isPlainSetting(name, value) {
+		if !strings.ContainsFunc(value, isTelling) || isPlainSetting(name, value) {
 			continue
 		}
 		b.WriteString(line[begin:begin+from] + r(name, value))
 		done = begin + to
 	}
 }
+
+// isTelling reports whether a character is one of which a secret has at least one.
+func isTelling(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 // bracketsAfter is how many brackets are open behind a text, if so many are before it.
 func bracketsAfter(depth int, text string) int {

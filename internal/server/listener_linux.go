@@ -3,12 +3,15 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"dyno/internal/observe/sockdiag"
 )
 
 // ownsPort tells whether a process below root listens on the TCP port, or
@@ -62,9 +65,18 @@ func openFiles(pid int) (all []string, err error) {
 	return all, nil
 }
 
-// listeners are the sockets that listen here, with their TCP ports.
+// listeners are the sockets that listen here, as the links in /proc/PID/fd name them, with their TCP
+// ports. The text, for which the kernel passes over all other sockets too, is read where it does not
+// answer otherwise.
 func listeners() map[string]int {
 	sockets := map[string]int{}
+	listening, err := sockdiag.Listeners()
+	if err == nil {
+		for _, s := range listening {
+			sockets[fmt.Sprintf("socket:[%d]", s.Inode)] = s.Port
+		}
+		return sockets
+	}
 	for _, table := range []string{"tcp", "tcp6"} {
 		text, err := os.ReadFile("/proc/self/net/" + table)
 		if err == nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/prometheus/procfs"
+
+	"dyno/internal/observe/sockdiag"
 )
 
 // A linuxHost reads the machine. What is read at each sample is parsed here, without
@@ -19,7 +21,7 @@ type linuxHost struct {
 	self    procfs.Proc
 	cgroup  cgroup
 	sensors sensors
-	sockets *socketDiag // nil: not permitted
+	sockets *sockdiag.Diag // nil: not permitted
 }
 
 func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
@@ -34,7 +36,7 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 	h := &linuxHost{scratch: s, notes: n, fs: fs, self: self}
 	h.cgroup = findCgroup(self)
 	h.sensors = findSensors("/sys")
-	if h.sockets, err = openSocketDiag(); err != nil {
+	if h.sockets, err = sockdiag.Open(); err != nil {
 		n.addNote("sockets by state", err)
 	}
 	return h, nil
@@ -42,7 +44,7 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 
 func (h *linuxHost) closeFiles() {
 	if h.sockets != nil {
-		h.sockets.closeSocket()
+		h.sockets.Close()
 	}
 }
 
@@ -228,7 +230,7 @@ func (h *linuxHost) readStates(states []float64) {
 	h.readSockstat(now)
 	if now[0] > maxSockets {
 		h.notes.addNote("sockets by state", errManySockets)
-	} else if err := h.sockets.countStates(states); err != nil {
+	} else if err := countStates(h.sockets, states); err != nil {
 		h.notes.addNote("sockets by state", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"debug/buildinfo"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"dyno/internal/observe/sockdiag"
 )
 
 // Setups is what the processes of each tree were given, generators left out, as they are now. It
@@ -148,31 +149,13 @@ func (l listener) String() string { return fmt.Sprintf("%d: %d", l.port, l.backl
 
 // listeningSockets are those of this network namespace, by inode; none if the kernel does not say.
 func listeningSockets() map[uint32]listener {
-	s, err := openSocketDiag()
+	sockets, err := sockdiag.Listeners()
 	if err != nil {
 		return nil
 	}
-	defer s.closeSocket()
 	all := map[uint32]listener{}
-	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if s.querySockets(family, 1<<listenState, func(m []byte) { readListener(m, all) }) != nil {
-			return nil
-		}
+	for _, s := range sockets {
+		all[s.Inode] = listener{s.Port, s.Backlog}
 	}
 	return all
-}
-
-// listenState is the kernel's TCP_LISTEN.
-const listenState = 10
-
-// readListener reads an inet_diag_msg. Of a socket that listens the queue of what is written is
-// the length of its backlog.
-func readListener(m []byte, all map[uint32]listener) {
-	const port, backlog, inode, size = 4, 60, 68, 72
-	if len(m) < size {
-		return
-	}
-	order := binary.NativeEndian
-	all[order.Uint32(m[inode:])] = listener{int(binary.BigEndian.Uint16(m[port:])),
-		int(order.Uint32(m[backlog:]))}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"dyno/internal/observe/sockdiag"
 )
 
 // near says that got is want, give or take a ratio and a difference.
@@ -243,14 +245,14 @@ func TestTruthUnprivileged(t *testing.T) {
 }
 
 func TestSocketsByState(t *testing.T) {
-	s, err := openSocketDiag()
+	d, err := sockdiag.Open()
 	if err != nil {
 		t.Skip("netlink is not permitted:", err)
 	}
-	defer s.closeSocket()
+	defer d.Close()
 	listen := newTable(stateColumns()).columnIndex("host.tcp.listen")
 	before, after := newNaNs(len(stateColumns())), newNaNs(len(stateColumns()))
-	if err := s.countStates(before); err != nil {
+	if err := countStates(d, before); err != nil {
 		t.Fatal(err)
 	}
 	const n = 60
@@ -267,7 +269,7 @@ func TestSocketsByState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.countStates(after); err != nil {
+	if err := countStates(d, after); err != nil {
 		t.Fatal(err)
 	}
 	// Others may open and close a few meanwhile.

@@ -1,0 +1,152 @@
+// Package sockdiag asks Linux for its TCP sockets by netlink's sock_diag. The answers are binary, where
+// /proc/net/tcp is text; and to find those that listen the kernel does not pass over all others.
+package sockdiag
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Listen is the state of a socket that listens, the kernel's TCP_LISTEN.
+const Listen = 10
+
+// A Socket is a TCP socket of this network namespace.
+type Socket struct {
+	State   int    // the kernel's number, from 1 for ESTABLISHED
+	Port    int    // its own
+	Backlog int    // of one that listens: how many connections may wait for it to accept them
+	Inode   uint32 // socket:[Inode] is what the links in /proc/PID/fd say
+}
+
+// A Diag is an open netlink socket. It is not for concurrent use.
+type Diag struct {
+	fd       int
+	sequence uint32
+	buffer   []byte
+}
+
+// Open opens one. An error says that the kernel does not permit it, or does not know it.
+func Open() (*Diag, error) {
+	how := unix.SOCK_RAW | unix.SOCK_CLOEXEC
+	fd, err := unix.Socket(unix.AF_NETLINK, how, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return nil, fmt.Errorf("open a netlink socket: %w", err)
+	}
+	// The kernel answers within the call; the limit is for a kernel that does not.
+	limit := unix.NsecToTimeval(int64(time.Second))
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("limit the waiting for netlink: %w", err)
+	}
+	return &Diag{fd: fd, buffer: make([]byte, 64<<10)}, nil
+}
+
+// Close closes it.
+func (d *Diag) Close() { unix.Close(d.fd) }
+
+// Each calls each with all sockets of IPv4 and IPv6 in one of the states, a bit 1<<state for each.
+func (d *Diag) Each(states uint32, each func(Socket)) error {
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		if err := d.query(family, states, each); err != nil {
+			return fmt.Errorf("ask netlink for sockets: %w", err)
+		}
+	}
+	return nil
+}
+
+// Listeners are the sockets that listen.
+func Listeners() (all []Socket, err error) {
+	d, err := Open()
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	err = d.Each(1<<Listen, func(s Socket) { all = append(all, s) })
+	return all, err
+}
+
+func (d *Diag) query(family byte, states uint32, each func(Socket)) error {
+	d.sequence++
+	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
+	if err := unix.Sendto(d.fd, request(family, states, d.sequence), 0, to); err != nil {
+		return err
+	}
+	for {
+		n, _, err := unix.Recvfrom(d.fd, d.buffer, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		done, err := readAnswer(d.buffer[:n], d.sequence, each)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// request is an inet_diag_req_v2 in a netlink message.
+func request(family byte, states, sequence uint32) []byte {
+	const size = unix.NLMSG_HDRLEN + 56
+	order := binary.NativeEndian
+	m := order.AppendUint32(make([]byte, 0, size), size)
+	m = order.AppendUint16(m, unix.SOCK_DIAG_BY_FAMILY)
+	m = order.AppendUint16(m, unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
+	m = order.AppendUint32(m, sequence)
+	m = order.AppendUint32(m, 0)
+	m = append(m, family, unix.IPPROTO_TCP, 0, 0)
+	m = order.AppendUint32(m, states)
+	return m[:size] // which sockets: any
+}
+
+var errNetlink = errors.New("a message of netlink that makes no sense")
+
+// readAnswer reads the messages of an answer; done with the last one.
+func readAnswer(text []byte, sequence uint32, each func(Socket)) (done bool, err error) {
+	order := binary.NativeEndian
+	for len(text) > 0 {
+		if len(text) < unix.NLMSG_HDRLEN {
+			return false, errNetlink
+		}
+		size := int(order.Uint32(text))
+		if size < unix.NLMSG_HDRLEN || size > len(text) {
+			return false, errNetlink
+		}
+		kind, of := order.Uint16(text[4:]), order.Uint32(text[8:])
+		body := text[unix.NLMSG_HDRLEN:size]
+		text = text[min((size+3)&^3, len(text)):]
+		switch {
+		case of != sequence: // what is left of a dump that was given up
+		case kind == unix.NLMSG_DONE:
+			return true, nil
+		case kind == unix.NLMSG_ERROR && len(body) >= 4:
+			return false, unix.Errno(-int32(order.Uint32(body)))
+		case kind == unix.SOCK_DIAG_BY_FAMILY && len(body) >= messageSize:
+			each(readSocket(body))
+		default:
+			return false, errNetlink
+		}
+	}
+	return false, nil
+}
+
+// messageSize is that of an inet_diag_msg.
+const messageSize = 72
+
+// readSocket reads an inet_diag_msg. Of a socket that listens the queue of what is written is the
+// length of its backlog.
+func readSocket(m []byte) Socket {
+	const state, port, backlog, inode = 1, 4, 60, 68
+	order := binary.NativeEndian
+	return Socket{
+		State:   int(m[state]),
+		Port:    int(binary.BigEndian.Uint16(m[port:])),
+		Backlog: int(order.Uint32(m[backlog:])),
+		Inode:   order.Uint32(m[inode:]),
+	}
+}
