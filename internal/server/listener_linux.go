@@ -65,9 +65,9 @@ func openFiles(pid int) (all []string, err error) {
 	return all, nil
 }
 
-// listeners are the sockets that listen here, as the links in /proc/PID/fd name them, with their TCP
-// ports. The text, for which the kernel passes over all other sockets too, is read where it does not
-// answer otherwise.
+// listeners are the sockets that listen here, as the links in /proc/PID/fd name them, with their
+// TCP ports. The text, for which the kernel passes over all other sockets too, is read where it
+// does not answer otherwise.
 func listeners() map[string]int {
 	sockets := map[string]int{}
 	listening, err := sockdiag.Listeners()

@@ -1,5 +1,6 @@
-// Package sockdiag asks Linux for its TCP sockets by netlink's sock_diag. The answers are binary, where
-// /proc/net/tcp is text; and to find those that listen the kernel does not pass over all others.
+// Package sockdiag asks Linux for its TCP sockets by netlink's sock_diag. The answers are binary,
+// where /proc/net/tcp is text; and to find those that listen the kernel does not pass over all
+// others.
 package sockdiag
 
 import (

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // EscapeMarkdown is EscapeCell for a line of its own, which is neither a heading, a list nor a
@@ -39,17 +40,21 @@ var (
 
 // escapeWord is a word that is no code. A _ between letters or digits emphasises nothing.
 func escapeWord(word string) string {
-	word = markup.Replace(word)
-	for again := ""; again != word; {
-		again, word = word, inWord().ReplaceAllString(word, "${1}_$2")
+	parts := strings.Split(word, "_")
+	var b strings.Builder
+	b.WriteString(markup.Replace(parts[0]))
+	for i, part := range parts[1:] {
+		before, _ := utf8.DecodeLastRuneInString(parts[i])
+		after, _ := utf8.DecodeRuneInString(part)
+		if !isAlphanumeric(before) || !isAlphanumeric(after) {
+			b.WriteByte('\\')
+		}
+		b.WriteString("_" + markup.Replace(part))
 	}
-	return word
+	return b.String()
 }
 
-// Classes of all letters take half a millisecond to compile, so it is done when they are asked for.
-var inWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([\pL\pN])\\_([\pL\pN])`)
-})
+func isAlphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
 	"~", `\~`, "<", "&lt;", "&", "&amp;")
@@ -57,14 +62,12 @@ var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_
 // live is what makes of a word more than its letters: a mention or an address of mail, a link, the
 // number of an issue or of a change; and on GitLab also of a snippet or an epic, a label, a
 // milestone, an iteration, and what is named in brackets, as [vulnerability:1].
-var live = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0-9]|` +
-		`~["\pL\pN_.?&:-]|%["\pL\pN_]|\*iteration:|\[[a-z_]+:`)
-})
+var live = regexp.MustCompile(`(?i:@|://|www\.|mailto:|xmpp:|\bgh-[0-9]|\*iteration:|\[[a-z_]+:)|` +
+	`[#!$&][0-9]|[~%]["\pL\pN_]|~[.?&:-]`)
 
 // LiveWord is the first part of text of which a site would make more than its letters; "" if there
 // is none.
-func LiveWord(text string) string { return live().FindString(text) }
+func LiveWord(text string) string { return live.FindString(text) }
 
 // lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule, or,
 // where GitLab reads it, a command.
