@@ -395,8 +395,8 @@ func TestRun(t *testing.T) {
 func BenchmarkHello(b *testing.B) { dynotest.Benchmark(b, Handler, dyno.Load{}) }
 `}
 
-// The library is used from another module with nothing but a replace. Go reads go.mod files for it that
-// dyno's own build does not need, so it may fetch them.
+// The library is used from another module with nothing but a replace. Go then reads go.mod files
+// that dyno's own build does not need. It may fetch them.
 func TestOtherModule(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {

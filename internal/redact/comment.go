@@ -55,7 +55,7 @@ func (r Replacer) commentLine(line string) string {
 	}
 }
 
-// isTelling reports whether a character is one of which a secret has at least one.
+// isTelling reports whether c is a letter or a number. A value without any is no secret.
 func isTelling(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 // bracketsAfter is how many brackets are open behind a text, if so many are before it.

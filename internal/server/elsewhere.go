@@ -23,7 +23,7 @@ type astray struct {
 	witness
 	looked time.Time
 	since  time.Time // since when it answers on another port as it should on its own
-	at     address   // that other one; zero: it answers on none
+	at     address   // that other one; zero: it never answered on another
 }
 
 // isSure looks now and then, and reports whether the process has answered on another port for so
@@ -35,6 +35,7 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	}
 	s.looked = time.Now()
 	var at address
+	answers := false
 	ctx, stop := context.WithTimeout(ctx, portTryTime) // the right port is asked meanwhile by nobody
 	defer stop()
 	for _, port := range s.otherPorts(a) {
@@ -42,8 +43,8 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 		client := other.newClient()
 		err := r.tryOnce(ctx, client, other)
 		client.CloseIdleConnections()
-		// That there was no time for an answer says nothing against an earlier one.
-		if err == nil || ctx.Err() != nil && other == s.at {
+		// An answer that does not come in time does not refute an earlier one.
+		if answers = err == nil; answers || ctx.Err() != nil && other == s.at {
 			at = other
 			break
 		}
@@ -55,7 +56,7 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	case s.since.IsZero():
 		s.since = time.Now()
 	}
-	return !s.since.IsZero() && time.Since(s.since) >= elsewhereTime
+	return answers && time.Since(s.since) >= elsewhereTime
 }
 
 // otherPorts are the ports on which the process listens; none if the right one is among them.

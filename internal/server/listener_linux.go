@@ -66,17 +66,23 @@ func openFiles(pid int) (all []string, err error) {
 }
 
 // listeners are the sockets that listen here, as the links in /proc/PID/fd name them, with their
-// TCP ports. The text, for which the kernel passes over all other sockets too, is read where it
-// does not answer otherwise.
+// TCP ports. Netlink is asked first; where it refuses, the text in /proc is read, for which the
+// kernel walks through all connections too.
 func listeners() map[string]int {
-	sockets := map[string]int{}
-	listening, err := sockdiag.Listeners()
-	if err == nil {
-		for _, s := range listening {
-			sockets[fmt.Sprintf("socket:[%d]", s.Inode)] = s.Port
-		}
-		return sockets
+	all, err := sockdiag.Listeners()
+	if err != nil {
+		return listenersInText()
 	}
+	sockets := map[string]int{}
+	for _, s := range all {
+		sockets[fmt.Sprintf("socket:[%d]", s.Inode)] = s.Port
+	}
+	return sockets
+}
+
+// listenersInText are the listeners by the tables of IPv4 and IPv6 in /proc.
+func listenersInText() map[string]int {
+	sockets := map[string]int{}
 	for _, table := range []string{"tcp", "tcp6"} {
 		text, err := os.ReadFile("/proc/self/net/" + table)
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -207,22 +208,32 @@ func TestAstray(t *testing.T) {
 	}
 }
 
-// A server that answered on another port, and has no time to do so again, is still there.
+// A server that answered on another port, and does not do so in time, is still there. It is refused
+// only when it answers again.
 func TestAstrayIsBusy(t *testing.T) {
+	var free atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		<-r.Context().Done()
+		if !free.Load() {
+			<-r.Context().Done()
+		}
 	}))
 	defer server.Close()
 	wanted := address{network: "tcp", address: "127.0.0.1:1", url: "http://127.0.0.1:1/"}
 	there := wanted.onPort(server.Listener.Addr().(*net.TCPAddr).Port)
 	w := witness{listens: func() []int { return []int{there.portNumber()} }}
-	for _, at := range []address{there, {}} {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		s := astray{witness: w, at: at, since: time.Now().Add(-2 * elsewhereTime)}
-		if sure := s.isSure(ctx, Ready{}, wanted); sure != (at == there) || s.at != at {
-			t.Errorf("it had answered at %q: %v, %q", at.url, sure, s.at.url)
-		}
+	long := time.Now().Add(-2 * elsewhereTime)
+	stranger := astray{witness: w}
+	if stranger.isSure(t.Context(), Ready{}, wanted); stranger.at != (address{}) {
+		t.Errorf("it never answered, and is at %s", stranger.at.url)
+	}
+	known := astray{witness: w, at: there, since: long}
+	if known.isSure(t.Context(), Ready{}, wanted) || known.at != there || known.since != long {
+		t.Errorf("it is at %q since %v", known.at.url, known.since)
+	}
+	free.Store(true)
+	known.looked = time.Time{}
+	if !known.isSure(t.Context(), Ready{}, wanted) || known.at != there {
+		t.Errorf("it answers again, and is at %q since %v", known.at.url, known.since)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -468,6 +469,11 @@ func TestOwnsPort(t *testing.T) {
 nonsense`))
 	if len(sockets) != 2 || sockets["socket:[4711]"] != 8080 || sockets["socket:[4713]"] != 8081 {
 		t.Error(sockets)
+	}
+	for name, all := range map[string]map[string]int{"netlink": listeners(), "the text": listenersInText()} {
+		if !slices.Contains(slices.Collect(maps.Values(all)), port) {
+			t.Errorf("%s has %v, without %d", name, all, port)
+		}
 	}
 	if all := listenedPorts(os.Getpid()); !slices.Contains(all, port) {
 		t.Errorf("it listens on %v, not on %d", all, port)

@@ -34,14 +34,9 @@ func stateColumns() (all []column) {
 
 // countStates counts the sockets of each state, in the order of stateColumns.
 func countStates(d *sockdiag.Diag, row []float64) error {
-	var counts [64]float64
+	var counts [256]float64
 	states := uint32(math.MaxUint32) &^ (1 << (slices.Index(tcpStates, timeWait) + 1))
-	err := d.Each(states, func(s sockdiag.Socket) {
-		if s.State < len(counts) {
-			counts[s.State]++
-		}
-	})
-	if err != nil {
+	if err := d.Each(states, func(s sockdiag.Socket) { counts[s.State]++ }); err != nil {
 		return err
 	}
 	i := 0

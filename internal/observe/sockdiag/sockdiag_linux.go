@@ -1,6 +1,6 @@
 // Package sockdiag asks Linux for its TCP sockets by netlink's sock_diag. The answers are binary,
-// where /proc/net/tcp is text; and to find those that listen the kernel does not pass over all
-// others.
+// where /proc/net/tcp is text. If only sockets that listen are wanted, the kernel does not walk
+// through its connections.
 package sockdiag
 
 import (
@@ -17,7 +17,7 @@ const Listen = 10
 
 // A Socket is a TCP socket of this network namespace.
 type Socket struct {
-	State   int    // the kernel's number, from 1 for ESTABLISHED
+	State   uint8  // the kernel's number, from 1 for ESTABLISHED
 	Port    int    // its own
 	Backlog int    // of one that listens: how many connections may wait for it to accept them
 	Inode   uint32 // socket:[Inode] is what the links in /proc/PID/fd say
@@ -30,7 +30,8 @@ type Diag struct {
 	buffer   []byte
 }
 
-// Open opens one. An error says that the kernel does not permit it, or does not know it.
+// Open opens a netlink socket. It fails where the kernel does not permit or does not know it, and
+// where no file can be opened.
 func Open() (*Diag, error) {
 	how := unix.SOCK_RAW | unix.SOCK_CLOEXEC
 	fd, err := unix.Socket(unix.AF_NETLINK, how, unix.NETLINK_SOCK_DIAG)
@@ -49,10 +50,11 @@ func Open() (*Diag, error) {
 // Close closes it.
 func (d *Diag) Close() { unix.Close(d.fd) }
 
-// Each calls each with all sockets of IPv4 and IPv6 in one of the states, a bit 1<<state for each.
-func (d *Diag) Each(states uint32, each func(Socket)) error {
+// Each calls f with every socket, of IPv4 or IPv6, that is in one of the states. Bit 1<<s stands
+// for state s.
+func (d *Diag) Each(states uint32, f func(Socket)) error {
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := d.query(family, states, each); err != nil {
+		if err := d.query(family, states, f); err != nil {
 			return fmt.Errorf("ask netlink for sockets: %w", err)
 		}
 	}
@@ -70,7 +72,7 @@ func Listeners() (all []Socket, err error) {
 	return all, err
 }
 
-func (d *Diag) query(family byte, states uint32, each func(Socket)) error {
+func (d *Diag) query(family byte, states uint32, f func(Socket)) error {
 	d.sequence++
 	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
 	if err := unix.Sendto(d.fd, request(family, states, d.sequence), 0, to); err != nil {
@@ -84,7 +86,7 @@ func (d *Diag) query(family byte, states uint32, each func(Socket)) error {
 		if err != nil {
 			return err
 		}
-		done, err := readAnswer(d.buffer[:n], d.sequence, each)
+		done, err := readAnswer(d.buffer[:n], d.sequence, f)
 		if done || err != nil {
 			return err
 		}
@@ -107,8 +109,9 @@ func request(family byte, states, sequence uint32) []byte {
 
 var errNetlink = errors.New("a message of netlink that makes no sense")
 
-// readAnswer reads the messages of an answer; done with the last one.
-func readAnswer(text []byte, sequence uint32, each func(Socket)) (done bool, err error) {
+// readAnswer reads the messages of an answer, and calls f with each socket. done is true if the
+// last message was among them.
+func readAnswer(text []byte, sequence uint32, f func(Socket)) (done bool, err error) {
 	order := binary.NativeEndian
 	for len(text) > 0 {
 		if len(text) < unix.NLMSG_HDRLEN {
@@ -123,12 +126,14 @@ func readAnswer(text []byte, sequence uint32, each func(Socket)) (done bool, err
 		text = text[min((size+3)&^3, len(text)):]
 		switch {
 		case of != sequence: // what is left of a dump that was given up
+		case kind == unix.NLMSG_DONE && len(body) >= 4 && int32(order.Uint32(body)) < 0:
+			return true, unix.Errno(-int32(order.Uint32(body))) // so ends one that went wrong
 		case kind == unix.NLMSG_DONE:
 			return true, nil
 		case kind == unix.NLMSG_ERROR && len(body) >= 4:
 			return false, unix.Errno(-int32(order.Uint32(body)))
 		case kind == unix.SOCK_DIAG_BY_FAMILY && len(body) >= messageSize:
-			each(readSocket(body))
+			f(readSocket(body))
 		default:
 			return false, errNetlink
 		}
@@ -145,7 +150,7 @@ func readSocket(m []byte) Socket {
 	const state, port, backlog, inode = 1, 4, 60, 68
 	order := binary.NativeEndian
 	return Socket{
-		State:   int(m[state]),
+		State:   m[state],
 		Port:    int(binary.BigEndian.Uint16(m[port:])),
 		Backlog: int(order.Uint32(m[backlog:])),
 		Inode:   order.Uint32(m[inode:]),

@@ -30,14 +30,14 @@ func message(kind uint16, sequence uint32, body []byte) []byte {
 func socket(state byte) []byte { return append([]byte{unix.AF_INET, state}, make([]byte, 70)...) }
 
 // counter counts sockets by their state.
-func counter(counts map[int]int) func(Socket) { return func(s Socket) { counts[s.State]++ } }
+func counter(counts map[uint8]int) func(Socket) { return func(s Socket) { counts[s.State]++ } }
 
 func TestReadAnswer(t *testing.T) {
 	text := message(unix.SOCK_DIAG_BY_FAMILY, 7, socket(1))
 	text = append(text, message(unix.SOCK_DIAG_BY_FAMILY, 7, append(socket(Listen), 1))...)
 	text = append(text, message(unix.SOCK_DIAG_BY_FAMILY, 6, socket(1))...) // of another question
 	text = append(text, message(unix.SOCK_DIAG_BY_FAMILY, 7, socket(1))...)
-	counts := map[int]int{}
+	counts := map[uint8]int{}
 	if done, err := readAnswer(text, 7, counter(counts)); done || err != nil {
 		t.Fatal(done, err)
 	}
@@ -47,6 +47,10 @@ func TestReadAnswer(t *testing.T) {
 	end := message(unix.NLMSG_DONE, 7, make([]byte, 4))
 	if done, err := readAnswer(end, 7, counter(counts)); !done || err != nil {
 		t.Error(done, err)
+	}
+	missing := binary.NativeEndian.AppendUint32(nil, ^uint32(unix.ENOENT)+1)
+	if _, err := readAnswer(message(unix.NLMSG_DONE, 7, missing), 7, counter(counts)); err != unix.ENOENT {
+		t.Errorf("%v, want %v", err, unix.ENOENT)
 	}
 	refusal := binary.NativeEndian.AppendUint32(nil, ^uint32(unix.EPERM)+1)
 	if _, err := readAnswer(message(unix.NLMSG_ERROR, 7, refusal), 7, counter(counts)); err != unix.EPERM {
@@ -62,34 +66,36 @@ func TestReadAnswer(t *testing.T) {
 
 // The kernel knows a socket that listens, by its port and by what the link to it says.
 func TestListeners(t *testing.T) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listens := func() bool {
-		all, err := Listeners()
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(host)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(all, func(s Socket) bool {
-			return s.State == Listen && s.Port == l.Addr().(*net.TCPAddr).Port && s.Backlog > 0 &&
-				fmt.Sprintf("socket:[%d]", s.Inode) == link
-		})
+		file, err := l.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if port := l.Addr().(*net.TCPAddr).Port; !listens(t, link, port) {
+			t.Errorf("%s: %s is not among them", host, link)
+		} else if err := errors.Join(file.Close(), l.Close()); err != nil || listens(t, link, port) {
+			t.Errorf("%s: it still listens: %v", host, err)
+		}
 	}
-	if !listens() {
-		t.Errorf("%s is not among them", link)
+}
+
+func listens(t *testing.T, link string, port int) bool {
+	t.Helper()
+	all, err := Listeners()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := errors.Join(file.Close(), l.Close()); err != nil || listens() {
-		t.Errorf("it still listens: %v", err)
-	}
+	return slices.ContainsFunc(all, func(s Socket) bool {
+		return s.State == Listen && s.Port == port && s.Backlog > 0 && fmt.Sprintf("socket:[%d]", s.Inode) == link
+	})
 }
 
 func FuzzReadAnswer(f *testing.F) {
@@ -98,7 +104,7 @@ func FuzzReadAnswer(f *testing.F) {
 	f.Add(message(unix.NLMSG_ERROR, 7, []byte{1, 2, 3}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		n := 0
-		if _, err := readAnswer(text, 7, func(Socket) { n++ }); err == nil && n*messageSize > len(text) {
+		if _, err := readAnswer(text, 7, func(Socket) { n++ }); err == nil && n*(unix.NLMSG_HDRLEN+messageSize) > len(text) {
 			t.Errorf("%d sockets in %d bytes", n, len(text))
 		}
 	})

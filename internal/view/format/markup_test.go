@@ -16,6 +16,7 @@ func TestEscape(t *testing.T) {
 		"−35 % [−45, −15] and [0.9, 1,100].":           "−35 % [−45, −15] and [0.9, 1,100].",
 		"[1, 2](x) [1, x] [1,2](x) [1, 2]: y":          `\[1, 2](x) \[1, x] \[1,2](x) \[1, 2]: y`,
 		`open_file_cache a_b_c _a_ a_ \_`:              `open_file_cache a_b_c \_a\_ a\_ \\\_`,
+		`a__b é_ü a\_b _`:                              `a\_\_b é_ü a\\\_b \_`,
 		"@everyone look":                               "`@everyone` look",
 		"by (@org/team), now":                          "by (`@org/team`), now",
 		"mail me@example.org.":                         "mail `me@example.org`.",
