@@ -78,11 +78,12 @@ test-web:
 	npm --prefix internal/view/page/web test
 
 # The detector is left out of libraries that took much of its time: SQLite, translated from C, has its
-# own locks, and the others work on what one goroutine has: histograms, parsers, and codecs. It has to
-# stay in what uses sync.Map or sync.OnceValue, such as encoding/json and text/template: the linker may
-# take its copy of their code for the whole program, and then the detector reports what is no race.
+# own locks, and the others work on what one goroutine has: histograms, parsers, codecs, and Lua. It
+# has to stay in what uses sync.Map or sync.OnceValue, such as encoding/json and text/template: the
+# linker may take its copy of their code for the whole program, and then the detector reports what is
+# no race.
 UNWATCHED = $(patsubst %,-gcflags=%=-race=false,modernc.org/... github.com/HdrHistogram/... github.com/andybalholm/... \
-	go.yaml.in/... go/... compress/... regexp/...)
+	github.com/yuin/gopher-lua/... go.yaml.in/... go/... compress/... encoding/base64 regexp/...)
 
 test-race:
 	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED)
