@@ -3,7 +3,6 @@ package redact
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 var (
@@ -12,6 +11,8 @@ var (
 	// oneWord is a value without blanks, perhaps behind the name of a scheme.
 	oneWord = regexp.MustCompile(`^(?:(?i:basic|bearer|digest|negotiate|token|apikey)\s+)?` +
 		`((?:\{\{.*?\}\}|[^\s{]|\{)+?)[,;]*$`)
+	// telling is what a value has at least one of.
+	telling = regexp.MustCompile(`[\pL\pN]`)
 )
 
 // Comment is a comment of a file without the secrets of URLs, and without the values of settings in
@@ -47,16 +48,13 @@ func (r Replacer) commentLine(line string) string {
 		}
 		from, to := notedValue(line[begin:], strings.HasSuffix(sign, "="), depth > 0)
 		value := line[begin+from : begin+to]
-		if !strings.ContainsFunc(value, isTelling) || isPlainSetting(name, value) {
+		if !telling.MatchString(value) || isPlainSetting(name, value) {
 			continue
 		}
 		b.WriteString(line[begin:begin+from] + r(name, value))
 		done = begin + to
 	}
 }
-
-// isTelling reports whether c is a letter or a number. A value without any is no secret.
-func isTelling(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 // bracketsAfter is how many brackets are open behind a text, if so many are before it.
 func bracketsAfter(depth int, text string) int {

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // EscapeMarkdown is EscapeCell for a line of its own, which is neither a heading, a list nor a
@@ -40,21 +38,14 @@ var (
 
 // escapeWord is a word that is no code. A _ between letters or digits emphasises nothing.
 func escapeWord(word string) string {
-	parts := strings.Split(word, "_")
-	var b strings.Builder
-	b.WriteString(markup.Replace(parts[0]))
-	for i, part := range parts[1:] {
-		before, _ := utf8.DecodeLastRuneInString(parts[i])
-		after, _ := utf8.DecodeRuneInString(part)
-		if !isAlphanumeric(before) || !isAlphanumeric(after) {
-			b.WriteByte('\\')
-		}
-		b.WriteString("_" + markup.Replace(part))
+	word = markup.Replace(word)
+	for again := ""; again != word; {
+		again, word = word, inWord.ReplaceAllString(word, "${1}_$2")
 	}
-	return b.String()
+	return word
 }
 
-func isAlphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
+var inWord = regexp.MustCompile(`([\pL\pN])\\_([\pL\pN])`)
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
 	"~", `\~`, "<", "&lt;", "&", "&amp;")
@@ -62,8 +53,8 @@ var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_
 // live is what makes of a word more than its letters: a mention or an address of mail, a link, the
 // number of an issue or of a change; and on GitLab also of a snippet or an epic, a label, a
 // milestone, an iteration, and what is named in brackets, as [vulnerability:1].
-var live = regexp.MustCompile(`(?i:@|://|www\.|mailto:|xmpp:|\bgh-[0-9]|\*iteration:|\[[a-z_]+:)|` +
-	`[#!$&][0-9]|[~%]["\pL\pN_]|~[.?&:-]`)
+var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0-9]|` +
+	`~["\pL\pN_.?&:-]|%["\pL\pN_]|\*iteration:|\[[a-z_]+:`)
 
 // LiveWord is the first part of text of which a site would make more than its letters; "" if there
 // is none.
