@@ -3,7 +3,6 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -74,8 +73,8 @@ func listeners() map[string]int {
 		return listenersInText()
 	}
 	sockets := map[string]int{}
-	for _, s := range all {
-		sockets[fmt.Sprintf("socket:[%d]", s.Inode)] = s.Port
+	for link, s := range all {
+		sockets[link] = s.Port
 	}
 	return sockets
 }

@@ -25,7 +25,7 @@ func Setups(trees []Tree) []Setup {
 	for _, r := range all {
 		children[r.parent] = append(children[r.parent], r.pid)
 	}
-	listening := listeningSockets()
+	listening, _ := sockdiag.Listeners() // none if the kernel does not say
 	var setups []Setup
 	for _, t := range trees {
 		if t.Generator {
@@ -42,7 +42,7 @@ func Setups(trees []Tree) []Setup {
 }
 
 // inspectProcess adds a process.
-func (s *Setup) inspectProcess(pid int, listening map[uint32]listener) {
+func (s *Setup) inspectProcess(pid int, listening map[string]sockdiag.Socket) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return
@@ -65,10 +65,8 @@ func (s *Setup) inspectProcess(pid int, listening map[uint32]listener) {
 		return
 	}
 	for _, target := range targets {
-		inode, is := strings.CutPrefix(target, "socket:[")
-		n, err := strconv.ParseUint(strings.TrimSuffix(inode, "]"), 10, 32)
-		if l, known := listening[uint32(n)]; is && err == nil && known {
-			s.Backlogs = appendOnce(s.Backlogs, l.String())
+		if l, listens := listening[target]; listens {
+			s.Backlogs = appendOnce(s.Backlogs, fmt.Sprintf("%d: %d", l.Port, l.Backlog))
 		}
 	}
 	s.addWrittenFiles(pid)
@@ -139,23 +137,4 @@ func (s *Setup) addWrittenFiles(pid int) {
 			s.Writes = appendOnce(s.Writes, path.Base(name))
 		}
 	}
-}
-
-// A listener is a TCP socket that listens, and how many connections may wait for it to accept
-// them.
-type listener struct{ port, backlog int }
-
-func (l listener) String() string { return fmt.Sprintf("%d: %d", l.port, l.backlog) }
-
-// listeningSockets are those of this network namespace, by inode; none if the kernel does not say.
-func listeningSockets() map[uint32]listener {
-	sockets, err := sockdiag.Listeners()
-	if err != nil {
-		return nil
-	}
-	all := map[uint32]listener{}
-	for _, s := range sockets {
-		all[s.Inode] = listener{s.Port, s.Backlog}
-	}
-	return all
 }

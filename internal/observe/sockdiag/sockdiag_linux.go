@@ -17,10 +17,10 @@ const Listen = 10
 
 // A Socket is a TCP socket of this network namespace.
 type Socket struct {
-	State   uint8  // the kernel's number, from 1 for ESTABLISHED
-	Port    int    // its own
-	Backlog int    // of one that listens: how many connections may wait for it to accept them
-	Inode   uint32 // socket:[Inode] is what the links in /proc/PID/fd say
+	State   uint8 // the kernel's number, from 1 for ESTABLISHED
+	Port    int   // its own
+	Backlog int   // of one that listens: how many connections may wait for it to accept them
+	Inode   uint32
 }
 
 // A Diag is an open netlink socket. It is not for concurrent use.
@@ -61,15 +61,19 @@ func (d *Diag) Each(states uint32, f func(Socket)) error {
 	return nil
 }
 
-// Listeners are the sockets that listen.
-func Listeners() (all []Socket, err error) {
+// Listeners are the sockets that listen, by what the links to them in /proc/PID/fd say.
+func Listeners() (map[string]Socket, error) {
 	d, err := Open()
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	err = d.Each(1<<Listen, func(s Socket) { all = append(all, s) })
-	return all, err
+	all := map[string]Socket{}
+	err = d.Each(1<<Listen, func(s Socket) { all[fmt.Sprintf("socket:[%d]", s.Inode)] = s })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 func (d *Diag) query(family byte, states uint32, f func(Socket)) error {
