@@ -23,7 +23,7 @@ type astray struct {
 	witness
 	looked time.Time
 	since  time.Time // since when it answers on another port as it should on its own
-	at     address   // that other one; zero: it never answered on another
+	at     address   // that other one; zero: it answers on none
 }
 
 // isSure looks now and then, and reports whether the process has answered on another port for so
@@ -33,9 +33,8 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	if time.Since(s.looked) < portLookEvery {
 		return false
 	}
-	s.looked = time.Now()
-	var at address
-	answers := false
+	known, answers := s.at, false
+	s.looked, s.at = time.Now(), address{}
 	ctx, stop := context.WithTimeout(ctx, portTryTime) // the right port is asked meanwhile by nobody
 	defer stop()
 	for _, port := range s.otherPorts(a) {
@@ -44,14 +43,13 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 		err := r.tryOnce(ctx, client, other)
 		client.CloseIdleConnections()
 		// An answer that does not come in time does not refute an earlier one.
-		if answers = err == nil; answers || ctx.Err() != nil && other == s.at {
-			at = other
+		if answers = err == nil; answers || ctx.Err() != nil && other == known {
+			s.at = other
 			break
 		}
 	}
-	s.at = at
 	switch {
-	case at == address{}:
+	case s.at == address{}:
 		s.since = time.Time{}
 	case s.since.IsZero():
 		s.since = time.Now()
