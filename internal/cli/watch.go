@@ -128,12 +128,20 @@ func (w watch) endWatch() (add func(*result.Result)) {
 		}
 		if taken != nil {
 			r.Profile = result.NewProfile(profile.CPU, taken)
+			if p := r.Plan; p.Open() && p.Replay == 0 && p.Arrival != loadplan.Poisson {
+				r.Warnings = append(r.Warnings, inStep)
+			}
 		}
 		if err != nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("no profile of the server: %v", err))
 		}
 	}
 }
+
+// inStep warns of a profile under evenly spaced requests. With 500 a second, and a kernel that
+// samples the server 250 times a second, all samples are of one moment of a request.
+const inStep = "evenly spaced requests can keep step with the profiler, so that its shares are " +
+	"those of one moment of a request: give --arrival poisson"
 
 // A profiling is a profile in progress.
 type profiling struct {

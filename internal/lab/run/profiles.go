@@ -128,7 +128,7 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	if err != nil {
 		return nil, 0, by, err
 	}
-	plan.Duration = loadplan.Seconds(time.Duration(want.CPU) + 2*profileLead + profileWait)
+	underProfile(&plan, time.Duration(want.CPU))
 	run := r.runnerFor(stand)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -149,6 +149,16 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 		return nil, 0, by, err
 	}
 	return p, end.Rate.Completed, by, nil
+}
+
+// underProfile makes plan the load under a profile that takes that long. Arrivals are random: a
+// kernel samples a server at its own ticks, 250 a second or so. With 500 evenly spaced requests a
+// second, every sample is of one moment of a request, or there is none.
+func underProfile(plan *loadplan.Plan, takes time.Duration) {
+	plan.Duration = loadplan.Seconds(takes + 2*profileLead + profileWait)
+	if plan.Open() && plan.Replay == 0 {
+		plan.Arrival = loadplan.Poisson
+	}
 }
 
 // profilerFor is the profiler of a server for a kind of profile: Go's own if the variant says how
