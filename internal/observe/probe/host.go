@@ -3,12 +3,12 @@ package probe
 import (
 	"errors"
 	"math"
-	"runtime"
 	"time"
 )
 
 // A host is the tables of the machine.
 type host struct {
+	cpus    int
 	sources []source
 	tables  []*table
 	rows    [][]float64
@@ -59,8 +59,8 @@ var cpuColumns = []column{
 	{name: cpuSteal, unit: "%", kind: share},
 }
 
-func newHost(sources []source, n *notes) *host {
-	h := &host{sources: sources, notes: n}
+func newHost(sources []source, cpus int, n *notes) *host {
+	h := &host{cpus: cpus, sources: sources, notes: n}
 	for _, s := range sources {
 		h.tables = append(h.tables, newTable(s.columns))
 		row := newNaNs(len(s.columns))
@@ -162,7 +162,7 @@ func (h *host) hostUse(from, to float64) HostUse {
 	}
 	pressure := func(name string) Value { return grown(name) / Value(to-from) / 1e4 } // µs
 	return HostUse{
-		CPUs: runtime.NumCPU(), WallS: to - from, Busy: Value(busy),
+		CPUs: h.cpus, WallS: to - from, Busy: Value(busy),
 		User: part(cpuUser), Sys: part(cpuSys), SoftIRQ: part(cpuSoftIRQ), IRQ: part(cpuIRQ),
 		IOWait: part(cpuIOWait), Idle: part(cpuIdle), Steal: part(cpuSteal),
 		Self:           grown(cpuSelf),

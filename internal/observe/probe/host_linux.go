@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"dyno/internal/observe/sockdiag"
 )
@@ -22,6 +24,8 @@ type linuxHost struct {
 	cgroup  cgroup
 	sensors sensors
 	sockets *sockdiag.Diag // nil: not permitted
+	cpus    int
+	whole   cpuWhole
 }
 
 func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
@@ -33,7 +37,10 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read /proc/self: %w", err)
 	}
-	h := &linuxHost{scratch: s, notes: n, fs: fs, self: self}
+	h := &linuxHost{scratch: s, notes: n, fs: fs, self: self, cpus: runtime.NumCPU()}
+	if text, err := s.readFile("/proc/stat"); err == nil {
+		h.cpus = max(countCPUs(text), 1)
+	}
 	h.cgroup = findCgroup(self)
 	h.sensors = findSensors("/sys")
 	if h.sockets, err = sockdiag.Open(); err != nil {
@@ -98,6 +105,7 @@ func (h *linuxHost) readStat(row []float64) {
 		h.notes.addNote("/proc/stat", err)
 		return
 	}
+	h.whole.complete(row[:len(cpuColumns)], countCPUs(text), readClock(unix.CLOCK_MONOTONIC))
 	rest := row[len(cpuColumns):]
 	if at := bytes.Index(text, []byte("\nctxt ")); at >= 0 {
 		text = text[at+1:]

@@ -128,6 +128,9 @@ func parseCPU(text []byte, row []float64) error {
 	return nil
 }
 
+// countCPUs is how many CPUs the first line of /proc/stat is about: each has a line of its own.
+func countCPUs(text []byte) int { return bytes.Count(text, []byte("\ncpu")) }
+
 // parseSchedstat reads how long a task was runnable and not running, in ns, and how
 // often it was given a CPU.
 func parseSchedstat(text []byte) (wait, slices float64) {

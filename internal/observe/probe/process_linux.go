@@ -40,8 +40,8 @@ func openSystem(n *notes) (system, error) {
 	return l, nil
 }
 
-func (l *linux) tables() []source { return l.host.hostSources() }
-func (l *linux) close()           { l.host.closeFiles() }
+func (l *linux) tables() ([]source, int) { return l.host.hostSources(), l.host.cpus }
+func (l *linux) close()                  { l.host.closeFiles() }
 
 func (l *linux) kin() func(pid, threads int) []int {
 	if !l.noChildren {

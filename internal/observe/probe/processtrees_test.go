@@ -50,8 +50,8 @@ func (k *kernel) wait(p *simulated) {
 	delete(k.tasks, p.pid)
 }
 
-func (k *kernel) tables() []source { return nil }
-func (k *kernel) close()           {}
+func (k *kernel) tables() ([]source, int) { return nil, 1 }
+func (k *kernel) close()                  {}
 
 func (k *kernel) kin() func(pid, threads int) []int {
 	return func(pid, _ int) (all []int) {

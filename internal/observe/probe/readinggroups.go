@@ -71,7 +71,8 @@ func newSamplerState(c Config) (*samplerState, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.host = newHost(system.tables(), v.notes)
+	sources, cpus := system.tables()
+	v.host = newHost(sources, cpus, v.notes)
 	v.forest = newForest(system, v.notes, v.secondsNow)
 	v.groups = []*group{
 		{every: v.every, rest: briefRest, read: func(float64) {

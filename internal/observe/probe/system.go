@@ -8,8 +8,9 @@ import (
 // A system reads what this operating system tells of its processes. Times of
 // processes are in nanoseconds.
 type system interface {
-	// tables are the readings of the machine.
-	tables() []source
+	// tables are the readings of the machine, and how many CPUs it has. This process may be
+	// kept to fewer.
+	tables() (all []source, cpus int)
 	// kin takes a look at who is whose parent, and returns what finds the children
 	// of a process among that.
 	kin() func(pid, threads int) []int

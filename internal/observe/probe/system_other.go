@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -37,19 +38,19 @@ func openSystem(n *notes) (system, error) {
 
 func (s *portable) close() {}
 
-func (s *portable) tables() []source {
+func (s *portable) tables() ([]source, int) {
 	return []source{
 		{paceFast, append(slices.Clip(cpuColumns),
-			column{name: cpuSelf, unit: "%", kind: counter, scale: 1e-7}), s.cpus},
+			column{name: cpuSelf, unit: "%", kind: counter, scale: 1e-7}), s.times},
 		{paceHost, []column{
 			{name: "host.memory.available", unit: "bytes"},
 			{name: "host.memory.used", unit: "bytes"},
 		}, s.memory},
-	}
+	}, runtime.NumCPU()
 }
 
-// cpus leaves out what gopsutil only has as 0 here.
-func (s *portable) cpus(row []float64) {
+// times leaves out what gopsutil only has as 0 here.
+func (s *portable) times(row []float64) {
 	all, err := cpu.Times(false)
 	if err != nil || len(all) != 1 {
 		return

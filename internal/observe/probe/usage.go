@@ -131,7 +131,7 @@ type HostUse struct {
 	CPUs  int     `json:"cpus"`
 	WallS float64 `json:"wall_s"`
 
-	Busy    Value `json:"busy_ns"` // all CPUs: user, system and interrupts
+	Busy    Value `json:"busy_ns"` // all CPUs: not idle, not waiting for a disk, not stolen
 	User    Value `json:"user_percent"`
 	Sys     Value `json:"sys_percent"`
 	SoftIRQ Value `json:"softirq_percent"`
@@ -142,7 +142,7 @@ type HostUse struct {
 
 	Self Value `json:"self_ns"` // CPU time of this process, in a tree or not
 	// Foreign is Busy without the trees and this process: CPU time of others. It can be a
-	// little below 0, because Busy is counted in ticks. Kernels that account
+	// little below 0, because Busy is rounded to ticks. Kernels that account
 	// interrupts by the clock (IRQ_TIME_ACCOUNTING) charge them to no process: there the
 	// network's share, up to SoftIRQ and IRQ, is in Foreign.
 	Foreign Value `json:"foreign_ns"`
