@@ -208,7 +208,7 @@ func lookupHistogram(took time.Duration) *metric.Histogram {
 func newDistribution(h *metric.Histogram) (*Distribution, error) {
 	v := h.View()
 	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-	hdr, err := h.EncodeHDR()
+	hdr, err := v.EncodeHDR()
 	return &Distribution{
 		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
 		Stdev: toMicroseconds(v.Stdev()),

@@ -107,7 +107,7 @@ func (r *run) publishInterval(s *intervalSum) {
 	}
 	iv.Checks = slices.Clone(s.Checks)
 	select {
-	case r.intervals <- iv:
+	case r.intervals <- &iv:
 	default: // the reader has fallen behind
 	}
 }

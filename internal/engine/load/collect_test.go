@@ -45,7 +45,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 
 // An interval has its latency when it is over; the result keeps it as heat.
 func TestLatencyOfIntervals(t *testing.T) {
-	r := &run{result: &loadresult.Result{}, intervals: make(chan loadresult.Interval, 1)}
+	r := &run{result: &loadresult.Result{}, intervals: make(chan *loadresult.Interval, 1)}
 	for i := range int64(3) {
 		snapshot := metric.NewCounters()
 		snapshot.To, snapshot.Sent = s, 1

@@ -106,7 +106,7 @@ func TestErrorsAfterTheWindow(t *testing.T) {
 
 // The latencies of errors add up: of workers to a second, and of generators to one.
 func TestErrorLatenciesAddUp(t *testing.T) {
-	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}, intervals: make(chan loadresult.Interval, 2)}
+	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}, intervals: make(chan *loadresult.Interval, 2)}
 	all := metric.NewHistogram(metric.Fine)
 	var parts []loadresult.Interval
 	for part := range int64(2) {
@@ -126,7 +126,7 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 		}
 		of.To = s
 		r.publishInterval(of)
-		parts = append(parts, <-r.intervals)
+		parts = append(parts, *<-r.intervals)
 	}
 	sum := loadresult.Sum(parts)
 	if want := all.ToSparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {

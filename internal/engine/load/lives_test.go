@@ -143,7 +143,7 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	plan := simPlan(nil)
 	r := &run{plan: plan, threads: 2, result: &loadresult.Result{}, gate: newGate(2),
 		reports: make(chan workerReport), emptyCounters: make(chan *metric.Counters, 4)}
-	r.intervals = make(chan loadresult.Interval, 10)
+	r.intervals = make(chan *loadresult.Interval, 10)
 	ended := make(chan error)
 	go func() { ended <- r.collectIntervals() }()
 	hand := func(from, interval int) {

@@ -144,7 +144,7 @@ type run struct {
 	gate          *gate
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
-	intervals     chan loadresult.Interval
+	intervals     chan *loadresult.Interval
 	result        *loadresult.Result
 
 	failures failure.Counts // of all intervals so far
@@ -305,11 +305,11 @@ func (r *run) startShowing() (wait func()) {
 	if r.each == nil {
 		return func() {}
 	}
-	r.intervals = make(chan loadresult.Interval, shownMost)
+	r.intervals = make(chan *loadresult.Interval, shownMost)
 	var group sync.WaitGroup
 	group.Go(func() {
 		for iv := range r.intervals {
-			r.each(iv)
+			r.each(*iv)
 		}
 	})
 	return func() {

@@ -124,10 +124,7 @@ func (h *Histogram) HDR() *hdrhistogram.Histogram {
 }
 
 // EncodeHDR returns the histogram in HdrHistogram's V2 compressed form, in base64.
-func (h *Histogram) EncodeHDR() (string, error) {
-	b, err := h.HDR().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	return string(b), err
-}
+func (h *Histogram) EncodeHDR() (string, error) { return h.View().EncodeHDR() }
 
 // DecodeHDR reads what EncodeHDR wrote. The counts are those that were written. Min, Max and Sum
 // are not part of the format; they are computed from the buckets. Text of another layout is an
@@ -201,7 +198,7 @@ func (h *Histogram) SetExactValues(least, greatest int64, mean float64) error {
 	return nil
 }
 
-// A View reads quantiles from the counts as they were when it was made.
+// A View reads the counts as they were when it was made.
 type View struct {
 	hdr      *hdrhistogram.Histogram
 	min, max int64
@@ -214,6 +211,12 @@ func (h *Histogram) View() View { return View{h.HDR(), h.Min, h.Max} }
 // between the least and the greatest value.
 func (v View) Quantile(q float64) int64 {
 	return min(max(v.hdr.ValueAtQuantile(q*100), v.min), v.max)
+}
+
+// EncodeHDR returns the counts in HdrHistogram's V2 compressed form, in base64.
+func (v View) EncodeHDR() (string, error) {
+	b, err := v.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return string(b), err
 }
 
 // Stdev is the standard deviation, in nanoseconds.

@@ -57,7 +57,7 @@ func From(all []metric.Named) (metrics []Metric, err error) {
 func newValues(h *metric.Histogram) (*Values, error) {
 	v := h.View()
 	q := func(p float64) float64 { return float64(v.Quantile(p)) / perUnit }
-	hdr, err := h.EncodeHDR()
+	hdr, err := v.EncodeHDR()
 	return &Values{Count: h.Count, Min: float64(h.Min) / perUnit, Mean: h.Mean() / perUnit,
 		Stdev: v.Stdev() / perUnit, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
 		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / perUnit, HDR: hdr}, err
