@@ -9,10 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/reporttest"
 )
 
@@ -122,10 +125,14 @@ func pathWithDyno(t *testing.T) string {
 // between it was not allowed to write, and says so.
 func TestAction(t *testing.T) {
 	t.Parallel()
-	dir, s := sampleRepository(t), newCommentServer(t)
-	results := filepath.Join(t.TempDir(), "results")
-	settings := []string{"DYNO=" + pathWithDyno(t), "DYNO_FOLDER=" + results, "DYNO_ARGS=" + shortVs + " --names old,new -H 'X-A: one two'"}
-	code, said, summary, outputs := runAction(t, dir, s, settings...)
+	dir, s, in := sampleRepository(t), newCommentServer(t), t.TempDir()
+	var results, said, summary, outputs string
+	var code int
+	for try := 0; try < 10 && (try == 0 || code == 0 && !comparesCPU(t, results)); try++ {
+		results = filepath.Join(in, fmt.Sprint("results", try))
+		code, said, summary, outputs = runAction(t, dir, s, "DYNO="+pathWithDyno(t), "DYNO_FOLDER="+results,
+			"DYNO_ARGS="+shortVs+" --names old,new -H 'X-A: one two'")
+	}
 	first := s.comment(t)
 	if code != 0 || !strings.HasPrefix(first, "<!-- dyno vs: dyno -->\n### dyno: main against main~1\n") ||
 		!strings.Contains(first, "| old |") || !strings.Contains(outputs, "verdict=undecided\nfolder="+results) ||
@@ -157,6 +164,17 @@ func TestAction(t *testing.T) {
 		}
 		reporttest.Golden(t, "action."+c.name+".md", normalComment(comment), *update)
 	}
+}
+
+// comparesCPU reports whether a folder compares CPU time. On a busy machine a trial of 200 ms may
+// have measured none.
+func comparesCPU(t *testing.T, dir string) bool {
+	t.Helper()
+	r, err := judge.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { return c.Metric == "cpu" && !c.Control })
 }
 
 // storedVs is a program that is dyno, but for vs: that copies a folder, after make changed its

@@ -149,7 +149,8 @@ func TestSweepsARealServer(t *testing.T) {
 		}
 		idle := 0 // points of which a busy machine measured nothing
 		for _, p := range c.Points {
-			if !p.Answered && strings.Contains(p.Cause, "nothing was completed within ") {
+			late := p.X == 0 && p.P50 > 100e3 // answered after the 100 ms
+			if late || !p.Answered && strings.Contains(p.Cause, "nothing was completed within ") {
 				idle++
 			} else if p.X <= 0 || p.N <= 0 || !slices.Contains(levels, p.Level) {
 				t.Errorf("%s: %+v", flag, p)
@@ -281,17 +282,19 @@ func TestFindKnowsALimit(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(limited())
 	defer server.Close()
-	out := filepath.Join(t.TempDir(), "found.json")
-	c := shell(t, t.TempDir(), "dyno find --slo 'errors<1%' --probe-time 303ms --warmup 50ms -c 20 "+
-		"--json "+out+" "+server.URL)
-	said, _ := c.CombinedOutput()
-	b, err := os.ReadFile(out)
 	var found capacity.Search
-	if err == nil {
-		err = json.Unmarshal(b, &found)
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+	var said []byte
+	for try := 0; try < 10 && found.Closed == nil; try++ { // a busy machine may answer nothing in time
+		out := filepath.Join(t.TempDir(), "found.json")
+		said, _ = shell(t, t.TempDir(), "dyno find --slo 'errors<1%' --probe-time 303ms --warmup 50ms -c 20 "+
+			"--json "+out+" "+server.URL).CombinedOutput()
+		b, err := os.ReadFile(out)
+		if err == nil {
+			err = json.Unmarshal(b, &found)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
 	}
 	if found.Closed == nil || *found.Closed > 1500 {
 		t.Errorf("a closed loop reached more than is answered:\n%s", said)

@@ -31,12 +31,12 @@ func TestFindSaysThatConnectionsAreReset(t *testing.T) {
 	}()
 	const want = "nothing was answered: connection reset by peer"
 	var out, errs bytes.Buffer
-	for try := range 20 { // of a machine without a CPU nothing may be known
+	for try := range 20 { // on a busy machine nothing may be known, or not of every rate
 		out.Reset()
 		errs.Reset()
 		code := Main([]string{"find", "--slo", "p99<50ms", "-R", "50", "--probe-time", "300ms", "--warmup", "0",
 			"-c", "4", "http://" + l.Addr().String()}, strings.NewReader(""), &out, &errs)
-		if code == exitMissed && strings.Contains(errs.String(), "; "+want) && strings.Contains(out.String(), "[1] "+want) &&
+		if (code == exitMissed || code == exitUntrusted) && strings.Contains(errs.String(), "; "+want) && strings.Contains(out.String(), "[1] "+want) &&
 			!strings.Contains(out.String(), "were busy") {
 			return
 		}

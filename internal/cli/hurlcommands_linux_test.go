@@ -46,12 +46,13 @@ func TestOneFileFiveCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bought := func(what string, want int64) {
+	boughtBetween := func(what string, least, most int64) {
 		t.Helper()
-		if got := one.bought.Swap(0) + two.bought.Swap(0); got != want || want == 0 {
-			t.Errorf("%s: %d were bought, and %d reported", what, got, want)
+		if got := one.bought.Swap(0) + two.bought.Swap(0); got < least || got > most || least == 0 {
+			t.Errorf("%s: %d were bought, and %d to %d reported", what, got, least, most)
 		}
 	}
+	bought := func(what string, want int64) { t.Helper(); boughtBetween(what, want, want) }
 	read := func(name string, v any) {
 		t.Helper()
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -80,15 +81,16 @@ func TestOneFileFiveCommands(t *testing.T) {
 	if err != nil || len(trials) < 4 {
 		t.Fatalf("%d trials, %v", len(trials), err)
 	}
-	sum := int64(0)
+	sum, unfinished := int64(0), int64(0) // a purchase of an unfinished iteration may be the server's alone
 	for _, name := range trials {
 		var one lab.Trial
 		read(strings.TrimPrefix(name, dir), &one)
 		if one.Result != nil {
 			sum += routeOf(t, one.Result) + one.Result.Iterations.Warmup
+			unfinished += one.Result.Iterations.Unfinished
 		}
 	}
-	bought("lab", sum)
+	boughtBetween("lab", sum, sum+unfinished)
 
 	// No server has a mean of 1 ns, so the search tries lower and lower rates. At the last one nothing
 	// is due while it measures, which is the generator's fault where that had no CPU meanwhile. What

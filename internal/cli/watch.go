@@ -139,9 +139,9 @@ func (w watch) endWatch() (add func(*result.Result)) {
 }
 
 // inStep warns of a profile under evenly spaced requests. With 500 a second, and a kernel that
-// samples the server 250 times a second, all samples are of one moment of a request.
-const inStep = "evenly spaced requests can keep step with the profiler, so that its shares are " +
-	"those of one moment of a request: give --arrival poisson"
+// has 250 ticks a second, all samples are of one moment of a request.
+const inStep = "evenly spaced requests can keep step with the profiler, and the profile's " +
+	"shares are then those of one moment of a request: give --arrival poisson"
 
 // A profiling is a profile in progress.
 type profiling struct {

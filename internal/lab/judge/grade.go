@@ -107,8 +107,8 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 		return nil
 	}
 	host := &t.Result.Server.Host
-	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
-	all = shareReasons(float64(host.Throttled)/wall, quotaFlag, quotaFail,
+	usable := host.WallS * 1e9 * float64(max(t.Result.Host.CPUs, 1)) // by dyno's cgroup
+	all = shareReasons(float64(host.Throttled)/usable, quotaFlag, quotaFail,
 		"the CPU quota of dyno's cgroup took %s %% of the CPUs' time"+
 			fmt.Sprintf(", in %.0f periods", host.Throttlings))
 	all = append(all, shareReasons(float64(host.PressureMemory)/100, memoryFlag, memoryFail,

@@ -23,6 +23,7 @@ func soundTrial() *lab.Trial {
 			Rate:      result.Rate{Sent: 1000, Completed: 1000, Offered: &offered},
 			Latency:   &result.Distribution{Count: 1000, P50: 100, P99: 300, P999: 900},
 			Generator: result.Generator{Verdict: result.OK},
+			Host:      result.Host{CPUs: 2},
 			Observed: result.Observed{Server: &result.Server{Processes: []result.Usage{{}},
 				Host: probe.HostUse{CPUs: 2, WallS: 1, Busy: 1e9, Steal: 0.2, Foreign: 20e6}}},
 		},
@@ -169,6 +170,10 @@ func TestGrade(t *testing.T) {
 			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 8e6, 1
 		}, lab.GradeB, "quota of dyno's cgroup took 0.4 % of the CPUs' time, in 1 periods", false},
 		{"throttled much", func(t *lab.Trial) {
+			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 0.2e9, 9
+		}, lab.GradeF, "took 10 %", true},
+		{"throttled on few of many CPUs", func(t *lab.Trial) {
+			t.Result.Server.Host.CPUs = 64
 			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 0.2e9, 9
 		}, lab.GradeF, "took 10 %", true},
 		{"throttling that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Throttled = probe.Value(math.NaN()) },

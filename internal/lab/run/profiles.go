@@ -109,7 +109,8 @@ func (r *running) takeProfile(ctx context.Context, a *arm, l experiment.Level,
 	return t, p
 }
 
-// profileUnderLoad starts a server, loads it, and takes a profile meanwhile.
+// profileUnderLoad starts a server, loads it, and takes a profile meanwhile. The rate is that of
+// answers, or 0 if the plan has a rate.
 func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Level, kind string) (
 	p *profile.Profile, rate float64, by string, err error) {
 	want := r.Experiment.Profile
@@ -128,7 +129,8 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	if err != nil {
 		return nil, 0, by, err
 	}
-	underProfile(&plan, time.Duration(want.CPU))
+	underProfile(&plan, time.Duration(want.CPU), kind == experiment.CPU && by == "pprof")
+	plan.Seed = uint64(r.record.Seed) // all arms have the same arrivals
 	run := r.runnerFor(stand)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -148,15 +150,19 @@ func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Lev
 	if err = errors.Join(err, end.error); err != nil {
 		return nil, 0, by, err
 	}
+	if plan.Open() {
+		return p, 0, by, nil // the plan has the rate, not the server
+	}
 	return p, end.Rate.Completed, by, nil
 }
 
-// underProfile makes plan the load under a profile that takes that long. Arrivals are random: a
-// kernel samples a server at its own ticks, 250 a second or so. With 500 evenly spaced requests a
-// second, every sample is of one moment of a request, or there is none.
-func underProfile(plan *loadplan.Plan, takes time.Duration) {
+// underProfile makes plan the load under a profile that takes that long. Go takes a profile of CPU
+// time at the kernel's ticks, of which there are 250 a second or so. With 500 evenly spaced
+// requests a second, every sample is of one moment of a request, or there is none. So arrivals are
+// random.
+func underProfile(plan *loadplan.Plan, takes time.Duration, atTicks bool) {
 	plan.Duration = loadplan.Seconds(takes + 2*profileLead + profileWait)
-	if plan.Open() && plan.Replay == 0 {
+	if plan.Open() && atTicks {
 		plan.Arrival = loadplan.Poisson
 	}
 }

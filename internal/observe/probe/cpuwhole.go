@@ -2,64 +2,88 @@ package probe
 
 import "math"
 
-// The columns of cpuColumns in which a CPU worked come first, up to this number.
-const workColumns = 4
+// The columns of cpuColumns in which a CPU works are first: user and system, then interrupts.
+const (
+	processColumns = 2
+	workColumns    = 4
+)
 
-// A cpuWhole makes the times of all CPUs add up to the time that passed. Most kernels count exactly
-// only how long a CPU was idle, waited for a disk, or was stolen. What it did otherwise they ask at
-// their ticks, often 250 a second. Work that keeps step with the ticks, such as 500 evenly spaced
-// requests a second, is met by each of them or by none: a machine that is busy for 25 % of the time
-// then counts 1 % or 56 %. So the work is what is left of the time, and the ticks only divide it
-// into user, system and interrupts.
+// roundedBy is how far a sum of idle, disk and stolen time can be off, because each is rounded to
+// ticks.
+const roundedBy = 3 * tick
+
+// A cpuWhole makes the times of all CPUs add up to the time that passed. Example: a server is busy
+// for 29 % of the time with 500 evenly spaced requests a second. The kernel looks at its ticks, 250
+// a second, for what a CPU does. Each tick then falls into a request, or none does, and the kernel
+// counts 56 % or 1 %.
+//
+// How long a CPU was idle, waited for a disk, or was stolen, the kernel does not count at ticks. So
+// work is the time that remains, and the ticks only divide it. Time in interrupts is exact on
+// kernels that count it with IRQ_TIME_ACCOUNTING. On the others the column irq stays 0.
 type cpuWhole struct {
 	at     float64   // of the last reading, in ns
-	passed float64   // on all CPUs since the first reading, in ns
 	first  []float64 // readings in ns, as they were read
 	last   []float64
-	shown  []float64 // the work, as it is shown
-	worked float64   // sum of the work since the first reading
+	zero   []float64 // the reading at boot
+	shown  []float64 // times of work, as complete returned them last
+	divide int       // so many columns are counted at ticks, from the first on
+	early  float64   // work that was shown too early because times are rounded, in ns
 }
 
-// complete changes the work in a row of cpuColumns, which a kernel with so many CPUs has read at an
-// instant in ns. It does nothing if the kernel has none of the CPUs' own lines, or counts no ticks.
+// complete changes the times of work in a row of cpuColumns. cpus is how many CPUs are online, and
+// at is when the row was read, in ns. A row stays as it is if cpus is 0, or while nothing was
+// counted.
 func (c *cpuWhole) complete(row []float64, cpus int, at float64) {
-	if cpus == 0 {
+	switch {
+	case cpus == 0:
+		return
+	case c.first == nil:
+		c.begin(row, at)
 		return
 	}
-	if c.first == nil {
-		c.first, c.last = append(c.first, row...), append(c.last, row...)
-		c.shown, c.at = append(c.shown, row[:workColumns]...), at
+	exact := growth(row[c.divide:], c.last[c.divide:])
+	if exact == 0 && growth(row[:c.divide], c.last) == 0 {
+		copy(row, c.shown)
 		return
 	}
-	c.passed += float64(cpus) * (at - c.at)
+	passed := float64(cpus) * (at - c.at)
+	remains := passed - exact - c.early
+	c.early = min(max(-remains, 0), roundedBy) // more is no rounding: a counter jumped
+	copy(c.last[c.divide:], row[c.divide:])
+	c.addWork(row[:c.divide], min(max(remains, 0), passed+roundedBy))
 	c.at = at
-	rest := 0.0
-	for i := workColumns; i < len(row); i++ {
-		rest += known(row[i] - c.first[i])
-	}
-	// Times are rounded to ticks, so that what is left can be a little less than it was.
-	grown := max(c.passed-rest-c.worked, 0)
-	c.worked += grown
-	c.divide(row[:workColumns], grown)
 }
 
-// divide adds work to what is shown, as the ticks since the last reading were divided, or else all
-// ticks.
-func (c *cpuWhole) divide(row []float64, grown float64) {
-	total, since := 0.0, 0.0
-	for i, n := range row {
-		total, since = total+known(n), since+known(n-c.last[i])
+func (c *cpuWhole) begin(row []float64, at float64) {
+	c.at, c.divide = at, workColumns
+	if row[workColumns-1] > 0 {
+		c.divide = processColumns
 	}
-	for i, n := range row {
-		part := known(n) / total
-		if since > 0 {
-			part = known(n-c.last[i]) / since
-		}
-		if c.last[i] = n; total > 0 {
-			c.shown[i] += grown * part
-			row[i] = c.shown[i]
+	c.first, c.last = append(c.first, row...), append(c.last, row...)
+	c.shown, c.zero = append(c.shown, row[:c.divide]...), make([]float64, len(row))
+}
+
+// addWork divides work as the ticks since the last reading were divided. If there were none, it
+// takes those since the first reading, and then all.
+func (c *cpuWhole) addWork(row []float64, work float64) {
+	for _, from := range [...][]float64{c.last, c.first, c.zero} {
+		if ticks := growth(row, from); ticks > 0 {
+			for i, n := range row {
+				c.shown[i] += work * known(n-from[i]) / ticks
+			}
+			break
 		}
 	}
+	copy(c.last, row)
+	copy(row, c.shown)
+}
+
+// growth is how much the columns of a row grew together. from can be longer.
+func growth(row, from []float64) (sum float64) {
+	for i, n := range row {
+		sum += known(n - from[i])
+	}
+	return sum
 }
 
 // known is x, or 0 where it is not known.

@@ -8,7 +8,7 @@ import (
 
 // A host is the tables of the machine.
 type host struct {
-	cpus    int
+	cpus    int // of the machine
 	sources []source
 	tables  []*table
 	rows    [][]float64

@@ -24,7 +24,7 @@ type linuxHost struct {
 	cgroup  cgroup
 	sensors sensors
 	sockets *sockdiag.Diag // nil: not permitted
-	cpus    int
+	cpus    int            // that are online
 	whole   cpuWhole
 }
 
@@ -38,8 +38,8 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 		return nil, fmt.Errorf("read /proc/self: %w", err)
 	}
 	h := &linuxHost{scratch: s, notes: n, fs: fs, self: self, cpus: runtime.NumCPU()}
-	if text, err := s.readFile("/proc/stat"); err == nil {
-		h.cpus = max(countCPUs(text), 1)
+	if text, err := s.readFile("/proc/stat"); err == nil && countCPUs(text) > 0 {
+		h.cpus = countCPUs(text)
 	}
 	h.cgroup = findCgroup(self)
 	h.sensors = findSensors("/sys")
@@ -97,6 +97,7 @@ func (h *linuxHost) hostSources() []source {
 // the interrupts, whose line is long.
 func (h *linuxHost) readStat(row []float64) {
 	row[len(cpuColumns)+4] = selfCPU()
+	at := readClock(unix.CLOCK_MONOTONIC)
 	text, err := h.scratch.readFile("/proc/stat")
 	if err == nil {
 		err = parseCPU(text, row)
@@ -105,7 +106,7 @@ func (h *linuxHost) readStat(row []float64) {
 		h.notes.addNote("/proc/stat", err)
 		return
 	}
-	h.whole.complete(row[:len(cpuColumns)], countCPUs(text), readClock(unix.CLOCK_MONOTONIC))
+	h.whole.complete(row[:len(cpuColumns)], countCPUs(text), at)
 	rest := row[len(cpuColumns):]
 	if at := bytes.Index(text, []byte("\nctxt ")); at >= 0 {
 		text = text[at+1:]

@@ -128,7 +128,7 @@ func parseCPU(text []byte, row []float64) error {
 	return nil
 }
 
-// countCPUs is how many CPUs the first line of /proc/stat is about: each has a line of its own.
+// countCPUs is how many CPUs are online: each has a line of its own in /proc/stat.
 func countCPUs(text []byte) int { return bytes.Count(text, []byte("\ncpu")) }
 
 // parseSchedstat reads how long a task was runnable and not running, in ns, and how

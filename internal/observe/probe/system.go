@@ -8,8 +8,7 @@ import (
 // A system reads what this operating system tells of its processes. Times of
 // processes are in nanoseconds.
 type system interface {
-	// tables are the readings of the machine, and how many CPUs it has. This process may be
-	// kept to fewer.
+	// tables are the readings of the machine, and how many CPUs these are about.
 	tables() (all []source, cpus int)
 	// kin takes a look at who is whose parent, and returns what finds the children
 	// of a process among that.

@@ -128,10 +128,13 @@ func (t *tree) treeSeries() []Series {
 
 // A HostUse is what the machine did in a window. Percentages of CPU are of all CPUs.
 type HostUse struct {
-	CPUs  int     `json:"cpus"`
+	CPUs  int     `json:"cpus"` // of the machine; result.Host has those that dyno may use
 	WallS float64 `json:"wall_s"`
 
-	Busy    Value `json:"busy_ns"` // all CPUs: not idle, not waiting for a disk, not stolen
+	// Busy is the time in which CPUs were not idle, did not wait for a disk, and were not stolen.
+	// A CPU that the hypervisor wakes late is idle and stolen at once, so with Steal it is the
+	// least that was used. User, Sys and interrupts divide it as the kernel's ticks found it.
+	Busy    Value `json:"busy_ns"`
 	User    Value `json:"user_percent"`
 	Sys     Value `json:"sys_percent"`
 	SoftIRQ Value `json:"softirq_percent"`
@@ -142,8 +145,8 @@ type HostUse struct {
 
 	Self Value `json:"self_ns"` // CPU time of this process, in a tree or not
 	// Foreign is Busy without the trees and this process: CPU time of others. It can be a
-	// little below 0, because Busy is rounded to ticks. Kernels that account
-	// interrupts by the clock (IRQ_TIME_ACCOUNTING) charge them to no process: there the
+	// little below 0, because Busy is rounded to ticks, and too low with Steal. Kernels that
+	// account interrupts by the clock (IRQ_TIME_ACCOUNTING) charge them to no process: there the
 	// network's share, up to SoftIRQ and IRQ, is in Foreign.
 	Foreign Value `json:"foreign_ns"`
 

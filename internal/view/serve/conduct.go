@@ -134,10 +134,10 @@ func (s *Server) startConducted(next Conducting) (*begunLab, error) {
 		if err := next.Run(ctx); err != nil {
 			begun.problem = err.Error()
 		}
-		close(begun.ended)
 		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.release()
+		l.mu.Unlock()
+		close(begun.ended) // last: who learns of it may begin the next at once
 	}()
 	return begun, nil
 }

@@ -160,9 +160,12 @@ func TestResume(t *testing.T) {
 		t.Errorf("while it runs: %d", r.StatusCode)
 	}
 	g.ask(t, "DELETE", "/api/labs/"+id, "")
-	for e := next(); !strings.Contains(e.data, `"resumable":true`); e = next() {
+	stop := next()
+	for ; !strings.Contains(stop.data, `"resumable":true`); stop = next() {
 	}
-	g.loads.running.Wait()
+	if strings.Contains(stop.data, `"ours":true`) {
+		t.Errorf("it runs, and can be resumed: %s", stop.data)
+	}
 	stopped := os.DirFS(<-p.begun)
 	imported := filepath.Join(p.home, "experiments", "imported") // as dyno import leaves one
 	if err := errors.Join(os.CopyFS(outside, stopped), os.CopyFS(imported, stopped)); err != nil {
@@ -194,13 +197,11 @@ func TestConductedEnds(t *testing.T) {
 	close(p.stage)
 	for e := next(); !strings.Contains(e.data, `"problem":"killed by somebody"`); e = next() {
 	}
-	g.loads.running.Wait()
 	p.silent = true
 	r := g.ask(t, "POST", "/api/labs", `{"experiment":"hello"}`)
 	if said := text(t, r); r.StatusCode != 422 || !strings.Contains(said, "killed by somebody") {
 		t.Errorf("one that ended before it had a folder: %d, %s", r.StatusCode, said)
 	}
-	g.loads.running.Wait()
 	if r := g.ask(t, "POST", "/api/load", `{}`); r.StatusCode != 201 {
 		t.Errorf("a load after it: %d", r.StatusCode)
 	}
@@ -246,11 +247,22 @@ func TestResumeFailsAtOnce(t *testing.T) {
 	g.ask(t, "DELETE", "/api/labs/"+id, "")
 	for e := next(); !strings.Contains(e.data, `"resumable":true`); e = next() {
 	}
-	g.loads.running.Wait()
 	if r := g.ask(t, "POST", "/api/labs/"+id+"/resume", ""); r.StatusCode != 202 {
 		t.Fatalf("going on: %d, %s", r.StatusCode, text(t, r))
 	}
 	for e := next(); !strings.Contains(e.data, `"problem":"the server is not there"`) ||
 		!strings.Contains(e.data, `"resumable":true`); e = next() {
+	}
+}
+
+// Who learns of the end of an experiment may begin the next at once.
+func TestNextAfterTheEnd(t *testing.T) {
+	g := begin(t, Config{})
+	for i := range 2000 {
+		begun, err := g.startConducted(Conducting{Name: "short", Run: func(context.Context) error { return nil }})
+		if err != nil {
+			t.Fatalf("experiment %d: %v", i, err)
+		}
+		<-begun.ended
 	}
 }

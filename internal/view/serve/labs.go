@@ -246,7 +246,7 @@ func (l *labs) pollFolder(ctx context.Context, dir string, j *journal) {
 		case err == nil && p != last:
 			problem, last = "", p
 			s := stateOf(p, begun, runs)
-			s.Resumable = l.mayResume(dir, s.State)
+			s.Resumable = !runs && l.mayResume(dir, s.State) // it may have ended since runs was read
 			j.restart("lab", s)
 		}
 		select {
