@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// A batch is how many exchanges of connections opened are counted over, and how
-// many batches there are.
+// A batch is so many exchanges, over which opened connections are counted. A few batches are enough
+// where one of them counted hardly any. Otherwise there are many, because bursts of other programs
+// pass.
 const (
-	batch   = 20
-	batches = 3
+	batch       = 20
+	fewBatches  = 3
+	manyBatches = 12
 )
 
 // surely is the number of opened connections in an exchange from which it makes
@@ -43,7 +45,7 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 		}
 	}()
 	var counts []count
-	for range batches {
+	for !isCounted(counts) {
 		n, err := a.countBatch(ctx, &s)
 		if err != nil {
 			return Opens{}, fmt.Errorf("a request while connections are counted: %w", err)
@@ -53,11 +55,25 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	return judgeCounts(counts), nil
 }
 
-func judgeCounts(counts []count) Opens {
-	least, noise := counts[0].opened, 0.0
-	for _, n := range counts {
-		least, noise = min(least, n.opened), max(noise, n.noise)
+// isCounted reports whether there are enough batches: a few if one of them counted hardly any
+// connections, and otherwise many.
+func isCounted(counts []count) bool {
+	least, _ := leastOpened(counts)
+	return len(counts) >= manyBatches || len(counts) >= fewBatches && least < surely
+}
+
+// leastOpened is the least of the batches, and the most noise.
+func leastOpened(counts []count) (least, noise float64) {
+	for i, n := range counts {
+		if noise = max(noise, n.noise); i == 0 || n.opened < least {
+			least = n.opened
+		}
 	}
+	return least, noise
+}
+
+func judgeCounts(counts []count) Opens {
+	least, noise := leastOpened(counts)
 	if least >= surely && noise > least/2 {
 		return Opens{Problem: fmt.Sprintf("other programs open as many connections "+
 			"(%.2f per request of %.2f)", noise, least)}

@@ -77,6 +77,27 @@ func TestJudgeCounts(t *testing.T) {
 	}
 }
 
+// Connections are counted until a batch is without them, or there are many batches.
+func TestIsCounted(t *testing.T) {
+	opened, none := count{opened: 2.55}, count{opened: 0.05}
+	for _, c := range []struct {
+		counts []count
+		want   bool
+	}{
+		{nil, false},
+		{[]count{none, none}, false},
+		{[]count{opened, none, opened}, true},
+		{[]count{opened, opened, opened}, false},
+		{[]count{opened, opened, opened, opened, none}, true},
+		{slices.Repeat([]count{opened}, manyBatches-1), false},
+		{slices.Repeat([]count{opened}, manyBatches), true},
+	} {
+		if isCounted(c.counts) != c.want {
+			t.Errorf("%v: %v", c.counts, !c.want)
+		}
+	}
+}
+
 func TestParseActiveOpens(t *testing.T) {
 	const good = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn ActiveOpens\nTcp: 200 -1 57\nUdp: A\n"
 	if n, err := parseActiveOpens([]byte(good)); n != 57 || err != nil {
