@@ -679,14 +679,17 @@ func TestLongestRun(t *testing.T) {
 		p.Requested, p.Drain = loadplan.MaxRequested, loadplan.Seconds(time.Second)
 		r := w.mustRun(w.newController(name), p)
 		a := r.Fleet.Agents[0]
-		if a.Lost != "its policy allows no longer runs" || !a.Final || !r.Fleet.AddsUp ||
-			r.Ended != string(loadresult.Lost) {
+		if a.Lost != "its policy allows no longer runs" || r.Ended != string(loadresult.Lost) {
 			t.Errorf("%s %+v", r.Ended, a)
 		}
-		if r.Requests.Sent > 0 || t.Failed() {
-			return
+		if r.Requests.Sent == 0 { // there is no final report then
+			t.Logf("on a busy machine %d s ended before the first request", longest)
+			continue
 		}
-		t.Logf("on a busy machine %d s ended before the first request", longest)
+		if !a.Final || !r.Fleet.AddsUp {
+			t.Errorf("%+v", a)
+		}
+		return
 	}
 	t.Error("nothing was sent")
 }

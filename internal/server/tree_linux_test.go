@@ -424,16 +424,18 @@ func TestStrangerAnswers(t *testing.T) {
 	b := newBench(t)
 	p, url := b.serve("slow")
 	addr := strings.TrimPrefix(url, "http://")
-	p.Args = []string{"sh", "-c", "sleep 0.5; exec " + os.Args[0] + " serve -addr " + addr}
+	taken := filepath.Join(t.TempDir(), "taken")
+	p.Args = []string{"sh", "-c", "until [ -e " + taken + " ]; do sleep 0.01; done; exec " + os.Args[0] +
+		" serve -addr " + addr}
 	spec := b.spec(p)
 	go func() {
-		for range 1000 { // until sh is there, and sleeps
-			if len(marked(b.mark)) == 2 {
-				break
-			}
+		for len(marked(b.mark)) == 0 && t.Context().Err() == nil { // until sh is there
 			time.Sleep(5 * time.Millisecond)
 		}
 		l, err := net.Listen("tcp", addr)
+		if err == nil {
+			err = os.WriteFile(taken, nil, 0o600)
+		}
 		if err != nil {
 			t.Error(err)
 			return

@@ -1,5 +1,5 @@
 // Spin is a program to be profiled: as a parent it starts a child and waits, and the child
-// burns CPU, for ten seconds at most.
+// burns CPU, for two minutes at most.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		return
 	}
 	sum := uint32(1)
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		sum = burn(sum)
 	}
 	os.Exit(int(sum & 1))
