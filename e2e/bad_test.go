@@ -244,21 +244,23 @@ func TestStall(t *testing.T) {
 // TestMemory checks that memory does not grow with what a server sends.
 func TestMemory(t *testing.T) {
 	const modest = 64 << 10 // kB resident
+	briefly := []string{"-c", "8", "-d", "400ms", "--drain", "0s"}
 	for _, test := range []struct {
 		name  string
 		serve func(net.Conn)
 		code  int
+		args  []string
 	}{
 		{"bodies of 8 MB", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n" +
-			strings.Repeat("8 bytes\n", 1<<20)), 0},
+			strings.Repeat("8 bytes\n", 1<<20)), 0, []string{"-n", "24", "-c", "8", "-d", "5m", "--drain", "1m"}},
 		{"bodies without end", answerWith("HTTP/1.1 200 OK\r\n\r\n" +
-			strings.Repeat("8 bytes\n", 1<<25)), 4},
-		{"headers of 1 GB", endlessBody, 4},
-		{"lines of 1 GB", endlessLine, 4},
+			strings.Repeat("8 bytes\n", 1<<25)), 4, briefly},
+		{"headers of 1 GB", endlessBody, 4, briefly},
+		{"lines of 1 GB", endlessLine, 4, briefly},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := listenWith(t, test.serve)
-			d := startDyno(t, "-d", "400ms", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
+			d := startDyno(t, append(slices.Clone(test.args), "http://"+l.Addr().String())...)
 			peak := d.peakMemory()
 			o := d.waitForExit().expectExit(t, test.code)
 			checkBalanced(t, o.result, -1)

@@ -305,7 +305,7 @@ func (h *hosts) testClosedLoad(t *testing.T, url string) {
 	var spreads []float64
 	for range 3 {
 		served := h.answeredCounter()
-		r := h.runFleet("-c", "1500", "-d", "500ms", url).waitForExit().expectExit(t, 0).result
+		r := h.runFleet("-c", "1500", "-d", "500ms", "--drain", "1m", url).waitForExit().expectExit(t, 0).result
 		checkTogether(t, r, served())
 		var connections []int
 		for _, a := range r.Fleet.Agents {

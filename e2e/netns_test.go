@@ -38,7 +38,7 @@ func TestNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args = append(args, os.Args[0], "-test.run=^TestNamespace$", "-test.v", "-test.timeout=60s")
+	args = append(args, os.Args[0], "-test.run=^TestNamespace$", "-test.v", "-test.timeout=5m")
 	cmd := exec.Command("unshare", args...)
 	cmd.Env = append(os.Environ(), outsideEnv+"="+outside, binaryEnv+"="+binary)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

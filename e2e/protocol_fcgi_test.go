@@ -100,16 +100,16 @@ func TestFastCGITimeout(t *testing.T) {
 	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 9)+"/never\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := runDyno(t, 0, "-n", "400", "-R", "100", "-c", "60", "-t", "1", "--timeout", "2s",
+	r := runDyno(t, 0, "-n", "240", "-R", "20", "-c", "30", "-t", "1", "--timeout", "6s",
 		"--urls", urls, "fcgi://"+l.Addr().String()).result
-	checkBalanced(t, r, 400)
-	if q := r.Requests; q.Completed != 360 || q.Errors != 40 || q.Unfinished != 0 {
+	checkBalanced(t, r, 240)
+	if q := r.Requests; q.Completed != 216 || q.Errors != 24 || q.Unfinished != 0 {
 		t.Errorf("%+v", q)
 	}
-	if len(r.Errors) != 1 || r.Errors[0].Phase != "timeout" || r.Errors[0].Count != 40 {
+	if len(r.Errors) != 1 || r.Errors[0].Phase != "timeout" || r.Errors[0].Count != 24 {
 		t.Errorf("%+v", r.Errors)
 	}
-	if c := r.Connections; c.Asked != 60 || c.Opened != c.Reconnects+60 || c.Reconnects < 10 {
+	if c := r.Connections; c.Asked != 30 || c.Opened != c.Reconnects+30 || c.Reconnects < 5 {
 		t.Errorf("%+v", c)
 	}
 }

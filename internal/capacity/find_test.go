@@ -196,6 +196,15 @@ func TestBacklogOfScenarios(t *testing.T) {
 	}
 }
 
+// What is told late of a probe shorter than a second is judged by what was due while it measured.
+func TestBacklogOfALateSecond(t *testing.T) {
+	b := backlog{plan: loadplan.Plan{Rate: loadplan.RatePerSecond(100),
+		Duration: loadplan.Seconds(300 * time.Millisecond)}}
+	if b.grown(loadresult.Interval{To: 3 * time.Second, Sent: 30}) {
+		t.Error("arrivals that were never due are said to wait")
+	}
+}
+
 // What the objectives are missed by at every rate is said, and what is not.
 func TestEnds(t *testing.T) {
 	slow := constant(20 * time.Millisecond)

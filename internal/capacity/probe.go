@@ -48,7 +48,7 @@ func (b *backlog) grown(iv loadresult.Interval) bool {
 		return false
 	}
 	rate := b.plan.Rate.PerSecond()
-	due := rate * iv.To.Seconds()
+	due := rate * min(iv.To, time.Duration(b.plan.Duration)).Seconds()
 	limit := backlogMost * rate
 	if b.plan.Arrival == loadplan.Poisson { // as many may be due by chance
 		limit += 4 * math.Sqrt(due)
@@ -176,7 +176,7 @@ func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted b
 	case share < sentLeast && late:
 		return OurLimit, fmt.Sprintf("only %.1f %% of the %s were %s in time, and it was "+
 			"not for want of a free connection", 100*share, what, begun)
-	case aborted && allFailed(r) != "":
+	case (aborted || share < sentLeast) && allFailed(r) != "":
 		return Failed, allFailed(r)
 	case aborted:
 		return Failed, fmt.Sprintf("given up after %.0f s, when more than a second of arrivals "+

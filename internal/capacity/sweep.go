@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -61,7 +62,8 @@ type Point struct {
 	Verdict string   `json:"verdict"`         // the generator's
 	Reasons []string `json:"reasons"`         // of it
 	Cause   string   `json:"cause,omitempty"` // why nothing was completed
-	// Answered is whether there were answers: where nothing was completed, errors.
+	// Answered is whether there were answers where nothing was completed in the window: errors, or
+	// late ones.
 	Answered bool `json:"answered,omitempty"`
 
 	Checks []result.CheckCount `json:"checks,omitempty"` // of responses, as the result has them
@@ -131,6 +133,10 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 			p.Cause, p.Answered = describeErrors(r), true
 		}
 		return p
+	}
+	if p.X == 0 {
+		p.Cause, p.Answered = fmt.Sprintf("nothing was completed within %v; %d came later",
+			time.Duration(r.Plan.Duration), r.Latency.Count), true
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
 	p.N = level * float64(r.Plan.Depth())

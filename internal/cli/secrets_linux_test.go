@@ -147,7 +147,7 @@ func (h *haystack) loads(t *testing.T, dir, addr, more string) {
 	h.said(t, dir, "dyno run -n 20 -c 2 --json run.json "+more+asking(addr))
 	h.said(t, dir, "dyno run -n 30 -c 2 --requests-file "+manySecrets(t, t.TempDir())+" "+more+
 		"http://me:"+known["URL"]+"@"+addr+"/")
-	h.said(t, dir, "dyno find --levels c=1 --rounds 1 --probe-time 200ms --json found.json "+more+
+	h.said(t, dir, "dyno find --levels c=1 --rounds 1 --probe-time 1s --json found.json "+more+
 		asking(addr))
 	for _, r := range renderers {
 		h.said(t, dir, "dyno report last -o report"+r.suffix)
