@@ -265,6 +265,20 @@ func TestLateSendsAreSomeonesFault(t *testing.T) {
 	}
 }
 
+// If nothing was answered, that is why a rate is missed, and not that all connections were busy.
+func TestNothingAnsweredIsWhy(t *testing.T) {
+	late, waiting, after, lag := 200_000.0, int64(50), int64(0), 0.0
+	r := &result.Result{Ended: string(loadresult.ByDuration), Cause: "connection reset by peer",
+		Requests:  result.Requests{Sent: 50, Errors: 50, Waiting: &waiting, SentAfter: &after, LateMax: &late},
+		Generator: result.Generator{SendLagMax: &lag, Verdict: result.OK}}
+	r.Errors = []result.Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 50}}
+	var p prober
+	if got, why := p.overallOutcome(t.Context(), r, false); got != Failed ||
+		!strings.HasPrefix(why, "nothing was answered") {
+		t.Errorf("%s, %s", got, why)
+	}
+}
+
 // A generator that was late and had time to spare was held up, whatever its verdict.
 func TestWhatKeptTheGenerator(t *testing.T) {
 	for name, c := range map[string]struct {

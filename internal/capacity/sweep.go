@@ -135,7 +135,7 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		return p
 	}
 	if p.X == 0 {
-		p.Cause, p.Answered = fmt.Sprintf("nothing was completed within %v; %d came later",
+		p.Cause, p.Answered = fmt.Sprintf("nothing was completed within %v; %d answers came later",
 			time.Duration(r.Plan.Duration), r.Latency.Count), true
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99

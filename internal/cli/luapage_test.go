@@ -43,7 +43,10 @@ func TestLuaPage(t *testing.T) {
 		commands++
 		line = strings.ReplaceAll(strings.TrimSpace(line), "http://127.0.0.1:8080", server.URL)
 		out, err := shell(t, dir, line).CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "the generator was the limit, or was held up, at every level") { // by a busy machine
+		for try := 0; try < 10 && strings.Contains(string(out), "or was held up, at every level"); try++ { // by a busy machine
+			out, err = shell(t, dir, line).CombinedOutput()
+		}
+		if err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}

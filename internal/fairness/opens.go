@@ -1,19 +1,23 @@
 package fairness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// A batch is so many exchanges, over which opened connections are counted. A few batches are enough
-// where one of them counted hardly any. Otherwise there are many, because bursts of other programs
-// pass.
+// A batch is up to so many exchanges, over which opened connections are counted. A few batches are
+// enough where one of them counted hardly any. Otherwise there are many, because bursts of other
+// programs pass.
 const (
 	batch       = 20
 	fewBatches  = 3
 	manyBatches = 12
+
+	longForBatches = 5 * time.Second // after which a few are enough
 )
 
 // surely is the number of opened connections in an exchange from which it makes
@@ -45,7 +49,7 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 		}
 	}()
 	var counts []count
-	for !isCounted(counts) {
+	for began := time.Now(); !isCounted(counts, time.Since(began)); {
 		n, err := a.countBatch(ctx, &s)
 		if err != nil {
 			return Opens{}, fmt.Errorf("a request while connections are counted: %w", err)
@@ -56,18 +60,20 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 }
 
 // isCounted reports whether there are enough batches: a few if one of them counted hardly any
-// connections, and otherwise many.
-func isCounted(counts []count) bool {
+// connections, or if a slow server took long for them, and otherwise many.
+func isCounted(counts []count, took time.Duration) bool {
 	least, _ := leastOpened(counts)
-	return len(counts) >= manyBatches || len(counts) >= fewBatches && least < surely
+	return len(counts) >= manyBatches ||
+		len(counts) >= fewBatches && (least < surely || took > longForBatches)
 }
 
-// leastOpened is the least of the batches, and the most noise.
+// leastOpened is the least of the batches, and the most noise of the few with the least.
 func leastOpened(counts []count) (least, noise float64) {
-	for i, n := range counts {
-		if noise = max(noise, n.noise); i == 0 || n.opened < least {
-			least = n.opened
-		}
+	sorted := slices.SortedFunc(slices.Values(counts), func(a, b count) int {
+		return cmp.Compare(a.opened, b.opened)
+	})
+	for _, n := range sorted[:min(len(sorted), fewBatches)] {
+		least, noise = sorted[0].opened, max(noise, n.noise)
 	}
 	return least, noise
 }

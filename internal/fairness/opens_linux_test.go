@@ -68,6 +68,7 @@ func TestJudgeCounts(t *testing.T) {
 		{[]count{{0, 3}, {0.05, 0}, {7, 0}}, 0},
 		{[]count{{0.4, 9}, {3, 0}, {5, 0}}, 0.4},
 		{[]count{{1.2, 0}, {1.5, 0.9}, {1.9, 0}}, -1},
+		{append(slices.Repeat([]count{{1, 0}}, 11), count{1.5, 3}), 1}, // one burst of others
 	} {
 		o := judgeCounts(c.counts)
 		if known := o.PerExchange != nil; known != (c.want >= 0) || known && *o.PerExchange != c.want ||
@@ -82,17 +83,20 @@ func TestIsCounted(t *testing.T) {
 	opened, none := count{opened: 2.55}, count{opened: 0.05}
 	for _, c := range []struct {
 		counts []count
+		took   time.Duration
 		want   bool
 	}{
-		{nil, false},
-		{[]count{none, none}, false},
-		{[]count{opened, none, opened}, true},
-		{[]count{opened, opened, opened}, false},
-		{[]count{opened, opened, opened, opened, none}, true},
-		{slices.Repeat([]count{opened}, manyBatches-1), false},
-		{slices.Repeat([]count{opened}, manyBatches), true},
+		{nil, 0, false},
+		{[]count{none, none}, 0, false},
+		{[]count{opened, none, opened}, 0, true},
+		{[]count{opened, opened, opened}, 0, false},
+		{[]count{opened, opened}, time.Minute, false},
+		{[]count{opened, opened, opened}, time.Minute, true},
+		{[]count{opened, opened, opened, opened, none}, 0, true},
+		{slices.Repeat([]count{opened}, manyBatches-1), 0, false},
+		{slices.Repeat([]count{opened}, manyBatches), 0, true},
 	} {
-		if isCounted(c.counts) != c.want {
+		if isCounted(c.counts, c.took) != c.want {
 			t.Errorf("%v: %v", c.counts, !c.want)
 		}
 	}

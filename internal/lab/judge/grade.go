@@ -107,7 +107,11 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 		return nil
 	}
 	host := &t.Result.Server.Host
-	usable := host.WallS * 1e9 * float64(max(t.Result.Host.CPUs, 1)) // by dyno's cgroup
+	cpus := host.CPUs
+	if t.Result.Fleet == nil { // Host is this machine, and has the CPUs that dyno may use
+		cpus = t.Result.Host.CPUs
+	}
+	usable := host.WallS * 1e9 * float64(max(cpus, 1))
 	all = shareReasons(float64(host.Throttled)/usable, quotaFlag, quotaFail,
 		"the CPU quota of dyno's cgroup took %s %% of the CPUs' time"+
 			fmt.Sprintf(", in %.0f periods", host.Throttlings))

@@ -8,31 +8,30 @@ const (
 	workColumns    = 4
 )
 
-// roundedBy is how far a sum of idle, disk and stolen time can be off, because each is rounded to
-// ticks.
-const roundedBy = 3 * tick
+// roundedBy is how far a sum of times can be off, because each is rounded to ticks.
+const roundedBy = 5 * tick
 
 // A cpuWhole makes the times of all CPUs add up to the time that passed. Example: a server is busy
 // for 29 % of the time with 500 evenly spaced requests a second. The kernel looks at its ticks, 250
 // a second, for what a CPU does. Each tick then falls into a request, or none does, and the kernel
 // counts 56 % or 1 %.
 //
-// How long a CPU was idle, waited for a disk, or was stolen, the kernel does not count at ticks. So
-// work is the time that remains, and the ticks only divide it. Time in interrupts is exact on
-// kernels that count it with IRQ_TIME_ACCOUNTING. On the others the column irq stays 0.
+// How long a CPU was idle, waited for a disk, or was stolen, most kernels do not count at ticks. So
+// work is the time that remains, and the ticks only divide it. Kernels with IRQ_TIME_ACCOUNTING do
+// not count interrupts at ticks either. On the others the column irq stays 0.
 type cpuWhole struct {
-	at     float64   // of the last reading, in ns
+	at     float64   // of the last reading that counted something, in ns
 	first  []float64 // readings in ns, as they were read
 	last   []float64
 	zero   []float64 // the reading at boot
 	shown  []float64 // times of work, as complete returned them last
 	divide int       // so many columns are counted at ticks, from the first on
-	early  float64   // work that was shown too early because times are rounded, in ns
+	early  float64   // work that was shown too early, in ns: times are rounded, or read late
 }
 
 // complete changes the times of work in a row of cpuColumns. cpus is how many CPUs are online, and
-// at is when the row was read, in ns. A row stays as it is if cpus is 0, or while nothing was
-// counted.
+// at is when the row was read, in ns. A row stays as it is if cpus is 0. While nothing was counted,
+// it has the work that was shown last.
 func (c *cpuWhole) complete(row []float64, cpus int, at float64) {
 	switch {
 	case cpus == 0:
@@ -48,7 +47,9 @@ func (c *cpuWhole) complete(row []float64, cpus int, at float64) {
 	}
 	passed := float64(cpus) * (at - c.at)
 	remains := passed - exact - c.early
-	c.early = min(max(-remains, 0), roundedBy) // more is no rounding: a counter jumped
+	if c.early = max(-remains, 0); c.early > passed+roundedBy { // a counter jumped
+		c.early = 0
+	}
 	copy(c.last[c.divide:], row[c.divide:])
 	c.addWork(row[:c.divide], min(max(remains, 0), passed+roundedBy))
 	c.at = at
@@ -67,12 +68,17 @@ func (c *cpuWhole) begin(row []float64, at float64) {
 // takes those since the first reading, and then all.
 func (c *cpuWhole) addWork(row []float64, work float64) {
 	for _, from := range [...][]float64{c.last, c.first, c.zero} {
-		if ticks := growth(row, from); ticks > 0 {
-			for i, n := range row {
-				c.shown[i] += work * known(n-from[i]) / ticks
-			}
-			break
+		ticks := 0.0
+		for i, n := range row {
+			ticks += max(known(n-from[i]), 0)
 		}
+		if ticks == 0 {
+			continue
+		}
+		for i, n := range row {
+			c.shown[i] += work * max(known(n-from[i]), 0) / ticks
+		}
+		break
 	}
 	copy(c.last, row)
 	copy(row, c.shown)
