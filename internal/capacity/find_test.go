@@ -196,7 +196,7 @@ func TestBacklogOfScenarios(t *testing.T) {
 	}
 }
 
-// What is told late of a probe shorter than a second is judged by what was due while it measured.
+// A last second that is reported late is judged by the requests that were due within the probe.
 func TestBacklogOfALateSecond(t *testing.T) {
 	b := backlog{plan: loadplan.Plan{Rate: loadplan.RatePerSecond(100),
 		Duration: loadplan.Seconds(300 * time.Millisecond)}}

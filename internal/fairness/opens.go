@@ -62,20 +62,23 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 // isCounted reports whether there are enough batches: a few if one of them counted hardly any
 // connections, or if a slow server took long for them, and otherwise many.
 func isCounted(counts []count, took time.Duration) bool {
+	if len(counts) < fewBatches {
+		return false
+	}
 	least, _ := leastOpened(counts)
-	return len(counts) >= manyBatches ||
-		len(counts) >= fewBatches && (least < surely || took > longForBatches)
+	return least < surely || took > longForBatches || len(counts) >= manyBatches
 }
 
-// leastOpened is the least of the batches, and the most noise of the few with the least.
+// leastOpened is the least of the batches, of which there are a few at least, and the most noise of
+// the few with the least.
 func leastOpened(counts []count) (least, noise float64) {
 	sorted := slices.SortedFunc(slices.Values(counts), func(a, b count) int {
 		return cmp.Compare(a.opened, b.opened)
 	})
-	for _, n := range sorted[:min(len(sorted), fewBatches)] {
-		least, noise = sorted[0].opened, max(noise, n.noise)
+	for _, n := range sorted[:fewBatches] {
+		noise = max(noise, n.noise)
 	}
-	return least, noise
+	return sorted[0].opened, noise
 }
 
 func judgeCounts(counts []count) Opens {

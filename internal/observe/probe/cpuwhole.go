@@ -11,6 +11,9 @@ const (
 // roundedBy is how far a sum of times can be off, because each is rounded to ticks.
 const roundedBy = 5 * tick
 
+// atBoot is the reading at boot.
+var atBoot = make([]float64, len(cpuColumns))
+
 // A cpuWhole makes the times of all CPUs add up to the time that passed. Example: a server is busy
 // for 29 % of the time with 500 evenly spaced requests a second. The kernel looks at its ticks, 250
 // a second, for what a CPU does. Each tick then falls into a request, or none does, and the kernel
@@ -23,7 +26,6 @@ type cpuWhole struct {
 	at     float64   // of the last reading that counted something, in ns
 	first  []float64 // readings in ns, as they were read
 	last   []float64
-	zero   []float64 // the reading at boot
 	shown  []float64 // times of work, as complete returned them last
 	divide int       // so many columns are counted at ticks, from the first on
 	early  float64   // work that was shown too early, in ns: times are rounded, or read late
@@ -61,13 +63,13 @@ func (c *cpuWhole) begin(row []float64, at float64) {
 		c.divide = processColumns
 	}
 	c.first, c.last = append(c.first, row...), append(c.last, row...)
-	c.shown, c.zero = append(c.shown, row[:c.divide]...), make([]float64, len(row))
+	c.shown = append(c.shown, row[:c.divide]...)
 }
 
 // addWork divides work as the ticks since the last reading were divided. If there were none, it
 // takes those since the first reading, and then all.
 func (c *cpuWhole) addWork(row []float64, work float64) {
-	for _, from := range [...][]float64{c.last, c.first, c.zero} {
+	for _, from := range [...][]float64{c.last, c.first, atBoot} {
 		ticks := 0.0
 		for i, n := range row {
 			ticks += max(known(n-from[i]), 0)

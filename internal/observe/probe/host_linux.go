@@ -97,7 +97,7 @@ func (h *linuxHost) hostSources() []source {
 // the interrupts, whose line is long.
 func (h *linuxHost) readStat(row []float64) {
 	row[len(cpuColumns)+4] = selfCPU()
-	at := readClock(unix.CLOCK_MONOTONIC)
+	now := readClock(unix.CLOCK_MONOTONIC)
 	text, err := h.scratch.readFile("/proc/stat")
 	if err == nil {
 		err = parseCPU(text, row)
@@ -106,7 +106,7 @@ func (h *linuxHost) readStat(row []float64) {
 		h.notes.addNote("/proc/stat", err)
 		return
 	}
-	h.whole.complete(row[:len(cpuColumns)], countCPUs(text), at)
+	h.whole.complete(row[:len(cpuColumns)], countCPUs(text), now)
 	rest := row[len(cpuColumns):]
 	if at := bytes.Index(text, []byte("\nctxt ")); at >= 0 {
 		text = text[at+1:]

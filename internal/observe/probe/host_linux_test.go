@@ -20,7 +20,7 @@ func TestStatAddsUp(t *testing.T) {
 		before = readClock(unix.CLOCK_MONOTONIC)
 		h.readStat(row)
 		after = readClock(unix.CLOCK_MONOTONIC)
-		return growth(row[:len(cpuColumns)], h.whole.zero), math.Mod(row[0]+row[1], tick), before, after
+		return growth(row[:len(cpuColumns)], atBoot), math.Mod(row[0]+row[1], tick), before, after
 	}
 	read()
 	first, _, early, late := read()
