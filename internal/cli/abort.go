@@ -14,7 +14,6 @@ import (
 type guard struct {
 	*objective.Guard
 	broken *result.Outcome // what ended it
-	err    error
 }
 
 // newGuard returns the guard of the run that the flags describe.
@@ -32,8 +31,8 @@ func (g *guard) watchIntervals(each func(loadresult.Interval),
 		return each
 	}
 	return func(iv loadresult.Interval) {
-		if g.broken == nil && g.err == nil {
-			if g.broken, g.err = g.Second(iv); g.broken != nil {
+		if g.broken == nil {
+			if g.broken = g.Second(iv); g.broken != nil {
 				abort(loadresult.ErrAborted)
 			}
 		}

@@ -127,7 +127,7 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result
 	keep := f.planReplacer()
 	r, err := run(ctx, p, guard.watchIntervals(plansecrets.ConcealIntervals(p, keep, each), abort))
 	seen := w.endWatch()
-	if err = errors.Join(err, guard.err, r.RestorePlan(p, keep)); err != nil {
+	if err = errors.Join(err, r.RestorePlan(p, keep)); err != nil {
 		return nil, err
 	}
 	seen(r)

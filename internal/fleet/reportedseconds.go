@@ -164,8 +164,7 @@ func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 	}
 	h := metric.NewHistogram(metric.Fine)
 	h.MergeSparse(reported)
-	text, err := h.EncodeHDR()
-	return err == nil && text == d.HDR
+	return h.EncodeHDR() == d.HDR
 }
 
 // matchSeries fails unless the seconds of a part of the final equal those reported, in order.

@@ -46,21 +46,17 @@ func NewGuard(p loadplan.Plan, all []Objective) *Guard {
 }
 
 // Second evaluates the next interval. It returns the objective that is broken, with its value since
-// the window began and the time; nil if none is. An error means that a histogram could not be
-// encoded, a fault of dyno.
-func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
+// the window began and the time; nil if none is.
+func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 	if g.window > 0 && iv.From >= g.window {
-		return nil, nil // after the window
+		return nil // after the window
 	}
 	part := g.measured(iv)
 	g.addPart(part, iv.To)
 	if iv.To-iv.From < time.Second/2 {
-		return nil, nil
+		return nil
 	}
-	now, err := result.Provisional(part)
-	if err != nil {
-		return nil, err
-	}
+	now := result.Provisional(part)
 	var whole *result.Result
 	for i, o := range g.objectives {
 		switch out := o.Judge(now); {
@@ -76,17 +72,15 @@ func (g *Guard) Second(iv loadresult.Interval) (*result.Outcome, error) {
 			continue
 		}
 		if whole == nil {
-			if whole, err = result.Provisional(g.sum); err != nil {
-				return nil, err
-			}
+			whole = result.Provisional(g.sum)
 		}
 		if out := o.Judge(whole); out.Value != nil && !out.Met {
 			at := iv.To.Seconds()
 			out.Aborted = &at
-			return &out, nil
+			return &out
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // measured is what was measured in an interval.

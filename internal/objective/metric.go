@@ -119,10 +119,7 @@ func (n Names) unknownMetric(name string) string {
 func isStatistic(name string) bool {
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1)
-	all, err := scripted.From([]metric.Named{{Name: name, Histogram: h}})
-	if err != nil {
-		return false
-	}
+	all := scripted.From([]metric.Named{{Name: name, Histogram: h}})
 	_, ok := statisticOf(all[0].Values, name)
 	return ok
 }

@@ -46,8 +46,10 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		marked := Result{Traffic: out.Traffic} // whose errors are out's
 		marked.redactSamples(plansecrets.NewAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
 	}
+	out.setDistributions(r, total)
+	out.setScenario(r)
 	err := out.Plan.SetData()
-	if err = cmp.Or(err, out.setDistributions(r, total), out.setScenario(r)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
@@ -138,32 +140,25 @@ func (r *Result) SentLater() bool {
 		r.Service.HDR != r.Latency.HDR
 }
 
-func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counters) error {
+func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counters) {
 	for _, d := range []struct {
-		of   string
 		from *metric.Histogram
 		to   **Distribution
 	}{
-		{"latency", total.Latency, &r.Latency},
-		{"dns", lookupHistogram(from.DNS), &r.Phases.DNS},
-		{"service", total.Service, &r.Service},
-		{"error latency", total.ErrorLatency, &r.ErrorLatency},
-		{"first byte", from.FirstByte, &r.Phases.FirstByte},
-		{"connect", from.Connect, &r.Phases.Connect},
-		{"tls", mergedCounts(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
-		{"full tls", from.FullTLS, &r.Phases.TLSFull},
-		{"resumed tls", from.ResumedTLS, &r.Phases.TLSResumed},
+		{total.Latency, &r.Latency},
+		{lookupHistogram(from.DNS), &r.Phases.DNS},
+		{total.Service, &r.Service},
+		{total.ErrorLatency, &r.ErrorLatency},
+		{from.FirstByte, &r.Phases.FirstByte},
+		{from.Connect, &r.Phases.Connect},
+		{mergedCounts(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
+		{from.FullTLS, &r.Phases.TLSFull},
+		{from.ResumedTLS, &r.Phases.TLSResumed},
 	} {
-		if d.from == nil || d.from.Count == 0 {
-			continue
+		if d.from != nil && d.from.Count > 0 {
+			*d.to = newDistribution(d.from)
 		}
-		to, err := newDistribution(d.from)
-		if err != nil {
-			return fmt.Errorf("encoding the %s histogram: %w", d.of, err)
-		}
-		*d.to = to
 	}
-	return nil
 }
 
 // handshakeRate is the rate of handshakes, if the plan opens connections again and again.
@@ -205,16 +200,15 @@ func lookupHistogram(took time.Duration) *metric.Histogram {
 	return h
 }
 
-func newDistribution(h *metric.Histogram) (*Distribution, error) {
+func newDistribution(h *metric.Histogram) *Distribution {
 	v := h.View()
 	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-	hdr, err := v.EncodeHDR()
 	return &Distribution{
 		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
 		Stdev: toMicroseconds(v.Stdev()),
 		P50:   q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: toMicroseconds(float64(h.Max)), HDR: hdr,
-	}, err
+		P999: q(0.999), P9999: q(0.9999), Max: toMicroseconds(float64(h.Max)), HDR: h.EncodeHDR(),
+	}
 }
 
 func countByStatus(s *metric.Counters) map[string]int64 {

@@ -53,19 +53,19 @@ type CheckCount struct {
 }
 
 // setScenario sets what users did.
-func (r *Result) setScenario(from *loadresult.Result) error {
+func (r *Result) setScenario(from *loadresult.Result) {
 	t := from.Scenario
 	if t == nil {
-		return nil
+		return
 	}
 	for _, c := range t.Checks {
 		if c.Passed+c.Failed > 0 || !scenario.IsOwnCheck(c.Name) {
 			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
 		}
 	}
-	var err error
-	if r.Metrics, err = scripted.From(t.Measures); err != nil || !from.Plan.CountsIterations() {
-		return err
+	r.Metrics = scripted.From(t.Measures)
+	if !from.Plan.CountsIterations() {
+		return
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
 		Unfinished: t.Unfinished, Warmup: t.Warmup,
@@ -77,16 +77,12 @@ func (r *Result) setScenario(from *loadresult.Result) error {
 		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
 	}
 	if t.Time.Count > 0 {
-		i.Time, err = newDistribution(t.Time)
+		i.Time = newDistribution(t.Time)
 	}
-	if t.FailedTime.Count > 0 && err == nil {
-		i.FailedTime, err = newDistribution(t.FailedTime)
-	}
-	if err != nil {
-		return fmt.Errorf("encoding the histograms of iterations: %w", err)
+	if t.FailedTime.Count > 0 {
+		i.FailedTime = newDistribution(t.FailedTime)
 	}
 	r.Iterations = i
-	return nil
 }
 
 // Passed is the share, from 0 to 1, in which the check of that name passed, or with "" all checks

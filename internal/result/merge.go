@@ -405,7 +405,7 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 	if total == nil {
 		return nil, nil
 	}
-	return newDistribution(total)
+	return newDistribution(total), nil
 }
 
 // mergeGenerators adds up what the generators used.

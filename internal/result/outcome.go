@@ -27,23 +27,15 @@ type Measured struct {
 	Checks           []CheckCount
 }
 
-// Provisional is the part of a result that objectives need, for a span of time. An error means that
-// a histogram could not be encoded, a fault of dyno.
-func Provisional(m Measured) (*Result, error) {
+// Provisional is the part of a result that objectives need, for a span of time.
+func Provisional(m Measured) *Result {
 	r := &Result{Requests: m.Requests, Rate: Rate{Completed: perSecond(m.Requests.Completed, m.Took)}}
 	r.Checks = m.Checks
-	var err error
 	if m.Iterations.Count > 0 {
-		r.Iterations = &Iterations{Completed: m.Iterations.Count}
-		if r.Iterations.Time, err = newDistribution(m.Iterations); err != nil {
-			return nil, err
-		}
+		r.Iterations = &Iterations{Completed: m.Iterations.Count, Time: newDistribution(m.Iterations)}
 	}
-	if m.Latency.Count == 0 {
-		return r, nil
+	if m.Latency.Count > 0 {
+		r.Latency, r.Service = newDistribution(m.Latency), newDistribution(m.Service)
 	}
-	if r.Latency, err = newDistribution(m.Latency); err == nil {
-		r.Service, err = newDistribution(m.Service)
-	}
-	return r, err
+	return r
 }

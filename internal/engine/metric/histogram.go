@@ -2,23 +2,18 @@
 // interval's measurements from a worker to every reader of them.
 //
 //	counters.go    what a worker counts in an interval
+//	hdr.go         HdrHistogram's encoding
 //	heat.go        counts in coarse buckets, for heat maps
-//	histogram.go   the histogram: Record, quantiles, HdrHistogram's encoding
+//	histogram.go   the histogram: Record, quantiles
 //	named.go       counters and histograms of scripts
 //	sparse.go      a histogram for seconds: only buckets that are not empty
 //	sum.go         a sum of 128 bits
 package metric
 
 import (
-	"compress/zlib"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"math/bits"
-	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -83,6 +78,13 @@ func (h *Histogram) bucketIndex(v int64) int {
 	return int(uint64(octave)<<h.half + u>>octave)
 }
 
+// bucketValues is the least and the greatest value of a bucket.
+func bucketValues(bucket int, half uint) (least, greatest int64) {
+	octave := max(bucket>>half-1, 0)
+	least = (int64(bucket) - int64(octave)<<half) << octave
+	return least, least + 1<<octave - 1
+}
+
 // countsInRange is the buckets from that of the least value to that of the greatest, of a histogram
 // that is not empty. In a second these are some hundreds of 33,792. Reading only these once a
 // second takes microseconds of the load's CPU time, not a millisecond.
@@ -123,63 +125,6 @@ func (h *Histogram) HDR() *hdrhistogram.Histogram {
 		HighestTrackableValue: Longest, SignificantFigures: int64(h.digits), Counts: h.counts})
 }
 
-// EncodeHDR returns the histogram in HdrHistogram's V2 compressed form, in base64.
-func (h *Histogram) EncodeHDR() (string, error) { return h.View().EncodeHDR() }
-
-// DecodeHDR reads what EncodeHDR wrote. The counts are those that were written. Min, Max and Sum
-// are not part of the format; they are computed from the buckets. Text of another layout is an
-// error before any buckets are allocated, because a few bytes can claim millions of them.
-func DecodeHDR(text string) (*Histogram, error) {
-	digits, err := decodeDigits(text)
-	if err != nil {
-		return nil, err
-	}
-	hdr, err := hdrhistogram.Decode([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	h := NewHistogram(digits)
-	h.Count, h.Min, h.Max = hdr.TotalCount(), hdr.Min(), hdr.Max()
-	h.Sum = nearestSum(hdr.Mean() * float64(h.Count))
-	copy(h.counts, hdr.Export().Counts)
-	return h, nil
-}
-
-// Sizes of the header of a V2 histogram, before and after it is inflated, and the offsets of the
-// fields that decide the layout. All numbers are big-endian.
-const (
-	packedHeader = 8
-	header       = 40
-	atDigits     = 12
-	atLowest     = 16
-	atHighest    = 24
-)
-
-// decodeDigits returns the precision that the header of an encoded histogram names. A layout that
-// dyno does not use is an error.
-func decodeDigits(text string) (int, error) {
-	packed := base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))
-	if _, err := io.CopyN(io.Discard, packed, packedHeader); err != nil {
-		return 0, fmt.Errorf("reading a histogram: %w", err)
-	}
-	z, err := zlib.NewReader(packed)
-	if err != nil {
-		return 0, fmt.Errorf("reading a histogram: %w", err)
-	}
-	var b [header]byte
-	if _, err := io.ReadFull(z, b[:]); err != nil {
-		return 0, fmt.Errorf("reading a histogram: %w", err)
-	}
-	digits := int(int32(binary.BigEndian.Uint32(b[atDigits:])))
-	lowest := int64(binary.BigEndian.Uint64(b[atLowest:]))
-	highest := int64(binary.BigEndian.Uint64(b[atHighest:]))
-	if lowest != 1 || highest != Longest || digits != Coarse && digits != Fine {
-		return 0, fmt.Errorf("a histogram of %d to %d with %d digits is none of dyno's", lowest, highest,
-			digits)
-	}
-	return digits, nil
-}
-
 // errEnds is the fault of a least or greatest value that was not counted.
 var errEnds = errors.New("its least or greatest value is not among those counted")
 
@@ -211,12 +156,6 @@ func (h *Histogram) View() View { return View{h.HDR(), h.Min, h.Max} }
 // between the least and the greatest value.
 func (v View) Quantile(q float64) int64 {
 	return min(max(v.hdr.ValueAtQuantile(q*100), v.min), v.max)
-}
-
-// EncodeHDR returns the counts in HdrHistogram's V2 compressed form, in base64.
-func (v View) EncodeHDR() (string, error) {
-	b, err := v.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	return string(b), err
 }
 
 // Stdev is the standard deviation, in nanoseconds.

@@ -21,11 +21,7 @@ func TestLayoutIsHdrHistograms(t *testing.T) {
 				t.Fatal(v, err)
 			}
 		}
-		text, err := ours.EncodeHDR()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := hdrhistogram.Decode([]byte(text))
+		back, err := hdrhistogram.Decode([]byte(ours.EncodeHDR()))
 		if err != nil {
 			t.Fatal(err)
 		}

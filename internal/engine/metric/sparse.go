@@ -74,9 +74,7 @@ func (s Sparse) bucketCounts() iter.Seq2[int, int64] {
 func (s Sparse) ValueCounts() iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
 		for i, n := range s.bucketCounts() {
-			octave := max(i>>s.half-1, 0)
-			top := (int64(i)-int64(octave)<<s.half+1)<<octave - 1
-			if !yield(top, n) {
+			if _, greatest := bucketValues(i, s.half); !yield(greatest, n) {
 				return
 			}
 		}

@@ -37,11 +37,7 @@ func TestSumsDoNotOverflow(t *testing.T) {
 	if d := both.View().Stdev(); !(d < float64(each)/1000) {
 		t.Errorf("the standard deviation of equal values is %v", d)
 	}
-	text, err := both.EncodeHDR()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := DecodeHDR(text)
+	back, err := DecodeHDR(both.EncodeHDR())
 	if err != nil {
 		t.Fatal(err)
 	}

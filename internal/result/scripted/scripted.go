@@ -39,28 +39,25 @@ type Values struct {
 const perUnit = 1000
 
 // From converts what a run counted.
-func From(all []metric.Named) (metrics []Metric, err error) {
+func From(all []metric.Named) (metrics []Metric) {
 	for _, n := range all {
 		m := Metric{Name: n.Name}
 		if sum := n.Sum; n.Histogram == nil {
 			m.Value = &sum
 		} else if n.Histogram.Count > 0 {
-			if m.Values, err = newValues(n.Histogram); err != nil {
-				return nil, fmt.Errorf("encoding the histogram %q: %w", n.Name, err)
-			}
+			m.Values = newValues(n.Histogram)
 		}
 		metrics = append(metrics, m)
 	}
-	return metrics, nil
+	return metrics
 }
 
-func newValues(h *metric.Histogram) (*Values, error) {
+func newValues(h *metric.Histogram) *Values {
 	v := h.View()
 	q := func(p float64) float64 { return float64(v.Quantile(p)) / perUnit }
-	hdr, err := v.EncodeHDR()
 	return &Values{Count: h.Count, Min: float64(h.Min) / perUnit, Mean: h.Mean() / perUnit,
 		Stdev: v.Stdev() / perUnit, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / perUnit, HDR: hdr}, err
+		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / perUnit, HDR: h.EncodeHDR()}
 }
 
 // Named is the reverse of From. An error means that a histogram is none that dyno wrote.
@@ -104,7 +101,7 @@ func Merge(parts ...[]Metric) ([]Metric, error) {
 		}
 		sum = metric.AddNamed(sum, named)
 	}
-	return From(sum)
+	return From(sum), nil
 }
 
 // Check reports the metrics that cannot be.

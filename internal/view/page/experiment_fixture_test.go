@@ -328,13 +328,11 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 }
 
 func (f *experimenter) distribution(h *metric.Histogram) *result.Distribution {
-	hdr, err := h.EncodeHDR()
-	f.check(err)
 	v := h.View()
 	q := func(q float64) float64 { return float64(v.Quantile(q)) / 1e3 }
 	return &result.Distribution{Count: h.Count, Min: float64(h.Min) / 1e3, Mean: h.Mean() / 1e3,
 		Stdev: v.Stdev() / 1e3, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / 1e3, HDR: hdr}
+		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / 1e3, HDR: h.EncodeHDR()}
 }
 
 // recording has the series of a proxy and what is behind it, at a Sampler's paces.

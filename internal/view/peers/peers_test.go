@@ -28,15 +28,11 @@ func measured(t *testing.T) *result.Result {
 		for i := range int64(1000) {
 			h.Record(from + (to-from)*i*i/1e6) // more short ones than long ones
 		}
-		hdr, err := h.EncodeHDR()
-		if err != nil {
-			t.Fatal(err)
-		}
 		v := h.View()
 		us := func(q float64) float64 { return float64(v.Quantile(q)) / 1e3 }
 		return &result.Distribution{Count: h.Count, Min: float64(h.Min) / 1e3, Mean: h.Mean() / 1e3,
 			Stdev: v.Stdev() / 1e3, P50: us(0.5), P75: us(0.75), P90: us(0.9), P95: us(0.95), P99: us(0.99),
-			P999: us(0.999), P9999: us(0.9999), Max: float64(h.Max) / 1e3, HDR: hdr}
+			P999: us(0.999), P9999: us(0.9999), Max: float64(h.Max) / 1e3, HDR: h.EncodeHDR()}
 	}
 	r := &result.Result{Dyno: "1.2.3", Model: result.ClosedLoop, Plan: loadplan.Plan{Threads: 2, Connections: 10}}
 	r.Window.MeasuredS = 1
