@@ -105,11 +105,7 @@ func TestJobStartALoad(t *testing.T) {
 		return
 	}
 	bin := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(exe, filepath.Join(bin, "dyno")); err != nil {
+	if err := os.Symlink(program(t), filepath.Join(bin, "dyno")); err != nil {
 		t.Fatal(err)
 	}
 	sh := exec.Command("sh", "-c", command+" --json "+filepath.Join(bin, "out.json"))
