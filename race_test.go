@@ -14,7 +14,8 @@ import (
 // there is no go, no channel, no import of sync or net/http, and no call that begins a goroutine. Of
 // its tests nothing is asked: those of page start a browser, and servers to profile. What the
 // packages that they import do is not looked at; TestLayers says which of ours these are. The race
-// detector watches them in the tests of those that import them and start goroutines.
+// detector watches them in the tests of those that import them and start goroutines, except for what
+// UNWATCHED leaves out, which has no goroutines either.
 func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 	b, err := os.ReadFile("Makefile")
 	if err != nil {
@@ -30,6 +31,11 @@ func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 			t.Errorf("%s: %d files of tests, %v", folder, len(files), err)
 		}
 		raced[filepath.Clean(folder)] = true
+	}
+	for _, own := range regexp.MustCompile(`\bdyno/\S+`).FindAllString(unwatched(t, string(b)), -1) {
+		if folder := strings.TrimPrefix(own, "dyno/"); raced[folder] {
+			t.Errorf("%s starts goroutines, so UNWATCHED may not leave it out", folder)
+		}
 	}
 	tested := map[string]bool{}
 	for _, s := range parsed(t) {
@@ -47,6 +53,16 @@ func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// unwatched is the packages that the race detector is left out of.
+func unwatched(t *testing.T, makefile string) string {
+	t.Helper()
+	list := regexp.MustCompile(`(?m)^UNWATCHED = ((?:.*\\\n)*.*)$`).FindString(makefile)
+	if !strings.Contains(list, "dyno/internal/stats") {
+		t.Fatalf("UNWATCHED is read as %q", list)
+	}
+	return list
 }
 
 // several is what of a node makes or needs another goroutine.

@@ -17,7 +17,7 @@ import (
 
 // From converts what a run counted into the stored form, and judges the generator. The plan has
 // plain marks in place of secrets: see RestorePlan. version is the version of dyno that measured.
-// An error means that a histogram could not be encoded, a fault of dyno.
+// An error means that the requests of the plan could not be written as JSON, a fault of dyno.
 func From(r *loadresult.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent

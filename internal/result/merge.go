@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -386,6 +387,9 @@ func (m *Result) mergeDistributions(all []*Result) (err error) {
 	return nil
 }
 
+// errTooMany is the fault of histograms that have more values together than can be counted.
+var errTooMany = errors.New("it has over 2⁶³ values")
+
 func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 	var total *metric.Histogram
 	for _, d := range parts {
@@ -399,6 +403,9 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 		if total == nil {
 			total = h
 			continue
+		}
+		if h.Count > math.MaxInt64-total.Count {
+			return nil, errTooMany
 		}
 		total.Merge(h)
 	}

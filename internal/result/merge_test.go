@@ -278,3 +278,18 @@ func TestMergeOfLargeSums(t *testing.T) {
 		t.Errorf("mean %v of a part and %v ± %v of all", part.Mean, all.Mean, all.Stdev)
 	}
 }
+
+// Parts that have more values together than an int64 holds are refused, not added up wrongly.
+func TestMergeOfTooManyValues(t *testing.T) {
+	h := histogram(metric.Fine, time.Millisecond)
+	for range 62 {
+		h.MergeSparse(h.ToSparse())
+	}
+	half := newDistribution(h)
+	if all, err := mergeDistribution([]*Distribution{half}); err != nil || all.Count != 1<<62 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := mergeDistribution([]*Distribution{half, half}); err != errTooMany {
+		t.Errorf("%v, want %v", err, errTooMany)
+	}
+}

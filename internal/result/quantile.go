@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"dyno/internal/engine/metric"
 )
 
@@ -15,7 +13,7 @@ import (
 func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
 	h, err := d.decodeHistogram()
 	if err != nil {
-		return nil, fmt.Errorf("reading a histogram: %w", err)
+		return nil, err
 	}
 	v, all := h.View(), make([]float64, len(at))
 	for i, q := range at {
@@ -69,9 +67,9 @@ func (d *Distribution) Percentile(percent float64) (float64, bool) {
 			return v, true
 		}
 	}
-	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	h, err := metric.DecodeHDR(d.HDR)
 	if err != nil {
 		return 0, false
 	}
-	return min(max(toMicroseconds(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
+	return min(max(toMicroseconds(float64(h.HDR().ValueAtQuantile(percent))), d.Min), d.Max), true
 }

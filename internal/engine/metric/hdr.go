@@ -14,13 +14,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// EncodeHDR returns the counts in HdrHistogram's V2 compressed form, in base64. It is what
-// hdrhistogram-go writes, without a megabyte of memory for each histogram.
+// EncodeHDR returns the counts in HdrHistogram's V2 compressed form, in base64: what
+// hdrhistogram-go writes, which allocates a megabyte for each histogram.
 func (h *Histogram) EncodeHDR() string {
-	payload := h.appendPayload(nil)
-	b := make([]byte, header, header+len(payload))
-	binary.BigEndian.PutUint32(b, uint32(hdrhistogram.V2EncodingCookieBase)|plainWords)
-	binary.BigEndian.PutUint32(b[atLength:], uint32(len(payload)))
+	b := h.appendPayload(make([]byte, header))
+	binary.BigEndian.PutUint32(b, uint32(hdrhistogram.V2EncodingCookieBase)|varints)
+	binary.BigEndian.PutUint32(b[atLength:], uint32(len(b)-header))
 	binary.BigEndian.PutUint32(b[atDigits:], uint32(h.digits))
 	binary.BigEndian.PutUint64(b[atLowest:], 1)
 	binary.BigEndian.PutUint64(b[atHighest:], Longest)
@@ -30,16 +29,17 @@ func (h *Histogram) EncodeHDR() string {
 	packed.Write(make([]byte, packedHeader))
 	z := deflaters.Get().(*zlib.Writer)
 	z.Reset(&packed)
-	z.Write(append(b, payload...)) // to memory, where nothing can fail
+	z.Write(b) // to memory, where nothing can fail
 	z.Close()
+	z.Reset(nil)
 	deflaters.Put(z)
 	all := packed.Bytes()
-	binary.BigEndian.PutUint32(all, uint32(hdrhistogram.V2CompressedEncodingCookieBase)|plainWords)
+	binary.BigEndian.PutUint32(all, uint32(hdrhistogram.V2CompressedEncodingCookieBase)|varints)
 	binary.BigEndian.PutUint32(all[atPackedLength:], uint32(len(all)-packedHeader))
 	return base64.StdEncoding.EncodeToString(all)
 }
 
-// deflaters are compressors between two histograms: each takes 0.8 MB.
+// deflaters are compressors that no histogram uses now. Each takes 0.8 MB.
 var deflaters = sync.Pool{New: func() any {
 	z, err := zlib.NewWriterLevel(nil, zlib.BestCompression)
 	if err != nil {
@@ -60,12 +60,38 @@ func (h *Histogram) appendPayload(to []byte) []byte {
 			empty++
 		}
 		if empty > 1 {
-			to, counts = binary.AppendVarint(to, int64(-empty)), counts[empty:]
+			to, counts = appendCount(to, int64(-empty)), counts[empty:]
 		} else {
-			to, counts = binary.AppendVarint(to, counts[0]), counts[1:]
+			to, counts = appendCount(to, counts[0]), counts[1:]
 		}
 	}
 	return to
+}
+
+// longestCount is how many bytes a count takes at most.
+const longestCount = 9
+
+// appendCount appends n as a zigzag varint. If it has a ninth byte, that has eight bits of n, and
+// is the last.
+func appendCount(to []byte, n int64) []byte {
+	end := len(to) + longestCount
+	to = binary.AppendVarint(to, n)
+	return to[:min(len(to), end)]
+}
+
+// readCount returns what appendCount has written, and its length; 0 if it is cut short.
+func readCount(payload []byte) (n int64, used int) {
+	if n, used = binary.Varint(payload); used > 0 && used <= longestCount {
+		return n, used
+	}
+	if len(payload) < longestCount {
+		return 0, 0
+	}
+	var whole [longestCount + 1]byte
+	copy(whole[:], payload[:longestCount])
+	whole[longestCount] = 1 // the eighth bit of the ninth byte, where a varint goes on
+	n, _ = binary.Varint(whole[:])
+	return n, longestCount
 }
 
 // DecodeHDR reads what EncodeHDR wrote. The counts are those that were written. Min, Max and Sum
@@ -73,43 +99,54 @@ func (h *Histogram) appendPayload(to []byte) []byte {
 // error before any buckets are allocated, because a few bytes can claim millions of them.
 //
 // hdrhistogram-go gives out counts only as a copy of all buckets, and walks through them once each
-// for Min, Max and Sum. Here the buckets are those of the text, and the others are not touched.
+// for Min, Max and Sum. Here only the buckets that the text has are walked through.
 func DecodeHDR(text string) (*Histogram, error) {
-	packed, err := base64.StdEncoding.DecodeString(text)
+	h, err := decodeHDR(text)
 	if err != nil {
 		return nil, fmt.Errorf("reading a histogram: %w", err)
+	}
+	return h, nil
+}
+
+func decodeHDR(text string) (*Histogram, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
 	}
 	contents, err := cutPackedHeader(packed)
 	if err != nil {
-		return nil, fmt.Errorf("reading a histogram: %w", err)
+		return nil, err
 	}
 	z, err := zlib.NewReader(bytes.NewReader(contents))
 	if err != nil {
-		return nil, fmt.Errorf("reading a histogram: %w", err)
+		return nil, err
 	}
 	var b [header]byte
 	if _, err := io.ReadFull(z, b[:]); err != nil {
-		return nil, fmt.Errorf("reading a histogram: %w", err)
+		return nil, err
 	}
 	digits, length, err := readHeader(b)
 	if err != nil {
 		return nil, err
 	}
-	// One byte more would be one too many. Its end has zlib check its sum.
+	// The limit is one byte above length, so that a longer payload is noticed, and that one of the
+	// right length is read to its end, where zlib checks the sum.
 	payload, err := io.ReadAll(io.LimitReader(z, int64(length)+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading a histogram: %w", err)
+		return nil, err
 	}
 	if len(payload) != length {
-		return nil, fmt.Errorf("reading a histogram: its counts take %d bytes, not the %d that it names",
-			len(payload), length)
+		return nil, fmt.Errorf("its counts do not take the %d bytes that it names", length)
 	}
 	h := NewHistogram(digits)
-	return h, h.addPayload(payload)
+	if err := h.addPayload(payload); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // Sizes of the header of a V2 histogram, before and after it is inflated, and the offsets of the
-// fields that dyno reads. All numbers are big-endian.
+// fields that dyno reads or writes. All numbers are big-endian.
 const (
 	packedHeader   = 8
 	atPackedLength = 4
@@ -122,10 +159,11 @@ const (
 	atRatio   = 32 // of values to those that were counted
 )
 
-// wordSize is a bit field of a cookie that says how format V1 wrote a count; V2 writes plainWords.
+// Bits of a cookie: wordSize are those that V0 and V1 use for the size of a count. V2 has varints,
+// and sets only the lowest of them.
 const (
-	wordSize   = 0xf0
-	plainWords = 0x10
+	wordSize = 0xf0
+	varints  = 0x10
 )
 
 // cutPackedHeader returns what is compressed.
@@ -145,26 +183,23 @@ func cutPackedHeader(packed []byte) ([]byte, error) {
 	return contents[:length], nil
 }
 
-// longestCount is how many bytes a count takes at most.
-const longestCount = 9
-
 // readHeader returns the digits of the histogram and how many bytes its counts take. A layout that
-// dyno does not use is an error, and so are more counts than buckets.
+// dyno does not use is an error, and so are more bytes than a count in each bucket can take.
 func readHeader(b [header]byte) (digits, length int, err error) {
 	digits = int(int32(binary.BigEndian.Uint32(b[atDigits:])))
 	lowest := int64(binary.BigEndian.Uint64(b[atLowest:]))
 	highest := int64(binary.BigEndian.Uint64(b[atHighest:]))
 	if lowest != 1 || highest != Longest || digits != Coarse && digits != Fine {
-		return 0, 0, fmt.Errorf("a histogram of %d to %d with %d digits is none of dyno's", lowest,
+		return 0, 0, fmt.Errorf("one of %d to %d with %d digits is none of dyno's", lowest,
 			highest, digits)
 	}
 	if cookie := binary.BigEndian.Uint32(b[:]) &^ wordSize; cookie !=
 		uint32(hdrhistogram.V2EncodingCookieBase) {
-		return 0, 0, fmt.Errorf("reading a histogram: its encoding %#x is not V2", cookie)
+		return 0, 0, fmt.Errorf("its encoding %#x is not V2", cookie)
 	}
 	length = int(int32(binary.BigEndian.Uint32(b[atLength:])))
 	if _, buckets := bucketLayout(digits); length < 0 || length > longestCount*buckets {
-		return 0, 0, fmt.Errorf("reading a histogram: %d bytes of counts are too many for %d buckets",
+		return 0, 0, fmt.Errorf("%d bytes of counts are too many for %d buckets",
 			length, buckets)
 	}
 	return digits, length, nil
@@ -172,18 +207,17 @@ func readHeader(b [header]byte) (digits, length int, err error) {
 
 // Faults of counts.
 var (
-	errCount  = errors.New("reading a histogram: its counts are broken")
-	errBucket = errors.New("reading a histogram: it has more counts than buckets")
-	errTotal  = errors.New("reading a histogram: its counts have too large a sum")
+	errCount  = errors.New("its last count is cut short")
+	errBucket = errors.New("it has more counts than buckets")
+	errTotal  = errors.New("its counts have too large a sum")
 )
 
 // addPayload fills h, which is empty, with the counts of an encoded histogram. These are zigzag
-// varints in the order of the buckets. A negative one stands for as many empty buckets. (The format
-// gives the ninth byte of a count eight bits, a varint seven; a count needs them from 2⁶² on.)
+// varints in the order of the buckets. A negative one stands for as many empty buckets.
 func (h *Histogram) addPayload(payload []byte) error {
 	for bucket := 0; len(payload) > 0; {
-		n, used := binary.Varint(payload)
-		if used <= 0 || used > longestCount {
+		n, used := readCount(payload)
+		if used == 0 {
 			return errCount
 		}
 		payload = payload[used:]

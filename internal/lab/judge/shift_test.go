@@ -11,8 +11,7 @@ import (
 
 // spread is a trial's latencies: n requests between 100 and 200 µs, those above the median
 // longer by the factor tail, all longer by the factor all.
-func spread(t *testing.T, n int, all, tail float64) *result.Distribution {
-	t.Helper()
+func spread(n int, all, tail float64) *result.Distribution {
 	h := metric.NewHistogram(metric.Fine)
 	for i := range n {
 		us := all * (100 + 100*float64(i)/float64(n))
@@ -39,7 +38,7 @@ func TestShiftOfTrials(t *testing.T) {
 			}
 			drift *= 1 + 0.002*float64(round%3-1) // what pairing does not take away
 			trials = append(trials, &lab.Trial{Slot: lab.Slot{Round: round, Arm: arm.name, Level: "l"},
-				Result: &result.Result{Latency: spread(t, 5000, drift, tail)}})
+				Result: &result.Result{Latency: spread(5000, drift, tail)}})
 		}
 	}
 	all := q.allShifts(groupTrials(trials))
@@ -71,8 +70,8 @@ func TestShiftOfFewRequests(t *testing.T) {
 		return &lab.Trial{Slot: lab.Slot{Round: round, Arm: arm, Level: "l"}, Result: &result.Result{Latency: d}}
 	}
 	all := q.allShifts(groupTrials([]*lab.Trial{
-		of("base", 1, spread(t, 367, 1, 1)), of("other", 1, spread(t, 368, 1, 1)),
-		of("base", 2, spread(t, 400, 1, 1)), of("other", 2, &result.Distribution{Count: 400, P50: 1}),
+		of("base", 1, spread(367, 1, 1)), of("other", 1, spread(368, 1, 1)),
+		of("base", 2, spread(400, 1, 1)), of("other", 2, &result.Distribution{Count: 400, P50: 1}),
 	}))
 	if len(all) != 1 || len(all[0].Points) != len(shiftAt)-1 || all[0].Points[0].Trials != 1 {
 		t.Fatalf("%+v", all)

@@ -33,11 +33,11 @@ func stalled(t *testing.T) *result.Result {
 			Heat: part.ToSparse().ToHeat()})
 	}
 	r.Series = append(r.Series, result.Point{T: 90.00123})
-	r.Latency, r.Service = distributionOf(t, latency), distributionOf(t, service)
+	r.Latency, r.Service = distributionOf(latency), distributionOf(service)
 	return r
 }
 
-func distributionOf(t *testing.T, h *metric.Histogram) *result.Distribution {
+func distributionOf(h *metric.Histogram) *result.Distribution {
 	d := reporttest.Spread(h.Count, 120)
 	d.Min, d.Max, d.Mean, d.HDR = float64(h.Min)/1e3, float64(h.Max)/1e3, h.Mean()/1e3, h.EncodeHDR()
 	return d

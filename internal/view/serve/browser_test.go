@@ -60,9 +60,9 @@ type process struct {
 // builtEnv names the dyno that make test has built, without the race detector.
 const builtEnv = "DYNO_E2E_BINARY"
 
-// program is the dyno that tests start: the one that make test has built, or else this program, which
-// has the race detector if the tests have it. With DYNO_RACE=1, which CI sets, it always is this
-// program; its starts would take a quarter of the tests' CPU time otherwise.
+// program is the dyno that tests start: the one that make test has built, because starts of this
+// program, with the race detector, would take a quarter of the tests' CPU time. It is this program if
+// none was built, and with DYNO_RACE=1, which CI sets.
 func program(t testing.TB) string {
 	t.Helper()
 	if built := os.Getenv(builtEnv); built != "" && os.Getenv("DYNO_RACE") == "" {
