@@ -32,7 +32,7 @@ func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 		}
 		raced[filepath.Clean(folder)] = true
 	}
-	for _, own := range regexp.MustCompile(`\bdyno/\S+`).FindAllString(unwatched(t, string(b)), -1) {
+	for _, own := range regexp.MustCompile(`\bdyno/[\w/]+`).FindAllString(unwatched(t, string(b)), -1) {
 		if folder := strings.TrimPrefix(own, "dyno/"); raced[folder] {
 			t.Errorf("%s starts goroutines, so UNWATCHED may not leave it out", folder)
 		}
