@@ -13,7 +13,7 @@ import (
 func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
 	h, err := d.decodeHistogram()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a stored histogram: %w", err)
 	}
 	v, all := h.View(), make([]float64, len(at))
 	for i, q := range at {

@@ -43,7 +43,7 @@ func swept(rounds int) *capacity.Curve {
 	law := capacity.Law{Gamma: 1000, Sigma: 0.05, Kappa: 0.002}
 	c := &capacity.Curve{Format: capacity.SweepFormat, Plan: plan(), Axis: capacity.Connections, Rounds: rounds, Seed: 3,
 		Levels: []float64{1, 2, 4, 8, 16, 32, 64}, Points: []capacity.Point{}}
-	random := newSampler(nil).random
+	random := newSampler().random
 	var n, x []float64
 	for round := range rounds {
 		for _, level := range c.Levels {

@@ -24,7 +24,6 @@ const hostile = `<img src=x onerror=alert(1)> & "quoted" 'Ωμέγα 日本 ` + 
 // A sampler makes results that look like those of a server: log-normal service times, a slow
 // second group, and a pause every twenty seconds.
 type sampler struct {
-	t      testing.TB
 	random *rand.Rand
 	held   *heldUp // the generator, if it was
 }
@@ -36,7 +35,7 @@ type heldUp struct {
 	late          int64             // that were sent more than 1 ms late
 }
 
-func newSampler(t testing.TB) *sampler { return &sampler{t: t, random: rand.New(rand.NewPCG(1, 2))} }
+func newSampler() *sampler { return &sampler{random: rand.New(rand.NewPCG(1, 2))} }
 
 // request is the latency of a request in ns: what the server takes, and what it was sent late.
 func (s *sampler) request(second int) int64 {
@@ -128,7 +127,7 @@ func plan() loadplan.Plan {
 
 // results are one of each kind that there is.
 func results(t testing.TB) map[string]*result.Result {
-	s := newSampler(t)
+	s := newSampler()
 	closed := s.run(60, 500)
 	return map[string]*result.Result{"closed": closed, "open": open(s), "failing": failing(s), "watched": watched(t, s),
 		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s),

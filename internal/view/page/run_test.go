@@ -55,7 +55,7 @@ func TestAgents(t *testing.T) {
 		second string // as it is read out
 	}{
 		"fleet":  {fleet(t), 3, "", "1.0 s: web1 "},
-		"agents": {agents(newSampler(t)), 24, "web28", "1.0 s: web28 20, web00 40, web01 20"},
+		"agents": {agents(newSampler()), 24, "web28", "1.0 s: web28 20, web00 40, web01 20"},
 	} {
 		tab := chromium.OpenPage(t, runPage(t, want.r))
 		tab.OpenSections()
@@ -75,7 +75,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: of the lost one it says %q", name, row)
 		}
 	}
-	parts := agents(newSampler(t)) // as an experiment's clients are
+	parts := agents(newSampler()) // as an experiment's clients are
 	parts.Fleet = nil
 	tab := chromium.OpenPage(t, runPage(t, parts))
 	tab.ShowTables()
@@ -83,7 +83,7 @@ func TestAgents(t *testing.T) {
 		t.Errorf("of 30 parts the page says %q", text)
 	}
 	shows(t, tab, withoutBuckets(parts, numbers(t, parts)))
-	tab = chromium.OpenPage(t, runPage(t, newSampler(t).run(3, 20)))
+	tab = chromium.OpenPage(t, runPage(t, newSampler().run(3, 20)))
 	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("#fleet-all, #agents").length`); n != 0 {
 		t.Error("a run of one machine has a fleet")
 	}
@@ -96,7 +96,7 @@ func lostAt(r *result.Result) int {
 
 // What would be markup is text, in the page and in its exports.
 func TestRunIsInert(t *testing.T) {
-	html := runPage(t, failing(newSampler(t)))
+	html := runPage(t, failing(newSampler()))
 	if bytes.Contains(html, []byte("<img")) {
 		t.Error("a name became markup")
 	}
@@ -112,7 +112,7 @@ func TestRunIsInert(t *testing.T) {
 
 // Each figure can be a plot or a table, says so in the address, and can be taken away.
 func TestFigures(t *testing.T) {
-	tab := chromium.OpenPage(t, runPage(t, open(newSampler(t))))
+	tab := chromium.OpenPage(t, runPage(t, open(newSampler())))
 	tab.OpenSections()
 	figures := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("figure.view")].map((f) => f.id)`)
 	if len(figures) < 7 {
@@ -166,7 +166,7 @@ func TestStateIsInTheAddress(t *testing.T) {
 
 // Plots over time have their cursors in step, with the keyboard too.
 func TestCursorsInStep(t *testing.T) {
-	tab := chromium.OpenPage(t, runPage(t, open(newSampler(t))))
+	tab := chromium.OpenPage(t, runPage(t, open(newSampler())))
 	tab.OpenSections()
 	pagetest.Evaluate[bool](tab, `document.querySelector("#throughput [role=img] svg").dispatchEvent(
 		new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }))`)

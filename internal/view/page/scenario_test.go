@@ -11,7 +11,7 @@ import (
 // failed checks first, and draws no rate of iterations over that of requests. A run without a
 // scenario has nothing of it but its checks, if it has any.
 func TestScenarioPage(t *testing.T) {
-	tab := chromium.OpenPage(t, runPage(t, shopping(newSampler(t))))
+	tab := chromium.OpenPage(t, runPage(t, shopping(newSampler())))
 	tab.OpenSections()
 	first := tab.ElementText(`[aria-label="Checks"] tbody tr`)
 	if !strings.HasPrefix(first, "<img src=x") || !strings.Contains(first, "58") {
@@ -32,14 +32,14 @@ func TestScenarioPage(t *testing.T) {
 			t.Errorf("%s says %q", c.id, text)
 		}
 	}
-	tab = chromium.OpenPage(t, runPage(t, open(newSampler(t))))
+	tab = chromium.OpenPage(t, runPage(t, open(newSampler())))
 	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#iterations-all, #iterations, [aria-label="Checks"]').length`); n != 0 {
 		t.Error("a run without a scenario has iterations")
 	}
 	if text := tab.ElementText("#throughput"); !strings.Contains(text, "offered") {
 		t.Errorf("throughput says %q", text)
 	}
-	tab = chromium.OpenPage(t, runPage(t, checked(newSampler(t))))
+	tab = chromium.OpenPage(t, runPage(t, checked(newSampler())))
 	if text := tab.ElementText("#iterations-all"); strings.Contains(text, "Iterations") ||
 		!strings.Contains(text, "contains:ok") || !strings.Contains(text, "99.996 %") {
 		t.Errorf("of checks without a scenario it says %q", text)

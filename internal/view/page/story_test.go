@@ -139,7 +139,7 @@ func (s *story) decide(r *lab.Record) {
 
 // runStories are two runs: one of which nothing speaks against, and one that was sent late.
 func runStories(t testing.TB) map[string]*result.Result {
-	s, held := newSampler(t), newSampler(t)
+	s, held := newSampler(), newSampler()
 	held.held = &heldUp{share: 0.02, lags: metric.NewHistogram(metric.Fine), service: metric.NewHistogram(metric.Fine)}
 	ok, suspect := s.run(10, 2000), held.run(10, 2000)
 	for _, r := range []*result.Result{ok, suspect} {

@@ -21,8 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // measured is a result of 1000 requests in a second.
-func measured(t *testing.T) *result.Result {
-	t.Helper()
+func measured() *result.Result {
 	spread := func(from, to int64) *result.Distribution {
 		h := metric.NewHistogram(3)
 		for i := range int64(1000) {
@@ -62,7 +61,7 @@ func TestReports(t *testing.T) {
 	for _, run := range runs {
 		run.URL = "http://127.0.0.1:18096/"
 		var b strings.Builder
-		if err := Write(&b, run, measured(t)); err != nil {
+		if err := Write(&b, run, measured()); err != nil {
 			t.Fatal(err)
 		}
 		golden := filepath.Join("testdata", run.Tool+".golden")
@@ -112,7 +111,7 @@ func form(text string) string {
 
 // wrk2 -U has latency from when requests were due and from when they were sent.
 func TestUncorrected(t *testing.T) {
-	r := measured(t)
+	r := measured()
 	r.Service.Mean = 500
 	var b strings.Builder
 	if err := Write(&b, Run{Tool: "wrk2", Detail: true, Uncorrected: true}, r); err != nil {
@@ -152,7 +151,7 @@ func TestOhaForms(t *testing.T) {
 		StatusCodeDistribution map[string]int64
 		ErrorDistribution      map[string]int64
 	}
-	if err := json.Unmarshal([]byte(write(Run{Form: "json"}, measured(t))), &got); err != nil {
+	if err := json.Unmarshal([]byte(write(Run{Form: "json"}, measured())), &got); err != nil {
 		t.Fatal(err)
 	}
 	s := got.Summary
@@ -169,13 +168,13 @@ func TestOhaForms(t *testing.T) {
 	if text := write(Run{Form: "json"}, nothing); !strings.Contains(text, `"slowest": null`) || !strings.Contains(text, `"connect: refused": 3`) {
 		t.Error(text)
 	}
-	slow := measured(t)
+	slow := measured()
 	slow.Latency.Max = 11e6
 	for _, test := range []struct {
 		unit, want string
 		r          *result.Result
-	}{{"", "Total:\t1000.0000 ms\n", measured(t)}, {"us", "Total:\t1000000.0000 us\n", measured(t)},
-		{"s", "Total:\t1.0000 sec\n", measured(t)}, {"", "Total:\t0.1000 10 sec\n", slow}} {
+	}{{"", "Total:\t1000.0000 ms\n", measured()}, {"us", "Total:\t1000000.0000 us\n", measured()},
+		{"s", "Total:\t1.0000 sec\n", measured()}, {"", "Total:\t0.1000 10 sec\n", slow}} {
 		if text := write(Run{Unit: test.unit}, test.r); !strings.Contains(text, test.want) {
 			t.Errorf("no %q in\n%s", test.want, text)
 		}
@@ -207,7 +206,7 @@ func TestUntrue(t *testing.T) {
 			r.Series = []result.Point{{T: 1, Completed: 1}, {T: 2}, {T: 3}, {T: 4, Completed: 1}}
 		}},
 	} {
-		r := measured(t)
+		r := measured()
 		test.change(r)
 		got := Untrue(Run{Tool: test.tool, Duration: time.Second}, r, test.asked)
 		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
