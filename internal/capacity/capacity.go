@@ -40,7 +40,6 @@ import (
 // Settings are how a search goes about it. The zero value has the defaults.
 type Settings struct {
 	Probe   time.Duration // measured in a probe: 0 is 10 s, and 8 s the least for good bounds
-	Warmup  time.Duration // before that: 0 is a fifth of it
 	Confirm time.Duration // measured to confirm: 0 is three times Probe
 	Start   loadplan.Rate // the first rate to try: 0 is a fifth of a closed loop's
 	Within  float64       // of the bracket, high/low: 0 is 1.05
@@ -50,13 +49,13 @@ type Settings struct {
 	Step float64
 }
 
+// DefaultWarmup is how long to load before measuring for so long: a fifth.
+func DefaultWarmup(measured time.Duration) loadplan.Seconds { return loadplan.Seconds(measured / 5) }
+
 // withDefaults is s with nothing left open but Start.
 func (s Settings) withDefaults() Settings {
 	if s.Probe == 0 {
 		s.Probe = 10 * time.Second
-	}
-	if s.Warmup == 0 {
-		s.Warmup = s.Probe / 5
 	}
 	if s.Confirm == 0 {
 		s.Confirm = 3 * s.Probe

@@ -32,15 +32,13 @@ const defaultErrors = "errors<0.1%"
 
 // Find searches the highest rate at which plan meets all objectives, which must
 // be ceilings. Plan's own rate is the first to be tried, if it has one; arrivals,
-// connections and the rest are as it says. each is called with every probe when it
-// is over. When ctx ends, so does the search, with what was found until then. An
-// error is the runner's, of a plan that cannot be carried out.
+// connections, the warm-up before each probe and the rest are as it says. each is
+// called with every probe when it is over. When ctx ends, so does the search, with
+// what was found until then. An error is the runner's, of a plan that cannot be
+// carried out.
 func Find(ctx context.Context, run result.Runner, plan loadplan.Plan,
 	objectives []objective.Objective, settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
-	if plan.Warmup == 0 {
-		plan.Warmup = loadplan.Seconds(settings.Warmup)
-	}
 	plan.Stages, plan.Requested = nil, 0
 	s := &search{each: each, prober: prober{run: run, plan: plan, settings: settings,
 		objectives: withErrorObjective(objectives)}}

@@ -38,6 +38,7 @@ func objectives(t *testing.T, exprs ...string) (all []objective.Objective) {
 
 func find(t *testing.T, q *queue, p loadplan.Plan, s Settings, exprs ...string) *Search {
 	t.Helper()
+	p.Warmup = DefaultWarmup(s.withDefaults().Probe)
 	found, err := Find(t.Context(), q.run, p, objectives(t, exprs...), s, func(Probe) {})
 	if err != nil {
 		t.Fatal(err)
@@ -460,8 +461,14 @@ func TestUndecidedIsRepeated(t *testing.T) {
 
 // What a search says of its plan is enough to make it again.
 func TestSearchSaysHowLongItProbed(t *testing.T) {
-	s := find(t, &queue{service: constant(time.Millisecond)}, plan(), Settings{Probe: 12 * time.Second}, "p99<10ms")
-	if p := s.Plan; time.Duration(p.Duration) != 12*time.Second || time.Duration(p.Warmup) != 12*time.Second/5 || p.Rate != 0 {
+	p := plan()
+	p.Warmup = loadplan.Seconds(3 * time.Second)
+	q := &queue{service: constant(time.Millisecond)}
+	s, err := Find(t.Context(), q.run, p, objectives(t, "p99<10ms"), Settings{Probe: 12 * time.Second}, func(Probe) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Plan; time.Duration(p.Duration) != 12*time.Second || time.Duration(p.Warmup) != 3*time.Second || p.Rate != 0 {
 		t.Errorf("measured for %v after %v at %v", p.Duration, p.Warmup, p.Rate)
 	}
 }

@@ -25,7 +25,6 @@ type Sweeping struct {
 	Axis   Axis
 	Levels []float64     // each above 0; whole numbers of connections
 	Time   time.Duration // measured at each
-	Warmup time.Duration // before it
 	Rounds int           // passes over all levels: 8 for intervals
 	Seed   uint64        // of the order
 }
@@ -73,14 +72,15 @@ type Point struct {
 // generator's limit does not.
 func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.ClientBound }
 
-// Sweep measures plan at each level, every round in an order of its own, so that
-// what drifts meanwhile does not look like the load's effect, and fits the law.
+// Sweep measures plan at each level, after plan's warm-up, every round in an order
+// of its own, so that what drifts meanwhile does not look like the load's effect,
+// and fits the law.
 // each is called with every point. When ctx ends so does the sweep, with what was
 // measured until then. An error is the runner's.
 func Sweep(ctx context.Context, run result.Runner, plan loadplan.Plan, how Sweeping,
 	each func(Point)) (*Curve, error) {
 	plan.Stages, plan.Requested = nil, 0
-	plan.Duration, plan.Warmup = loadplan.Seconds(how.Time), loadplan.Seconds(how.Warmup)
+	plan.Duration = loadplan.Seconds(how.Time)
 	c := &Curve{Format: SweepFormat, Dyno: loadplan.Version, Axis: how.Axis, Levels: how.Levels,
 		Rounds: how.Rounds, Seed: how.Seed, Points: []Point{}}
 	for round := range how.Rounds {

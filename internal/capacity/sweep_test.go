@@ -164,7 +164,9 @@ func TestSweep(t *testing.T) {
 func TestSweepOfRates(t *testing.T) {
 	q := &queue{service: exponential(time.Millisecond), seed: 1}
 	how := Sweeping{Axis: Rates, Levels: []float64{200, 400, 500, 800}, Time: 100 * time.Second, Rounds: 1}
-	c, err := Sweep(t.Context(), q.run, plan(), how, func(Point) {})
+	p := plan()
+	p.Warmup = DefaultWarmup(how.Time)
+	c, err := Sweep(t.Context(), q.run, p, how, func(Point) {})
 	if err != nil || c.Fit == nil {
 		t.Fatal(c, err)
 	}

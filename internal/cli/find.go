@@ -29,6 +29,14 @@ type findFlags struct {
 	rounds int
 }
 
+// probeTime is how long each rate or level is measured.
+func (f *findFlags) probeTime() time.Duration {
+	if f.isSweep() {
+		return cmp.Or(f.probe, 5*time.Second)
+	}
+	return cmp.Or(f.probe, 10*time.Second)
+}
+
 func newFindFlags() *findFlags { return &findFlags{runFlags: newRunFlags(), rounds: 3} }
 
 const findNotes = `A rate is met if the upper 95 % bound of a percentile is: of seconds drawn at
@@ -147,6 +155,9 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
+	if !p.given["warmup"] {
+		f.plan.Warmup = capacity.DefaultWarmup(f.probeTime())
+	}
 	faults = append(append(faults, f.fleet.setGiven(p.given, false)...), f.setTarget(p)...)
 	wrong := f.textFaults(p)
 	var more []error
@@ -205,7 +216,7 @@ func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
 	}
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
-		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
+		capacity.Settings{Probe: f.probeTime()}, func(p capacity.Probe) {
 			if !f.quiet {
 				s.writeLine("%s", report.ProbeLine(p))
 			}
@@ -228,7 +239,7 @@ func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner
 // sweepLevels is dyno find --levels and --rates.
 func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runner,
 	out *output) (int, error) {
-	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
+	how := capacity.Sweeping{Axis: capacity.Rates, Time: f.probeTime(),
 		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
 	for _, r := range f.rates {
 		how.Levels = append(how.Levels, r.PerSecond())
@@ -236,11 +247,10 @@ func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runne
 	for _, n := range f.levels {
 		how.Axis, how.Levels = capacity.Connections, append(how.Levels, float64(n))
 	}
-	how.Warmup = cmp.Or(time.Duration(f.plan.Warmup), how.Time/5)
 	if !f.quiet {
 		all := len(how.Levels) * how.Rounds
 		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
-			format.Plural(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
+			format.Plural(int64(all), "run"), time.Duration(all)*(how.Time+time.Duration(f.plan.Warmup)))
 	}
 	curve, err := capacity.Sweep(ctx, run, f.plan, how, func(p capacity.Point) {
 		if !f.quiet {

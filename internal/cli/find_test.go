@@ -338,3 +338,22 @@ func TestFindSaysThatAllAreErrors(t *testing.T) {
 		}
 	}
 }
+
+// A warm-up of 0 is none. Only where none is given, it is a fifth of what is measured.
+func TestFindWarmup(t *testing.T) {
+	for line, want := range map[string]time.Duration{
+		"--slo p99<1s":                            2 * time.Second,
+		"--slo p99<1s --probe-time 1s":            200 * time.Millisecond,
+		"--slo p99<1s --warmup 0":                 0,
+		"--slo p99<1s --warmup 3s":                3 * time.Second,
+		"--levels c=1,2":                          time.Second,
+		"--rates 1k --probe-time 2s":              400 * time.Millisecond,
+		"--rates 1k --probe-time 2s --warmup 0":   0,
+		"--levels c=1,2 --warmup 50ms --rounds 1": 50 * time.Millisecond,
+	} {
+		f, faults := readFind(append(strings.Fields(line), "http://127.0.0.1/"), nil)
+		if got := time.Duration(f.plan.Warmup); got != want || len(faults) > 0 {
+			t.Errorf("%s: warms up for %v, want %v; %v", line, got, want, faults)
+		}
+	}
+}

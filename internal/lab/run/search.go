@@ -43,7 +43,7 @@ func (r *running) searchRate(ctx context.Context, t *lab.Trial, l experiment.Lev
 	}
 	settings, known := r.searchSettings(t)
 	t.Search = &lab.Search{Known: known, Start: settings.Start.PerSecond()}
-	p.Arrival = l.Arrival
+	p.Arrival, p.Warmup = l.Arrival, capacity.DefaultWarmup(settings.Probe)
 	found, err := capacity.Find(ctx, watched, p, l.Objectives(), settings, func(b capacity.Probe) {
 		t.Search.Probes = append(t.Search.Probes, lab.Probed{Purpose: string(b.Purpose), Rate: b.Rate,
 			Measured: b.Measured, Outcome: string(b.Outcome)})
