@@ -19,7 +19,7 @@ func (r Replacer) Body(kind string, body []byte) []byte {
 	if kept, is := r.redactFields(kind, body); is {
 		return kept
 	}
-	if kind == "" && fields.Match(body) {
+	if kind == "" && isForm(body) {
 		return []byte(r.redactForm(string(body)))
 	}
 	// A body has 100 MB, which are not copied: nobody changes it meanwhile.
@@ -44,7 +44,7 @@ func (r Replacer) redactFields(kind string, body []byte) (kept []byte, ok bool) 
 			return kept, true
 		}
 	}
-	if kind == "application/x-www-form-urlencoded" && fields.Match(body) {
+	if kind == "application/x-www-form-urlencoded" && isForm(body) {
 		return []byte(r.redactForm(string(body))), true
 	}
 	return nil, false

@@ -49,7 +49,7 @@ const (
 
 // TemplateBody is Body of a template. Holes stand for values there: {"n": {{int 1 9}}} is JSON.
 func (r Replacer) TemplateBody(kind string, body []byte) []byte {
-	if r == nil || !anyHole.Match(body) || stand.Match(body) {
+	if r == nil || !bytes.Contains(body, []byte("{{")) || !anyHole.Match(body) || stand.Match(body) {
 		return r.Body(kind, body)
 	}
 	holes := anyHole.FindAll(body, mostHoles+1)
