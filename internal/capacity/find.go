@@ -96,10 +96,10 @@ func (s *search) findStart(ctx context.Context) {
 	if s.rate != 0 {
 		return
 	}
-	plan := s.plan
-	plan.Rate, plan.Arrival, plan.Seed = 0, "", 0
-	plan.Duration = loadplan.Seconds(max(s.settings.Probe/5, 100*time.Millisecond))
-	r, err := s.run(ctx, plan, func(loadresult.Interval) {})
+	r, err := s.runClosed(ctx, max(s.settings.Probe/5, 100*time.Millisecond))
+	if err == nil && isSilent(r) && ctx.Err() == nil {
+		r, err = s.runClosed(ctx, max(s.settings.Probe, time.Duration(s.plan.Timeout)))
+	}
 	if err != nil {
 		s.err = err
 		return
@@ -117,6 +117,19 @@ func (s *search) findStart(ctx context.Context) {
 		s.found.Closed = &reached
 		s.rate = max(roundRate(startShare*reached), 1)
 	}
+}
+
+// runClosed loads as fast as the connections allow.
+func (s *search) runClosed(ctx context.Context, measured time.Duration) (*result.Result, error) {
+	plan := s.plan
+	plan.Rate, plan.Arrival, plan.Seed = 0, "", 0
+	plan.Duration = loadplan.Seconds(measured)
+	return s.run(ctx, plan, func(loadresult.Interval) {})
+}
+
+// isSilent reports whether requests were neither answered nor failed: the server may be slow.
+func isSilent(r *result.Result) bool {
+	return r.Answers() == 0 && r.Cause == "" && len(r.Errors) == 0
 }
 
 // countedRates are what was begun and completed in a second, of what the rate counts: requests or

@@ -316,6 +316,28 @@ func TestUnreachableFromTheStart(t *testing.T) {
 	}
 }
 
+// A server that needs longer for an answer than the first run takes is slow, and not gone. One that
+// has said nothing after the time that a request has is.
+func TestSlowFromTheStart(t *testing.T) {
+	p := plan()
+	p.Connections = 1
+	var ran []time.Duration
+	q := &queue{service: constant(4 * time.Second), seen: func(p loadplan.Plan) {
+		if !p.Open() {
+			ran = append(ran, time.Duration(p.Duration))
+		}
+	}}
+	s := find(t, q, p, Settings{Probe: 5 * time.Second}, "p99<1m")
+	if s.End == Unreachable || s.Closed == nil || *s.Closed <= 0 || !slices.Equal(ran, []time.Duration{time.Second, 10 * time.Second}) {
+		t.Errorf("%s: %s; ran for %v", s.End, s.Reason, ran)
+	}
+	q.service = constant(time.Minute)
+	s = find(t, q, p, Settings{Probe: 5 * time.Second}, "p99<1m")
+	if s.End != Unreachable || s.Reason != "nothing was answered within 10 s, and nothing failed" {
+		t.Errorf("%s: %s", s.End, s.Reason)
+	}
+}
+
 // Where every answer fails a check the search says which.
 func TestEveryCheckFails(t *testing.T) {
 	run := func(_ context.Context, p loadplan.Plan, _ func(loadresult.Interval)) (*result.Result, error) {
