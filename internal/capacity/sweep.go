@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/stats"
 )
 
 // An Axis is what a sweep varies.
@@ -71,6 +72,23 @@ type Point struct {
 // Counts reports whether the point says something of the server's throughput: the
 // generator's limit does not.
 func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.ClientBound }
+
+// Most is the level with the most throughput by the medians of its points, and that throughput, in
+// requests or iterations per second. Both are 0 if no point counts.
+func (c *Curve) Most() (level, x float64) {
+	for _, l := range c.Levels {
+		var all []float64
+		for _, p := range c.Points {
+			if p.Level == l && p.Counts() {
+				all = append(all, p.X)
+			}
+		}
+		if len(all) > 0 && stats.Median(all) > x {
+			level, x = l, stats.Median(all)
+		}
+	}
+	return level, x
+}
 
 // Sweep measures plan at each level, after plan's warm-up, every round in an order
 // of its own, so that what drifts meanwhile does not look like the load's effect,

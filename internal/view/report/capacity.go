@@ -274,6 +274,19 @@ func curveDoubts(c *capacity.Curve) (all []Fact) {
 	if c.Left > 0 {
 		all = append(all, Fact{"INTERRUPTED", format.Plural(int64(c.Left), "point") + " not measured"})
 	}
+	var failing []capacity.Point
+	for _, p := range c.Points {
+		if p.Errors > 0 {
+			failing = append(failing, p)
+		}
+	}
+	if len(failing) > 0 {
+		first := failing[0]
+		all = append(all, Fact{"WARNING", fmt.Sprintf("requests failed at %s of %s (%s of them at %s "+
+			"%s): throughput and latency are those of the others", format.Count(int64(len(failing))),
+			format.Plural(int64(len(c.Points)), "point"), format.Count(first.Errors), c.Axis,
+			format.Exact3(first.Level))})
+	}
 	return all
 }
 
@@ -289,7 +302,7 @@ func PeakText(c *capacity.Curve) string {
 	f := c.Fit
 	switch {
 	case f == nil:
-		return "no law: " + c.NoFit
+		return mostText(c) + "no law: " + c.NoFit
 	case f.PeakN == nil:
 		return "no peak in range: by the law throughput still grows at the highest level"
 	}
@@ -300,6 +313,21 @@ func PeakText(c *capacity.Curve) string {
 		s += "; 8 rounds or more would give intervals"
 	}
 	return s
+}
+
+// mostText is, for a sweep without a law, the level with the most throughput by the medians of its
+// rounds.
+func mostText(c *capacity.Curve) string {
+	best, most := c.Most()
+	completed := func(p capacity.Point) bool { return p.X > 0 }
+	switch {
+	case !slices.ContainsFunc(c.Points, completed):
+		return "no request was completed; "
+	case most == 0: // by the generator's limit
+		return ""
+	}
+	return fmt.Sprintf("%s requests/s at most, at %s %s; ", format.Digits3(most), c.Axis,
+		format.Exact3(best))
 }
 
 // rangeText is an interval in brackets.
@@ -322,7 +350,8 @@ func pointTable(c *capacity.Curve) format.Table {
 			head = c.Counts() + "/s"
 		}
 	}
-	t := format.Table{{head, "round", "in flight", completed, "p50", "p99", "errors", "verdict"}}
+	t := format.Table{{head, "round", "in flight", completed, "p50", "p99", "errors",
+		"generator"}}
 	all := slices.Clone(c.Points)
 	slices.SortStableFunc(all, func(a, b capacity.Point) int {
 		if a.Level != b.Level {
@@ -332,10 +361,18 @@ func pointTable(c *capacity.Curve) format.Table {
 	})
 	for _, p := range all {
 		t = append(t, []string{format.Exact3(p.Level), format.Count(int64(p.Round)), format.Exact3(p.N),
-			format.Exact3(p.X),
-			format.Micros(p.P50), format.Micros(p.P99), format.Count(p.Errors), format.PlainLine(p.Verdict)})
+			format.Exact3(p.X), pointLatency(p, p.P50), pointLatency(p, p.P99), format.Count(p.Errors),
+			format.PlainLine(p.Verdict)})
 	}
 	return t
+}
+
+// pointLatency is a percentile of a point, which has none where nothing was completed.
+func pointLatency(p capacity.Point, micros float64) string {
+	if p.X == 0 {
+		return "–"
+	}
+	return format.Micros(micros)
 }
 
 // PointLine is one point in a line.

@@ -88,7 +88,15 @@ func curves() map[string]*capacity.Curve {
 	intervals := swept()
 	intervals.Fit.PeakNInterval = &capacity.Range{Low: 20}
 	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: new(7000.0)}
-	return map[string]*capacity.Curve{"swept": swept(), "nopeak": noPeak, "intervals": intervals}
+	failing := swept()
+	failing.Points = failing.Points[:3]
+	failing.Points[0].Errors = 1200
+	failing.Points[1] = capacity.Point{Round: 1, Level: failing.Points[1].Level, Errors: 4000, Verdict: result.OK}
+	failing.Fit, failing.NoFit = nil, "too few"
+	empty := swept()
+	empty.Points = []capacity.Point{failing.Points[1]}
+	empty.Fit, empty.NoFit = nil, "too few"
+	return map[string]*capacity.Curve{"swept": swept(), "empty": empty, "nopeak": noPeak, "intervals": intervals, "failing": failing}
 }
 
 func TestGoldenCapacity(t *testing.T) {
