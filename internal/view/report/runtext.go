@@ -128,10 +128,10 @@ func Quiet(w io.Writer, r *result.Result) error {
 	d := format.NewDocument(w)
 	all := []string{rateText(r)}
 	if l := r.Latency; l != nil {
-		all = append(all, "p50 "+format.Micros(l.P50), "p99 "+format.Micros(l.P99))
+		all = append(all, "p50 "+format.Micros(l.P50), tailText(l))
 	}
 	if l := r.ErrorLatency; l != nil {
-		all = append(all, "of errors p50 "+format.Micros(l.P50), "p99 "+format.Micros(l.P99))
+		all = append(all, "of errors p50 "+format.Micros(l.P50), tailText(l))
 	}
 	all = append(append(all, quietScenario(r)...), format.Plural(r.Requests.Errors, "error"))
 	if why, early := earlyEndings[r.Ended]; early {
