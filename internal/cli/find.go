@@ -193,8 +193,7 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 		"search and no sweep has; give in-order, random or per-user, or dyno run -n N")
 	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
 		"--slo 'p99<20ms', or sweep with --levels or --rates")
-	flaw(sweep && given["slo"], "--slo", "a sweep measures at levels and searches none; give it "+
-		"without")
+	flaw(sweep && given["slo"], "--slo", "a sweep has no objective; leave --slo out")
 	flaw(p.tried["levels"] && p.tried["rates"], "--levels and --rates", "a sweep has one axis; give "+
 		"one")
 	flaw(sweep && given["rate"], "--rate", "a sweep has rates of its own; give --rates")

@@ -39,7 +39,7 @@ func setSwitch(b *bool) func(string) error {
 	return func(s string) (err error) {
 		*b, err = strconv.ParseBool(s)
 		if err != nil {
-			err = fmt.Errorf("%q is not true or false, and neither needs to be said", s)
+			err = fmt.Errorf("%q is not true or false; give the flag without a value", s)
 		}
 		return err
 	}

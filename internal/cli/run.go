@@ -175,7 +175,7 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		}
 	}
 	if err := s.showReport(f, r, out); err != nil {
-		s.writeLine("dyno: writing the result: %v", err)
+		s.writeLine("dyno: writing the result%s: %v", storedText(r), err)
 		code = exitUsage
 	}
 	if !s.saveErrors(f, r) {
@@ -229,9 +229,10 @@ func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	if f.onlyJSON() {
 		to = s.err
 	}
-	err = errors.Join(err, report.Shown(to, shown))
+	broken := report.Shown(to, shown)
+	err = errors.Join(err, broken)
 	switch {
-	case f.onlyJSON():
+	case broken != nil, f.onlyJSON():
 		return err
 	case f.quiet:
 		return errors.Join(err, report.Quiet(s.out, r))
@@ -239,6 +240,14 @@ func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	style := s.reportStyle()
 	style.Detail = f.verbose
 	return errors.Join(err, report.Text(s.out, r, style))
+}
+
+// storedText says of a result that could not be written where it is all the same.
+func storedText(r *result.Result) string {
+	if r.ID == "" {
+		return ""
+	}
+	return ", which is stored as " + r.ID
 }
 
 // showsReport reports whether stdout and stderr are the same terminal, so that stderr need not

@@ -143,7 +143,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		``:                                    "not a result of dyno: it is empty",
 		" \n":                                 "not a result of dyno: it begins with blanks only",
 		`{"format":"dyno.result/1"`:           "not a result of dyno: unexpected end",
-		`{"format":"dyno.result/1","plan":7}`: "a damaged result",
+		`{"format":"dyno.result/1","plan":7}`: "a damaged result: its plan is of another type: number",
+		`[1, 2]`:                              "not a result of dyno: it is JSON, but no object: array",
+		`{"format":1}`:                        "not a result of dyno: its format is of another type: number",
 		`{"format":"dyno.result/1"} and some more`: "not a result of dyno: invalid character",
 	} {
 		path := filepath.Join(home, "x")

@@ -49,6 +49,18 @@ func ReadFile(path string) ([]byte, error) {
 	return b, err
 }
 
+// plainTypeError is err, without types of Go if it is about a type.
+func plainTypeError(err error) error {
+	t, is := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !is:
+		return err
+	case t.Field == "":
+		return fmt.Errorf("it is JSON, but no object: %s", t.Value)
+	}
+	return fmt.Errorf("its %s is of another type: %s", t.Field, t.Value)
+}
+
 // Decode reads a result of this format only. A result of an older or newer dyno is an error,
 // instead of being read incompletely.
 func Decode(b []byte) (*Result, error) {
@@ -62,14 +74,14 @@ func Decode(b []byte) (*Result, error) {
 		return nil, errors.New("not a result of dyno: it begins with blanks only")
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("not a result of dyno: %w", err)
+		return nil, fmt.Errorf("not a result of dyno: %w", plainTypeError(err))
 	}
 	if head.Format != Format {
 		return nil, otherFormat(head.Format)
 	}
 	r := new(Result)
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("a damaged result: %w", err)
+		return nil, fmt.Errorf("a damaged result: %w", plainTypeError(err))
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(b, &keys); err != nil {

@@ -41,7 +41,7 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 				all = append(all, r)
 			}
 			if err != nil {
-				return fmt.Errorf("looking for what is not needed: %w", err)
+				return fmt.Errorf("listing what is not needed: %w", err)
 			}
 		}
 		return nil
