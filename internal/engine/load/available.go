@@ -1,26 +1,139 @@
 package load
 
+import (
+	"fmt"
+
+	"dyno/internal/engine/failure"
+	"dyno/internal/engine/loadresult"
+)
+
 // A connection is unavailable from the end of its life until it can carry requests again, if an
 // attempt in between failed: it was refused, reset or timed out, or that life ended before it had
-// completed a request. The pauses between attempts are part of it. Connecting that succeeds at once
-// is not: that wait is latency (see slot.go). Nor is an idle connection for which nothing is due. A
-// connection that was never open is unavailable from the end of its first attempt on. Only time in
-// the window counts, while there is something to send.
+// completed a request. The pauses between attempts are part of it. If the life ended because a
+// request timed out, the time begins when that request was sent, unless it was the connection's
+// first. Connecting that succeeds at once is not part of it: that wait is latency (see slot.go). Nor is an idle connection for which
+// nothing is due. A connection that was never open is unavailable from the end of its first attempt
+// on. Only time in the window counts, while there is something to send.
 //
-// In a closed workload only this time shows that a server was gone. The workload sends it nothing
-// then, so half a minute would count as one error.
+// When the run ends, a connection may still wait: for the answer to a request, or to be opened.
+// Whether that would have succeeded is unknown. It counts as failed if the wait was over waitMost
+// times as long as the slowest answer of the run. A server that is only slow answers earlier. If
+// single requests time out, and later ones of the same connection are answered, a wait of a timeout
+// is not unusual either: such requests are counted as errors, one by one.
+//
+// In a closed workload only this time shows that a server was gone or silent. The workload sends it
+// nothing then, so half a minute would count as one error for each connection, or as none.
 
-// noteClosed notes when a life ended, or the first attempt.
-func (c *conn) noteClosed(now int64) {
-	if c.state == ready || c.lost == 0 {
-		c.lost = now
+// waitMost is how many times longer than the slowest answer a wait at the end of a run may be. An
+// answer that is about to come is a little slower than those that came, but not twice as slow.
+const waitMost = 2
+
+// errPending is the failure of an attempt that still waited when the run ended.
+var errPending = fmt.Errorf("%w: not open when the run ended", failure.ErrTimeout)
+
+// noteClosed notes when a life ended, or the first attempt. A life that completed no request was an
+// attempt that failed, so the time before it goes on.
+func (w *worker) noteClosed(c *conn) {
+	w.noteRecovery(c)
+	if c.used > 0 {
+		w.countUnavailable(c, c.regained)
+	}
+	if c.used > 0 || c.lost == 0 {
+		c.lost = w.now
+	}
+	if c.timedOut != 0 && c.served {
+		c.lost = min(c.lost, c.timedOut)
+	}
+	c.regained = 0
+}
+
+// countUnavailable counts the time from the end of a life until an instant, if an attempt failed.
+func (w *worker) countUnavailable(c *conn, until int64) {
+	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
+		w.totals.AddUnavailable(w.overlap(c.lost, until))
 	}
 }
 
-// endUnavailable counts the time for which a connection was unavailable until now.
-func (w *worker) endUnavailable(c *conn) {
-	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
-		w.totals.AddUnavailable(w.overlap(c.lost, w.now))
+// noteRecovery notes that a request was completed after another one timed out.
+func (w *worker) noteRecovery(c *conn) {
+	if c.timedOut != 0 && c.used > c.usedThen {
+		w.recovered, c.timedOut = true, 0
 	}
-	c.lost = 0
+}
+
+// waitsSince is since when a connection has waited for an answer, or to be opened; 0: it does not
+// wait.
+func (c *conn) waitsSince() int64 {
+	switch {
+	case c.state != ready:
+		return c.lost
+	case c.live == 0 && c.doubt == 0:
+		return 0
+	case c.timedOut != 0 && c.used == c.usedThen:
+		return c.timedOut
+	}
+	if x := c.oldestInFlight(); x != nil {
+		return max(x.sent, c.first)
+	}
+	return 0
+}
+
+// longestWait is the longest wait of a connection in which nothing was wrong with the server as a
+// whole: that for the slowest answer, or for a request that timed out alone.
+func longestWait(workers []*worker, slowest int64) int64 {
+	for _, w := range workers {
+		for i := range w.conns {
+			w.noteRecovery(&w.conns[i])
+		}
+		if w.recovered {
+			slowest = max(slowest, int64(w.plan.Timeout))
+		}
+	}
+	return slowest
+}
+
+// endWaits counts what was still waited for when the run had ended. longest is its longestWait.
+func (w *worker) endWaits(longest int64) {
+	for i := range w.conns {
+		if w.left != 0 {
+			w.endUnavailable(&w.conns[i], longest)
+		}
+	}
+	if w.up == 0 && w.outage == notYet && w.left != 0 && w.isLongWait(w.downSince, longest) {
+		w.outage = w.downSince
+	}
+	w.endOutage()
+}
+
+// isLongWait reports whether what was waited for since an instant counts as failed. If there was no
+// answer, nothing is known of how long one takes.
+func (w *worker) isLongWait(since, longest int64) bool {
+	return since != 0 && longest > 0 && w.now-since > waitMost*longest
+}
+
+// endUnavailable counts the time for which a connection was unavailable when the run had ended.
+func (w *worker) endUnavailable(c *conn, longest int64) {
+	since, until := c.waitsSince(), w.now
+	waits := w.isLongWait(since, longest)
+	if c.state == ready {
+		until = c.regained
+		if waits {
+			w.totals.AddUnavailable(w.overlap(max(since, c.regained), w.now))
+		}
+	}
+	if waits && (c.state != ready || c.used == 0) && c.failedAttempts == 0 {
+		c.failedAttempts = 1 // the end of the run ended it
+		if c.state == connecting || c.state == shaking {
+			w.recordFailure(c, c.attemptPhase(), errPending)
+		}
+	}
+	w.countUnavailable(c, until)
+}
+
+// attemptPhase is the phase that an attempt is in.
+func (c *conn) attemptPhase() loadresult.Phase {
+	if c.state == shaking && c.protocol == "" {
+		return loadresult.TLSPhase
+	}
+	return loadresult.Connect
 }

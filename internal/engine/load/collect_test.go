@@ -16,7 +16,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	ended := func(e loadresult.Ending, outage int64) *worker {
 		tally := loadresult.NewTotals()
 		tally.Outage = outage
-		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet},
+		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet}, pool: pool{outage: notYet},
 			account: account{totals: &tally, last: 3 * s}}
 	}
 	for name, tc := range map[string]struct {

@@ -55,13 +55,16 @@ type slots struct {
 
 // An attempts is the history of a connection's lives.
 type attempts struct {
-	opened         bool  // one life at least was ready
-	served         bool  // a request was completed
-	settled        bool  // the first attempts have ended
-	failedAttempts uint8 // lives without a completed request since the last life that had one
-	tries          uint8 // addresses tried during the first attempts
-	again          int64 // while down: when to dial
-	lost           int64 // since when it is not ready, after it was or was tried; 0: it is ready
+	opened         bool   // one life at least was ready
+	served         bool   // a request was completed
+	settled        bool   // the first attempts have ended
+	failedAttempts uint8  // lives without a completed request since the last life that had one
+	tries          uint8  // addresses tried during the first attempts
+	again          int64  // while down: when to dial
+	lost           int64  // when the last life that carried a request ended, or the first attempt
+	regained       int64  // when it was ready again; 0: it is not
+	timedOut       int64  // since when a request waited that timed out; 0: one was completed since
+	usedThen       uint32 // conn.used when it timed out, of this life
 }
 
 // A lifeState is how far a connection has come.
@@ -95,7 +98,8 @@ func (w *worker) dialConn(i uint32) {
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.borrower, _ = c.codec.(proto.Borrower)
-	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
+	c.in, c.out, c.used, c.usedThen = c.in[:0], c.out[:0], 0, 0
+	c.first, c.doubt, c.shut = 0, 0, 0
 	if c.protocol = ""; !w.plan.Target.TLS {
 		c.protocol = w.protocols.ChosenName(0)
 	}
@@ -187,7 +191,7 @@ func (w *worker) markReadyIfRoom(i uint32, c *conn) {
 	}
 	c.state = ready
 	w.up++
-	w.endUnavailable(c)
+	c.regained = w.now
 	w.endOutage()
 	w.totals.Opened++
 	w.totals.Protocols[c.protocol]++
@@ -242,7 +246,7 @@ func (w *worker) markDown(c *conn) {
 		c.codec.Decode(nil, true) // the codec frees its buffers
 		w.releaseCodec(c)
 	}
-	c.noteClosed(w.now)
+	w.noteClosed(c)
 	if c.state == ready {
 		if w.isClosed() {
 			c.markSlotsWaiting()
@@ -259,12 +263,9 @@ func (w *worker) markDown(c *conn) {
 
 // failAttempt ends a life that failed before it could carry a request.
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
-	phase := loadresult.Connect
+	phase := c.attemptPhase()
 	var f *proto.Fault
-	switch {
-	case c.state == shaking && c.protocol == "":
-		phase = loadresult.TLSPhase
-	case errors.As(err, &f): // HTTP/2 begins with the server's SETTINGS
+	if phase == loadresult.Connect && errors.As(err, &f) { // HTTP/2 begins with the server's SETTINGS
 		phase = loadresult.Protocol
 	}
 	w.ring.Close(c.fd, false)
@@ -397,6 +398,10 @@ func (w *worker) handleTimer(t timer) {
 // life.
 func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
+	w.noteRecovery(c)
+	if c.timedOut == 0 {
+		c.timedOut, c.usedThen = c.waitsSince(), c.used
+	}
 	if c.shut != 0 && !c.busy {
 		w.loseConn(i, c, loadresult.Timeout, errShut)
 		return

@@ -12,6 +12,7 @@ type pool struct {
 	up        int   // connections that are ready
 	downSince int64 // when the last ready connection went down
 	outage    int64 // since when none could be opened; notYet: there is no outage
+	recovered bool  // one completed a request after another had timed out on it
 }
 
 // pushIdle appends a connection that has room to the idle list.

@@ -289,9 +289,6 @@ func (w *worker) finishRun() {
 		if c.served {
 			w.totals.Served++
 		}
-		if w.left != 0 {
-			w.endUnavailable(c)
-		}
 	}
 	if w.users != nil {
 		w.finishScenario()
@@ -307,7 +304,6 @@ func (w *worker) finishRun() {
 		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total
 	}
 	w.totals.Terms = w.tlsTerms()
-	w.endOutage()
 	w.noteCeiling()
 	if w.now >= w.from {
 		w.publishCounters()
