@@ -12,7 +12,8 @@ import (
 const unavailableMost = 0.01
 
 // Unavailable is the share of the load, from 0 to 1, that a closed workload could not apply because
-// its connections were lost and could not be opened again. It is a share of the time of all
+// its connections were lost and could not be opened again, or waited for answers until the end. It
+// is a share of the time of all
 // connections in the window or, if the server never came back, of the planned time. In an open
 // workload it is 0: what was due meanwhile shows in its latencies, or was never sent.
 func (r *Result) Unavailable() (share float64) {
@@ -41,7 +42,34 @@ func checkNoServer(r *Result) (string, string) {
 	if r.Applied() || r.Answers() == 0 || loadresult.Ending(r.Ended) == loadresult.Gone {
 		return OK, "" // Ended reports it
 	}
-	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.firstCause()
+	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.whyUnavailable()
+}
+
+// whyUnavailable is why the load could not be applied.
+func (r *Result) whyUnavailable() string {
+	if e := r.whatFailed(); e != nil {
+		return " (" + e.Detail + ")"
+	}
+	s := silent
+	if n := r.Requests.Unfinished; n > 0 {
+		s += fmt.Sprintf(" (%s unanswered)", countText(n))
+	}
+	return s
+}
+
+// silent is why the load could not be applied if nothing failed.
+const silent = ": the server did not answer"
+
+// whatFailed is the most frequent failure of connections; nil if more requests were unanswered.
+func (r *Result) whatFailed() *Error {
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		ofAnswer := e.Phase == string(loadresult.Expect) || e.Phase == string(loadresult.Check)
+		if !ofAnswer && e.Count >= r.Requests.Unfinished {
+			return e
+		}
+	}
+	return nil
 }
 
 // unavailableFor describes how long the server was unavailable, and since when.
@@ -71,6 +99,10 @@ func (r *Result) NoteNoServer() string {
 		return fmt.Sprintf("the server went away, and %.3g %% of the load was not applied",
 			100*r.Unavailable())
 	}
-	return fmt.Sprintf("the load could not be applied for %v of the window",
+	note := fmt.Sprintf("the load could not be applied for %v of the window",
 		formatMicroseconds(r.Window.UnavailableS*1e6))
+	if r.whatFailed() == nil {
+		note += silent
+	}
+	return note
 }

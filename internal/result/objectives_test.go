@@ -46,6 +46,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		r.Ended, r.Plan.Duration = loadresult.Gone, loadplan.Seconds(1000*time.Second)
 	}
 	counted := func(r *loadresult.Result) { r.Ended, r.Plan.Duration, r.Plan.Requested = loadresult.Gone, 0, 2006 }
+	silent := func(r *loadresult.Result) { r.Failures = nil }
 	for _, c := range []struct {
 		name    string
 		seconds float64
@@ -53,6 +54,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		share   float64
 		note    string
 	}{
+		{"silent", 5, silent, 0.5, "the load could not be applied for 5 s of the window: the server did not answer"},
 		{"for half of it", 5, nil, 0.5, "the load could not be applied for 5 s of the window"},
 		{"for 1 %", 0.1, nil, 0.01, ""},
 		{"for a little more", 0.101, nil, 0.0101, "the load could not be applied for 101 ms of the window"},

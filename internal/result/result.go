@@ -132,8 +132,9 @@ type Window struct {
 	DrainedS  float64   `json:"drained_s"`          // spent after the window on what was due in it
 	OutageS   float64   `json:"outage_s,omitempty"` // of it, without any connection
 
-	// Closed: for how long connections were lost and could not be opened again, as a mean over all
-	// connections, and when the longest such time began, after the window's start.
+	// Closed: for how long connections were lost and could not be opened again, or waited until the
+	// end for an answer, as a mean over all connections, and when the longest such time began, after
+	// the window's start.
 	UnavailableS     float64  `json:"unavailable_s,omitempty"`
 	UnavailableFromS *float64 `json:"unavailable_from_s,omitempty"`
 }

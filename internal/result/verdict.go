@@ -99,7 +99,7 @@ func lateKind(r *Result) Kind {
 
 // idleKind is why Little's law does not hold.
 func idleKind(r *Result) Kind {
-	if r.Generator.Little != nil && *r.Generator.Little > 1 {
+	if r.Generator.Little != nil && r.inFlightShare() > 1 {
 		return Fault
 	}
 	return OtherLoad

@@ -202,8 +202,9 @@ func checkUnserved(r *Result) (string, string) {
 }
 
 // checkLittle applies Little's law. In a closed workload every connection always has a request in
-// flight, so rate times mean latency is the number of connections. It finds nothing if connections
-// pause by design or by failure.
+// flight, so rate times mean latency is the number of connections. The law finds nothing if
+// connections pause by design or by failure. If nothing failed, the time without a server is that
+// of requests that were not answered, which have no latency.
 func checkLittle(r *Result) (string, string) {
 	turns := littleTurns * int64(r.inFlight())
 	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
@@ -214,10 +215,13 @@ func checkLittle(r *Result) (string, string) {
 	}
 	// What began in the window may end after it, by one latency at most.
 	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
-	share := *r.Generator.Little
+	share, silent := r.inFlightShare(), ""
 	verdict, miss := OK, math.Abs(share-1)-edge
+	if r.Requests.Unfinished+r.Requests.WarmupLost > 0 {
+		silent = "requests that were never answered, to "
+	}
 	switch {
-	case miss > littleBound:
+	case miss > littleBound && silent == "":
 		verdict = ClientBound
 	case miss > littleSuspect:
 		verdict = Suspect
@@ -228,9 +232,13 @@ func checkLittle(r *Result) (string, string) {
 			share, countText(int64(r.Connections.Asked)))
 	}
 	return verdict, fmt.Sprintf("connections had a request in flight only %.0f %% of the time, "+
-		"by rate × mean latency: the rest went to connecting, to threads that had done their part of "+
-		"the requests early, or to the generator itself", 100*share)
+		"by rate × mean latency: the rest went to %sconnecting, to threads that had done their part of "+
+		"the requests early, or to the generator itself", 100*share, silent)
 }
+
+// inFlightShare is the share of the time of all connections in which a closed workload had requests
+// in flight, by Little's law. In the time without a server these were not answered.
+func (r *Result) inFlightShare() float64 { return *r.Generator.Little + r.Unavailable() }
 
 func checkPauses(r *Result) (string, string) {
 	pause := r.Generator.GCPauseMax

@@ -22,6 +22,16 @@ func sound() *Result {
 
 func set[T any](v T) *T { return &v }
 
+// silentFor has the server answer nothing for the last seconds of the window of 10 s.
+func silentFor(seconds float64, change func(*Result)) func(*Result) {
+	return func(r *Result) {
+		r.Generator.Little = set(1 - seconds/10)
+		r.Window.UnavailableS, r.Window.UnavailableFromS = seconds, set(9.99-seconds)
+		r.Requests.Sent, r.Requests.Unfinished = r.Requests.Sent+10, 10
+		change(r)
+	}
+}
+
 func TestJudge(t *testing.T) {
 	lag := func(us, mean float64) func(*Result) {
 		return func(r *Result) {
@@ -103,6 +113,21 @@ func TestJudge(t *testing.T) {
 		{"Little, few turns", func(r *Result) {
 			r.Generator.Little, r.Requests.Completed = set(0.5), 999
 		}, OK, ""},
+		{"Little, unanswered", func(r *Result) {
+			r.Generator.Little, r.Requests.Unfinished = set(0.8), 1
+		}, Suspect, "80 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "the load could not be applied for 4.3 s on " +
+			"average of all connections (the longest from 5.69 s on): the server did not answer (10 unanswered)"},
+		{"silent, and the generator was idle", silentFor(4.3, func(r *Result) { r.Window.UnavailableS = 0.09 }),
+			Suspect, "connections had a request in flight only 58 % of the time"},
+		{"silent, with wrong answers", silentFor(4.3, func(r *Result) { wrong(r, 100, "503") }), Suspect,
+			"the server did not answer (10 unanswered)"},
+		{"silent, and one was lost", silentFor(4.3, func(r *Result) {
+			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
+		}), Suspect, "the server did not answer (10 unanswered)"},
+		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
+			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
+		}), Suspect, "(the longest from 5.69 s on) (no answer in time)"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000

@@ -234,8 +234,8 @@ func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// appliedReasons finds a closed workload whose server was gone for a part of the window. The rest
-// of the window does not cover that time.
+// appliedReasons finds a closed workload whose server was gone or silent for a part of the window.
+// The rest of the window does not cover that time.
 func appliedReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil || t.Result.Unavailable() <= unavailableFlag {
 		return nil
@@ -244,8 +244,9 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 	if !t.Result.Applied() {
 		g = lab.GradeF
 	}
-	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%.3g %% of the load could not be applied: its "+
-		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
+	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%.3g %% of the load could not be applied: "+
+		"connections were gone and could not be opened again, or waited for an answer until the end",
+		100*t.Result.Unavailable())}}
 }
 
 // connectionReasons finds a load on fewer connections than it asked for.
