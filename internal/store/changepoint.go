@@ -89,15 +89,25 @@ func (s *Store) publishChanges(all []Series) (unkept, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for changes: %w", err)
 	}
+	done, err := examinedSeries(tx)
+	if err != nil {
+		return nil, fmt.Errorf("looking for changes: %w", err)
+	}
+	addPublished(all, published)
 	for i := range all {
 		t := &all[i]
-		for _, c := range published {
-			if c.Metric == t.Metric.Name && t.hasChange(c) {
-				t.Changes = append(t.Changes, c)
+		t.sortChanges()
+		state := t.stateDigest()
+		if done[t.examinedKey()] == state {
+			continue
+		}
+		found := t.findChanges()
+		if len(found) == 0 {
+			if err := markExamined(tx, t.examinedKey(), state); err != nil {
+				return nil, fmt.Errorf("looking for changes: %w", err)
 			}
 		}
-		t.sortChanges()
-		for _, c := range t.findChanges() {
+		for _, c := range found {
 			if err := s.publishChange(c); err != nil {
 				c.Published = time.Time{}
 				unkept = fmt.Errorf("keeping a change point: %w", err)
@@ -106,7 +116,7 @@ func (s *Store) publishChanges(all []Series) (unkept, err error) {
 		}
 		t.sortChanges()
 	}
-	return unkept, nil
+	return unkept, tx.Commit()
 }
 
 // publishedChanges are all change points in the store's files. It does not use the index, where
@@ -150,14 +160,25 @@ func createFile(path string, content []byte) error {
 	return atomicfile.Create(path, atomicfile.ContentWriter(content))
 }
 
-// hasChange reports whether a change belongs to the series: whether the series has one of the
-// results that the change rests on. Fingerprints are not enough, because another version of dyno
-// may compute others.
-func (s *Series) hasChange(c Change) bool {
-	return slices.ContainsFunc(s.Runs, func(r Run) bool {
-		same := func(o Run) bool { return o.ID == r.ID }
-		return slices.ContainsFunc(c.After, same) || slices.ContainsFunc(c.Before, same)
-	})
+// addPublished adds to each series the changes that belong to it: those that rest on one of its
+// results. Fingerprints are not enough, because another version of dyno may compute others.
+func addPublished(all []Series, published []Change) {
+	seriesWith := map[string]int{} // by a result's ID
+	for i, t := range all {
+		for _, r := range t.Runs {
+			seriesWith[r.ID] = i
+		}
+	}
+	for _, c := range published {
+		added := map[int]bool{}
+		for _, r := range slices.Concat(c.Before, c.After) {
+			i, is := seriesWith[r.ID]
+			if is && !added[i] && all[i].Metric.Name == c.Metric {
+				added[i] = true
+				all[i].Changes = append(all[i].Changes, c)
+			}
+		}
+	}
 }
 
 func (s *Series) sortChanges() {

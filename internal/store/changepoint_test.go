@@ -124,6 +124,79 @@ func TestAChangeBelongsToItsResults(t *testing.T) {
 	}
 }
 
+// A series that was examined is not examined again while it is what it was: a change in it is found
+// only after something of it is another. What was examined is forgotten with its results.
+func TestSeriesAreExaminedOnce(t *testing.T) {
+	for name, change := range map[string]func(s *Store, home string) error{
+		"a result more": func(_ *Store, home string) error { save(t, home, measured(20, 800)); return nil },
+		"a result less": func(s *Store, home string) error {
+			all, err := s.Entries()
+			return errors.Join(err, os.Remove(all[0].Path))
+		},
+		"all is read again": func(s *Store, _ string) error {
+			_, err := s.db.Exec("DELETE FROM files")
+			return err
+		},
+	} {
+		random, home := rand.New(rand.NewPCG(5, 11)), t.TempDir()
+		for i := range 16 {
+			id := save(t, home, measured(i, noisy(random, 1000-200*float64(i/8), 0.01)))[0]
+			// else it could still be written, and is read again
+			if err := os.Chtimes(filepath.Join(home, "results", id+".json"), began, began); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := opened(t, home)
+		h := s.seriesUnexamined(t)
+		tx, err := s.db.Begin()
+		if err == nil {
+			err = joined(markExamined(tx, h.examinedKey(), h.stateDigest()), tx.Commit())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := changesOf(t, s, "throughput"); len(found) != 0 {
+			t.Fatalf("%s: it was examined twice: %+v", name, found)
+		}
+		if found := changesOf(t, s, "p99"); len(found) != 1 {
+			t.Errorf("%s: of another measure %d changes are found", name, len(found))
+		}
+		if err := joined(change(s, home), s.Refresh()); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if found := changesOf(t, s, "throughput"); len(found) != 1 {
+				t.Fatalf("%s: %d changes are found", name, len(found))
+			}
+		}
+		if err := os.Remove(filepath.Join(home, "changes", changesOf(t, s, "throughput")[0].ID+".json")); err != nil {
+			t.Fatal(err)
+		}
+		if found := changesOf(t, s, "throughput"); len(found) != 1 {
+			t.Errorf("%s: what was taken back is not found again", name)
+		}
+		if err := joined(os.RemoveAll(filepath.Join(home, "results")), s.Refresh()); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		if err := s.db.QueryRow("SELECT count(*) FROM examined").Scan(&left); err != nil || left != 0 {
+			t.Errorf("%s: %d are left, %v", name, left, err)
+		}
+	}
+}
+
+// seriesUnexamined is the only series, of throughput, without its changes.
+func (s *Store) seriesUnexamined(t *testing.T) *Series {
+	t.Helper()
+	m := lab.Measures[0]
+	all, err := s.selectBriefs("", m.Name)
+	series := seriesOf(all, m)
+	if err != nil || len(series) != 1 || m.Name != "throughput" {
+		t.Fatalf("%d series of %s, %v", len(series), m.Name, err)
+	}
+	return &series[0]
+}
+
 // What does not matter is not published, however certain it is.
 func TestSmallChangesAreNotPublished(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 8))

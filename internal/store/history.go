@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 )
@@ -79,21 +77,29 @@ type Experiment struct {
 // An Unreadable is a stored file that cannot be read, with the reason.
 type Unreadable struct{ Path, Problem string }
 
-// History returns what the index has. Its series are those of the listed results' configurations,
+// History returns what the index has. Its series are those of the selected results' configurations,
 // in the order of the results, if they have a value.
 func (s *Store) History(q Query) (h History, err error) {
-	all, err := s.selectEntries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
+	all, err := s.selectBriefs(q.URL, q.Metric.Name)
 	if err != nil {
 		return h, err
 	}
+	here := all[:0]
 	for _, e := range all {
-		if q.Machine != "" && e.Machine != q.Machine && e.Fleet == "" {
+		if q.Machine != "" && e.machine != q.Machine && e.fleet == "" {
 			h.Elsewhere++
 			continue
 		}
-		h.Entries = append(h.Entries, e)
+		here = append(here, e)
 	}
-	h.Series = seriesOf(h.Entries, q.Metric)
+	listed := here
+	if n := len(here); q.Limit > 0 && n > q.Limit {
+		listed, h.Older = here[:q.Limit], n-q.Limit
+	}
+	h.Series = seriesOf(here, q.Metric)
+	if err = s.describe(&h, listed); err != nil {
+		return h, err
+	}
 	if err = s.nameUniquely(h.Series); err != nil {
 		return h, err
 	}
@@ -106,9 +112,6 @@ func (s *Store) History(q Query) (h History, err error) {
 	if h.Unkept, err = s.publishChanges(h.Series); err != nil {
 		return h, err
 	}
-	if n := len(h.Entries); q.Limit > 0 && n > q.Limit {
-		h.Entries, h.Older = h.Entries[:q.Limit], n-q.Limit
-	}
 	if q.URL == "" {
 		if h.Experiments, err = s.selectExperiments(q.Machine); err != nil {
 			return h, err
@@ -118,28 +121,96 @@ func (s *Store) History(q Query) (h History, err error) {
 	return h, err
 }
 
+// A brief is what series need of a result. A list reads that of all, and more only of those that it
+// shows.
+type brief struct {
+	id, plan, machine string
+	fleet, partial    string
+	started           int64
+	value             float64
+	known             bool // the value
+}
+
+// selectBriefs are the results of URLs that match, newest first, with the values of a measure.
+func (s *Store) selectBriefs(url, measure string) (all []brief, err error) {
+	url = globOf(url)
+	return all, s.eachRow(`SELECT id, started, plan, machine, ifnull(agents, ''), ifnull(why, ''),
+		value FROM results
+		LEFT JOIN measures ON measures.result = id AND name = ?
+		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
+		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{measure, url, url},
+		func(rows *sql.Rows) error {
+			var b brief
+			var value sql.NullFloat64
+			err := rows.Scan(&b.id, &b.started, &b.plan, &b.machine, &b.fleet, &b.partial, &value)
+			b.value, b.known = value.Float64, value.Valid
+			all = append(all, b)
+			return err
+		})
+}
+
+// globOf is a pattern of URLs as SQLite reads it: [ of an IPv6 address begins no set of characters.
+func globOf(url string) string { return strings.ReplaceAll(url, "[", "[[]") }
+
+// describe adds what the index has of the listed results, and of each series' newest.
+func (s *Store) describe(h *History, listed []brief) error {
+	var ids []string
+	for _, b := range listed {
+		ids = append(ids, b.id)
+	}
+	for _, t := range h.Series {
+		ids = append(ids, t.Newest.ID)
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	measures := []string{"throughput", "p99", Errors}
+	if n := len(h.Series); n > 0 && !slices.Contains(measures, h.Series[0].Metric.Name) {
+		measures = append(measures, h.Series[0].Metric.Name)
+	}
+	all, err := s.selectEntries("WHERE id IN (SELECT value FROM json_each(?))", string(text), measures)
+	if err != nil {
+		return err
+	}
+	of := map[string]Entry{}
+	for _, e := range all {
+		of[e.ID] = e
+	}
+	for _, b := range listed {
+		h.Entries = append(h.Entries, of[b.id])
+	}
+	for i := range h.Series {
+		h.Series[i].Newest = of[h.Series[i].Newest.ID]
+	}
+	return nil
+}
+
 // Entries are all results in the index, newest first.
 func (s *Store) Entries() ([]Entry, error) {
 	all := []string{Errors}
 	for _, m := range lab.Measures {
 		all = append(all, m.Name)
 	}
-	return s.selectEntries("", all...)
+	return s.selectEntries("", "", all)
 }
 
-// selectEntries are the entries of URLs that match, with the values of measures. All values
-// together would be most of the index.
-func (s *Store) selectEntries(url string, measures ...string) (all []Entry, err error) {
-	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, not a set of characters
+// selectEntries are the results that a condition on an argument selects, newest first, with the
+// values of measures. All values together would be most of the index.
+func (s *Store) selectEntries(where, arg string, measures []string) (all []Entry, err error) {
 	at := map[string]int{}
 	hostText, hostOf := "", result.Host{}
+	args := []any{arg}
+	if where == "" {
+		args = nil
+	}
 	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
 		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
 		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
 		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
 		LEFT JOIN notes ON notes.result = id
-		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{url, url},
+		`+where+" ORDER BY started DESC, id DESC", args,
 		func(rows *sql.Rows) error {
 			e := Entry{Values: map[string]float64{}}
 			var started int64
@@ -164,8 +235,11 @@ func (s *Store) selectEntries(url string, measures ...string) (all []Entry, err 
 	if err != nil {
 		return nil, err
 	}
+	if where != "" {
+		where = "AND result IN (SELECT id FROM results " + where + ")"
+	}
 	return all, s.eachRow(`SELECT result, name, value FROM measures
-		WHERE name IN (SELECT value FROM json_each(?))`, []any{string(names)},
+		WHERE name IN (SELECT value FROM json_each(?)) `+where, append([]any{string(names)}, args...),
 		func(rows *sql.Rows) error {
 			var id, name string
 			var value float64
@@ -221,165 +295,6 @@ func (s *Store) eachRow(query string, args []any, take func(*sql.Rows) error) er
 		}
 	}
 	return rows.Err()
-}
-
-// A Series is the results of one configuration on one machine, for one measure.
-type Series struct {
-	Name    string // of four letters, or more where others of the store begin alike
-	Plan    string
-	Machine string
-	Newest  Entry
-	Metric  lab.Measure
-	Runs    []Run    // oldest first, of whole runs that have a value
-	Changes []Change // oldest first
-
-	// Plans of Newest, and of other series with the same URL, load and machine; nil if there are
-	// none.
-	Asked  *loadplan.Plan
-	Others []*loadplan.Plan
-}
-
-// A Run is a result in a series.
-type Run struct {
-	ID      string    `json:"id"`
-	Started time.Time `json:"started"`
-	Value   float64   `json:"value"`
-}
-
-// seriesOf divides entries, newest first, into series. The first series has the newest result.
-func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
-	at := map[string]int{}
-	for _, e := range entries {
-		key := e.Plan + e.Machine
-		i, known := at[key]
-		if !known {
-			i = len(all)
-			at[key] = i
-			all = append(all, Series{Plan: e.Plan, Machine: e.Machine, Newest: e, Metric: m})
-		}
-		if v, has := e.Values[m.Name]; has && e.Partial == "" {
-			all[i].Runs = append(all[i].Runs, Run{e.ID, e.Started, v})
-		}
-	}
-	for _, s := range all {
-		slices.SortFunc(s.Runs, func(a, b Run) int {
-			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.ID, b.ID))
-		})
-	}
-	return all
-}
-
-// nameLeast is the shortest name of a series, in letters: of 100 series, two names are equal in one
-// of a hundred stores.
-const nameLeast = 4
-
-// nameUniquely names series so that no two of the whole store have the same name.
-func (s *Store) nameUniquely(some []Series) error {
-	var all []Series
-	err := s.eachRow("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
-		var t Series
-		err := rows.Scan(&t.Plan, &t.Machine)
-		all = append(all, t)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	nameSeries(all, Series.fingerprintLetters)
-	names := map[string]string{}
-	for _, t := range all {
-		names[t.Plan+t.Machine] = t.Name
-	}
-	for i, t := range some {
-		some[i].Name = names[t.Plan+t.Machine]
-	}
-	return nil
-}
-
-// nameSeries names series by the first of their letters, as many as make all names different.
-func nameSeries(all []Series, letters func(Series) string) {
-	for n, left := nameLeast, all; len(left) > 0; n++ {
-		count := map[string]int{}
-		for _, s := range all {
-			name := letters(s)
-			count[name[:min(n, len(name))]]++
-		}
-		left = nil
-		for i := range all {
-			if all[i].Name != "" {
-				continue
-			}
-			name := letters(all[i])
-			if count[name[:min(n, len(name))]] > 1 && n < len(name) {
-				left = append(left, all[i])
-			} else {
-				all[i].Name = name[:min(n, len(name))]
-			}
-		}
-	}
-}
-
-// fingerprintLetters are the letters of a series' name. They depend only on its fingerprints.
-func (s Series) fingerprintLetters() string {
-	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
-	var name [len(sum)]byte
-	for i, b := range sum {
-		name[i] = 'A' + b%26
-	}
-	return string(name[:])
-}
-
-// alikeMost is for how many series of one URL, load and machine the plans are compared.
-const alikeMost = 64
-
-// tellApart sets Asked and Others of series with the same URL, load and machine.
-func (s *Store) tellApart(all []Series) error {
-	type label struct {
-		url, model, machine string
-		connections         int
-		offered             float64
-	}
-	groups := map[label][]int{}
-	for i, t := range all {
-		e := t.Newest
-		l := label{e.URL, e.Model, e.Machine, e.Connections, e.Offered}
-		groups[l] = append(groups[l], i)
-	}
-	for _, group := range groups {
-		if len(group) < 2 || len(group) > alikeMost {
-			continue
-		}
-		plans := map[int]*loadplan.Plan{}
-		for _, i := range group {
-			p, err := s.planOf(all[i].Plan)
-			if err != nil {
-				return err
-			}
-			plans[i] = p
-		}
-		for _, i := range group {
-			all[i].Asked = plans[i]
-			for _, k := range group {
-				if k != i && plans[k] != nil {
-					all[i].Others = append(all[i].Others, plans[k])
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// planOf is the plan with that fingerprint, as far as the fingerprint covers it.
-func (s *Store) planOf(plan string) (p *loadplan.Plan, err error) {
-	return p, s.eachRow("SELECT content FROM asked WHERE plan = ?", []any{plan},
-		func(rows *sql.Rows) error {
-			var content string
-			p = new(loadplan.Plan)
-			if err := rows.Scan(&content); err != nil {
-				return err
-			}
-			return json.Unmarshal([]byte(content), p)
-		})
 }
 
 // A Size is the size of a store, in bytes.

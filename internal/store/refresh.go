@@ -35,7 +35,8 @@ type statement struct {
 // kinds are those of all files. An ID is the file's name without its suffix, or that of
 // the folder below folder, if the suffix is a file in it.
 var kinds = []kind{
-	{"results", ".json", resultRows, []string{"DELETE FROM asked WHERE plan = (SELECT plan FROM " +
+	{"results", ".json", resultRows, []string{"DELETE FROM examined WHERE plan = (SELECT plan FROM " +
+		"results WHERE id = ?)", "DELETE FROM asked WHERE plan = (SELECT plan FROM " +
 		"results WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM results WHERE plan = asked.plan AND " +
 		"id <> ?1)", "DELETE FROM results WHERE id = ?", "DELETE FROM sizes WHERE result = ?",
 		"DELETE FROM data WHERE result = ?", "DELETE FROM measures WHERE result = ?",

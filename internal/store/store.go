@@ -19,9 +19,9 @@
 // once, some are killed meanwhile, and that is what it is good at.
 //
 //	reading files   refresh.go, rows.go, migrate.go
-//	lists           history.go, note.go; changed.go tells whether a list is out of date
-//	change points   changepoint.go (found and published), segment.go (the runs between two),
-//	                fingerprint.go (which runs are one series)
+//	lists           history.go, series.go, note.go; changed.go tells whether a list is out of date
+//	change points   changepoint.go (found and published), examined.go (where there are no new ones),
+//	                segment.go (the runs between two), fingerprint.go (which runs are one series)
 //	in and out      export.go, import.go, importlab.go, unpack.go, check.go
 //	removal         remove.go, gc.go, requestdata.go
 package store
