@@ -130,6 +130,7 @@ bench/action: /
 bench/vs/server: /
 bench/known: /
 bench/hurl: /
+bench/history: stats /
 bench/live: stats /
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
