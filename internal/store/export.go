@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 )
@@ -55,7 +56,8 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 		return 0, damaged, fmt.Errorf("%s is not empty; give another folder", dir)
 	}
 	for i, f := range files {
-		if err := copyFile(f.path, filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
+		to := filepath.Join(dir, filepath.FromSlash(f.name))
+		if err := copyFile(f.path, to, archiveFile); err != nil {
 			removeCopied(dir, files[:i], f)
 			if missing != nil {
 				os.Remove(dir) // fails if another process has put something there
@@ -181,7 +183,11 @@ func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
 		damaged = append(damaged, Damaged{note, err})
 	}
 	for _, p := range profileFiles(s.pathOf("results"), id) {
-		names = append(names, filepath.Base(p))
+		if err := checkSize(p, profile.MaxEncoded); err != nil {
+			damaged = append(damaged, Damaged{p, err})
+		} else {
+			names = append(names, filepath.Base(p))
+		}
 	}
 	for _, name := range names {
 		all = append(all, file{s.pathOf("results", name), "results/" + name})
@@ -261,14 +267,27 @@ func (f file) writeTo(to *tar.Writer) error {
 	return err
 }
 
-// copyFile copies a file completely, or not at all. It replaces no file.
-func copyFile(from, to string) error {
+// copyFile copies a file of at most that many bytes completely, or not at all. It replaces no file.
+func copyFile(from, to string, most int64) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	content, err := os.ReadFile(from)
-	if err != nil {
+	return atomicfile.Create(to, copyOf(from, most))
+}
+
+// copyOf returns what copies a file, for atomicfile. A file with more than that many bytes is an
+// error.
+func copyOf(file string, most int64) func(io.Writer) error {
+	return func(to io.Writer) error {
+		from, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		n, err := io.Copy(to, io.LimitReader(from, most+1))
+		if err == nil && n > most {
+			err = fmt.Errorf("%s has more than %d bytes, too many to copy", file, most)
+		}
 		return err
 	}
-	return createFile(to, content)
 }

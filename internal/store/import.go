@@ -13,6 +13,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
+	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 )
 
@@ -156,7 +157,11 @@ func (s *Store) importBeside(path, id string) (all []Imported) {
 	}
 	for _, p := range profileFiles(filepath.Dir(path), filepath.Base(base)) {
 		to := s.pathOf("results", id+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
-		if err := copyFile(p, to); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := checkSize(p, profile.MaxEncoded)
+		if err == nil {
+			err = copyFile(p, to, profile.MaxEncoded)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			all = append(all, Imported{From: p, What: "profile", ID: id, Err: err})
 		}
 	}

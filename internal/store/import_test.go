@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
+	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 )
 
@@ -367,6 +369,41 @@ func TestImportOfAFileWithAProfile(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(home, "results", r.ID+".cpu.pb.gz")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A profile that is larger than any that dyno reads stays where it is, whole, and is said to be; its
+// result is imported, and exported without it.
+func TestProfilesAreBounded(t *testing.T) {
+	there, from := t.TempDir(), t.TempDir()
+	r := measured(0, 1000)
+	r.ID = "20260102-150505-0000"
+	b, err := json.Marshal(r)
+	large := filepath.Join(from, "r.cpu.pb.gz")
+	if err := errors.Join(err, os.WriteFile(filepath.Join(from, "r.json"), b, 0o600),
+		os.WriteFile(large, nil, 0o600), os.Truncate(large, profile.MaxEncoded+1),
+		os.WriteFile(filepath.Join(from, "r.heap.pb.gz"), []byte("profile"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, there)
+	want := large + ": has 67108865 bytes; import takes at most 67108864 of such a file"
+	if stored, _, faults := imported(t, s, from); stored != 1 || !slices.Equal(faults, []string{want}) {
+		t.Errorf("%d stored, %q", stored, faults)
+	}
+	heap, cpu := r.ID+".heap.pb.gz", r.ID+".cpu.pb.gz"
+	if got := names(t, filepath.Join(there, "results")); !slices.Equal(got, []string{heap, r.ID + ".json"}) {
+		t.Errorf("%q is stored", got)
+	}
+	stored, out := filepath.Join(there, "results", cpu), filepath.Join(t.TempDir(), "out")
+	if err := os.Rename(large, stored); err != nil {
+		t.Fatal(err)
+	}
+	n, damaged, err := s.ExportDir(out, nil)
+	if n != 1 || err != nil || len(damaged) != 1 || damaged[0].Path != stored {
+		t.Errorf("%d are exported, without %+v, %v", n, damaged, err)
+	}
+	if stored, _, faults := imported(t, opened(t, t.TempDir()), out); stored != 1 || faults != nil {
+		t.Errorf("%d of the export are stored, %q", stored, faults)
 	}
 }
 

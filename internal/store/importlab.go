@@ -52,7 +52,8 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	}
 	defer os.RemoveAll(temp)
 	for _, f := range files {
-		if err := copyFile(f.path, filepath.Join(temp, filepath.FromSlash(f.name))); err != nil {
+		to := filepath.Join(temp, filepath.FromSlash(f.name))
+		if err := copyFile(f.path, to, archiveFile); err != nil {
 			return false, err
 		}
 	}
@@ -239,7 +240,7 @@ func updateExperiment(files []file, to string) error {
 func copyAll(files []file, to string) error {
 	var had []file
 	for _, f := range files {
-		err := copyFile(f.path, filepath.Join(to, filepath.FromSlash(f.name)))
+		err := copyFile(f.path, filepath.Join(to, filepath.FromSlash(f.name)), archiveFile)
 		if errors.Is(err, fs.ErrExist) {
 			had = append(had, f)
 		} else if err != nil {
@@ -247,12 +248,8 @@ func copyAll(files []file, to string) error {
 		}
 	}
 	for _, f := range had {
-		content, err := readBounded(f.path, archiveFile)
-		if err == nil {
-			to := filepath.Join(to, filepath.FromSlash(f.name))
-			err = atomicfile.Replace(to, 0o600, atomicfile.ContentWriter(content))
-		}
-		if err != nil {
+		to := filepath.Join(to, filepath.FromSlash(f.name))
+		if err := atomicfile.Replace(to, 0o600, copyOf(f.path, archiveFile)); err != nil {
 			return err
 		}
 	}

@@ -185,7 +185,7 @@ func (s *source) getProfile(ctx context.Context, path string, seconds int) (*Pro
 	if answer.StatusCode != http.StatusOK {
 		return nil, refusedError(at, seconds, answer)
 	}
-	b, err := readAtMost(answer.Body, maxEncoded)
+	b, err := readAtMost(answer.Body, MaxEncoded)
 	if err != nil {
 		return nil, connectionLost(ctx, at, seconds, err)
 	}

@@ -55,12 +55,12 @@ var (
 	errTooLarge = errors.New("it is larger")
 )
 
-// Limits of a profile, as sent or stored and after decompression. The largest that a Go
+// MaxEncoded is how many bytes a profile may have, as it is sent or stored. The largest that a Go
 // server of thousands of stacks sends is some megabytes.
-const (
-	maxEncoded = 64 << 20
-	maxDecoded = 256 << 20
-)
+const MaxEncoded = 64 << 20
+
+// maxDecoded is how many bytes it may have after decompression.
+const maxDecoded = 256 << 20
 
 // Merge is the sum of profiles of the same kind, as of several rounds.
 func Merge(all ...*Profile) (*Profile, error) {
@@ -91,7 +91,7 @@ func Load(path string) (*Profile, error) {
 		return nil, fmt.Errorf("reading a profile: %w", err)
 	}
 	defer f.Close()
-	b, err := readAtMost(f, maxEncoded)
+	b, err := readAtMost(f, MaxEncoded)
 	if err != nil {
 		return nil, fmt.Errorf("reading the profile %s: %w", path, err)
 	}
