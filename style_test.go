@@ -141,6 +141,22 @@ func TestStyle(t *testing.T) {
 	}
 }
 
+// renamers may rename for themselves, with the reason.
+var renamers = map[string]string{
+	"internal/atomicfile/atomicfile.go": "it syncs what it renames, and the folder",
+	"internal/store/remove.go":          "what is removed need not outlive anything",
+}
+
+// What gets its name by a rename is lost with the power unless it is synced first, and the folder
+// after.
+func TestRenames(t *testing.T) {
+	for _, s := range parsed(t) {
+		if !s.isTest() && renamers[filepath.ToSlash(s.path)] == "" && bytes.Contains(s.text, []byte("os.Rename(")) {
+			t.Errorf("%s calls os.Rename: use internal/atomicfile", s.path)
+		}
+	}
+}
+
 // A struct holds one thing; what holds more is made of parts.
 func TestStructs(t *testing.T) {
 	left := maps.Clone(settings)

@@ -22,6 +22,14 @@ import (
 // The temporary file is .NAME.tmp, and its writer holds a lock on it. A process that is killed
 // leaves it; the next Create of the same path reuses it.
 func Create(path string, write func(io.Writer) error) error {
+	return create(path, write, (*os.File).Sync)
+}
+
+// A syncer makes what a file or a folder has outlive a loss of power: os.File.Sync, and in a test
+// what notes each call of it, too.
+type syncer func(*os.File) error
+
+func create(path string, write func(io.Writer) error, sync syncer) error {
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	f, err := holdTemporary(temp)
 	if err != nil {
@@ -30,8 +38,8 @@ func Create(path string, write func(io.Writer) error) error {
 	if _, err = os.Lstat(path); err == nil {
 		err = fs.ErrExist
 	} else {
-		named := &File{f, path}
-		err = errors.Join(write(named), withPath(f.Sync(), path))
+		named := &File{f, path, sync}
+		err = errors.Join(write(named), withPath(sync(f), path))
 	}
 	if err != nil {
 		left := releaseHeld(f, func() error { return os.Remove(temp) })
@@ -40,7 +48,7 @@ func Create(path string, write func(io.Writer) error) error {
 	if err := releaseHeld(f, func() error { return renameTo(temp, path) }); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	syncFolder(filepath.Dir(path))
+	syncFolder(filepath.Dir(path), sync)
 	return nil
 }
 
@@ -58,7 +66,11 @@ func IsAbandoned(temp string) bool {
 // Replace writes a file in place of whatever has its name. Its mode is perm less the umask. If
 // an error is returned, the file that was there is unchanged.
 func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
-	f, err := BeginReplace(path, perm)
+	return replace(path, perm, write, (*os.File).Sync)
+}
+
+func replace(path string, perm fs.FileMode, write func(io.Writer) error, sync syncer) error {
+	f, err := beginReplace(path, perm, sync)
 	if err != nil {
 		return err
 	}
@@ -84,6 +96,7 @@ func ContentWriter(b []byte) func(io.Writer) error {
 type File struct {
 	*os.File
 	path string
+	sync syncer
 }
 
 // mostTemporary bounds how many temporary names BeginReplace tries.
@@ -92,12 +105,16 @@ const mostTemporary = 100
 // BeginReplace makes the temporary file, .NAME.DIGITS, with mode perm less the umask. Its errors
 // name path.
 func BeginReplace(path string, perm fs.FileMode) (*File, error) {
+	return beginReplace(path, perm, (*os.File).Sync)
+}
+
+func beginReplace(path string, perm fs.FileMode, sync syncer) (*File, error) {
 	for range mostTemporary {
 		temp := fmt.Sprintf(".%s.%d", filepath.Base(path), rand.Uint32())
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), temp),
 			os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if err == nil {
-			return &File{f, path}, nil
+			return &File{f, path, sync}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, withPath(err, path)
@@ -114,7 +131,7 @@ func (f *File) Write(b []byte) (int, error) {
 
 // Close syncs and closes the temporary file. Its errors name the file to be replaced.
 func (f *File) Close() error {
-	return errors.Join(withPath(f.Sync(), f.path), withPath(f.File.Close(), f.path))
+	return errors.Join(withPath(f.sync(f.File), f.path), withPath(f.File.Close(), f.path))
 }
 
 // Publish gives the closed file its name and syncs the folder. Its errors name the file to be
@@ -123,7 +140,31 @@ func (f *File) Publish() error {
 	if err := renameTo(f.Name(), f.path); err != nil {
 		return err
 	}
-	syncFolder(filepath.Dir(f.path))
+	syncFolder(filepath.Dir(f.path), f.sync)
+	return nil
+}
+
+// PublishFolder gives a folder that is complete its name, in the folder in which it is: to other
+// processes it is there with all that is below it, or not at all. Its files were written by Create;
+// the folders are synced here. Nothing may have the name, but an empty folder.
+func PublishFolder(temp, path string) error {
+	return publishFolder(temp, path, (*os.File).Sync)
+}
+
+func publishFolder(temp, path string, sync syncer) error {
+	err := filepath.WalkDir(temp, func(dir string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			syncFolder(dir, sync)
+		}
+		return err
+	})
+	if err == nil {
+		err = renameTo(temp, path)
+	}
+	if err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path), sync)
 	return nil
 }
 
@@ -147,9 +188,9 @@ func withPath(err error, path string) error {
 
 // syncFolder makes a rename outlive a loss of power. Not every system can sync a folder: Windows
 // cannot open one. So its errors are ignored.
-func syncFolder(dir string) {
+func syncFolder(dir string, sync syncer) {
 	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
+		_ = sync(d)
 		d.Close()
 	}
 }

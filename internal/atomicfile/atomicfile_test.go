@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,5 +197,80 @@ func TestIsAbandoned(t *testing.T) {
 	err = errors.Join(os.WriteFile(temp, nil, 0o600), os.Chtimes(temp, long, long))
 	if err != nil || !IsAbandoned(temp) {
 		t.Errorf("%v; what was left is held", err)
+	}
+}
+
+// What has a name is on the disk before it has it, and the name is before the function returns:
+// first the files and the folders that they are in are synced, then, after the rename, the folder
+// above.
+func TestSynced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("folders cannot be synced here")
+	}
+	for name, c := range map[string]struct {
+		publish func(path string, sync syncer) error
+		want    []string
+	}{
+		"Create": {func(path string, sync syncer) error {
+			return create(path, ContentWriter([]byte("whole")), sync)
+		}, []string{"5 bytes, nameless", "folder, named"}},
+		"Replace": {func(path string, sync syncer) error {
+			return replace(path, 0o600, ContentWriter([]byte("whole")), sync)
+		}, []string{"5 bytes, nameless", "folder, named"}},
+		"PublishFolder": {func(path string, sync syncer) error {
+			temp := filepath.Join(filepath.Dir(path), ".temp")
+			err := os.MkdirAll(filepath.Join(temp, "sub"), 0o700)
+			return errors.Join(err, publishFolder(temp, path, sync))
+		}, []string{"folder/.temp, nameless", "folder/.temp/sub, nameless", "folder, named"}},
+	} {
+		dir := filepath.Join(t.TempDir(), "folder")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "x")
+		var got []string
+		err := c.publish(path, func(f *os.File) error {
+			info, err := f.Stat()
+			if err != nil {
+				return err
+			}
+			what := fmt.Sprint(info.Size(), " bytes")
+			if info.IsDir() {
+				what, err = filepath.Rel(filepath.Dir(dir), f.Name())
+			}
+			if _, missing := os.Lstat(path); missing != nil {
+				what += ", nameless"
+			} else {
+				what += ", named"
+			}
+			got = append(got, what)
+			return errors.Join(err, f.Sync())
+		})
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s syncs %q, want %q, %v", name, got, c.want, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 1 {
+			t.Errorf("%s leaves %v", name, left)
+		}
+	}
+}
+
+// What cannot be synced is an error, and has no name.
+func TestSyncFails(t *testing.T) {
+	dir := t.TempDir()
+	broken := func(f *os.File) error { return &fs.PathError{Op: "sync", Path: f.Name(), Err: errors.ErrUnsupported} }
+	for name, publish := range map[string]func(path string) error{
+		"Create":  func(path string) error { return create(path, ContentWriter(nil), broken) },
+		"Replace": func(path string) error { return replace(path, 0o600, ContentWriter(nil), broken) },
+	} {
+		path := filepath.Join(dir, name)
+		err := publish(path)
+		var named *fs.PathError
+		if !errors.As(err, &named) || named.Path != path {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
+		t.Errorf("%v are left, %v", left, err)
 	}
 }

@@ -57,7 +57,7 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 			return false, err
 		}
 	}
-	return false, os.Rename(temp, to)
+	return false, atomicfile.PublishFolder(temp, to)
 }
 
 // checkExperiment reads the record and each trial of a folder. No file may be larger than those in
