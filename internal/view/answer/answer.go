@@ -16,10 +16,11 @@ import (
 
 // An Answer is what a report says first. All texts are plain, on one line each.
 type Answer struct {
-	Sentence   string    `json:"sentence"` // what was found, by how much, how sure
-	Box        Severity  `json:"box"`      // the worst of Cautions
-	BoxText    string    `json:"box_text"` // what the box says
-	Numbers    []Number  `json:"-"`        // of a run: rate, latency, errors
+	Sentence   string    `json:"sentence"`            // what was found, by how much, how sure
+	Uncovered  string    `json:"uncovered,omitempty"` // variants that Groups are not about; "": none
+	Box        Severity  `json:"box"`                 // the worst of Cautions
+	BoxText    string    `json:"box_text"`            // what the box says
+	Numbers    []Number  `json:"-"`                   // of a run: rate, latency, errors
 	Groups     []Group   `json:"groups,omitempty"`
 	NotLoaded  []Finding `json:"not_loaded,omitempty"` // variants that were refused or are missing
 	Cautions   []Caution `json:"cautions,omitempty"`   // the worst first

@@ -22,11 +22,11 @@ func (m Limits) writeLeft(b *strings.Builder, lead string, n int, thing string) 
 	}
 }
 
-// Markdown is an answer as a summary to paste: the sentence, the table of the group that decides,
-// the cautions, and what it holds for. command runs it again.
+// Markdown is an answer as a summary to paste: the sentence, what it is not about, the table of the
+// group that decides, the cautions, and what it holds for. command runs it again.
 func (a Answer) Markdown(command string, most Limits) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n\n", format.EscapeMarkdown(a.Sentence))
+	fmt.Fprintf(&b, "**%s**\n\n%s", format.EscapeMarkdown(a.Sentence), a.UncoveredLine())
 	t, left := a.table(most)
 	if t != nil {
 		t.WriteMarkdown(&b, "lrrrl")
@@ -51,6 +51,15 @@ func (a Answer) Markdown(command string, most Limits) string {
 	return b.String()
 }
 
+// UncoveredLine is the paragraph above a table of verdicts that says of which variants there is no
+// verdict; "" if there is one of each.
+func (a Answer) UncoveredLine() string {
+	if a.Uncovered == "" {
+		return ""
+	}
+	return "**CAUTION:** " + format.EscapeMarkdown(a.Uncovered) + "\n\n"
+}
+
 // ConditionsText is the load, and what else the answer holds for, in one line.
 func (a Answer) ConditionsText() string {
 	all := a.Conditions
@@ -69,6 +78,9 @@ func (a Answer) CautionList(most Limits) string {
 			break
 		}
 		s := format.EscapeMarkdown(c.Says)
+		if c.Kind == Unloaded && a.Uncovered != "" {
+			s = "Not tested" // how many stands above
+		}
 		if c.Scope != "" {
 			s += " (" + format.EscapeCell(c.Scope) + ")"
 		}

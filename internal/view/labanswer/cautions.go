@@ -67,6 +67,39 @@ func unloadedReason(f answer.Finding) string {
 	return s
 }
 
+// uncoveredText says how many variants can be compared, and names the others; "" if all can. Why
+// not, and what can be done about it, are reasons of cautions.
+func uncoveredText(r *lab.Record) string {
+	c := judge.CoverageOf(r)
+	missing := len(c.NotTested) + len(c.Failed)
+	if missing == 0 {
+		return ""
+	}
+	s := c.String()
+	if n := len(c.NotTested); n > 0 {
+		s += "; " + fewNames(plainNames(c.NotTested)) + wasWere(n) + "not tested"
+	}
+	if len(c.Failed) > 0 {
+		s += "; " + fewNames(plainNames(c.Failed)) + " failed in each trial"
+	}
+	if n := c.Variants - c.Comparable - missing; n > 0 {
+		s += "; nothing is left to compare " + format.Plural(int64(n), "variant") + " with"
+	}
+	return s
+}
+
+// plainNames are names of variants as a line has them.
+func plainNames(all []string) []string {
+	plain := make([]string, len(all))
+	for i, name := range all {
+		plain[i] = format.Clip(format.PlainLine(name), longestName)
+	}
+	return plain
+}
+
+// longestName is how many characters of a variant's name a line of several has.
+const longestName = 40
+
 // progressCautions are about how much of the plan was carried out.
 func progressCautions(r *lab.Record) (all []answer.Caution) {
 	done, planned := countTrials(r)
@@ -201,7 +234,7 @@ func passedCautions(r *lab.Record) []answer.Caution {
 func trialCautions(r *lab.Record) (all []answer.Caution) {
 	if refused := notLoaded(r); len(refused) > 0 {
 		c := answer.Caution{Kind: answer.Unloaded, Severity: answer.Doubt,
-			Says: wasWere(len(refused), "variant") + " not tested"}
+			Says: judge.CoverageOf(r).String()}
 		for _, f := range refused {
 			c.Reasons = append(c.Reasons, unloadedReason(f))
 		}
@@ -416,12 +449,12 @@ func sentenceCase(text string) string {
 	return text
 }
 
-// wasWere is a number of things with its verb: "1 variant was", "2 variants were".
-func wasWere(n int, thing string) string {
+// wasWere is the verb of so many things.
+func wasWere(n int) string {
 	if n == 1 {
-		return "1 " + thing + " was"
+		return " was "
 	}
-	return format.Plural(int64(n), thing) + " were"
+	return " were "
 }
 
 // mostReasons is how many reasons a caution has.

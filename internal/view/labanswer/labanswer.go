@@ -32,6 +32,9 @@ func Of(r *lab.Record) answer.Answer {
 	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
 	a.Sentence = sentenceOf(r, a)
+	if len(a.Groups) > 0 {
+		a.Uncovered = uncoveredText(r)
+	}
 	a.Load, a.Conditions = loadOf(r), conditionsOf(r, a.Groups)
 	a.Next = nextStep(r, a)
 	sayOnce(&a)

@@ -456,3 +456,49 @@ func TestOtherLoads(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// How many variants can be compared, and which cannot, is one line, if it is not all of them and something was compared.
+func TestUncovered(t *testing.T) {
+	decided := compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different)
+	of := func(change func(*lab.Record)) *lab.Record { r := record(decided); change(r); return r }
+	odd := func(r *lab.Record, names ...string) {
+		for _, name := range names {
+			r.Arms = append(r.Arms, lab.Arm{Name: name, Baseline: "go", Unfit: "not alike", Remedy: "allow it"})
+		}
+	}
+	fail := func(r *lab.Record, arm string) {
+		r.Arms = append(r.Arms, lab.Arm{Name: arm, Baseline: "go"})
+		for round := range 6 {
+			r.Trials = append(r.Trials, lab.TrialSummary{Grade: lab.GradeF, Slot: lab.Slot{Arm: arm, Level: "c100", Round: round + 1},
+				Failure: &lab.Failure{Phase: "start", Reason: "ended with status 3"}})
+		}
+	}
+	for want, r := range map[string]*lab.Record{
+		"": record(decided),
+		"2 of 3 variants can be compared; odd was not tested": of(func(r *lab.Record) { odd(r, "odd") }),
+		"2 of 4 variants can be compared; odd was not tested; broken failed in each trial": of(func(r *lab.Record) {
+			odd(r, "odd")
+			fail(r, "broken")
+		}),
+		"2 of 6 variants can be compared; c, d and 2 more were not tested": of(func(r *lab.Record) { odd(r, "c", "d", "e", "f") }),
+		"2 of 4 variants can be compared; other was not tested; nothing is left to compare 1 variant with": of(func(r *lab.Record) {
+			odd(r, "other")
+			r.Arms = append(r.Arms, lab.Arm{Name: "tuned", Baseline: "other"})
+		}),
+	} {
+		if got := Of(r).Uncovered; got != want {
+			t.Errorf("%q and not %q", got, want)
+		}
+	}
+	nothing := record()
+	odd(nothing, "odd")
+	if got := Of(nothing); got.Uncovered != "" || !strings.Contains(got.Sentence, "Nothing could be compared") {
+		t.Errorf("nothing was compared, and it says %q besides %q", got.Uncovered, got.Sentence)
+	}
+	once := of(func(r *lab.Record) { // one trial of several
+		r.Trials[len(r.Trials)-1].Failure = &lab.Failure{Phase: "start", Reason: "it exited"}
+	})
+	if got := Of(once).Uncovered; got != "" {
+		t.Errorf("a variant of which one trial failed: %q", got)
+	}
+}

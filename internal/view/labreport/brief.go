@@ -55,8 +55,9 @@ func (b *brief) add(c format.Color, indent int, text string, most int) {
 	}
 }
 
-// writeBrief writes the answer of an experiment: the findings by effect, the variants that were
-// refused, the cautions, the medians if there is room, and the next step.
+// writeBrief writes the answer of an experiment: the sentence, how many variants it is about, the
+// findings by effect, the variants that were refused, the cautions, the medians if there is room,
+// and the next step.
 func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	a := labanswer.Of(r)
 	head := &brief{s: s}
@@ -66,6 +67,9 @@ func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	}
 	head.add("", 0, briefScope(s, r), 2)
 	head.add(boxColor(a.Box), 0, a.Sentence, 3)
+	if a.Uncovered != "" {
+		head.add(format.Yellow, 0, "! "+a.Uncovered+" (below)", mostRowLines)
+	}
 	head.lines = append(head.lines, "")
 	foot := footLines(s, r, a)
 	room := head.atMost(mostLines) - 1 - len(head.lines) - len(foot)

@@ -3,6 +3,7 @@ package labreport
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -263,6 +264,28 @@ func TestOneVerdictEverywhere(t *testing.T) {
 		"go by CPU per request, or load below the generator's limit, at 25,000/s (levels: [{rate: 25000}])"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("it does not have %q:\n%s", want, text)
+		}
+	}
+}
+
+// How many variants can be compared, if not all, stands above the verdicts of every report, unfolded and once. The reason
+// stands below.
+func TestUncoveredStandsAboveVerdicts(t *testing.T) {
+	const want, why = "7 of 8 variants can be compared; keepalive-0 was not tested", "not comparable (fairness: strict)"
+	text := func(write func(io.Writer) error) string {
+		return reporttest.Text(t, func(b *strings.Builder) error { return write(b) })
+	}
+	for name, got := range map[string]string{
+		"brief": text(func(w io.Writer) error { return Experiment(w, eight(), format.Style{Width: 100}) }),
+		"md":    text(func(w io.Writer) error { return ExperimentMarkdown(w, eight()) }),
+		"pr.md": text(func(w io.Writer) error { return PullRequest(w, eight(), "") }),
+	} {
+		at, verdict, reason := strings.Index(got, want), strings.Index(got, "better"), strings.Index(got, why)
+		if at < 0 || verdict < at || reason < verdict || strings.Count(got, "of 8 variants") != 1 || strings.Count(got, why) != 1 {
+			t.Errorf("%s: at %d, the first verdict at %d, the reason at %d:\n%s", name, at, verdict, reason, got)
+		}
+		if fold := strings.Index(got, "<details"); fold >= 0 && fold < at {
+			t.Errorf("%s: it is folded:\n%s", name, got)
 		}
 	}
 }

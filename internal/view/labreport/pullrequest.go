@@ -65,8 +65,8 @@ func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	command := format.Clip(experimentCommand(r), mostReasonRunes)
 	for most := mostTableRows; ; most-- {
 		var head strings.Builder
-		fmt.Fprintf(&head, "**%s**\n\n",
-			format.EscapeMarkdown(format.ClipText(a.Sentence, mostGateRunes)))
+		fmt.Fprintf(&head, "**%s**\n\n%s",
+			format.EscapeMarkdown(format.ClipText(a.Sentence, mostGateRunes)), a.UncoveredLine())
 		left := writeVariants(&head, r, a, most)
 		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.ClipText(
 			a.ConditionsText(), mostGateRunes)), format.CodeSpan(command))
@@ -201,7 +201,8 @@ func shortAnswer(r *lab.Record) answer.Answer {
 		a.NotLoaded[i].Variant = format.Clip(a.NotLoaded[i].Variant, longestName)
 	}
 	a.Cautions = slices.DeleteFunc(a.Cautions, func(c answer.Caution) bool {
-		return c.Kind == answer.Open // the rows say it
+		return c.Kind == answer.Open || // the rows say it
+			c.Kind == answer.Unloaded && a.Uncovered != "" // the line above and a list say it
 	})
 	for i := range a.Cautions {
 		c := &a.Cautions[i]

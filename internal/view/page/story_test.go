@@ -168,7 +168,7 @@ func TestFiveQuestions(t *testing.T) {
 	for _, s := range stories() {
 		html, data := experimentHTML(t, s.folder(t))
 		pages[s.name] = html
-		all := textsOf(data, "answer.sentence", "answer.box_text", "answer.next.says", "answer.next.command")
+		all := textsOf(data, "answer.sentence", "answer.uncovered", "answer.box_text", "answer.next.says", "answer.next.command")
 		for i := range 12 {
 			row := fmt.Sprintf("answer.groups.0.findings.%d.", i)
 			all = append(all, textsOf(data, row+"effect", row+"interval", row+"verdict")...)
@@ -191,6 +191,40 @@ func TestFiveQuestions(t *testing.T) {
 			if !strings.Contains(seen, blankless(shortPaths(want))) {
 				t.Errorf("%s: the first screen does not have %q: %s", name, want, seen)
 			}
+		}
+	}
+}
+
+// How many variants can be compared, if not all, stands above the verdicts on any screen, with the reason and the remedy, and
+// once.
+func TestUncoveredStandsAboveVerdicts(t *testing.T) {
+	for _, s := range stories() {
+		if s.name != "refused" {
+			continue
+		}
+		html, data := experimentHTML(t, s.folder(t))
+		want := textsOf(data, "answer.uncovered")
+		if len(want) != 1 || want[0] != "2 of 3 variants can be compared; envoy was not tested" {
+			t.Fatalf("it says %q", want)
+		}
+		tab := chromium.OpenPage(t, html)
+		for _, width := range []int64{390, 1280} {
+			tab.SetViewport(width, 800, false)
+			if !pagetest.Evaluate[bool](tab, `document.querySelector("#answer > .banner").getBoundingClientRect().bottom <=
+				document.querySelector("#decide").getBoundingClientRect().top`) {
+				t.Errorf("%d pixels: it is not above the chart", width)
+			}
+		}
+		if text := tab.ElementText("#answer > .banner strong"); text != want[0] {
+			t.Errorf("above the chart is %q", text)
+		}
+		for _, part := range []string{want[0], "2 of 3 variants", s.missing["envoy"]} {
+			if n := strings.Count(tab.ElementText("#answer"), part); n != 1 {
+				t.Errorf("%q is there %d times", part, n)
+			}
+		}
+		for _, bad := range tab.Misplaced() {
+			t.Error(bad)
 		}
 	}
 }

@@ -45,6 +45,7 @@ export interface Group {
 /** Answer is that of package answer. */
 export interface Answer {
   sentence: string;
+  uncovered?: string; // of which variants there is no verdict
   box: "clear" | "note" | "doubt" | "bad";
   box_text: string;
   groups?: Group[];
@@ -65,6 +66,7 @@ const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as co
 export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
   return h("section", { id: "answer", "aria-label": "The answer" },
     h("h2", { class: "sentence" }, ...whole(a.sentence)),
+    uncovered(a),
     h("div", { class: "first" },
       box(a),
       h("div", { class: "charts" }, ...charts),
@@ -75,16 +77,25 @@ export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (
 const whole = (s: string): (string | Node)[] =>
   s.split(/((?:[−+×]?[\d.,]+ ?%? )?\[[^\]]*\]|[−+]?[\d.,]+ (?:%|[µmn]?s(?![a-z])))/).map((part, i) => (i % 2 === 1 ? h("span", { class: "nowrap" }, part) : part));
 
-/** box is the worst caution, and below it the others: each once, with its scope, reasons and remedy. */
-function box(a: Answer): HTMLElement {
-  const [worst, ...others] = a.cautions ?? [];
-  if (!worst) return banner("good", a.box_text);
+/** uncovered says above the verdicts of which variants there is none, and why. */
+export const uncovered = (a: Answer): HTMLElement | null =>
+  a.uncovered ? banner("doubt", a.uncovered, (a.cautions ?? []).filter(isUncovered).flatMap((c) => details(c, few))) : null;
+
+const isUncovered = (c: Caution) => c.kind === "not-loaded";
+
+/** box is the worst caution, and below it the others: each once, with its scope, reasons and remedy. There is none where
+    the line above the charts says the only one. */
+function box(a: Answer): HTMLElement | null {
+  const all = a.cautions ?? [];
+  const [worst, ...others] = a.uncovered ? all.filter((c) => !isUncovered(c)) : all;
+  if (!worst) return all.length > 0 ? null : banner("good", a.box_text);
+  const text = worst === all[0] ? a.box_text : worst.says;
   const rest = others.map((c) => h("li", { class: c.severity }, ...unbroken(c.says), ...details(c)));
-  const own = a.box_text === worst.says ? [] : [h("li", { class: worst.severity }, ...unbroken(worst.says), ...details(worst))];
+  const own = text === worst.says ? [] : [h("li", { class: worst.severity }, ...unbroken(worst.says), ...details(worst))];
   const list = [...own, ...rest];
   const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
   const left = list.slice(shown);
-  return banner(kinds[a.box], a.box_text, [
+  return banner(kinds[worst.severity], text, [
     ...(own.length === 0 ? details(worst, few) : []),
     ...(list.length > 0 ? [items(list.slice(0, shown), "Cautions")] : []),
     ...(left.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, `${left.length} more`), items(left, "More cautions"))] : []),

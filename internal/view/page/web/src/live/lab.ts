@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 import * as format from "../format";
-import { Answer, findings, firstScreen } from "../answer";
+import { Answer, findings, firstScreen, uncovered } from "../answer";
 import { banner, list } from "../layout";
 import { cell, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
@@ -121,11 +121,12 @@ function view(id: string, s: State): Node[] {
   ];
 }
 
-/** said is the answer; while trials go on, without what speaks against it and what to do next. */
+/** said is the answer; while trials go on, without what to do next, and of what speaks against it only which variants
+    are not compared. */
 function said(s: State, running: boolean): Node {
   const shown = (s.answer.groups ?? []).slice(0, mostGroups).map(findings);
   if (!running) return firstScreen(s.answer, shown, s.answer.summary, null);
-  return h("div", {}, h("p", { class: "sentence" }, s.answer.sentence), ...shown);
+  return h("div", {}, h("p", { class: "sentence" }, s.answer.sentence), uncovered(s.answer), ...shown);
 }
 
 let shownQueue = false; // by the reader, however often the rest is made anew
