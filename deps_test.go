@@ -21,7 +21,7 @@ internal/capacity internal/remote
 internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
 internal/engine internal/observe
-internal/stats internal/nearest internal/fault internal/redact internal/atomicfile
+internal/stats internal/digits internal/nearest internal/fault internal/redact internal/atomicfile
 `
 
 // What each package may import from this module and from others, and nothing
@@ -31,6 +31,7 @@ internal/stats internal/nearest internal/fault internal/redact internal/atomicfi
 const layers = `
 engine/metric: / github.com/HdrHistogram/hdrhistogram-go
 stats: /
+digits: /
 engine/proto: /
 engine/proto/h1: engine/proto /
 engine/proto/h2: engine/proto engine/proto/h1 /
@@ -88,13 +89,13 @@ lab/design: lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
-lab: atomicfile dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/judge: engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
+lab: atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
+lab/judge: digits engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
-view/format: /
+view/format: digits /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/stats"
 )
 
@@ -194,9 +195,15 @@ func (g *GateOutcome) Explain() string {
 	return "a regression: " + g.DescribeWorse()
 }
 
+// RatioText is the ratio with its interval, in the digits that the interval allows: "0.81 [0.71,
+// 0.93]".
+func (c Comparison) RatioText() string {
+	return digits.Ratio(c.Ratio, c.Low, c.High) + " " + digits.RatioInterval(c.Low, c.High)
+}
+
 // Worsening describes by how much the variant is worse.
 func (c Comparison) Worsening() string {
-	return fmt.Sprintf("%s: worse by a factor of %.3f [%.3f, %.3f]", c.Place(), c.Ratio, c.Low, c.High)
+	return fmt.Sprintf("%s: worse by a factor of %s", c.Place(), c.RatioText())
 }
 
 // A Shift is the ratio of the latency of an arm to its baseline's, from the fastest requests to the

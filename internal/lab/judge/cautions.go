@@ -23,9 +23,8 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	}
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
-			say("%s differs from itself in %s at %s by a factor of %.3f [%.3f, %.3f]: this machine "+
-				"does not support comparisons that fine now", c.Baseline, c.Metric, c.Level, c.Ratio, c.Low,
-				c.High)
+			say("%s differs from itself in %s at %s by a factor of %s: this machine does not support "+
+				"comparisons that fine now", c.Baseline, c.Metric, c.Level, c.RatioText())
 		}
 	}
 	d := r.Experiment.Design

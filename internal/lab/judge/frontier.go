@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
@@ -92,7 +92,7 @@ func queueCautions(r *lab.Record) (all []string) {
 // what is measured, the next trial has others behind them.
 func twoDigits(x float64) string {
 	if x < 9.95 {
-		return strconv.FormatFloat(x, 'g', 2, 64)
+		return digits.Significant(x, 2)
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return loadresult.CountText(int64(math.Round(x/unit) * unit))

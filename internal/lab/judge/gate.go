@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
@@ -221,7 +222,7 @@ func undecidedReason(c lab.Comparison) string {
 	if !c.HasInterval() {
 		return number + " are too few for a 95 % interval"
 	}
-	why := fmt.Sprintf("the interval [%.3f, %.3f] leaves it open", c.Low, c.High)
+	why := fmt.Sprintf("the interval %s leaves it open", digits.RatioInterval(c.Low, c.High))
 	switch {
 	case c.More >= stats.MoreMax:
 		why += fmt.Sprintf("; not even %d %s more would decide", stats.MoreMax, more)

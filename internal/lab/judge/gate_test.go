@@ -12,6 +12,28 @@ import (
 	"dyno/internal/stats"
 )
 
+// Gate and cautions write a ratio with the digits that its interval allows, as all reports do.
+func TestRatiosHaveNoDigitsOfTheNoise(t *testing.T) {
+	c := lab.Comparison{Metric: "p50", Level: "c1", Baseline: "base", Variant: "slow", Ratio: 1.23456, Low: 0.71234, High: 1.93456,
+		Verdict: stats.Different, Better: -1, Confidence: 0.96, Trials: 6}
+	self := c
+	self.Control = true
+	r := &lab.Record{Definition: lab.Definition{Experiment: new(experiment.Experiment)},
+		Findings: lab.Findings{Verdicts: []lab.Comparison{self}}}
+	u := &Unpaired{Verdicts: []lab.Comparison{self}}
+	u.addCautions()
+	for name, got := range map[string]string{"a regression": c.Worsening(), "undecided": undecidedReason(c),
+		"A/A": strings.Join(cautionsOf(r, nil), "\n"), "A/A of runs": strings.Join(u.Cautions, "\n")} {
+		ratio := "1.23 [0.71, 1.93]"
+		if name == "undecided" {
+			ratio = "the interval [0.71, 1.93]"
+		}
+		if !strings.Contains(got, ratio) {
+			t.Errorf("%s: %q does not have %q", name, got, ratio)
+		}
+	}
+}
+
 // What differs from itself comes first, and hides nothing else that was found.
 func TestDecide(t *testing.T) {
 	compare := func(variant string, v stats.Verdict, control bool) lab.Comparison {

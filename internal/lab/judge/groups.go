@@ -133,8 +133,8 @@ func (u *Unpaired) addCautions() {
 	}
 	for _, c := range u.Labelled(u.Verdicts) {
 		if c.Control && c.Verdict == stats.Different {
-			say("%s differs from itself, by a factor of %.3f [%.3f, %.3f]: its machine did not "+
-				"support comparisons that fine", c.Place(), c.Ratio, c.Low, c.High)
+			say("%s differs from itself, by a factor of %s: its machine did not support comparisons "+
+				"that fine", c.Place(), c.RatioText())
 		}
 	}
 	u.cautionOfOrder(say)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab"
 	"dyno/internal/stats"
 )
@@ -114,13 +115,8 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 		s.Settings[most].Name)
 }
 
-// twoOf is a percentage with two significant digits, and no exponent.
-func twoOf(x float64) string {
-	if math.Abs(x) >= 10 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.2g", x)
-}
+// twoOf is a percentage with two significant digits.
+func twoOf(x float64) string { return digits.Significant(x, 2) }
 
 // distance is by which share a ratio differs from 1.
 func distance(v stats.Interval) float64 { return max(v.Estimate, 1/v.Estimate) - 1 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"dyno/internal/digits"
 )
 
 // mostChange is the ratio from which on a change is written as a multiple, because percentages of
@@ -48,7 +50,7 @@ const leastApart = 1e-12
 // AbsoluteChange is a Change without its sign, for sentences that say less or more: "35 %".
 func AbsoluteChange(ratio, low, high float64) string {
 	d := partDecimals(ratio, changeDecimals(low, high))
-	return roundedTo(100*math.Abs(ratio-1), d) + " %"
+	return digits.Rounded(100*math.Abs(ratio-1), d) + " %"
 }
 
 // AbsoluteEnds are the ends of the interval of an AbsoluteChange, the smaller first: "15, 45". An
@@ -69,7 +71,7 @@ func AbsoluteEnds(low, high float64) string {
 func changeEnd(end float64, decimals int, apart bool) string {
 	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
-	for more := decimals + 1; apart && s == "0" && more <= mostDecimals; more++ {
+	for more := decimals + 1; apart && s == "0" && more <= digits.Most; more++ {
 		s = signed(100*(end-1), more)
 	}
 	switch {
@@ -84,7 +86,7 @@ func changeEnd(end float64, decimals int, apart bool) string {
 // partDecimals are so many decimals of the change of a ratio, or as many more as keep it above
 // −100 %, which would say that nothing is left.
 func partDecimals(ratio float64, decimals int) int {
-	for ratio > 0 && decimals < mostDecimals && signed(100*(ratio-1), decimals) == "−"+
+	for ratio > 0 && decimals < digits.Most && signed(100*(ratio-1), decimals) == "−"+
 		strconv.FormatFloat(100, 'f', decimals, 64) {
 		decimals++
 	}
@@ -117,7 +119,7 @@ func RatioText(ratio, low, high float64) string {
 	if ratio < 9.95 && ratio != math.Trunc(ratio) {
 		d = max(d, 1)
 	}
-	return roundedTo(ratio, visibleDecimals(ratio, d))
+	return digits.Rounded(ratio, visibleDecimals(ratio, d))
 }
 
 // RatioEnds are the ends of the interval of a RatioText: "1.4, 8.5".
@@ -148,9 +150,9 @@ func signed(f float64, decimals int) string {
 		return "0"
 	}
 	if f < 0 {
-		return "−" + withThousands(s)
+		return "−" + digits.Thousands(s)
 	}
-	return "+" + withThousands(s)
+	return "+" + digits.Thousands(s)
 }
 
 // BothWays is a difference that is a share upwards, and the same factor downwards, in percent:

@@ -20,12 +20,6 @@ func TestUncertain(t *testing.T) {
 		{WithInterval(200100, 199600, 200600), "200,100 [199,600, 200,600]"},
 		{WithInterval(500, 498.6, 501.2), "500 [499, 501]"}, {WithInterval(5, 5, 5), "5.00"},
 		{WithInterval(1913, 100, 95344), "2,000 [100, 95,000]"},
-		{RatioIn(0.287, 0.245, 0.342), "0.287"}, {RatioIn(0.8123, 0.71, 0.93), "0.81"},
-		{RatioIn(1.2, 0.012, 144), "1.2"}, {RatioIn(0.0123, 0.0123, 144), "0.012"},
-		{RatioIn(144.3, 0.012, 144.3), "144"}, {RatioIn(47622, 0.012, 47622), "48,000"},
-		{RatioIn(1.00049, 1.0003, 1.0006), "1.000"}, {RatioIn(inf, 1, inf), "–"}, {RatioIn(0, 0, 2), "0.0"},
-		{RatioAlone(1.2345), "1.23"}, {RatioAlone(0.0241), "0.0241"}, {RatioAlone(1913.4), "1,910"},
-		{RatioAlone(0), "0.000"}, {RatioAlone(math.NaN()), "–"},
 		{InPercent(0.05), "5 %"}, {InPercent(0.0526), "5.26 %"}, {InPercent(1.5), "150 %"},
 		{InPercent(72), "more than ten times"}, {InPercent(inf), "more than ten times"},
 		{InPercent(1e-9), "below 0.00001 %"}, {InPercent(0.0000123), "0.00123 %"}, {InPercent(0), "0 %"},
@@ -33,7 +27,6 @@ func TestUncertain(t *testing.T) {
 		{FinePercent(0.00099964), "0.09996 %"}, {FinePercent(0.99387), "99.39 %"}, {FinePercent(0.99996), "99.996 %"},
 		{FinePercent(0.999988), "99.9988 %"}, {FinePercent(0.999999999), "99.9999999 %"}, {FinePercent(1), "100 %"}, {FinePercent(0), "0 %"},
 		{ByPercent(123), "+123 %"}, {ByPercent(0.5), "+0.5 %"},
-		{SignificantDigits(0.0000012346, 4), "0.000001235"}, {SignificantDigits(1234567, 3), "1,234,567"}, {SignificantDigits(2.50, 4), "2.5"},
 		{Digits3(1e19), "10,000,000,000,000,000,000"},
 	} {
 		if test.got != test.want {

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dyno/internal/digits"
 )
 
 // Count is n with thousands separated.
 func Count(n int64) string {
-	return withThousands(strconv.FormatInt(n, 10))
+	return digits.Thousands(strconv.FormatInt(n, 10))
 }
 
 // Plural is n, thousands separated, of a thing that has a plural in s.
@@ -28,7 +30,7 @@ func Digits3(f float64) string {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return "–"
 	case a >= 999.5:
-		return withThousands(strconv.FormatFloat(math.Round(f), 'f', 0, 64))
+		return digits.Thousands(strconv.FormatFloat(math.Round(f), 'f', 0, 64))
 	case a >= 99.95:
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	case a >= 9.995:
