@@ -67,7 +67,7 @@ engine/failure: engine/loadresult engine/proto engine/ring /
 engine/load: engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
+result: digits result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
@@ -85,7 +85,7 @@ fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment/quantity: engine/check /
 lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
-lab/design: lab/experiment stats / go.yaml.in/yaml
+lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
@@ -93,7 +93,7 @@ lab: atomicfile digits dynohome lab/experiment fairness observe/probe observe/pr
 lab/judge: digits engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
-capacity: atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
+capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
@@ -147,7 +147,7 @@ e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/load
 e2e/attack: /
 cmd/dyno: cli /
 .: engine/load engine/loadplan engine/loadresult engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
-dynotest: . /
+dynotest: digits . /
 release/image: / github.com/google/go-containerregistry
 `
 

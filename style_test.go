@@ -157,6 +157,63 @@ func TestRenames(t *testing.T) {
 	}
 }
 
+// exponents are files that may write numbers with an exponent, with the reason.
+var exponents = map[string]string{
+	"internal/digits/digits.go":            "finds the power of ten",
+	"internal/engine/strftime/strftime.go": "%e and %g are verbs of strftime",
+	"internal/fleet/plausible.go":          "repeats what others claim, which may have 300 digits",
+	"internal/fleet/plausibleusers.go":     "likewise",
+	"internal/result/validate.go":          "likewise",
+	"internal/result/iterations.go":        "likewise",
+	"internal/fleet/policy/policy.go":      "repeats what the file has",
+	"internal/view/labreport/gobench.go":   "Go's format of benchmarks, which programs read",
+	"internal/view/labreport/trials.go":    "CSV, which programs read",
+}
+
+// exponentVerb is a verb of package fmt that writes 1,000,000 as 1e+06.
+var exponentVerb = regexp.MustCompile(`%[-+#0]*(\d+|\*)?(\.(\d+|\*)?)?(\[\d+\])?[eEgG]`)
+
+// No figure has an exponent: numbers for people are written by package digits, or with a fixed number of decimals.
+// Tools of development may.
+func TestNoExponents(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range parsed(t) {
+		path := filepath.ToSlash(s.path)
+		if s.isTest() || strings.HasPrefix(path, "bench/") || strings.HasPrefix(path, "release/") {
+			continue
+		}
+		complain := func(at token.Pos, what string) {
+			if found[path] = true; exponents[path] == "" {
+				t.Errorf("%s: %s writes large and small numbers with an exponent; package digits does not", s.set.Position(at), what)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if n.Kind == token.STRING && exponentVerb.MatchString(strings.ReplaceAll(n.Value, "%%", "")) {
+					complain(n.Pos(), n.Value)
+				}
+			case *ast.CallExpr:
+				f, is := n.Fun.(*ast.SelectorExpr)
+				if !is || f.Sel.Name != "FormatFloat" && f.Sel.Name != "AppendFloat" {
+					return true
+				}
+				for _, arg := range n.Args {
+					if c, is := arg.(*ast.BasicLit); is && c.Kind == token.CHAR && strings.ContainsAny(c.Value, "eEgG") {
+						complain(c.Pos(), f.Sel.Name+" with "+c.Value)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for path := range exponents {
+		if !found[path] {
+			t.Errorf("%s writes no exponents: take it off the list", path)
+		}
+	}
+}
+
 // A struct holds one thing; what holds more is made of parts.
 func TestStructs(t *testing.T) {
 	left := maps.Clone(settings)

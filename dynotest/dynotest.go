@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"dyno"
+	"dyno/internal/digits"
 )
 
 // Objective serves handler, makes the load l, and returns its Result. If an objective is missed,
@@ -57,7 +58,7 @@ func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Loa
 		case o.Value == nil:
 			t.Errorf("%s: missed, nothing was measured: %v", o.Objective, r)
 		default:
-			t.Errorf("%s: missed, %.4g %s: %v", o.Objective, *o.Value, o.Unit, r)
+			t.Errorf("%s: missed, %s %s: %v", o.Objective, digits.Significant(*o.Value, 4), o.Unit, r)
 		}
 	}
 	if doubted && !t.Failed() {

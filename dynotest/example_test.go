@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,6 +98,18 @@ func TestObjectiveMissed(t *testing.T) {
 		if v.failed != fails || v.skipped == fails {
 			t.Errorf("%+v, %s: failed %v, skipped %v: %s", test, r.Generator, v.failed, v.skipped, v.text)
 		}
+	}
+}
+
+// What was measured has no exponent, however large it is.
+func TestMissHasNoExponent(t *testing.T) {
+	slow := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(12 * time.Millisecond) })
+	t.Setenv("DYNOTEST_STRICT", "")
+	v := &recorder{}
+	r := dynotest.Objective(v, slow, "p50<1ms", dyno.Load{Requests: 2, Connections: 1})
+	figure := regexp.MustCompile(`missed, [0-9,]*[0-9]{2},[0-9]{3} us: `)
+	if strings.Contains(v.text, "e+0") || r.Generator == dyno.OK && !figure.MatchString(v.text) {
+		t.Errorf("%s: %s", r.Generator, v.text)
 	}
 }
 

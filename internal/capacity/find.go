@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/objective"
@@ -177,7 +178,7 @@ func emptyReason(r *result.Result) string {
 	case len(r.Errors) > 0:
 		return ": " + cmp.Or(r.Errors[0].Detail, r.Errors[0].Kind)
 	}
-	return fmt.Sprintf(" within %.3g s, and nothing failed", r.Window.MeasuredS)
+	return " within " + digits.Significant(r.Window.MeasuredS, 3) + " s, and nothing failed"
 }
 
 // allFailed is how the requests of a run failed of which none was answered; "" of other runs.

@@ -146,10 +146,10 @@ func (f *scenarioFlags) scriptSteps(r *result.Result) string {
 	for _, m := range r.Metrics {
 		switch {
 		case m.Value != nil:
-			fmt.Fprintf(&b, "%s: %g\n", m.Name, *m.Value)
+			fmt.Fprintf(&b, "%s: %s\n", m.Name, report.MetricText(*m.Value))
 		case m.Values != nil:
-			fmt.Fprintf(&b, "%s: %s, mean %g, max %g\n", m.Name, format.Plural(m.Values.Count, "value"),
-				m.Values.Mean, m.Values.Max)
+			fmt.Fprintf(&b, "%s: %s, mean %s, max %s\n", m.Name, format.Plural(m.Values.Count, "value"),
+				report.MetricText(m.Values.Mean), report.MetricText(m.Values.Max))
 		}
 	}
 	q := r.Requests

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 )
 
@@ -96,8 +97,8 @@ func (r *Result) NoteNoServer() string {
 	case r.Applied():
 		return ""
 	case loadresult.Ending(r.Ended) == loadresult.Gone:
-		return fmt.Sprintf("the server went away, and %.3g %% of the load was not applied",
-			100*r.Unavailable())
+		return fmt.Sprintf("the server went away, and %s %% of the load was not applied",
+			digits.Significant(100*r.Unavailable(), 3))
 	}
 	note := fmt.Sprintf("the load could not be applied for %v of the window",
 		formatMicroseconds(r.Window.UnavailableS*1e6))

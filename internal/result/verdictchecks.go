@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 )
 
@@ -91,8 +92,8 @@ func checkNeverSent(r *Result) (string, string) {
 		return OK, ""
 	}
 	what, done, _ := r.Counted()
-	return Suspect, fmt.Sprintf("%.3g %% of the %s due were never %s: the "+
-		"latencies are those of a lower rate", 100*waiting/due, what, done)
+	return Suspect, fmt.Sprintf("%s %% of the %s due were never %s: the "+
+		"latencies are those of a lower rate", digits.Significant(100*waiting/due, 3), what, done)
 }
 
 func checkBusy(r *Result) (string, string) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab/experiment"
 )
 
@@ -173,9 +174,9 @@ func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Wa
 	}
 	d, m := e.Design, Comparisons(e, variants)
 	few := d.Rounds < experiment.LeastRounds && d.Precision == 0 && !d.Screen
-	warn(few, "design.rounds", "with %d of them the least p is %.3g %%, which is above 5 %%: "+
-		"whatever differs, no verdict can say so; it takes %d",
-		d.Rounds, 200*math.Pow(2, -float64(d.Rounds)), experiment.LeastRounds)
+	warn(few, "design.rounds", "with %d of them the least p is %s %%, which is above 5 %%: "+
+		"whatever differs, no verdict can say so; it takes %d", d.Rounds,
+		digits.Significant(200*math.Pow(2, -float64(d.Rounds)), 3), experiment.LeastRounds)
 	warn(d.Order == experiment.Sequential, "design.order",
 		"sequential: whatever drifts meanwhile looks like a difference of servers; %s does not",
 		experiment.Interleaved)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
@@ -39,8 +40,9 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	}
 	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds &&
 		!d.Screen {
-		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
-			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
+		say("with %d rounds the least p is %s %%, which is above 5 %%: whatever differs, no verdict "+
+			"can say so; it takes %d rounds", n, digits.Significant(200*math.Pow(2, -float64(n)), 3),
+			MinRounds)
 	}
 	all = append(all, loadCautions(r)...)
 	if n := countGrade(trials, lab.GradeF); n > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
@@ -244,9 +245,9 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 	if !t.Result.Applied() {
 		g = lab.GradeF
 	}
-	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%.3g %% of the load could not be applied: "+
+	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%s %% of the load could not be applied: "+
 		"connections were gone and could not be opened again, or waited for an answer until the end",
-		100*t.Result.Unavailable())}}
+		digits.Significant(100*t.Result.Unavailable(), 3))}}
 }
 
 // connectionReasons finds a load on fewer connections than it asked for.

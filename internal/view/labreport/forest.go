@@ -145,7 +145,7 @@ func (f *forest) drawAxis(margin float64) {
 			bottom = f.foot - 4
 		}
 		f.drawLine(class, x, bottom, x, f.foot)
-		f.drawLabel(x, f.foot+14, "q", "middle", fmt.Sprintf("%g", v))
+		f.drawLabel(x, f.foot+14, "q", "middle", format.SignificantDigits(v, 3))
 	}
 	f.drawLabel(f.left+forestPlot/2, f.foot+34, "q", "middle", fmt.Sprintf("ratio to the baseline, "+
 		"95 %% interval; within the band (%s) it does not matter", format.InPercent(margin)))

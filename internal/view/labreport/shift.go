@@ -1,7 +1,6 @@
 package labreport
 
 import (
-	"fmt"
 	"slices"
 
 	"dyno/internal/lab"
@@ -33,7 +32,7 @@ func shiftSection(r *lab.Record) section {
 	}
 	for _, level := range levels {
 		for _, q := range quantiles {
-			row := []string{format.PlainLine(level), fmt.Sprintf("p%.3g", 100*q)}
+			row := []string{format.PlainLine(level), "p" + format.SignificantDigits(100*q, 3)}
 			for _, arm := range arms {
 				row = append(row, shiftCell(r.Shifts, level, arm, q))
 			}

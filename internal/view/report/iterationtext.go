@@ -79,13 +79,13 @@ func metricTable(r *result.Result) format.Table {
 		row := []string{format.Clip(format.PlainLine(m.Name), longestCheck), "", "", "", "", "", ""}
 		switch v := m.Values; {
 		case m.Value != nil:
-			row[1] = format.SignificantDigits(*m.Value, metricDigits)
+			row[1] = MetricText(*m.Value)
 		case v == nil:
 			row[2] = "0"
 		default:
 			row[2] = format.Count(v.Count)
 			for i, x := range []float64{v.Mean, v.P50, v.P99, v.Max} {
-				row[3+i] = format.SignificantDigits(x, metricDigits)
+				row[3+i] = MetricText(x)
 			}
 		}
 		t = append(t, row)
@@ -93,8 +93,8 @@ func metricTable(r *result.Result) format.Table {
 	return t
 }
 
-// metricDigits is how many digits a value has whose meaning only the script knows.
-const metricDigits = 6
+// MetricText is a value whose meaning only the script knows: six digits, or all of a whole number.
+func MetricText(x float64) string { return format.SignificantDigits(x, 6) }
 
 // longestCheck is how many characters of a check's name are shown.
 const longestCheck = 60
