@@ -50,7 +50,9 @@ type Settings struct {
 }
 
 // DefaultWarmup is how long to load before measuring for so long: a fifth.
-func DefaultWarmup(measured time.Duration) loadplan.Seconds { return loadplan.Seconds(measured / 5) }
+func DefaultWarmup(measured time.Duration) loadplan.Seconds {
+	return loadplan.Seconds(measured / 5)
+}
 
 // withDefaults is s with nothing left open but Start.
 func (s Settings) withDefaults() Settings {

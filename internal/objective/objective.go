@@ -308,7 +308,8 @@ func nothingDue(r *result.Result) bool {
 }
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
-// workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
+// workload had no server for more than 1 % of the window, whatever was counted in the rest of it. One
+// of a percentile of latency is missed if too many requests were not answered.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
 	ok = ok && !nothingDue(r)
@@ -320,10 +321,32 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 	if out.Note != "" && (o.kind != durations) {
 		out.Met = false
 	}
+	if late := o.noteUnanswered(r); out.Met && late != "" {
+		out.Met, out.Note = false, late
+	}
 	if out.Note == "" {
 		out.Note = o.noteFewIterations(r)
 	}
 	return out
+}
+
+// noteUnanswered is why a bound of latency is missed whatever was measured: so many requests had no
+// answer at the end of the drain that one of them is the percentile. Each had waited for longer than
+// the drain, and so for longer than the bound.
+func (o Objective) noteUnanswered(r *result.Result) string {
+	waiting, _, sent := r.Backlog()
+	unanswered, due := r.Requests.Unfinished+waiting, sent+waiting
+	q, ok := o.Quantile()
+	if o.name == "max" || o.name == "latency.max" {
+		q, ok = 1, true
+	}
+	drained := r.Window.DrainedS * 1e6
+	if !ok || !o.Ceiling() || r.Iterations != nil || o.limit > drained ||
+		float64(unanswered) <= (1-q)*float64(due) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests had no answer %v after the window", unanswered, due,
+		time.Duration(drained*1e3).Round(100*time.Millisecond))
 }
 
 // Meets reports whether a value, in the unit of Outcome, meets the objective.

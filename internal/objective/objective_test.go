@@ -128,6 +128,46 @@ func TestObjectivesAreJudged(t *testing.T) {
 	}
 }
 
+// A request that has no answer at the end of the drain took longer than the drain. If there are more of
+// them than a percentile leaves above itself, so did the percentile.
+func TestUnansweredRequestsMissLatency(t *testing.T) {
+	for _, c := range []struct {
+		expr                string
+		unfinished, waiting int64
+		drained             float64
+		note                string
+	}{
+		{"p99<1s", 0, 0, 2, ""},
+		{"p99<1s", 10, 0, 2, ""},
+		{"p99<1s", 11, 0, 2, "11 of 1000 requests had no answer 2s after the window"},
+		{"p99<1s", 5, 600, 2, "605 of 1600 requests had no answer 2s after the window"},
+		{"latency.p99<=1s", 11, 0, 2, "11 of 1000 requests had no answer 2s after the window"},
+		{"p99<1s", 11, 0, 0.9, ""}, // they may have waited for 0.9 s
+		{"p99<1s", 11, 0, 0, ""},   // interrupted
+		{"p50<1s", 11, 0, 2, ""},
+		{"max<1s", 1, 0, 2, "1 of 1000 requests had no answer 2s after the window"},
+		{"max<3s", 1, 0, 2, ""},
+		{"p99>1ms", 900, 0, 2, ""},
+	} {
+		o, err := Parse(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms := make([]time.Duration, 1000-c.unfinished)
+		for i := range ms {
+			ms[i] = 100 * time.Millisecond
+		}
+		r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(ms...),
+			Service: histogram(), Iterations: histogram(), Requests: result.Requests{Sent: 1000,
+				Completed: 1000 - c.unfinished, Unfinished: c.unfinished, Waiting: &c.waiting}})
+		r.Window.DrainedS = c.drained
+		if got := o.Judge(r); got.Met != (c.note == "") || got.Note != c.note {
+			t.Errorf("%s, %d unfinished, %d never sent, drained for %v s: %+v; want %q", c.expr, c.unfinished, c.waiting,
+				c.drained, got, c.note)
+		}
+	}
+}
+
 // Where no request was ever due nothing was measured, and no objective is met.
 func TestNothingMeasuredMeetsNothing(t *testing.T) {
 	for _, expr := range []string{"rps<=100", "errors<5", "errors<1%", "p99<1s", "rps>=0"} {
