@@ -42,8 +42,8 @@ users do. The result is an ordinary experiment: its file, report.html and all tr
 folder. Edit the file vs.yaml there, and run it with dyno lab run.
 Exit codes: 0 a verdict for each server, 1 with --max-regression one is worse by that much, 2 bad
 usage, 3 no verdict yet, or trials that must not be relied on (with --max-regression: its gate is
-inconclusive), 4 nothing to compare: a server did not start, its session fails, or answers differ,
-5 a fault of dyno, 130 interrupted.
+inconclusive), 4 nothing to compare: a server did not start, its session or all its trials fail, or
+answers differ, 5 a fault of dyno, 130 interrupted.
 `
 
 var vsExamples = []string{
@@ -190,7 +190,8 @@ func isVersus(dir string) bool {
 // concludeVersus prints what speaks against the answer, the next step, and a line for each server.
 // With details the whole report of dyno lab run comes first.
 func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f labFlags) int {
-	if r.State != lab.Complete && r.State != lab.OverBudget || !r.HasMeasured() {
+	if r.State != lab.Complete && r.State != lab.OverBudget || !r.HasMeasured() ||
+		errors.Is(err, labrun.ErrNothingLeft) {
 		f.versus = false // there are no such lines
 		return s.concludeExperiment(l, r, err, lost, f)
 	}

@@ -16,40 +16,22 @@ type Coverage struct {
 }
 
 // CoverageOf counts the variants.
-func CoverageOf(r *lab.Record) (c Coverage) {
-	measured := map[string]bool{}
+func CoverageOf(r *lab.Record) Coverage {
+	c := Coverage{Comparable: countComparable(r), Variants: countWanted(r)}
 	for _, a := range r.Arms {
-		switch {
-		case a.Control || a.LeftOut:
-		case len(a.Missing) > 0 || a.Unfit != "":
+		if !a.Control && !a.LeftOut && !isLoaded(a) {
 			c.NotTested = append(c.NotTested, a.Name)
-		case len(FailuresOf(r, a.Name)) > 0:
-			c.Failed = append(c.Failed, a.Name)
-		default:
-			measured[a.Name] = true
 		}
 	}
-	c.Comparable, c.Variants = countPaired(r, measured), countWanted(r)
+	for _, f := range FailedArms(r) {
+		c.Failed = append(c.Failed, f.Name)
+	}
 	return c
 }
 
 // String is "7 of 8 variants can be compared".
 func (c Coverage) String() string {
 	return fmt.Sprintf("%d of %d variants can be compared", c.Comparable, c.Variants)
-}
-
-// FailuresOf are the failures of an arm that failed in each of its trials; none of another.
-func FailuresOf(r *lab.Record, arm string) (all []*lab.Failure) {
-	for _, t := range r.Trials {
-		switch {
-		case t.Arm != arm:
-		case t.Failure == nil:
-			return nil
-		default:
-			all = append(all, t.Failure)
-		}
-	}
-	return all
 }
 
 // countWanted counts the variants that --quick does not leave out.
@@ -62,36 +44,46 @@ func countWanted(r *lab.Record) (n int) {
 	return n
 }
 
-// countLoadable counts the variants that can be compared once they are loaded.
-func countLoadable(r *lab.Record) int {
-	loaded := map[string]bool{}
-	for _, a := range r.Arms {
-		loaded[a.Name] = len(a.Missing) == 0 && a.Unfit == ""
-	}
-	return countPaired(r, loaded)
-}
+// isLoaded reports whether an arm is not excluded.
+func isLoaded(a lab.Arm) bool { return len(a.Missing) == 0 && a.Unfit == "" }
 
-// countPaired counts the variants of which some are measured: each that has a baseline that is
-// measured, the baselines, and each whose factors are compared.
-func countPaired(r *lab.Record, measured map[string]bool) int {
-	paired := map[string]bool{}
+// countComparable counts the variants that can be compared: each that has a baseline, the
+// baselines, and each whose factors are compared. One that failed in all its trials cannot be. If
+// the experiment has ended, neither can two that have no round in which both measured something.
+func countComparable(r *lab.Record) int {
+	left := map[string]bool{}
 	for _, a := range r.Arms {
-		if !a.Control && measured[a.Name] && a.Baseline != "" && measured[a.Baseline] {
-			paired[a.Name], paired[a.Baseline] = true, true
+		left[a.Name] = isLoaded(a)
+	}
+	for _, f := range FailedArms(r) {
+		left[f.Name] = false
+	}
+	measured := measuredPlaces(r)
+	paired := map[string]bool{}
+	pair := func(variant, baseline string) {
+		meet := !hasEnded(r) || len(r.Trials) == 0
+		for at := range measured[variant] {
+			meet = meet || measured[baseline][at]
+		}
+		if left[variant] && left[baseline] && meet {
+			paired[variant], paired[baseline] = true, true
+		}
+	}
+	for _, a := range r.Arms {
+		if !a.Control && a.Baseline != "" {
+			pair(a.Name, a.Baseline)
 		}
 	}
 	for _, c := range contrastsOf(r) {
 		for _, p := range c.Pairs {
-			if measured[p.Variant] && measured[p.Baseline] {
-				paired[p.Variant], paired[p.Baseline] = true, true
-			}
+			pair(p.Variant, p.Baseline)
 		}
 	}
 	return len(paired)
 }
 
 // Unloaded explains how many variants can be compared, why the others are not tested or measured
-// nothing, and what the user can do about it; "" if each was measured.
+// nothing, and what the user can do about it; "" if all can be.
 func Unloaded(r *lab.Record) string {
 	var why []string
 	for _, a := range r.Arms {
@@ -105,12 +97,13 @@ func Unloaded(r *lab.Record) string {
 				a.Remedy))
 		case a.Unfit != "":
 			why = append(why, fmt.Sprintf("%s is not tested: %s", a.Name, JoinLines(a.Unfit)))
-		default:
-			if all := FailuresOf(r, a.Name); len(all) > 0 {
-				why = append(why, fmt.Sprintf("%s failed in each of %d trials: %s: %s", a.Name, len(all),
-					all[0].Phase, JoinLines(all[0].Reason)))
-			}
 		}
+	}
+	for _, f := range FailedArms(r) {
+		why = append(why, f.String())
+	}
+	if len(why) == 0 && LeavesNothing(r) {
+		why = []string{"no round has two trials to compare that measured anything"}
 	}
 	if len(why) == 0 {
 		return ""
@@ -130,10 +123,10 @@ func BreaksScreening(r *lab.Record) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
-		return !a.Control && !a.LeftOut && (len(a.Missing) > 0 || a.Unfit != "")
+		return !a.Control && !a.LeftOut && !isLoaded(a)
 	})
 }
 
-// LeavesNothing reports whether so many variants cannot be loaded that no comparison is left. It is
-// false for an experiment of one variant.
-func LeavesNothing(r *lab.Record) bool { return countWanted(r) > 1 && countLoadable(r) == 0 }
+// LeavesNothing reports whether so many variants cannot be loaded, or failed in all their trials,
+// that no comparison is left. It is false for an experiment of one variant.
+func LeavesNothing(r *lab.Record) bool { return countWanted(r) > 1 && countComparable(r) == 0 }

@@ -19,6 +19,7 @@ func TestCoverage(t *testing.T) {
 	r.Arms = []lab.Arm{{Name: "base"}, {Name: "base (A/A)", Control: true, Baseline: "base"}, {Name: "good", Baseline: "base"},
 		{Name: "odd", Baseline: "base", Unfit: "not alike", Remedy: "allow it"}, {Name: "absent", Missing: []string{"no nginx"}},
 		{Name: "broken", Baseline: "base"}, {Name: "later", LeftOut: true, Missing: []string{"left out by --quick"}}}
+	r.State = lab.Complete
 	c := CoverageOf(r)
 	if c.String() != "2 of 5 variants can be compared" || !slices.Equal(c.NotTested, []string{"odd", "absent"}) ||
 		!slices.Equal(c.Failed, []string{"broken"}) {
@@ -37,6 +38,7 @@ func TestCoverage(t *testing.T) {
 // Variants of factors are compared with one another. One that failed is not.
 func TestCoverageOfFactors(t *testing.T) {
 	r := new(lab.Record)
+	r.State = lab.Complete
 	r.Experiment = &experiment.Experiment{
 		Factors: experiment.Mapping[[]string]{{Name: "log", Value: []string{"on", "off"}}, {Name: "workers", Value: []string{"1", "2"}}},
 		Variants: experiment.Mapping[experiment.Definition]{{Name: "n",

@@ -33,7 +33,7 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	for _, why := range lossCautions(r) { // an earlier version did not report them
+	for _, why := range append(failureCautions(r), lossCautions(r)...) { // an earlier version had none
 		if !slices.Contains(r.Cautions, why) {
 			r.Cautions = append(r.Cautions, why)
 		}

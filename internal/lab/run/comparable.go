@@ -1,6 +1,7 @@
 package run
 
 import (
+	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"errors"
 	"fmt"
@@ -20,4 +21,26 @@ func (r *running) checkComparable() error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", judge.Unloaded(r.record), ErrNothingLeft)
+}
+
+// checkMeasured returns ErrNothingLeft, with the first failure of each variant, if so many variants
+// failed in their trials that no comparison is left. With over, no trial follows.
+func (r *running) checkMeasured(over bool) error {
+	now := *r.record
+	switch now.Trials = nil; {
+	case !over:
+		now.State = lab.Running
+	case now.State == lab.Running:
+		now.State = lab.Complete
+	}
+	for _, t := range r.trials {
+		now.Trials = append(now.Trials, lab.TrialSummary{Slot: t.Slot, Failure: t.Failure})
+	}
+	if !judge.LeavesNothing(&now) {
+		return nil
+	}
+	if over {
+		r.record.State = now.State
+	}
+	return fmt.Errorf("%s: %w", judge.Unloaded(&now), ErrNothingLeft)
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -100,5 +101,132 @@ func TestSomeLeft(t *testing.T) {
 	want := "2 of 3 variants can be compared: slow is not tested: ended with status 3"
 	if r.State != lab.Complete || len(r.Cautions) == 0 || !strings.HasPrefix(r.Cautions[0], want) {
 		t.Errorf("%s, %q", r.State, r.Cautions)
+	}
+}
+
+// Where all variants but the baseline fail in all their trials, nothing was compared. The experiment
+// ends as soon as that is known, and says why.
+func TestNothingMeasured(t *testing.T) {
+	const off = "fairness: {mode: off}\n"
+	for name, c := range map[string]struct {
+		text   string
+		spoil  func(*bench)
+		state  lab.State
+		trials int // of the variant that fails
+		says   string
+	}{
+		"at the end": {strings.Replace(two, "rounds: 6", "rounds: 2", 1), func(b *bench) { b.rates["other"] = 0 },
+			lab.Complete, 2, "0 of 2 variants can be compared: other failed in each of 2 trials: " +
+				"measure: no request completed"},
+		"early": {two, func(b *bench) { b.rates["other"] = 0 }, lab.Interrupted, 3,
+			"0 of 2 variants can be compared: other failed in each of 3 trials: measure: no request completed"},
+		"unchecked": {two + off, func(b *bench) { b.broken["other"] = errors.New("ended with status 3") },
+			lab.Interrupted, 3,
+			"0 of 2 variants can be compared: other failed in each of 3 trials: start: ended with status 3"},
+		"once": {strings.Replace(two, "rounds: 6", "rounds: 1", 1) + off,
+			func(b *bench) { b.broken["other"] = errors.New("ended with status 3") }, lab.Complete, 1,
+			"0 of 2 variants can be compared: other failed in its only trial: start: ended with status 3"},
+		"all of them": {two, func(b *bench) { clear(b.rates) }, lab.Interrupted, 3,
+			"0 of 2 variants can be compared: base failed in each of 3 trials: measure: no request completed; " +
+				"other failed in each of 3 trials: measure: no request completed"},
+		"one after the other": {strings.Replace(two, "rounds: 6", "rounds: 6, order: sequential", 1),
+			func(b *bench) { b.rates["other"] = 0 }, lab.Interrupted, 3, "other failed in each of 3 trials"},
+	} {
+		b := newTestBench(t)
+		b.rates = map[string]float64{"base": 100, "other": 100}
+		c.spoil(b)
+		dir := filepath.Join(t.TempDir(), "out")
+		r, err := b.lab(dir, c.text).Run(t.Context())
+		if !errors.Is(err, ErrNothingLeft) || r == nil || r.State != c.state {
+			t.Errorf("%s: %v, %+v", name, err, r)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.says) || !strings.Contains(r.Cautions[0], c.says) {
+			t.Errorf("%s: %q is not in %v; %q", name, c.says, err, r.Cautions)
+		}
+		if n := countTrials(r, "other"); n != c.trials {
+			t.Errorf("%s: %d trials of other, want %d", name, n, c.trials)
+		}
+		stored, err := judge.Open(dir)
+		if err != nil || !judge.LeavesNothing(stored) {
+			t.Errorf("%s: the folder says otherwise: %v, %+v", name, err, stored)
+			continue
+		}
+		stored.Cautions = nil // as an earlier version left them
+		if err := (lab.Folder{Dir: dir}).WriteJSON(lab.RecordFile, stored); err != nil {
+			t.Fatal(err)
+		}
+		stored, err = judge.Open(dir)
+		if err != nil || len(stored.Cautions) != 1 || !strings.Contains(stored.Cautions[0], c.says) {
+			t.Errorf("%s: an older folder says otherwise: %v, %+v", name, err, stored)
+		}
+	}
+}
+
+func countTrials(r *lab.Record, arm string) (n int) {
+	for _, s := range r.Trials {
+		if s.Arm == arm {
+			n++
+		}
+	}
+	return n
+}
+
+// An experiment of which nothing was measured but the baseline can go on: with one round more it ends
+// again, or does not once the server is mended.
+func TestNothingMeasuredResumed(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "other": 0}
+	dir := filepath.Join(t.TempDir(), "out")
+	resume := func() (*lab.Record, error) {
+		l := b.lab(dir, two)
+		l.Resume = true
+		return l.Run(t.Context())
+	}
+	if _, err := b.lab(dir, two).Run(t.Context()); !errors.Is(err, ErrNothingLeft) {
+		t.Fatal(err)
+	}
+	if r, err := resume(); !errors.Is(err, ErrNothingLeft) || countTrials(r, "other") != 4 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	b.rates["other"] = 100
+	r, err := resume()
+	if err != nil || r.State != lab.Complete || countTrials(r, "other") != 6 || len(r.Cautions) == 0 ||
+		strings.Contains(r.Cautions[0], "can be compared") {
+		t.Errorf("%v, %+v", err, r)
+	}
+	r, err = resume() // of what is complete
+	if err != nil || len(r.Trials) != 18 {
+		t.Errorf("%v, %d trials", err, len(r.Trials))
+	}
+}
+
+// Where some were compared, those that failed in all trials are the first caution.
+func TestSomeMeasured(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "same": 100}
+	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
+	want := "2 of 3 variants can be compared: slow failed in each of 16 trials: measure: no request completed"
+	if r.State != lab.Complete || len(r.Cautions) == 0 || r.Cautions[0] != want {
+		t.Errorf("%s, %q", r.State, r.Cautions)
+	}
+}
+
+// Two variants that never measured anything in the same round were not compared.
+func TestNeverInOneRound(t *testing.T) {
+	b := newTestBench(t)
+	b.noise = 0
+	b.rates = map[string]float64{"base": 100, "other": 100}
+	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Replace(two, "rounds: 6", "rounds: 2, aa: false", 1))
+	start := l.Start
+	l.Start = func(ctx context.Context, s Setting) (Stand, error) {
+		if strings.HasPrefix(s.Trial, "r001-base") || strings.HasPrefix(s.Trial, "r002-other") {
+			return nil, errors.New("ended with status 3")
+		}
+		return start(ctx, s)
+	}
+	r, err := l.Run(t.Context())
+	if !errors.Is(err, ErrNothingLeft) || !strings.Contains(err.Error(), "0 of 2 variants can be compared: no round") {
+		t.Errorf("%v, %+v", err, r)
 	}
 }

@@ -78,8 +78,8 @@ type running struct {
 }
 
 // Run runs the experiment and returns the record. If ctx ends early, what was measured is stored,
-// and another Run with Resume continues. An error means that nothing could be run, compared
-// (ErrNothingLeft, before any load) or stored.
+// and another Run with Resume continues. An error means that nothing could be run, compared or
+// stored; ErrNothingLeft ends it before any load, or as soon as failed trials leave no comparison.
 func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
 	r, err := l.prepareRun()
 	if err != nil {
@@ -92,7 +92,9 @@ func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
 	if stopped != nil && asked {
 		r.record.State, err = lab.Interrupted, nil
 	} else if errors.Is(err, ErrNothingLeft) {
-		r.record.State = lab.Interrupted // after a remedy it can continue
+		if r.record.State == lab.Running {
+			r.record.State = lab.Interrupted // after a remedy it can continue
+		}
 	} else if err != nil {
 		r.record.State = lab.Failed
 	}
@@ -118,6 +120,9 @@ func (r *running) runSteps(ctx context.Context) error {
 		return err
 	}
 	if err := r.decideGate(ctx); err != nil {
+		return err
+	}
+	if err := r.checkMeasured(true); err != nil {
 		return err
 	}
 	if err := r.trySettings(ctx); err != nil {
@@ -380,15 +385,25 @@ func (r *running) enoughRounds(round int) bool {
 	return done >= d.MaxRounds || judge.IsPrecise(r.record, r.trials)
 }
 
-// runRound runs the trials of a round that are not stored yet.
+// runRound runs the trials of a round that are not stored yet. The error is ErrNothingLeft if the
+// rounds so far show that no comparison is left.
 func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
-	for _, s := range slots {
+	stored := len(r.trials)
+	for i, s := range slots {
 		if err := r.runTrial(ctx, s, 1); err != nil {
 			return err
+		}
+		ends := i == len(slots)-1 || slots[i+1].Round != s.Round
+		if ends && slices.ContainsFunc(r.trials[stored:], hasTrialFailed) {
+			if err := r.checkMeasured(false); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+func hasTrialFailed(t *lab.Trial) bool { return t.Failure != nil }
 
 // repeatSpoiled repeats, once, the trials of a batch whose grade of F was caused by the machine. It
 // also repeats the trials that they are paired with, because compared trials must be close in time.

@@ -2,9 +2,9 @@ package run
 
 import (
 	"context"
-
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -141,7 +141,10 @@ variants:
 		}
 		return r, err
 	}
-	r := b.run(t.Context(), l)
+	r, err := l.Run(t.Context())
+	if !errors.Is(err, ErrNothingLeft) || strings.Contains(err.Error(), secret) {
+		t.Fatal(err)
+	}
 	reasons := 0
 	for _, s := range r.Trials {
 		reasons += len(s.Reasons)
@@ -149,7 +152,7 @@ variants:
 	if reasons == 0 {
 		t.Error("no trial has a reason")
 	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -409,7 +409,8 @@ func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
 }
 
 // saidOtherwise are parts of stored cautions about what the cautions above say with their reasons.
-var saidOtherwise = []string{" variants can be compared: ", " differs from itself in ",
+var saidOtherwise = []string{" variants can be compared: ",
+	" differs from itself in ",
 	" trials are of grade F: see their reasons", " rounds the least p is ",
 	"rounds were added after the verdicts of "}
 

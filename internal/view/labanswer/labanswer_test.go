@@ -161,9 +161,11 @@ func TestCautions(t *testing.T) {
 		box   answer.Severity
 		scope string
 	}{
-		answer.QuickRun:  {of(func(r *lab.Record) { r.Quick = true }), answer.Doubt, ""},
-		answer.FewRounds: {of(func(r *lab.Record) { r.Experiment.Design.Rounds, r.Trials = 1, r.Trials[:1] }), answer.Doubt, ""},
-		answer.Planned:   {of(func(r *lab.Record) { r.Trials = r.Trials[1:] }), answer.Doubt, ""},
+		answer.QuickRun: {of(func(r *lab.Record) { r.Quick = true }), answer.Doubt, ""},
+		answer.FewRounds: {of(func(r *lab.Record) {
+			r.Experiment.Design.Rounds, r.Trials = 1, []lab.TrialSummary{r.Trials[0], r.Trials[6]}
+		}), answer.Doubt, ""},
+		answer.Planned: {of(func(r *lab.Record) { r.Trials = r.Trials[1:] }), answer.Doubt, ""},
 		answer.Incomplete: {of(func(r *lab.Record) { r.State = lab.Interrupted }),
 			answer.Bad, ""},
 		answer.Unloaded: {of(func(r *lab.Record) {
@@ -226,6 +228,42 @@ func TestStoredCautionsAreSaidOnce(t *testing.T) {
 	}
 	if len(kinds) != 2 || !strings.Contains(strings.Join(kinds, "\n"), "Generator and servers share CPUs: one core") {
 		t.Errorf("%q", kinds)
+	}
+}
+
+// Where all variants but the baseline failed in all trials, the sentence says so first, with the first
+// failure. Where some were compared, a caution names the others.
+func TestFailedInAllTrials(t *testing.T) {
+	fail := func(r *lab.Record, arm string) {
+		for i, s := range r.Trials {
+			if s.Arm == arm {
+				r.Trials[i].Failure = &lab.Failure{Phase: "start", Reason: fmt.Sprintf("ended with status %d", s.Round)}
+			}
+		}
+	}
+	r := record(compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different), compared("cpu", "c", 1, 0.99, 1.01, stats.Equivalent))
+	fail(r, "b")
+	r.Verdicts = r.Verdicts[1:]
+	a := Of(r)
+	i := slices.IndexFunc(a.Cautions, func(c answer.Caution) bool { return c.Kind == answer.FailedTrial })
+	if i < 0 || a.Cautions[i].Says != "6 of 18 trials failed" || a.Has(answer.Incomplete) ||
+		a.Uncovered != "2 of 3 variants can be compared; b failed in each trial" {
+		t.Errorf("%+v", a.Cautions)
+	}
+	fail(r, "c")
+	r.Verdicts = nil
+	for _, state := range []lab.State{lab.Complete, lab.Interrupted} {
+		r.State = state
+		a = Of(r)
+		if a.Sentence != "0 of 3 variants can be compared: b failed in each of 6 trials: start: ended with status 1, "+
+			"and 1 more measured nothing" || a.BoxText != "Nothing is left to compare" ||
+			a.Next.Command != "dyno lab show -v /runs/x" || !strings.Contains(a.Next.Says, "why trials failed") {
+			t.Errorf("%s: %q; %q; %+v", state, a.Sentence, a.BoxText, a.Next)
+		}
+	}
+	r.Trials = slices.DeleteFunc(r.Trials, func(s lab.TrialSummary) bool { return s.Round > 2 })
+	if a = Of(r); a.BoxText == "Nothing is left to compare" {
+		t.Errorf("interrupted after two rounds: %q; %q", a.Sentence, a.BoxText)
 	}
 }
 
@@ -492,7 +530,7 @@ func TestUncovered(t *testing.T) {
 	}
 	nothing := record()
 	odd(nothing, "odd")
-	if got := Of(nothing); got.Uncovered != "" || !strings.Contains(got.Sentence, "Nothing could be compared") {
+	if got := Of(nothing); got.Uncovered != "" || !strings.Contains(got.Sentence, "0 of 2 variants can be compared: odd was not tested") {
 		t.Errorf("nothing was compared, and it says %q besides %q", got.Uncovered, got.Sentence)
 	}
 	once := of(func(r *lab.Record) { // one trial of several

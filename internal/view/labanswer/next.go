@@ -28,6 +28,8 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	switch {
 	case judge.LeavesNothing(r) && refused >= 0:
 		return refusedStep(r, a.NotLoaded[refused], run)
+	case judge.LeavesNothing(r) && len(judge.FailedArms(r)) > 0:
+		return step("see why trials failed, in the table of trials", run.show)
 	case judge.LeavesNothing(r):
 		return step("see why the variants were not tested", run.show)
 	case r.State == lab.Interrupted || r.State == lab.Running || r.State == lab.Failed:

@@ -40,10 +40,21 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 	if a.Has(answer.Incomplete) && !judge.LeavesNothing(r) {
 		return "Nothing can be compared yet: the experiment is not complete"
 	}
+	head := "Nothing could be compared: "
+	if judge.LeavesNothing(r) {
+		head = judge.CoverageOf(r).String() + ": "
+		if failed := judge.FailedArms(r); len(failed) > 0 {
+			s := head + format.ClipText(format.PlainLine(failed[0].String()), 200)
+			if n := len(failed) - 1 + len(a.NotLoaded); n > 0 {
+				s += fmt.Sprintf(", and %d more measured nothing", n)
+			}
+			return s
+		}
+	}
 	if n := len(a.NotLoaded); n > 0 {
 		f := a.NotLoaded[0]
-		s := fmt.Sprintf("Nothing could be compared: %s was not tested (%s)",
-			format.PlainLine(f.Variant), format.ClipText(f.Why, 120))
+		s := head + fmt.Sprintf("%s was not tested (%s)", format.PlainLine(f.Variant),
+			format.ClipText(f.Why, 120))
 		if n > 1 {
 			s += fmt.Sprintf(", and %d more", n-1)
 		}

@@ -1,0 +1,87 @@
+package judge
+
+import (
+	"fmt"
+
+	"dyno/internal/lab"
+)
+
+// failedRounds is in how many rounds all trials of a variant fail before it counts as failed while
+// the experiment goes on. One or two may fail for a reason that passes.
+const failedRounds = 3
+
+// A FailedArm is a variant whose trials all failed.
+type FailedArm struct {
+	Name   string
+	Trials int
+	First  lab.Failure
+}
+
+// String says it in one line: "go failed in each of 3 trials: start: ended with status 3".
+func (f FailedArm) String() string {
+	in := fmt.Sprintf("each of %d trials", f.Trials)
+	if f.Trials == 1 {
+		in = "its only trial"
+	}
+	return fmt.Sprintf("%s failed in %s: %s: %s", f.Name, in, f.First.Phase, JoinLines(f.First.Reason))
+}
+
+// hasEnded reports whether no trial follows.
+func hasEnded(r *lab.Record) bool { return r.State == lab.Complete || r.State == lab.OverBudget }
+
+// FailedArms are the variants of which no trial measured anything, although some ran: in all rounds
+// of an experiment that has ended, and in at least failedRounds of one that has not.
+func FailedArms(r *lab.Record) (all []FailedArm) {
+	failed, rounds := map[string]*FailedArm{}, map[string]map[int]bool{}
+	measured := map[string]bool{}
+	for _, t := range r.Trials {
+		if t.Failure == nil {
+			measured[t.Arm] = true
+			continue
+		}
+		if failed[t.Arm] == nil {
+			failed[t.Arm] = &FailedArm{Name: t.Arm, First: *t.Failure}
+			rounds[t.Arm] = map[int]bool{}
+		}
+		failed[t.Arm].Trials++
+		rounds[t.Arm][t.Round] = true
+	}
+	for _, a := range r.Arms {
+		f := failed[a.Name]
+		if f != nil && !measured[a.Name] && !a.Control && isLoaded(a) &&
+			(hasEnded(r) || len(rounds[a.Name]) >= failedRounds) {
+			all = append(all, *f)
+		}
+	}
+	return all
+}
+
+// A place is where the two trials of a pair are.
+type place struct {
+	level string
+	round int
+}
+
+// measuredPlaces are the places at which an arm has a trial that measured something, by arm.
+func measuredPlaces(r *lab.Record) map[string]map[place]bool {
+	all := map[string]map[place]bool{}
+	for _, t := range r.Trials {
+		if t.Failure != nil {
+			continue
+		}
+		if all[t.Arm] == nil {
+			all[t.Arm] = map[place]bool{}
+		}
+		all[t.Arm][place{t.Level, t.Round}] = true
+	}
+	return all
+}
+
+// failureCautions say which variants could not be compared because all their trials failed, or no
+// two of them in one round measured anything.
+func failureCautions(r *lab.Record) []string {
+	if len(FailedArms(r)) == 0 && (len(r.Trials) == 0 || !LeavesNothing(r)) {
+		return nil
+	}
+	return []string{Unloaded(r)}
+}
