@@ -42,7 +42,7 @@ func Check(e *experiment.Experiment) error {
 		}
 		faults = append(faults, wrong...)
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, otherPathFaults(e, f)...)...)
 }
 
 // textFaults are the faults of holes in the texts of a request, which stands at a path.

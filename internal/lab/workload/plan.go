@@ -5,6 +5,7 @@
 //	hurl.go        workloads that are a Hurl file
 //	inputs.go      data, Hurl file and script, read once
 //	lua.go         workloads that are a script in Lua
+//	otherpath.go   paths of URLs that nobody asks for
 //	plan.go        the plan
 //	requests.go    the requests of the other workloads
 //	secrets.go     does the experiment have secrets?
