@@ -16,8 +16,8 @@ import (
 type checker struct {
 	*Experiment
 	*decoder
-	stat  func(path string) error // checks that a file exists
-	found map[string]int          // how often a fragment was reported: see addMisuse
+	checks
+	found map[string]int // how often a fragment was reported: see addMisuse
 
 	entries []int // of each level, its place in the file's list
 }
@@ -77,6 +77,9 @@ func (c *checker) checkAll() {
 	c.checkFactors()
 	c.checkVariants()
 	c.checkReferences()
+	if !c.begun {
+		c.checkCapitals()
+	}
 	if c.Profile != nil {
 		c.addFaultIf(c.Profile.CPU == 0, "profile.cpu",
 			"0 is no time for a profile; leave profile out for none")

@@ -12,6 +12,7 @@
 // trial. Nothing here starts a process or opens a connection.
 //
 //	check.go           checks what the decoder cannot: cells, levels, factors, workload
+//	checkcapitals.go   names that differ in capitals alone
 //	checkdata.go       checks of data and variables; faults with a place
 //	checktemplate.go   checks of templates
 //	checkvariant.go    checks of variants: processes, addresses, protocols

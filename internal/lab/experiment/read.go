@@ -26,20 +26,32 @@ func ReadFile(path string) (*Experiment, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readSource(path, f, func(path string) error {
+	return readSource(path, f, checks{stat: func(path string) error {
 		_, err := os.Stat(path)
 		return err
-	})
+	}})
 }
 
 // Read reads an experiment from r and sets the defaults. name is the file's name in faults. Files
 // that the experiment names are relative to its folder; Read does not open them. If the file is
 // faulty the error is Faults.
 func Read(name string, r io.Reader) (*Experiment, error) {
-	return readSource(name, r, func(string) error { return nil })
+	return readSource(name, r, checks{stat: func(string) error { return nil }})
 }
 
-func readSource(name string, r io.Reader, stat func(string) error) (*Experiment, error) {
+// ReadBegun is Read for an experiment that was begun, maybe by an earlier version: its names may
+// differ in capitals alone.
+func ReadBegun(name string, r io.Reader) (*Experiment, error) {
+	return readSource(name, r, checks{stat: func(string) error { return nil }, begun: true})
+}
+
+// checks are what depends on who reads an experiment.
+type checks struct {
+	stat  func(path string) error // checks that a file exists
+	begun bool                    // names may differ in capitals alone
+}
+
+func readSource(name string, r io.Reader, o checks) (*Experiment, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -56,7 +68,7 @@ func readSource(name string, r io.Reader, stat func(string) error) (*Experiment,
 	}
 	d.decodeExperiment(root, e)
 	entries := e.derive()
-	(&checker{e, d, stat, map[string]int{}, entries}).checkAll()
+	(&checker{e, d, o, map[string]int{}, entries}).checkAll()
 	if len(d.faults) > 0 {
 		return nil, d.faults.sortFaults()
 	}

@@ -52,6 +52,21 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// An experiment that an earlier version began may have names that differ in capitals alone.
+func TestCapitalsOfABegunExperiment(t *testing.T) {
+	text, err := os.ReadFile("testdata/bad/capitals.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := ReadBegun("x.yaml", bytes.NewReader(text))
+	if err != nil || len(e.Variants) != 3 {
+		t.Errorf("%v, %+v", err, e)
+	}
+	if _, err := ReadBegun("x.yaml", strings.NewReader("version: 1\nname: x\n")); err == nil {
+		t.Error("other faults are none")
+	}
+}
+
 // within checks that each fault is at a character of text, or at its end.
 func within(t *testing.T, text []byte, faults Faults) {
 	t.Helper()

@@ -189,7 +189,7 @@ func TestGoodFilesAreValid(t *testing.T) {
 // meaning are the bad files in which only what a schema cannot say is wrong:
 // names of nothing, doubles, contradictions, and what templates say.
 // Others are wrong in their YAML, of which the validator sees only the values.
-var meaning = []string{"clients", "custom-tag", "name-of-control", "other-path", "own-http", "protocols",
+var meaning = []string{"capitals", "clients", "custom-tag", "name-of-control", "other-path", "own-http", "protocols",
 	"rounds", "run-files", "same-names",
 	"sequential", "served", "templates",
 	"templates-2", "too-many-variants", "two-documents", "url", "url-alone"}

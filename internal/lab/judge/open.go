@@ -51,7 +51,7 @@ func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment,
 	if r.Here != "" { // paths in the file are relative to its folder
 		name = filepath.Join(r.Here, filepath.Base(r.File))
 	}
-	e, err := experiment.Read(name, f)
+	e, err := experiment.ReadBegun(name, f)
 	if err == nil && fill != nil {
 		e, err = fill(e)
 	}

@@ -17,6 +17,33 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
+// An experiment of an earlier version, whose names differ in capitals alone, is shown and goes on.
+func TestCapitalsOfAnOldFolder(t *testing.T) {
+	text := strings.NewReplacer("base:", "Go:", "same:", "go:").Replace(three)
+	e, err := experiment.ReadBegun("test.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	ctx, stop := context.WithCancel(t.Context())
+	stop() // before any file has a variant's name
+	b := newTestBench(t)
+	l := b.lab(dir, three)
+	l.Experiment = e
+	if r := b.run(ctx, l); r.State != lab.Interrupted {
+		t.Fatal(r.State)
+	}
+	old, err := judge.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = b.lab(dir, three)
+	l.Experiment, l.Resume = old.Experiment, true
+	if r := b.run(ctx, l); r.State != lab.Interrupted || r.Sessions != 2 {
+		t.Errorf("%+v", r.Progress)
+	}
+}
+
 // An experiment that is interrupted goes on with the same plan, and does nothing
 // twice.
 func TestResume(t *testing.T) {

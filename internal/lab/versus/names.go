@@ -38,7 +38,10 @@ func (c *Comparison) names() ([]string, error) {
 		return nil, fmt.Errorf("--names: %d are given for %d servers", len(c.Names), len(sources))
 	}
 	for i, name := range c.Names {
-		if slices.Contains(c.Names[:i], name) {
+		if at := indexFold(c.Names[:i], name); at >= 0 && c.Names[at] != name {
+			return nil, fmt.Errorf("--names: %q and %q differ in capitals alone, and their files would be "+
+				"the same on macOS and Windows", c.Names[at], name)
+		} else if at >= 0 {
 			return nil, fmt.Errorf("--names: %q is given twice", name)
 		}
 		if name != safeName(name) {
@@ -169,7 +172,12 @@ func differences(words [][]string, short []string) []string {
 	return all
 }
 
-// distinct are the texts as names, each with a number if it is there before.
+// indexFold is where a name is, in any capitals; -1: nowhere.
+func indexFold(all []string, name string) int {
+	return slices.IndexFunc(all, func(other string) bool { return strings.EqualFold(other, name) })
+}
+
+// distinct are the texts as names, each with a number if it is there before, in any capitals.
 func distinct(texts, otherwise []string) (names []string) {
 	for i, text := range texts {
 		name := safeName(text)
@@ -180,7 +188,7 @@ func distinct(texts, otherwise []string) (names []string) {
 			name = "server"
 		}
 		of := name
-		for n := 2; slices.Contains(names, name); n++ {
+		for n := 2; indexFold(names, name) >= 0; n++ {
 			name = fmt.Sprintf("%s-%d", of, n)
 		}
 		names = append(names, name)

@@ -74,6 +74,7 @@ func TestFaults(t *testing.T) {
 		{Comparison{Servers: []string{"./a '{port}", "./b {port}"}}, "is not a command: "},
 		{Comparison{Servers: []string{"./a {port}", " "}}, "is not a command; a program is wanted"},
 		{Comparison{Servers: []string{"./a {port}", "./b {port}"}, Names: []string{"a b", "c"}}, `"a b" is not a name`},
+		{Comparison{Servers: []string{"./a {port}", "./b {port}"}, Names: []string{"a", "A"}}, `"a" and "A" differ in capitals alone`},
 		{Comparison{Git: &Git{Run: "x {port}"}}, "--build: revisions need it"},
 		{Comparison{Git: &Git{Run: "x", Build: "y"}}, `--run: "x" has no {port}`},
 	} {
@@ -121,6 +122,7 @@ func TestNames(t *testing.T) {
 		{[]string{"node a.js {port}", "node b.js {port}"}, []string{"a.js", "b.js"}},
 		{[]string{"GOGC=50 ./srv {port}", "GOGC=200 ./srv {port}"}, []string{"GOGC-50", "GOGC-200"}},
 		{[]string{"./srv {port}", "./srv {port}"}, []string{"srv", "srv-2"}},
+		{[]string{"./Srv {port}", "./srv {port}"}, []string{"Srv", "srv-2"}},
 		{[]string{"http://127.0.0.1:8080/", "http://127.0.0.1:8081/"}, []string{"127.0.0.1-8080", "127.0.0.1-8081"}},
 		{[]string{"http://a/v1", "http://a/v2"}, []string{"v1", "v2"}},
 		{[]string{"cd x && ./srv {port}", "cd y && ./srv {port}"}, []string{"x", "y"}},

@@ -129,7 +129,7 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 	if err != nil || len(missing) > 0 {
 		return e, missing, others, err
 	}
-	if filled, err = experiment.Read(e.File, bytes.NewReader(text)); err != nil {
+	if filled, err = experiment.ReadBegun(e.File, bytes.NewReader(text)); err != nil {
 		return e, nil, others, fmt.Errorf("with its secrets the experiment has faults: %w", err)
 	}
 	filled.Here = e.Here
