@@ -9,6 +9,7 @@
 //	excluded.go        variants that were not tested; is anything left?
 //	factors.go         values of factors against one another
 //	family.go          ratio, interval and verdict, corrected for all that is compared
+//	filewords.go       advice of failures, in words of the file
 //	follower.go        follows an experiment that still runs
 //	followup.go        what follows a screening
 //	frontier.go        CPU against latency at rising rates

@@ -170,7 +170,8 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, e := range t.Result.Errors {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
-				"%s requests were due and not sent: %s", loadresult.CountText(e.Count), e.Detail)})
+				"%s requests were due and not sent: %s", loadresult.CountText(e.Count),
+				InFileWords(e.Detail))})
 		}
 	}
 	all = append(all, sizeReasons(t)...)

@@ -2,10 +2,15 @@ package judge
 
 import (
 	"dyno/internal/lab"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
+	"dyno/internal/engine/failure"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -203,15 +208,52 @@ func TestGrade(t *testing.T) {
 	}
 }
 
-// No advice of the laboratory's is a flag: its loads are described in a file.
+// No advice of the laboratory's is a flag: its loads are described in a file. That is so of its own remedies, and of the
+// failures of connections that reasons of trials repeat.
 func TestRemediesNameNoFlag(t *testing.T) {
-	for cause, remedy := range remedies {
-		for _, word := range strings.Fields(remedy) {
-			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") && word != "-n)," {
-				t.Errorf("%s: %q in %q", cause, word, remedy)
-			}
+	texts := slices.Collect(maps.Values(remedies))
+	flagged := 0
+	for n := syscall.Errno(1); n < 150; n++ {
+		detail := failure.Describe(n)
+		if len(flagsIn(detail)) > 0 {
+			flagged++
+		}
+		trial := soundTrial()
+		trial.Arm = "go"
+		g := &trial.Result.Generator
+		g.Verdict, g.Doubts = result.Suspect, []result.Doubt{{Cause: result.Ended, Verdict: result.Suspect}}
+		g.Reasons = []string{"nothing was measured: no request completed (" + detail + ")"}
+		trial.Result.Errors = []result.Error{{Phase: string(loadresult.Check), Kind: loadresult.Refused, Count: 1, Detail: detail}}
+		_, reasons := GradeTrial(trial)
+		if len(reasons) < 2 {
+			t.Fatalf("%s has the reasons %v", detail, reasons)
+		}
+		for _, why := range reasons {
+			texts = append(texts, why.Says)
 		}
 	}
+	if flagged == 0 {
+		t.Error("no failure names a flag: what is tried here?")
+	}
+	for _, text := range texts {
+		if found := flagsIn(text); len(found) > 0 {
+			t.Errorf("%q in %q", found, text)
+		}
+	}
+	if got := InFileWords(failure.Describe(syscall.EMFILE)); got !=
+		"too many open files; raise the limit of open files (ulimit -n) or give the level fewer connections" {
+		t.Error(got)
+	}
+}
+
+// flagsIn are the flags that a text names, but that of ulimit.
+func flagsIn(text string) (all []string) {
+	for _, word := range strings.Fields(strings.ReplaceAll(text, "ulimit -n", "")) {
+		if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // That the generator was at its limit is said of throughput and latency alone, and not of a

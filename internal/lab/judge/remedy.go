@@ -29,6 +29,9 @@ func generatorReasons(t *lab.Trial) []string {
 	all := make([]string, len(g.Reasons))
 	for i, reason := range g.Reasons {
 		all[i] = reason
+		if t.Arm != "" {
+			all[i] = InFileWords(reason)
+		}
 		if i < len(g.Doubts) && g.Doubts[i].Kind != result.Fault && t.Arm != "" {
 			if remedy := remedies[g.Doubts[i].Cause]; remedy != "" {
 				all[i] += "; " + remedy

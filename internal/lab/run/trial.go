@@ -260,7 +260,7 @@ func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experi
 }
 
 func setFailure(t *lab.Trial, phase string, err error) {
-	t.Failure = &lab.Failure{Phase: phase, Reason: err.Error()}
+	t.Failure = &lab.Failure{Phase: phase, Reason: judge.InFileWords(err.Error())}
 	if f, is := errors.AsType[*server.Failure](err); is {
 		t.Failure.Process, t.Failure.Reason, t.Failure.Output = f.Process, f.Reason, f.Output
 	}

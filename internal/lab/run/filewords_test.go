@@ -1,0 +1,33 @@
+package run
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/server"
+)
+
+// A trial that measured nothing, and a session that fails, name no flags of dyno's. What a server says of itself stays as it
+// is.
+func TestFailuresAreInFileWords(t *testing.T) {
+	const advice = "raise the limit of open files (ulimit -n) or lower --connections"
+	const want = "raise the limit of open files (ulimit -n) or give the level fewer connections"
+	r := new(result.Result)
+	r.Errors = []result.Error{{Phase: "connect", Kind: "no-file", Count: 1, Detail: "too many open files; " + advice}}
+	var failed lab.Trial
+	for _, err := range []error{nothingCompleted(r), errors.New(advice)} {
+		if setFailure(&failed, "measure", err); !strings.HasSuffix(failed.Failure.Reason, want) {
+			t.Errorf("%q", failed.Failure.Reason)
+		}
+	}
+	if got := failuresText(r); !strings.HasSuffix(got, want) {
+		t.Errorf("%q", got)
+	}
+	own := &server.Failure{Process: "app", Reason: "unknown option or lower --connections"}
+	if setFailure(&failed, "start", own); failed.Failure.Reason != own.Reason {
+		t.Errorf("%q", failed.Failure.Reason)
+	}
+}
