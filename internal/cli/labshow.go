@@ -34,7 +34,8 @@ func (f *showFlags) groups() []group {
 			".csv has a line a trial; - is stdout, as text", setText(&f.output)},
 		{"verbose", "v", "", "everything, in .txt and .md too: trials, fairness, latency, method",
 			setSwitch(&f.verbose)},
-		{"brief", "", "", "Markdown for a pull request, to stdout: at most 3,000 characters",
+		{"brief", "", "", "Markdown for a pull request, to stdout: at most 3,000 characters,\n" +
+			"and all that a gate names",
 			setSwitch(&f.brief)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}

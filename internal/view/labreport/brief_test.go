@@ -251,6 +251,48 @@ func TestGateInPullRequest(t *testing.T) {
 	}
 }
 
+// A gate names each variant and measure that is worse or open, in a pull request and in report.md, however many there are.
+// Far beyond that it ends with a whole item, and a number.
+func TestGateNamesAll(t *testing.T) {
+	for _, n := range []int{1, 12, 100, 1000} {
+		r := eight()
+		r.Gate = &lab.GateOutcome{Verdict: lab.Regression}
+		var names, open []string
+		for i := range n {
+			c := lab.Comparison{Metric: "p99.9", Level: "c100", Variant: fmt.Sprintf("variant_%d_of-a-long-name", i), Ratio: 1.3, Low: 1.2, High: 1.4}
+			r.Gate.Missed = append(r.Gate.Missed, c)
+			c.Variant = fmt.Sprintf("open-%d", i)
+			open = append(open, c.Place()+": the interval [0.9, 1.2] leaves it open")
+			names = append(names, "p99.9 of "+r.Gate.Missed[i].Variant+" at c100: worse by a factor of 1.30 [1.20, 1.40]")
+		}
+		r.Gate.Why = "undecided besides: " + strings.Join(open, "; ")
+		names = append(names, open...)
+		for name, write := range map[string]func(io.Writer) error{
+			"pr.md":     func(w io.Writer) error { return PullRequest(w, r, "x.svg") },
+			"report.md": func(w io.Writer) error { return ExperimentMarkdown(w, r) },
+		} {
+			text := reporttest.Text(t, func(b *strings.Builder) error { return write(b) })
+			said := 0
+			for _, one := range names {
+				if strings.Contains(text, one) {
+					said++
+				}
+			}
+			left := fmt.Sprintf("; and %d more: `", len(names)-said)
+			if n <= 100 && said < len(names) || n == 1000 && (said < 500 || said == len(names) || !strings.Contains(text, left)) {
+				t.Errorf("%s of %d variants names %d", name, n, said)
+			}
+			if size := utf8.RuneCountInString(text); size > 65_536 {
+				t.Errorf("%s of %d variants has %d characters, and GitHub takes 65,536", name, n, size)
+			}
+			if strings.Count(text, "Gate: ") != 1 || strings.Contains(text, "The gate found") ||
+				!strings.Contains(text, "keepalive-0: not comparable") {
+				t.Errorf("%s of %d variants:\n%s", name, n, text)
+			}
+		}
+	}
+}
+
 // All tables of a report have the same verdict for a comparison as its first lines.
 func TestOneVerdictEverywhere(t *testing.T) {
 	r := eight()

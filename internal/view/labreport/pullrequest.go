@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
@@ -18,12 +19,17 @@ import (
 // What Markdown to be read at once has at most.
 const (
 	mostMarkdownLines = 59
-	mostCharacters    = 3000 // of a text for a pull request
+	mostCharacters    = 3000 // of a text for a pull request, but for the gate
 	mostTableRows     = 8    // of a table
 	mostRefused       = 3    // variants that were not tested
 	mostNoted         = 5    // cautions
 	mostReasonRunes   = 200  // characters of a reason or a remedy
-	mostGateRunes     = 500  // characters of what a gate decided
+	mostLineRunes     = 500  // characters of the sentence, and of the conditions
+
+	// A gate names whatever is worse or open, so what it decided has as many characters as that takes.
+	// A comment of GitHub has at most 65,536.
+	mostGateRunes = 50_000
+	usualGate     = 500 // characters of it for which other parts make room
 )
 
 // ExperimentMarkdown writes what an experiment found in less than 60 lines: the table of the
@@ -35,6 +41,9 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	fmt.Fprintf(d, "# %s\n\n", format.EscapeMarkdown(titleText(r)))
 	fmt.Fprint(d, a.Markdown(experimentCommand(r), answer.Limits{Rows: mostTableRows,
 		Cautions: mostNoted, More: showAll}))
+	if s := gateLine(r); s != "" {
+		fmt.Fprintf(d, "\n%s\n", s)
+	}
 	writeRefused(d, a, mostRefused)
 	writeOthers(d, a)
 	const rest = 12 // lines about medians besides their rows, and the end
@@ -54,11 +63,10 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	return err
 }
 
-// PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters: the
-// finding, one table, what it holds for and the command that runs it again. Folded below are the
-// cautions, the gate, what was refused, and the picture: the file of the Forest plot, beside; ""
-// for
-// none.
+// PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters, or
+// more where a gate has much to name: the finding, how many variants it is about, one table, what
+// it holds for and the command that runs it again. Folded below are the gate, the cautions, what
+// was refused, and the picture: the file of the Forest plot, beside; "" for none.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := format.NewDocument(w)
 	a := shortAnswer(r)
@@ -66,13 +74,13 @@ func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	for most := mostTableRows; ; most-- {
 		var head strings.Builder
 		fmt.Fprintf(&head, "**%s**\n\n%s",
-			format.EscapeMarkdown(format.ClipText(a.Sentence, mostGateRunes)), a.UncoveredLine())
+			format.EscapeMarkdown(format.ClipText(a.Sentence, mostLineRunes)), a.UncoveredLine())
 		left := writeVariants(&head, r, a, most)
 		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.ClipText(
-			a.ConditionsText(), mostGateRunes)), format.CodeSpan(command))
+			a.ConditionsText(), mostLineRunes)), format.CodeSpan(command))
 		if room := mostCharacters - len([]rune(head.String())); room >= leastFolded || most == 1 {
 			fmt.Fprint(d, head.String())
-			writeFolded(d, foldedParts(r, a, left, picture), room)
+			writeFolded(d, gateLine(r), foldedParts(r, a, left, picture), room)
 			return d.Err()
 		}
 	}
@@ -140,15 +148,30 @@ func decidingLevel(r *lab.Record, g answer.Group) string {
 	return g.Level
 }
 
-// foldedParts is what is folded, the most important first.
+// gateLine is what the gate decided, of which no item is left out or cut that a comment has room
+// for; "" without a gate.
+func gateLine(r *lab.Record) string {
+	if r.Gate == nil {
+		return ""
+	}
+	items := strings.Split(format.EscapeMarkdown(r.Gate.Explain()), "; ")
+	text, room := "Gate: ", mostGateRunes
+	for i, item := range items {
+		if room -= utf8.RuneCountInString(item) + len("; "); room < 0 {
+			return text + fmt.Sprintf("and %d more: %s\n", len(items)-i, format.CodeSpan(showAll))
+		}
+		if text += item; i < len(items)-1 {
+			text += "; "
+		}
+	}
+	return text + "\n"
+}
+
+// foldedParts is what is folded besides the gate, the most important first.
 func foldedParts(r *lab.Record, a answer.Answer, left int, picture string) (parts []string) {
 	if left > 0 {
 		parts = append(parts, fmt.Sprintf("and %s more: %s\n", format.Plural(int64(left), "variant"),
 			format.CodeSpan(showAll)))
-	}
-	if g := r.Gate; g != nil {
-		parts = append(parts, fmt.Sprintf("Gate: %s\n",
-			format.EscapeMarkdown(format.ClipText(g.Explain(), mostGateRunes))))
 	}
 	if s := a.CautionList(answer.Limits{Cautions: mostNoted, More: showAll}); s != "" {
 		parts = append(parts, s)
@@ -168,11 +191,14 @@ func foldedParts(r *lab.Record, a answer.Answer, left int, picture string) (part
 		mostReasonRunes)), format.EscapeMarkdown(scopeText(r))))
 }
 
-// writeFolded writes the parts that have room in so many characters.
-func writeFolded(w io.Writer, parts []string, room int) {
+// writeFolded writes the gate's line and those parts that have room in so many characters with it.
+func writeFolded(w io.Writer, gate string, parts []string, room int) {
 	const open, end = "\n<details><summary>Cautions and details</summary>\n", "\n</details>\n"
 	room -= len([]rune(open + end))
 	text, refused := "", false
+	if gate != "" {
+		text, room = "\n"+gate, room-min(utf8.RuneCountInString(gate), usualGate)
+	}
 	for _, part := range parts {
 		isRefused := strings.HasPrefix("\n"+part, notLoadedHead)
 		if n := len([]rune(part)) + 1; n <= room && !(isRefused && refused) {
@@ -202,7 +228,8 @@ func shortAnswer(r *lab.Record) answer.Answer {
 	}
 	a.Cautions = slices.DeleteFunc(a.Cautions, func(c answer.Caution) bool {
 		return c.Kind == answer.Open || // the rows say it
-			c.Kind == answer.Unloaded && a.Uncovered != "" // the line above and a list say it
+			c.Kind == answer.GateMissed || // a line says it
+			c.Kind == answer.Unloaded && a.Uncovered != "" // a line above and a list say it
 	})
 	for i := range a.Cautions {
 		c := &a.Cautions[i]
