@@ -312,22 +312,23 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
 // has one verdict, which every report has. The gate checks whether its trials are reliable, and
-// whether the baseline differs from itself in what it judges. An objective is decided only if the
-// machine spoiled few of the trials.
+// whether the baseline differs from itself in what it judges. An objective is decided if the machine
+// spoiled few of its trials, or if it was missed in one of the others.
 func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
 	switch {
 	case gate != nil && gate.Verdict == lab.Undecided:
 		return exitUntrusted, fmt.Errorf("gate: %s", gate.Explain())
-	case slices.ContainsFunc(r.Objectives, undecided):
-		worth := judge.WorthOf(r.Trials)
-		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: the machine spoiled %d of "+
-			"%d trials (grade F)", worth.Spoiled, worth.Trials)
 	case gate != nil && gate.Verdict == lab.Regression:
 		return exitMissed, fmt.Errorf("gate: %s", gate.Explain())
 	case missed != "":
 		return exitMissed, fmt.Errorf("objective missed: %s", missed)
+	}
+	if i := slices.IndexFunc(r.Objectives, undecided); i >= 0 {
+		o := r.Objectives[i]
+		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: %s of %s at %s: the "+
+			"machine spoiled too many of the trials (grade F)", o.Expr, o.Arm, o.Level)
 	}
 	return exitOK, nil
 }

@@ -24,7 +24,7 @@ func TestExperimentCode(t *testing.T) {
 		Reasons: []lab.Reason{{Grade: lab.GradeF, Says: "the host took 9 %", Passing: true}}}}
 	met, missed := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1}}, []lab.ObjectiveCount{{Expr: "p99<1s", Trials: 1}}
 	metSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1, Undecided: true}}
-	missedSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Trials: 1, Undecided: true}}
+	missedSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Arm: "a", Level: "c1", Trials: 1, Undecided: true}}
 	for name, c := range map[string]struct {
 		gate       string
 		objectives []lab.ObjectiveCount
@@ -41,7 +41,7 @@ func TestExperimentCode(t *testing.T) {
 		"missed":                     {"", missed, fine, exitMissed, "objective missed: p99<1s"},
 		"missed by a server's fault": {"", missed, failing, exitMissed, "objective missed: p99<1s"},
 		"met, but spoiled":           {"", metSpoiled, spoiled, exitUntrusted, "objectives: neither met nor missed"},
-		"missed, but spoiled":        {"", missedSpoiled, spoiled, exitUntrusted, "the machine spoiled 1 of 1 trials"},
+		"missed, but spoiled":        {"", missedSpoiled, spoiled, exitUntrusted, "p99<1s of a at c1: the machine spoiled too many of the trials"},
 		"a gate before an objective": {lab.Undecided, missed, fine, exitUntrusted, "gate: "},
 	} {
 		r := &lab.Record{Findings: lab.Findings{Objectives: c.objectives, Trials: c.trials}}

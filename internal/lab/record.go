@@ -226,7 +226,8 @@ type ObjectiveCount struct {
 	Met    int    `json:"met"`
 	Trials int    `json:"trials"`
 
-	// Undecided says that the machine spoiled too many trials of the experiment to tell.
+	// Undecided says that the machine spoiled too many of these trials to tell, and that the
+	// objective was met in all others.
 	Undecided bool `json:"undecided,omitempty"`
 }
 

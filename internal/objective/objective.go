@@ -308,8 +308,8 @@ func nothingDue(r *result.Result) bool {
 }
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
-// workload had no server for more than 1 % of the window, whatever was counted in the rest of it. One
-// of a percentile of latency is missed if too many requests were not answered.
+// workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
+// One of a percentile of latency is missed if too many requests were not answered.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
 	ok = ok && !nothingDue(r)
@@ -331,8 +331,8 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 }
 
 // noteUnanswered is why a bound of latency is missed whatever was measured: so many requests had no
-// answer at the end of the drain that one of them is the percentile. Each had waited for longer than
-// the drain, and so for longer than the bound.
+// answer at the end of the drain that one of them is the percentile. Each had waited for longer
+// than the drain, and so for longer than the bound.
 func (o Objective) noteUnanswered(r *result.Result) string {
 	waiting, _, sent := r.Backlog()
 	unanswered, due := r.Requests.Unfinished+waiting, sent+waiting

@@ -35,10 +35,6 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	}
 	trials = compared
 	r.Objectives = objectivesMet(q, cells)
-	spoiled := WorthOf(r.Trials).IsSpoiled()
-	for i := range r.Objectives {
-		r.Objectives[i].Undecided = spoiled
-	}
 	r.Sampler = samplerCost(trials)
 	r.Programs, r.Served = programsRun(trials), countAgreement(trials)
 	r.Scenario = scenarioOf(trials)
@@ -158,12 +154,17 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
 			var kept []lab.ObjectiveCount
+			spoiled, missed := 0, map[int]bool{} // by the machine; by the server, by the index of kept
 			for _, round := range cells.roundNumbers() {
 				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
 					continue
 				}
+				if t.SpoiledByMachine() {
+					spoiled++
+				}
 				for i, o := range t.Objectives {
+					missed[i] = missed[i] || !o.Met && !t.SpoiledByMachine()
 					if i == len(kept) {
 						kept = append(kept, lab.ObjectiveCount{Expr: o.Expr, Arm: arm.name, Level: level})
 					}
@@ -172,6 +173,9 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 						kept[i].Met++
 					}
 				}
+			}
+			for i := range kept {
+				kept[i].Undecided = isTooMany(spoiled, kept[i].Trials) && !missed[i]
 			}
 			all = append(all, kept...)
 		}

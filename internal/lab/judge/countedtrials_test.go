@@ -2,8 +2,10 @@ package judge
 
 import (
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
@@ -59,5 +61,48 @@ func TestScenarioOf(t *testing.T) {
 	}
 	if s := scenarioOf([]*lab.Trial{failed, one}); s != nil {
 		t.Errorf("one request: %+v", s)
+	}
+}
+
+// Trials that the machine spoiled leave an objective open, if they are many of those of its variant and
+// level. What they say of one variant says nothing of another, and one that a sound trial missed is missed.
+func TestObjectivesOfSpoiledTrials(t *testing.T) {
+	machine := []lab.Reason{{Grade: lab.GradeF, Says: "the host took 9 %", Passing: true}}
+	server := []lab.Reason{{Grade: lab.GradeF, Says: "9 of 9 requests failed"}}
+	e, err := experiment.Read("x.yaml", strings.NewReader("version: 1\nname: x\nlevels: [{name: c1, connections: 1}]\n"+
+		"variants:\n  a: {url: http://127.0.0.1:1/}\n  b: {url: http://127.0.0.1:2/}\n  c: {url: http://127.0.0.1:3/}\n  d: {url: http://127.0.0.1:4/}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &lab.Record{Definition: lab.Definition{Experiment: e}, Preparation: lab.Preparation{Arms: []lab.Arm{{Name: "a"},
+		{Name: "b", Baseline: "a"}, {Name: "c", Baseline: "a"}, {Name: "d", Baseline: "a"}}}}
+	var trials []*lab.Trial
+	for round := range 6 {
+		add := func(arm string, why []lab.Reason, met bool) {
+			x := readTrial(arm, round+1, 1, lab.GradeF, 100)
+			x.Reasons, x.Objectives = why, []result.Outcome{{Expr: "errors<1%", Met: met}}
+			if why == nil {
+				x.Grade = lab.GradeA
+			}
+			trials = append(trials, x)
+		}
+		add("a", machine, round > 0)
+		add("b", server, false)
+		add("c", nil, true)
+		if round == 5 {
+			add("d", server, false)
+		} else {
+			add("d", machine, true)
+		}
+	}
+	Compute(r, trials)
+	want := []lab.ObjectiveCount{
+		{Expr: "errors<1%", Arm: "a", Level: "c1", Met: 5, Trials: 6, Undecided: true},
+		{Expr: "errors<1%", Arm: "b", Level: "c1", Met: 0, Trials: 6},
+		{Expr: "errors<1%", Arm: "c", Level: "c1", Met: 6, Trials: 6},
+		{Expr: "errors<1%", Arm: "d", Level: "c1", Met: 5, Trials: 6},
+	}
+	if !slices.Equal(r.Objectives, want) {
+		t.Errorf("%+v", r.Objectives)
 	}
 }

@@ -65,13 +65,13 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 	batch := SelectBatch(trials, false)
 	first := judgeScope(g.scope, batch)
 	g.Outcome.Missed = regressions(first)
-	unfit := unreliableReasons(g.Outcome.Missed, batch)
+	unfit := unreliableReasons(g.Outcome.Missed, worthOfTrials(batch))
 	if len(unfit) > 0 {
 		first = WithoutForecasts(first)
 	}
 	verdict, open := decideBatch(first)
 	if verdict == lab.Passed && len(unfit) == 0 { // reports count the second batch, too
-		unfit = unreliableReasons(nil, slices.Concat(batch, SelectBatch(trials, true)))
+		unfit = unreliableReasons(nil, worthOfTrials(slices.Concat(batch, SelectBatch(trials, true))))
 	}
 	if len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
@@ -98,7 +98,7 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 		open = append(open, withReason(again, why))
 	}
 	both := append(SelectBatch(trials, false), SelectBatch(trials, true)...)
-	if unfit := unreliableReasons(shown, both); len(unfit) > 0 {
+	if unfit := unreliableReasons(shown, worthOfTrials(both)); len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
 	out.Confirmed = verdict == lab.Regression
@@ -110,12 +110,7 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 
 // unreliableReasons are why the trials decide nothing, although bad seems to be worse in them: too
 // many are unreliable. There is none if they can be relied on.
-func unreliableReasons(bad []lab.Comparison, trials []*lab.Trial) (why []string) {
-	var all []lab.TrialSummary
-	for _, t := range trials {
-		all = append(all, t.Summary())
-	}
-	worth := WorthOf(all)
+func unreliableReasons(bad []lab.Comparison, worth Worth) (why []string) {
 	if !worth.IsUnreliable() {
 		return nil
 	}

@@ -85,7 +85,7 @@ func TestGateWithholds(t *testing.T) {
 		for i := range test.repeated {
 			trials = append(trials, &lab.Trial{Slot: trials[i].Slot, Attempt: 2, Grade: lab.GradeA})
 		}
-		if why := unreliableReasons([]lab.Comparison{bad}, trials); !slices.EqualFunc(why, test.want, strings.HasPrefix) {
+		if why := unreliableReasons([]lab.Comparison{bad}, worthOfTrials(trials)); !slices.EqualFunc(why, test.want, strings.HasPrefix) {
 			t.Errorf("%+v: %q", test, why)
 		}
 	}

@@ -375,7 +375,23 @@ func (u *Unpaired) DecideGate() {
 	all := u.Labelled(u.Verdicts)
 	u.Gate = &lab.GateOutcome{Missed: regressions(u.Verdicts)}
 	verdict, open := decideBatch(all)
+	if unfit := unreliableReasons(u.Gate.Missed, u.worth()); len(unfit) > 0 {
+		verdict, open = lab.Undecided, append(unfit, open...)
+	}
 	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, u.gateDoubts(all)))
+}
+
+// worth counts the trials of all groups: runs of their own, each of which counts.
+func (u *Unpaired) worth() (w Worth) {
+	for _, g := range u.Groups {
+		for _, t := range g.allTrials() {
+			w.Trials++
+			if t.Failure == nil && t.Grade == lab.GradeF {
+				w.Unreliable++
+			}
+		}
+	}
+	return w
 }
 
 // gateDoubts are the reasons why runs do not prove that there is no regression, or no other than

@@ -48,6 +48,10 @@ func TestCompareResults(t *testing.T) {
 	bound[2].Generator.Verdict, bound[2].Generator.BusyPercent = result.ClientBound, 98
 	failing := runs(1, noisy(6, 1000)...)
 	failing[0].Requests = result.Requests{Sent: 100, Completed: 90, Errors: 10}
+	unreliable := runs(1, noisy(6, 500)...)
+	for _, r := range unreliable {
+		r.Requests = result.Requests{Sent: 100, Completed: 90, Errors: 10}
+	}
 	silent := runs(1, noisy(7, 1000)...)
 	silent[3].Rate.Completed, silent[3].Latency = 0, nil
 	few := runs(1, noisy(6, 1000)...)
@@ -77,6 +81,7 @@ func TestCompareResults(t *testing.T) {
 			"6 and 3 runs are too few for a 95 % interval"},
 		{"generator's limit", bound, stats.Equivalent, lab.Undecided, "throughput of B: the generator " +
 			"was at its limit"},
+		{"unreliable", unreliable, stats.Different, lab.Undecided, "6 of 12 trials are unreliable (grade F); throughput"},
 		{"errors", failing, stats.Equivalent, lab.Undecided, "1 runs of B are of grade F: 10 of 100"},
 		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput of B: 1 runs lack it"},
 		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "p99 of B cannot be compared: 0 runs"},

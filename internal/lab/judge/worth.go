@@ -10,7 +10,6 @@ import (
 type Worth struct {
 	Trials     int
 	Unreliable int // of grade F, without those that failed and so measured nothing
-	Spoiled    int // of the unreliable ones, those that the machine alone made so
 }
 
 // WorthOf counts the trials.
@@ -22,21 +21,22 @@ func WorthOf(trials []lab.TrialSummary) (w Worth) {
 			continue
 		}
 		w.Unreliable++
-		if t.SpoiledByMachine() {
-			w.Spoiled++
-		}
 	}
 	return w
+}
+
+// worthOfTrials counts trials that are not summarized yet.
+func worthOfTrials(trials []*lab.Trial) Worth {
+	var all []lab.TrialSummary
+	for _, t := range trials {
+		all = append(all, t.Summary())
+	}
+	return WorthOf(all)
 }
 
 // IsUnreliable reports whether so many trials are unreliable that comparisons show nothing: neither
 // that a variant is worse nor that it is not.
 func (w Worth) IsUnreliable() bool { return isTooMany(w.Unreliable, w.Trials) }
-
-// IsSpoiled reports whether the machine alone made so many trials unreliable that an objective is
-// neither met nor missed in them. An objective is missed all the same in trials that are unreliable
-// because the server failed.
-func (w Worth) IsSpoiled() bool { return isTooMany(w.Spoiled, w.Trials) }
 
 func isTooMany(n, trials int) bool { return float64(n) > RepeatMax*float64(trials) }
 
