@@ -150,8 +150,9 @@ type Load struct {
 	// Latency and service are of completed requests alone. So use an objective of errors too.
 	//
 	// An objective is missed if its measure has no value, as when the server could not be reached.
-	// In a closed workload, rps, errors and checks are also missed if there was no server for more
-	// than 1 % of the window. A missed objective is no error of Run: see Result.Met.
+	// In a closed workload, rps, errors and checks are also missed if there was no server, or it
+	// answered nothing until the end, for more than 1 % of the window. A missed objective is no error
+	// of Run: see Result.Met.
 	Objectives []string
 
 	// Each is called once a second with the numbers of that second, always from the same goroutine.

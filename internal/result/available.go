@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
@@ -46,31 +47,45 @@ func checkNoServer(r *Result) (string, string) {
 	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.whyUnavailable()
 }
 
-// whyUnavailable is why the load could not be applied.
+// whyUnavailable is why the load could not be applied: what failed, unless more requests were
+// unanswered.
 func (r *Result) whyUnavailable() string {
-	if e := r.whatFailed(); e != nil {
-		return " (" + e.Detail + ")"
+	if !r.wasSilent() {
+		return r.firstCause()
 	}
-	s := silent
 	if n := r.Requests.Unfinished; n > 0 {
-		s += fmt.Sprintf(" (%s unanswered)", countText(n))
+		return fmt.Sprintf("%s (%s unanswered)", silent, countText(n))
 	}
-	return s
+	return silent
 }
 
 // silent is why the load could not be applied if nothing failed.
 const silent = ": the server did not answer"
 
-// whatFailed is the most frequent failure of connections; nil if more requests were unanswered.
-func (r *Result) whatFailed() *Error {
-	for i := range r.Errors {
-		e := &r.Errors[i]
-		ofAnswer := e.Phase == string(loadresult.Expect) || e.Phase == string(loadresult.Check)
-		if !ofAnswer && e.Count >= r.Requests.Unfinished {
-			return e
-		}
+// wasSilent reports whether connections were unavailable because the server did not answer.
+func (r *Result) wasSilent() bool {
+	e := r.firstFailure()
+	return e == nil || e.Count < r.Requests.Unfinished
+}
+
+// firstFailure is the most frequent failure of connections or of requests without an answer; nil if
+// there is none.
+func (r *Result) firstFailure() *Error {
+	i := slices.IndexFunc(r.Errors, func(e Error) bool {
+		return e.Phase != string(loadresult.Expect) && e.Phase != string(loadresult.Check)
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &r.Errors[i]
+}
+
+// firstCause is firstFailure in brackets, if there is one.
+func (r *Result) firstCause() string {
+	if e := r.firstFailure(); e != nil {
+		return " (" + e.Detail + ")"
+	}
+	return ""
 }
 
 // unavailableFor describes how long the server was unavailable, and since when.
@@ -80,14 +95,6 @@ func (r *Result) unavailableFor() string {
 		s += fmt.Sprintf(" (the longest from %v on)", formatMicroseconds(*since*1e6))
 	}
 	return s
-}
-
-// firstCause is the most frequent failure, in brackets, if there is one.
-func (r *Result) firstCause() string {
-	if len(r.Errors) == 0 {
-		return ""
-	}
-	return " (" + r.Errors[0].Detail + ")"
 }
 
 // NoteNoServer is the note of an objective that was judged without the time in which there was no
@@ -102,7 +109,7 @@ func (r *Result) NoteNoServer() string {
 	}
 	note := fmt.Sprintf("the load could not be applied for %v of the window",
 		formatMicroseconds(r.Window.UnavailableS*1e6))
-	if r.whatFailed() == nil {
+	if r.wasSilent() {
 		note += silent
 	}
 	return note

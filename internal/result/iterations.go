@@ -133,13 +133,27 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 }
 
 // Counted returns words for what -n and -R count: requests, which are sent, or iterations, which
-// are begun. busy says what is in use when no more of them can be.
-func (r *Result) Counted() (what, begun, busy string) {
+// are begun. why says why no more of them could be.
+func (r *Result) Counted() (what, begun, why string) {
+	what, begun = "requests", "sent"
+	why = fmt.Sprintf("all %s connections were busy", countText(int64(r.Plan.Connections)))
 	if r.Plan.CountsIterations() {
-		return "iterations", "begun", fmt.Sprintf("all %s users or all %s connections",
-			countText(int64(r.userCount())), countText(int64(r.Plan.Connections)))
+		what, begun = "iterations", "begun"
+		why = fmt.Sprintf("all %s users or %s", countText(int64(r.userCount())), why)
 	}
-	return "requests", "sent", fmt.Sprintf("all %s connections", countText(int64(r.Plan.Connections)))
+	if r.WasGone() {
+		why = fmt.Sprintf("for %v no connection could be opened",
+			formatMicroseconds(r.Window.OutageS*1e6))
+	}
+	return what, begun, why
+}
+
+// WasGone reports whether most of what was due in an open workload and not sent in the window was
+// not sent because no connection could be opened. More connections then help nothing.
+func (r *Result) WasGone() bool {
+	waiting, after, sent := r.Backlog()
+	return r.Window.OutageS > 0 &&
+		2*r.Window.OutageS*float64(sent+waiting) >= r.Window.MeasuredS*float64(waiting+after)
 }
 
 // userCount is how many users there were.

@@ -244,6 +244,23 @@ func TestWarnings(t *testing.T) {
 		{"few failures", func(r *Result) { r.Requests.Errors = 1000 }, ""},
 		{"unfinished", func(r *Result) { r.Requests.Unfinished = 5000 }, "5.0 % of the requests were"},
 		{"waiting", func(r *Result) { r.Requests.Waiting = set(int64(5)) }, "5 requests were due"},
+		{"the server was gone", func(r *Result) {
+			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 5, set(r.Requests.Sent)
+		}, "100,000 requests were due and never sent, and 0 sent only after the window: for 5 s no connection " +
+			"could be opened, so the rate of -R was not reached"},
+		{"the server was gone for a moment", func(r *Result) {
+			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 0.1, set(r.Requests.Sent)
+		}, "all 10 connections were busy, so the rate of -R was not reached; give more -c, or a lower -R"},
+		{"the server of a scenario was gone", func(r *Result) {
+			r.Model, r.Window.OutageS, r.Plan.Steps, r.Plan.Users = OpenLoop, 5, []string{"a", "b"}, 3
+			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}
+		}, "100 iterations were due and never begun, and 0 begun only after the window: for 5 s no connection " +
+			"could be opened, so the rate of -R was not reached"},
+		{"users were busy", func(r *Result) {
+			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 3
+			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}
+		}, "all 3 users or all 10 connections were busy, so the rate of -R was not reached; give more users, " +
+			"more -c, or a lower -R"},
 		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(r.Requests.Sent / 2) },
 			"sent only after the window"},
 		{"the last request", func(r *Result) { r.Requests.SentAfter = set(int64(1)) }, ""},

@@ -38,16 +38,16 @@ func warnBacklog(r *Result, say func(string, ...any)) {
 	if waiting == 0 && float64(after) <= lossShare*float64(sent) {
 		return
 	}
+	remedy := "; give more -c, or a lower -R"
 	if r.Iterations != nil {
-		say("%s iterations were due and never begun, and %s begun only after the window: all %s users "+
-			"or all %s connections were busy, so the rate of -R was not reached; give more users, more "+
-			"-c, or a lower -R", countText(waiting), countText(after),
-			countText(int64(r.Iterations.Users)), countText(int64(r.Connections.Asked)))
-		return
+		remedy = "; give more users, more -c, or a lower -R"
 	}
-	say("%s requests were due and never sent, and %s sent only after the window: all %s connections "+
-		"were busy, so the rate of -R was not reached; give more -c, or a lower -R",
-		countText(waiting), countText(after), countText(int64(r.Connections.Asked)))
+	if r.WasGone() {
+		remedy = ""
+	}
+	what, begun, why := r.Counted()
+	say("%s %s were due and never %s, and %s %s only after the window: %s, so the rate of -R was not "+
+		"reached%s", countText(waiting), what, begun, countText(after), begun, why, remedy)
 }
 
 // countText is a count as people read it: 1,234,567.

@@ -11,9 +11,10 @@ import (
 // attempt in between failed: it was refused, reset or timed out, or that life ended before it had
 // completed a request. The pauses between attempts are part of it. If the life ended because a
 // request timed out, the time begins when that request was sent, unless it was the connection's
-// first. Connecting that succeeds at once is not part of it: that wait is latency (see slot.go). Nor is an idle connection for which
-// nothing is due. A connection that was never open is unavailable from the end of its first attempt
-// on. Only time in the window counts, while there is something to send.
+// first. Connecting that succeeds at once is not part of it: that wait is latency (see slot.go).
+// Nor is an idle connection for which nothing is due. A connection that was never open is
+// unavailable from the end of its first attempt on. Only time in the window counts, while there is
+// something to send.
 //
 // When the run ends, a connection may still wait: for the answer to a request, or to be opened.
 // Whether that would have succeeded is unknown. It counts as failed if the wait was over waitMost
@@ -78,9 +79,9 @@ func (c *conn) waitsSince() int64 {
 	return 0
 }
 
-// longestWait is the longest wait of a connection in which nothing was wrong with the server as a
-// whole: that for the slowest answer, or for a request that timed out alone.
-func longestWait(workers []*worker, slowest int64) int64 {
+// endWaits counts what was still waited for when the run had ended. slowest is how long its slowest
+// answer took; 0: there was none, and nothing is known of how long one takes.
+func endWaits(workers []*worker, slowest int64) {
 	for _, w := range workers {
 		for i := range w.conns {
 			w.noteRecovery(&w.conns[i])
@@ -89,32 +90,32 @@ func longestWait(workers []*worker, slowest int64) int64 {
 			slowest = max(slowest, int64(w.plan.Timeout))
 		}
 	}
-	return slowest
+	most := waitMost * slowest
+	if slowest == 0 {
+		most = notYet
+	}
+	for _, w := range workers {
+		if w.left != 0 {
+			w.countWaits(most)
+		}
+		w.endOutage()
+	}
 }
 
-// endWaits counts what was still waited for when the run had ended. longest is its longestWait.
-func (w *worker) endWaits(longest int64) {
+// countWaits counts waits that were longer than most, and times before them.
+func (w *worker) countWaits(most int64) {
 	for i := range w.conns {
-		if w.left != 0 {
-			w.endUnavailable(&w.conns[i], longest)
-		}
+		w.endUnavailable(&w.conns[i], most)
 	}
-	if w.up == 0 && w.outage == notYet && w.left != 0 && w.isLongWait(w.downSince, longest) {
+	if w.up == 0 && w.outage == notYet && w.now-w.downSince > most {
 		w.outage = w.downSince
 	}
-	w.endOutage()
-}
-
-// isLongWait reports whether what was waited for since an instant counts as failed. If there was no
-// answer, nothing is known of how long one takes.
-func (w *worker) isLongWait(since, longest int64) bool {
-	return since != 0 && longest > 0 && w.now-since > waitMost*longest
 }
 
 // endUnavailable counts the time for which a connection was unavailable when the run had ended.
-func (w *worker) endUnavailable(c *conn, longest int64) {
+func (w *worker) endUnavailable(c *conn, most int64) {
 	since, until := c.waitsSince(), w.now
-	waits := w.isLongWait(since, longest)
+	waits := since != 0 && w.now-since > most
 	if c.state == ready {
 		until = c.regained
 		if waits {

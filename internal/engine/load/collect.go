@@ -121,9 +121,8 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	next := int64(notYet)
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
-	longest := longestWait(workers, max(total.Latency.Max, total.ErrorLatency.Max))
+	endWaits(workers, max(total.Latency.Max, total.ErrorLatency.Max))
 	for _, w := range workers {
-		w.endWaits(longest)
 		res.Totals.AddTotals(w.totals)
 		res.Ring = w.kind
 		outage = min(outage, w.totals.Outage) // there is an outage only while all workers have one

@@ -209,10 +209,12 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 		return nil
 	}
 	why := "all connections were waiting for answers"
+	what, begun, gone := t.Result.Counted()
 	if t.Result.OwnDelay() {
 		why = "the generator was late, although connections were free"
+	} else if t.Result.WasGone() {
+		why = gone
 	}
-	what, begun, _ := t.Result.Counted()
 	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
 		"in time: %s", 100*share, what, begun, why)}}
 }

@@ -99,6 +99,10 @@ func TestGrade(t *testing.T) {
 			false},
 		{"sent after the window", func(t *lab.Trial) { setArrivals(t, 1000, 1000, 30) }, lab.GradeF,
 			"97.0 % of the requests due", false},
+		{"behind, and the server was gone", func(t *lab.Trial) {
+			setArrivals(t, 1000, 500, 0)
+			t.Result.Window.OutageS = t.Result.Window.MeasuredS / 2
+		}, lab.GradeF, "50.0 % of the requests due were sent in time: for", false},
 		{"behind by its own fault", func(t *lab.Trial) {
 			setArrivals(t, 1000, 980, 0)
 			lag, worst := 60e3, 61e3

@@ -47,7 +47,7 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return "add threads (-t)"
 	case d.Cause == result.Busy:
 		return "give it more CPUs, or another machine"
-	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.Window.OutageS > 0:
+	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.WasGone():
 		return "" // no flag mends dyno, nor brings back a server that was gone
 	case r.Model != result.OpenLoop:
 		return strings.TrimSuffix(remedies[d.Cause], orLower)

@@ -24,8 +24,12 @@ func TestNoRemedyWithoutAServer(t *testing.T) {
 	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
 		t.Errorf("an open loop with too few connections: %q", said)
 	}
-	r.Window.OutageS = 2
+	r.Window.OutageS, r.Window.MeasuredS, r.Requests.Sent, r.Requests.Waiting = 2, 4, 500, new(int64(500))
 	if said := Reasons(r)[0]; said != "why" {
 		t.Errorf("an open loop whose server was gone: %q", said)
+	}
+	r.Window.OutageS = 0.1
+	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
+		t.Errorf("an open loop whose server was gone for a moment: %q", said)
 	}
 }

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// This file is about closed loads whose server stops answering. A load sends it nothing then, so
+// what it counts looks well.
+
+// A dying is a server that answers so many requests, and then does what a test says.
+type dying struct {
+	*net.TCPListener
+	answered atomic.Int64
+	conns    chan *net.TCPConn
+}
+
+const lastAnswer = 1000
+
+// startDying starts a server that dies after lastAnswer answers, and returns its URL. Connections
+// that it holds then are answered nothing, and it accepts no more.
+func startDying(t *testing.T, connections int, die func(*dying)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	d := &dying{TCPListener: l.(*net.TCPListener), conns: make(chan *net.TCPConn, connections)}
+	for range connections {
+		go func() {
+			c, err := d.AcceptTCP()
+			if err != nil {
+				return
+			}
+			d.conns <- c
+			d.serve(c, die)
+		}()
+	}
+	return "http://" + l.Addr().String()
+}
+
+// serve answers the requests of a connection while the server lives.
+func (d *dying) serve(c *net.TCPConn, die func(*dying)) {
+	for in := bufio.NewReader(c); ; {
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		switch n := d.answered.Add(1); {
+		case n > lastAnswer:
+			continue
+		case n == lastAnswer:
+			die(d)
+		default:
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		}
+	}
+}
+
+// vanish ends all connections, and has the address answer no attempt to connect any more: its
+// accept queue is full, also of connections that have ended.
+func (d *dying) vanish() {
+	raw, err := d.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { syscall.Listen(int(fd), 0) })
+	}
+	for err == nil { // until an attempt is not answered
+		var c net.Conn
+		if c, err = net.DialTimeout("tcp", d.Addr().String(), 100*time.Millisecond); err == nil {
+			c.Close()
+		}
+	}
+	for range cap(d.conns) {
+		(<-d.conns).Close()
+	}
+}
+
+// runAgainst runs dyno against a server, with an objective, and returns its exit code and what it
+// printed.
+func runAgainst(t *testing.T, url string, args ...string) (code int, printed string) {
+	t.Helper()
+	args = append([]string{"run", "--no-save", "-v", "-c", "4", "--slo", "errors<1%"}, args...)
+	cmd := exec.CommandContext(t.Context(), "dyno", append(args, url)...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		return exit.ExitCode(), out.String()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return 0, out.String()
+}
+
+// Four of a thousand requests are not answered, but the server answers nothing for most of the
+// window. A busy machine may not show it: the first answers may take long, too.
+func TestClosedRunWithoutAnswers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		die  func(*dying)
+		says string
+	}{
+		"frozen":   {func(*dying) {}, "): the server did not answer (4 unanswered)"},
+		"vanished": {(*dying).vanish, "no answer in time: not open when the run ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const most = 5
+			for try := range most {
+				code, printed := runAgainst(t, startDying(t, 4, test.die), "-d", "1s", "--drain", "100ms")
+				flat := strings.Join(strings.Fields(printed), " ")
+				if code == exitMissed && strings.Contains(flat, "objective errors<1%: MISSED, 0.3988 %; the load could not be applied for") &&
+					strings.Contains(flat, test.says) && !strings.Contains(flat, "generator itself") {
+					return
+				}
+				t.Logf("try %d: exit code %d\n%s", try, code, printed)
+			}
+			t.Error("an objective of errors is met, or it does not say why not")
+		})
+	}
+}
+
+// A server is killed, and does not come back.
+func TestClosedRunWhoseServerIsKilled(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "served.csv")
+	server := exec.CommandContext(t.Context(), "dyno", "target", "--listen", "127.0.0.1:0", "--log", log)
+	printed, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(printed).ReadString('\n')
+	url, is := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !is {
+		t.Errorf("%q, %v", line, err)
+	}
+	go func() {
+		for { // until the first lines are written, of some thousand requests
+			if f, err := os.Stat(log); err == nil && f.Size() > 0 || t.Context().Err() != nil {
+				server.Process.Kill()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, said := runAgainst(t, url, "-d", "10m", "--connect-timeout", "1s")
+	flat := strings.Join(strings.Fields(said), " ")
+	if code != exitMissed || !strings.Contains(flat, "objective errors<1%: MISSED, 0.") ||
+		!strings.Contains(flat, "the server went away, and ") || !strings.Contains(flat, "the server was gone for the rest") {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+	server.Process.Kill()
+	server.Wait()
+}
