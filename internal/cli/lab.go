@@ -312,8 +312,8 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
 // has one verdict, which every report has. The gate checks whether its trials are reliable, and
-// whether the baseline differs from itself in what it judges. An objective is decided if the machine
-// spoiled few of its trials, or if it was missed in one of the others.
+// whether the baseline differs from itself in what it judges. An objective is decided if the
+// machine spoiled few of its trials, or if it was missed in one of the others.
 func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
