@@ -71,7 +71,7 @@ result: digits result/scripted engine/machine engine/metric engine/scenario obse
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
-objective: nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
+objective: digits nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
 imports: engine/proto fault redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/result"
 )
 
@@ -345,8 +346,8 @@ func (o Objective) noteUnanswered(r *result.Result) string {
 		float64(unanswered) <= (1-q)*float64(due) {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d requests had no answer %v after the window", unanswered, due,
-		time.Duration(drained*1e3).Round(100*time.Millisecond))
+	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", unanswered, due,
+		digits.Significant(r.Window.DrainedS, 2))
 }
 
 // Meets reports whether a value, in the unit of Outcome, meets the objective.

@@ -139,13 +139,13 @@ func TestUnansweredRequestsMissLatency(t *testing.T) {
 	}{
 		{"p99<1s", 0, 0, 2, ""},
 		{"p99<1s", 10, 0, 2, ""},
-		{"p99<1s", 11, 0, 2, "11 of 1000 requests had no answer 2s after the window"},
-		{"p99<1s", 5, 600, 2, "605 of 1600 requests had no answer 2s after the window"},
-		{"latency.p99<=1s", 11, 0, 2, "11 of 1000 requests had no answer 2s after the window"},
+		{"p99<1s", 11, 0, 2, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99<1s", 5, 600, 2, "605 of 1600 requests had no answer 2 s after the window"},
+		{"latency.p99<=1s", 11, 0, 2, "11 of 1000 requests had no answer 2 s after the window"},
 		{"p99<1s", 11, 0, 0.9, ""}, // they may have waited for 0.9 s
 		{"p99<1s", 11, 0, 0, ""},   // interrupted
 		{"p50<1s", 11, 0, 2, ""},
-		{"max<1s", 1, 0, 2, "1 of 1000 requests had no answer 2s after the window"},
+		{"max<1s", 1, 0, 2, "1 of 1000 requests had no answer 2 s after the window"},
 		{"max<3s", 1, 0, 2, ""},
 		{"p99>1ms", 900, 0, 2, ""},
 	} {

@@ -288,7 +288,7 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 	if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { return !c.Control }) {
 		return nil
 	}
-	if !asksGenerators(r) {
+	if !asksGenerators(r) && !judge.LeavesNothing(r) {
 		all = append(all, answer.Caution{Kind: answer.NotCompared, Severity: answer.Note,
 			Says: "Nothing was compared"})
 	}

@@ -466,7 +466,8 @@ func TestNothingCompared(t *testing.T) {
 	r = record()
 	r.State, r.Trials = lab.Interrupted, nil
 	r.Arms = append(r.Arms, lab.Arm{Name: "odd", Baseline: "go", Unfit: "not alike"})
-	if a := Of(r); a.BoxText != "Nothing is left to compare" || !strings.Contains(a.Sentence, "odd was not tested (not alike)") {
+	if a := Of(r); a.BoxText != "Nothing is left to compare" || a.Has(answer.NotCompared) ||
+		!strings.Contains(a.Sentence, "odd was not tested (not alike)") {
 		t.Errorf("%s; %s", a.BoxText, a.Sentence)
 	}
 }

@@ -190,6 +190,7 @@ func serverVerdict(r *result.Result) string {
 	if share, failing := failedIterations(r); failing {
 		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
+	text += goneText(r)
 	if why, early := earlyEndings[r.Ended]; early {
 		text += "; " + why
 	}

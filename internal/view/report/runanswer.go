@@ -63,6 +63,7 @@ func serverSentence(r *result.Result) string {
 	if share, failing := failedIterations(r); failing {
 		s = fmt.Sprintf("%s of the iterations failed; %s", format.Percentage(share, 2), s)
 	}
+	s += goneText(r)
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
 	}
@@ -70,6 +71,15 @@ func serverSentence(r *result.Result) string {
 		s += "; only a part of what was planned: " + format.PlainLine(why)
 	}
 	return s
+}
+
+// goneText is for how long a closed workload could not be applied; "" if that is too short to matter,
+// or if the run ended by it, which is said anyway.
+func goneText(r *result.Result) string {
+	if r.Applied() || r.Window.UnavailableS == 0 || r.Partial() != "" {
+		return ""
+	}
+	return "; the load could not be applied for " + format.Seconds(r.Window.UnavailableS)
 }
 
 // heldText is the rate, and what latency it had.

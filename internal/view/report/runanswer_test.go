@@ -284,3 +284,18 @@ func TestTooMuchIsRepeatedWithLess(t *testing.T) {
 		}
 	}
 }
+
+// A rate that holds for half of the window is not said alone.
+func TestVerdictWithoutAServer(t *testing.T) {
+	r := reporttest.Closed()
+	r.Window.MeasuredS, r.Window.UnavailableS = 10, 0.05
+	if said := serverVerdict(r) + serverSentence(r); strings.Contains(said, "not be applied") {
+		t.Errorf("half a percent of the window: %q", said)
+	}
+	r.Window.UnavailableS = 5
+	for _, said := range []string{serverVerdict(r), serverSentence(r)} {
+		if !strings.Contains(said, "; the load could not be applied for 5.00 s") {
+			t.Errorf("half of the window: %q", said)
+		}
+	}
+}
