@@ -10,6 +10,7 @@ package objective
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -341,13 +342,29 @@ func (o Objective) noteUnanswered(r *result.Result) string {
 	if o.name == "max" || o.name == "latency.max" {
 		q, ok = 1, true
 	}
-	drained := r.Window.DrainedS * 1e6
-	if !ok || !o.Ceiling() || r.Iterations != nil || o.limit > drained ||
-		float64(unanswered) <= (1-q)*float64(due) {
+	if !ok || !o.Ceiling() || r.Iterations != nil || r.Latency == nil || unanswered == 0 ||
+		o.limit > r.Window.DrainedS*1e6 || o.Meets(withUnanswered(r.Latency, q, unanswered)) {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", unanswered, due,
 		digits.Significant(r.Window.DrainedS, 2))
+}
+
+// withUnanswered is the quantile q of latency in µs if so many requests more have none: infinite if
+// it is one of them.
+func withUnanswered(d *result.Distribution, q float64, unanswered int64) float64 {
+	rank := q * float64(d.Count+unanswered) / float64(d.Count)
+	switch {
+	case rank > 1+1e-9:
+		return math.Inf(1)
+	case rank > 1-1e-9:
+		return d.Max
+	}
+	value, ok := d.Percentile(100 * rank)
+	if !ok { // only some percentiles are known
+		value, _ = d.Percentile(100 * q)
+	}
+	return value
 }
 
 // Meets reports whether a value, in the unit of Outcome, meets the objective.

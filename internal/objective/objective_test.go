@@ -145,6 +145,10 @@ func TestUnansweredRequestsMissLatency(t *testing.T) {
 		{"p99<1s", 11, 0, 0.9, ""}, // they may have waited for 0.9 s
 		{"p99<1s", 11, 0, 0, ""},   // interrupted
 		{"p50<1s", 11, 0, 2, ""},
+		{"p90<1s", 100, 0, 2, ""},
+		{"p90<1s", 101, 0, 2, "101 of 1000 requests had no answer 2 s after the window"},
+		{"p95<100ms", 20, 0, 2, "20 of 1000 requests had no answer 2 s after the window"}, // 35 answers took 150 ms
+		{"p95<100ms", 10, 0, 2, ""},
 		{"max<1s", 1, 0, 2, "1 of 1000 requests had no answer 2 s after the window"},
 		{"max<3s", 1, 0, 2, ""},
 		{"p99>1ms", 900, 0, 2, ""},
@@ -155,7 +159,9 @@ func TestUnansweredRequestsMissLatency(t *testing.T) {
 		}
 		ms := make([]time.Duration, 1000-c.unfinished)
 		for i := range ms {
-			ms[i] = 100 * time.Millisecond
+			if ms[i] = 50 * time.Millisecond; i < 35 {
+				ms[i] = 150 * time.Millisecond
+			}
 		}
 		r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(ms...),
 			Service: histogram(), Iterations: histogram(), Requests: result.Requests{Sent: 1000,

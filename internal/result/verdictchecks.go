@@ -218,11 +218,14 @@ func checkLittle(r *Result) (string, string) {
 	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
 	share, silent := r.inFlightShare(), ""
 	verdict, miss := OK, math.Abs(share-1)-edge
-	if r.Requests.Unfinished+r.Requests.WarmupLost > 0 {
+	unanswered := r.Requests.Unfinished + r.Requests.WarmupLost
+	if unanswered > 0 {
 		silent = "requests that were never answered, to "
 	}
+	// Each of these kept its place, one of all in flight, for the whole window at most.
+	explained := float64(unanswered) / float64(max(r.inFlight(), 1))
 	switch {
-	case miss > littleBound && silent == "":
+	case miss-explained > littleBound:
 		verdict = ClientBound
 	case miss > littleSuspect:
 		verdict = Suspect

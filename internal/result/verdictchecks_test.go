@@ -116,6 +116,9 @@ func TestJudge(t *testing.T) {
 		{"Little, unanswered", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.8), 1
 		}, Suspect, "80 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
+		{"Little, one unanswered explains a tenth", func(r *Result) {
+			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
+		}, ClientBound, "50 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
 		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "the load could not be applied for 4.3 s on " +
 			"average of all connections (the longest from 5.69 s on): the server did not answer (10 unanswered)"},
 		{"silent, and the generator was idle", silentFor(4.3, func(r *Result) { r.Window.UnavailableS = 0.09 }),

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (s *Store) publishChanges(all []Series) (unkept, err error) {
 		found := t.findChanges()
 		if len(found) == 0 {
 			if err := markExamined(tx, t.examinedKey(), state); err != nil {
-				return nil, fmt.Errorf("looking for changes: %w", err)
+				unkept = fmt.Errorf("keeping which series were examined: %w", err)
 			}
 		}
 		for _, c := range found {
@@ -116,7 +117,10 @@ func (s *Store) publishChanges(all []Series) (unkept, err error) {
 		}
 		t.sortChanges()
 	}
-	return unkept, tx.Commit()
+	if err := tx.Commit(); err != nil { // they are examined again
+		unkept = cmp.Or(unkept, fmt.Errorf("keeping which series were examined: %w", err))
+	}
+	return unkept, nil
 }
 
 // publishedChanges are all change points in the store's files. It does not use the index, where

@@ -8,22 +8,19 @@ import (
 )
 
 // A connection is unavailable from the end of its life until it can carry requests again, if an
-// attempt in between failed: it was refused, reset or timed out, or that life ended before it had
-// completed a request. The pauses between attempts are part of it. If the life ended because a
+// attempt in between failed: refused, reset, timed out, or a life without a completed request. The
+// pauses between attempts are part of it. If the life ended because a
 // request timed out, the time begins when that request was sent, unless it was the connection's
 // first. Connecting that succeeds at once is not part of it: that wait is latency (see slot.go).
 // Nor is an idle connection for which nothing is due. A connection that was never open is
 // unavailable from the end of its first attempt on. Only time in the window counts, while there is
 // something to send.
 //
-// When the run ends, a connection may still wait: for the answer to a request, or to be opened.
-// Whether that would have succeeded is unknown. It counts as failed if the wait was over waitMost
-// times as long as the slowest answer of the run. A server that is only slow answers earlier. If
-// single requests time out, and later ones of the same connection are answered, a wait of a timeout
-// is not unusual either: such requests are counted as errors, one by one.
+// When the run ends, a connection may still wait: for the first byte of an answer, or to be opened.
+// It counts as failed if the wait was over waitMost times as long as the slowest answer of the run,
+// or as a timeout, if single requests timed out and later ones of the same connection did not.
 //
-// In a closed workload only this time shows that a server was gone or silent. The workload sends it
-// nothing then, so half a minute would count as one error for each connection, or as none.
+// Only this time shows that a closed workload's server was gone or silent: it sends nothing then.
 
 // waitMost is how many times longer than the slowest answer a wait at the end of a run may be. An
 // answer that is about to come is a little slower than those that came, but not twice as slow.
@@ -32,20 +29,21 @@ const waitMost = 2
 // errPending is the failure of an attempt that still waited when the run ended.
 var errPending = fmt.Errorf("%w: not open when the run ended", failure.ErrTimeout)
 
-// noteClosed notes when a life ended, or the first attempt. A life that completed no request was an
-// attempt that failed, so the time before it goes on.
+// noteClosed notes when a life ended, or the first attempt. A life that completed none of its
+// requests was an attempt that failed, so the time before it goes on.
 func (w *worker) noteClosed(c *conn) {
 	w.noteRecovery(c)
-	if c.used > 0 {
+	carried := c.used > 0 || c.idled
+	if carried {
 		w.countUnavailable(c, c.regained)
 	}
-	if c.used > 0 || c.lost == 0 {
+	if carried || c.lost == 0 {
 		c.lost = w.now
 	}
 	if c.timedOut != 0 && c.served {
 		c.lost = min(c.lost, c.timedOut)
 	}
-	c.regained = 0
+	c.regained, c.idled = 0, false
 }
 
 // countUnavailable counts the time from the end of a life until an instant, if an attempt failed.
@@ -66,17 +64,19 @@ func (w *worker) noteRecovery(c *conn) {
 // wait.
 func (c *conn) waitsSince() int64 {
 	switch {
-	case c.state != ready:
+	case c.state == connecting || c.state == shaking:
 		return c.lost
+	case c.state != ready:
+		return c.timedOut // nothing is tried now
 	case c.live == 0 && c.doubt == 0:
 		return 0
 	case c.timedOut != 0 && c.used == c.usedThen:
 		return c.timedOut
 	}
-	if x := c.oldestInFlight(); x != nil {
+	if x := c.oldestInFlight(); x != nil && x.status == 0 {
 		return max(x.sent, c.first)
 	}
-	return 0
+	return 0 // nothing is in flight, or its answer has begun
 }
 
 // endWaits counts what was still waited for when the run had ended. slowest is how long its slowest
@@ -95,19 +95,25 @@ func endWaits(workers []*worker, slowest int64) {
 		most = notYet
 	}
 	for _, w := range workers {
-		if w.left != 0 {
-			w.countWaits(most)
-		}
+		w.countWaits(most)
 		w.endOutage()
 	}
 }
 
 // countWaits counts waits that were longer than most, and times before them.
 func (w *worker) countWaits(most int64) {
-	for i := range w.conns {
-		w.endUnavailable(&w.conns[i], most)
+	if w.left == 0 {
+		most = notYet // nothing is waited for
 	}
-	if w.up == 0 && w.outage == notYet && w.now-w.downSince > most {
+	tried := false
+	for i := range w.conns {
+		c := &w.conns[i]
+		tried = tried || c.state == connecting || c.state == shaking
+		if w.left != 0 || c.state == ready {
+			w.endUnavailable(c, most)
+		}
+	}
+	if tried && w.up == 0 && w.outage == notYet && w.now-w.downSince > most {
 		w.outage = w.downSince
 	}
 }

@@ -55,6 +55,8 @@ func TestUnavailable(t *testing.T) {
 		"to its end": {sim: away(&ring.Sim{}, all), change: func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(3 * s) },
 			sum: 2 * s, since: 2 * s, most: s, later: awayFor + 10*ms}, // sent again in the drain
 		"a wait for each": {sim: slow(50*ms, 10*ms, nil), change: func(p *loadplan.Plan) { p.Reconnect = 1 }, later: 60 * ms},
+		"all sent after it": {sim: away(&ring.Sim{}, all), change: func(p *loadplan.Plan) { p.Requested = 600 },
+			sum: 2 * awayFor, since: 2 * s, most: awayFor, later: awayFor + 10*ms},
 	} {
 		p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 2, loadplan.Seconds(6*s) })
 		if c.change != nil {
@@ -68,6 +70,17 @@ func TestUnavailable(t *testing.T) {
 		if r.Total.Latency.Max != c.later {
 			t.Errorf("%s: the longest latency is %d ns, want %d", name, r.Total.Latency.Max, c.later)
 		}
+	}
+}
+
+// A connection that was closed and is not dialed again, because no request is due any more, waits for
+// nothing.
+func TestNothingDueIsNoOutage(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Reconnect, p.Duration = loadplan.RatePerSecond(1), 1, loadplan.Seconds(10*s)
+	})
+	if r := simulate(t, p, steady(10*ms)); r.Outage != 0 || r.Unavailable != 0 || r.Total.Completed == 0 {
+		t.Errorf("outage %d ns, unavailable for %d ns, %d completed", r.Outage, r.Unavailable, r.Total.Completed)
 	}
 }
 

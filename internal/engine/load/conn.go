@@ -63,6 +63,7 @@ type attempts struct {
 	again          int64  // while down: when to dial
 	lost           int64  // when the last life that carried a request ended, or the first attempt
 	regained       int64  // when it was ready again; 0: it is not
+	idled          bool   // this life ended with nothing in flight
 	timedOut       int64  // since when a request waited that timed out; 0: one was completed since
 	usedThen       uint32 // conn.used when it timed out, of this life
 }
@@ -309,7 +310,7 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		}
 		w.releaseTag(c, uint32(tag), w.now)
 	}
-	if oldest == nil && phase != loadresult.Read {
+	if c.idled = oldest == nil; c.idled && phase != loadresult.Read {
 		w.recordFailure(c, phase, err)
 	}
 	w.ring.Close(c.fd, false)

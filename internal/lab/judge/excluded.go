@@ -111,6 +111,11 @@ func Unloaded(r *lab.Record) string {
 	return CoverageOf(r).String() + ": " + strings.Join(why, "; ")
 }
 
+// isOfCoverage reports whether a stored caution is the text of Unloaded.
+func isOfCoverage(caution string) bool {
+	return strings.Contains(caution, " variants can be compared: ")
+}
+
 // JoinLines joins the lines of a text into one, because messages of servers may have several.
 func JoinLines(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")

@@ -33,7 +33,11 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	for _, why := range append(failureCautions(r), lossCautions(r)...) { // an earlier version had none
+	failures := failureCautions(r)
+	if len(failures) > 0 { // of an earlier version, which counted these variants as comparable
+		r.Cautions = slices.DeleteFunc(r.Cautions, isOfCoverage)
+	}
+	for _, why := range append(failures, lossCautions(r)...) { // an earlier version had none
 		if !slices.Contains(r.Cautions, why) {
 			r.Cautions = append(r.Cautions, why)
 		}

@@ -386,7 +386,8 @@ func (r *running) enoughRounds(round int) bool {
 }
 
 // runRound runs the trials of a round that are not stored yet. The error is ErrNothingLeft if the
-// rounds so far show that no comparison is left.
+// rounds so far show that no comparison is left. A sequential order shows it at its end only: before,
+// it has all rounds of one level.
 func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 	stored := len(r.trials)
 	for i, s := range slots {
@@ -394,6 +395,7 @@ func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 			return err
 		}
 		ends := i == len(slots)-1 || slots[i+1].Round != s.Round
+		ends = ends && r.Experiment.Design.Order != experiment.Sequential
 		if ends && slices.ContainsFunc(r.trials[stored:], hasTrialFailed) {
 			if err := r.checkMeasured(false); err != nil {
 				return err

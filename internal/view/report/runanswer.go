@@ -73,8 +73,8 @@ func serverSentence(r *result.Result) string {
 	return s
 }
 
-// goneText is for how long a closed workload could not be applied; "" if that is too short to matter,
-// or if the run ended by it, which is said anyway.
+// goneText is for how long a closed workload could not be applied; "" if that is too short to
+// matter, or if the run ended by it, which is said anyway.
 func goneText(r *result.Result) string {
 	if r.Applied() || r.Window.UnavailableS == 0 || r.Partial() != "" {
 		return ""
