@@ -84,6 +84,56 @@ func TestDataIsStoredOnce(t *testing.T) {
 	}
 }
 
+// However long the first request is, or the only one, results have a bounded head, and the requests
+// are stored once.
+func TestLongRequestsAreStoredOnce(t *testing.T) {
+	long := strings.Repeat("some words ", 100_000)
+	for name, change := range map[string]func(*loadplan.Request){
+		"path":   func(r *loadplan.Request) { r.Path = "/" + strings.ReplaceAll(long, " ", "/") },
+		"header": func(r *loadplan.Request) { r.Header = []proto.Field{{Name: "Accept", Value: long}} },
+		"name":   func(r *loadplan.Request) { r.Name = long },
+		"expectation": func(r *loadplan.Request) {
+			r.Expect = &loadplan.Expectations{Body: []string{"contains:" + long}}
+		},
+	} {
+		for _, n := range []int{1, 3} {
+			home := t.TempDir()
+			for range 2 {
+				r := manyRequests(t, n)
+				change(&r.Plan.Requests[0])
+				whole := r.Plan
+				whole.Data = nil
+				if err := r.RestorePlan(whole, nil); err != nil {
+					t.Fatal(err)
+				}
+				path, err := Save(home, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info, err := os.Stat(path); err != nil || info.Size() > 100<<10 {
+					t.Errorf("%s, %d: a result has %d bytes, %v", name, n, info.Size(), err)
+				}
+			}
+			r, err := Open(home, "last")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := r.Plan.Data
+			if d == nil || d.Requests != n || r.Plan.Asks() != n || r.Plan.Whole() || d.Bytes < int64(len(long)) {
+				t.Errorf("%s, %d: the plan has %d requests and says %+v", name, n, len(r.Plan.Requests), d)
+				continue
+			}
+			files, err := filepath.Glob(filepath.Join(DataFolder(home), "*"+dataSuffix))
+			if err != nil || len(files) != 1 || files[0] != d.File {
+				t.Errorf("%s, %d: data is in %q and not in %q, %v", name, n, files, d.File, err)
+			}
+			if err := r.Plan.Check(); err == nil || !strings.Contains(err.Error(), "the first 0 are known") {
+				t.Errorf("%s, %d: what is known is loaded as if it were all: %v", name, n, err)
+			}
+		}
+	}
+}
+
 // A file that was damaged is written again, and not taken for the requests.
 func TestDamagedDataIsReplaced(t *testing.T) {
 	home, r := t.TempDir(), manyRequests(t, 100)

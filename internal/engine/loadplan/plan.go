@@ -337,7 +337,7 @@ func (p *Plan) Check() error {
 	p.checkProtocol(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
-	flaw(len(p.Requests) == 0 && p.Scenario == nil, "Requests", "has no request")
+	flaw(p.Asks() == 0 && p.Scenario == nil, "Requests", "has no request")
 	flaw(!p.Whole(), "Requests", "of %d requests the first %d are known", p.Asks(),
 		len(p.Requests))
 	p.checkScenario(flaw)

@@ -16,8 +16,9 @@ import (
 	"dyno/internal/redact"
 )
 
-// JSON holds only the first requests of a plan, limited in number and in bytes. Otherwise each
-// result would contain the whole file of requests that it was measured with.
+// JSON holds only the first requests of a plan, limited in number and in bytes; none, if the first
+// is too long. Otherwise each result would contain the whole file of requests that it was measured
+// with.
 const (
 	headRequests = 20
 	headBytes    = 64 << 10
@@ -77,12 +78,12 @@ type counter int64
 
 func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
 
-// jsonRequests is how many of the requests JSON holds, at least one if there is any.
+// jsonRequests is how many of the requests JSON holds: none if the first is too long.
 func (p *Plan) jsonRequests() int {
 	size := 0
 	for i := range p.Requests[:min(len(p.Requests), headRequests)] {
 		b, err := p.Requests[i].MarshalJSON()
-		if size += len(b); err == nil && size > headBytes && i > 0 {
+		if size += len(b); err == nil && size > headBytes {
 			return i
 		}
 	}

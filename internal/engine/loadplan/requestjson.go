@@ -40,6 +40,21 @@ type fieldJSON struct {
 	Value string `json:"value"`
 }
 
+// LostBody is how many bytes a body has that JSON does not hold; 0 if it holds the body, or there is
+// none.
+func (r *Request) LostBody() int64 {
+	body := r.Written().Body
+	if len(body) > 0 && !jsonHolds(body) {
+		return int64(len(body))
+	}
+	if len(body) > 0 {
+		return 0
+	}
+	return r.digest.Bytes
+}
+
+func jsonHolds(body []byte) bool { return len(body) <= longestBody && utf8.Valid(body) }
+
 // MarshalJSON writes the request as the user wrote it, with its body if that is UTF-8 of at most
 // 4 KiB.
 func (r Request) MarshalJSON() ([]byte, error) {
@@ -55,7 +70,7 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	}
 	switch {
 	case len(w.Body) == 0:
-	case len(w.Body) <= longestBody && utf8.Valid(w.Body):
+	case jsonHolds(w.Body):
 		j.Body, j.digest = string(w.Body), digest{}
 	default:
 		sum := sha256.Sum256(w.Body)

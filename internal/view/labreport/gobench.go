@@ -66,9 +66,11 @@ func benchLoad(r *result.Result) string {
 	switch p := &r.Plan; {
 	case len(p.Steps) > 0:
 		return fmt.Sprintf("scenario_of_%d_steps", len(p.Steps))
-	case p.Asks() == 1:
+	case p.Asks() == 1 && p.Whole():
 		one := p.Requests[0].Written()
 		return benchName(one.Method + "_" + one.Path)
+	case p.Asks() == 1:
+		return "one_request"
 	}
 	return fmt.Sprintf("%d_requests", r.Plan.Asks())
 }

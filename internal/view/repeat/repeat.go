@@ -191,14 +191,22 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 		c.noteSecrets(p)
 		return
 	}
-	if p.Asks() != 1 {
-		c.lost = append(c.lost, fmt.Sprintf("the %s requests, which came from files "+
-			"(--urls, --bodies or --requests-file)", format.Count(int64(p.Asks()))))
+	if p.Asks() != 1 || !p.Whole() {
+		requests := "request"
+		if n := p.Asks(); n != 1 {
+			requests = format.Plural(int64(n), "request")
+		}
+		c.lost = append(c.lost, fmt.Sprintf("the %s, which came from files "+
+			"(--urls, --bodies or --requests-file)", requests))
 		return
+	}
+	if n := p.Requests[0].LostBody(); n > 0 {
+		c.lost = append(c.lost, fmt.Sprintf("the body of %s, of which a result has only the SHA-256",
+			format.Bytes(n)))
 	}
 	r := p.Requests[0].Written()
 	method := "GET"
-	if len(r.Body) > 0 {
+	if len(r.Body) > 0 && p.Requests[0].LostBody() == 0 {
 		method = "POST"
 		c.addFlag(true, "-b", string(r.Body))
 	}

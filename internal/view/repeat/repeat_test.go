@@ -1,6 +1,8 @@
 package repeat
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"strings"
 	"testing"
@@ -51,8 +53,44 @@ func TestRepeatingFromData(t *testing.T) {
 	}
 	p.Data.File = ""
 	_, unnamed := Command(p, "dyno", "run")
+	p.Requests, p.Data = nil, &loadplan.Data{Requests: 1, File: "/home/a b/x.jsonl"}
+	if line, lost := Command(p, "dyno", "run"); !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") {
+		t.Errorf("of a request that is too long for a result: %s\n%s", line, lost)
+	}
+	p.Data.File = ""
+	_, alone := Command(p, "dyno", "run")
 	book := reporttest.Phrasebook{}
 	book.Collect("from a file", reporttest.Phrases("lost", lost))
 	book.Collect("from files", reporttest.Phrases("lost", unnamed))
+	book.Collect("one, from a file", reporttest.Phrases("lost", alone))
 	reporttest.Golden(t, "command.sentences", book.Text(), *update)
+}
+
+// A body that a result does not hold is said to be missing; of a run that has just ended, too,
+// whose plan still has it. A body that it holds is in the command.
+func TestRepeatingLongBodies(t *testing.T) {
+	for body, want := range map[string]string{
+		strings.Repeat("some words. ", 1000): "the body of 12.0 kB, of which a result has only the SHA-256",
+		"\xff":                               "the body of 1 B, of which a result has only the SHA-256",
+		"some words":                         "",
+	} {
+		p := loadplan.DefaultPlan()
+		p.Target = loadplan.Target{URL: "http://host/", Host: "host", Port: 80}
+		p.Requests = []loadplan.Request{{Name: "POST /", Weight: 1,
+			Request: proto.Request{Method: "POST", Authority: "host", Path: "/", Body: []byte(body)}}}
+		b, err := json.Marshal(p)
+		var stored loadplan.Plan
+		if err = errors.Join(err, json.Unmarshal(b, &stored)); err != nil {
+			t.Fatal(err)
+		}
+		line, lost := Command(p, "dyno", "run")
+		again, lostAgain := Command(stored, "dyno", "run")
+		has := "-b 'some words'"
+		if want != "" {
+			has = "-X POST http"
+		}
+		if lost != want || lostAgain != want || line != again || !strings.Contains(line, has) {
+			t.Errorf("%d bytes: %.200s\n%s\n%.200s\n%s", len(body), line, lost, again, lostAgain)
+		}
+	}
 }

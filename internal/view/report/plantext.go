@@ -142,7 +142,7 @@ func MethodAndURL(r *result.Result) string {
 	if n := len(r.Plan.Steps); n > 0 {
 		return fmt.Sprintf("a scenario of %s at %s", format.Plural(int64(n), "step"), url)
 	}
-	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
+	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 && len(reqs) == 1 {
 		return format.PlainLine(reqs[0].Method) + " " + url
 	}
 	return fmt.Sprintf("%s to %s", format.Plural(int64(r.Plan.Asks()), "request"), url)
