@@ -33,11 +33,21 @@ func outputs(name, text string) map[string]func() error {
 	}
 }
 
-// A file that is replaced keeps its permissions, and nothing is left beside it.
+// A file that is replaced is another one, so that whoever reads the old one reads it whole. It keeps
+// its permissions, and nothing is left beside it.
 func TestOutputReplaces(t *testing.T) {
 	for how := range outputs("", "") {
 		name := filepath.Join(t.TempDir(), "x.json")
 		if err := os.WriteFile(name, []byte("before"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		old, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer old.Close()
+		was, err := old.Stat()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := outputs(name, strings.Repeat("x", 100_000))[how](); err != nil {
@@ -47,6 +57,9 @@ func TestOutputReplaces(t *testing.T) {
 		left, _ := os.ReadDir(filepath.Dir(name))
 		if err != nil || info.Size() < 100_000 || info.Mode().Perm() != 0o640 || len(left) != 1 {
 			t.Errorf("%s: %v, %v, %v", how, info, err, left)
+		}
+		if b, err := io.ReadAll(old); string(b) != "before" || err != nil || os.SameFile(info, was) {
+			t.Errorf("%s: it was written over; who had it open reads %.20q of %d bytes, %v", how, b, len(b), err)
 		}
 	}
 }
