@@ -24,14 +24,16 @@ const compareNotes = `Each of A, B, C is a result, repeated runs of one thing, o
   last,before.json,ID         a list of results: repeated runs
   DIR, DIR:ARM                an experiment that was run, or one arm of it
 All are compared with A. Experiments are compared arm by arm and level by level.
+Arms of one experiment are compared in pairs, round by round, as it does itself;
+any of them may be A.
 Single results are set side by side; nothing can be concluded from them.
 A measure is one of throughput, cpu and host_cpu (a request's, of the server and
 of its machine), mean, p50, p75, p90, p95, p99, p99.9, max, memory and bytes; of
 a scenario iterations (a second), iteration_p50, iteration_p99 and checks (%).
 Exit codes: 0 done, 2 bad usage or a bad file; with --gate also 1 something is
-different and worse, after Holm's correction, 3 inconclusive, single results, or
-runs that cannot be relied on. Only an experiment can run again what is worse to
-confirm it: its file's gate does.
+different and worse, corrected for all that is compared, 3 inconclusive, single
+results, or runs that cannot be relied on. Only an experiment can run again what
+is worse to confirm it: its file's gate does.
 `
 
 const mostOperands = 26 // they are called A to Z

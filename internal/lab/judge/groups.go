@@ -147,10 +147,10 @@ func (u *Unpaired) addCautions() {
 	}
 }
 
-// cautionOfOrder finds groups that were measured one after the other, and groups that could have
-// been compared in pairs.
+// cautionOfOrder finds groups that were measured one after the other, and groups that would have
+// been compared in pairs without the others.
 func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
-	if u.IsSingle() {
+	if u.IsSingle() || u.AreInRounds() {
 		return
 	}
 	first, last := u.Groups[0].timeSpan()
@@ -165,11 +165,10 @@ func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
 		say("every run of %s began before the first of %s: whatever changed on the machine "+
 			"meanwhile looks like a difference; run them in turns (dyno lab run does)", one, other)
 	}
-	base := u.Groups[0].Record
 	for i, g := range u.Groups[1:] {
-		if r := g.Record; r != nil && base != nil && r.Started.Equal(base.Started) {
-			say("A and %s are of one experiment, whose rounds are pairs: dyno lab show knows more "+
-				"of them than this", Letter(i+1))
+		if g.isOf(u.Groups[0].Record) {
+			say("A and %s are of one experiment, whose rounds are pairs; beside runs of others they are "+
+				"compared as if they had been measured apart: compare them alone", Letter(i+1))
 		}
 	}
 }
@@ -189,9 +188,10 @@ func (g Group) timeSpan() (first, last time.Time) {
 
 // cautionOfTooFew finds samples with so few runs that even completely separate values could not
 // differ significantly. Holm's correction multiplies the smallest p by the number of comparisons.
+// Of rounds there is no such number: it takes MinRounds, and each comparison says how many it has.
 func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 	compared, least := u.leastSignificance()
-	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
+	if compared == 0 || u.IsSingle() || u.AreInRounds() || least*float64(compared) <= significance {
 		return
 	}
 	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+

@@ -16,7 +16,8 @@ import (
 const UnpairedFormat = "dyno.comparison/1"
 
 // An Unpaired is a comparison of runs that were not measured in pairs: stored results, or two
-// experiments. It includes whatever drifted between them. A Record's verdicts do not.
+// experiments. It includes whatever drifted between them. A Record's verdicts do not, and neither do
+// those of a comparison of arms of one experiment, whose rounds are pairs: see AreInRounds.
 type Unpaired struct {
 	Format   string           `json:"format"`
 	Dyno     string           `json:"dyno"`   // version that compared
@@ -248,7 +249,7 @@ func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 		}
 		u.addCell(other, m)
 		noise := max(floor, u.addControl(i+1, other, m))
-		a, err := askUnpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
+		a, err := u.ask(i+1, base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
 			u.gaps = append(u.gaps, fmt.Sprintf("%s of %s cannot be compared: %d runs have it, "+
 				"and %d of %s", m.Name, u.samplePlace(other), countHaving(other, m), countHaving(base, m),
@@ -288,9 +289,18 @@ func (u *Unpaired) addControl(group int, s Sample, m lab.Measure) (floor float64
 
 // An asked is a comparison that waits to be judged together with all others.
 type asked struct {
-	*paired           // of a control
+	*paired           // of a control, or of arms of one experiment
 	x, y    []float64 // of the variant and the baseline, of anything else
 	group   int       // of a control
+}
+
+// ask prepares the comparison of b, of that group, with a, of the first one. It is an error if they
+// cannot be compared.
+func (u *Unpaired) ask(group int, a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error) {
+	if u.AreInRounds() {
+		return u.askInRounds(group, a, b, m, margin)
+	}
+	return askUnpaired(a, b, m, margin)
 }
 
 // askUnpaired prepares the comparison of b with a. It is an error if they cannot be compared.
@@ -306,9 +316,23 @@ func askUnpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error
 	return &asked{paired: &paired{Comparison: c, margin: margin}, x: x, y: y}, nil
 }
 
-// judgeAsked judges all prepared comparisons. Controls are pairs of their own experiment's rounds.
-// Nothing else has rounds, so those are corrected by Holm's method.
-func (u *Unpaired) judgeAsked() error {
+// judgeAsked judges all prepared comparisons.
+func (u *Unpaired) judgeAsked() (err error) {
+	if u.AreInRounds() {
+		u.judgeInRounds()
+	} else {
+		err = u.judgeApart()
+	}
+	for _, a := range u.asked {
+		u.Verdicts = append(u.Verdicts, a.Comparison)
+	}
+	return err
+}
+
+// judgeApart judges comparisons of what was measured apart. Controls are pairs of their own
+// experiment's rounds. Nothing else has rounds that it shares with what it is compared with, so
+// those are corrected by Holm's method.
+func (u *Unpaired) judgeApart() error {
 	controls := make([][]*paired, len(u.Groups))
 	var apart []*asked
 	var x, y [][]float64
@@ -335,9 +359,6 @@ func (u *Unpaired) judgeAsked() error {
 	}
 	for i, q := range stats.BenjaminiHochberg(alone) {
 		apart[i].Q = q
-	}
-	for _, a := range u.asked {
-		u.Verdicts = append(u.Verdicts, a.Comparison)
 	}
 	return nil
 }
@@ -402,7 +423,8 @@ func (u *Unpaired) gateDoubts(all []lab.Comparison) (doubts []string) {
 		switch {
 		case c.Control, containsLike(bad, c):
 		case c.Missing > 0:
-			doubts = append(doubts, fmt.Sprintf("%s: %d runs lack it", c.Place(), c.Missing))
+			doubts = append(doubts, fmt.Sprintf("%s: %d %ss lack it", c.Place(), c.Missing,
+				c.Repetition()))
 		case c.ClientBound:
 			doubts = append(doubts, fmt.Sprintf("%s: the generator was at its limit, which may "+
 				"hide a difference", c.Place()))

@@ -135,7 +135,9 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 			c.Reasons = textsWith(u.Cautions, bound)
 			c.Remedy = comparedRemedy
 		case answer.MissingPair:
-			c.Says = "Runs lack the measure"
+			if !u.AreInRounds() {
+				c.Says = "Runs lack the measure"
+			}
 		}
 		all = append(all, c)
 	}
@@ -152,13 +154,12 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 	var few []string
 	for _, c := range r.Verdicts {
 		if !c.Control && !c.HasInterval() {
-			few = appendOnce(few, fmt.Sprintf("%s against %s of %s", format.Plural(int64(c.Trials), "run"),
-				format.Count(int64(c.Against)), format.PlainLine(c.Variant)))
+			few = appendOnce(few, runsOf(c))
 		}
 	}
 	if len(few) > 0 {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
-			Says: "Too few runs for a verdict", Scope: fewNames(few),
+			Says: "Too few " + repetition(u) + "s for a verdict", Scope: fewNames(few),
 			Reasons: textsWith(u.Cautions, "too few runs: ")})
 	}
 	for _, text := range u.Cautions {
@@ -171,6 +172,23 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 		}
 	}
 	return all
+}
+
+// runsOf is on how many runs, or rounds, a comparison of a variant rests.
+func runsOf(c lab.Comparison) string {
+	s := format.Plural(int64(c.Trials), c.Repetition())
+	if c.Against > 0 {
+		s += " against " + format.Count(int64(c.Against))
+	}
+	return s + " of " + format.PlainLine(c.Variant)
+}
+
+// repetition is what it takes more of for a verdict: runs, or rounds of the experiment.
+func repetition(u *judge.Unpaired) string {
+	if u.AreInRounds() {
+		return "round"
+	}
+	return "run"
 }
 
 // textsWith are the texts that contain a part.
@@ -278,6 +296,9 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	}
 	more, of := roundsNeeded(groupNames(u).labelled(u, u.Verdicts), a.Groups)
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
+	if u.AreInRounds() {
+		return stepInRounds(u, a, more, of, decided)
+	}
 	switch {
 	case u.IsSingle():
 		return step("repeat them in turns, as an experiment does"+writes, inTurns)
@@ -298,4 +319,31 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 		return step("longer runs (-d), or more of them, narrow the intervals", "")
 	}
 	return step("nothing more is needed", "")
+}
+
+// stepInRounds is the step after a comparison of arms of one experiment, to which rounds can be
+// added.
+func stepInRounds(u *judge.Unpaired, a answer.Answer, more int, of string,
+	decided bool) answer.Step {
+	run, lacking := commandsOf(u.Groups[0].Record), 0
+	for _, c := range u.Verdicts {
+		if !c.Control {
+			lacking = max(lacking, judge.MinRounds-c.Trials)
+		}
+	}
+	add := func(n int, why string) answer.Step {
+		return step(fmt.Sprintf(why, format.Plural(int64(n), "round")),
+			fmt.Sprintf("%s --rounds +%d", run.resume, n))
+	}
+	switch {
+	case a.Has(answer.AtLimit):
+		return step("the generator is the limit, and more rounds will not help: "+comparedRemedy, "")
+	case lacking > 0:
+		return add(lacking, "%s more, which is the least for a verdict")
+	case more > 0 && !decided:
+		return add(more, "about %s more would decide "+of+", if this estimate holds")
+	case more > 0:
+		return add(more, "about %s more would decide "+of+" too, if this estimate holds")
+	}
+	return step("see all tables of the experiment", run.show)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
@@ -127,6 +128,78 @@ func TestComparedServers(t *testing.T) {
 		got := OfComparison(u, nil)
 		if !strings.Contains(got.Sentence, c.says) || !strings.HasPrefix(got.Next.Command, c.next) {
 			t.Errorf("%s: %q, next %q", name, got.Sentence, got.Next.Command)
+		}
+	}
+}
+
+// armOf is an arm of an experiment that was run for n rounds: a with about 1,000 requests/s, b with
+// that share of them.
+func armOf(t *testing.T, dir, arm string, n int, share func(round int) float64) judge.Group {
+	t.Helper()
+	s := lab.Folder{Dir: dir}
+	r := lab.Record{Format: lab.ExperimentFormat, Progress: lab.Progress{Name: "x", State: lab.Complete},
+		Preparation: lab.Preparation{Arms: []lab.Arm{{Name: "a"}, {Name: "b", Baseline: "a"}}}}
+	for i := range n {
+		for k, name := range []string{"a", "b"} {
+			one := &lab.Trial{Format: lab.TrialFormat, Attempt: 1, Grade: lab.GradeA,
+				Slot: lab.Slot{Round: i + 1, Position: 2*i + k + 1, Arm: name, Level: "c"}, Result: runs(2*i+k, 1, 1000)[0]}
+			if name == "b" {
+				one.Result.Rate.Completed *= share(i)
+			}
+			one.Started = one.Result.Window.Started
+			if one.ID = one.FileID(1); arm == "a" {
+				if err := s.StoreTrial(one); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := s.WriteJSON(lab.RecordFile, r); err != nil {
+		t.Fatal(err)
+	}
+	g, err := judge.ReadGroup(dir+":"+arm, dir, arm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Arms of one experiment lack rounds, not runs, and the next step adds them to that experiment.
+func TestComparedArms(t *testing.T) {
+	for name, c := range map[string]struct {
+		rounds         int
+		share          func(round int) float64
+		sentence       string
+		says, more     string
+		lacking, scope string
+	}{
+		"few": {4, func(int) float64 { return 0.9 }, "These trials do not show whether B differs from A in throughput: −10 %, too few rounds for an interval",
+			"2 rounds more, which is the least for a verdict", " --rounds +2", "Too few rounds for a verdict", "4 rounds of B"},
+		"slower": {8, func(i int) float64 { return 0.9 + float64(i%3)/1000 }, "B answers 9.9 % fewer requests/s than A", "see all tables of the experiment", "", "", ""},
+		"open": {8, func(i int) float64 { return 1 + float64(i%4-1)/40 }, "These trials do not show whether B differs from A in throughput",
+			"rounds more would decide throughput", " --rounds +", "", ""},
+	} {
+		s, err := lab.CreateFolder(t.TempDir() + "/of")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := judge.CompareGroups([]judge.Group{armOf(t, s.Dir, "a", c.rounds, c.share), armOf(t, s.Dir, "b", c.rounds, c.share)},
+			lab.Measures[:1], 0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := OfComparison(u, nil)
+		if !strings.HasPrefix(a.Sentence, c.sentence) || !strings.Contains(a.Next.Says, c.says) ||
+			!strings.Contains(a.Next.Command, s.Dir+c.more) || strings.Contains(a.Next.Says, "run") {
+			t.Errorf("%s: %q, next %q %q", name, a.Sentence, a.Next.Says, a.Next.Command)
+		}
+		for _, caution := range a.Cautions {
+			if caution.Kind == answer.FewRounds && (caution.Says != c.lacking || caution.Scope != c.scope) {
+				t.Errorf("%s: %+v", name, caution)
+			}
+		}
+		if a.Has(answer.FewRounds) != (c.lacking != "") {
+			t.Errorf("%s: %+v", name, a.Cautions)
 		}
 	}
 }
