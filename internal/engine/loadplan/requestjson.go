@@ -40,17 +40,17 @@ type fieldJSON struct {
 	Value string `json:"value"`
 }
 
-// LostBody is how many bytes a body has that JSON does not hold; 0 if it holds the body, or there is
-// none.
+// LostBody is how many bytes a body has that JSON does not hold. It is 0 if JSON holds the body, or
+// if there is none.
 func (r *Request) LostBody() int64 {
-	body := r.Written().Body
-	if len(body) > 0 && !jsonHolds(body) {
+	switch body := r.Written().Body; {
+	case len(body) == 0:
+		return r.digest.Bytes
+	case jsonHolds(body):
+		return 0
+	default:
 		return int64(len(body))
 	}
-	if len(body) > 0 {
-		return 0
-	}
-	return r.digest.Bytes
 }
 
 func jsonHolds(body []byte) bool { return len(body) <= longestBody && utf8.Valid(body) }

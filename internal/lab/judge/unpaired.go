@@ -16,8 +16,8 @@ import (
 const UnpairedFormat = "dyno.comparison/1"
 
 // An Unpaired is a comparison of runs that were not measured in pairs: stored results, or two
-// experiments. It includes whatever drifted between them. A Record's verdicts do not, and neither do
-// those of a comparison of arms of one experiment, whose rounds are pairs: see AreInRounds.
+// experiments. It includes whatever drifted between them. A Record's verdicts do not. It may be of
+// arms of one experiment, too, whose rounds are pairs: see AreInRounds.
 type Unpaired struct {
 	Format   string           `json:"format"`
 	Dyno     string           `json:"dyno"`   // version that compared
