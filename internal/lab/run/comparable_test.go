@@ -130,7 +130,7 @@ func TestNothingMeasured(t *testing.T) {
 			"0 of 2 variants can be compared: base failed in each of 3 trials: measure: no request completed; " +
 				"other failed in each of 3 trials: measure: no request completed"},
 		"one after the other": {strings.Replace(two, "rounds: 6", "rounds: 6, order: sequential", 1),
-			func(b *bench) { b.rates["other"] = 0 }, lab.Interrupted, 3, "other failed in each of 3 trials"},
+			func(b *bench) { b.rates["other"] = 0 }, lab.Complete, 6, "other failed in each of 6 trials"},
 	} {
 		b := newTestBench(t)
 		b.rates = map[string]float64{"base": 100, "other": 100}

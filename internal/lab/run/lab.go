@@ -386,8 +386,8 @@ func (r *running) enoughRounds(round int) bool {
 }
 
 // runRound runs the trials of a round that are not stored yet. The error is ErrNothingLeft if the
-// rounds so far show that no comparison is left. A sequential order shows it at its end only: before,
-// it has all rounds of one level.
+// rounds so far show that no comparison is left. A sequential order shows it at its end only:
+// before, it has all rounds of one level.
 func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 	stored := len(r.trials)
 	for i, s := range slots {
