@@ -15,9 +15,9 @@ const unavailableMost = 0.01
 
 // Unavailable is the share of the load, from 0 to 1, that a closed workload could not apply because
 // its connections were lost and could not be opened again, or waited for answers until the end. It
-// is a share of the time of all
-// connections in the window or, if the server never came back, of the planned time. In an open
-// workload it is 0: what was due meanwhile shows in its latencies, or was never sent.
+// is a share of the time of all connections in the window or, if the server never came back, of the
+// planned time. In an open workload it is 0: what was due meanwhile shows in its latencies, or was
+// never sent.
 func (r *Result) Unavailable() (share float64) {
 	if r.Model == OpenLoop || r.Window.MeasuredS <= 0 {
 		return 0

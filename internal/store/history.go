@@ -178,8 +178,11 @@ func (s *Store) describe(h *History, listed []brief) error {
 		of[e.ID] = e
 	}
 	for _, b := range listed {
-		h.Entries = append(h.Entries, of[b.id])
+		if e, there := of[b.id]; there { // another process may have removed it meanwhile
+			h.Entries = append(h.Entries, e)
+		}
 	}
+	h.Series = slices.DeleteFunc(h.Series, func(t Series) bool { return of[t.Newest.ID].ID == "" })
 	for i := range h.Series {
 		h.Series[i].Newest = of[h.Series[i].Newest.ID]
 	}
