@@ -49,6 +49,9 @@ type Settings struct {
 	Step float64
 }
 
+// DefaultProbe is how long a probe measures, unless Settings say so.
+const DefaultProbe = 10 * time.Second
+
 // DefaultWarmup is how long to load before measuring for so long: a fifth.
 func DefaultWarmup(measured time.Duration) loadplan.Seconds {
 	return loadplan.Seconds(measured / 5)
@@ -57,7 +60,7 @@ func DefaultWarmup(measured time.Duration) loadplan.Seconds {
 // withDefaults is s with nothing left open but Start.
 func (s Settings) withDefaults() Settings {
 	if s.Probe == 0 {
-		s.Probe = 10 * time.Second
+		s.Probe = DefaultProbe
 	}
 	if s.Confirm == 0 {
 		s.Confirm = 3 * s.Probe

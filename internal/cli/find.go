@@ -34,7 +34,7 @@ func (f *findFlags) probeTime() time.Duration {
 	if f.isSweep() {
 		return cmp.Or(f.probe, 5*time.Second)
 	}
-	return cmp.Or(f.probe, 10*time.Second)
+	return cmp.Or(f.probe, capacity.DefaultProbe)
 }
 
 func newFindFlags() *findFlags { return &findFlags{runFlags: newRunFlags(), rounds: 3} }

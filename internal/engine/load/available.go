@@ -9,12 +9,11 @@ import (
 
 // A connection is unavailable from the end of its life until it can carry requests again, if an
 // attempt in between failed: refused, reset, timed out, or a life without a completed request. The
-// pauses between attempts are part of it. If the life ended because a
-// request timed out, the time begins when that request was sent, unless it was the connection's
-// first. Connecting that succeeds at once is not part of it: that wait is latency (see slot.go).
-// Nor is an idle connection for which nothing is due. A connection that was never open is
-// unavailable from the end of its first attempt on. Only time in the window counts, while there is
-// something to send.
+// pauses between attempts are part of it. If the life ended because a request timed out, the time
+// begins when that request was sent, unless it was the connection's first. Connecting that succeeds
+// at once is not part of it: that wait is latency (see slot.go). Nor is an idle connection for
+// which nothing is due. A connection that was never open is unavailable from the end of its first
+// attempt on. Only time in the window counts, while there is something to send.
 //
 // When the run ends, a connection may still wait: for the first byte of an answer, or to be opened.
 // It counts as failed if the wait was over waitMost times as long as the slowest answer of the run,

@@ -49,8 +49,7 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
 	all = append(append(all, lossCautions(r)...), miscountCautions(trials)...)
-	ended := r.State == lab.Complete || r.State == lab.OverBudget
-	if n := countSpoiled(trials); ended && float64(n) > RepeatMax*float64(len(trials)) {
+	if n := countSpoiled(trials); hasEnded(r) && isTooMany(n, len(trials)) {
 		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
 			"when nothing else is at work", n, len(trials))
 	}

@@ -16,7 +16,7 @@ func contrastsOf(r *lab.Record) []design.Contrast {
 	}
 	var loaded []string
 	for _, a := range r.Arms {
-		if !a.Control && len(a.Missing) == 0 && a.Unfit == "" {
+		if !a.Control && isLoaded(a) {
 			loaded = append(loaded, a.Name)
 		}
 	}
