@@ -201,13 +201,16 @@ func formFields() (all []dashboard.Group) {
 	return all
 }
 
+// formPurpose is the purpose of the marks of what a form of the dashboard asks for.
+const formPurpose = "forms"
+
 // formReader parses forms as dyno run parses its command line. The loads run in a process of the
 // program exe, and are stored.
 func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 	return func(form dashboard.Form) (dashboard.Job, []error) {
 		args, faults := formArgs(form)
 		f := newRunFlags()
-		f.purpose = "forms" // otherwise form users could guess secrets and compare marks
+		f.purpose = formPurpose // otherwise form users could guess secrets and compare marks
 		_, more := f.parseArgs(args, strings.NewReader(""))
 		if faults = append(faults, more...); len(faults) > 0 {
 			return dashboard.Job{}, ofFields(faults)
@@ -261,13 +264,9 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + name,
 				Problem: "is not a field of the form"})
 			continue
-		case name == "body" && strings.HasPrefix(form[name][0], "@"):
-			faults = append(faults, loadplan.Flaw{Setting: "--body", Problem: "a form sends no files of " +
-				"this machine; write what is to be sent"})
-			continue
-		case name == "header" && slices.ContainsFunc(form[name], isFileName):
-			faults = append(faults, loadplan.Flaw{Setting: "--header", Problem: "a form sends no files of " +
-				"this machine; write what is to be sent"})
+		case (name == "body" || name == "header") && slices.ContainsFunc(form[name], isFileName):
+			faults = append(faults, loadplan.Flaw{Setting: "--" + name, Problem: "a form sends no files " +
+				"of this machine; write what is to be sent"})
 			continue
 		case name == "watch" && slices.ContainsFunc(form[name], isOnAgent):
 			faults = append(faults, loadplan.Flaw{Setting: "--watch",

@@ -167,6 +167,8 @@ func TestFormFaults(t *testing.T) {
 		{dashboard.Form{"url": {"localhost"}}, []string{"URL"}},
 		{dashboard.Form{"url": {url, url}}, []string{"URL"}},
 		{dashboard.Form{"url": {"--json=x"}}, []string{"URL"}},
+		{dashboard.Form{"url": {"s.hurl"}, "variable": {"base=" + url}}, []string{"URL"}},
+		{dashboard.Form{"url": {url}, "body": {"x", "@/etc/passwd"}}, []string{"--body"}},
 		{dashboard.Form{"url": {url}, "rate": {"x"}, "connections": {"0"}}, []string{"--rate", "--connections"}},
 		{dashboard.Form{"url": {url}, "duration": {"1s", "2s"}}, []string{"--duration"}},
 		{dashboard.Form{"url": {url}, "body": {"@/etc/passwd"}}, []string{"--body"}},

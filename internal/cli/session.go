@@ -16,6 +16,7 @@ import (
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/session"
+	"dyno/internal/lab/versus"
 )
 
 // This file is about Hurl files: dyno run login.hurl --variable base=URL.
@@ -24,9 +25,14 @@ import (
 const hurlEnding = ".hurl"
 
 // takeHurl takes the Hurl files off the command line. In place of them it puts the URL of the
-// server, which a variable names.
+// server, which a variable names. A form of the dashboard names no files.
 func (f *runFlags) takeHurl(p *parsed) (faults []error) {
-	isHurl := func(w string) bool { return strings.EqualFold(filepath.Ext(w), hurlEnding) }
+	if f.purpose == formPurpose {
+		return nil
+	}
+	isHurl := func(w string) bool {
+		return strings.EqualFold(filepath.Ext(w), hurlEnding) && !versus.IsURL(w)
+	}
 	if !slices.ContainsFunc(p.words, isHurl) {
 		return nil
 	}

@@ -95,7 +95,8 @@ func (p Policy) checkTarget(ctx context.Context, t loadplan.Target) ([]netip.Add
 				"load: %s; dyno serve --allow-target adds to it, and dyno run has no such limit", what, p)}
 	}
 	if t.Unix != "" {
-		if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.socket, t.Unix) }) {
+		whole := path.Clean(t.Unix) == t.Unix // else /run/app/../x.sock is of /run/*/*/*.sock
+		if !whole || !p.allowsAny(func(a pattern) bool { return matchesGlob(a.socket, t.Unix) }) {
 			return nil, refusal("the socket " + t.Unix)
 		}
 		return nil, nil

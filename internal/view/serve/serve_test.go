@@ -304,6 +304,7 @@ func TestPolicy(t *testing.T) {
 		{"192.0.2.*", "192.0.2.8", "", true}, {"2001:db8::/32", "2001:db8::1", "", true},
 		{"*.example", "192.0.2.1", "", false},
 		{"", "", "/run/docker.sock", false}, {"unix:/run/*.sock", "", "/run/app.sock", true},
+		{"unix:/run/*/*.sock", "", "/run/../app.sock", false}, {"unix:/run/*.sock", "", "/run//app.sock", false},
 		{"unix:/run/*.sock", "", "/run/deep/app.sock", false}, {"*", "", "/run/app.sock", false},
 	} {
 		var p Policy
