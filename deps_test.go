@@ -44,7 +44,8 @@ fault: /
 engine/template: fault nearest /
 engine/hurl: fault /
 engine/strftime: /
-engine/session: engine/strftime engine/content engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
+engine/cookie: /
+engine/session: engine/strftime engine/content engine/cookie engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / github.com/antchfx golang.org/x/net
 engine/luascript: engine/loadplan engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/session fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
 engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"dyno/internal/engine/content"
+	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/scenario"
 )
@@ -248,15 +249,15 @@ func (w *worker) cookieValue(x *user, q *query) (v value, err error) {
 		if trailer || string(is) != "set-cookie" {
 			continue
 		}
-		if c, ok := parseSetCookie(field); ok && bytes.Equal(c.name, name) {
-			return c.attribute(q.attribute), nil
+		if c, ok := cookie.Parse(field); ok && bytes.Equal(c.Name, name) {
+			return attributeOf(&c, q.attribute), nil
 		}
 	}
 	return v, nil
 }
 
-// attribute is the value of a cookie's attribute; none if it has not that.
-func (c *setCookie) attribute(name string) (v value) {
+// attributeOf is the value of a cookie's attribute; none if it has not that.
+func attributeOf(c *cookie.SetCookie, name string) (v value) {
 	present := func(b []byte) value {
 		if b == nil {
 			return value{}
@@ -265,27 +266,27 @@ func (c *setCookie) attribute(name string) (v value) {
 	}
 	switch name {
 	case "", "value":
-		return ofText(c.value)
+		return ofText(c.Value)
 	case "expires":
-		if c.hasExpires {
-			return value{kind: date, i: c.expires * 1e9}
+		if c.HasExpires {
+			return value{kind: date, i: c.Expires * 1e9}
 		}
 	case "max-age":
-		if c.hasMaxAge {
-			return ofInteger(c.maxAge)
+		if c.HasMaxAge {
+			return ofInteger(c.MaxAge)
 		}
 	case "domain":
-		return present(c.domain)
+		return present(c.Domain)
 	case "path":
-		return present(c.path)
+		return present(c.Path)
 	case "samesite":
-		return present(c.sameSite)
+		return present(c.SameSite)
 	case "secure":
-		if c.secure {
+		if c.Secure {
 			return value{kind: unit}
 		}
 	case "httponly":
-		if c.httpOnly {
+		if c.HTTPOnly {
 			return value{kind: unit}
 		}
 	}

@@ -7,7 +7,6 @@
 // regular expressions, XPath and lists do.
 //
 //	asserts.go     compiles asserts and captures; runs their checks
-//	cookie.go      the cookies of a user
 //	filter.go      runs filters, as toDate and split
 //	observe.go     what each step did, for dyno scenario run
 //	options.go     the section [Options]: retry, delay, location
@@ -36,6 +35,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
@@ -112,7 +112,7 @@ type Maker struct {
 	programs []program
 	order    []uint32 // of the programs
 	want     proto.Want
-	origin   origin
+	origin   cookie.Origin
 	values   int                          // of the request that has most
 	unknowns []string                     // with Config.Unknown
 	read     map[string][]loadplan.Beside // by the Hurl file, what it names, each file once
@@ -191,7 +191,7 @@ func Compile(c Config) (*Maker, error) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host = host[:i]
 	}
-	m.origin = origin{host: host, secure: c.Origin.Scheme == "https"}
+	m.origin = cookie.Origin{Host: host, Secure: c.Origin.Scheme == "https"}
 	var all []error
 	for _, p := range checkNames(c.Variables, c.Data) {
 		all = append(all, errors.New(p))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
@@ -33,7 +34,7 @@ type user struct {
 	redirected *[2]int
 	row        int
 	slots      []value
-	jar        jar
+	jar        cookie.Jar
 
 	fill   proto.Fill
 	values [][]byte
@@ -84,7 +85,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	}
 	x.program = &w.programs[w.order[place%int64(len(w.order))]]
 	x.entry, x.repeated, x.tries = 0, 0, 0
-	x.jar.reset()
+	x.jar.Reset()
 	for len(x.slots) < len(x.program.slots) {
 		x.slots = append(x.slots, value{})
 	}
@@ -203,7 +204,7 @@ func (w *worker) fillHole(x *user, e *entry, i int) (err error) {
 // fillCookies makes the value of the header Cookie. variant is 1 if there is one to send.
 func (w *worker) fillCookies(x *user, e *entry) (variant int, err error) {
 	from := len(x.made)
-	x.made = x.jar.appendCookies(x.made, x.path, &w.origin)
+	x.made = x.jar.Append(x.made, x.path, &w.origin)
 	if len(e.cookies) > 0 {
 		if len(x.made) > from {
 			x.made = append(x.made, "; "...)
@@ -268,7 +269,7 @@ func (w *worker) keepCookies(x *user, r *scenario.Response) {
 	for i := range r.Fields() {
 		name, v, trailer := r.FieldAt(i)
 		if !trailer && string(name) == "set-cookie" {
-			x.jar.set(v, &w.origin, x.path, w.facts.Due/1e9)
+			x.jar.Set(v, &w.origin, x.path, w.facts.Due/1e9)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package session
+// Package cookie has the cookies of a user: it reads Set-Cookie, and says what to send, as curl
+// does, which is in hurl.
+package cookie
 
 import (
 	"bytes"
@@ -12,10 +14,10 @@ import (
 // further one takes the place of the oldest.
 const maxCookies = 150
 
-// A jar has the cookies of one user in one iteration, in the order in which curl sends them: those
+// A Jar has the cookies of one user in one iteration, in the order in which curl sends them: those
 // of longer paths first, then those with longer names, then the older ones. The run has one origin,
 // so that a cookie needs no host.
-type jar struct {
+type Jar struct {
 	all  []cookie
 	used int // of all; the memory of the others is used again
 	made int64
@@ -28,26 +30,25 @@ type cookie struct {
 	made              int64 // after how many others
 }
 
-// A setCookie is what a Set-Cookie header says. Its texts are the header's.
-type setCookie struct {
-	name, value  []byte
-	attributes   []byte // behind the first semicolon
-	expires      int64  // in s since the Unix epoch
-	hasExpires   bool
-	maxAge       int64
-	hasMaxAge    bool
-	domain, path []byte
-	secure       bool
-	httpOnly     bool
-	sameSite     []byte
+// A SetCookie is what a Set-Cookie header says. Its texts are the header's.
+type SetCookie struct {
+	Name, Value  []byte
+	Expires      int64 // in s since the Unix epoch
+	HasExpires   bool
+	MaxAge       int64
+	HasMaxAge    bool
+	Domain, Path []byte
+	Secure       bool
+	HTTPOnly     bool
+	SameSite     []byte
 }
 
-// parseSetCookie parses a Set-Cookie header; ok is false if it sets nothing.
-func parseSetCookie(header []byte) (c setCookie, ok bool) {
+// Parse parses a Set-Cookie header; ok is false if it sets nothing.
+func Parse(header []byte) (c SetCookie, ok bool) {
 	pair, rest, _ := bytes.Cut(header, []byte(";"))
 	name, value, has := bytes.Cut(pair, []byte("="))
-	c.name, c.value, c.attributes = bytes.TrimSpace(name), bytes.TrimSpace(value), rest
-	if !has || len(c.name) == 0 {
+	c.Name, c.Value = bytes.TrimSpace(name), bytes.TrimSpace(value)
+	if !has || len(c.Name) == 0 {
 		return c, false
 	}
 	for len(rest) > 0 {
@@ -58,22 +59,22 @@ func parseSetCookie(header []byte) (c setCookie, ok bool) {
 		switch {
 		case equalFold(key, "expires"):
 			if t, err := parseDate(string(v)); err == nil {
-				c.expires, c.hasExpires = t.Unix(), true
+				c.Expires, c.HasExpires = t.Unix(), true
 			}
 		case equalFold(key, "max-age"):
 			if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-				c.maxAge, c.hasMaxAge = n, true
+				c.MaxAge, c.HasMaxAge = n, true
 			}
 		case equalFold(key, "domain"):
-			c.domain = v
+			c.Domain = v
 		case equalFold(key, "path"):
-			c.path = v
+			c.Path = v
 		case equalFold(key, "secure"):
-			c.secure = true
+			c.Secure = true
 		case equalFold(key, "httponly"):
-			c.httpOnly = true
+			c.HTTPOnly = true
 		case equalFold(key, "samesite"):
-			c.sameSite = v
+			c.SameSite = v
 		}
 	}
 	return c, true
@@ -108,29 +109,29 @@ func parseDate(s string) (t time.Time, err error) {
 	return t, err
 }
 
-// reset forgets all cookies.
-func (j *jar) reset() { j.used = 0 }
+// Reset forgets all cookies.
+func (j *Jar) Reset() { j.used = 0 }
 
-// origin is what a jar has to know of the server.
-type origin struct {
-	host   string // without port, in lower case
-	secure bool   // https
+// An Origin is what a jar has to know of the server.
+type Origin struct {
+	Host   string // without port, in lower case
+	Secure bool   // https
 }
 
-// set does what a Set-Cookie header of a response to a request of that path says. now is in s since
+// Set does what a Set-Cookie header of a response to a request of that path says. now is in s since
 // the Unix epoch.
-func (j *jar) set(header []byte, from *origin, requestPath []byte, now int64) {
-	c, ok := parseSetCookie(header)
-	if !ok || c.secure && !from.secure || !from.isWithin(c.domain) {
+func (j *Jar) Set(header []byte, from *Origin, requestPath []byte, now int64) {
+	c, ok := Parse(header)
+	if !ok || c.Secure && !from.Secure || !from.isWithin(c.Domain) {
 		return
 	}
-	if len(c.path) == 0 || c.path[0] != '/' {
-		c.path = directory(requestPath)
+	if len(c.Path) == 0 || c.Path[0] != '/' {
+		c.Path = directory(requestPath)
 	}
 	i := slices.IndexFunc(j.all[:j.used], func(k cookie) bool {
-		return bytes.Equal(k.name, c.name) && bytes.Equal(k.path, c.path)
+		return bytes.Equal(k.name, c.Name) && bytes.Equal(k.path, c.Path)
 	})
-	expired := c.hasMaxAge && c.maxAge <= 0 || !c.hasMaxAge && c.hasExpires && c.expires <= now
+	expired := c.HasMaxAge && c.MaxAge <= 0 || !c.HasMaxAge && c.HasExpires && c.Expires <= now
 	switch {
 	case expired && i >= 0:
 		j.remove(i)
@@ -138,8 +139,8 @@ func (j *jar) set(header []byte, from *origin, requestPath []byte, now int64) {
 	case expired:
 		return
 	case i >= 0:
-		j.all[i].value = append(j.all[i].value[:0], c.value...)
-		j.all[i].secure = c.secure
+		j.all[i].value = append(j.all[i].value[:0], c.Value...)
+		j.all[i].secure = c.Secure
 		return
 	}
 	if j.used == maxCookies {
@@ -149,8 +150,8 @@ func (j *jar) set(header []byte, from *origin, requestPath []byte, now int64) {
 		j.all = append(j.all, cookie{})
 	}
 	k := &j.all[j.used]
-	k.name, k.value = append(k.name[:0], c.name...), append(k.value[:0], c.value...)
-	k.path, k.secure, k.made = append(k.path[:0], c.path...), c.secure, j.made
+	k.name, k.value = append(k.name[:0], c.Name...), append(k.value[:0], c.Value...)
+	k.path, k.secure, k.made = append(k.path[:0], c.Path...), c.Secure, j.made
 	j.made++
 	for i := j.used; i > 0 && j.all[i].isBefore(&j.all[i-1]); i-- {
 		j.all[i], j.all[i-1] = j.all[i-1], j.all[i]
@@ -167,14 +168,14 @@ func (k *cookie) isBefore(other *cookie) bool {
 }
 
 // remove removes a cookie. Its memory is kept behind the others.
-func (j *jar) remove(i int) {
+func (j *Jar) remove(i int) {
 	gone := j.all[i]
 	copy(j.all[i:j.used], j.all[i+1:j.used])
 	j.used--
 	j.all[j.used] = gone
 }
 
-func (j *jar) removeOldest() {
+func (j *Jar) removeOldest() {
 	oldest := 0
 	for i := range j.all[:j.used] {
 		if j.all[i].made < j.all[oldest].made {
@@ -185,13 +186,13 @@ func (j *jar) removeOldest() {
 }
 
 // isWithin reports whether a server may set cookies for a domain: its own, or one above it.
-func (o *origin) isWithin(domain []byte) bool {
+func (o *Origin) isWithin(domain []byte) bool {
 	domain = bytes.TrimPrefix(domain, []byte("."))
 	if len(domain) == 0 {
 		return true
 	}
 	d := strings.ToLower(string(domain))
-	return o.host == d || strings.HasSuffix(o.host, "."+d) && strings.Contains(d, ".")
+	return o.Host == d || strings.HasSuffix(o.Host, "."+d) && strings.Contains(d, ".")
 }
 
 // directory is the path of cookies that name none: that of the request up to its last slash.
@@ -209,13 +210,13 @@ func withoutQuery(path []byte) []byte {
 	return path
 }
 
-// appendCookies appends those for a request of that path, as the header Cookie has them.
-func (j *jar) appendCookies(b, path []byte, from *origin) []byte {
+// Append appends those for a request of that path, as the header Cookie has them.
+func (j *Jar) Append(b, path []byte, from *Origin) []byte {
 	path = withoutQuery(path)
 	begin := len(b)
 	for i := range j.all[:j.used] {
 		k := &j.all[i]
-		if k.secure && !from.secure || !within(path, k.path) {
+		if k.secure && !from.Secure || !within(path, k.path) {
 			continue
 		}
 		if len(b) > begin {

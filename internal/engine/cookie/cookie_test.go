@@ -1,13 +1,13 @@
-package session
+package cookie
 
 import "testing"
 
 // Cookies are sent as curl sends them: within their path, those of longer paths and names first.
 func TestCookies(t *testing.T) {
-	host, secure := &origin{host: "shop.test"}, &origin{host: "shop.test", secure: true}
+	host, secure := &Origin{Host: "shop.test"}, &Origin{Host: "shop.test", Secure: true}
 	for _, tc := range []struct {
 		set  []string // of responses to /a/b/c?q=/x/y
-		from *origin
+		from *Origin
 		path string
 		want string
 	}{
@@ -32,13 +32,13 @@ func TestCookies(t *testing.T) {
 		{[]string{"a", "=1", ""}, host, "/a/b/c", ""},
 		{[]string{" a = x=y ; Path=/"}, host, "/", "a=x=y"},
 	} {
-		var j jar
+		var j Jar
 		for range 2 { // the second in the memory of the first
-			j.reset()
+			j.Reset()
 			for _, h := range tc.set {
-				j.set([]byte(h), tc.from, []byte("/a/b/c?q=/x/y"), 1_700_000_000)
+				j.Set([]byte(h), tc.from, []byte("/a/b/c?q=/x/y"), 1_700_000_000)
 			}
-			if got := string(j.appendCookies(nil, []byte(tc.path), tc.from)); got != tc.want {
+			if got := string(j.Append(nil, []byte(tc.path), tc.from)); got != tc.want {
 				t.Errorf("%q at %s: %q, want %q", tc.set, tc.path, got, tc.want)
 			}
 		}
@@ -47,12 +47,12 @@ func TestCookies(t *testing.T) {
 
 // A user keeps a limited number of cookies: a new one takes the place of the oldest.
 func TestManyCookies(t *testing.T) {
-	var j jar
+	var j Jar
 	for i := range maxCookies + 10 {
 		name := string([]byte{'a' + byte(i/26), 'a' + byte(i%26)})
-		j.set([]byte(name+"=1; Path=/"), &origin{}, []byte("/"), 0)
+		j.Set([]byte(name+"=1; Path=/"), &Origin{}, []byte("/"), 0)
 	}
-	got := string(j.appendCookies(nil, []byte("/"), &origin{}))
+	got := string(j.Append(nil, []byte("/"), &Origin{}))
 	if j.used != maxCookies || len(j.all) != maxCookies || got[:5] != "ak=1;" {
 		t.Errorf("%d of %d: %.20s", j.used, len(j.all), got)
 	}
