@@ -2,6 +2,7 @@ package load
 
 import (
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 )
@@ -33,10 +34,10 @@ const interval = int64(1e9)
 func (a *account) beginAt(from int64) { a.rotate, a.last = from+interval, from }
 
 // countSent counts a request that is sent for the first time, maybe after the window's end.
-func (a *account) countSent(x arrival, after bool) {
+func (a *account) countSent(x flow.Arrival, after bool) {
 	switch {
-	case x.past > 0:
-	case !x.counted:
+	case x.Past > 0:
+	case !x.Counted:
 		a.totals.Warmup++
 	default:
 		a.counters.Sent++
@@ -64,16 +65,16 @@ func (a *account) countLag(now, due, possible int64) (lag int64) {
 }
 
 // countHandshake counts a handshake that took that many ns and ended now.
-func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
+func (a *account) countHandshake(now, took int64, resumed bool, v *flow.Window) {
 	n, times := &a.totals.TLSFull, a.totals.FullTLS
 	if resumed {
 		n, times = &a.totals.TLSResumed, a.totals.ResumedTLS
 	}
 	*n++
-	if !v.isWarmup(now) {
+	if !v.IsWarmup(now) {
 		times.Record(took)
 	}
-	if v.isMeasured(now) {
+	if v.IsMeasured(now) {
 		a.totals.Handshakes++
 	}
 }
@@ -81,19 +82,19 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 // countAnswer measures a request that was answered completely now. If the answer is not right, by
 // its status or by a check, it is an error whose latency is recorded apart: a server that fails
 // fast must not look fast. of is the number of the request, or of the step, in the plan.
-func (a *account) countAnswer(x *exchange, of int, now int64, v *window, right, closed bool) {
-	if !x.counted {
+func (a *account) countAnswer(x *exchange, of int, now int64, v *flow.Window, right, closed bool) {
+	if !x.Counted {
 		if !right {
 			a.totals.WarmupLost++
 		}
-		if v.isMeasured(now) {
+		if v.IsMeasured(now) {
 			a.totals.WarmupInWindow++
 		}
 		return
 	}
 	a.last = max(a.last, now) // a lentStep is counted later than it was answered
 	a.counters.Status[min(x.status, 999)]++
-	after, latency := x.sent >= v.end && x.past == 0, now-x.due
+	after, latency := x.sent >= v.End && x.Past == 0, now-x.Due
 	if !right {
 		a.counters.ErrorLatency.Record(latency)
 		if after {
@@ -106,7 +107,7 @@ func (a *account) countAnswer(x *exchange, of int, now int64, v *window, right, 
 	if after {
 		a.totals.CompletedAfter++
 	}
-	if !closed || a.serviceApart || x.sent != x.due {
+	if !closed || a.serviceApart || x.sent != x.Due {
 		a.countService(x, now, closed)
 	}
 	a.counters.Latency.Record(latency)
@@ -137,8 +138,8 @@ func (a *account) countLoss(of int) {
 }
 
 // countUnanswered counts a request without an answer at the end of the run.
-func (a *account) countUnanswered(x arrival) {
-	if x.counted {
+func (a *account) countUnanswered(x flow.Arrival) {
+	if x.Counted {
 		a.totals.Unfinished++
 	} else {
 		a.totals.WarmupLost++
@@ -146,9 +147,9 @@ func (a *account) countUnanswered(x arrival) {
 }
 
 // countOutage adds the time from since to now, in which no connection could be opened.
-func (a *account) countOutage(since, now int64, v *window) {
-	if since != notYet && v.start != notYet {
-		_, length := v.overlap(since, now)
+func (a *account) countOutage(since, now int64, v *flow.Window) {
+	if since != flow.NotYet && v.Start != flow.NotYet {
+		_, length := v.Overlap(since, now)
 		a.totals.Outage += max(length, 0)
 	}
 }

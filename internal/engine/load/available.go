@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 )
 
@@ -47,8 +48,8 @@ func (w *worker) noteClosed(c *conn) {
 
 // countUnavailable counts the time from the end of a life until an instant, if an attempt failed.
 func (w *worker) countUnavailable(c *conn, until int64) {
-	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
-		w.totals.AddUnavailable(w.overlap(c.lost, until))
+	if c.lost != 0 && c.failedAttempts > 0 && w.Start != flow.NotYet {
+		w.totals.AddUnavailable(w.Overlap(c.lost, until))
 	}
 }
 
@@ -91,7 +92,7 @@ func endWaits(workers []*worker, slowest int64) {
 	}
 	most := waitMost * slowest
 	if slowest == 0 {
-		most = notYet
+		most = flow.NotYet
 	}
 	for _, w := range workers {
 		w.countWaits(most)
@@ -101,18 +102,18 @@ func endWaits(workers []*worker, slowest int64) {
 
 // countWaits counts waits that were longer than most, and times before them.
 func (w *worker) countWaits(most int64) {
-	if w.left == 0 {
-		most = notYet // nothing is waited for
+	if w.Left == 0 {
+		most = flow.NotYet // nothing is waited for
 	}
 	tried := false
 	for i := range w.conns {
 		c := &w.conns[i]
 		tried = tried || c.state == connecting || c.state == shaking
-		if w.left != 0 || c.state == ready {
+		if w.Left != 0 || c.state == ready {
 			w.endUnavailable(c, most)
 		}
 	}
-	if tried && w.up == 0 && w.outage == notYet && w.now-w.downSince > most {
+	if tried && w.up == 0 && w.outage == flow.NotYet && w.now-w.downSince > most {
 		w.outage = w.downSince
 	}
 }
@@ -124,7 +125,7 @@ func (w *worker) endUnavailable(c *conn, most int64) {
 	if c.state == ready {
 		until = c.regained
 		if waits {
-			w.totals.AddUnavailable(w.overlap(max(since, c.regained), w.now))
+			w.totals.AddUnavailable(w.Overlap(max(since, c.regained), w.now))
 		}
 	}
 	if waits && (c.state != ready || c.used == 0) && c.failedAttempts == 0 {

@@ -1,5 +1,7 @@
 package load
 
+import "dyno/internal/engine/flow"
+
 // A batching is the delay for which a closed workload with streams lets answers gather before it
 // looks at them, so that it handles many at once and sends as many. Without the delay the server
 // would have to wake the generator for each answer, and would receive requests one by one. Both
@@ -45,13 +47,13 @@ func (r *batching) updateDelay(now int64) {
 	if r.ended*r.delay < batchWorth*passed {
 		r.delay = 0
 	}
-	r.quickest, r.ended, r.since = notYet, 0, now
+	r.quickest, r.ended, r.since = flow.NotYet, 0, now
 }
 
 // delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
 // one stream on a connection, and not with --spin.
 func (w *worker) delayForBatch() {
-	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.isClosed() &&
+	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.IsClosed() &&
 		!w.plan.Spin {
 		w.ring.RestUntil(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 )
 
@@ -91,33 +90,6 @@ func steadyAt(at *[]int64) *ring.Sim {
 	}}
 }
 
-// A share that a load takes over stays below the ceiling, and the probe beside a load has its part
-// of it.
-func TestCeilingStays(t *testing.T) {
-	p := simPlan(func(p *loadplan.Plan) {
-		p.Rate, p.Ceiling, p.Duration = loadplan.RatePerSecond(100), loadplan.RatePerSecond(150), loadplan.Seconds(10*s)
-	})
-	w := &worker{plan: &p, of: 1, account: account{totals: &loadresult.Totals{}, notices: map[string]bool{}}}
-	w.schedule = w.withCeiling(p.NewSchedule(0, 1))
-	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
-		next := &reshare{plan: p, at: after}
-		w.next, w.share = 0, nil
-		w.changeShare(next)
-		if c, is := w.schedule.(*ceiling); !is {
-			t.Fatalf("the new share is below no ceiling: %T", w.schedule)
-		} else if _, twice := c.Schedule.(*ceiling); twice {
-			t.Error("it is below two")
-		}
-	}
-	p.Probe, p.Rate = loadplan.RatePerSecond(10), loadplan.RatePerSecond(90)
-	if q := p.ProbePlan(); q.Ceiling != loadplan.RatePerSecond(20) {
-		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
-	}
-	if p.Ceiling = 0; p.ProbePlan().Ceiling != 0 {
-		t.Error("the probe has a ceiling where the load has none")
-	}
-}
-
 // After a stall a load at the ceiling itself is on time again, in twenty times as long, and that it
 // was held back is not the generator's own delay.
 func TestCeilingIsCaughtUp(t *testing.T) {
@@ -139,27 +111,6 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 	for _, iv := range r.Intervals {
 		if iv.LagMax > time.Millisecond {
 			t.Errorf("second %d: the generator's own delay is %v", iv.Index, iv.LagMax)
-		}
-	}
-}
-
-// Workers that share a low rate send no more than one request each at once, or eight together.
-func TestCeilingOfManyThreads(t *testing.T) {
-	for _, of := range []int{1, 2, 8, 64} {
-		p := simPlan(func(p *loadplan.Plan) {
-			p.Rate, p.Ceiling, p.Duration = loadplan.RatePerSecond(10), loadplan.RatePerSecond(10), loadplan.Seconds(10*s)
-		})
-		all := 0
-		for range of {
-			w := &worker{plan: &p, of: of, now: 100 * s}
-			c := w.withCeiling(loadplan.ClosedSchedule{}).(*ceiling)
-			for w.heldUntil <= w.now {
-				c.countAgainst()
-				all++
-			}
-		}
-		if most := max(of, ceilingLeast) + of; all < of || all > most {
-			t.Errorf("%d workers send %d at once, at most %d", of, all, most)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
@@ -118,8 +119,8 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Total, res.Totals = total, loadresult.NewTotals()
 	notices, dismissed := map[string]bool{}, failure.Counts{}
 	var last, end, to int64
-	next := int64(notYet)
-	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
+	next := int64(flow.NotYet)
+	from, cpuFrom, cpuTo := int64(flow.NotYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	endWaits(workers, max(total.Latency.Max, total.ErrorLatency.Max))
 	for _, w := range workers {
@@ -127,12 +128,12 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		res.Ring = w.kind
 		outage = min(outage, w.totals.Outage) // there is an outage only while all workers have one
 		last = max(last, w.last)
-		next = min(next, w.firstUnrequested(&w.window))
-		end = max(end, min(w.end, w.now))
+		next = min(next, w.FirstUnrequested(&w.Window))
+		end = max(end, min(w.End, w.now))
 		to = max(to, w.now)
-		from = min(from, w.from)
+		from = min(from, w.From)
 		if w.meter.begun {
-			res.StartLate = max(res.StartLate, time.Duration(w.meter.at-w.from))
+			res.StartLate = max(res.StartLate, time.Duration(w.meter.at-w.From))
 		}
 		if w.meter.ended {
 			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
@@ -163,7 +164,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Samples = sumSamples(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
-	if next != notYet { // open workload: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
+	if next != flow.NotYet { // open workload: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
 		last = max(last, next)
 	}
 	r.setWindow(from, end, to, last)
@@ -207,7 +208,7 @@ func countsByStatus(s *metric.Counters) (all map[uint16]int64) {
 // setWindow sets how long was measured: the planned time, or less if the run ended earlier.
 func (r *run) setWindow(from, end, to, last int64) {
 	res := r.result
-	if from == notYet {
+	if from == flow.NotYet {
 		return // the load never began
 	}
 	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
@@ -16,7 +17,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	ended := func(e loadresult.Ending, outage int64) *worker {
 		tally := loadresult.NewTotals()
 		tally.Outage = outage
-		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet}, pool: pool{outage: notYet},
+		return &worker{ending: e, now: 4 * s, kind: "sim", Window: flow.Window{End: flow.NotYet}, pool: pool{outage: flow.NotYet},
 			account: account{totals: &tally, last: 3 * s}}
 	}
 	for name, tc := range map[string]struct {

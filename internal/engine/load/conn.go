@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -81,7 +82,7 @@ const (
 // An exchange is a request in flight, with the instants that measure it. When the request is over,
 // the exchange stands for the free slot, and due is when the slot became free.
 type exchange struct {
-	arrival
+	flow.Arrival
 	sent   int64
 	handed uint32 // conn.handed when it was encoded
 	status uint16 // 0 until the response has begun
@@ -178,7 +179,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	c.state, c.up = shaking, w.now
 	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.since
-	} else if !w.isWarmup(w.now) {
+	} else if !w.IsWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.since)
 	}
 	w.markReadyIfRoom(i, c)
@@ -216,8 +217,8 @@ func (w *worker) recordRoom(room int) {
 
 // endOutage counts the outage until now, if there is one.
 func (w *worker) endOutage() {
-	w.countOutage(w.outage, w.now, &w.window)
-	w.outage = notYet
+	w.countOutage(w.outage, w.now, &w.Window)
+	w.outage = flow.NotYet
 }
 
 // flushOutput has the ring send what there is to send, unless it is still sending.
@@ -228,7 +229,7 @@ func (w *worker) flushOutput(i uint32, c *conn) {
 				return
 			}
 		}
-		if w.isMeasured(w.now) {
+		if w.IsMeasured(w.now) {
 			w.counters.Written += int64(len(c.out))
 		}
 		c.handed++
@@ -249,7 +250,7 @@ func (w *worker) markDown(c *conn) {
 	}
 	w.noteClosed(c)
 	if c.state == ready {
-		if w.isClosed() {
+		if w.IsClosed() {
 			c.markSlotsWaiting()
 		}
 		w.noteDown(w.now)
@@ -296,13 +297,13 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
 		unsent := x.handed == c.handed
-		again := (err == errClosed || x.past < wasLost) &&
-			(unsent || w.users.mayResend(x.request, w.plan))
+		again := (err == errClosed || x.Past < wasLost) &&
+			(unsent || w.users.mayResend(x.Request, w.plan))
 		switch {
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
 		case unanswered && (c.used > 0 || unsent) && again && phase != loadresult.Protocol:
-			w.queueRetry(x, x.past|wasLost)
+			w.queueRetry(x, x.Past|wasLost)
 		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)
 		default:
@@ -378,11 +379,11 @@ func (w *worker) handleTimer(t timer) {
 	}
 	c.wake = 0
 	switch at := w.nextDeadline(c); {
-	case at == notYet:
+	case at == flow.NotYet:
 	case at > w.now:
 		w.setTimer(i, c, at)
 	case c.state == down:
-		if w.endAtWindow(w.now, &w.window); !w.interrupted && w.hasPending() {
+		if w.EndAtWindow(w.now, &w.Window); !w.Interrupted && w.HasPending() {
 			w.dialConn(i)
 		}
 	case c.state == ready:
@@ -414,7 +415,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	for tag := range c.exchanges {
 		x := &c.exchanges[tag]
-		if !x.live || x.sent+w.timeoutOf(x.request) > w.now {
+		if !x.live || x.sent+w.timeoutOf(x.Request) > w.now {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
@@ -429,7 +430,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	w.flushOutput(i, c)
 	w.listIfRoom(i, c)
-	if at := w.nextDeadline(c); at != notYet {
+	if at := w.nextDeadline(c); at != flow.NotYet {
 		w.setTimer(i, c, at)
 	}
 }
@@ -443,7 +444,7 @@ var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a req
 var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
 	failure.ErrTimeout)
 
-// nextDeadline is when a connection must be dialed or given up; notYet: never.
+// nextDeadline is when a connection must be dialed or given up; flow.NotYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {
 	switch c.state {
 	case down:
@@ -451,7 +452,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	case connecting, shaking:
 		return c.since + int64(w.plan.Connecting)
 	}
-	at, most := int64(notYet), int64(w.plan.Timeout)
+	at, most := int64(flow.NotYet), int64(w.plan.Timeout)
 	if c.doubt != 0 {
 		at = c.doubt + most
 	}
@@ -460,7 +461,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	}
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live {
-			at = min(at, x.sent+w.timeoutOf(x.request))
+			at = min(at, x.sent+w.timeoutOf(x.Request))
 		}
 	}
 	if c.busy && c.live == 0 { // answered early: the server may not read the rest of the request

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 )
@@ -15,7 +16,7 @@ type dialing struct {
 	pace    loadplan.Schedule // of this worker's connections; nil: at once
 	begun   int64
 	dialed  int   // of the worker's connections
-	next    int64 // when the next is to be dialed; notYet once all have been
+	next    int64 // when the next is to be dialed; flow.NotYet once all have been
 	pending int   // first attempts that have not ended
 	opened  int
 	settled bool // all have ended
@@ -47,7 +48,7 @@ func (d *dialing) dialDue(w *worker) {
 		i := d.dialed
 		d.dialed++
 		if d.scheduleDial(); d.dialed == len(w.conns) {
-			d.next = notYet
+			d.next = flow.NotYet
 		}
 		w.dialConn(uint32(i))
 	}
@@ -144,8 +145,8 @@ const (
 
 // redialConn begins the next life now or after a pause, if there is something left to send.
 func (w *worker) redialConn(i uint32, c *conn) {
-	w.endAtWindow(w.now, &w.window) // sendDue does not check this when every connection is down
-	if w.interrupted || !w.hasPending() {
+	w.EndAtWindow(w.now, &w.Window) // sendDue does not check this when every connection is down
+	if w.Interrupted || !w.HasPending() {
 		return
 	}
 	if c.failedAttempts == 0 {

@@ -6,12 +6,13 @@ import (
 	"io"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
 
 // sendRequest encodes a request on connection i, which has room for it.
-func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
+func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if len(c.tags) == 0 { // grows once, to the codec's room
 		c.tags = append(c.tags, uint32(len(c.exchanges)))
 		c.exchanges = append(c.exchanges, exchange{})
@@ -24,9 +25,9 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	}
 	// Field by field: a whole exchange would be put together elsewhere and copied, which waits for
 	// its last stores.
-	x.due, x.request, x.counted, x.past = a.due, a.request, a.counted, a.past
+	x.Due, x.Request, x.Counted, x.Past = a.Due, a.Request, a.Counted, a.Past
 	x.sent, x.handed, x.status, x.live, x.waits = w.now, c.handed, 0, true, false
-	m := proto.Message{Request: int(a.request)}
+	m := proto.Message{Request: int(a.Request)}
 	if w.users != nil {
 		m = w.stepMessage(c, tag, a)
 	}
@@ -36,25 +37,25 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
 	w.inFlight++
-	if !w.isClosed() && a.counted && a.past == 0 {
-		w.recordLag(a, max(c.open, w.released))
+	if !w.IsClosed() && a.Counted && a.Past == 0 {
+		w.recordLag(a, max(c.open, w.Released))
 	}
-	w.setTimer(i, c, w.now+w.timeoutOf(a.request))
+	w.setTimer(i, c, w.now+w.timeoutOf(a.Request))
 }
 
 // recordLag records how late a request of an open workload was sent, which could be sent at an
 // instant.
-func (w *worker) recordLag(a arrival, possible int64) {
+func (w *worker) recordLag(a flow.Arrival, possible int64) {
 	if w.users != nil {
 		w.countStepLag(a, possible)
 		return
 	}
-	w.pacing.RecordSpan(a.due, a.due+w.countLag(w.now, a.due, possible))
+	w.pacing.RecordSpan(a.Due, a.Due+w.countLag(w.now, a.Due, possible))
 }
 
 // handleReceived decodes what arrived, together with what was left over before it.
 func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
-	if w.isMeasured(w.now) {
+	if w.IsMeasured(w.now) {
 		w.counters.Received += int64(len(data))
 	}
 	if c.quiet && len(data) > 0 {
@@ -84,7 +85,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			return
 		case proto.Shaken:
 			c.protocol = w.protocols.ChosenName(ev.Tag)
-			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.window)
+			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)
 			w.markReadyIfRoom(i, c)
 		case proto.Head:
 			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
@@ -122,7 +123,7 @@ func failurePhase(err error) loadresult.Phase {
 // recordHead records a response's status and when its first byte arrived.
 func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	x.status = status
-	if !x.counted {
+	if !x.Counted {
 		return
 	}
 	first := c.first
@@ -140,21 +141,21 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	c.used++
 	c.served = true
 	w.batching.recordAnswer(w.now - x.sent)
-	if w.samples.log != nil && x.counted {
+	if w.samples.log != nil && x.Counted {
 		w.logRequest(x, body, "")
 	}
 	if w.users != nil {
 		w.finishStep(c, tag, body)
 	} else {
 		expected := w.plan.Expects(x.status)
-		w.countAnswer(x, int(x.request), w.now, &w.window, expected, w.isClosed())
-		if x.counted && !expected {
+		w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
+		if x.Counted && !expected {
 			k := failure.OfStatus(x.status)
 			w.errors.CountAnswer(k, w.addrs[c.addr], nil)
 			w.sampleAnswer(c, tag, body, k)
 		}
-		if w.samples.show > 0 && x.counted {
-			m := proto.Message{Request: int(x.request)}
+		if w.samples.show > 0 && x.Counted {
+			m := proto.Message{Request: int(x.Request)}
 			w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
 		}
 	}
@@ -164,7 +165,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 // failRequest counts a request that failed.
 func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
-	if x.counted {
+	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))
 		w.recordFailure(c, phase, err)
@@ -193,10 +194,10 @@ const (
 
 // queueRetry has a request sent again as soon as a connection has room.
 func (w *worker) queueRetry(x *exchange, past uint8) {
-	a := x.arrival
-	a.past = past
-	w.retries.pushBack(a)
-	if a.counted {
+	a := x.Arrival
+	a.Past = past
+	w.Retries.PushBack(a)
+	if a.Counted {
 		w.totals.Retried++
 	}
 }
@@ -206,10 +207,10 @@ func (w *worker) queueRetry(x *exchange, past uint8) {
 // then the refusal has nothing to do with this request. err is the reason, or nil.
 func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
-	times := x.past &^ wasLost
+	times := x.Past &^ wasLost
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
-		w.queueRetry(x, x.past+1)
+		w.queueRetry(x, x.Past+1)
 	} else {
 		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/ring"
 )
 
@@ -15,11 +16,11 @@ import (
 // handshakes do not distort the first second, and a target that cannot be reached is known before
 // the first request.
 type gate struct {
-	unsettled atomic.Int32            // workers that are still connecting
-	opened    atomic.Int64            // connections, at the first attempt
-	start     atomic.Int64            // of the load; notYet: not known
-	stop      atomic.Int64            // when the run was interrupted; 0: it was not
-	share     atomic.Pointer[reshare] // the last change; nil: the plan's share
+	unsettled atomic.Int32                 // workers that are still connecting
+	opened    atomic.Int64                 // connections, at the first attempt
+	start     atomic.Int64                 // of the load; flow.NotYet: not known
+	stop      atomic.Int64                 // when the run was interrupted; 0: it was not
+	share     atomic.Pointer[flow.Reshare] // the last change; nil: the plan's share
 
 	settled chan struct{} // closed when no worker is connecting; nil: without a barrier
 }
@@ -34,7 +35,7 @@ const startLead = int64(2e6)
 func newGate(workers int) *gate {
 	g := &gate{}
 	g.unsettled.Store(int32(workers))
-	g.start.Store(notYet)
+	g.start.Store(flow.NotYet)
 	return g
 }
 

@@ -1,30 +1,32 @@
 package load
 
+import "dyno/internal/engine/flow"
+
 // A pool is a worker's connections: which have room, when each must be looked at, how they are
 // dialed, and since when none is ready.
 type pool struct {
 	conns   []conn
-	idle    fifo[uint32] // connections that had room when last looked at; the head has waited longest
+	idle    flow.FIFO[uint32] // connections that had room when last looked at; the head has waited longest
 	timers  timers
 	dialing dialing
 
 	inFlight  int   // requests, on all of them
 	up        int   // connections that are ready
 	downSince int64 // when the last ready connection went down
-	outage    int64 // since when none could be opened; notYet: there is no outage
+	outage    int64 // since when none could be opened; flow.NotYet: there is no outage
 	recovered bool  // one completed a request after another had timed out on it
 }
 
 // pushIdle appends a connection that has room to the idle list.
 func (p *pool) pushIdle(i uint32, c *conn, now int64) {
 	c.listed, c.open, c.shut = true, now, 0
-	p.idle.pushBack(i)
+	p.idle.PushBack(i)
 }
 
 // dropIdle removes the connection at the head of the idle list.
 func (p *pool) dropIdle(c *conn) {
 	c.listed = false
-	p.idle.dropHead()
+	p.idle.DropHead()
 }
 
 // setTimer has the connection looked at by that instant at the latest.
@@ -52,14 +54,14 @@ func (p *pool) goneFor(now, start int64) int64 {
 
 // beginOutage notes that a connection could not be opened. It begins an outage unless there is one.
 func (p *pool) beginOutage(now int64) {
-	if p.up == 0 && p.outage == notYet {
+	if p.up == 0 && p.outage == flow.NotYet {
 		p.outage = now
 	}
 }
 
 // releaseTag frees the tag of a request in flight.
 func (p *pool) releaseTag(c *conn, tag uint32, now int64) {
-	c.exchanges[tag].live, c.exchanges[tag].due = false, now
+	c.exchanges[tag].live, c.exchanges[tag].Due = false, now
 	c.tags = append(c.tags, tag)
 	c.live--
 	p.inFlight--

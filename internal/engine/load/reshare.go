@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 )
 
@@ -18,12 +18,6 @@ type Share struct {
 	Weights []int
 }
 
-// A reshare is a Share for workers: the plan with it, and its instant in ns after the start.
-type reshare struct {
-	plan loadplan.Plan
-	at   int64
-}
-
 // followShares passes shares to the workers until the function that it returns is called.
 func (r *run) followShares() (stop func()) {
 	over := make(chan struct{})
@@ -32,8 +26,8 @@ func (r *run) followShares() (stop func()) {
 		for {
 			select {
 			case s := <-r.shares:
-				next := &reshare{plan: r.plan, at: int64(s.After)}
-				next.plan.Part, next.plan.Parts, next.plan.Weights = s.Part, len(s.Weights), s.Weights
+				next := &flow.Reshare{Plan: r.plan, At: int64(s.After)}
+				next.Plan.Part, next.Plan.Parts, next.Plan.Weights = s.Part, len(s.Weights), s.Weights
 				r.gate.share.Store(next)
 			case <-over:
 				return
@@ -47,32 +41,15 @@ func (r *run) followShares() (stop func()) {
 }
 
 // changeShare changes to another share. Arrivals due before its instant stay as they were.
-func (w *worker) changeShare(s *reshare) {
-	w.share = s
-	if w.isClosed() {
+func (w *worker) changeShare(s *flow.Reshare) {
+	if w.IsClosed() {
+		w.Share = s
 		return
 	}
-	w.plan = &s.plan
-	now, capped := w.schedule, (*ceiling)(nil)
-	if c, is := now.(*ceiling); is { // the ceiling stays: it belongs to the machine, not to the share
-		now, capped = c.Schedule, c
-	}
-	then := s.plan.ScheduleFrom(w.id, w.of, s.at)
+	w.plan = &s.Plan
 	w.pacing = loadresult.NewPacing(w.plan, &w.totals.Law, w.of)
-	change := func(to loadplan.Schedule) {
-		if w.schedule = to; capped != nil {
-			capped.Schedule, w.schedule = to, capped
-		}
-	}
-	if w.next < s.at && !w.over {
-		change(loadplan.ChangeAt(now, then, s.at))
-		return
-	}
-	if w.now > w.start+s.at && !w.over {
+	if late := w.TakeShare(s, w.id, w.of, w.now-w.Start); late {
 		w.notices["a thread took over another share of the rate only after it was due: some "+
 			"requests may have been sent twice"] = true
 	}
-	w.over = false // only the old share had nothing left before the end
-	change(then)
-	w.advanceArrival()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -48,7 +49,7 @@ func TestShareAfterTheLast(t *testing.T) {
 				if now >= c.heard && g.share.Load() == nil {
 					q := p
 					q.Part, q.Parts, q.Weights = 0, 1, nil
-					g.share.Store(&reshare{plan: q, at: 7 * s})
+					g.share.Store(&flow.Reshare{Plan: q, At: 7 * s})
 				}
 			}}
 		})

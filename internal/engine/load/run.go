@@ -2,7 +2,7 @@
 //
 // run.go prepares a run, starts a worker per thread and collects what they count (collect.go). A
 // worker (worker.go; read it first) is a loop between four parts with one job each: the window
-// (window.go) says when the load begins, is measured and ends; the flow (flow.go) what is due next;
+// says when the load begins, is measured and ends, and the flow what is due next (package flow);
 // the pool (pool.go) which connections have room; the account (account.go) counts. conn.go has the
 // events of a connection's lives, exchange.go those of a request in flight. Of a plan with a
 // scenario, users.go has who sends requests, and steps.go what they go through.
@@ -10,14 +10,11 @@
 //	account.go      counts what a worker sees
 //	available.go    time in which no connection was open
 //	batching.go     waits a little, so that several answers are handled at once
-//	ceiling.go      a limit of the rate
 //	collect.go      adds up what workers count, once a second and at the end
 //	conn.go         the events of a connection: opened, failed, lost, late
 //	dialing.go      when connections are opened and dialed again
 //	dismissal.go    why the peer ended a connection
 //	exchange.go     a request: sent, answered, failed, retried
-//	fifo.go         a queue of numbers
-//	flow.go         which request is due next
 //	gate.go         holds workers until all connections are open
 //	health.go       what failed in an interval, and how busy the worker was
 //	http3.go        what differs with HTTP/3
@@ -32,7 +29,6 @@
 //	timers.go       the timers of connections
 //	userramp.go     users whose number changes
 //	users.go        users, the responses that they see, and which step may be sent again
-//	window.go       when the load begins, is measured, ends
 //	worker.go       the loop; read it first
 //
 // What goes in is in package loadplan, and what comes out in package loadresult. Package transport
@@ -54,6 +50,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/machine"
@@ -401,13 +398,13 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
 		id: i, of: n, users: users, samples: newSampler(p, i),
 		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
-		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
-		flow: newFlow(p, i, n),
+		pool: pool{conns: make([]conn, connections), idle: flow.NewFIFO[uint32](connections)},
+		Flow: flow.New(p, i, n),
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
 			ended: failure.Counts{}, notices: map[string]bool{}},
 	}
 	if p.Open() || p.Cap > 0 {
-		w.schedule = w.withCeiling(w.schedule)
+		w.LimitRate(p, n, &w.now)
 		w.pacing = loadresult.NewPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
@@ -76,7 +77,7 @@ func TestNoStartAfterTheEnd(t *testing.T) {
 	g.workerConnected(1, 0, 1)
 	<-met
 	release()
-	if start := g.start.Load(); start != notYet {
+	if start := g.start.Load(); start != flow.NotYet {
 		t.Errorf("the load would begin at %d", start)
 	}
 }

@@ -62,7 +62,7 @@ func (s *sampler) keepMessage(m proto.Message) {
 
 // logRequest adds a request that ends now to the log.
 func (w *worker) logRequest(x *exchange, body int64, failed loadresult.Phase) {
-	w.samples.log.Add(reqlog.Line{Due: x.due - w.from, Sent: x.sent - w.from, Ended: w.now - w.from,
+	w.samples.log.Add(reqlog.Line{Due: x.Due - w.From, Sent: x.sent - w.From, Ended: w.now - w.From,
 		Bytes: body, Failed: string(failed), Request: int32(w.numberOf(x)), Thread: int32(w.id),
 		Status: x.status})
 }
@@ -99,7 +99,7 @@ func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k failure.Kind) {
 	if w.samples.wants(k) {
 		x, p := &c.exchanges[tag], w.placeOf(c, tag)
 		s := w.addSample(k, k.AnswerDetail(), x, w.now, p)
-		s.SetRequest(w.plan, proto.Message{Request: int(x.request)})
+		s.SetRequest(w.plan, proto.Message{Request: int(x.Request)})
 		s.SetResponse(p.whole, x.status, body)
 	}
 }
@@ -125,9 +125,9 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 	}
 	k := failure.Of(phase, err)
 	x, p := &c.exchanges[tag], w.placeOf(c, tag)
-	m := proto.Message{Request: int(x.request)}
+	m := proto.Message{Request: int(x.Request)}
 	if w.users != nil {
-		m = w.users.all[x.request].step.Message
+		m = w.users.all[x.Request].step.Message
 	}
 	if w.samples.show > 0 {
 		w.showRequest(x, m, w.now, p, -1, failure.Describe(err))
@@ -157,14 +157,14 @@ func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 	p place) *loadresult.Sample {
 	w.samples.count[k]++
 	s := loadresult.Sample{Phase: k.Phase, Kind: k.Name, Address: w.addrs[p.addr].String(),
-		Detail: detail, Due: time.Duration(x.due - w.from), Sent: time.Duration(x.sent - w.from),
-		Ended: time.Duration(at - w.from), Thread: w.id,
+		Detail: detail, Due: time.Duration(x.Due - w.From), Sent: time.Duration(x.sent - w.From),
+		Ended: time.Duration(at - w.From), Thread: w.id,
 		Connection: int(p.conn.number), Life: p.life}
 	if p.conn.life == p.life {
 		s.Protocol = p.conn.protocol
 	}
 	if w.users != nil {
-		u := &w.users.all[x.request]
+		u := &w.users.all[x.Request]
 		s.Step, s.User, s.Iteration = w.plan.StepName(u.step.Route), u.Number, u.Iteration
 	}
 	w.samples.kept = append(w.samples.kept, s)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
@@ -491,7 +492,7 @@ func TestScenarioRefuses(t *testing.T) {
 // A machine owner's ceiling is of requests, each once: 10 iterations/s of three steps are held to
 // 20 requests/s.
 func TestScenarioCeiling(t *testing.T) {
-	for ceiling, most := range map[int64]int64{20: 20*21 + ceilingLeast, 31: 600} {
+	for ceiling, most := range map[int64]int64{20: 20*21 + flow.CeilingLeast, 31: 600} {
 		p := scenarioPlan(thinking(0, 0, 0), 3, func(p *loadplan.Plan) {
 			p.Rate, p.Users, p.Connections, p.Ceiling = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(float64(ceiling))
 			p.Duration, p.Drain = loadplan.Seconds(20*s), 0

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -33,9 +34,9 @@ func takenBy(parts []loadplan.Plan, threads func(part int) int) []int {
 		p := &parts[k]
 		n := min(threads(k), p.Connections)
 		for i := range n {
-			f, w := newFlow(p, i, n), window{end: notYet}
-			for f.left > 0 {
-				counts[f.nextRequest(0, &w).request]++
+			f, w := flow.New(p, i, n), flow.Window{End: flow.NotYet}
+			for f.Left > 0 {
+				counts[f.NextRequest(0, &w).Request]++
 			}
 		}
 	}

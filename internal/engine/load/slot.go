@@ -29,7 +29,7 @@ func (c *conn) markSlotsWaiting() {
 	}
 	if c.waiting = len(c.exchanges); c.waiting > 1 { // tags are used from the end
 		slices.SortFunc(c.tags, func(a, b uint32) int {
-			return cmp.Compare(c.exchanges[b].due, c.exchanges[a].due)
+			return cmp.Compare(c.exchanges[b].Due, c.exchanges[a].Due)
 		})
 	}
 }
@@ -38,7 +38,7 @@ func (c *conn) markSlotsWaiting() {
 func (c *conn) slotFreeSince(now int64) int64 {
 	if c.waiting > 0 && len(c.tags) > 0 {
 		if x := &c.exchanges[c.tags[len(c.tags)-1]]; x.waits {
-			return x.due
+			return x.Due
 		}
 	}
 	return now

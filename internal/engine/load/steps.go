@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/failure"
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
@@ -26,29 +27,29 @@ const beginMost = 1024
 // until one of them has a step to send.
 func (w *worker) beginDue() bool {
 	if w.users == nil {
-		return w.isDue(w.now, &w.window)
+		return w.IsDue(w.now, &w.Window)
 	}
-	for n := 0; n < beginMost && w.retries.len == 0 && w.users.free.len > 0; n++ {
-		if !w.isDue(w.now, &w.window) {
+	for n := 0; n < beginMost && w.Retries.Len == 0 && w.users.free.Len > 0; n++ {
+		if !w.IsDue(w.now, &w.Window) {
 			return false
 		}
 		w.beginIteration()
 	}
-	return w.retries.len > 0 && w.isDue(w.now, &w.window)
+	return w.Retries.Len > 0 && w.IsDue(w.now, &w.Window)
 }
 
 // beginIteration begins the iteration that is due, with the user who has been free the longest.
 func (w *worker) beginIteration() {
-	n := w.users.free.first()
+	n := w.users.free.First()
 	w.users.dropFree()
 	u := &w.users.all[n]
-	u.freed = u.freedBy(w.now, w.start)
-	a := w.nextRequest(u.freed, &w.window)
-	u.due, u.counted, u.Warmup = a.due, a.counted, !a.counted
+	u.freed = u.freedBy(w.now, w.Start)
+	a := w.NextRequest(u.freed, &w.Window)
+	u.due, u.counted, u.Warmup = a.Due, a.Counted, !a.Counted
 	u.Due = ring.TimeAt(u.due).UnixNano()
 	u.sent, u.active = 0, true
-	w.iterations++
-	if u.after = w.now >= w.window.end; u.counted {
+	w.Iterations++
+	if u.after = w.now >= w.Window.End; u.counted {
 		w.totals.Scenario.CountStart(u.after)
 	} else {
 		w.totals.Scenario.Warmup++
@@ -77,21 +78,21 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	if due := at + int64(max(s.Think, 0)); due > w.now {
 		w.users.thinking.pushTimer(due, n)
 	} else {
-		w.retries.pushBack(arrival{due: due, request: n, counted: u.counted})
+		w.Retries.PushBack(flow.Arrival{Due: due, Request: n, Counted: u.counted})
 	}
 }
 
 // wakeThinking ends the thinking of users whose steps have become due: these wait for a connection.
 func (w *worker) wakeThinking() {
 	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
-		w.retries.pushBack(arrival{due: t.at, request: t.of, counted: w.users.all[t.of].counted})
+		w.Retries.PushBack(flow.Arrival{Due: t.at, Request: t.of, Counted: w.users.all[t.of].counted})
 	}
 }
 
 // stopIterations has the worker begin no more iterations, as after the last of a number. A fault
 // interrupts the run.
 func (w *worker) stopIterations(fault error) {
-	w.over, w.left, w.users.stopped = true, 0, true
+	w.Over, w.Left, w.users.stopped = true, 0, true
 	if fault != nil && w.users.fault == nil {
 		w.users.fault = fault
 		w.gate.stop.CompareAndSwap(0, w.now)
@@ -99,23 +100,23 @@ func (w *worker) stopIterations(fault error) {
 }
 
 // nextDue takes what is due and has waited longest, for a connection that has room.
-func (w *worker) nextDue(c *conn) arrival {
+func (w *worker) nextDue(c *conn) flow.Arrival {
 	if w.users == nil {
-		return w.nextRequest(c.slotFreeSince(w.now), &w.window)
+		return w.NextRequest(c.slotFreeSince(w.now), &w.Window)
 	}
-	a := w.retries.first()
-	w.retries.dropHead()
-	if w.users.all[a.request].sent > 0 { // the schedule was asked for the first step
-		w.countAgainstCeiling()
+	a := w.Retries.First()
+	w.Retries.DropHead()
+	if w.users.all[a.Request].sent > 0 { // the schedule was asked for the first step
+		w.CountAgainstCeiling()
 	}
 	return a
 }
 
 // stepMessage is what a user sends as exchange tag.
-func (w *worker) stepMessage(c *conn, tag uint32, a arrival) proto.Message {
+func (w *worker) stepMessage(c *conn, tag uint32, a flow.Arrival) proto.Message {
 	c.responses.begin(tag)
-	u := &w.users.all[a.request]
-	if a.past == 0 {
+	u := &w.users.all[a.Request]
+	if a.Past == 0 {
 		u.sent++
 	}
 	return u.step.Message
@@ -123,11 +124,11 @@ func (w *worker) stepMessage(c *conn, tag uint32, a arrival) proto.Message {
 
 // countStepLag is countLag of a step. It could not be sent before its user was free, nor while the
 // message before it was lent. Of an iteration only the beginning follows the law of arrivals.
-func (w *worker) countStepLag(a arrival, possible int64) {
-	u := &w.users.all[a.request]
-	lag := w.countLag(w.now, a.due, max(possible, u.freed, u.returned))
+func (w *worker) countStepLag(a flow.Arrival, possible int64) {
+	u := &w.users.all[a.Request]
+	lag := w.countLag(w.now, a.Due, max(possible, u.freed, u.returned))
 	if u.sent == 1 && u.step.Think <= 0 {
-		w.pacing.RecordSpan(a.due, a.due+lag)
+		w.pacing.RecordSpan(a.Due, a.Due+lag)
 	}
 }
 
@@ -146,7 +147,7 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 // settleStep gives the scenario a response that was complete at an instant, counts the step and
 // continues the user.
 func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
-	step := &w.users.all[x.request].step
+	step := &w.users.all[x.Request].step
 	w.samples.keepMessage(step.Message)
 	expected := step.AnyStatus || w.plan.Expects(x.status)
 	if !expected {
@@ -154,15 +155,15 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	}
 	next := scenario.Fail()
 	if expected || step.KeepGoing {
-		next = w.callNext(x.request, r)
+		next = w.callNext(x.Request, r)
 	}
 	check := r.FailedCheck()
 	if check >= 0 && !step.KeepGoing {
 		next = scenario.Fail()
 	}
 	right := expected && check < 0
-	w.countAnswer(x, step.Route, at, &w.window, right, w.isClosed())
-	if x.counted {
+	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
+	if x.Counted {
 		if w.samples.show > 0 {
 			w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
 		}
@@ -176,15 +177,15 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 			w.sampleStep(x, r, at, p, k)
 		}
 	}
-	w.takeStep(x.request, &next, at)
+	w.takeStep(x.Request, &next, at)
 }
 
 // numberOf is the number of an exchange's request in the plan or, with a scenario, of its step.
 func (w *worker) numberOf(x *exchange) int {
 	if w.users == nil {
-		return int(x.request)
+		return int(x.Request)
 	}
-	return w.users.all[x.request].step.Route
+	return w.users.all[x.Request].step.Route
 }
 
 // callNext asks for the step after a response.
@@ -197,7 +198,7 @@ func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 
 // beginCall is called before a call of the scenario: some of them are measured, from an instant on.
 func (w *worker) beginCall() (measured bool, began int64) {
-	if w.isMeasured(w.now) && w.users.clock.Draw() {
+	if w.IsMeasured(w.now) && w.users.clock.Draw() {
 		return true, w.ring.Now()
 	}
 	return false, 0
@@ -225,13 +226,13 @@ func (w *worker) failStep(c *conn, tag uint32, phase loadresult.Phase) {
 // settleFailure ends the iteration of a step that failed at an instant, unless it keeps going.
 func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 	next := scenario.Fail()
-	if w.users.all[x.request].step.KeepGoing {
-		next = w.callNext(x.request, r)
-		if x.counted {
+	if w.users.all[x.Request].step.KeepGoing {
+		next = w.callNext(x.Request, r)
+		if x.Counted {
 			w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		}
 	}
-	w.takeStep(x.request, &next, at)
+	w.takeStep(x.Request, &next, at)
 }
 
 // endIteration counts an iteration that was over at an instant. Its user is free.
@@ -243,9 +244,9 @@ func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	}
 	u.active, u.freed = false, at
 	u.Iteration++
-	w.iterations--
+	w.Iterations--
 	if u.away = u.leaves; !u.away {
-		w.users.free.pushBack(n)
+		w.users.free.PushBack(n)
 	}
 }
 
@@ -304,7 +305,7 @@ func (w *worker) takeBackLent() {
 			w.users.lent = append(w.users.lent, s)
 			continue
 		}
-		w.users.all[s.x.request].returned = w.now
+		w.users.all[s.x.Request].returned = w.now
 		if s.answer.Failed != "" {
 			w.settleFailure(&s.x, &s.answer, s.at)
 		} else {

@@ -244,8 +244,8 @@ func TestScenarioMemory(t *testing.T) {
 			w.turn()
 		}
 		after := heapInUse()
-		if w.inFlight+len(w.users.thinking)+int(w.retries.len) != users {
-			t.Errorf("%d in flight, %d think, %d wait", w.inFlight, len(w.users.thinking), w.retries.len)
+		if w.inFlight+len(w.users.thinking)+int(w.Retries.Len) != users {
+			t.Errorf("%d in flight, %d think, %d wait", w.inFlight, len(w.users.thinking), w.Retries.Len)
 		}
 		return after - before
 	}

@@ -1,11 +1,13 @@
 package load
 
+import "dyno/internal/engine/flow"
+
 // This file is about users whose number changes; see loadplan.UserRamp.
 
-// nextChange is when the next user begins or leaves; notYet: never.
+// nextChange is when the next user begins or leaves; flow.NotYet: never.
 func (u *users) nextChange(start int64) int64 {
-	if u.ramp == nil || u.ramp.Over || start == notYet {
-		return notYet
+	if u.ramp == nil || u.ramp.Over || start == flow.NotYet {
+		return flow.NotYet
 	}
 	return start + u.ramp.Change.At
 }
@@ -19,11 +21,11 @@ func (u *users) followRamp(now, start int64) {
 		x := &u.all[n]
 		if x.leaves = !u.ramp.Change.Begins; !x.leaves && !x.active {
 			if x.freed = at; x.slot {
-				x.freed = notYet
+				x.freed = flow.NotYet
 			}
 			if x.away {
 				x.away = false
-				u.free.pushBack(n)
+				u.free.PushBack(n)
 			}
 		}
 		u.ramp.Advance()
@@ -33,7 +35,7 @@ func (u *users) followRamp(now, start int64) {
 
 // dropFree removes the user at the head of the free ones.
 func (u *users) dropFree() {
-	u.free.dropHead()
+	u.free.DropHead()
 	if u.ramp != nil {
 		u.dropLeaving()
 	}
@@ -41,8 +43,8 @@ func (u *users) dropFree() {
 
 // dropLeaving removes users that have left from the head of the free ones: the head can begin.
 func (u *users) dropLeaving() {
-	for u.free.len > 0 && u.all[u.free.first()].leaves {
-		u.all[u.free.first()].away = true
-		u.free.dropHead()
+	for u.free.Len > 0 && u.all[u.free.First()].leaves {
+		u.all[u.free.First()].away = true
+		u.free.DropHead()
 	}
 }

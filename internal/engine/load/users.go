@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
@@ -15,7 +16,7 @@ import (
 //	away       takes no part: it has not begun yet, or has left (see userramp.go)
 //	free       without an iteration
 //	thinking   until its next step is due
-//	ready      its step is due and waits for a connection, in flow.retries: what has begun goes first
+//	ready      its step is due and waits for a connection, in Flow.Retries: what has begun goes first
 //	in flight  its step was sent (exchange.request is the user)
 //	lent       its step is over, and the codec may still read the message: see lentStep
 //
@@ -24,7 +25,7 @@ type users struct {
 	scenario scenario.Scenario
 	want     proto.Want
 	all      []user
-	free     fifo[uint32] // the longest first
+	free     flow.FIFO[uint32] // the longest first
 	thinking timers
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
@@ -39,7 +40,7 @@ type user struct {
 	scenario.User
 	step     scenario.Step
 	due      int64  // when its iteration was due
-	freed    int64  // when the iteration before was over; 0: it had none; notYet: see freedBy
+	freed    int64  // when the iteration before was over; 0: it had none; flow.NotYet: see freedBy
 	returned int64  // when a codec last gave back a message that it was lent; 0: none was
 	sent     uint32 // steps of the iteration that were sent
 	counted  bool   // the iteration was due in the window
@@ -61,7 +62,7 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 		return nil, fmt.Errorf("making the scenario of thread %d: %w", i+1, err)
 	}
 	u := &users{scenario: does, want: p.Scenario.Want(), all: make([]user, share.Users),
-		free: newFIFO[uint32](int(share.Users))}
+		free: flow.NewFIFO[uint32](int(share.Users))}
 	slots := loadplan.EvenShare(int64(p.Connections), i, n) * int64(p.Depth())
 	var first int
 	if u.ramp, first = p.NewUserRamp(i, n); u.ramp == nil {
@@ -72,13 +73,13 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 		x.Number = share.FirstUser + int64(k)
 		x.Rand = rand.New(rand.NewPCG(p.Seed^userStreams, uint64(x.Number)))
 		if x.slot = int64(k) < slots && !p.Open(); x.slot {
-			x.freed = notYet
+			x.freed = flow.NotYet
 		}
 		if x.away = k >= first; x.away {
 			x.leaves = true
 			continue
 		}
-		u.free.pushBack(uint32(k))
+		u.free.PushBack(uint32(k))
 	}
 	u.clock = scenario.NewCallClock(p.Seed^userStreams, ^uint64(i))
 	return u, nil
@@ -91,7 +92,7 @@ const userStreams = 0x7573_6572_7300_0001
 // there is a slot for each user, a user's first iteration is due when it can be begun, which is now
 // (see slot.go). Users beyond the slots wait from the load's start on.
 func (u *user) freedBy(now, start int64) int64 {
-	if u.freed == notYet {
+	if u.freed == flow.NotYet {
 		return now
 	}
 	return max(u.freed, start)
@@ -99,7 +100,7 @@ func (u *user) freedBy(now, start int64) int64 {
 
 // canBegin reports whether a user is free to begin what is due next. Without a scenario none is
 // needed.
-func (u *users) canBegin() bool { return u == nil || u.free.len > 0 }
+func (u *users) canBegin() bool { return u == nil || u.free.Len > 0 }
 
 // mayResend reports whether a step may be sent again although the server may have processed it.
 func (u *users) mayResend(n uint32, p *loadplan.Plan) bool {

@@ -4,19 +4,20 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 )
 
 // leftOver is a worker of p at the end, of which so many arrivals have been sent.
 func leftOver(p *loadplan.Plan, i, n int, sent int64) *worker {
-	w := &worker{plan: p, flow: flow{schedule: p.NewSchedule(i, n), left: -1}}
-	w.start = 1000 * s
-	w.from = w.start + int64(p.Warmup)
-	w.end = w.from + int64(p.Duration)
-	w.now = w.end + s
-	w.advanceArrival()
+	w := &worker{plan: p, Flow: flow.Flow{Schedule: p.NewSchedule(i, n), Left: -1}}
+	w.Start = 1000 * s
+	w.From = w.Start + int64(p.Warmup)
+	w.End = w.From + int64(p.Duration)
+	w.now = w.End + s
+	w.AdvanceArrival()
 	for range sent {
-		w.advanceArrival()
+		w.AdvanceArrival()
 	}
 	return w
 }
@@ -34,12 +35,12 @@ func inStages(rate float64, warmup time.Duration, stages ...loadplan.Stage) *loa
 
 // walked is how many are waiting, arrival by arrival.
 func walked(w *worker) (n int64) {
-	till := min(w.end, w.now)
-	for !w.over && n != w.left && w.start+w.next < till {
-		if w.start+w.next >= w.from {
+	till := min(w.End, w.now)
+	for !w.Over && n != w.Left && w.Start+w.Next < till {
+		if w.Start+w.Next >= w.From {
 			n++
 		}
-		w.advanceArrival()
+		w.AdvanceArrival()
 	}
 	return n
 }
@@ -65,16 +66,16 @@ func TestWaiting(t *testing.T) {
 					for _, sent := range []int64{0, 17, 400} {
 						for i := range 3 {
 							for _, change := range []func(*worker){
-								func(*worker) {}, func(w *worker) { w.left = 100 },
-								func(w *worker) { w.now = w.start + 1_234_567_890; w.end = w.now },
+								func(*worker) {}, func(w *worker) { w.Left = 100 },
+								func(w *worker) { w.now = w.Start + 1_234_567_890; w.End = w.now },
 								func(w *worker) {
-									w.schedule = loadplan.ChangeAt(w.schedule, part.ScheduleFrom(i, 3, 2_345_678_901), 2_345_678_901)
+									w.Schedule = loadplan.ChangeAt(w.Schedule, part.ScheduleFrom(i, 3, 2_345_678_901), 2_345_678_901)
 								},
 							} {
 								got, want := leftOver(&part, i, 3, sent), leftOver(&part, i, 3, sent)
 								change(got)
 								change(want)
-								if g, w := got.backlog(got.now, &got.window), walked(want); g != w {
+								if g, w := got.Backlog(got.now, &got.Window), walked(want); g != w {
 									t.Fatalf("%s %v, %s, after %d, worker %d: %d waiting, want %d", name, weights, arrival,
 										sent, i, g, w)
 								}

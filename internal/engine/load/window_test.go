@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
@@ -36,14 +37,14 @@ func TestWindowOfRequestsAtARate(t *testing.T) {
 
 // A schedule that ends before all requests were due adds nothing to the window.
 func TestWindowOfAScheduleThatEnds(t *testing.T) {
-	f, v := &flow{left: 0, next: 7, schedule: emptySchedule{}}, &window{start: 100}
-	if f.advanceArrival(); !f.over || f.firstUnrequested(v) != 107 {
-		t.Errorf("over %v, %d", f.over, f.firstUnrequested(v))
+	f, v := &flow.Flow{Left: 0, Next: 7, Schedule: emptySchedule{}}, &flow.Window{Start: 100}
+	if f.AdvanceArrival(); !f.Over || f.FirstUnrequested(v) != 107 {
+		t.Errorf("over %v, %d", f.Over, f.FirstUnrequested(v))
 	}
-	if f.next = loadplan.AtOnce; f.firstUnrequested(v) != notYet {
+	if f.Next = loadplan.AtOnce; f.FirstUnrequested(v) != flow.NotYet {
 		t.Error("a closed loop has a next arrival")
 	}
-	if f.next, f.left = 7, 1; f.firstUnrequested(v) != notYet {
+	if f.Next, f.Left = 7, 1; f.FirstUnrequested(v) != flow.NotYet {
 		t.Error("a run that was not asked for its last request has an end of arrivals")
 	}
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
@@ -32,8 +33,8 @@ type worker struct {
 	publish   func(*metric.Counters) *metric.Counters // takes full counters and returns empty ones
 
 	now, turnBegan int64 // ns on the ring's clock
-	window
-	flow
+	flow.Window
+	flow.Flow
 	pool
 	account
 	users   *users // who go through the plan's scenario; nil: it has none
@@ -85,8 +86,8 @@ func (w *worker) runTurn() {
 	} else {
 		w.sendDue(burst)
 	}
-	if w.idle.len > 0 && w.now >= w.heldUntil {
-		w.endAtWindow(w.now, &w.window)
+	if w.idle.Len > 0 && w.now >= w.HeldUntil {
+		w.EndAtWindow(w.now, &w.Window)
 	}
 }
 
@@ -94,24 +95,24 @@ func (w *worker) runTurn() {
 func (w *worker) beginRun() {
 	w.meter.readOnce(w.id == 0, w.protocols.HTTP3 != nil)
 	w.now = w.ring.Now()
-	w.window, w.rotate = unopenedWindow(), notYet
-	w.downSince, w.outage = w.now, notYet
-	w.batching.quickest = notYet
+	w.Window, w.rotate = flow.Unopened(), flow.NotYet
+	w.downSince, w.outage = w.now, flow.NotYet
+	w.batching.quickest = flow.NotYet
 	w.dialing.beginDialing(w)
-	w.advanceArrival()
+	w.AdvanceArrival()
 }
 
 // doTimedWork does what the clock makes due: interruption, start, timers, dialing, the window's
 // edges and the end of the interval. A worker that learns of an interruption late has sent until
 // its last turn, so its window ends there.
 func (w *worker) doTimedWork(lastTurn int64) {
-	if stop := w.gate.stop.Load(); stop != 0 && !w.interrupted {
-		w.interrupt(max(stop, lastTurn+1), w.now, int64(w.plan.Drain))
-		w.heldUntil = notYet
+	if stop := w.gate.stop.Load(); stop != 0 && !w.Interrupted {
+		w.Interrupt(max(stop, lastTurn+1), w.now, int64(w.plan.Drain))
+		w.HeldUntil = flow.NotYet
 	}
-	if w.start == notYet {
+	if w.Start == flow.NotYet {
 		w.openWindow()
-	} else if s := w.gate.share.Load(); s != w.share {
+	} else if s := w.gate.share.Load(); s != w.Share {
 		w.changeShare(s)
 	}
 	for t, ok := w.timers.popExpired(w.now); ok; t, ok = w.timers.popExpired(w.now) {
@@ -119,14 +120,14 @@ func (w *worker) doTimedWork(lastTurn int64) {
 	}
 	if w.users != nil {
 		w.wakeThinking()
-		w.users.followRamp(w.now, w.start)
+		w.users.followRamp(w.now, w.Start)
 	}
 	w.batching.updateDelay(w.now)
 	w.dialing.dialDue(w)
-	if w.now >= w.from && !w.meter.begun {
+	if w.now >= w.From && !w.meter.begun {
 		w.meter.beginWindow(w.now, w.idleTime(), w.ring)
 	}
-	if w.now >= w.end && w.meter.begun && !w.meter.ended {
+	if w.now >= w.End && w.meter.begun && !w.meter.ended {
 		w.meter.endWindow(w.now, w.idleTime(), w.ring)
 	}
 	if w.now >= w.rotate {
@@ -137,11 +138,11 @@ func (w *worker) doTimedWork(lastTurn int64) {
 // openWindow fixes the window's instants once the gate knows the start of the load.
 func (w *worker) openWindow() {
 	start := w.gate.start.Load()
-	if start == notYet || start == unreachable {
+	if start == flow.NotYet || start == unreachable {
 		return
 	}
-	w.window.openAt(start, w.plan)
-	w.account.beginAt(w.from)
+	w.Window.OpenAt(start, w.plan)
+	w.account.beginAt(w.From)
 }
 
 // idleTime is how many ns since the run began there was nothing to do, sleeping or spinning.
@@ -153,50 +154,50 @@ func (w *worker) nextWakeUp() int64 {
 	if w.plan.Spin {
 		return w.now
 	}
-	at := min(w.now+sleepMost, w.timers.earliest(notYet), w.dialing.next, w.rotate)
+	at := min(w.now+sleepMost, w.timers.earliest(flow.NotYet), w.dialing.next, w.rotate)
 	if w.users != nil {
-		at = min(at, w.users.thinking.earliest(notYet))
+		at = min(at, w.users.thinking.earliest(flow.NotYet))
 	}
-	if w.start == notYet {
+	if w.Start == flow.NotYet {
 		if w.dialing.settled {
 			at = min(at, w.now+startLead/4)
 		}
 		return at
 	}
-	if w.interrupted {
-		return min(at, w.limit)
+	if w.Interrupted {
+		return min(at, w.Limit)
 	}
 	if w.users != nil {
-		at = min(at, w.users.nextChange(w.start))
+		at = min(at, w.users.nextChange(w.Start))
 	}
-	if w.idle.len > 0 && (w.retries.len > 0 || w.users.canBegin()) {
-		at = min(at, w.sendableAt(w.now, &w.window))
+	if w.idle.Len > 0 && (w.Retries.Len > 0 || w.users.canBegin()) {
+		at = min(at, w.SendableAt(w.now, &w.Window))
 	}
-	return min(at, w.nextEdge(w.now))
+	return min(at, w.NextEdge(w.now))
 }
 
 // endOfRun is why the run is over for this worker, or "" if it is not.
 func (w *worker) endOfRun() loadresult.Ending {
 	switch {
-	case w.interrupted:
-		if w.now >= w.from && w.inFlight > 0 && w.now < w.limit {
+	case w.Interrupted:
+		if w.now >= w.From && w.inFlight > 0 && w.now < w.Limit {
 			return ""
 		}
 		return loadresult.Interrupted
-	case w.start == notYet:
+	case w.Start == flow.NotYet:
 		if w.gate.start.Load() == unreachable {
 			return loadresult.Unreachable
 		}
-	case w.inFlight == 0 && !w.hasPending() && (w.now >= w.end || w.left == 0):
+	case w.inFlight == 0 && !w.HasPending() && (w.now >= w.End || w.Left == 0):
 		if w.users != nil && w.users.stopped {
 			return loadresult.Stopped
-		} else if w.left == 0 {
+		} else if w.Left == 0 {
 			return loadresult.ByRequests
 		}
 		return loadresult.ByDuration
-	case w.now >= w.limit:
+	case w.now >= w.Limit:
 		return loadresult.ByDuration
-	case w.goneFor(w.now, w.start) > int64(w.plan.Connecting):
+	case w.goneFor(w.now, w.Start) > int64(w.plan.Connecting):
 		return loadresult.Gone
 	}
 	return ""
@@ -211,9 +212,9 @@ const burst = 1024
 // most. A closed workload fills a connection before it goes on to the next. An open one takes them
 // in turn and flushes each request at once, because the instant of sending is measured there.
 func (w *worker) sendDue(most int) {
-	open := !w.isClosed()
-	for n := 0; n < most && w.idle.len > 0 && w.beginDue(); {
-		i := w.idle.first()
+	open := !w.IsClosed()
+	for n := 0; n < most && w.idle.Len > 0 && w.beginDue(); {
+		i := w.idle.First()
 		c := &w.conns[i]
 		if c.state != ready || c.codec.Room() == 0 {
 			w.dropIdle(c)
@@ -221,7 +222,7 @@ func (w *worker) sendDue(most int) {
 			continue
 		}
 		a := w.nextDue(c)
-		w.countSent(a, w.now >= w.end)
+		w.countSent(a, w.now >= w.End)
 		w.sendRequest(i, c, a)
 		full := c.codec.Room() == 0
 		if full || open {
@@ -231,7 +232,7 @@ func (w *worker) sendDue(most int) {
 		} else if !w.beginDue() {
 			w.flushOutput(i, c)
 		}
-		if open || full && w.idle.len > 0 {
+		if open || full && w.idle.Len > 0 {
 			w.now = w.ring.Now()
 		}
 		if open || w.deep { // until now the rest of a body may have left no room
@@ -253,17 +254,17 @@ const (
 // 7.7 ms apart without the ramp-in, and 3.3 to 5.0 ms with it (medians).
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
-	if w.start == notYet || w.now < w.start {
+	if w.Start == flow.NotYet || w.now < w.Start {
 		return
 	}
-	if w.rampingIn = w.idle.len > 0 && w.beginDue(); w.rampingIn {
+	if w.rampingIn = w.idle.Len > 0 && w.beginDue(); w.rampingIn {
 		w.ring.RestUntil(w.ring.Now() + rampInDelay)
 	}
 }
 
 // publishCounters publishes the counters of the interval and begins the next one.
 func (w *worker) publishCounters() {
-	w.endInterval(w.now, w.from, w.inFlight)
+	w.endInterval(w.now, w.From, w.inFlight)
 	w.meter.countQUICBytes(w.ring, w.counters)
 	next := w.counters.Interval + 1
 	w.beginInterval(w.publish(w.counters), next)
@@ -279,7 +280,7 @@ func (w *worker) finishRun() {
 		c := &w.conns[i]
 		for _, x := range c.exchanges {
 			if x.live {
-				w.countUnanswered(x.arrival)
+				w.countUnanswered(x.Arrival)
 			}
 		}
 		if c.codec != nil {
@@ -293,19 +294,22 @@ func (w *worker) finishRun() {
 	if w.users != nil {
 		w.finishScenario()
 	}
-	for ; w.retries.len > 0; w.retries.dropHead() {
-		if a := w.retries.first(); w.users == nil || a.past > 0 { // else a step that was never sent
+	for ; w.Retries.Len > 0; w.Retries.DropHead() {
+		if a := w.Retries.First(); w.users == nil || a.Past > 0 { // else a step that was never sent
 			w.countUnanswered(a)
 		}
 	}
-	w.totals.Waiting = w.backlog(w.now, &w.window)
+	w.totals.Waiting = w.Backlog(w.now, &w.Window)
 	if w.plan.Target.FastCGI {
 		sample, total := fcgi.Stderr(w.newCodec(nil))
 		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total
 	}
 	w.totals.Terms = w.tlsTerms()
-	w.noteCeiling()
-	if w.now >= w.from {
+	if w.WasHeld() && w.plan.Cap == 0 {
+		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+
+			w.plan.Ceiling.String()+" requests a second"] = true
+	}
+	if w.now >= w.From {
 		w.publishCounters()
 	}
 }

@@ -5,27 +5,6 @@ import (
 	"testing"
 )
 
-func TestFIFO(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	f := newFIFO[int](1)
-	in, out := 0, 0
-	for range 10_000 {
-		if r.IntN(2) == 0 || f.len == 0 {
-			f.pushBack(in)
-			in++
-		} else {
-			if f.first() != out {
-				t.Fatalf("head %d, want %d", f.first(), out)
-			}
-			f.dropHead()
-			out++
-		}
-		if int(f.len) != in-out {
-			t.Fatalf("length %d, want %d", f.len, in-out)
-		}
-	}
-}
-
 func TestTimers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var h timers
