@@ -6,6 +6,7 @@ type FIFO[T any] struct {
 	begin, Len uint32
 }
 
+// NewFIFO returns an empty queue with room for so many values before it grows.
 func NewFIFO[T any](capacity int) FIFO[T] {
 	size := 1
 	for size < capacity {

@@ -1,5 +1,5 @@
-// Package flow says which request of a worker is due, and when its load begins, is measured and ends.
-// It holds no connection and reads no clock: whoever asks says what time it is.
+// Package flow says which request of a worker is due, and when its load begins, is measured and
+// ends. It holds no connection and reads no clock: whoever asks says what time it is.
 //
 //	ceiling.go    a limit of the rate
 //	fifo.go       a queue

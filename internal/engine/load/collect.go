@@ -164,7 +164,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Samples = sumSamples(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
-	if next != flow.NotYet { // open workload: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
+	if next != flow.NotYet { // open: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
 		last = max(last, next)
 	}
 	r.setWindow(from, end, to, last)

@@ -6,7 +6,7 @@ import "dyno/internal/engine/flow"
 // dialed, and since when none is ready.
 type pool struct {
 	conns   []conn
-	idle    flow.FIFO[uint32] // connections that had room when last looked at; the head has waited longest
+	idle    flow.FIFO[uint32] // had room when last looked at; the head has waited longest
 	timers  timers
 	dialing dialing
 
