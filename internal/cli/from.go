@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,6 +110,7 @@ func parseSpeed(s string) (float64, error) {
 type imported struct {
 	notes []string
 	run   []string // flags of dyno run
+	url   string   // of a socket; "": that of the requests
 }
 
 // fromVerb is dyno from SOURCE. read gives the requests to the collector.
@@ -221,7 +223,7 @@ func fromCurl(_ *fromFlags, s streams, text string, c *imports.Collector) (i imp
 			return i, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	return imported{notes: command.Notes, run: command.Run}, nil
+	return imported{notes: command.Notes, run: command.Run, url: command.URL}, nil
 }
 
 func fromHAR(_ *fromFlags, s streams, name string, c *imports.Collector) (i imported, err error) {
@@ -299,7 +301,7 @@ func (s streams) writeRequests(f *fromFlags, c *imports.Collector, found importe
 		return s.failWith(exitUsage, err)
 	}
 	s.writeLine("%s; to send them:", format.Plural(int64(c.Requests()), "request"))
-	s.writeLine("  %s", f.runLine(c, file, found.run))
+	s.writeLine("  %s", f.runLine(c, file, found))
 	return exitOK
 }
 
@@ -335,10 +337,10 @@ func (s streams) writeSecrets(f *fromFlags, all []imports.Secret) error {
 }
 
 // runLine is the command that sends the requests of a file.
-func (f *fromFlags) runLine(c *imports.Collector, file string, run []string) string {
-	words := append([]string{"dyno", "run", "--requests-file", file}, run...)
+func (f *fromFlags) runLine(c *imports.Collector, file string, found imported) string {
+	words := append([]string{"dyno", "run", "--requests-file", file}, found.run...)
 	if f.writesHurl() {
-		words = append([]string{"dyno", "run", file}, run...)
+		words = append([]string{"dyno", "run", file}, found.run...)
 	}
 	if f.secrets != "" && len(c.Secrets()) > 0 {
 		words = append(words, "--data", f.secrets)
@@ -347,13 +349,7 @@ func (f *fromFlags) runLine(c *imports.Collector, file string, run []string) str
 			words = append(words, "--variable", secret.Variable+"=VALUE")
 		}
 	}
-	url := f.base
-	if url == "" {
-		url = c.Origin().String()
-	}
-	if url == "" {
-		url = "URL"
-	}
+	url := cmp.Or(f.base, found.url, c.Origin().String(), "URL")
 	if f.writesHurl() {
 		return joinWords(append(words, "--variable", imports.BaseVariable+"="+url))
 	}

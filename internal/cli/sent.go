@@ -3,10 +3,12 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net/textproto"
 	"net/url"
@@ -127,9 +129,11 @@ func (m *form) addField(s string) error {
 }
 
 // encode returns the body of the form, and its type: as browsers and HTTPie do, one of fields
-// percent-encoded, and one with a file in parts. Holes stay as they are.
-func (m *form) encode() (body []byte, kind string, err error) {
-	if !m.files {
+// percent-encoded, and one with a file, or whose given type is that of parts, in parts. As in curl,
+// a given type gets the boundary between them, unless it has one. Holes stay as they are.
+func (m *form) encode(given string) (body []byte, kind string, err error) {
+	media, parameters, _ := mime.ParseMediaType(given)
+	if !m.files && media != "multipart/form-data" {
 		var pairs []string
 		for _, f := range m.fields {
 			pairs = append(pairs, escapeField(f.name)+"="+escapeField(f.value))
@@ -138,8 +142,9 @@ func (m *form) encode() (body []byte, kind string, err error) {
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	if err := w.SetBoundary(formBoundary); err != nil {
-		return nil, "", err
+	boundary := cmp.Or(parameters["boundary"], formBoundary)
+	if err := w.SetBoundary(boundary); err != nil {
+		return nil, "", fmt.Errorf("the boundary of its Content-Type, %.80q: %w", boundary, err)
 	}
 	for _, f := range m.fields {
 		if f.file == "" {
@@ -148,11 +153,17 @@ func (m *form) encode() (body []byte, kind string, err error) {
 		}
 		err = errors.Join(err, addUpload(w, f, m.holes()))
 	}
+	if kind = given; given == "" {
+		kind = "multipart/form-data"
+	}
+	if parameters["boundary"] == "" {
+		kind += "; boundary=" + boundary
+	}
 	if b.Len() > requests.MaxFile {
 		err = errors.Join(err, fmt.Errorf("the form is larger than %d GiB", requests.MaxFile>>30))
 	}
 	err = errors.Join(err, w.Close())
-	return b.Bytes(), w.FormDataContentType(), err
+	return b.Bytes(), kind, err
 }
 
 // holes reports whether a field has some.
@@ -181,8 +192,8 @@ func addUpload(w *multipart.Writer, f formField, holes bool) error {
 		return fmt.Errorf("%s is no text or has {{, and other fields have {{holes}}; a form has one of "+
 			"the two", f.file)
 	}
-	if bytes.Contains(content, []byte(formBoundary)) {
-		return fmt.Errorf("%s contains the line that parts the fields, %s", f.file, formBoundary)
+	if bytes.Contains(content, []byte(w.Boundary())) {
+		return fmt.Errorf("%s contains the line that parts the fields, %s", f.file, w.Boundary())
 	}
 	quote := strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A")
 	header := textproto.MIMEHeader{}
@@ -215,11 +226,12 @@ func escapeField(s string) string {
 
 // setTyped adds a Content-Type, unless the user gave one.
 func (f *runFlags) setTyped(kind string) {
-	is := func(h proto.Field) bool { return strings.EqualFold(h.Name, "Content-Type") }
-	if !slices.ContainsFunc(f.defaults.Header, is) {
+	if !slices.ContainsFunc(f.defaults.Header, isContentType) {
 		f.defaults.Header = append(f.defaults.Header, proto.Field{Name: "Content-Type", Value: kind})
 	}
 }
+
+func isContentType(f proto.Field) bool { return strings.EqualFold(f.Name, "Content-Type") }
 
 // checkJSON reports where the body of a --json-body is no JSON. Its holes count as digits, which
 // may stand for a value and within a string.
@@ -269,11 +281,20 @@ func (f *runFlags) readJSON(name string, r io.Reader) ([]byte, error) {
 
 // formBody returns the body of --form.
 func (f *runFlags) formBody() ([]byte, []error) {
-	body, kind, err := f.form.encode()
-	if err != nil {
-		return nil, []error{loadplan.Flaw{Setting: "--form", Problem: fault.Text(err)}}
+	at := slices.IndexFunc(f.defaults.Header, isContentType)
+	given := ""
+	if at >= 0 {
+		given = f.defaults.Header[at].Value
 	}
-	f.setTyped(kind)
+	body, kind, err := f.form.encode(given)
+	switch {
+	case err != nil:
+		return nil, []error{loadplan.Flaw{Setting: "--form", Problem: fault.Text(err)}}
+	case at < 0:
+		f.setTyped(kind)
+	case strings.HasPrefix(kind, given): // perhaps with a boundary
+		f.defaults.Header[at].Value = kind
+	}
 	f.defaults.RawBody = !f.form.holes()
 	return body, nil
 }

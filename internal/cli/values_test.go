@@ -148,6 +148,17 @@ func TestFilledRequestsArrive(t *testing.T) {
 			`POST / [Content-Type: application/x-www-form-urlencoded] "a=b+c&d=1%26"`}},
 		{"--form|a=b|-X|PUT|-H|content-type: text/x", "/", []string{
 			`4× PUT / [Content-Type: text/x] "a=b"`}},
+		{"--form|a=b|-H|Content-Type: multipart/form-data", "/", []string{`4× POST / ` +
+			`[Content-Type: multipart/form-data; boundary=dyno-form-5f1c0d6b9a7e4c23] ` +
+			`"--dyno-form-5f1c0d6b9a7e4c23\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n` +
+			`--dyno-form-5f1c0d6b9a7e4c23--\r\n"`}},
+		{"--form|a=b|-H|Content-Type: multipart/form-data; boundary=x", "/", []string{`4× POST / ` +
+			`[Content-Type: multipart/form-data; boundary=x] ` +
+			`"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n"`}},
+		{"--form|f=@up.txt|-H|content-type: multipart/mixed", "/", []string{`4× POST / ` +
+			`[Content-Type: multipart/mixed; boundary=dyno-form-5f1c0d6b9a7e4c23] ` +
+			`"--dyno-form-5f1c0d6b9a7e4c23\r\nContent-Disposition: form-data; name=\"f\"; filename=\"up.txt\"\r\n` +
+			`Content-Type: application/octet-stream\r\n\r\n{{no hole}}\r\n--dyno-form-5f1c0d6b9a7e4c23--\r\n"`}},
 		{"--form|a=b|--form|f=@up.txt", "/", []string{`4× POST / ` +
 			`[Content-Type: multipart/form-data; boundary=dyno-form-5f1c0d6b9a7e4c23] ` +
 			`"--dyno-form-5f1c0d6b9a7e4c23\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n` +

@@ -3,6 +3,7 @@ package imports
 import (
 	"bufio"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,9 +123,11 @@ func (c *Collector) admit(r *Request) (path string, wanted bool, err error) {
 		}
 	}
 	if strings.Contains(r.URL, "://") && !strings.HasPrefix(r.URL, "/") {
-		if host, path, err = splitURL(r.URL); err != nil {
+		var login string
+		if host, login, path, err = splitURL(r.URL); err != nil {
 			return "", false, err
 		}
+		r.setLogin(login)
 	}
 	if path != "*" && !strings.HasPrefix(path, "/") {
 		return "", false, fmt.Errorf("%.80q is neither a path nor a URL", r.URL)
@@ -145,6 +148,15 @@ func (c *Collector) admit(r *Request) (path string, wanted bool, err error) {
 	}
 	c.drop(host.String(), host.String()+path)
 	return "", false, nil
+}
+
+// setLogin has the credentials of a URL sent as programs do, unless a header says others.
+func (r *Request) setLogin(login string) {
+	given := func(f proto.Field) bool { return strings.EqualFold(f.Name, "Authorization") }
+	if login != "" && !slices.ContainsFunc(r.Header, given) {
+		value := "Basic " + base64.StdEncoding.EncodeToString([]byte(login))
+		r.Header = append(slices.Clip(r.Header), proto.Field{Name: "Authorization", Value: value})
+	}
 }
 
 // Drop counts an entry that can be no request to any wanted host.

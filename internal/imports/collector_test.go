@@ -50,6 +50,10 @@ func TestSecretsBecomeVariables(t *testing.T) {
 			`"body":"user=me&password={{password}}"}`, []string{"password=a%26b"},
 			Request{Method: "POST", URL: "/", Header: []proto.Field{{Name: "Content-Type",
 				Value: "application/x-www-form-urlencoded"}}, Body: []byte("user=me&password=a%26b")}},
+		{"form with blanks", `{"method":"POST","url":"/","headers":["Content-Type: application/x-www-form-urlencoded"],` +
+			`"body":"a&password={{password}}&y=1&note=a b"}`, []string{"password=x"},
+			Request{Method: "POST", URL: "/", Header: []proto.Field{{Name: "Content-Type",
+				Value: "application/x-www-form-urlencoded"}}, Body: []byte("a&password=x&y=1&note=a b")}},
 		{"parts", `{"method":"POST","url":"/","body":"--b\r\nContent-Disposition: form-data; name=\"token\"` +
 			`\r\n\r\n{{token}}\r\n--b--\r\n"}`, []string{"token=secret"},
 			Request{Method: "POST", URL: "/", Parts: true, Body: []byte("--b\r\nContent-Disposition: form-data; " +
@@ -187,6 +191,28 @@ func TestHosts(t *testing.T) {
 		if h, err := ParseBase(bad); err == nil {
 			t.Errorf("ParseBase(%q) is %v", bad, h)
 		}
+	}
+}
+
+// The credentials of a URL are sent as every program sends them, unless a header has others.
+func TestCredentialsOfURL(t *testing.T) {
+	var c Collector
+	got := written(t, &c, Request{Method: "GET", URL: "http://user:pass%20word@h/"},
+		Request{Method: "GET", URL: "http://user@h/a"},
+		Request{Method: "GET", URL: "http://user:x@h/b", Header: []proto.Field{{Name: "authorization", Value: "Bearer abc"}}})
+	want := `{"method":"GET","url":"/","headers":["Authorization: Basic {{authorization}}"]}` + "\n" +
+		`{"method":"GET","url":"/a","headers":["Authorization: Basic {{authorization_2}}"]}` + "\n" +
+		`{"method":"GET","url":"/b","headers":["authorization: Bearer {{authorization_3}}"]}` + "\n"
+	if got != want {
+		t.Errorf("wrote\n%swant\n%s", got, want)
+	}
+	for i, value := range []string{"dXNlcjpwYXNzIHdvcmQ=", "dXNlcjo=", "abc"} {
+		if s := c.Secrets()[i].Value; s != value {
+			t.Errorf("secret %d is %q, want %q", i+1, s, value)
+		}
+	}
+	if err := c.Add(Request{Method: "GET", URL: "http://a%zz:b@h/"}); err == nil {
+		t.Error("a wrong escape in a password is taken")
 	}
 }
 

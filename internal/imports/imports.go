@@ -17,6 +17,7 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -56,7 +57,7 @@ type Host struct{ Scheme, Name, Port string }
 
 // ParseBase reads a URL that names a host and nothing else.
 func ParseBase(s string) (Host, error) {
-	h, path, err := splitURL(s)
+	h, _, path, err := splitURL(s)
 	switch {
 	case err != nil:
 		return Host{}, err
@@ -102,11 +103,15 @@ func (h Host) includes(other Host) bool {
 	return h.Name == other.Name && agree(h.Scheme, other.Scheme) && agree(h.Port, other.Port)
 }
 
-// splitURL parts a URL at its path. The path is "/" at least, and has no fragment.
-func splitURL(s string) (h Host, path string, err error) {
+// localhost is the host of a URL that names a port alone.
+const localhost = "127.0.0.1"
+
+// splitURL parts a URL at its path. The path is "/" at least, and has no fragment; login is a user
+// and a password, or "".
+func splitURL(s string) (h Host, login, path string, err error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
-		return h, "", fmt.Errorf("%.80q has no scheme; write http://HOST/", s)
+		return h, "", "", fmt.Errorf("%.80q has no scheme; write http://HOST/", s)
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -115,24 +120,32 @@ func splitURL(s string) (h Host, path string, err error) {
 	}
 	authority, path := rest[:end], rest[end:]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		authority = authority[at+1:]
+		if login, err = url.PathUnescape(authority[:at]); err != nil {
+			return h, "", "", errors.New("its user name or password has a % that is not %XX")
+		}
+		if authority = authority[at+1:]; !strings.Contains(login, ":") {
+			login += ":"
+		}
 	}
 	h = Host{Scheme: strings.ToLower(scheme), Name: strings.ToLower(authority)}
 	if u, err := url.Parse("http://" + authority); err == nil && u.Port() != "" ||
 		strings.HasPrefix(authority, "[") {
 		if err != nil {
-			return h, "", fmt.Errorf("%.80q has no host that can be read", s)
+			return h, "", "", fmt.Errorf("%.80q has no host that can be read", s)
 		}
 		h.Name, h.Port = strings.ToLower(u.Hostname()), u.Port()
+	}
+	if h.Name == "" && h.Port != "" && strings.HasPrefix(authority, ":") {
+		h.Name = localhost // as for vegeta, and other programs in Go
+	}
+	if h.Name == "" {
+		return h, "", "", fmt.Errorf("%.80q names no host", s)
 	}
 	if h.Port == "" {
 		h.Port = usualPort(h.Scheme)
 	}
-	if h.Name == "" {
-		return h, "", fmt.Errorf("%.80q names no host", s)
-	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	return h, path, nil
+	return h, login, path, nil
 }

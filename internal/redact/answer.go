@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // AnswerField is what is kept of a field that a server sent: all but the secrets of URLs in it, and
 // settings of a secret's name, unless the field's own name is that of a secret. A server's fields
@@ -24,8 +27,29 @@ func (r Replacer) AnswerBody(kind string, body []byte) []byte {
 	if r == nil || len(body) == 0 {
 		return body
 	}
-	if kept, is := r.redactFields(mediaType(kind), body); is {
+	kind = mediaType(kind)
+	if kept, is := r.redactFields(kind, body); is {
 		return kept
 	}
+	if (kind == "" || kind == "application/x-www-form-urlencoded") && looseForm.Match(body) {
+		return []byte(r.looseForm(string(body)))
+	}
 	return []byte(r.Comment(string(body)))
+}
+
+// looseForm begins a text with several fields as a form has them, whatever is in their values:
+// people write blanks there, which browsers escape.
+var looseForm = regexp.MustCompile(`^[\w.~*%+\[\]-]+(=[^&<>{}"]*)?&`)
+
+// looseForm is such a form without the values of its secret fields, each of which ends at its &.
+func (r Replacer) looseForm(s string) string {
+	parts := strings.Split(s, "&")
+	for i, part := range parts {
+		if kept := r.redactForm(part); kept != part {
+			parts[i] = kept
+		} else {
+			parts[i] = r.Comment(part)
+		}
+	}
+	return strings.Join(parts, "&")
 }

@@ -28,6 +28,10 @@ func TestAnswer(t *testing.T) {
 		{"", `{"password":"abc"}`, `{"password":"(redacted)"}`},
 		{"text/plain", "user=me password=abc", "user=me password=(redacted)"},
 		{"application/x-www-form-urlencoded", "user=me&pin=123", "user=me&pin=(redacted)"},
+		{"application/x-www-form-urlencoded", "a&password=x&y=1&note=a b", "a&password=(redacted)&y=1&note=a b"},
+		{"application/x-www-form-urlencoded", "note=a b&password=x y&z=token=t", "note=a b&password=(redacted)&z=token=(redacted)"},
+		{"", "pin=1 2&y=3", "pin=(redacted)&y=3"},
+		{"text/plain", "password=x&y z", "password=(redacted) z"},
 		{"", "", ""},
 	} {
 		if got := string(Replacer(PlainMark).AnswerBody(c.kind, []byte(c.body))); got != c.want {

@@ -23,6 +23,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dyno/internal/engine/proto"
@@ -32,6 +33,7 @@ import (
 // A Command is what a command line of curl sends.
 type Command struct {
 	Requests []imports.Request
+	URL      string   // of a socket, which dyno run is to be given; "": that of the requests
 	Run      []string // flags of dyno run that say how to connect
 	Notes    []string // what curl does and dyno does not, without changing the requests
 }
@@ -52,22 +54,41 @@ func Parse(words []string) (Command, error) {
 		if rest, err = c.parseOptions(rest); err != nil {
 			return all, err
 		}
-		if len(c.urls) == 0 {
-			return all, errors.New("has no URL")
+		if err := c.check(); err != nil {
+			return all, err
 		}
+		secure := false
 		for _, u := range c.urls {
 			r, err := c.request(u)
 			if err != nil {
 				return all, err
 			}
+			secure = secure || strings.HasPrefix(r.URL, "https:")
 			all.Requests = append(all.Requests, r)
 		}
-		if !first && !slices.Equal(c.run, all.Run) {
+		run, url := flagsOf(c.run, secure), ""
+		if c.unix != "" {
+			url = "http+unix://" + c.unix + ":/"
+		}
+		if !first && (!slices.Equal(run, all.Run) || url != all.URL) {
 			return all, unsupported{"--next", "with other options of the connection"}
 		}
-		all.Run, all.Notes = c.run, append(all.Notes, c.notes...)
+		all.Run, all.URL, all.Notes = run, url, append(all.Notes, c.notes...)
 	}
 	return all, nil
+}
+
+// check reports what no URL can make good.
+func (c *command) check() error {
+	switch {
+	case len(c.urls) == 0:
+		return errors.New("has no URL")
+	case c.upload != "" && len(c.urls) > 1:
+		return unsupported{"--upload-file", "with several URLs"}
+	case c.unix != "" && !strings.HasPrefix(c.unix, "/"):
+		return unsupported{"--unix-socket", "with a path that does not begin with /"}
+	}
+	return nil
 }
 
 // A command is the options of one, up to --next.
@@ -86,10 +107,13 @@ type command struct {
 	target   string
 	unix     string
 	resolves []string // HOST:PORT of --resolve
-	run      []string
+	run      []setting
 	notes    []string
 
-	get, head, compressed, pathAsIs, globOff, http2 bool
+	agent, referer, byteRange string
+	length                    string // of the body
+
+	get, head, compressed, pathAsIs, globOff bool
 }
 
 func (c *command) note(text string) {
@@ -104,40 +128,9 @@ func (c *command) request(text string) (r imports.Request, err error) {
 	if err != nil {
 		return r, err
 	}
-	contents := 0
-	for _, has := range []bool{c.body != nil && !c.get, len(c.fields) > 0, c.upload != "", c.head} {
-		if has {
-			contents++
-		}
-	}
-	if contents > 1 {
-		return r, errors.New("asks for several kinds of request at once, which curl refuses")
-	}
-	r.Method = "GET"
-	var fields []proto.Field
-	switch {
-	case c.upload != "":
-		r.Method = "PUT"
-		if u.path, err = c.readUpload(&r, u.path); err != nil {
-			return r, err
-		}
-	case len(c.fields) > 0:
-		r.Method, r.Parts = "POST", true
-		var boundary string
-		if r.Body, boundary, err = encodeForm(c.fields); err != nil {
-			return r, err
-		}
-		kind := "multipart/form-data; boundary=" + boundary
-		fields = append(fields, proto.Field{Name: "Content-Type", Value: kind})
-	case c.body != nil && !c.get:
-		r.Method, r.Body = "POST", c.body
-		kind := "application/x-www-form-urlencoded"
-		if c.isJSON {
-			kind = "application/json"
-		}
-		fields = append(fields, proto.Field{Name: "Content-Type", Value: kind})
-	case c.head:
-		r.Method = "HEAD"
+	fields, err := c.setContent(&r, &u)
+	if err != nil {
+		return r, err
 	}
 	if c.method != "" {
 		r.Method = c.method
@@ -149,15 +142,90 @@ func (c *command) request(text string) (r imports.Request, err error) {
 			return r, unsupported{"--request-target", "that is no path"}
 		}
 	}
-	r.Header, err = c.header(u, fields)
-	return r, err
+	c.length = strconv.Itoa(len(r.Body))
+	if r.Header, err = c.header(u, fields); err != nil {
+		return r, err
+	}
+	c.setLength(&r)
+	return r, nil
+}
+
+// setContent sets the method and the body, and returns the headers that say what it is.
+func (c *command) setContent(r *imports.Request, u *target) (fields []proto.Field, err error) {
+	contents := 0
+	for _, has := range []bool{c.body != nil && !c.get, len(c.fields) > 0, c.upload != "", c.head} {
+		if has {
+			contents++
+		}
+	}
+	if contents > 1 {
+		return nil, errors.New("asks for several kinds of request at once, which curl refuses")
+	}
+	r.Method = "GET"
+	switch {
+	case c.upload != "":
+		r.Method = "PUT"
+		u.path, err = c.readUpload(r, u.path)
+	case len(c.fields) > 0:
+		r.Method, r.Parts = "POST", true
+		var kind string
+		r.Body, kind, err = encodeForm(c.fields, c.given("Content-Type"))
+		fields = append(fields, proto.Field{Name: "Content-Type", Value: kind})
+	case c.body != nil && !c.get:
+		r.Method, r.Body = "POST", c.body
+		kind := "application/x-www-form-urlencoded"
+		if c.isJSON {
+			kind = "application/json"
+		}
+		fields = append(fields, proto.Field{Name: "Content-Type", Value: kind})
+	case c.head:
+		r.Method = "HEAD"
+	}
+	if c.byteRange != "" {
+		if r.Body != nil {
+			return nil, unsupported{"--range", "with a body"}
+		}
+		fields = append(fields, proto.Field{Name: "Range", Value: "bytes=" + fullRange(c.byteRange)})
+	}
+	return fields, err
+}
+
+// fullRange is a range with the dash that curl adds to a number.
+func fullRange(s string) string {
+	if !strings.Contains(s, "-") {
+		s += "-"
+	}
+	return s
+}
+
+// given is the last value of --header with that name; "" if there is none.
+func (c *command) given(name string) (value string) {
+	for _, h := range c.headers {
+		if n, v, _ := strings.Cut(h, ":"); strings.EqualFold(strings.TrimSpace(n), name) {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// setLength has an empty body's length sent as curl sends it, with any method. With one that
+// usually has a body, dyno sends the length in any case.
+func (c *command) setLength(r *imports.Request) {
+	sends := (&proto.Request{Method: r.Method}).SendsLength()
+	switch {
+	case r.Body == nil && sends:
+		c.note(fmt.Sprintf("dyno sends Content-Length: 0 with a %s without a body, as RFC 9110 8.6 "+
+			"wants; curl sends none", r.Method))
+	case r.Body != nil && len(r.Body) == 0 && !sends:
+		r.Header = append(r.Header, proto.Field{Name: "Content-Length", Value: "0"})
+	}
 }
 
 // pathOf is the path and query of a URL with what options add to the query.
 func (c *command) pathOf(u target) string {
 	query := c.query
 	if c.get && c.body != nil {
-		query = append(slices.Clone(query), string(c.body))
+		query = []string{string(c.body)} // curl leaves --url-query out then
 	}
 	p := u.path
 	for _, q := range query {
@@ -165,6 +233,8 @@ func (c *command) pathOf(u target) string {
 		case q == "":
 		case has:
 			p = before + "?" + q
+		case strings.Contains(p, "?") && strings.HasSuffix(p, "&"):
+			p += q
 		case strings.Contains(p, "?"):
 			p += "&" + q
 		default:
@@ -194,6 +264,12 @@ func (c *command) header(u target, own []proto.Field) (all []proto.Field, err er
 	if c.compressed {
 		add("Accept-Encoding", "deflate, gzip, br, zstd")
 	}
+	if c.agent != "" {
+		add("User-Agent", c.agent)
+	}
+	if c.referer != "" {
+		add("Referer", c.referer)
+	}
 	if len(c.cookies) > 0 {
 		add("Cookie", strings.Join(c.cookies, ";"))
 	}
@@ -203,9 +279,12 @@ func (c *command) header(u target, own []proto.Field) (all []proto.Field, err er
 	given := map[string]bool{}
 	var custom []proto.Field
 	for _, h := range c.headers {
-		f, send, err := parseHeader(h)
+		f, send, err := c.parseHeader(h)
 		if err != nil {
 			return nil, err
+		}
+		if len(c.fields) > 0 && strings.EqualFold(f.Name, "Content-Type") {
+			continue // that of the form has its value
 		}
 		given[strings.ToLower(f.Name)] = true
 		if send {
@@ -213,7 +292,7 @@ func (c *command) header(u target, own []proto.Field) (all []proto.Field, err er
 		}
 	}
 	for _, f := range own {
-		if lower := strings.ToLower(f.Name); !given[lower] || lower == "cookie" {
+		if !given[strings.ToLower(f.Name)] {
 			all = append(all, f)
 		}
 	}
@@ -222,7 +301,7 @@ func (c *command) header(u target, own []proto.Field) (all []proto.Field, err er
 
 // parseHeader reads the value of a --header. A header without a value is not sent, and replaces
 // one of curl's own; with a semicolon in place of the colon it is sent empty.
-func parseHeader(s string) (f proto.Field, send bool, err error) {
+func (c *command) parseHeader(s string) (f proto.Field, send bool, err error) {
 	name, value, found := strings.Cut(s, ":")
 	value = strings.Trim(value, " \t\r\n")
 	if !found {
@@ -236,6 +315,8 @@ func parseHeader(s string) (f proto.Field, send bool, err error) {
 	switch lower := strings.ToLower(f.Name); {
 	case value == "" && (lower == "host" || lower == "user-agent"):
 		return f, false, unsupported{"--header", fmt.Sprintf("'%s:': dyno always sends one", f.Name)}
+	case lower == "content-length" && value != "" && value == c.length:
+		return f, false, nil // dyno sends it itself
 	case lower == "content-length" || lower == "transfer-encoding":
 		return f, false, unsupported{"--header", fmt.Sprintf("'%s: …'", f.Name)}
 	}

@@ -2,6 +2,7 @@ package curl
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -111,19 +112,24 @@ func (c *command) addForm(s string, literal bool) error {
 		return err
 	}
 	f.value = word
-	for rest != "" {
+	for typed := false; rest != ""; { // whether a type was last, whose parameters may follow
 		key, after, _ := strings.Cut(rest[1:], "=")
 		var v string
 		if v, rest, err = formWord(after); err != nil {
 			return err
 		}
+		part, inKind := after, typed
+		typed = false
 		switch strings.TrimSpace(key) {
 		case "type":
-			f.kind = v
+			f.kind, typed = v, true
 		case "filename":
 			f.file, f.hasFile = v, true
 		default:
-			return fmt.Errorf("with ;%s", key)
+			if !inKind {
+				return fmt.Errorf("with ;%s", key)
+			}
+			f.kind, typed = f.kind+";"+key+"="+strings.TrimSuffix(part, rest), true
 		}
 	}
 	if err := f.readContent(sign); err != nil {
@@ -135,6 +141,7 @@ func (c *command) addForm(s string, literal bool) error {
 
 // formWord takes a word off a field's value, up to a semicolon. In quotes it may have one.
 func formWord(s string) (word, rest string, err error) {
+	s = strings.TrimLeft(s, " \t")
 	if !strings.HasPrefix(s, `"`) {
 		i := strings.IndexByte(s+";", ';')
 		return strings.TrimRight(s[:i], " \t"), s[i:], nil
@@ -192,21 +199,27 @@ func kindOf(name string) string {
 	return "application/octet-stream"
 }
 
-// encodeForm is a form in parts, and the boundary between them, which follows from the fields.
-func encodeForm(fields []formField) (body []byte, boundary string, err error) {
+// encodeForm is a form in parts, and its type with the boundary between them, which follows from
+// the fields. As in curl, a type that is given gets the boundary, too, and if it is not that of a
+// form, its parts are attachments.
+func encodeForm(fields []formField, given string) (body []byte, kind string, err error) {
+	kind, disposition := cmp.Or(given, "multipart/form-data"), "form-data"
+	if !strings.HasPrefix(strings.ToLower(kind), "multipart/form-data") {
+		disposition = "attachment"
+	}
 	var all []byte
 	for _, f := range fields {
 		all = fmt.Appendf(all, "%q %q %q %q\n", f.name, f.value, f.file, f.kind)
 	}
 	sum := sha256.Sum256(all)
-	boundary = strings.Repeat("-", 24) + hex.EncodeToString(sum[:8])
+	boundary := strings.Repeat("-", 24) + hex.EncodeToString(sum[:8])
 	quote := strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
 	var b bytes.Buffer
 	for _, f := range fields {
 		if strings.Contains(f.value, boundary) {
 			return nil, "", errors.New("a field of the form contains its boundary")
 		}
-		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; ")
+		b.WriteString("--" + boundary + "\r\nContent-Disposition: " + disposition + "; ")
 		fmt.Fprintf(&b, `name="%s"`, quote.Replace(f.name))
 		if f.hasFile {
 			fmt.Fprintf(&b, `; filename="%s"`, quote.Replace(f.file))
@@ -218,5 +231,5 @@ func encodeForm(fields []formField) (body []byte, boundary string, err error) {
 		fmt.Fprintf(&b, "\r\n%s\r\n", f.value)
 	}
 	fmt.Fprintf(&b, "--%s--\r\n", boundary)
-	return b.Bytes(), boundary, nil
+	return b.Bytes(), kind + "; boundary=" + boundary, nil
 }

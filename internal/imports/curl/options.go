@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -27,15 +28,16 @@ func requestOptions() []option {
 		{"url", "", true, func(c *command, v string) error { c.urls = append(c.urls, v); return nil }},
 		{"header", "H", true, (*command).addHeader},
 		{"user-agent", "A", true, func(c *command, v string) error {
-			return c.addHeader("User-Agent:" + v)
+			if c.agent = v; v == "" {
+				return errors.New("'': dyno always sends one")
+			}
+			return nil
 		}},
 		{"referer", "e", true, func(c *command, v string) error {
-			v, _, _ = strings.Cut(v, ";auto")
-			return c.addHeader("Referer:" + v)
+			c.referer, _, _ = strings.Cut(v, ";auto")
+			return nil
 		}},
-		{"range", "r", true, func(c *command, v string) error {
-			return c.addHeader("Range: bytes=" + v)
-		}},
+		{"range", "r", true, store(func(c *command) *string { return &c.byteRange })},
 		{"cookie", "b", true, (*command).addCookie},
 		{"user", "u", true, (*command).setUser},
 		{"basic", "", false, ignore},
@@ -74,6 +76,7 @@ func transportOptions() []option {
 			return run("--cert")(c, v)
 		}},
 		{"key", "", true, run("--key")},
+		{"tlsv1", "1", false, run("--tls-min", "1.0")},
 		{"tlsv1.0", "", false, run("--tls-min", "1.0")},
 		{"tlsv1.1", "", false, run("--tls-min", "1.1")},
 		{"tlsv1.2", "", false, run("--tls-min", "1.2")},
@@ -81,7 +84,8 @@ func transportOptions() []option {
 		{"tls-max", "", true, run("--tls-max")},
 		{"http1.0", "0", false, run("--http", "1.0")},
 		{"http1.1", "", false, run("--http", "1.1")},
-		{"http2", "", false, mark(func(c *command) *bool { return &c.http2 })},
+		{"http2", "", false, run("--http", upgraded)},
+		{"http2-prior-knowledge", "", false, run("--http", "2")},
 		{"http3", "", false, run("--http", "3")},
 		{"http3-only", "", false, run("--http", "3")},
 		{"max-time", "m", true, run("--timeout")},
@@ -111,11 +115,13 @@ func localOptions() (all []option) {
 		--remote-name-all -J --remote-header-name -R --remote-time --create-dirs -Z --parallel
 		--parallel-immediate --trace-time --styled-output --no-styled-output --tcp-nodelay
 		--keepalive --no-keepalive -q --disable --ssl-no-revoke --no-sessionid --retry-connrefused
-		--retry-all-errors --http0.9 -j --junk-session-cookies --no-clobber`
+		--retry-all-errors --http0.9 -j --junk-session-cookies --no-clobber --show-headers --xattr
+		--remove-on-error --skip-existing --suppress-connect-headers --tcp-fastopen --trace-ids`
 	const values = `-o --output -w --write-out -D --dump-header -c --cookie-jar --stderr --trace
 		--trace-ascii --output-dir --retry --retry-delay --retry-max-time --keepalive-time
 		--expect100-timeout --noproxy -Y --speed-limit -y --speed-time --max-filesize
-		--parallel-max --happy-eyeballs-timeout-ms`
+		--parallel-max --happy-eyeballs-timeout-ms --proto --proto-redir --create-file-mode
+		--trace-config`
 	for i, list := range []string{switches, values} {
 		for name := range strings.FieldsSeq(list) {
 			o := option{value: i == 1, set: ignore}
@@ -156,15 +162,54 @@ func mark(to func(*command) *bool) func(*command, string) error {
 	}
 }
 
-// run is an option that dyno run has too: its flag, and its value if that is not curl's.
-func run(flag ...string) func(*command, string) error {
+// run is an option that dyno run has too: its flag, and its value if that is not curl's. The last
+// one of a flag counts.
+func run(flag string, fixed ...string) func(*command, string) error {
 	return func(c *command, value string) error {
-		c.run = append(c.run, flag...)
-		if value != "" {
-			c.run = append(c.run, value)
+		s := setting{flag: flag, value: value}
+		if len(fixed) > 0 {
+			s.value = fixed[0]
 		}
+		c.run = slices.DeleteFunc(c.run, func(other setting) bool { return other.flag == flag })
+		c.run = append(c.run, s)
 		return nil
 	}
+}
+
+// A setting is a flag of dyno run; a switch has no value.
+type setting struct{ flag, value string }
+
+// upgraded is the version of --http2: over TLS it is agreed on, as dyno run does by itself.
+const upgraded = "2 if both know it"
+
+// flagsOf are the flags of dyno run for a command of which some URL has TLS, or none. As in curl,
+// what is about TLS means nothing without it, and --insecure trusts more than --cacert.
+func flagsOf(all []setting, secure bool) (flags []string) {
+	has := func(flag string) bool {
+		return slices.ContainsFunc(all, func(s setting) bool { return s.flag == flag })
+	}
+	for _, s := range all {
+		switch s.flag {
+		case "--insecure", "--cert", "--key", "--tls-min", "--tls-max":
+			if !secure {
+				continue
+			}
+		case "--cacert":
+			if !secure || has("--insecure") {
+				continue
+			}
+		}
+		if s.value == upgraded {
+			continue
+		}
+		if flags = append(flags, s.flag); s.value != "" {
+			flags = append(flags, s.value)
+		}
+		if s.flag == "--cert" && !has("--key") { // curl looks for it there
+			flags = append(flags, "--key", s.value)
+		}
+	}
+	return flags
 }
 
 // unsupported is the error of what dyno cannot send as curl does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -23,13 +24,15 @@ func (c *command) parseURL(text string) (t target, err error) {
 	}
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
-		scheme, rest = "http", text
+		scheme, rest = guessScheme(text), text
 	}
 	switch scheme = strings.ToLower(scheme); {
 	case scheme != "http" && scheme != "https":
 		return t, unsupported{"the scheme", scheme}
-	case c.http2 && scheme == "http": // curl asks for an upgrade
-		return t, unsupported{"--http2", "without TLS"}
+	case scheme == "http" && slices.Contains(c.run, setting{"--http", upgraded}):
+		return t, unsupported{"--http2", "without TLS"} // curl asks for an upgrade
+	case scheme == "https" && c.unix != "":
+		return t, unsupported{"--unix-socket", "with TLS"}
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -62,6 +65,16 @@ func (c *command) parseURL(text string) (t target, err error) {
 		t.origin, t.host = "", withoutUsualPort(scheme, authority)
 	}
 	return t, c.checkResolved(scheme, authority)
+}
+
+// guessScheme is the scheme of a URL that has none: curl guesses it by the host's name.
+func guessScheme(text string) string {
+	for _, scheme := range []string{"ftp", "dict", "ldap", "imap", "smtp", "pop3"} {
+		if n := len(scheme); len(text) > n && strings.EqualFold(text[:n+1], scheme+".") {
+			return scheme
+		}
+	}
+	return "http"
 }
 
 // escapeBytes writes the bytes of a path that are not ASCII as curl does.

@@ -3,6 +3,7 @@ package curl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/fault"
@@ -67,8 +68,9 @@ func shellWords(file, text string) (words []string, err error) {
 	switch {
 	case !is || stmt.Negated || stmt.Background:
 		return nil, at(stmt, "is more than a command; leave out what curl itself does not see")
-	case len(stmt.Redirs) > 0:
-		return nil, at(stmt.Redirs[0], "redirects input or output; leave that out")
+	case slices.ContainsFunc(stmt.Redirs, readsInput):
+		return nil, at(stmt.Redirs[slices.IndexFunc(stmt.Redirs, readsInput)],
+			"redirects input; leave that out, and name the file, as in -d @FILE")
 	case len(call.Assigns) > 0:
 		return nil, at(call.Assigns[0], "sets a variable; leave that out")
 	}
@@ -80,6 +82,15 @@ func shellWords(file, text string) (words []string, err error) {
 		words = append(words, word)
 	}
 	return words, nil
+}
+
+// readsInput reports whether a redirection is of input. Where output goes changes no request.
+func readsInput(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.DplOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		return false
+	}
+	return true
 }
 
 // wordOf is what parts of a word are; part is one that the shell would expand, if there is one.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -258,6 +259,12 @@ func setBody(r *imports.Request, from *request) error {
 	post := from.Post
 	if post == nil {
 		return nil
+	}
+	typed := slices.ContainsFunc(r.Header, func(f proto.Field) bool {
+		return strings.EqualFold(f.Name, "Content-Type")
+	})
+	if !typed && post.MIME != "" {
+		r.Header = append(r.Header, proto.Field{Name: "Content-Type", Value: post.MIME})
 	}
 	r.Parts = strings.HasPrefix(strings.ToLower(post.MIME), "multipart/form-data")
 	switch {

@@ -28,7 +28,7 @@ const archive = `{"log": {"version": "1.2", "pages": [], "creator": {"name": "We
 
 func TestRead(t *testing.T) {
 	got, a, err := read("\ufeff" + archive)
-	want := []string{`GET https://h/ [{accept */*}] ""`, "dropped blob:", `POST https://h/json [] "{}"`,
+	want := []string{`GET https://h/ [{accept */*}] ""`, "dropped blob:", `POST https://h/json [{Content-Type application/json}] "{}"`,
 		`POST https://h/form [] "a=b+c"`}
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
