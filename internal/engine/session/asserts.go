@@ -6,10 +6,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/antchfx/xpath"
-
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/jsonpath"
+	"dyno/internal/engine/markup"
 	"dyno/internal/engine/strftime"
 )
 
@@ -47,7 +46,6 @@ type arg struct {
 	text  []byte
 	path  *jsonpath.Path
 	re    *regexp.Regexp
-	xpath *xpath.Expr
 	date  *strftime.Format
 }
 
@@ -98,19 +96,13 @@ func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg
 		f, err = strftime.Parse(string(a.text))
 		a.date = &f
 	case "xpath":
-		a.xpath, err = xpath.CompileWithNS(string(a.text), anyNamespace)
-		if err != nil && strings.Contains(err.Error(), "prefix") {
-			err = nil // known when there is a document
-		}
+		err = markup.Check(string(a.text))
 	}
 	if err != nil {
 		s.fault(t.Pos, "%v", err)
 	}
 	return a
 }
-
-// anyNamespace are the namespaces of an expression that is compiled before there is a document.
-var anyNamespace = map[string]string{}
 
 func (s *scope) compileQuery(q hurl.Query) (c query) {
 	c = query{name: q.Name, attribute: q.Attribute}

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html/charset"
 
 	"dyno/internal/engine/content"
 	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/jsonpath"
+	"dyno/internal/engine/markup"
 	"dyno/internal/engine/scenario"
 )
 
@@ -22,19 +22,20 @@ import (
 type scratch struct {
 	response *scenario.Response
 	decoder  *content.Decoder
+	finder   markup.Finder
 	text     []byte // that values point into
 	selected [][]byte
 
 	decoded    []byte // the body without its content encoding
 	decodedErr error
 	isDecoded  bool
-	document   xpath.NodeNavigator // nil: the body was not parsed
+	document   *markup.Document // nil: the body was not parsed
 	documentAs error
 }
 
 // reset forgets a response, and keeps the memory.
 func (s *scratch) reset() {
-	*s = scratch{decoder: s.decoder, text: s.text[:0], selected: s.selected[:0]}
+	*s = scratch{decoder: s.decoder, finder: s.finder, text: s.text[:0], selected: s.selected[:0]}
 }
 
 var (
@@ -118,7 +119,7 @@ func (w *worker) bodyValue(x *user, q *query) (v value, err error) {
 	case "jsonpath":
 		return w.selectJSON(x, &q.arg, body, errNotJSON)
 	case "xpath":
-		return w.selectXPath(x, &q.arg)
+		return w.selectXPath(x, &q.arg, body)
 	case "regex":
 		return w.firstGroup(x, &q.arg, body)
 	}

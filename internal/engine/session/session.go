@@ -21,7 +21,7 @@
 //	url.go         URLs and paths
 //	value.go       values of captures and variables: their types, equality, texts
 //	worker.go      what users do under load, step by step
-//	xpath.go       XPath in XML and HTML
+//	xpath.go       the query and the filter xpath
 package session
 
 import (
