@@ -79,23 +79,33 @@ func TestFaultsBeforeTheLoad(t *testing.T) {
 		"\nfunction setup() error('no') end":      "x.lua:2: no",
 		"\nfunction init() wrk.headers = 1 end":   "headers are a table",
 		"function request() return {} end":        "x.lua:1: request() returned table",
-		"require 'socket'":                        "x.lua:1: require is not available: scripts of dyno have no files, processes or network",
-		"io.open('/etc/passwd')":                  "x.lua:1: io.open is not available",
-		"os.execute('ls')":                        "x.lua:1: os.execute is not available",
-		"os.remove('x')":                          "x.lua:1: os.remove is not available",
-		"dofile('x.lua')":                         "x.lua:1: dofile is not available",
-		"loadfile('x.lua')":                       "x.lua:1: loadfile is not available",
-		"package.loadlib('x', 'y')":               "x.lua:1: package.loadlib is not available",
-		"debug.getregistry()":                     "x.lua:1: debug.getregistry is not available",
-		"wrk.lookup('example.com', 80)":           "wrk.lookup knows only 127.0.0.1",
-		"function setup(t) t.addr = 'there' end":  "of a thread only addr can be set",
-		"function setup(t) t:set('f', print) end": "thread:set(\"f\"): a function cannot go",
-		"function setup(t) local x = {}; x.x = x; t:set('x', x) end": "tables inside each other",
-		"x = " + strings.Repeat("{", 1e5) + strings.Repeat("}", 1e5): "x.lua: more than 2000 expressions or blocks",
-		"x = 1" + strings.Repeat("+1", 1e6):                          "x.lua: more than 2000 expressions or blocks",
-		"assert(load('x = 1' .. ('+1'):rep(4e5)))":                   "load: more than 2000 expressions or blocks",
-		"assert(loadstring('x = 1' .. ('+1'):rep(1e6)))":             "a script may compile 1048576 bytes",
-		"while true do end": "x.lua:1: the call took more instructions",
+		"require 'socket.http'":                   `x.lua:1: require("socket.http") is not available: scripts of dyno have no files, processes or network; put the functions of that file into the script`,
+		"s = require 'socket'; s.connect('h', 1)": "x.lua:1: socket.connect is not available",
+		"io.open('/etc/passwd')":                  "x.lua:1: io.open is not available: scripts of dyno have no files, processes or network; write the data into the script, as a table; print writes to stdout",
+		"function done()\n local f = io.open('x', 'a+') end": "x.lua:2: io.open is not available: scripts of dyno have no files, processes or network; " +
+			"print what you want, and redirect stdout; --json FILE writes the result",
+		"local io = require('io')\nfunction done() for l in io.lines('x') do end end": "x.lua:2: io.lines is not available",
+		"local o = os\nfunction response() os.exit() end":                             "x.lua:2: os.exit is not available: scripts of dyno have no files, processes or network; wrk.thread:stop() ends",
+		"function done() print(debug.traceback()) end":                                "x.lua:1: debug.traceback is not available",
+		"local f = io['po' .. 'pen']":                                                 "x.lua:1: io.popen is not available: scripts of dyno have no files, processes or network; run that before dyno, or after it",
+		"function request() return wrk.format('GET', 'http://127.0.0.1:2/a') end":     "x.lua:1: what request() returned cannot be sent: it is for http://127.0.0.1:2, and this run may load only http://127.0.0.1:1",
+		"wrk.path = 'https://127.0.0.1:1/a'":                                          "it is for https://127.0.0.1:1, and this run may load only http://127.0.0.1:1",
+		"wrk.path = 'http://a:b@127.0.0.1:1/'":                                        "its URL has a user; write the header Authorization",
+		"os.execute('ls')":                                                            "x.lua:1: os.execute is not available",
+		"os.remove('x')":                                                              "x.lua:1: os.remove is not available",
+		"dofile('x.lua')":                                                             "x.lua:1: dofile is not available",
+		"loadfile('x.lua')":                                                           "x.lua:1: loadfile is not available",
+		"package.loadlib('x', 'y')":                                                   "x.lua:1: package.loadlib is not available",
+		"debug.getregistry()":                                                         "x.lua:1: debug.getregistry is not available",
+		"wrk.lookup('example.com', 80)":                                               "wrk.lookup knows only 127.0.0.1",
+		"function setup(t) t.addr = 'there' end":                                      "of a thread only addr can be set",
+		"function setup(t) t:set('f', print) end":                                     "thread:set(\"f\"): a function cannot go",
+		"function setup(t) local x = {}; x.x = x; t:set('x', x) end":                  "tables inside each other",
+		"x = " + strings.Repeat("{", 1e5) + strings.Repeat("}", 1e5):                  "x.lua: more than 2000 expressions or blocks",
+		"x = 1" + strings.Repeat("+1", 1e6):                                           "x.lua: more than 2000 expressions or blocks",
+		"assert(load('x = 1' .. ('+1'):rep(4e5)))":                                    "load: more than 2000 expressions or blocks",
+		"assert(loadstring('x = 1' .. ('+1'):rep(1e6)))":                              "a script may compile 1048576 bytes",
+		"while true do end":                                                           "x.lua:1: the call took more instructions",
 	} {
 		c := configOf("http://127.0.0.1:1", source, nil)
 		c.MaxSetup = 1_000_000
@@ -107,6 +117,44 @@ func TestFaultsBeforeTheLoad(t *testing.T) {
 	c := configOf("http://127.0.0.1:1", `function request() return wrk.format() .. wrk.format() end`, nil)
 	c.Pipelines = false
 	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), "returned 2 requests at once, which only HTTP/1") {
+		t.Error(err)
+	}
+}
+
+// What a script has under a name of what is missing, or asks pcall for, is no reason to refuse it.
+func TestLacksNothing(t *testing.T) {
+	for _, source := range []string{
+		"local ok, cjson = pcall(require, 'cjson'); assert(not ok)",
+		"pcall(function() local f = io.open('x', 'w'); pcall(io.popen, 'ls') end)",
+		"local debug = {traceback = print}; function done() debug.traceback() end",
+		"debug = {on = true}; if debug.on then x = 1 end",
+		"local module = {}; function module.f() end; local function f(io) return io.open end; f({})",
+		"local require = print; require('cjson')",
+		"local s, io = require('string'), require('io'); io.write(s.rep('', 2)); io.stdout:write('')",
+		"local socket = require 'socket'; assert(socket == require('socket')); local t = socket.gettime(); " +
+			"assert(t > 1.7e9 and math.abs(t - os.time()) < 60)",
+	} {
+		if _, err := Compile(configOf("http://127.0.0.1:1", source, nil)); err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}
+
+// A URL of the run's own origin is its path.
+func TestOwnURL(t *testing.T) {
+	for given, want := range map[string]string{"http://127.0.0.1:1/a?b=c": "/a?b=c", "http://127.0.0.1:1": "/",
+		"http://127.0.0.1:1?x": "/?x", "/p": "/p"} {
+		m, err := Compile(configOf("http://127.0.0.1:1", "function request() return wrk.format('GET', '"+given+"') end", nil))
+		if err != nil {
+			t.Errorf("%s: %v", given, err)
+			continue
+		}
+		if r, _ := m.Example(0); r.Path != want {
+			t.Errorf("%s is %q, want %q", given, r.Path, want)
+		}
+	}
+	c := configOf("http://localhost", "wrk.path = 'http://LOCALHOST:80/a'", nil)
+	if m, err := Compile(c); err != nil || m.fixed.request.Path != "/a" {
 		t.Error(err)
 	}
 }

@@ -31,6 +31,10 @@ type chunk struct {
 	checks, counters, histograms []string
 
 	uses, written int // of the name dyno; and of calls with a name that is text
+
+	lack     lack         // the first use of what scripts do not have
+	guarded  map[any]bool // nodes that pcall calls
+	shadowed []string     // names that are local variables
 }
 
 // compileChunk compiles the text of a script, or of load.
@@ -47,6 +51,7 @@ func compileChunk(name, source string) (c chunk, err error) {
 		return c, fault.Fault{File: name, Problem: fmt.Sprintf("it has %d checks; %d are possible",
 			len(c.checks), mostChecks)}
 	}
+	c.guarded = nil
 	c.code, err = lua.Compile(tree, name)
 	if bad, is := errors.AsType[*lua.CompileError](err); is {
 		return c, fault.Fault{File: name, Line: bad.Line, Problem: bad.Message}
@@ -61,6 +66,7 @@ var reaches = []string{"dyno", "_G", "getfenv", "load", "loadstring"}
 
 // note notes a node of a syntax tree.
 func (c *chunk) note(node any) {
+	c.noteLack(node)
 	switch node := node.(type) {
 	case *ast.IdentExpr:
 		if slices.Contains(reaches, node.Value) {

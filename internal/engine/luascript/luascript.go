@@ -14,6 +14,7 @@
 //
 //	chunk.go       compiles the text of a script
 //	done.go        the function done and its summary
+//	lacks.go       what a script does not have, which is refused before it runs; require
 //	limits.go      limits of instructions and memory
 //	luascript.go   Config, Compile; runs a script's setup and init
 //	machine.go     one machine of Lua
@@ -30,11 +31,14 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"dyno/internal/engine/loadplan"
@@ -103,8 +107,10 @@ func Compile(c Config) (*Maker, error) {
 // compile compiles the script. Nothing of it runs.
 func (m *Maker) compile() (err error) {
 	m.MaxMemory, m.MaxSetup = cmp.Or(m.MaxMemory, DefaultMemory), cmp.Or(m.MaxSetup, DefaultSetup)
-	m.chunk, err = compileChunk(m.Name, m.Source)
-	return err
+	if m.chunk, err = compileChunk(m.Name, m.Source); err != nil {
+		return err
+	}
+	return m.lackFault(m.Name)
 }
 
 // Again is the scenario of another run of the same script: everything begins anew.
@@ -221,6 +227,9 @@ func (m *Maker) refuseSeveral(t *machine, f *lua.LFunction, n int) error {
 // read reads the next request of a text that the script returned.
 func (m *Maker) read(t *machine, f *lua.LFunction, x *message, text string) (string, error) {
 	rest, err := x.read(text, m.Request.Authority)
+	if err == nil && !strings.HasPrefix(x.request.Path, "/") {
+		x.request.Path, err = m.ownPath(x.request.Path)
+	}
 	if err == nil {
 		if m.HTTP2 {
 			err = h2.Check(x.request)
@@ -232,6 +241,33 @@ func (m *Maker) read(t *machine, f *lua.LFunction, x *message, text string) (str
 		return "", t.at(f, "what request() returned cannot be sent: %v", err)
 	}
 	return rest, nil
+}
+
+// ownPath is the path of a URL of the run's own origin, which a proxy would be asked for.
+func (m *Maker) ownPath(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text, nil // which is checked like any path
+	}
+	scheme := strings.Replace(m.Scheme, "h2c", "http", 1)
+	usual := map[string]string{"http": "80", "https": "443"}[scheme]
+	switch {
+	case u.Scheme != scheme || !strings.EqualFold(u.Hostname(), m.Host) ||
+		cmp.Or(u.Port(), usual) != cmp.Or(m.Port, usual):
+		return "", fmt.Errorf("it is for %s://%s, and this run may load only %s://%s", u.Scheme, u.Host,
+			scheme, m.Request.Authority)
+	case u.User != nil:
+		return "", errors.New("its URL has a user; write the header Authorization")
+	}
+	_, rest, _ := strings.Cut(text, "://")
+	i := strings.IndexAny(rest, "/?")
+	switch {
+	case i < 0:
+		return "/", nil
+	case rest[i] == '?':
+		return "/" + rest[i:], nil
+	}
+	return rest[i:], nil
 }
 
 // IsRandom reports that the plan's seed is used.

@@ -19,6 +19,7 @@ type machine struct {
 	rand     *rand.Rand
 	measures measures
 	wrk      *lua.LTable
+	loaded   map[string]lua.LValue // by require
 
 	own     *threadValue // the thread's; nil in the machine of setup and done
 	static  lua.LString  // what wrk.request returns

@@ -12,13 +12,6 @@ import (
 // This file is what scripts have of Lua's libraries: nothing with which they could reach files,
 // processes or the network, and nothing that makes strings beyond all reason in one instruction.
 
-// missing are names of the standard libraries that scripts do not have. To use one is an error that
-// says so.
-var missing = map[string][]string{
-	"os": {"execute", "exit", "remove", "rename", "tmpname", "setlocale", "setenv"},
-	"":   {"dofile", "loadfile", "require", "module", "newproxy", "_printregs"},
-}
-
 // openLibraries opens what scripts may have.
 func (t *machine) openLibraries() {
 	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase,
@@ -42,6 +35,7 @@ func (t *machine) openLibraries() {
 		t.SetGlobal(name, t.emptyLibrary(name))
 	}
 	t.openIO()
+	t.G.Global.RawSetString("require", t.NewFunction(t.require))
 	t.G.Global.RawSetString("print", t.NewFunction(t.print))
 	t.G.Global.RawSetString("collectgarbage", t.NewFunction(collectNothing))
 	t.G.Global.RawSetString("load", t.NewFunction(t.load))
@@ -60,7 +54,7 @@ func (t *machine) library(name string) *lua.LTable {
 // notThere is a function that scripts do not have.
 func notThere(name string) lua.LGFunction {
 	return func(l *lua.LState) int {
-		l.RaiseError("%s is not available: scripts of dyno have no files, processes or network", name)
+		l.RaiseError("%s", lacking(name, false))
 		return 0
 	}
 }
