@@ -38,9 +38,10 @@ type labFlags struct {
 	rounds roundsFlag
 	fleet  fleetFlags
 
-	verbose bool
-	secrets secretFlags
-	versus  bool // a comparison of dyno vs, which reports as that does
+	verbose  bool
+	imported bool
+	secrets  secretFlags
+	versus   bool // a comparison of dyno vs, which reports as that does
 }
 
 func (f *labFlags) groups() []group {
@@ -55,6 +56,7 @@ func (f *labFlags) groups() []group {
 		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
 			"so many more than an experiment that is resumed has", f.rounds.parse},
 		detailOption(&f.verbose),
+		importedOption(&f.imported),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
@@ -88,6 +90,9 @@ func labRun(s streams, args []string) int {
 	e, faults := f.readExperiment(p, s.writeRemark)
 	if len(faults) > 0 {
 		return s.refuseFlags("lab run", faults)
+	}
+	if f.resume != "" && !f.imported && lab.IsImported(f.resume) {
+		return s.refuseImported(f.resume, e)
 	}
 	if f.seed != 0 {
 		e.Design.Seed = int64(f.seed)
@@ -167,6 +172,9 @@ func labRerun(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuseFlags("lab rerun", faults)
 	}
+	if !f.imported && lab.IsImported(p.words[0]) {
+		return s.refuseImported(p.words[0], old.Experiment)
+	}
 	if old.Fleet != nil {
 		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
 	}
@@ -179,15 +187,17 @@ func labRerun(s streams, args []string) int {
 // rerunFlags is the command line of dyno lab rerun.
 type rerunFlags struct {
 	helpFlag
-	output  string
-	verbose bool
-	secrets secretFlags
+	output   string
+	verbose  bool
+	imported bool
+	secrets  secretFlags
 }
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
 		detailOption(&f.verbose),
+		importedOption(&f.imported),
 		f.secrets.secretOption(),
 		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},

@@ -123,11 +123,11 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
-// names are those of all files below dir, but for the index.
+// names are those of all files below dir, but for the index and the marks of what was imported.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && !strings.HasPrefix(path, indexFile) {
+		if err == nil && !e.IsDir() && !strings.HasPrefix(path, indexFile) && e.Name() != ".imported" {
 			all = append(all, path)
 		}
 		return err
@@ -280,11 +280,15 @@ func TestImportOverAnExperimentThatRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "trials", "r2.json"), more, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	release, err := lab.LockFolder(there)
-	if err != nil {
+	s := opened(t, home)
+	if _, _, faults := imported(t, s, dir); len(faults) != 1 || !strings.Contains(faults[0], "was run here, and is kept") {
+		t.Errorf("%q", faults)
+	}
+	err := lab.MarkImported(there)
+	release, failed := lab.LockFolder(there)
+	if err = errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
-	s := opened(t, home)
 	if _, _, faults := imported(t, s, dir); len(faults) != 1 || !strings.Contains(faults[0], "in use by another dyno") {
 		t.Errorf("%q", faults)
 	}

@@ -57,6 +57,9 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 			return false, err
 		}
 	}
+	if err := lab.MarkImported(temp); err != nil {
+		return false, err
+	}
 	return false, atomicfile.PublishFolder(temp, to)
 }
 
@@ -69,6 +72,9 @@ func checkExperiment(dir string) error {
 		return withFileName(path, err)
 	}
 	if _, err := experimentRows(path, "", content); err != nil {
+		return err
+	}
+	if err := checkSource(dir, content); err != nil {
 		return err
 	}
 	files, err := filesBelow(dir, "")
@@ -85,6 +91,26 @@ func checkExperiment(dir string) error {
 	}
 	return checkTrials(dir)
 }
+
+// checkSource reports a file of an experiment that is not the one that its record says was run. One
+// without a file can be shown and not run.
+func checkSource(dir string, record []byte) error {
+	source, err := readBounded(filepath.Join(dir, lab.SourceFile), longestSource)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var d lab.Definition
+	if err == nil {
+		err = json.Unmarshal(record, &d)
+	}
+	if err != nil {
+		return withFileName(lab.SourceFile, err)
+	}
+	return lab.CheckSource(source, d)
+}
+
+// longestSource is the size of the largest file of an experiment that is imported, in bytes.
+const longestSource = 2 << 20
 
 // checkTrials reads each trial. There may be none: an experiment can end before the first.
 func checkTrials(dir string) error {
@@ -134,7 +160,8 @@ func withFileName(path string, err error) error {
 }
 
 // mergeExperiment stores an experiment's files where an experiment of the same name is stored. A
-// different experiment is never replaced. The same one is completed, if the import was made later.
+// different experiment is never replaced, nor one that was run here. The same one that was imported
+// is completed, if this import was made later.
 func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 	if same, err = sameFiles(files, to); same || err != nil {
 		return same, err
@@ -143,6 +170,9 @@ func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 	switch {
 	case err != nil || later < 0: // the stored one is the later one
 		return err == nil, err
+	case later > 0 && !lab.IsImported(to):
+		return false, fmt.Errorf("%s was run here, and is kept; rename the folder to have both",
+			filepath.Base(to))
 	case later > 0:
 		return false, updateExperiment(files, to)
 	}
@@ -181,10 +211,12 @@ type course struct {
 	trials map[string][sha256.Size]byte // by name
 }
 
-// An identity is what does not change after an experiment has begun.
+// An identity is what does not change after an experiment has begun, as its record says.
 type identity struct {
-	Started, SHA256 string
-	Seed            int64
+	Started, File, Here string
+	Seed                int64
+	Quick               bool
+	ran                 string // the names and SHA-256 of the files that it ran, as they are
 }
 
 func courseOf(dir string) (c course, err error) {
@@ -195,6 +227,9 @@ func courseOf(dir string) (c course, err error) {
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", dir, err)
 	}
+	if c.ran, err = sumsOfRun(dir); err != nil {
+		return c, err
+	}
 	files, err := filesBelow(filepath.Join(dir, "trials"), "")
 	c.trials = map[string][sha256.Size]byte{}
 	for _, f := range files {
@@ -203,6 +238,20 @@ func courseOf(dir string) (c course, err error) {
 		}
 	}
 	return c, err
+}
+
+// sumsOfRun are the names and SHA-256 of the files that an experiment ran, and would run again.
+func sumsOfRun(dir string) (text string, err error) {
+	files, err := filesBelow(filepath.Join(dir, lab.FilesFolder), lab.FilesFolder)
+	for _, f := range append(files, file{filepath.Join(dir, lab.SourceFile), lab.SourceFile}) {
+		sum, failed := sha256Of(f.path)
+		if failed == nil {
+			text += fmt.Sprintf("%q %x\n", f.name, sum)
+		} else if !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return text, err
 }
 
 // hasTrialsOf reports whether c has all trials of o.

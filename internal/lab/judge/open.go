@@ -56,7 +56,10 @@ func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment,
 		name = filepath.Join(r.Here, filepath.Base(r.File))
 	}
 	e, err := experiment.ReadBegun(name, f)
-	if err == nil && fill != nil {
+	if err == nil && fill != nil { // it is to be run
+		if err = lab.CheckSource(e.Source, r.Definition); err != nil {
+			return nil, fmt.Errorf("%s: %w; to run it as it is now: dyno lab run %s", dir, err, f.Name())
+		}
 		e, err = fill(e)
 	}
 	if err != nil {
