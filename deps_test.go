@@ -21,7 +21,8 @@ internal/capacity internal/remote
 internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
 internal/engine internal/observe
-internal/stats internal/digits internal/nearest internal/fault internal/redact internal/atomicfile
+internal/say
+internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile
 `
 
 // What each package may import from this module and from others, and nothing
@@ -41,6 +42,8 @@ engine/proto/tls: engine/proto /
 engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
 fault: /
+fact: /
+say: digits fact /
 engine/template: fault nearest /
 engine/hurl: fault /
 engine/strftime: /
@@ -70,7 +73,7 @@ engine/flow: engine/loadplan engine/ring /
 engine/load: engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: digits result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
+result: digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 dynohome: atomicfile redact result engine/loadplan /
@@ -93,7 +96,7 @@ lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/judge: digits engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
+lab/judge: digits say engine/loadresult lab lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
@@ -103,7 +106,7 @@ view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan /
-view/report: capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/report: say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/historytext: engine/loadplan store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /

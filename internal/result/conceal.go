@@ -1,8 +1,10 @@
 package result
 
 import (
+	"reflect"
 	"slices"
 
+	"dyno/internal/fact"
 	"dyno/internal/redact"
 )
 
@@ -20,9 +22,9 @@ func (r *Result) Conceal(k *redact.Known) {
 // restate changes r, and then writes anew the warnings and reasons that follow from r. Of all
 // others, such as those of a fleet or of the load before it was judged, it keeps what other leaves.
 func (r *Result) restate(change func(), other func(string) string) {
-	before := r.sentences()
+	before, found := r.sayAgain()
 	change()
-	after := r.sentences()
+	after, foundNow := r.sayAgain()
 	for _, list := range [][]string{r.Warnings, r.Generator.Reasons} {
 		for i, s := range list {
 			if at := slices.Index(before, s); at >= 0 && len(before) == len(after) {
@@ -32,16 +34,27 @@ func (r *Result) restate(change func(), other func(string) string) {
 			}
 		}
 	}
+	for i, f := range r.Facts {
+		at := slices.IndexFunc(found, func(known fact.Fact) bool { return reflect.DeepEqual(known, f) })
+		if at >= 0 && len(found) == len(foundNow) {
+			r.Facts[i] = foundNow[at]
+		} else {
+			r.Facts[i].ReplaceTexts(other)
+		}
+	}
 }
 
 // unchanged is s.
 func unchanged(s string) string { return s }
 
-// sentences are what dyno says of what r keeps, in an order that is the same whatever others said.
-func (r *Result) sentences() []string {
+// sayAgain is what dyno says of what r keeps, in sentences and in facts, in an order that is the
+// same whatever others said.
+func (r *Result) sayAgain() ([]string, []fact.Fact) {
 	again := *r
+	again.Facts = nil
 	again.judgeGenerator()
-	return append(again.Generator.Reasons, warnings(&again)...)
+	sentences := append(again.Generator.Reasons, warnings(&again)...)
+	return sentences, append(again.Facts, cautions(&again)...)
 }
 
 // foreignTexts are the texts of r that others said.

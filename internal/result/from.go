@@ -68,6 +68,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	out.setSeriesUsers()
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
+	out.Facts = append(out.Facts, cautions(out)...)
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 )
 
@@ -54,13 +55,12 @@ func (r *Result) hostUse() probe.HostUse {
 	return *r.Generator.Machine
 }
 
-func checkSteal(r *Result) (string, string) {
+func findSteal(r *Result) *fact.Fact {
 	taken := float64(r.hostUse().Steal)
 	if !(taken > stealSuspect) { // it may be unknown
-		return OK, ""
+		return nil
 	}
-	return Suspect, fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat "+
-		"it, or use a machine of its own", taken)
+	return &fact.Fact{Severity: fact.Warning, Args: fact.Steal{Percent: taken}}
 }
 
 // Disturbed reports whether other programs kept a thread of the generator from its CPU for longer

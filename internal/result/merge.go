@@ -63,6 +63,7 @@ func Merge(all []*Result) (*Result, error) {
 	}
 	m.judgeGenerators(all)
 	m.Warnings = slices.Concat(mergedNotices(all), noteUnknownIterations(m, all), warnings(m))
+	m.Facts = append(m.Facts, cautions(m)...)
 	return m, nil
 }
 
@@ -465,8 +466,9 @@ func worseArrivals(a, b *Arrivals) *Arrivals {
 }
 
 // reasonOfParts is a reason that only some of n parts have.
-func reasonOfParts(some []string, n int, reason string) string {
-	return fmt.Sprintf("part %s of %d: %s", strings.Join(some, ", "), n, reason)
+func reasonOfParts(some []int, n int, reason string) string {
+	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(some), "[]"), " ", ", ")
+	return fmt.Sprintf("part %s of %d: %s", list, n, reason)
 }
 
 // mergedNotices are the warnings that the parts had before they were judged, each once, and a

@@ -40,6 +40,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 )
 
@@ -89,9 +90,16 @@ type Result struct {
 	Generator Generator `json:"generator"`
 	Observed
 	Objectives []Outcome `json:"objectives,omitempty"`
-	Warnings   []string  `json:"warnings,omitempty"` // what else a reader must know
+	Findings
 
 	missing []string `json:"-"` // keys that the stored result lacks; see Check
+}
+
+// Findings are what a reader must know to read the figures rightly. Their keys are the result's
+// own in JSON.
+type Findings struct {
+	Facts    []fact.Fact `json:"facts,omitempty"`    // of Reasons and Warnings, those that are facts
+	Warnings []string    `json:"warnings,omitempty"` // about what was measured
 }
 
 // Traffic is what went over the connections. Its keys are the result's own in JSON.

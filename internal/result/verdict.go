@@ -3,6 +3,9 @@ package result
 import (
 	"fmt"
 	"slices"
+
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A Doubt classifies a reason of the generator's verdict. What a user can do about it depends on
@@ -70,6 +73,10 @@ type check struct {
 	whole bool
 
 	needs need
+
+	// find, in place of look, returns the doubt as a fact whose kind is the cause; nil: there is none.
+	// Package say has its sentence.
+	find func(*Result) *fact.Fact
 }
 
 // A need is how much must have been measured so that a check does not depend on chance.
@@ -107,27 +114,27 @@ func idleKind(r *Result) Kind {
 
 // checks, the most serious first.
 var checks = []check{
-	{Ended, constantKind(OtherLoad), checkEnded, false, certain},
-	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain},
-	{Outage, constantKind(OtherLoad), checkOutage, false, certain},
-	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain},
-	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain},
-	{Busy, constantKind(Limit), checkBusy, false, ofWindow},
-	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow},
-	{SendLag, lateKind, checkSendLag, false, ofAnswers},
-	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow},
-	{Scheduling, lateKind, checkScheduling, false, ofAnswers},
-	{Steal, constantKind(HeldUp), checkSteal, false, ofWindow},
-	{Spacing, lateKind, checkLaw, false, ofAnswers},
-	{Ports, constantKind(Resource), checkPorts, false, certain},
-	{Files, constantKind(Resource), checkFiles, false, certain},
-	{TimeWait, constantKind(Resource), checkTimeWait, false, ofWindow},
-	{Dropped, constantKind(Resource), checkDropped, false, ofWindow},
-	{Resent, constantKind(Resource), checkResent, false, ofWindow},
-	{Little, idleKind, checkLittle, true, ofWindow},
-	{Pauses, constantKind(HeldUp), checkPauses, false, ofAnswers},
-	{Stops, constantKind(HeldUp), checkStops, false, ofAnswers},
-	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers},
+	{Ended, constantKind(OtherLoad), checkEnded, false, certain, nil},
+	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain, nil},
+	{Outage, constantKind(OtherLoad), checkOutage, false, certain, nil},
+	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
+	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},
+	{Busy, constantKind(Limit), checkBusy, false, ofWindow, nil},
+	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow, nil},
+	{SendLag, lateKind, checkSendLag, false, ofAnswers, nil},
+	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow, nil},
+	{Scheduling, lateKind, checkScheduling, false, ofAnswers, nil},
+	{cause: Steal, kind: constantKind(HeldUp), find: findSteal, needs: ofWindow},
+	{Spacing, lateKind, checkLaw, false, ofAnswers, nil},
+	{Ports, constantKind(Resource), checkPorts, false, certain, nil},
+	{Files, constantKind(Resource), checkFiles, false, certain, nil},
+	{TimeWait, constantKind(Resource), checkTimeWait, false, ofWindow, nil},
+	{Dropped, constantKind(Resource), checkDropped, false, ofWindow, nil},
+	{Resent, constantKind(Resource), checkResent, false, ofWindow, nil},
+	{Little, idleKind, checkLittle, true, ofWindow, nil},
+	{Pauses, constantKind(HeldUp), checkPauses, false, ofAnswers, nil},
+	{Stops, constantKind(HeldUp), checkStops, false, ofAnswers, nil},
+	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers, nil},
 }
 
 // judgeGenerator sets the generator's verdict on itself, the worst of all checks, with the reasons.
@@ -139,6 +146,7 @@ func (r *Result) judgeGenerator() { r.judgeGenerators([]*Result{r}) }
 func (r *Result) judgeGenerators(all []*Result) {
 	g := &r.Generator
 	g.Verdict, g.Reasons, g.Doubts = OK, []string{}, nil
+	r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), isOfGenerator)
 	for _, c := range checks {
 		looked := all
 		if c.whole {
@@ -157,30 +165,71 @@ func (r *Result) applyCheck(c check, parts []*Result) {
 	type found struct {
 		Doubt
 		reason string
-		parts  []string
+		fact   *fact.Fact
+		parts  []int
 	}
 	if !r.hasMeasured(c.needs) {
 		return
 	}
 	var all []found
 	for i, part := range parts {
-		verdict, reason := c.look(part)
-		if verdict == OK {
+		verdict, reason, f := c.lookAt(part)
+		if f == nil && verdict == OK {
 			continue
 		}
 		at := slices.IndexFunc(all, func(f found) bool { return f.reason == reason })
 		if at < 0 {
 			at = len(all)
-			all = append(all, found{Doubt{c.cause, c.kind(part), verdict}, reason, nil})
+			all = append(all, found{Doubt{c.cause, c.kind(part), verdict}, reason, f, nil})
 		}
-		all[at].parts = append(all[at].parts, fmt.Sprint(i+1))
+		all[at].parts = append(all[at].parts, i+1)
 	}
 	for _, f := range all {
 		if len(f.parts) < len(parts) {
+			if f.fact != nil {
+				f.fact.Scope.Parts = f.parts
+			}
 			f.reason = reasonOfParts(f.parts, len(parts), f.reason)
+		}
+		if f.fact != nil {
+			r.Facts = append(r.Facts, *f.fact)
 		}
 		r.Generator.addDoubt(f.Doubt, f.reason)
 	}
+}
+
+// lookAt is what a check says of a result; the fact is nil if it says nothing, or says it as a
+// sentence.
+func (c *check) lookAt(r *Result) (verdict, reason string, found *fact.Fact) {
+	if c.find == nil {
+		verdict, reason = c.look(r)
+		return verdict, reason, nil
+	}
+	if found = c.find(r); found == nil {
+		return OK, "", nil
+	}
+	return verdicts[found.Severity], say.Sentence(*found), found
+}
+
+// verdicts are what a fact about the generator makes of its verdict.
+var verdicts = map[fact.Severity]string{
+	fact.Note: OK, fact.Warning: Suspect, fact.Error: ClientBound,
+}
+
+// isOfGenerator reports whether a fact is a reason of the generator's verdict.
+func isOfGenerator(f fact.Fact) bool {
+	return slices.ContainsFunc(checks, func(c check) bool {
+		return c.find != nil && c.cause == Cause(f.Kind())
+	})
+}
+
+// FactOf returns the fact that a doubt is; nil if it is none.
+func (r *Result) FactOf(d Doubt) *fact.Fact {
+	i := slices.IndexFunc(r.Facts, func(f fact.Fact) bool { return Cause(f.Kind()) == d.Cause })
+	if i < 0 {
+		return nil
+	}
+	return &r.Facts[i]
 }
 
 // addDoubt adds a reason, and makes the verdict the worse of two.

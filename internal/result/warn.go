@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // lossShare is the share of requests missing from latency above which a reader
@@ -17,16 +19,25 @@ const lossShare = 0.01
 // whatever latency does not include.
 func warnings(r *Result) []string {
 	var all []string
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	tell := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 
-	warnErrors(r, say)
-	warnRefused(r, say)
-	warnRows(r, say)
-	warnRedirects(r, say)
-	warnLosses(r, say)
-	warnBacklog(r, say)
+	warnErrors(r, tell)
+	warnRefused(r, tell)
+	warnRows(r, tell)
+	warnRedirects(r, tell)
+	warnLosses(r, tell)
+	warnBacklog(r, tell)
+	for _, f := range cautions(r) {
+		all = append(all, say.Text(f, say.Flag))
+	}
+	return all
+}
+
+// cautions are the warnings that are facts.
+func cautions(r *Result) (all []fact.Fact) {
 	if e := r.FCGIStderr; e != nil {
-		say("the application wrote %s bytes to stderr, first: %s", countText(e.Bytes), firstLine(e.Text))
+		all = append(all, fact.Fact{Severity: fact.Warning,
+			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: firstLine(e.Text)}})
 	}
 	return all
 }

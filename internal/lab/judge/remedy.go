@@ -3,6 +3,7 @@ package judge
 import (
 	"dyno/internal/lab"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 // remedies are what a user can change in an experiment's file about a reason of the generator's
@@ -29,6 +30,14 @@ func generatorReasons(t *lab.Trial) []string {
 	all := make([]string, len(g.Reasons))
 	for i, reason := range g.Reasons {
 		all[i] = reason
+		if i < len(g.Doubts) {
+			if f := t.Result.FactOf(g.Doubts[i]); f != nil && t.Arm != "" {
+				if advice := say.Advice(f.Remedies, say.Key); advice != "" {
+					all[i] += "; " + advice
+				}
+				continue
+			}
+		}
 		if t.Arm != "" {
 			all[i] = InFileWords(reason)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/format"
 )
 
@@ -42,6 +43,9 @@ func Reasons(r *result.Result) []string {
 }
 
 func remedyOf(r *result.Result, d result.Doubt) string {
+	if f := r.FactOf(d); f != nil {
+		return say.Advice(f.Remedies, say.Flag)
+	}
 	switch {
 	case d.Cause == result.Busy && r.Generator.Threads < r.Host.CPUs:
 		return "add threads (-t)"

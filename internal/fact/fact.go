@@ -1,0 +1,92 @@
+// Package fact has what dyno found out, as values: what is so, how bad that is, where, and which
+// setting would change it. A fact is no sentence: package say has those.
+//
+//	fact.go     Fact, with its JSON
+//	kinds.go    the kinds and their arguments: one table
+//	texts.go    the texts in a fact, for whoever looks for secrets
+package fact
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A Fact is one thing that a reader must know.
+type Fact struct {
+	Severity Severity
+	Scope    Scope
+	Args     Args // its type is the kind: see the table
+	Remedies []Remedy
+}
+
+// A Kind names what a fact is about. It is the key under which scripts know it.
+type Kind string
+
+// A Severity says what a fact means for the figures beside it.
+type Severity string
+
+// The severities, from good to bad.
+const (
+	Note    Severity = "note"    // the figures hold
+	Warning Severity = "warning" // the figures hold if one knows this
+	Error   Severity = "error"   // the figures do not show what was to be measured
+)
+
+// A Scope is what a fact holds for; the zero value: for all of the result.
+type Scope struct {
+	Parts   []int  `json:"parts,omitempty"` // of the generators that loaded at once, from 1
+	Agent   string `json:"agent,omitempty"`
+	Address string `json:"address,omitempty"`
+	Route   string `json:"route,omitempty"`
+	Variant string `json:"variant,omitempty"`
+	Level   string `json:"level,omitempty"`
+	Trial   int    `json:"trial,omitempty"` // from 1
+}
+
+// A Remedy is a setting that would change what the fact says.
+type Remedy struct {
+	Setting string `json:"setting"` // its long name on the command line, as "connections"
+	Value   string `json:"value"`   // Higher, Lower, or the value to give
+}
+
+// The values of a remedy that name a direction.
+const (
+	Higher = "higher"
+	Lower  = "lower"
+)
+
+// Kind is the fact's kind.
+func (f Fact) Kind() Kind { return f.Args.Kind() }
+
+// stored is a Fact's JSON.
+type stored struct {
+	Kind     Kind            `json:"kind"`
+	Severity Severity        `json:"severity"`
+	Scope    Scope           `json:"scope,omitzero"`
+	Args     json.RawMessage `json:"args"`
+	Remedies []Remedy        `json:"remedies,omitempty"`
+}
+
+// MarshalJSON writes {kind, severity, scope, args, remedies}.
+func (f Fact) MarshalJSON() ([]byte, error) {
+	args, err := json.Marshal(f.Args)
+	if err != nil {
+		return nil, fmt.Errorf("the arguments of the fact %q: %w", f.Kind(), err)
+	}
+	return json.Marshal(stored{f.Kind(), f.Severity, f.Scope, args, f.Remedies})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Of a kind that this dyno does not know it keeps the
+// arguments as they are (Unknown). Its error names the kind whose arguments are not of their types.
+func (f *Fact) UnmarshalJSON(b []byte) error {
+	var s stored
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	args, err := decodeArgs(s.Kind, s.Args)
+	if err != nil {
+		return fmt.Errorf("the arguments of the fact %q: %w", s.Kind, err)
+	}
+	*f = Fact{s.Severity, s.Scope, args, s.Remedies}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Package say has the sentences for facts. A sentence holds wherever the load is described; what to
+// do about it is said in the words of whoever described the load (Voice).
+//
+//	advice.go    remedies, and what settings are called in each voice
+//	say.go       the catalogue: kind → sentence
+package say
+
+import (
+	"fmt"
+	"strconv"
+
+	"dyno/internal/digits"
+	"dyno/internal/fact"
+)
+
+// Sentence says what is so, in one line without a full stop.
+func Sentence(f fact.Fact) string {
+	switch a := f.Args.(type) {
+	case fact.Steal:
+		return fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat it, or "+
+			"use a machine of its own", a.Percent)
+	case fact.ApplicationStderr:
+		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
+			digits.Thousands(strconv.FormatInt(a.Bytes, 10)), a.First)
+	}
+	return "a newer dyno found: " + string(f.Kind())
+}
+
+// Text is the sentence with what can be done.
+func Text(f fact.Fact, v Voice) string {
+	if advice := Advice(f.Remedies, v); advice != "" {
+		return Sentence(f) + "; " + advice
+	}
+	return Sentence(f)
+}

@@ -1,0 +1,64 @@
+package say
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"dyno/internal/fact"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// said has a fact of each kind.
+var said = []fact.Fact{
+	{Args: fact.Steal{Percent: 12.34}},
+	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
+	{Args: fact.Unknown{Of: "of-2030"}},
+}
+
+// Each kind has its sentence, and its advice in each voice.
+func TestSentences(t *testing.T) {
+	var out bytes.Buffer
+	known := map[fact.Kind]bool{}
+	for _, f := range said {
+		known[f.Kind()] = true
+		fmt.Fprintf(&out, "%s\n\tflag\t%s\n\tkey\t%s\n", f.Kind(), Text(f, Flag), Text(f, Key))
+		for _, r := range f.Remedies {
+			if _, named := words[r.Setting]; !named {
+				t.Errorf("%s: no voice names the setting %q", f.Kind(), r.Setting)
+			}
+		}
+	}
+	for _, k := range fact.Kinds() {
+		if !known[k] {
+			t.Errorf("no fact of the kind %q is said here", k)
+		}
+	}
+	const golden = "testdata/sentences.golden"
+	if *update {
+		if err := os.WriteFile(golden, out.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(want, out.Bytes()) {
+		t.Errorf("%v; now:\n%s", err, out.Bytes())
+	}
+}
+
+// A remedy says which way to change a setting, in the words of whoever described the load.
+func TestAdvice(t *testing.T) {
+	all := []fact.Remedy{{Setting: "drain", Value: "5s"}, {Setting: "rate", Value: fact.Lower},
+		{Setting: "unheard", Value: "1"}}
+	for v, want := range []string{"give --drain 5s, or lower -R", "give design: {drain: ...} 5s, or lower the level's rate"} {
+		if got := Advice(all, Voice(v)); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := Advice(slices.Clone(all[2:]), Flag); got != "" {
+		t.Errorf("%q", got)
+	}
+}
