@@ -12,7 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/session"
 	"dyno/internal/lab"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/starter"
 	"dyno/internal/lab/judge"
 	"dyno/internal/redact"
 )
@@ -61,7 +61,7 @@ func labInit(s streams, args []string) int {
 	if len(p.words) == 1 {
 		name = p.words[0]
 	}
-	text := experiment.Starter()
+	text := starter.Plain()
 	switch {
 	case f.hurl != "":
 		var err error
@@ -159,7 +159,7 @@ func hurlStarter(name, hurlFile string) ([]byte, error) {
 		return nil, err
 	}
 	hurlFile, err = besideExperiment(name, hurlFile)
-	return experiment.HurlStarter(hurlFile, m.Unknowns()), err
+	return starter.Hurl(hurlFile, m.Unknowns()), err
 }
 
 // scriptStarter is an experiment file of that name to begin with, which runs a script with these
@@ -171,7 +171,7 @@ func scriptStarter(name, script string, args []string) (text []byte, faults []er
 		return nil, faults
 	}
 	script, err := besideExperiment(name, script)
-	return experiment.ScriptStarter(script, args), joinedErrors(err)
+	return starter.Script(script, args), joinedErrors(err)
 }
 
 // besideExperiment is a file as the experiment file of that name has it: relative to its folder.

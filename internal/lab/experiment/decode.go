@@ -136,7 +136,7 @@ func (d *decoder) decodeMapping(n *yaml.Node, path string, m growing) {
 	d.eachEntry(n, path, func(key, value *yaml.Node) {
 		at := joinPath(path, key.Value)
 		d.keys[at] = key
-		d.decodeValue(value, at, reflect.ValueOf(m.add(key.Value)).Elem(), "")
+		d.decodeValue(value, at, reflect.ValueOf(m.Add(key.Value)).Elem(), "")
 	})
 }
 
@@ -232,3 +232,6 @@ func (d *decoder) keyAt(path string) *yaml.Node {
 	}
 	return d.nodeAt(path)
 }
+
+// A growing is a *Mapping of any type.
+type growing interface{ Add(name string) any }

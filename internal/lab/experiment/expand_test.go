@@ -85,8 +85,8 @@ func TestRender(t *testing.T) {
 		},
 		Folders:   []Folder{{"nobody", path(".u1"), files, www}, {"", dir, files, www}},
 		DropsRoot: true,
-		Sysctl: Mapping[string]{{"net.core.somaxconn", "4096"},
-			{"net.ipv4.ip_local_port_range", "1024 65535"}},
+		Sysctl: Mapping[string]{{Name: "net.core.somaxconn", Value: "4096"},
+			{Name: "net.ipv4.ip_local_port_range", Value: "1024 65535"}},
 	}
 	if !reflect.DeepEqual(i, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", i, want)

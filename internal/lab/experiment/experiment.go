@@ -26,7 +26,6 @@
 //	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate
 //	fault.go           faults, sorted by place
 //	folder.go          files and folders that servers get
-//	mapping.go         a mapping that keeps its order
 //	metrics.go         names of measures, and objectives
 //	nearest.go         what was probably meant
 //	needs.go           programs that are missing here, and the package to install

@@ -20,6 +20,9 @@ type (
 
 	BodyRules   = quantity.BodyRules
 	HeaderRules = quantity.HeaderRules
+
+	Mapping[T any] = quantity.Mapping[T]
+	Entry[T any]   = quantity.Entry[T]
 )
 
 // UnmarshalText reads the short form, auto.

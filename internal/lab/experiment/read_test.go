@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dyno/internal/lab/experiment/starter"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -168,7 +170,7 @@ func TestDefaults(t *testing.T) {
 
 // good are files with every key of the format in some.
 func good(t *testing.T) map[string][]byte {
-	all := map[string][]byte{"starter": Starter(), "starter, all of it": uncommented()}
+	all := map[string][]byte{"starter": starter.Plain(), "starter, all of it": uncommented()}
 	files, err := filepath.Glob("testdata/good/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no good files", err)
@@ -244,7 +246,7 @@ func FuzzRead(f *testing.F) {
 			f.Add(text)
 		}
 	}
-	f.Add(Starter())
+	f.Add(starter.Plain())
 	f.Fuzz(func(t *testing.T, text []byte) {
 		e, err := Read("x", bytes.NewReader(text))
 		var faults Faults

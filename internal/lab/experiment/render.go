@@ -153,7 +153,7 @@ func (r *renderer) renderJob(cmd Command, dir Template, envs ...Mapping[Template
 				continue
 			}
 			at[e.Name] = len(all)
-			all = append(all, Entry[string]{e.Name, value})
+			all = append(all, Entry[string]{Name: e.Name, Value: value})
 		}
 	}
 	for _, e := range all {

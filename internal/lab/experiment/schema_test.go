@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/lab/experiment/starter"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 )
@@ -219,7 +221,7 @@ func uncommented() []byte {
 	inside := false
 	begins := regexp.MustCompile(`^( *)# ((go|nginx|running|factors):)$`)
 	single := regexp.MustCompile(`^( *)# ((precision|max_rounds|budget|baseline|quick|objectives|gate|profile|- \{).*)$`)
-	for line := range strings.Lines(string(Starter())) {
+	for line := range strings.Lines(string(starter.Plain())) {
 		line = strings.TrimSuffix(line, "\n")
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 		rest, comment := strings.CutPrefix(line[len(indent):], "# ")

@@ -10,15 +10,10 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 //go:embed schema.json
 var schema []byte
-
-//go:embed starter.yaml
-var starter []byte
 
 // shipped has a folder for each experiment: its file, and what lies beside it.
 // Servers in Go are packages of this module, so that its tests build them, and
@@ -32,53 +27,6 @@ const shippedFile = "experiment.yaml"
 
 // Schema is the JSON Schema (2020-12) of experiment files.
 func Schema() []byte { return bytes.Clone(schema) }
-
-// Starter is an experiment file to begin with. It runs unchanged, and needs only dyno.
-func Starter() []byte { return bytes.Clone(starter) }
-
-// HurlStarter is Starter with a workload that runs a Hurl file. variables are those that the file
-// needs besides base; each has its name as its value.
-func HurlStarter(file string, variables []string) []byte {
-	var b strings.Builder
-	b.WriteString("  hurl: " + strconv.Quote(file) +
-		"           # {{base}} is the address of each variant\n")
-	for i, v := range variables {
-		if i == 0 {
-			b.WriteString("  variables:\n")
-		}
-		fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(v), strconv.Quote(v))
-	}
-	b.WriteString("  # data: users.csv             # instead of variables: its columns are " +
-		"variables,\n                                # its rows are dealt out to the users\n")
-	return starterWith(b.String())
-}
-
-// ScriptStarter is Starter with a workload that runs a script in Lua with these arguments.
-func ScriptStarter(file string, args []string) []byte {
-	var b strings.Builder
-	b.WriteString("  script: " + strconv.Quote(file) +
-		"           # in Lua, with wrk's API: it makes the requests\n")
-	if len(args) > 0 {
-		quoted := make([]string, len(args))
-		for i, a := range args {
-			quoted[i] = strconv.Quote(a)
-		}
-		b.WriteString("  script_args: [" + strings.Join(quoted, ", ") + "]\n")
-	} else {
-		b.WriteString("  # script_args: [fast, 10]   # the arguments of its function init\n")
-	}
-	b.WriteString("  # request: {method: GET, path: /}  # wrk.method, wrk.path ... begin so" +
-		"\n  expect: {status: 200}         # dyno.check checks more than that\n")
-	return starterWith(b.String())
-}
-
-// starterWith is Starter with this text as its workload.
-func starterWith(workload string) []byte {
-	const head = "workload:\n"
-	before, rest, _ := strings.Cut(string(starter), head)
-	_, rest, _ = strings.Cut(rest, "\n\n")
-	return []byte(before + head + workload + "\n" + rest)
-}
 
 // A Listing describes an experiment that ships inside dyno.
 type Listing struct {

@@ -69,7 +69,7 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 		Changed: []fairness.Difference{{After: url.PathEscape(secret)}},
 		Result: &result.Result{
 			Traffic:  result.Traffic{Errors: []result.Error{{Detail: fmt.Sprintf("bad line %q", secret)}}},
-			Warnings: []string{base64.StdEncoding.EncodeToString([]byte("me:" + secret))},
+			Findings: result.Findings{Warnings: []string{base64.StdEncoding.EncodeToString([]byte("me:" + secret))}},
 			Generator: result.Generator{Reasons: []string{
 				fmt.Sprintf("no request completed (bad line %q)", secret)}}},
 	}

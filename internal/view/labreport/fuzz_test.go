@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/starter"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
@@ -24,7 +25,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	e, err := experiment.Read("x", bytes.NewReader(experiment.Starter()))
+	e, err := experiment.Read("x", bytes.NewReader(starter.Plain()))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestKeptWithoutSecrets(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no experiment that ships was found:", err)
 	}
-	files = append(files, "../starter.yaml")
+	files = append(files, "../starter/starter.yaml")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -1,4 +1,4 @@
-package experiment
+package quantity
 
 import (
 	"bytes"
@@ -57,11 +57,8 @@ func (m Mapping[T]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// add appends an entry without a value, and returns a pointer to the value.
-func (m *Mapping[T]) add(name string) any {
+// Add appends an entry without a value, and returns a pointer to the value.
+func (m *Mapping[T]) Add(name string) any {
 	*m = append(*m, Entry[T]{Name: name})
 	return &(*m)[len(*m)-1].Value
 }
-
-// A growing is a *Mapping of any type.
-type growing interface{ add(name string) any }
