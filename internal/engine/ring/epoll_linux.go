@@ -200,13 +200,13 @@ func (r *epoll) writeRest(fd int, s *socket) (bool, error) {
 
 func (r *epoll) Close(fd int, gently bool) {
 	s := &r.sockets[fd]
-	if !gently || s.hup || s.state != connected || r.lingering.isFull() {
+	if !gently || s.hup || s.state != connected || !r.lingering.take() {
 		r.closeSocket(fd)
 		return
 	}
 	s.state = lingering
 	r.setOrphan(s, true)
-	r.lingering.addLingerer(lingerer{fd, s.life, Clock() + lingerFor})
+	r.lingering.addLingerer(lingerer{fd, s.life, Clock() + r.lingering.waitsFor()})
 }
 
 func (r *epoll) closeSocket(fd int) {
@@ -267,6 +267,12 @@ func (r *epoll) judgePolling() bool {
 	}
 	r.idle += int64(r.polls-r.hits) * r.missCost
 	return r.hits > 0 && r.hits*pollShare >= r.polls
+}
+
+func (r *epoll) closeLate(fd int) bool {
+	closed := peerClosed(fd)
+	r.closeSocket(fd)
+	return closed
 }
 
 func (r *epoll) stillLingers(l lingerer) bool {
@@ -356,6 +362,7 @@ func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 	case s.state == connecting && ev.Events&writable != 0:
 		return r.completeConnect(fd, s), true
 	case s.state == lingering && ev.Events&gone != 0:
+		r.lingering.endWait(true)
 		r.closeSocket(fd)
 	case s.state == connected && len(s.rest) > 0 && ev.Events&syscall.EPOLLOUT != 0:
 		ev.Events &^= syscall.EPOLLOUT

@@ -314,6 +314,7 @@ func TestGentleClose(t *testing.T) {
 		}))
 		fd := dial(t, r, 1)
 		exchange(t, r, fd, []byte("q"), len("answer"))
+		graceOf(r).lasts = patience
 		r.Close(fd, true)
 		close(closed)
 		ended := func() bool {

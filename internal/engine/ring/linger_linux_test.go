@@ -13,9 +13,22 @@ type waiter struct {
 
 func (w *waiter) stillLingers(l lingerer) bool { return w.has[l.fd] }
 
-func (w *waiter) closeSocket(fd int) {
+func (w *waiter) closeLate(fd int) bool {
 	delete(w.has, fd)
 	w.given = append(w.given, fd)
+	return false
+}
+
+// graceOf is what a ring has learned of its peers.
+func graceOf(r Ring) *grace {
+	switch r := r.(*poisoner).Ring.(type) {
+	case *epoll:
+		return &r.lingering.grace
+	case *uringRing:
+		return &r.lingering.grace
+	default:
+		return &r.(*portable).grace
+	}
 }
 
 // TestLingerers has some that leave by themselves, and some that must be given up.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -41,6 +42,7 @@ type portable struct {
 	mu        sync.Mutex    // guards what follows, and the shared fields of streams
 	queue     []arrival
 	lingering int
+	grace     grace
 }
 
 // A stream is one connection. Its cancel ends the dialing or the connection.
@@ -112,13 +114,14 @@ func (r *portable) Close(fd int, gently bool) {
 	r.unused = append(r.unused, fd)
 	r.mu.Lock()
 	s.closed = true
-	s.gentle = gently && s.conn != nil && !s.ended && !s.sending && r.lingering < lingerMax
+	s.gentle = gently && s.conn != nil && !s.ended && !s.sending && r.lingering < lingerMax &&
+		r.grace.waits()
 	if s.gentle {
 		r.lingering++
 	}
 	r.mu.Unlock()
 	if s.gentle { // serveConn continues to read
-		s.conn.SetReadDeadline(time.Now().Add(time.Duration(lingerFor)))
+		s.conn.SetReadDeadline(time.Now().Add(time.Duration(r.grace.waitsFor())))
 		return
 	}
 	if s.sending && s.last {
@@ -242,6 +245,7 @@ func (s *stream) endStream(err error) {
 	gentle := s.gentle
 	if gentle {
 		s.ring.lingering--
+		s.ring.grace.endWait(!errors.Is(err, os.ErrDeadlineExceeded))
 	}
 	s.ring.mu.Unlock()
 	if gentle {

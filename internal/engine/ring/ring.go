@@ -10,6 +10,7 @@
 //
 //	epoll_linux.go        epoll
 //	errno.go              an error of the system in a Completion
+//	linger.go             when the peer may close first
 //	other.go              which rings other systems have
 //	portable.go           a goroutine for each connection, for all systems
 //	rest_linux.go         a sleep of less than the timer's slack
@@ -47,9 +48,9 @@ type Ring interface {
 	Send(fd int, b []byte) (done bool)
 
 	// Close closes fd. What was sent just before still goes out if it is no more than lastMost bytes,
-	// nothing else was being sent, and the peer accepts it at once. A gentle close waits for the peer
-	// to close first, for a while, so that no local port stays in TIME_WAIT. Completions that were
-	// already queued may still follow.
+	// nothing else was being sent, and the peer accepts it at once. A gentle close lets the peer close
+	// first if it does so by itself within a millisecond, so that no local port stays in TIME_WAIT
+	// (see grace). Completions that were already queued may still follow.
 	Close(fd int, gently bool)
 
 	// RestUntil delays what completes before until, so that more completions come at once and nobody
@@ -87,13 +88,6 @@ const (
 // lastMost is how many bytes are sent although Close follows: enough for HTTP/2's GOAWAY or an
 // alert of TLS, which tell a peer that broke the protocol why its connection ends.
 const lastMost = 512
-
-// A ring's sockets that are left to their peers to close, and for how long. Whoever closes first
-// keeps the local port in TIME_WAIT for a minute; there are 28,000 of them.
-const (
-	lingerMax = 4096
-	lingerFor = int64(time.Second)
-)
 
 // Never is a deadline that is never reached.
 const Never = 1<<63 - 1

@@ -49,6 +49,7 @@ const (
 
 // lingerers are the sockets that wait for their peers to close, the longest first.
 type lingerers struct {
+	grace
 	queue []lingerer
 	gone  int // entries of the queue that have left it
 }
@@ -59,14 +60,16 @@ type lingerer struct {
 	till int64
 }
 
-// A leaver is a ring: it reports whether it still has a lingerer, and closes one.
+// A leaver is a ring: it reports whether it still has a lingerer, and closes one. closeLate closes
+// it at the end of its time, and reports whether its peer had closed before.
 type leaver interface {
 	stillLingers(lingerer) bool
-	closeSocket(fd int)
+	closeLate(fd int) (closedByPeer bool)
 }
 
 func (q *lingerers) hasAny() bool { return q.gone < len(q.queue) }
 func (q *lingerers) isFull() bool { return len(q.queue)-q.gone >= lingerMax }
+func (q *lingerers) take() bool   { return !q.isFull() && q.waits() }
 
 func (q *lingerers) addLingerer(l lingerer) { q.queue = append(q.queue, l) }
 
@@ -79,7 +82,7 @@ func (q *lingerers) closeExpired(now int64, r leaver) int64 {
 			next = l.till
 			break
 		} else if mine {
-			r.closeSocket(l.fd)
+			q.endWait(r.closeLate(l.fd))
 		}
 	}
 	if q.gone*2 >= len(q.queue) { // so that each entry is moved once at most
@@ -127,6 +130,13 @@ func connectError(fd int) error {
 		err = syscall.Errno(e)
 	}
 	return err
+}
+
+// peerClosed reports whether the peer has closed, or the connection has failed.
+func peerClosed(fd int) bool {
+	ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(ask, 0)
+	return n > 0 && err == nil
 }
 
 // emptyReceiveCost measures a receive that finds nothing, in ns.

@@ -352,6 +352,7 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	case s.state == connecting:
 		return r.completeConnect(i, s)
 	case s.state == lingering && (kind == kindPoll || e.Res <= 0):
+		r.lingering.endWait(true)
 		r.closeSocket(i)
 	case s.state == lingering:
 		r.wanting = append(r.wanting, i)

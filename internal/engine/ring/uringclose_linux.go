@@ -4,13 +4,13 @@ import "syscall"
 
 func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
-	if !gently || s.state != connected || s.sending || r.lingering.isFull() {
+	if !gently || s.state != connected || s.sending || !r.lingering.take() {
 		r.closeSocket(i)
 		return
 	}
 	s.state = lingering
 	r.wanting = append(r.wanting, i)
-	r.lingering.addLingerer(lingerer{i, s.life, Clock() + lingerFor})
+	r.lingering.addLingerer(lingerer{i, s.life, Clock() + r.lingering.waitsFor()})
 }
 
 // closeSocket closes a socket. It shuts the socket down, which ends what the kernel is doing with
@@ -48,6 +48,12 @@ func (r *uringRing) reuseSlot(i int, s *usocket) {
 	}
 	s.state, s.rest, s.more = closed, nil, nil
 	r.unused = append(r.unused, i)
+}
+
+func (r *uringRing) closeLate(i int) bool {
+	closed := peerClosed(int(r.sockets[i].fd))
+	r.closeSocket(i)
+	return closed
 }
 
 func (r *uringRing) stillLingers(l lingerer) bool {
