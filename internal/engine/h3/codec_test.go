@@ -254,13 +254,13 @@ func TestOptions(t *testing.T) {
 		"begin with /":      func(r *proto.Request) { r.Path = "x" },
 		"forbids it":        func(r *proto.Request) { r.Header = []proto.Field{{Name: "Upgrade", Value: "x"}} },
 		"control character": func(r *proto.Request) { r.Header = []proto.Field{{Name: "A", Value: "x\x01"}} },
-		"not the same in all": func(r *proto.Request) {
+		"differs from message to": func(r *proto.Request) {
 			r.Header = []proto.Field{{Name: "Content-Length", Value: "0"}}
 			r.Holes = []proto.Hole{{In: proto.InBody}}
 		},
-		"5, and the body has 0":    func(r *proto.Request) { r.Header = []proto.Field{{Name: "Content-length", Value: "5"}} },
-		"contains what no host":    func(r *proto.Request) { r.Authority = "a/b" },
-		"asks for a tunnel, which": func(r *proto.Request) { r.Method = "CONNECT" },
+		"is not the length of the body, 0": func(r *proto.Request) { r.Header = []proto.Field{{Name: "Content-length", Value: "5"}} },
+		"contains what no host":            func(r *proto.Request) { r.Authority = "a/b" },
+		"asks for a tunnel, which":         func(r *proto.Request) { r.Method = "CONNECT" },
 	} {
 		r := get
 		change(&r)

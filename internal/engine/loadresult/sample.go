@@ -80,7 +80,7 @@ func (s *Sample) SentFields() (all []proto.Field) {
 		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
 	}
 	all = append(all, r.Header...)
-	if (s.BodyHoles || r.SendsLength()) && !given("Content-Length") && !given("Transfer-Encoding") {
+	if (s.BodyHoles || r.SendsLength()) && !given("Content-Length") {
 		length := strconv.FormatInt(s.RequestBytes, 10)
 		all = append(all, proto.Field{Name: "Content-Length", Value: length})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -117,6 +118,28 @@ func (r *Request) CheckHoles() error {
 			return fmt.Errorf("hole %d: comes before the hole that it follows", i+1)
 		}
 		last = h
+	}
+	return nil
+}
+
+// CheckFraming reports a field of the header that says otherwise where the body ends than it does:
+// a server would take the rest for another request, or wait for more. nil if there is none.
+func (r *Request) CheckFraming() error {
+	lengths := 0
+	for i := range r.Header {
+		switch f := &r.Header[i]; {
+		case len(f.Name) == len("transfer-encoding") && strings.EqualFold(f.Name, "transfer-encoding"):
+			return fmt.Errorf("header %s: bodies are sent whole, with Content-Length; leave it out", f.Name)
+		case len(f.Name) != len("content-length") || !strings.EqualFold(f.Name, "content-length"):
+		case r.HasHoles(InBody): // see CheckHoles
+		case strings.Trim(f.Value, " \t") != strconv.Itoa(len(r.Body)):
+			return fmt.Errorf("header %s: %.40q is not the length of the body, %d; leave it out, "+
+				"it is sent when needed", f.Name, f.Value, len(r.Body))
+		default:
+			if lengths++; lengths > 1 {
+				return fmt.Errorf("header %s: is given twice", f.Name)
+			}
+		}
 	}
 	return nil
 }

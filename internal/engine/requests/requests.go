@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -170,7 +169,7 @@ func (b *builder) addRequest(e entry) error {
 	if b.HTTP2 {
 		check = h2.Check
 	}
-	if err := errors.Join(innermostError(check(r.Request)), checkFraming(r.Request)); err != nil {
+	if err := innermostError(check(r.Request)); err != nil {
 		return err
 	}
 	if b.bytes += int64(len(r.Body)); b.bytes > MaxFile {
@@ -180,17 +179,6 @@ func (b *builder) addRequest(e entry) error {
 		return tooMany("there are more than %d requests", MaxRequests)
 	}
 	b.done = append(b.done, r)
-	return nil
-}
-
-// checkFraming reports a header with a length of the body that is wrong.
-func checkFraming(r proto.Request) error {
-	for _, f := range r.Header {
-		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.Itoa(len(r.Body)) {
-			return fmt.Errorf("header %s: %q is not the length of the body, %d; leave it out, "+
-				"it is sent when needed", f.Name, f.Value, len(r.Body))
-		}
-	}
 	return nil
 }
 
@@ -255,8 +243,8 @@ func checkField(f proto.Field) error {
 	if f.Name == "" {
 		return errors.New("a header has no name; write 'Name: value'")
 	}
-	if strings.EqualFold(f.Name, "Transfer-Encoding") {
-		return fmt.Errorf("header %s: bodies are sent whole, with Content-Length", f.Name)
+	if strings.EqualFold(f.Name, "Content-Length") {
+		return nil // what is right is known with the body
 	}
 	return innermostError(h1.Check(proto.Request{Method: "GET", Path: "/", Header: []proto.Field{f}}))
 }

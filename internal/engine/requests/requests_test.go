@@ -177,7 +177,7 @@ func TestFraming(t *testing.T) {
 		}
 	}
 	_, err := Field("transfer-encoding: gzip, chunked")
-	wantError(t, err, "header transfer-encoding: bodies are sent whole, with Content-Length")
+	wantError(t, err, "header transfer-encoding: bodies are sent whole, with Content-Length; leave it out")
 }
 
 func TestRead(t *testing.T) {

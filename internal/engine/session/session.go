@@ -295,6 +295,8 @@ func (d *draft) addRequest(h *hurl.Entry, variant int) {
 	r.Header, r.Holes = slices.Clone(r.Header), sortedHoles(r.Holes)
 	if err := r.CheckHoles(); err != nil && variant == 0 {
 		d.fault(h.Pos, "%v", err)
+	} else if err := r.CheckFraming(); err != nil && variant == 0 {
+		d.fault(d.framingPos(h), "%v", err)
 	} else if d.Check != nil && variant == 0 && err == nil && r.Path != "" {
 		if err := d.Check(r); err != nil {
 			d.fault(h.Pos, "%v", err)
@@ -303,6 +305,17 @@ func (d *draft) addRequest(h *hurl.Entry, variant int) {
 	e := d.entry
 	e.request[variant] = d.addTo(e.route, r, d.written)
 	e.path, e.body = r.PathHoles(), r.BodyHoles()
+}
+
+// framingPos is where an entry says how its body is framed.
+func (d *draft) framingPos(h *hurl.Entry) hurl.Pos {
+	for _, kv := range h.Request.Headers {
+		switch name, _ := d.literal(kv.Key, "the name of a header"); strings.ToLower(name) {
+		case "content-length", "transfer-encoding":
+			return kv.Key.Pos
+		}
+	}
+	return h.Pos
 }
 
 // sortedHoles are holes in the order of the parts that they are in.

@@ -53,6 +53,9 @@ func Check(r proto.Request) error {
 	if err := r.CheckHoles(); err != nil {
 		faults = append(faults, err)
 	}
+	if err := r.CheckFraming(); err != nil {
+		faults = append(faults, err)
+	}
 	if len(faults) == 0 {
 		return nil
 	}
@@ -181,8 +184,7 @@ func (h *template) appendFilled(out []byte, fill *proto.Fill) []byte {
 
 // hasBodyLength reports whether the request must contain the length of its body.
 func hasBodyLength(r *proto.Request) bool {
-	return r.SendsLength() && !hasItem(r.Header, "Content-Length", "") &&
-		!hasItem(r.Header, "Transfer-Encoding", "")
+	return r.SendsLength() && !hasItem(r.Header, "Content-Length", "")
 }
 
 // hasItem reports whether header has a field of that name, in any case. If item is not empty, the
