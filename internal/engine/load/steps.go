@@ -46,7 +46,7 @@ func (w *worker) beginIteration() {
 	u.freed = u.freedBy(w.now, w.Start)
 	a := w.NextRequest(u.freed, &w.Window)
 	u.due, u.counted, u.Warmup = a.Due, a.Counted, !a.Counted
-	u.Due = ring.TimeAt(u.due).UnixNano()
+	u.Due, u.Now = ring.TimeAt(u.due).UnixNano(), ring.TimeAt(w.now).UnixNano()
 	u.sent, u.active = 0, true
 	w.Iterations++
 	if u.after = w.now >= w.Window.End; u.counted {
@@ -191,7 +191,9 @@ func (w *worker) numberOf(x *exchange) int {
 // callNext asks for the step after a response.
 func (w *worker) callNext(n uint32, r *scenario.Response) scenario.Step {
 	measured, began := w.beginCall()
-	s := w.users.scenario.Next(&w.users.all[n].User, r)
+	u := &w.users.all[n].User
+	u.Now = ring.TimeAt(w.now).UnixNano()
+	s := w.users.scenario.Next(u, r)
 	w.endCall(measured, began)
 	return s
 }

@@ -50,6 +50,7 @@ type User struct {
 	Iteration int64      // how many it has had before this one
 	Warmup    bool       // this iteration is before the measured window
 	Due       int64      // when this iteration was due, in ns since the Unix epoch
+	Now       int64      // when the scenario is called, likewise
 	Rand      *rand.Rand // of its own, from the plan's seed and Number
 	State     any        // the scenario's
 }

@@ -273,8 +273,8 @@ func attributeOf(c *cookie.SetCookie, name string) (v value) {
 			return value{kind: date, i: c.Expires * 1e9}
 		}
 	case "max-age":
-		if c.HasMaxAge {
-			return ofInteger(c.MaxAge)
+		if s, ok := c.MaxAge(); ok {
+			return ofInteger(s)
 		}
 	case "domain":
 		return present(c.Domain)

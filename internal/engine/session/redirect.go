@@ -65,7 +65,7 @@ func (e *entry) isRedirect(r *scenario.Response) bool {
 }
 
 // follow is the step that follows a redirect.
-func (w *worker) follow(x *user, e *entry, r *scenario.Response) scenario.Step {
+func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Response) scenario.Step {
 	to := e.redirect
 	refuse := func(format string, args ...any) scenario.Step {
 		return scenario.Refuse(fmt.Errorf("%s:%d:%d: %s", x.program.name, to.at.Line, to.at.Column,
@@ -88,7 +88,7 @@ func (w *worker) follow(x *user, e *entry, r *scenario.Response) scenario.Step {
 	x.made = append(x.made, path[1:]...)
 	x.values[to.value] = x.made[from:]
 	x.path = append(x.path[:0], path...)
-	variant, err := w.fillCookies(x, e)
+	variant, err := w.fillCookies(x, e, u.Now)
 	if err != nil {
 		return scenario.Refuse(err)
 	}

@@ -191,7 +191,7 @@ func Compile(c Config) (*Maker, error) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host = host[:i]
 	}
-	m.origin = cookie.Origin{Host: host, Secure: c.Origin.Scheme == "https"}
+	m.origin = cookie.NewOrigin(c.Origin.Scheme, host)
 	var all []error
 	for _, p := range checkNames(c.Variables, c.Data) {
 		all = append(all, errors.New(p))

@@ -83,8 +83,10 @@ type drive struct {
 
 func (d *drive) iterate(t testing.TB, m *Maker, u *scenario.User, s scenario.Scenario,
 	answer func(r proto.Request) reply) {
+	u.Now = u.Due
 	step := s.Start(u)
 	for !step.End {
+		u.Now += int64(step.Think)
 		r := m.Requests[step.Message.Request]
 		sent := r.Filled(step.Message.Fill)
 		d.sent = append(d.sent, shown(sent))
@@ -265,6 +267,30 @@ func TestRequests(t *testing.T) {
 		d := run(t, m, 1, func(proto.Request) reply { return reply{} })
 		if got := strings.Join(d.sent, "|"); got != want {
 			t.Errorf("%s\nsends %q\nwant  %q", text, got, want)
+		}
+	}
+}
+
+// Cookies are what a server means by the time when a request is sent, and Secure ones go to this
+// machine without TLS.
+func TestCookies(t *testing.T) {
+	const set, after = "GET {{base}}/set\nHTTP 200\n", "GET {{base}}/after\n"
+	for text, want := range map[string]string{
+		set + after:                          "s=2; m=1",
+		set + after + "[Options]\ndelay: 1s": "s=2; m=1",
+		set + after + "[Options]\ndelay: 2s": "s=2",
+		set + "GET {{base}}/slow\n[Options]\ndelay: 1500ms\n" + after + "[Options]\ndelay: 1500ms": "s=2",
+	} {
+		m := mustCompile(t, text, func(c *Config) { c.Origin, _ = ParseOrigin("http://127.0.0.1:8080") },
+			"base=http://127.0.0.1:8080")
+		d := run(t, m, 1, func(r proto.Request) reply {
+			if r.Path == "/set" {
+				return reply{200, []string{"Set-Cookie: s=2; Secure", "Set-Cookie: m=1; Max-Age=1"}, ""}
+			}
+			return reply{200, nil, ""}
+		})
+		if _, got, _ := strings.Cut(d.sent[len(d.sent)-1], "Cookie: "); strings.TrimSpace(got) != want {
+			t.Errorf("%s\nsends %q, want %q", text, got, want)
 		}
 	}
 }

@@ -121,11 +121,16 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	}
 	r := &w.Requests[e.request[0]]
 	x.path = proto.AppendFilled(x.path[:0], r.Path, e.path, x.values)
-	variant, err := w.fillCookies(x, e)
+	step := w.step(e)
+	if step.Think = e.think[0]; x.tries > 0 {
+		step.Think = e.interval
+	} else if e.think[1] > e.think[0] {
+		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
+	}
+	variant, err := w.fillCookies(x, e, u.Now+int64(step.Think))
 	if err != nil {
 		return scenario.Refuse(err)
 	}
-	step := w.step(e)
 	step.KeepGoing = step.KeepGoing || x.tries < e.retry
 	step.Message.Request = e.request[variant]
 	x.fill = proto.Fill{Values: x.values}
@@ -135,11 +140,6 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 			x.fill.Body = x.body
 		}
 		step.Message.Fill = &x.fill
-	}
-	if step.Think = e.think[0]; x.tries > 0 {
-		step.Think = e.interval
-	} else if e.think[1] > e.think[0] {
-		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
 	}
 	return step
 }
@@ -201,10 +201,11 @@ func (w *worker) fillHole(x *user, e *entry, i int) (err error) {
 	return err
 }
 
-// fillCookies makes the value of the header Cookie. variant is 1 if there is one to send.
-func (w *worker) fillCookies(x *user, e *entry) (variant int, err error) {
+// fillCookies makes the value of the header Cookie of a request that is due at an instant. variant
+// is 1 if there is one to send.
+func (w *worker) fillCookies(x *user, e *entry, due int64) (variant int, err error) {
 	from := len(x.made)
-	x.made = x.jar.Append(x.made, x.path, &w.origin)
+	x.made = x.jar.Append(x.made, x.path, &w.origin, due/1e9)
 	if len(e.cookies) > 0 {
 		if len(x.made) > from {
 			x.made = append(x.made, "; "...)
@@ -226,12 +227,12 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	x := u.State.(*user)
 	e := &x.program.entries[x.entry]
 	w.takeFacts(u, w.facts.Seq)
-	w.keepCookies(x, r)
+	w.keepCookies(u, x, r)
 	if e.isRedirect(r) {
 		if w.Observe != nil {
 			w.Observe(w.observation(x, e, r))
 		}
-		return w.follow(x, e, r)
+		return w.follow(u, x, e, r)
 	}
 	var passed bool
 	if w.Observe == nil {
@@ -265,11 +266,12 @@ func (x *user) triesAgain(e *entry, r *scenario.Response) bool {
 }
 
 // keepCookies puts the cookies of a response into the user's jar.
-func (w *worker) keepCookies(x *user, r *scenario.Response) {
+func (w *worker) keepCookies(u *scenario.User, x *user, r *scenario.Response) {
+	x.jar.Begin()
 	for i := range r.Fields() {
 		name, v, trailer := r.FieldAt(i)
 		if !trailer && string(name) == "set-cookie" {
-			x.jar.Set(v, &w.origin, x.path, w.facts.Due/1e9)
+			x.jar.Set(v, &w.origin, x.path, u.Now/1e9)
 		}
 	}
 }
