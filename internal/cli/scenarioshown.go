@@ -43,7 +43,13 @@ func (w *shownSteps) step(o session.Observation) {
 	if took := o.Response.Took; took > 0 {
 		said += " in " + format.Seconds(took.Seconds())
 	}
+	if o.Retry > 0 {
+		said += fmt.Sprintf(" (retry %d of at most %d)", o.Retry, o.Retries)
+	}
 	fmt.Fprintf(&b, "%-6s %s: %s\n", state, o.Step, said)
+	if o.Refused != nil && o.Retry < o.Retries { // the last is told of as that of the iteration
+		fmt.Fprintf(&b, "  FAILED %v\n", o.Refused)
+	}
 	if w.bodies {
 		w.exchange(&b, o)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,5 +43,27 @@ func TestBodyOfASecretIsNotShown(t *testing.T) {
 		if strings.Contains(to.String(), "hunter22") == hidden || !strings.Contains(to.String(), "the body") {
 			t.Errorf("redact %v: %s", hidden, to.String())
 		}
+	}
+}
+
+// A step that is sent again says so, and a redirect that is not followed says why.
+func TestRetriesAreShown(t *testing.T) {
+	var to strings.Builder
+	w := &shownSteps{to: &to}
+	for _, o := range []session.Observation{
+		{Step: "GET /a", Response: &scenario.Response{Failed: "read"}, Failed: true, Retries: 2},
+		{Step: "GET /a", Response: &scenario.Response{Status: 302}, Failed: true, Retry: 1, Retries: 2,
+			Refused: errors.New("a.hurl:3:1: there are more redirects than max-redirs, 1")},
+		{Step: "GET /a", Response: &scenario.Response{Status: 200}, Retry: 2, Retries: 2},
+	} {
+		w.step(o)
+	}
+	const want = `FAILED GET /a: no response (read)
+FAILED GET /a: 302 (retry 1 of at most 2)
+  FAILED a.hurl:3:1: there are more redirects than max-redirs, 1
+ok     GET /a: 200 (retry 2 of at most 2)
+`
+	if to.String() != want {
+		t.Errorf("%s, not %s", to.String(), want)
 	}
 }

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +102,62 @@ func TestRetry(t *testing.T) {
 			if d.sent[i] != d.sent[0] || d.thinks[i] != 30*time.Millisecond || d.thinks[0] != 7*time.Millisecond {
 				t.Errorf("%d fail: try %d is %q after %v, the first %q", test.fails, i, d.sent[i], d.thinks[i], d.sent[0])
 			}
+		}
+	}
+}
+
+// Behind a redirect, too, the whole entry is sent again if it fails, whatever in it fails, with its
+// other options as they are without redirects.
+func TestRetryBehindRedirects(t *testing.T) {
+	const none = -1
+	for _, test := range []struct {
+		options, response string
+		answers           []int // statuses: 302 leads to the next path; the last one is of the rest
+		sent              string
+		thinks            string // in ms
+		ended             string
+	}{
+		{"", "HTTP 200", []int{302, none, 302, none, 302, 200}, "/ /1 / /1 / /1 /last", "0 0 9 0 9 0 0", ""},
+		{"", "HTTP 200", []int{302, none, none, 302, 302, 200}, "/ /1 / / /1 /2 /last", "0 0 9 9 0 0 0", ""},
+		{"", "HTTP 200", []int{302, 503, 302, 200}, "/ /1 / /1 /last", "0 0 9 0 0", ""},
+		{"", "HTTP 200", []int{302, none}, "/ /1 / /", "0 0 9 9", "failed"},
+		{"", "HTTP 200", []int{302, 500, 302, 500, 302, 500}, "/ /1 / /1 / /1", "0 0 9 0 9 0", "failed"},
+		{"", "HTTP 302", []int{302, 200, 302, 200, 302, 200}, "/ /1 / /1 / /1", "0 0 9 0 9 0", "failed"},
+		{"", "HTTP *", []int{302, 500}, "/ /1 /last", "0 0 0", ""},
+		{"", "", []int{302, none, 302, 200}, "/ /1 / /1 /last", "0 0 9 0 0", ""},
+		{"", "", []int{302, 500}, "/ /1", "0 0", "failed"},
+		{"max-redirs: 1", "HTTP 200", []int{302, 302, 302, 200}, "/ /1 / /1 /last", "0 0 9 0 0", ""},
+		{"max-redirs: 0", "HTTP 200", []int{302, 200}, "/ / /last", "0 9 0", ""},
+		{"max-redirs: 0", "HTTP 200", []int{302}, "/ / /", "0 9 9", "test.hurl:3:1: there are more redirects than max-redirs, 0"},
+		{"delay: 4ms", "HTTP 200", []int{302, none, 302, 200}, "/ /1 / /1 /last", "4 0 9 0 0", ""},
+		{"repeat: 2\ndelay: 4ms", "HTTP 200", []int{302, none, 302, 200, 302, none, none, 302, 200}, "/ /1 / /1 / /1 / / /1 /last",
+			"4 0 9 0 4 0 9 9 0 0", ""},
+		{"skip: true", "HTTP 200", []int{200}, "/last", "0", ""},
+		{"", "HTTP 200\n[Captures]\nx: body\n[Asserts]\nredirects count == 1\nurl endsWith \"/1\"", []int{302, 200}, "/ /1 /last", "0 0 0", ""},
+		{"", "HTTP 200\n[Asserts]\nredirects count == 2", []int{302, 200, 302, 302, 200}, "/ /1 / /1 /2 /last", "0 0 9 0 0 0", ""},
+	} {
+		m := mustCompile(t, "GET {{base}}/\n[Options]\nlocation: true\nretry: 2\nretry-interval: 9ms\n"+test.options+"\n"+test.response+
+			"\n\nGET {{base}}/last\n", nil)
+		n := 0
+		d := run(t, m, 1, func(r proto.Request) reply {
+			if r.Path == "/last" {
+				return reply{}
+			}
+			n++
+			if status := test.answers[min(n, len(test.answers))-1]; status != 302 {
+				return reply{status: status}
+			}
+			hop, _ := strconv.Atoi(r.Path[1:])
+			return redirectTo(302, fmt.Sprint("/", hop+1))
+		})
+		var sent, thinks []string
+		for i, s := range d.sent {
+			sent = append(sent, strings.Fields(s)[1])
+			thinks = append(thinks, fmt.Sprint(d.thinks[i].Milliseconds()))
+		}
+		if got := strings.Join(sent, " "); got != test.sent || strings.Join(thinks, " ") != test.thinks || d.ended[0] != test.ended {
+			t.Errorf("%s, %s, %v:\nsent %s after %v, ended %q\nwant %s after %s, %q", test.options, test.response, test.answers, got,
+				thinks, d.ended[0], test.sent, test.thinks, test.ended)
 		}
 	}
 }

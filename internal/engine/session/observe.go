@@ -11,6 +11,9 @@ type Observation struct {
 	Request  proto.Request // as it was sent
 	Response *scenario.Response
 	Failed   bool
+	Refused  error     // why a redirect is not followed; nil: it is, or is none
+	Retry    int64     // how often its request was sent before
+	Retries  int64     // how often it may be sent again
 	Outcomes []Outcome // of the checks
 	Captures []Captured
 }
@@ -68,7 +71,7 @@ func (w *worker) observation(x *user, e *entry, r *scenario.Response) Observatio
 	if x.redirected != nil {
 		route, requests = e.redirect.route, x.redirected
 	}
-	return Observation{Step: w.Steps[route], Response: r,
+	return Observation{Step: w.Steps[route], Response: r, Retry: x.tries, Retries: e.retry,
 		Request: w.Requests[requests[variant]].Filled(&x.fill)}
 }
 

@@ -64,6 +64,25 @@ func (e *entry) isRedirect(r *scenario.Response) bool {
 		r.Field("location") != nil
 }
 
+// redirect is the step after a redirect. If it cannot be followed the entry has failed, and is sent
+// again as one that fails otherwise is.
+func (w *worker) redirect(u *scenario.User, x *user, e *entry, r *scenario.Response) scenario.Step {
+	var o Observation
+	if w.Observe != nil {
+		o = w.observation(x, e, r)
+	}
+	step := w.follow(u, x, e, r)
+	if w.Observe != nil {
+		o.Refused, o.Failed = step.Refused, step.Refused != nil
+		w.Observe(o)
+	}
+	if step.Refused == nil || x.tries >= e.retry {
+		return step
+	}
+	x.tries++
+	return w.send(u, x)
+}
+
 // follow is the step that follows a redirect.
 func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Response) scenario.Step {
 	to := e.redirect
@@ -94,6 +113,7 @@ func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Respons
 	}
 	step := w.step(e)
 	step.Route = to.route
+	step.KeepGoing = step.KeepGoing || x.tries < e.retry
 	step.Message.Request = x.redirected[variant]
 	x.fill = proto.Fill{Values: x.values}
 	if x.redirected == &to.same && len(e.body) > 0 {

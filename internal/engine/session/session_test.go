@@ -52,7 +52,7 @@ func mustCompile(t testing.TB, text string, change func(*Config), variables ...s
 
 // A reply is what a test answers a step with.
 type reply struct {
-	status int
+	status int      // negative: there is no response
 	header []string // "name: value"
 	body   string
 }
@@ -62,6 +62,10 @@ func (a reply) response() *scenario.Response {
 	r.Status = uint16(max(a.status, 200))
 	if a.status > 0 {
 		r.Status = uint16(a.status)
+	}
+	if a.status < 0 {
+		r.Status, r.Failed = 0, "read"
+		return r
 	}
 	for _, h := range a.header {
 		name, v, _ := strings.Cut(h, ": ")
@@ -92,6 +96,10 @@ func (d *drive) iterate(t testing.TB, m *Maker, u *scenario.User, s scenario.Sce
 		d.sent = append(d.sent, shown(sent))
 		d.thinks = append(d.thinks, step.Think)
 		a := answer(sent).response()
+		if a.Failed != "" && !step.KeepGoing {
+			step = scenario.Fail()
+			break
+		}
 		if a.Status >= 400 && !step.AnyStatus {
 			step = scenario.Fail()
 			break

@@ -229,10 +229,7 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	w.takeFacts(u, w.facts.Seq)
 	w.keepCookies(u, x, r)
 	if e.isRedirect(r) {
-		if w.Observe != nil {
-			w.Observe(w.observation(x, e, r))
-		}
-		return w.follow(u, x, e, r)
+		return w.redirect(u, x, e, r)
 	}
 	var passed bool
 	if w.Observe == nil {
