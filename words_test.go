@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/lab/judge"
+	"dyno/internal/lab/grade"
 )
 
 // failing are the folders whose texts are failures of a load, or doubts about it. Reasons of the laboratory's trials repeat
@@ -48,8 +48,8 @@ func TestLaboratoryNamesNoFlag(t *testing.T) {
 			if flagInText.MatchString(text) {
 				flagged++
 			}
-			if found := flagInText.FindString(judge.InFileWords("; " + text)); found != "" {
-				t.Errorf("%s: the laboratory repeats %q: package judge needs other words for %q (filewords.go)",
+			if found := flagInText.FindString(grade.InFileWords("; " + text)); found != "" {
+				t.Errorf("%s: the laboratory repeats %q: package grade needs other words for %q (filewords.go)",
 					s.set.Position(e.Pos()), found, text)
 			}
 			return false

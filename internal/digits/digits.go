@@ -113,3 +113,13 @@ func RatioAlone(f float64) string {
 }
 
 func isNone(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }
+
+// Two is a number above 0 with two significant digits, such as 0.57, 2.3, 28 or 1,000: of what is
+// measured, the next trial has others behind them.
+func Two(x float64) string {
+	if x < 9.95 {
+		return Significant(x, 2)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return Thousands(strconv.FormatInt(int64(math.Round(x/unit)*unit), 10))
+}

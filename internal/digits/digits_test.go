@@ -31,3 +31,12 @@ func TestDigits(t *testing.T) {
 		}
 	}
 }
+
+func TestTwoDigits(t *testing.T) {
+	for x, want := range map[float64]string{0.567: "0.57", 1: "1", 2.34: "2.3", 9.94: "9.9", 9.96: "10", 28.4: "28",
+		125.9: "130", 995: "1,000", 1032: "1,000", 1266: "1,300"} {
+		if got := Two(x); got != want {
+			t.Errorf("%g is %s, want %s", x, got, want)
+		}
+	}
+}

@@ -108,3 +108,12 @@ func sortedCopy(x []float64) []float64 {
 	slices.Sort(s)
 	return s
 }
+
+// Mean is the arithmetic mean; 0 of nothing.
+func Mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(max(len(x), 1))
+}

@@ -83,7 +83,7 @@ func TestFaultsBeforeTheLoad(t *testing.T) {
 		"s = require 'socket'; s.connect('h', 1)": "x.lua:1: socket.connect is not available",
 		"io.open('/etc/passwd')":                  "x.lua:1: io.open is not available: scripts of dyno have no files, processes or network; write the data into the script, as a table; print writes to stdout",
 		"function done()\n local f = io.open('x', 'a+') end": "x.lua:2: io.open is not available: scripts of dyno have no files, processes or network; " +
-			"print what you want, and redirect stdout; --json FILE writes the result",
+			"print what you want: it goes to stdout",
 		"local io = require('io')\nfunction done() for l in io.lines('x') do end end": "x.lua:2: io.lines is not available",
 		"local o = os\nfunction response() os.exit() end":                             "x.lua:2: os.exit is not available: scripts of dyno have no files, processes or network; wrk.thread:stop() ends",
 		"function done() print(debug.traceback()) end":                                "x.lua:1: debug.traceback is not available",

@@ -42,7 +42,7 @@ func lacking(name string, writes bool) string {
 	place := ""
 	switch library, _, _ := strings.Cut(name, "."); {
 	case name == "io.open" && writes:
-		place = "print what you want, and redirect stdout; --json FILE writes the result"
+		place = "print what you want: it goes to stdout"
 	case name == "io.popen" || name == "os.execute":
 		place = "run that before dyno, or after it"
 	case name == "os.exit":

@@ -9,26 +9,24 @@
 //	excluded.go        variants that were not tested; is anything left?
 //	factors.go         values of factors against one another
 //	family.go          ratio, interval and verdict, corrected for all that is compared
-//	filewords.go       advice of failures, in words of the file
 //	follower.go        follows an experiment that still runs
 //	followup.go        what follows a screening
 //	frontier.go        CPU against latency at rising rates
 //	gate.go            the gate: passed, a regression, or undecided
-//	grade.go           A, B or F of a trial, with reasons
 //	groups.go          runs that were not measured in pairs: are they comparable?
 //	halfnormal.go      half-normal plots of a screening
-//	miscounted.go      server and generator count differently
+//	miscounted.go      trials in which server and generator counted differently
 //	missing.go         trials that are missing
-//	mser.go            warm-up within a window
 //	open.go            a folder's record, also of an experiment that still runs
 //	pairs.go           trials of two arms, paired by round
 //	programs.go        other programs than before
 //	published.go       figures of others, beside ours
 //	ranks.go           arms in order, with letters for those that are not told apart
-//	remedy.go          what to do about a reason
 //	sensitivity.go     does the answer depend on the generator's settings?
 //	shift.go           latency, quantile by quantile
 //	unpaired.go        runs that were not measured in pairs
+//
+// What a single trial is worth is package grade's.
 //
 // The trial is the statistical unit: requests and seconds of one are not independent, and their
 // number says nothing of how well it repeats.

@@ -82,7 +82,7 @@ func judgeUnreplicated(all []*paired) {
 		x, scale := make([]float64, len(family)), make([]float64, len(family))
 		margins := make([]stats.Margin, len(family))
 		for i, p := range family {
-			x[i], scale[i], margins[i] = meanOf(p.logs), 1, p.margin
+			x[i], scale[i], margins[i] = stats.Mean(p.logs), 1, p.margin
 			if p.With != "" {
 				scale[i] = 2
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dyno/internal/digits"
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/stats"
@@ -83,17 +82,7 @@ func queueCautions(r *lab.Record) (all []string) {
 		all = append(all, fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU "+
 			"per request than %s, and has %s times as many requests in flight [%s, %s], each of which "+
 			"waits longer by that factor", q.Arm, q.Level, 100*(1-q.CPU.Estimate), q.Than,
-			twoDigits(q.InFlight.Estimate), twoDigits(q.InFlight.Low), twoDigits(q.InFlight.High)))
+			digits.Two(q.InFlight.Estimate), digits.Two(q.InFlight.Low), digits.Two(q.InFlight.High)))
 	}
 	return all
-}
-
-// twoDigits is a number above 0 with two significant digits, such as 0.57, 2.3, 28 or 1,000: of
-// what is measured, the next trial has others behind them.
-func twoDigits(x float64) string {
-	if x < 9.95 {
-		return digits.Significant(x, 2)
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
-	return loadresult.CountText(int64(math.Round(x/unit) * unit))
 }

@@ -121,12 +121,3 @@ func TestQueueCaution(t *testing.T) {
 		t.Errorf("%d cautions of %d queues", n, len(r.Frontier.Queues))
 	}
 }
-
-func TestTwoDigits(t *testing.T) {
-	for x, want := range map[float64]string{0.567: "0.57", 1: "1", 2.34: "2.3", 9.94: "9.9", 9.96: "10", 28.4: "28",
-		125.9: "130", 995: "1,000", 1032: "1,000", 1266: "1,300"} {
-		if got := twoDigits(x); got != want {
-			t.Errorf("%g is %s, want %s", x, got, want)
-		}
-	}
-}

@@ -1,11 +1,13 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/grade"
 
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -248,7 +250,7 @@ func cautionOfGroup(label string, g Group, say func(string, ...any)) {
 				continue
 			}
 			if n++; why == "" {
-				why = strings.Join(generatorReasons(t), "; ")
+				why = strings.Join(grade.GeneratorReasons(t), "; ")
 			}
 		}
 		if n > 0 {

@@ -3,28 +3,9 @@ package judge
 import (
 	"fmt"
 
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
-	"dyno/internal/result"
+	"dyno/internal/lab/grade"
 )
-
-// isMiscounted reports whether the counts of server and clients contradict each other. The server
-// may have missed requests that failed or were given up, and may have received retried requests
-// twice.
-func isMiscounted(s *lab.Served, q result.Requests) bool {
-	more := s.Server - s.Clients
-	return more > q.Retried || -more > q.Errors+q.Unfinished+q.WarmupLost
-}
-
-// miscountReasons finds a load whose server and clients counted differently.
-func miscountReasons(t *lab.Trial) []lab.Reason {
-	s := t.Served
-	if s == nil || t.Result == nil || !isMiscounted(s, t.Result.Requests) {
-		return nil
-	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("the server counted %s requests, and "+
-		"the clients sent %s together", loadresult.CountText(s.Server), loadresult.CountText(s.Clients))}}
-}
 
 // miscountCautions reports, for each arm, in how many trials the server's count differed from the
 // clients', with the numbers of the first.
@@ -36,7 +17,7 @@ func miscountCautions(trials []*lab.Trial) (all []string) {
 			continue
 		}
 		counted[t.Arm]++
-		for _, why := range miscountReasons(t) {
+		for _, why := range grade.MiscountReasons(t) {
 			if off[t.Arm]++; off[t.Arm] == 1 {
 				arms = append(arms, t.Arm)
 				first[t.Arm] = why.Says
@@ -61,7 +42,7 @@ func countAgreement(trials []*lab.Trial) *lab.Agreement {
 		switch {
 		case t.Served.Server == t.Served.Clients:
 			a.Alike++
-		case len(miscountReasons(t)) > 0:
+		case len(grade.MiscountReasons(t)) > 0:
 			a.Off++
 		}
 		a.Server += t.Served.Server

@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
+	"dyno/internal/lab/grade"
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )
@@ -68,7 +69,7 @@ func GroupResults(name string, rs []*result.Result) Group {
 	var trials []*lab.Trial
 	for _, r := range rs {
 		t := &lab.Trial{ID: r.ID, Started: r.Window.Started, Result: r}
-		t.Grade, t.Reasons = GradeTrial(t)
+		t.Grade, t.Reasons = grade.Of(t)
 		trials = append(trials, t)
 	}
 	s := Sample{Name: name}

@@ -12,7 +12,7 @@
 //	    Start → Stand       stage.go: processes of package server, or a URL
 //	    warm                warmup.go
 //	    workload.Plan       lab/workload/plan.go
-//	    judge.GradeTrial    lab/judge/grade.go
+//	    grade.Of            lab/grade/grade.go
 //	  lab.Folder            lab/store.go: a file for each trial, written once
 //	  gate                  confirm.go
 //	  judge.Compute         lab/judge/compute.go: paired by round

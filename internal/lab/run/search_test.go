@@ -16,6 +16,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/grade"
 	"dyno/internal/lab/judge"
 	"dyno/internal/lab/workload"
 	"dyno/internal/result"
@@ -120,7 +121,7 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 			if trial.Result, err = r.searchRate(t.Context(), trial, e.Levels[0], p, s.load); err != nil {
 				t.Fatal(err)
 			}
-			trial.Grade, trial.Reasons = judge.GradeTrial(trial)
+			trial.Grade, trial.Reasons = grade.Of(trial)
 			r.trials = append(r.trials, trial)
 		}
 	}

@@ -2,18 +2,19 @@ package run
 
 import (
 	"context"
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"dyno/internal/lab"
+
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/grade"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/remote"
@@ -93,7 +94,7 @@ func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.T
 		t.Objectives = append(t.Objectives, o.Judge(t.Result))
 	}
 	r.conceal.trial(t) // first, because reasons repeat texts of others
-	t.Grade, t.Reasons = judge.GradeTrial(t)
+	t.Grade, t.Reasons = grade.Of(t)
 	return t
 }
 
@@ -201,7 +202,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 	t.Programs = append(r.hashes.serverPrograms(t.Meanwhile.Trees),
 		r.hashes.generatorProgram(t.Result.Generator.Program)...)
 	t.Result.Server = t.Result.Watched(t.Meanwhile)
-	judge.SetCourse(t)
+	grade.SetCourse(t)
 	return nil
 }
 
@@ -260,7 +261,7 @@ func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experi
 }
 
 func setFailure(t *lab.Trial, phase string, err error) {
-	t.Failure = &lab.Failure{Phase: phase, Reason: judge.InFileWords(err.Error())}
+	t.Failure = &lab.Failure{Phase: phase, Reason: grade.InFileWords(err.Error())}
 	if f, is := errors.AsType[*server.Failure](err); is {
 		t.Failure.Process, t.Failure.Reason, t.Failure.Output = f.Process, f.Reason, f.Output
 	}

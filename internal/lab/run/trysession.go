@@ -14,7 +14,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
+	"dyno/internal/lab/grade"
 	"dyno/internal/result"
 )
 
@@ -101,7 +101,7 @@ func failuresText(r *result.Result) string {
 	for _, e := range r.Errors {
 		switch {
 		case loadresult.Phase(e.Phase) != loadresult.Check:
-			others = append(others, judge.InFileWords(e.Detail))
+			others = append(others, grade.InFileWords(e.Detail))
 		case e.Kind == loadresult.Refused:
 			checks = append(checks, e.Detail)
 		default:

@@ -1,9 +1,10 @@
-package judge
+package grade
 
 import (
-	"dyno/internal/lab"
 	"math"
 	"slices"
+
+	"dyno/internal/lab"
 
 	"dyno/internal/stats"
 )
@@ -31,11 +32,11 @@ func findTransient(rates []float64) *lab.Transient {
 	}
 	cut, settled := stats.MSER(rates, 1)
 	c := &lab.Transient{CutS: float64(cut), Settled: settled}
-	first, rest := meanOf(rates[:cut]), meanOf(rates[cut:])
+	first, rest := stats.Mean(rates[:cut]), stats.Mean(rates[cut:])
 	if cut == 0 || rest == 0 {
 		return c
 	}
-	c.Change = rest/meanOf(rates) - 1
+	c.Change = rest/stats.Mean(rates) - 1
 	spread := stats.CoV(rates[cut:]) * rest
 	c.Errors = (rest - first) / (spread * math.Sqrt(1/float64(cut)+1/float64(len(rates)-cut)))
 	c.Errors = max(-errorsMax, min(errorsMax, c.Errors))
@@ -45,11 +46,3 @@ func findTransient(rates []float64) *lab.Transient {
 // errorsMax is the largest number of standard errors that is stored. Without any noise it would be
 // infinite.
 const errorsMax = 1000
-
-func meanOf(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(max(len(x), 1))
-}

@@ -1,13 +1,14 @@
-package judge
+package grade
 
 import (
-	"dyno/internal/lab"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"dyno/internal/lab"
 
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
@@ -65,15 +66,15 @@ func setConnections(t *lab.Trial, model string, asked, opened, served int, reque
 }
 
 func TestGrade(t *testing.T) {
-	if g, reasons := GradeTrial(soundTrial()); g != lab.GradeA || reasons != nil {
+	if g, reasons := Of(soundTrial()); g != lab.GradeA || reasons != nil {
 		t.Fatalf("a sound trial is of grade %s: %v", g, reasons)
 	}
 	for _, c := range []struct {
-		name  string
-		spoil func(*lab.Trial)
-		grade lab.Grade
-		says  string
-		again bool
+		Name  string
+		Spoil func(*lab.Trial)
+		Grade lab.Grade
+		Says  string
+		Again bool
 	}{
 		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3 % of its time", false},
 		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of its time", true},
@@ -200,14 +201,14 @@ func TestGrade(t *testing.T) {
 			lab.GradeF, "start: gone", false},
 	} {
 		trial := soundTrial()
-		c.spoil(trial)
-		trial.Grade, trial.Reasons = GradeTrial(trial)
+		c.Spoil(trial)
+		trial.Grade, trial.Reasons = Of(trial)
 		says := ""
 		for _, r := range trial.Reasons {
 			says += r.Says + "\n"
 		}
-		if trial.Grade != c.grade || !strings.Contains(says, c.says) || trial.SpoiledByMachine() != c.again {
-			t.Errorf("%s: grade %s, again %v, %q", c.name, trial.Grade, trial.SpoiledByMachine(), says)
+		if trial.Grade != c.Grade || !strings.Contains(says, c.Says) || trial.SpoiledByMachine() != c.Again {
+			t.Errorf("%s: grade %s, again %v, %q", c.Name, trial.Grade, trial.SpoiledByMachine(), says)
 		}
 	}
 }
@@ -228,7 +229,7 @@ func TestRemediesNameNoFlag(t *testing.T) {
 		g.Verdict, g.Doubts = result.Suspect, []result.Doubt{{Cause: result.Ended, Verdict: result.Suspect}}
 		g.Reasons = []string{"nothing was measured: no request completed (" + detail + ")"}
 		trial.Result.Errors = []result.Error{{Phase: string(loadresult.Check), Kind: loadresult.Refused, Count: 1, Detail: detail}}
-		_, reasons := GradeTrial(trial)
+		_, reasons := Of(trial)
 		if len(reasons) < 2 {
 			t.Fatalf("%s has the reasons %v", detail, reasons)
 		}
@@ -258,62 +259,6 @@ func flagsIn(text string) (all []string) {
 		}
 	}
 	return all
-}
-
-// That the generator was at its limit is said of throughput and latency alone, and not of a
-// generator that was held up.
-func TestLimits(t *testing.T) {
-	for _, c := range []struct {
-		name, metric string
-		doubts       []result.Doubt
-		limit        bool
-		disturbed    int
-		other        int
-	}{
-		{"sound", "throughput", nil, false, 0, 0},
-		{"limit", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
-		{"limit", "p99", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
-		{"limit", "memory", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
-		{"limit", "cpu", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
-		{"near it", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}, false, 0, 0},
-		{"held up", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 1, 0},
-		{"held up", "memory", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 0, 0},
-		{"held up a little", "p99", []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}, false, 0, 0},
-		{"both", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound},
-			{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
-		{"another load", "p99", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 1},
-		{"another load", "cpu", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 0},
-	} {
-		var trials []*lab.Trial
-		for round := 1; round <= 3; round++ {
-			for _, arm := range []string{"go", "nginx"} {
-				x := soundTrial()
-				x.Slot = lab.Slot{Round: round, Arm: arm, Level: "c16"}
-				x.Result.Server.Processes[0] = result.Usage{CPU: 9, Memory: 1 << 20}
-				trials = append(trials, x)
-			}
-		}
-		g := &trials[3].Result.Generator
-		for _, d := range c.doubts {
-			g.Doubts, g.Reasons = append(g.Doubts, d), append(g.Reasons, "why")
-			if d.Verdict == result.ClientBound || g.Verdict == result.OK {
-				g.Verdict = d.Verdict
-			}
-		}
-		m, _ := lab.MeasureNamed(c.metric)
-		p := pairArms(groupTrials(trials), m, "c16", "go", "nginx")
-		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed ||
-			p.OtherLoad != c.other {
-			t.Errorf("%s, %s of %d pairs: at its limit %v, %d disturbed", c.name, c.metric, len(p.logs),
-				p.ClientBound, p.Disturbed)
-		}
-		var u lab.Comparison
-		sampleValues(&u, Sample{Trials: trials}, m)
-		if u.ClientBound != c.limit || u.Disturbed != c.disturbed || u.OtherLoad != c.other {
-			t.Errorf("%s, %s of runs: at its limit %v, %d disturbed", c.name, c.metric, u.ClientBound,
-				u.Disturbed)
-		}
-	}
 }
 
 // Percentiles need as many exchanges as a 95 % interval of them does.

@@ -1,4 +1,12 @@
-package judge
+// Package grade says what a single trial is worth: A, B or F, with the reasons, and what can be
+// done about them in the experiment's file.
+//
+//	filewords.go    advice of failures, in words of the file
+//	grade.go        the grade of a trial, with reasons
+//	miscount.go     server and generator count differently
+//	mser.go         warm-up within a window
+//	remedy.go       what to do about a reason
+package grade
 
 import (
 	"fmt"
@@ -25,12 +33,12 @@ const (
 	wireLeast                = 1000       // requests that are needed for a mean size
 )
 
-// GradeTrial returns the worst grade of all reasons against a trial, with the reasons.
-func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
+// Of returns the worst grade of all reasons against a trial, with the reasons.
+func Of(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	var all []lab.Reason
 	for _, look := range []func(*lab.Trial) []lab.Reason{
 		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons,
-		connectionReasons, answerReasons, miscountReasons, lateReasons,
+		connectionReasons, answerReasons, MiscountReasons, lateReasons,
 		steadinessReasons, stopReasons,
 	} {
 		all = append(all, look(t)...)
@@ -60,15 +68,15 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 	host := &t.Result.Server.Host
 	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
 	for _, lost := range []struct {
-		n    probe.Value
-		what string
+		N    probe.Value
+		What string
 	}{
 		{host.ListenOverflow, "connections were dropped because a listener's queue was full"},
 		{host.SoftnetDrops, "packets were dropped by the kernel"},
 		{host.Retransmits, "TCP segments were sent again"},
 	} {
-		if lost.n > 0 { // NaN is not
-			all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
+		if lost.N > 0 { // NaN is not
+			all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf("%.0f %s", lost.N, lost.What)})
 		}
 	}
 	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
@@ -97,7 +105,7 @@ func shareReasons(share, flag, fail float64, says string) []lab.Reason {
 	case share <= fail:
 		grade = lab.GradeB
 	}
-	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, twoDigits(100*share)), Passing: true}}
+	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, digits.Two(100*share)), Passing: true}}
 }
 
 // scarcityReasons finds what the machine, or our cgroup, withheld. It ignores that tasks wait for a
@@ -132,7 +140,7 @@ func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
-	for _, why := range generatorReasons(t) { // a load that is too short to judge has none
+	for _, why := range GeneratorReasons(t) { // a load that is too short to judge has none
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: "generator: " + why})
 	}
 	return all

@@ -1,9 +1,10 @@
-package judge
+package grade
 
 import (
-	"dyno/internal/lab"
 	"math/rand/v2"
 	"testing"
+
+	"dyno/internal/lab"
 
 	"dyno/internal/result"
 )
@@ -12,9 +13,9 @@ import (
 func TestTransient(t *testing.T) {
 	const n, noise, times = 10, 0.02, 2000
 	for _, c := range []struct {
-		name        string
-		slow        float64 // share by which the first two seconds are slower
-		least, most float64 // share of trials that are called cold
+		Name        string
+		Slow        float64 // share by which the first two seconds are slower
+		Least, Most float64 // share of trials that are called cold
 	}{
 		{"noise", 0, 0, 0.03}, {"10 % slow", 0.1, 0.88, 1}, {"30 % slow", 0.3, 0.999, 1},
 		{"10 % faster", -0.1, 0, 0.01},
@@ -26,7 +27,7 @@ func TestTransient(t *testing.T) {
 			for i := range n {
 				rate := 10_000 * (1 + noise*random.NormFloat64())
 				if i < 2 {
-					rate *= 1 - c.slow
+					rate *= 1 - c.Slow
 				}
 				trial.Result.Series = append(trial.Result.Series,
 					result.Point{T: float64(i + 1), Completed: int64(rate)})
@@ -36,8 +37,8 @@ func TestTransient(t *testing.T) {
 				cold++
 			}
 		}
-		if share := float64(cold) / times; share < c.least || share > c.most {
-			t.Errorf("%s: %v of the trials are called cold", c.name, share)
+		if share := float64(cold) / times; share < c.Least || share > c.Most {
+			t.Errorf("%s: %v of the trials are called cold", c.Name, share)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package judge
+package grade
 
 import (
 	"dyno/internal/lab"
@@ -22,10 +22,10 @@ var remedies = map[result.Cause]string{
 	result.TooShort:     "give a longer window (design: {measure: ...}), or the level more requests",
 }
 
-// generatorReasons are the reasons of the generator's verdict. If the trial belongs to an
+// GeneratorReasons are the reasons of the generator's verdict. If the trial belongs to an
 // experiment, each has its remedy in the file. Results from before result.Doubt contain the remedy
 // in the reason.
-func generatorReasons(t *lab.Trial) []string {
+func GeneratorReasons(t *lab.Trial) []string {
 	g := t.Result.Generator
 	all := make([]string, len(g.Reasons))
 	for i, reason := range g.Reasons {
