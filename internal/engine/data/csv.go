@@ -10,6 +10,7 @@ import (
 
 // readCSV parses a file's bytes.
 func (p *parser) readCSV(raw []byte) {
+	raw = keepLineEnds(raw)
 	r := csv.NewReader(bytes.NewReader(raw))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
 	for {
@@ -27,12 +28,34 @@ func (p *parser) readCSV(raw []byte) {
 			if p.columns == nil {
 				return
 			}
+		case p.columns == nil && from == 0 && len(row) == 2 && row[0] == "sep=" && row[1] == "":
+			// Excel is told so that commas separate the columns.
 		case p.columns == nil:
 			p.addCSVHeader(row, r)
 		default:
 			p.addCSVRow(row, r)
 		}
 	}
+}
+
+// keepLineEnds has package csv keep CR LF in values. It makes LF of each at the end of a line, and
+// leaves what is before it: so CR stands there twice.
+func keepLineEnds(raw []byte) []byte {
+	var b []byte
+	quoted, done := false, 0
+	for i, c := range raw {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\r' && quoted && i+1 < len(raw) && raw[i+1] == '\n':
+			b = append(append(b, raw[done:i]...), '\r')
+			done = i
+		}
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(b, raw[done:]...)
 }
 
 func (p *parser) addCSVHeader(row []string, r *csv.Reader) {
