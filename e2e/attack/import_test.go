@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -165,5 +166,29 @@ func TestImportBringsNoCommand(t *testing.T) {
 	got := runDyno(t, env, "lab", "rerun", dir, "-o", filepath.Join(work, "changed"))
 	if hasRun("of a changed file"); got.code != 2 || !strings.Contains(got.err, "is not the file that was run") {
 		t.Errorf("a changed file: %d\n%s", got.code, got.err)
+	}
+}
+
+// An archive of some hundred KB writes nothing to the disk that is not recognised first.
+func TestImportFillsNoDisk(t *testing.T) {
+	large := make([]byte, 139<<20)
+	for name, files := range map[string]map[string][]byte{
+		"a name that no store has":            {"filler/x": large},
+		"beside what is no experiment":        {"experiments/e/output/x.log": large, "experiments/e/experiment.json": []byte("{}")},
+		"of an experiment without its record": {"experiments/e/output/x.log": large},
+		"a result":                            {"results/x.json": large},
+		"no result":                           {"results/x.json": large[:100<<20]},
+		"a note":                              {"results/x.note": large},
+		"a record":                            {"experiments/e/experiment.json": large},
+		"an experiment's file":                {"experiments/e/experiment.yaml": large},
+		"a folder that no experiment has":     {"experiments/e/more/x": large},
+	} {
+		archive := writeArchive(t, files)
+		home := t.TempDir()
+		// A file that becomes larger than 4 MiB is an error here.
+		got := runProgram(t, exec.Command("sh", "-c", `ulimit -f 8192; exec "$0" import "$1"`, binary, archive), "DYNO_HOME="+home)
+		if got.code != 2 || strings.Contains(got.err, "file too large") {
+			t.Errorf("%s: %d\n%s", name, got.code, got.err)
+		}
 	}
 }

@@ -55,8 +55,13 @@ type said struct {
 // runDyno runs the program under attack, with these settings of the environment besides.
 func runDyno(t *testing.T, env []string, args ...string) said {
 	t.Helper()
+	return runProgram(t, exec.Command(binary, args...), env...)
+}
+
+// runProgram runs what starts the program under attack.
+func runProgram(t *testing.T, cmd *exec.Cmd, env ...string) said {
+	t.Helper()
 	var out, errs strings.Builder
-	cmd := exec.Command(binary, args...)
 	cmd.Env = append(append(os.Environ(), "DYNO_HOME="+t.TempDir(), "NO_COLOR=1"), env...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
@@ -66,7 +71,7 @@ func runDyno(t *testing.T, env []string, args ...string) said {
 	err := cmd.Wait()
 	var exit *exec.ExitError
 	if !killer.Stop() || err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%q: %v\n%s", args, err, errs.String())
+		t.Fatalf("%q: %v\n%s", cmd.Args, err, errs.String())
 	}
 	return said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }

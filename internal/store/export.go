@@ -154,7 +154,7 @@ func (s *Store) filesOf(id string, had map[string]bool) (all []file, damaged []D
 	if err := checkExperiment(dir); err != nil {
 		return nil, []Damaged{{dir, err}}, nil
 	}
-	all, err = filesBelow(dir, "experiments/"+id)
+	all, err = filesOfExperiment(dir, "experiments/"+id)
 	return all, nil, err
 }
 

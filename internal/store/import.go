@@ -66,7 +66,7 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 		return nil, err
 	}
 	defer release()
-	if err := unpack(path, dir); err != nil {
+	if err := unpack(path, dir, roomIn(dir)); err != nil {
 		return nil, err
 	}
 	all, err := s.importDir(dir)

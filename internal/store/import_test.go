@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -514,6 +515,34 @@ func TestImportOfAnExperiment(t *testing.T) {
 	}
 }
 
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// What does not fit is not begun.
+func TestArchiveWithoutRoom(t *testing.T) {
+	home, _ := full(t)
+	var b bytes.Buffer
+	if _, _, err := opened(t, home).Export(&b, nil); err != nil {
+		t.Fatal(err)
+	}
+	archive, dir := filepath.Join(t.TempDir(), "x.tgz"), t.TempDir()
+	if err := os.WriteFile(archive, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, free := range []room{{1 << 10, 1 << 20}, {1 << 30, 20}} {
+		if err := unpack(archive, dir, free); err == nil || !strings.Contains(err.Error(), "that are free") {
+			t.Errorf("%+v: %v", free, err)
+		}
+		if left := names(t, dir); len(left) != 0 {
+			t.Errorf("%+v: left behind: %q", free, left)
+		}
+	}
+	if err := unpack(archive, dir, room{1 << 30, 1 << 10}); err != nil {
+		t.Error(err)
+	}
+}
+
 // An archive puts nothing where it should not.
 func TestArchivesThatAreNotOurs(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -524,9 +553,15 @@ func TestArchivesThatAreNotOurs(t *testing.T) {
 		"absolute": {[]tar.Header{{Name: "/tmp/x", Typeflag: tar.TypeReg}}, "lies elsewhere"},
 		"link":     {[]tar.Header{{Name: "results", Typeflag: tar.TypeSymlink, Linkname: "/"}}, "no regular file"},
 		"device":   {[]tar.Header{{Name: "results/x", Typeflag: tar.TypeChar}}, "no regular file"},
-		"large":    {[]tar.Header{{Name: "results/x", Typeflag: tar.TypeReg, Size: archiveFile + 1}}, "more than an archive may have"},
-		"twice":    {[]tar.Header{{Name: "x", Typeflag: tar.TypeReg}, {Name: "x", Typeflag: tar.TypeReg}}, "exists"},
-		"nothing":  {nil, "neither results nor experiments"},
+		"unknown":  {[]tar.Header{{Name: "output/x.json", Typeflag: tar.TypeReg}}, "writes no such name"},
+		"a result": {[]tar.Header{{Name: "results/x.json", Typeflag: tar.TypeReg, Size: longestResult + 1}}, "takes at most"},
+		"a note":   {[]tar.Header{{Name: "results/x.note", Typeflag: tar.TypeReg, Size: longestNote + 1}}, "takes at most"},
+		"a file": {[]tar.Header{{Name: "experiments/e/experiment.yaml", Typeflag: tar.TypeReg, Size: longestSource + 1}},
+			"takes at most"},
+		"bytes": {[]tar.Header{{Name: "experiments/e/output/x", Typeflag: tar.TypeReg, Size: archiveFile},
+			{Name: "experiments/e/output/y", Typeflag: tar.TypeReg, Size: 1}}, "more than an archive of this size"},
+		"twice":   {[]tar.Header{{Name: "x.note", Typeflag: tar.TypeReg}, {Name: "x.note", Typeflag: tar.TypeReg}}, "exists"},
+		"nothing": {nil, "neither results nor experiments"},
 	} {
 		var b bytes.Buffer
 		zipped := gzip.NewWriter(&b)
@@ -534,6 +569,9 @@ func TestArchivesThatAreNotOurs(t *testing.T) {
 		for _, h := range test.headers {
 			if err := archive.WriteHeader(&h); err != nil {
 				t.Fatal(err)
+			}
+			if name == "bytes" {
+				io.CopyN(archive, zeros{}, h.Size)
 			}
 		}
 		archive.Close() // which a header without its content makes an error
@@ -586,7 +624,7 @@ func FuzzUnpack(f *testing.F) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_ = unpack(file, dir)
+		_ = unpack(file, dir, roomIn(dir))
 		if entries, err := os.ReadDir(around); err != nil || len(entries) != 2 {
 			t.Errorf("%v, %v", entries, err)
 		}

@@ -34,7 +34,7 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	if err := checkExperiment(dir); err != nil {
 		return false, err
 	}
-	files, err := filesBelow(dir, "")
+	files, err := filesOfExperiment(dir, "")
 	if err != nil {
 		return false, err
 	}
@@ -77,12 +77,12 @@ func checkExperiment(dir string) error {
 	if err := checkSource(dir, content); err != nil {
 		return err
 	}
-	files, err := filesBelow(dir, "")
+	files, err := filesOfExperiment(dir, "")
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := checkSize(f.path, archiveFile); err != nil {
+		if err := checkSize(f.path, limitOf(experimentFiles, f.name)); err != nil {
 			return withFileName(f.path, err)
 		}
 	}
@@ -321,7 +321,7 @@ func sha256Of(path string) (sum [sha256.Size]byte, err error) {
 
 // sameFiles reports whether the folder has the same files, and no others.
 func sameFiles(files []file, dir string) (bool, error) {
-	had, err := filesBelow(dir, "")
+	had, err := filesOfExperiment(dir, "")
 	if err != nil || len(had) != len(files) {
 		return false, err
 	}
