@@ -120,7 +120,6 @@ func (j job) run(api *api) error {
 	cmd.Env = append(append(os.Environ(), j.settings...), "DYNO="+dyno, "DYNO_BASE=main",
 		"DYNO_HEAD="+j.branch, "DYNO_BUILD=go build -o {out}/srv .",
 		"DYNO_RUN={out}/srv -listen 127.0.0.1:{port}", "DYNO_FOLDER="+filepath.Join(j.folder, "results"),
-		"DYNO_PULL_REQUEST=1", "GITHUB_REPOSITORY=sample/server", "GITHUB_TOKEN=secret",
 		"GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY="+filepath.Join(j.folder, "summary.md"))
 	began := time.Now()
 	said, err := cmd.Output()
@@ -132,6 +131,9 @@ func (j job) run(api *api) error {
 		return fmt.Errorf("%w\n%s", err, said)
 	}
 	verdict, _, _ := strings.Cut(strings.TrimPrefix(string(given), "verdict="), "\n")
+	if err := j.writeComment(filepath.Join(filepath.Dir(script), "comment", "comment.mjs")); err != nil {
+		return err
+	}
 	comment, requests := api.comment()
 	size := utf8.RuneCountInString(comment)
 	fmt.Printf("== %s: verdict %s, exit code %d, %.0f s, %d characters, %s\n\n%s\n", j.branch,
@@ -139,6 +141,17 @@ func (j job) run(api *api) error {
 		strings.Join(requests, " "), comment)
 	return errors.Join(os.WriteFile(filepath.Join(j.folder, "comment.md"), []byte(comment), 0o644),
 		j.judge(verdict, cmd.ProcessState.ExitCode(), size))
+}
+
+// writeComment runs the script of the second action, as another job would.
+func (j job) writeComment(script string) error {
+	cmd := exec.Command("node", script, filepath.Join(j.folder, "results", "comment.md"), "dyno", "1")
+	cmd.Env = append(append(os.Environ(), j.settings...), "GITHUB_REPOSITORY=sample/server",
+		"GITHUB_TOKEN=secret")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // judge is what is wrong with a verdict, an exit code and the size of a comment.

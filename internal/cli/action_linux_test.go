@@ -30,9 +30,10 @@ type commentServer struct {
 
 func newCommentServer(t *testing.T) *commentServer {
 	s := &commentServer{}
-	for i := range 100 { // a page of others' comments
-		s.comments = append(s.comments, map[string]any{"id": i, "body": "a comment"})
+	for i := range 100 { // a page of others' comments, one of which pretends to be ours
+		s.comments = append(s.comments, map[string]any{"id": i, "body": "a comment", "user": map[string]any{"login": "eve"}})
 	}
+	s.comments[50]["body"] = "<!-- dyno vs: dyno -->\n### dyno: forged"
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -51,13 +52,15 @@ func (s *commentServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Sscan(r.FormValue("page"), &page)
 		from := min(100*(page-1), len(s.comments))
 		_ = json.NewEncoder(w).Encode(s.comments[from:min(from+100, len(s.comments))])
+	case r.Method == "GET" && r.URL.Path == "/user": // a job's own token is an app's
+		w.WriteHeader(http.StatusForbidden)
 	case s.readOnly:
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, `{"message": "Resource not accessible by integration"}`)
 	case json.NewDecoder(r.Body).Decode(&sent) != nil:
 		w.WriteHeader(http.StatusBadRequest)
 	case r.Method == "POST" && r.URL.Path == "/repos/a/b/issues/7/comments":
-		sent["id"] = len(s.comments)
+		sent["id"], sent["user"] = len(s.comments), map[string]any{"login": "github-actions[bot]"}
 		s.comments = append(s.comments, sent)
 		_ = json.NewEncoder(w).Encode(sent)
 	case r.Method == "PATCH" && r.URL.Path == "/repos/a/b/issues/comments/100":
@@ -79,8 +82,8 @@ func (s *commentServer) comment(t *testing.T) string {
 	return s.comments[100]["body"].(string)
 }
 
-// runAction runs the script as a job of the Action would, and returns its exit code, what it printed,
-// the summary and the outputs.
+// runAction runs the script as a job of the Action would, and then, as another job would, the one that
+// comments. It returns the first one's exit code, what both printed, the summary and the outputs.
 func runAction(t *testing.T, repository string, s *commentServer, settings ...string) (code int,
 	said, summary, outputs string) {
 	t.Helper()
@@ -92,8 +95,8 @@ func runAction(t *testing.T, repository string, s *commentServer, settings ...st
 	c := exec.CommandContext(t.Context(), "bash", script)
 	c.Dir = repository
 	c.Env = append(os.Environ(), "GORACE="+shortly, "DYNO_HOME="+filepath.Join(dir, "home"), "RUNNER_TEMP="+dir,
-		"GITHUB_API_URL="+s.URL, "GITHUB_REPOSITORY=a/b", "GITHUB_TOKEN=secret", "DYNO_PULL_REQUEST=7",
-		"GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_OUTPUT="+filepath.Join(dir, "outputs"),
+		"GITHUB_TOKEN=secret", "GITHUB_ENV="+filepath.Join(dir, "env"), "GITHUB_PATH="+filepath.Join(dir, "path"),
+		"ACTIONS_RUNTIME_TOKEN=secret", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_OUTPUT="+filepath.Join(dir, "outputs"),
 		"DYNO_BASE=main~1", "DYNO_HEAD=main", "DYNO_BUILD=go build -o {out}/srv .",
 		"DYNO_RUN={out}/srv -listen 127.0.0.1:{port}")
 	c.Env = append(c.Env, settings...)
@@ -108,7 +111,84 @@ func runAction(t *testing.T, repository string, s *commentServer, settings ...st
 		}
 		return string(text)
 	}
-	return c.ProcessState.ExitCode(), string(out), read("summary"), read("outputs")
+	summary, outputs = read("summary"), read("outputs")
+	_, text, _ := strings.Cut(outputs, "\ncomment=")
+	return c.ProcessState.ExitCode(), string(out) + writeComment(t, s, strings.TrimSpace(text)), summary, outputs
+}
+
+// writeComment runs what writes a file's text as the comment, and returns what it printed.
+func writeComment(t *testing.T, s *commentServer, file string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "node", "../../action/comment/comment.mjs", file, "dyno", "7")
+	c.Env = append(os.Environ(), "GITHUB_API_URL="+s.URL, "GITHUB_REPOSITORY=a/b", "GITHUB_TOKEN=secret")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// What builds and runs in the Action has no token, and not the files by which a step speaks to later
+// ones. The workflow says whether an undecided comparison fails. Without GitHub the text goes to stdout,
+// after what was there.
+func TestActionWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	stub := "#!/bin/bash\nif [ \"$1\" = vs ]; then env > " + file("seen") + "; exit $STORED_CODE; fi\necho brief\n"
+	if err := os.WriteFile(file("dyno"), []byte(stub), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ failOn, stored, want string }{{"worse", "3", "0"}, {"undecided", "3", "3"}, {"worse", "1", "1"},
+		{"never", "0", "2"}} {
+		cmd := exec.Command("bash", "-c", "{ echo before; bash ../../action/compare.sh; echo $?; } > "+file("said"))
+		cmd.Env = append(os.Environ(), "DYNO="+file("dyno"), "STORED_CODE="+c.stored, "DYNO_FAIL_ON="+c.failOn,
+			"DYNO_FOLDER="+file("out"), "DYNO_BASE=a", "DYNO_HEAD=b", "DYNO_BUILD=x", "DYNO_RUN=y", "MINE_TOKEN=mine",
+			"GITHUB_TOKEN=secret", "GH_TOKEN=secret", "ACTIONS_RUNTIME_TOKEN=secret", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=secret",
+			"INPUT_TOKEN=secret", "GITHUB_ENV=secret", "GITHUB_PATH=secret", "GITHUB_STATE=secret", "GITHUB_OUTPUT=/dev/null",
+			"GITHUB_STEP_SUMMARY=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said, err := os.ReadFile(file("said"))
+		if err != nil || !strings.HasPrefix(string(said), "before\n") || !strings.HasSuffix(string(said), "\n"+c.want+"\n") {
+			t.Errorf("%+v: %v\n%s", c, err, said)
+		}
+	}
+	seen, err := os.ReadFile(file("seen"))
+	if err != nil || !strings.Contains(string(seen), "MINE_TOKEN=mine") {
+		t.Fatalf("nothing was shown: %v\n%s", err, seen)
+	}
+	for _, word := range []string{"secret", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
+		if strings.Contains(string(seen), word) {
+			t.Errorf("a build sees %s:\n%s", word, seen)
+		}
+	}
+}
+
+// A comment's text may be anybody's, because the pull request's code ran beside it.
+func TestActionCommentIsPlain(t *testing.T) {
+	t.Parallel()
+	s, file := newCommentServer(t), filepath.Join(t.TempDir(), "comment.md")
+	const hostile = "@everyone [a](https://evil.example) ![b](//evil.example/x.png) <img src=x> <!-- www.evil.example\n[c]: https://e.example\n"
+	if err := os.WriteFile(file, []byte("<details><summary>p99 <20 ms</summary>\n"+hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeComment(t, s, file)
+	got := s.comment(t)
+	for _, live := range []string{"@", "](", "]:", "://", "www.", "<img"} {
+		if strings.Contains(got, live) {
+			t.Errorf("%s is live in\n%s", live, got)
+		}
+	}
+	if strings.Count(got, "<!--") != 1 || !strings.HasPrefix(got, "<!-- dyno vs: dyno -->\n<details><summary>p99 <20 ms</summary>\n") {
+		t.Errorf("%s", got)
+	}
+	writeComment(t, s, file) // updates it
+	s.comment(t)
+	if forged := s.comments[50]["body"]; !strings.HasSuffix(forged.(string), "forged") {
+		t.Errorf("another's comment became ours: %v", forged)
+	}
 }
 
 // pathWithDyno is the path of the program that shell runs as dyno.
