@@ -131,7 +131,7 @@ func (j job) run(api *api) error {
 		return fmt.Errorf("%w\n%s", err, said)
 	}
 	verdict, _, _ := strings.Cut(strings.TrimPrefix(string(given), "verdict="), "\n")
-	if err := j.writeComment(filepath.Join(filepath.Dir(script), "comment", "comment.mjs")); err != nil {
+	if err := j.writeComment(filepath.Dir(script)); err != nil {
 		return err
 	}
 	comment, requests := api.comment()
@@ -144,8 +144,9 @@ func (j job) run(api *api) error {
 }
 
 // writeComment runs the script of the second action, as another job would.
-func (j job) writeComment(script string) error {
-	cmd := exec.Command("node", script, filepath.Join(j.folder, "results", "comment.md"), "dyno", "1")
+func (j job) writeComment(actions string) error {
+	cmd := exec.Command("node", filepath.Join(actions, "comment", "comment.mjs"),
+		filepath.Join(j.folder, "results", "comment.md"), "dyno", "1")
 	cmd.Env = append(append(os.Environ(), j.settings...), "GITHUB_REPOSITORY=sample/server",
 		"GITHUB_TOKEN=secret")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -5,14 +5,14 @@ package store
 import (
 	"math"
 
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // roomIn is what the file system of a folder still takes; without limit where that is not known.
 func roomIn(dir string) room {
 	free := room{math.MaxInt64, math.MaxInt64}
-	var s unix.Statfs_t
-	if unix.Statfs(dir, &s) != nil {
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
 		return free
 	}
 	if size := int64(s.Bsize); s.Bavail < math.MaxInt64/uint64(size) {
