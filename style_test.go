@@ -160,6 +160,7 @@ func TestRenames(t *testing.T) {
 // exponents are files that may write numbers with an exponent, with the reason.
 var exponents = map[string]string{
 	"internal/digits/digits.go":            "finds the power of ten",
+	"internal/engine/luavm/numbers.go":     "Lua writes numbers so, and the compiler reads them",
 	"internal/engine/strftime/strftime.go": "%e and %g are verbs of strftime",
 	"internal/fleet/plausible.go":          "repeats what others claim, which may have 300 digits",
 	"internal/fleet/plausibleusers.go":     "likewise",

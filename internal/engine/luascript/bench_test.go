@@ -63,8 +63,8 @@ func TestStaticCostsNothing(t *testing.T) {
 	}
 	u, r := &scenario.User{}, answer()
 	w := s.(*worker)
-	left := w.budget.left
-	if n := testing.AllocsPerRun(100, func() { s.Start(u); s.Next(u, r) }); n > 0 || w.budget.left != left {
-		t.Errorf("%v allocations, %d instructions", n, left-w.budget.left)
+	left := w.Left()
+	if n := testing.AllocsPerRun(100, func() { s.Start(u); s.Next(u, r) }); n > 0 || w.Left() != left {
+		t.Errorf("%v allocations, %d instructions", n, left-w.Left())
 	}
 }

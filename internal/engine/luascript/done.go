@@ -1,6 +1,7 @@
 package luascript
 
 import (
+	"io"
 	"math"
 
 	"dyno/internal/engine/metric"
@@ -80,7 +81,7 @@ func (m *Maker) Done(s Summary) error {
 	t.SetFuncs(meta, map[string]lua.LGFunction{"__index": statisticsField, "__len": statisticsLength,
 		"__call": statisticsValue})
 	stats := func(of *Statistics) *lua.LUserData { return &lua.LUserData{Value: of, Metatable: meta} }
-	return t.call(t.MaxSetup, 0, f, t.summaryTable(s), stats(&s.Latency), stats(&s.Rates))
+	return t.setUp(0, f, t.summaryTable(s), stats(&s.Latency), stats(&s.Rates))
 }
 
 // summaryTable is the first argument of done.
@@ -146,4 +147,13 @@ func statisticsValue(l *lua.LState) int {
 	l.Push(lua.LNumber(v.At))
 	l.Push(lua.LNumber(v.Count))
 	return 2
+}
+
+// output writes what a script prints. What cannot be written is lost.
+func (m *Maker) output(s string) {
+	m.printing.Lock()
+	defer m.printing.Unlock()
+	if m.Output != nil {
+		_, _ = io.WriteString(m.Output, s)
+	}
 }

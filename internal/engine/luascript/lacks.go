@@ -2,11 +2,11 @@ package luascript
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"dyno/internal/engine/luavm"
 	"dyno/internal/fault"
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -19,8 +19,9 @@ import (
 // missing are names of the standard libraries that scripts do not have. To use one is an error that
 // says so.
 var missing = map[string][]string{
-	"os": {"execute", "exit", "remove", "rename", "tmpname", "setlocale", "setenv"},
-	"":   {"dofile", "loadfile", "module", "newproxy", "_printregs"},
+	"os":     {"execute", "exit", "remove", "rename", "tmpname", "setlocale", "setenv"},
+	"string": {"dump"},
+	"":       {"dofile", "loadfile", "module", "newproxy", "_printregs"},
 }
 
 // present are the names of io that scripts have.
@@ -121,7 +122,7 @@ func (c *chunk) noteCall(node *ast.FuncCallExpr) {
 		if c.guarded == nil {
 			c.guarded = map[any]bool{}
 		}
-		walk(reflect.ValueOf(node.Args), deepest, func(n any) { c.guarded[n] = true })
+		luavm.Walk(node.Args, func(n any) { c.guarded[n] = true })
 	case slices.Contains(c.shadowed, called):
 	case called == "require" && isText && !known:
 		c.lacks(node.Line(), lacking(fmt.Sprintf("require(%.40q)", name), false))
@@ -172,13 +173,13 @@ var modules = map[string]lua.LGFunction{"string": nil, "table": nil, "math": nil
 
 // require is the module of that name.
 func (t *machine) require(l *lua.LState) int {
-	name := l.CheckString(1)
+	name := luavm.Text(l, 1)
 	open, known := modules[name]
 	switch {
 	case !known:
 		l.RaiseError("%s", lacking(fmt.Sprintf("require(%.40q)", name), false))
 	case open == nil:
-		l.Push(t.library(name))
+		l.Push(t.Library(name))
 	case t.loaded[name] != nil:
 		l.Push(t.loaded[name])
 	default:
@@ -199,7 +200,8 @@ func openSocket(l *lua.LState) int {
 		return 1
 	}))
 	meta.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
-		return notThere("socket." + l.ToString(2))(l)
+		l.RaiseError("%s", lacking("socket."+l.ToString(2), false))
+		return 0
 	}))
 	module.Metatable = meta
 	l.Push(module)

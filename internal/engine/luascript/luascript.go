@@ -8,20 +8,19 @@
 // protocols other than HTTP/1 cannot send text. A script without a function request has one
 // request, which is made before the load: then a request costs no call of Lua.
 //
-// A script may be wrong, or somebody else's. It cannot reach files, processes or the network
-// (sandbox.go). Instructions and memory have limits (limits.go): what exceeds them ends the run,
+// A script may be wrong, or somebody else's. It cannot reach files, processes or the network, and
+// its instructions, memory and time have limits (package luavm): what exceeds them ends the run,
 // and so does an error in the script.
 //
 //	chunk.go       compiles the text of a script
 //	done.go        the function done and its summary
 //	lacks.go       what a script does not have, which is refused before it runs; require
-//	limits.go      limits of instructions and memory
 //	luascript.go   Config, Compile; runs a script's setup and init
+//	limits.go      the limits of a call
 //	machine.go     one machine of Lua
 //	measures.go    counters and histograms of a script: dyno.counter
 //	pack.go        a script for another process
 //	request.go     the text that a script makes, read as a request
-//	sandbox.go     which libraries a script has, and what is taken out of them
 //	worker.go      request, delay and response under load
 //	wrk.go         the table wrk: format, connect, lookup, threads
 package luascript
@@ -42,6 +41,7 @@ import (
 	"sync"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/luavm"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
@@ -57,15 +57,16 @@ type Config struct {
 	Name, Source string
 	Args         []string // of init
 
-	Request            proto.Request // that of the command line: wrk.method, path, headers and body
-	URL                string        // as the user wrote it: args[0]
-	Scheme, Host, Port string        // of the URL; "": it has no port
-	HTTP2              bool          // requests have to be such that HTTP/2 or 3 can send them
-	Pipelines          bool          // request() may return several requests
-	Threads            int           // how many the run has
-	Seed               uint64        // of math.random
-	MaxMemory          uint64        // bytes; 0: DefaultMemory
-	MaxSetup           int64         // instructions of setup, init and done; 0: DefaultSetup
+	Request            proto.Request   // that of the command line: wrk.method, path, headers and body
+	URL                string          // as the user wrote it: args[0]
+	Scheme, Host, Port string          // of the URL; "": it has no port
+	HTTP2              bool            // requests have to be such that HTTP/2 or 3 can send them
+	Pipelines          bool            // request() may return several requests
+	Threads            int             // how many the run has
+	Seed               uint64          // of math.random
+	MaxMemory          uint64          // bytes; 0: DefaultMemory
+	MaxSetup           int64           // instructions of setup, init and done; 0: DefaultSetup
+	Ended              <-chan struct{} // closed once nobody waits for the script; nil: never
 
 	Output io.Writer                        // what scripts print; nil: nowhere
 	Getenv func(name string) (string, bool) // nil: there are no variables
@@ -77,7 +78,7 @@ type Maker struct {
 	Config
 	chunk
 	expected []string // checks of a plan that came from another process
-	memory   *memoryGuard
+	memory   *luavm.Guard
 
 	dynamic, delays, wants bool // the script defines request, delay, response
 	fixed                  *message
@@ -145,7 +146,7 @@ func (m *Maker) begin() error {
 func (m *Maker) newThread() (*machine, error) {
 	if m.main == nil {
 		var err error
-		if m.code == nil { // it came from another process
+		if m.Chunk == nil { // it came from another process
 			if err = m.compile(); err == nil && !slices.Equal(m.checks, m.expected) {
 				err = fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
 			}
@@ -153,7 +154,7 @@ func (m *Maker) newThread() (*machine, error) {
 				return nil, err
 			}
 		}
-		m.memory = newMemoryGuard(m.MaxMemory)
+		m.memory = luavm.NewGuard(m.MaxMemory)
 		if m.main, err = m.newMachine(0); err != nil {
 			return nil, err
 		}
@@ -166,7 +167,7 @@ func (m *Maker) newThread() (*machine, error) {
 	t.own = &threadValue{of: t}
 	t.wrk.RawSetString("thread", t.own.in(t.LState))
 	if f := m.main.function("setup"); f != nil {
-		if err := m.main.call(m.MaxSetup, 0, f, t.own.in(m.main.LState)); err != nil {
+		if err := m.main.setUp(0, f, t.own.in(m.main.LState)); err != nil {
 			return nil, err
 		}
 	}
@@ -177,12 +178,12 @@ func (m *Maker) newThread() (*machine, error) {
 		for _, a := range m.Args {
 			args.Append(lua.LString(a))
 		}
-		if err := t.call(t.MaxSetup, 0, f, args); err != nil {
+		if err := t.setUp(0, f, args); err != nil {
 			return nil, err
 		}
 	}
 	if f, is := t.wrk.RawGetString("format").(*lua.LFunction); is {
-		if err := t.call(t.MaxSetup, 1, f); err != nil {
+		if err := t.setUp(1, f); err != nil {
 			return nil, err
 		}
 		t.static, _ = t.take().(lua.LString)

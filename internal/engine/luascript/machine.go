@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"dyno/internal/engine/luavm"
 	"dyno/internal/engine/scenario"
 	lua "github.com/yuin/gopher-lua"
 )
@@ -13,10 +14,8 @@ import (
 // A machine is one of Lua's, with a copy of the script: that of a thread, or the one in which setup
 // and done run.
 type machine struct {
-	*lua.LState
+	*luavm.Machine
 	*Maker
-	budget   *budget
-	rand     *rand.Rand
 	measures measures
 	wrk      *lua.LTable
 	loaded   map[string]lua.LValue // by require
@@ -35,24 +34,32 @@ type machine struct {
 // newMachine makes a machine, and runs the script in it. Machines of one run have numbers, and each
 // its own random numbers.
 func (m *Maker) newMachine(number uint64) (*machine, error) {
-	t := &machine{Maker: m, budget: newBudget(m.memory), names: map[string]*seenField{},
-		LState: lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: callDepth,
-			RegistrySize: registryFirst, RegistryMaxSize: registryMost, RegistryGrowStep: registryFirst})}
-	t.rand = rand.New(rand.NewPCG(m.Seed, number))
-	t.SetContext(t.budget)
-	t.budget.left = m.MaxSetup
-	t.openLibraries()
+	t := &machine{Maker: m, names: map[string]*seenField{}, Machine: luavm.New(luavm.Options{
+		Memory: m.memory, Ended: m.Ended, Random: rand.NewPCG(m.Seed, number), Output: m.output,
+		Getenv: m.Getenv, Missing: missing,
+		Lacking: func(name string) string { return lacking(name, false) }})}
+	t.Begin(m.MaxSetup, setupTime)
+	t.G.Global.RawSetString("require", t.NewFunction(t.require))
 	t.openDyno()
 	t.openWrk()
-	main := t.NewFunctionFromProto(m.code)
-	return t, t.call(t.MaxSetup, 0, main)
+	return t, t.setUp(0, t.Script(t.LState, m.Chunk))
 }
 
-// call calls a function of the script, which may take so many instructions. Its results are on the
-// stack. The error begins with the file and line.
-func (t *machine) call(instructions int64, results int, f *lua.LFunction,
-	args ...lua.LValue) error {
-	t.budget.left = instructions
+// setUp calls a function of the script before or after the load.
+func (t *machine) setUp(results int, f *lua.LFunction, args ...lua.LValue) error {
+	t.Begin(t.MaxSetup, setupTime)
+	return t.call(results, f, args...)
+}
+
+// underLoad calls a function of the script under load.
+func (t *machine) underLoad(results int, f *lua.LFunction, args ...lua.LValue) error {
+	t.Begin(callInstructions, callTime)
+	return t.call(results, f, args...)
+}
+
+// call calls a function of the script. Its results are on the stack. The error begins with the file
+// and line.
+func (t *machine) call(results int, f *lua.LFunction, args ...lua.LValue) error {
 	err := t.CallByParam(lua.P{Fn: f, NRet: results, Protect: true}, args...)
 	if err == nil {
 		return nil
@@ -61,7 +68,8 @@ func (t *machine) call(instructions int64, results int, f *lua.LFunction,
 	if api, is := errors.AsType[*lua.ApiError](err); is {
 		text = api.Object.String()
 	}
-	if text = firstLine(text); !strings.HasPrefix(text, t.Name+":") {
+	text = firstLine(text[:min(len(text), longestError)])
+	if !strings.HasPrefix(text, t.Name+":") {
 		text = t.Name + ": " + text
 	}
 	return Error{text}
@@ -91,18 +99,6 @@ func (t *machine) at(f *lua.LFunction, format string, args ...any) error {
 		line = f.Proto.LineDefined
 	}
 	return Error{fmt.Sprintf("%s:%d: ", t.Name, line) + fmt.Sprintf(format, args...)}
-}
-
-// numberOf is a value that is a number or the text of one.
-func numberOf(v lua.LValue) (n float64, ok bool) {
-	switch v := v.(type) {
-	case lua.LNumber:
-		return float64(v), true
-	case lua.LString:
-		n := lua.LVAsNumber(v)
-		return float64(n), n != 0 || strings.HasPrefix(strings.TrimSpace(string(v)), "0")
-	}
-	return 0, false
 }
 
 // take removes a value from the stack.

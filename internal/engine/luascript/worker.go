@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/luavm"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
@@ -72,11 +73,11 @@ func (w *worker) think() (time.Duration, error) {
 	if f == nil {
 		return 0, nil
 	}
-	if err := w.call(callInstructions, 1, f); err != nil {
+	if err := w.underLoad(1, f); err != nil {
 		return 0, err
 	}
 	v := w.take()
-	ms, is := numberOf(v)
+	ms, is := luavm.NumberOf(v)
 	if !is || !(ms >= 0 && ms <= longestDelay) {
 		return 0, w.at(f, "delay() returned %.60s; it returns milliseconds, from 0 to %d", v.String(),
 			longestDelay)
@@ -107,7 +108,7 @@ func (t *machine) requestText(f *lua.LFunction) (string, error) {
 	if f == nil {
 		return string(t.static), nil
 	}
-	if err := t.call(callInstructions, 1, f); err != nil {
+	if err := t.underLoad(1, f); err != nil {
 		return "", err
 	}
 	v := t.take()
@@ -150,7 +151,7 @@ func (w *worker) respond(r *scenario.Response) error {
 	if w.want.Body > 0 {
 		body = lua.LString(r.Body)
 	}
-	return w.call(callInstructions, 0, f, lua.LNumber(r.Status), headers, body)
+	return w.underLoad(0, f, lua.LNumber(r.Status), headers, body)
 }
 
 // A seenField is the name of a field as scripts have it, and the value that it last had: most

@@ -3,8 +3,8 @@ package luascript
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 
+	"dyno/internal/engine/luavm"
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -27,7 +27,8 @@ func (t *machine) openWrk() {
 	t.wrk.RawSetString("headers", headers)
 	t.SetGlobal("wrk", t.wrk)
 	thread := t.NewTypeMetatable("wrk.thread")
-	t.SetFuncs(thread, map[string]lua.LGFunction{"__index": threadField, "__newindex": setThreadField})
+	t.SetFuncs(thread, map[string]lua.LGFunction{"__index": t.threadField,
+		"__newindex": setThreadField})
 	address := t.NewTypeMetatable("wrk.addr")
 	t.SetFuncs(address, map[string]lua.LGFunction{"__tostring": addressText})
 }
@@ -67,35 +68,42 @@ func (t *machine) format(l *lua.LState) int {
 	case lua.LString:
 		body, length = v, lua.LNumber(len(v))
 	case lua.LNumber:
-		body = lua.LString(v.String())
+		body = lua.LString(luavm.NumberText(float64(v)))
 		length = lua.LNumber(len(body))
 	}
 	if length != lua.LNil || headers.RawGetString("Content-Length") != lua.LNil {
 		headers.RawSetString("Content-Length", length)
 	}
-	b := appendValue(t.scratch[:0], method)
-	b = append(appendValue(append(b, ' '), path), " HTTP/1.1\r\n"...)
+	b := t.appendValue(l, t.scratch[:0], method)
+	b = append(t.appendValue(l, append(b, ' '), path), " HTTP/1.1\r\n"...)
 	headers.ForEach(func(name, value lua.LValue) {
-		b = append(appendValue(b, name), ": "...)
-		b = append(appendValue(b, value), "\r\n"...)
+		b = append(t.appendValue(l, b, name), ": "...)
+		b = append(t.appendValue(l, b, value), "\r\n"...)
 	})
-	b = append(append(b, "\r\n"...), body...)
-	t.scratch = b
+	b = t.appendValue(l, append(b, "\r\n"...), body)
+	if len(b) <= luavm.MostScratch {
+		t.scratch = b
+	}
 	l.Push(lua.LString(b))
 	return 1
 }
 
 // appendValue appends a value as Lua prints it.
-func appendValue(b []byte, v lua.LValue) []byte {
+func (t *machine) appendValue(l *lua.LState, b []byte, v lua.LValue) []byte {
+	var s string
 	switch v := v.(type) {
 	case lua.LString:
-		return append(b, v...)
+		s = string(v)
 	case lua.LNumber:
-		if i := int64(v); lua.LNumber(i) == v {
-			return strconv.AppendInt(b, i, 10)
-		}
+		return luavm.AppendNumber(b, float64(v))
+	default:
+		s = v.String()
 	}
-	return append(b, v.String()...)
+	if n := len(b) + len(s); n > luavm.LongestString {
+		t.MakeString(l, "wrk.format", n)
+	}
+	t.Grow(l, "wrk.format", len(s))
+	return append(b, s...)
 }
 
 // staticRequest is wrk.request: the request as it was after init.
@@ -170,7 +178,7 @@ func threadOf(l *lua.LState) *threadValue {
 }
 
 // threadField is thread.addr, or a method.
-func threadField(l *lua.LState) int {
+func (t *machine) threadField(l *lua.LState) int {
 	v := threadOf(l)
 	switch l.CheckString(2) {
 	case "addr":
@@ -182,9 +190,9 @@ func threadField(l *lua.LState) int {
 		}
 		l.Push(v.address)
 	case "get":
-		l.Push(l.NewFunction(getGlobal))
+		l.Push(l.NewFunction(t.getGlobal))
 	case "set":
-		l.Push(l.NewFunction(setGlobal))
+		l.Push(l.NewFunction(t.setGlobal))
 	case "stop":
 		l.Push(l.NewFunction(stopThread))
 	default:
@@ -208,24 +216,18 @@ func setThreadField(l *lua.LState) int {
 }
 
 // getGlobal is thread:get(name).
-func getGlobal(l *lua.LState) int {
-	v, name := threadOf(l), l.CheckString(2)
-	value, err := transferred(v.of.G.Global.RawGetString(name), transferDepth)
-	if err != nil {
-		l.RaiseError("thread:get(%q): %v", name, err)
-	}
-	l.Push(value)
+func (t *machine) getGlobal(l *lua.LState) int {
+	v, name := threadOf(l), luavm.Text(l, 2)
+	x := &transfer{t: t, l: l, name: fmt.Sprintf("thread:get(%.100q)", name)}
+	l.Push(x.copy(v.of.G.Global.RawGetString(name), 0))
 	return 1
 }
 
 // setGlobal is thread:set(name, value).
-func setGlobal(l *lua.LState) int {
-	v, name := threadOf(l), l.CheckString(2)
-	value, err := transferred(l.Get(3), transferDepth)
-	if err != nil {
-		l.RaiseError("thread:set(%q): %v", name, err)
-	}
-	v.of.G.Global.RawSetString(name, value)
+func (t *machine) setGlobal(l *lua.LState) int {
+	v, name := threadOf(l), luavm.Text(l, 2)
+	x := &transfer{t: t, l: l, name: fmt.Sprintf("thread:set(%.100q)", name)}
+	v.of.G.Global.RawSetString(name, x.copy(l.Get(3), 0))
 	return 0
 }
 
@@ -235,32 +237,42 @@ func stopThread(l *lua.LState) int {
 	return 0
 }
 
-// transferDepth is how deep tables may lie inside each other that threads exchange.
-const transferDepth = 100
+// Limits of what threads exchange.
+const (
+	transferDepth  = 100       // tables inside each other
+	transferMost   = 1_000_000 // values in all; a table that is there twice is copied twice
+	transferMemory = 100       // bytes that a value takes about
+)
 
-// transferred is a copy of a value for another machine.
-func transferred(v lua.LValue, depth int) (lua.LValue, error) {
+// A transfer copies a value for another machine.
+type transfer struct {
+	t      *machine
+	l      *lua.LState
+	name   string // of the call
+	values int
+}
+
+func (x *transfer) copy(v lua.LValue, depth int) lua.LValue {
+	if x.values++; x.values > transferMost {
+		x.l.RaiseError("%s: more than %d values would go from one thread to another", x.name,
+			transferMost)
+	}
+	x.t.Grow(x.l, x.name, transferMemory)
 	switch v := v.(type) {
 	case *lua.LNilType, lua.LBool, lua.LNumber, lua.LString:
-		return v, nil
+		return v
 	case *lua.LTable:
-		if depth == 0 {
-			return nil, fmt.Errorf("the table has more than %d tables inside each other", transferDepth)
+		if depth == transferDepth {
+			x.l.RaiseError("%s: the table has more than %d tables inside each other", x.name,
+				transferDepth)
 		}
-		var failed error
 		to := &lua.LTable{Metatable: lua.LNil}
 		v.ForEach(func(key, value lua.LValue) {
-			if failed == nil {
-				key, failed = transferred(key, depth-1)
-			}
-			if failed == nil {
-				value, failed = transferred(value, depth-1)
-			}
-			if failed == nil {
-				to.RawSet(key, value)
-			}
+			x.t.GrowFor(x.l, to, key)
+			to.RawSet(x.copy(key, depth+1), x.copy(value, depth+1))
 		})
-		return to, failed
+		return to
 	}
-	return nil, fmt.Errorf("a %v cannot go from one thread to another", v.Type())
+	x.l.RaiseError("%s: a %v cannot go from one thread to another", x.name, v.Type())
+	return nil
 }
