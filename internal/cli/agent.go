@@ -23,8 +23,8 @@ once; the agent's own key, made here, is kept in $DYNO_HOME/agents, so that it i
 started again with the same command line or with none. It dials out and listens
 on nothing, obeys one plan key, and loads what its policy allows: without a FILE
 and without ` + policyFile + `, private addresses only, and this machine's own if
-the hub is on loopback. Exit codes: 0 it was ended, 2 it is refused, or revoked
-(starting it again is no use), 4 nobody is there.
+the hub is on loopback. Exit codes: 0 it was ended, 2 bad usage or a bad file, 4
+nobody is there, 6 it is refused, or revoked: starting it again is no use.
 `
 
 var agentExamples = []string{
@@ -112,15 +112,15 @@ func runAgent(s streams, args []string) int {
 	}
 	i, err := s.openIdentity(f, home)
 	if err != nil {
-		return s.failWith(busExitCode(err), err)
+		return s.failWith(agentExitCode(err), err)
 	}
 	l, err := i.Connect(f.leave)
 	if err != nil {
-		return s.failWith(busExitCode(err), err)
+		return s.failWith(agentExitCode(err), err)
 	}
 	defer l.Close()
 	if err := registerAgent(&i, l); err != nil {
-		return s.failWith(busExitCode(err), err)
+		return s.failWith(agentExitCode(err), err)
 	}
 	if err := i.Save(home); err != nil {
 		s.logAgent(err.Error() + "; started again, it will need another token")
@@ -138,11 +138,20 @@ func (s streams) serveAgent(f agentFlags, a *fleet.Agent) int {
 	}
 	l, err := f.Connect(bus.Settings{Name: a.Name, GiveUpAfter: f.leave})
 	if err != nil {
-		return s.failWith(busExitCode(err), err)
+		return s.failWith(agentExitCode(err), err)
 	}
 	defer l.Close()
 	a.Verify = orderVerifier(f.planKey)
 	return s.serveFleet(a, l, func(context.Context) {})
+}
+
+// agentExitCode is busExitCode of an agent. A service that starts again what crashed must know a
+// refusal from a crash, for which Go has the exit code 2.
+func agentExitCode(err error) int {
+	if errors.Is(err, bus.ErrRefused) {
+		return exitRefused
+	}
+	return busExitCode(err)
 }
 
 // logAgent logs what the agent does, with the time.
@@ -278,7 +287,7 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	case errors.Is(gone, bus.ErrBusLost):
 		s.logAgent(gone.Error())
 	case gone != nil:
-		return s.failWith(busExitCode(gone), gone)
+		return s.failWith(agentExitCode(gone), gone)
 	}
 	return exitOK
 }

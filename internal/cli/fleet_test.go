@@ -219,7 +219,7 @@ mkdir -p "$HOME" && cd "$HOME" && shift && exec sh -c "$*"
 		}
 	}
 	done(t, dir, "dyno fleet revoke web1 web2-example")
-	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != exitUsage ||
+	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != exitRefused ||
 		!strings.Contains(errs.String(), "was revoked") {
 		t.Errorf("agents that were revoked: %v\n%s", err, errs)
 	}

@@ -22,6 +22,7 @@ import (
 // The exit codes. If several apply, the first of this list is used.
 const (
 	exitInterrupted = 130
+	exitRefused     = 6 // an agent
 	exitFault       = 5 // of dyno itself
 	exitUsage       = 2
 	exitUnreachable = 4 // no answer came
