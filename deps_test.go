@@ -102,7 +102,7 @@ lab/grade: digits say engine/loadresult lab observe/probe result stats /
 lab/judge: digits engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
-capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective /
+capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /

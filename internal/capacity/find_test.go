@@ -248,6 +248,35 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// A probe in which the generator was stopped says nothing of its rate, and is repeated.
+func TestStoppedProbes(t *testing.T) {
+	for name, stopped := range map[string]int{"never": 0, "once": 1, "twice": 2} {
+		t.Run(name, func(t *testing.T) {
+			left := stopped
+			p := plan()
+			p.Connections = 50
+			s := find(t, &queue{service: constant(time.Millisecond), generate: func(r *loadresult.Result, rate float64) {
+				if rate > 500 && left > 0 {
+					left--
+					r.AddStandstill(int64(time.Second), int64(time.Second))
+					r.Delayed = r.Total.Sent / 4
+				}
+			}}, p, Settings{}, "p99<10ms")
+			repeated := 0
+			for _, probe := range s.Probes {
+				if strings.Contains(probe.Why, "the generator stood still") {
+					if repeated++; probe.Outcome != Undecided {
+						t.Errorf("%s at %v/s: %s", probe.Outcome, probe.Rate, probe.Why)
+					}
+				}
+			}
+			if s.End != Found || s.Certified == nil || *s.Certified < 500 || repeated != stopped {
+				t.Errorf("%s, certified %v, %d probes of a stopped generator: %s", s.End, s.Certified, repeated, s.Reason)
+			}
+		})
+	}
+}
+
 // The same delay is the server's when all connections are busy, and ours when some
 // are free.
 func TestLateSendsAreSomeonesFault(t *testing.T) {

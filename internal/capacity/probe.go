@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/objective"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 const (
@@ -117,6 +118,11 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	}
 	if over != "" {
 		probe.Outcome, probe.Why = over, why
+	}
+	blamed := probe.Outcome == Failed || probe.Outcome == OurLimit
+	stopped := r.FactOf(result.Doubt{Cause: result.StoodStill})
+	if blamed && stopped != nil && purpose != Again && r.Generator.Bound() != result.Limit {
+		probe.Outcome, probe.Why = Undecided, say.Sentence(*stopped) // a repetition may show more
 	}
 	return probe, nil
 }

@@ -6,8 +6,10 @@ package digits
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // None stands where there is no figure. A percentile has none if no measured value exceeds it: it
@@ -123,3 +125,16 @@ func Two(x float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return Thousands(strconv.FormatInt(int64(math.Round(x/unit)*unit), 10))
 }
+
+// Micros is us microseconds in three digits, with a space before the unit: "3.65 ms".
+func Micros(us float64) string {
+	d := time.Duration(us * 1e3)
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return unitOfTime.ReplaceAllString(d.Round(unit).String(), "$1 $2")
+}
+
+// unitOfTime matches the unit of a duration that has only one.
+var unitOfTime = regexp.MustCompile(`^([0-9.]+)(ns|µs|ms|s)$`)

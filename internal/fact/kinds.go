@@ -13,7 +13,7 @@ type Args interface{ Kind() Kind }
 // kinds are all kinds of facts, by the type of their arguments. Add a kind here, and its sentence
 // in package say.
 var kinds = byKind(
-	Steal{}, ApplicationStderr{},
+	Steal{}, ApplicationStderr{}, StoodStill{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -23,6 +23,17 @@ type Steal struct {
 
 // Kind is the kind's name.
 func (Steal) Kind() Kind { return "steal" }
+
+// StoodStill says that the generator itself was stopped, or had no CPU for long.
+type StoodStill struct {
+	LongestUS float64 `json:"longest_us"`
+	SinceS    float64 `json:"since_s"` // when the longest began, after the window's start
+	TotalUS   float64 `json:"total_us"`
+	Delayed   float64 `json:"delayed_percent"` // of the requests: those in flight or due meanwhile
+}
+
+// Kind is the kind's name.
+func (StoodStill) Kind() Kind { return "stood-still" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

@@ -351,6 +351,7 @@ func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {
 		SchedulingP99: toMicroseconds(float64(r.GoroutineWait)),
 		Unscheduled:   roundHundredths(100 * r.Unscheduled), CPUWait: toMicroseconds(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
+		Standstill: newStandstill(r.StandstillTotals, total.Sent),
 		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
 	answers := total.Completed + total.ErrorLatency.Count
 	if n := answers - r.CompletedAfter - r.ErrorsAfter; n > 0 {

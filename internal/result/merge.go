@@ -444,6 +444,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 		g.Unscheduled = max(g.Unscheduled, part.Unscheduled)
 		g.CPUWait = max(g.CPUWait, part.CPUWait)
 		g.LocalPorts = max(g.LocalPorts, part.LocalPorts)
+		g.Standstill.addWorst(part.Standstill)
 		g.Arrivals = worseArrivals(g.Arrivals, part.Arrivals)
 		g.Threads += part.Threads
 		if part.Ring != "" && !slices.Contains(rings, part.Ring) {

@@ -350,6 +350,7 @@ type Generator struct {
 	Ring          string   `json:"ring"`
 	Threads       int      `json:"threads"`
 	Little        *float64 `json:"little,omitempty"` // closed: 1 if no connection ever idled
+	Standstill
 
 	Arrivals *Arrivals      `json:"arrivals,omitempty"` // open
 	Machine  *probe.HostUse `json:"machine,omitempty"`  // during the window, if it was watched
@@ -357,6 +358,16 @@ type Generator struct {
 	Verdict string   `json:"verdict"` // OK, Suspect or ClientBound
 	Reasons []string `json:"reasons"`
 	Doubts  []Doubt  `json:"doubts,omitempty"` // one for each of Reasons
+}
+
+// A Standstill is the time of the window and the drain in which a thread of the generator was
+// stopped, or had no CPU for 10 ms or longer. All values are those of the worst thread, but for
+// Delayed. Their keys are the generator's own in JSON.
+type Standstill struct {
+	StoodStillS     float64  `json:"stood_still_s,omitempty"`       // sum
+	StoodStillMax   float64  `json:"stood_still_max_us,omitempty"`  // the longest
+	StoodStillFromS *float64 `json:"stood_still_from_s,omitempty"`  // since the window's start
+	Delayed         int64    `json:"stood_still_delayed,omitempty"` // requests in flight or due then
 }
 
 // Arrivals compare the instants at which requests left with the distribution that was requested,

@@ -3,8 +3,6 @@ package result
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"time"
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
@@ -254,14 +252,4 @@ func checkPauses(r *Result) (string, string) {
 }
 
 // formatMicroseconds is us microseconds in three digits, with a space before the unit: "3.65 ms".
-func formatMicroseconds(us float64) string {
-	d := time.Duration(us * 1e3)
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return unitOfTime.ReplaceAllString(d.Round(unit).String(), "$1 $2")
-}
-
-// unitOfTime matches the unit of a duration that has only one.
-var unitOfTime = regexp.MustCompile(`^([0-9.]+)(ns|µs|ms|s)$`)
+func formatMicroseconds(us float64) string { return digits.Micros(us) }

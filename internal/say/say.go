@@ -19,6 +19,8 @@ func Sentence(f fact.Fact) string {
 	case fact.Steal:
 		return fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat it, or "+
 			"use a machine of its own", a.Percent)
+	case fact.StoodStill:
+		return standstillSentence(a)
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			digits.Thousands(strconv.FormatInt(a.Bytes, 10)), a.First)
@@ -32,4 +34,20 @@ func Text(f fact.Fact, v Voice) string {
 		return Sentence(f) + "; " + advice
 	}
 	return Sentence(f)
+}
+
+// standstillSentence says for how long the generator stood still, since when, and how many requests
+// that delayed.
+func standstillSentence(a fact.StoodStill) string {
+	s := fmt.Sprintf("the generator stood still for %s, from %s of the window on",
+		digits.Micros(a.LongestUS), digits.Micros(a.SinceS*1e6))
+	if a.TotalUS > 1.01*a.LongestUS {
+		s += fmt.Sprintf(", and for %s in all", digits.Micros(a.TotalUS))
+	}
+	s += ": it was stopped, or had no CPU"
+	if a.Delayed > 0 {
+		s += fmt.Sprintf("; that delayed up to %s %% of the requests, and counts as their latency",
+			digits.Significant(a.Delayed, 2))
+	}
+	return s + "; repeat it"
 }

@@ -16,6 +16,8 @@ var update = flag.Bool("update", false, "write the golden file")
 // said has a fact of each kind.
 var said = []fact.Fact{
 	{Args: fact.Steal{Percent: 12.34}},
+	{Args: fact.StoodStill{LongestUS: 987_654, SinceS: 2.98, TotalUS: 987_654, Delayed: 5.12}},
+	{Args: fact.StoodStill{LongestUS: 123_456, SinceS: 61.5, TotalUS: 456_789}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }

@@ -31,7 +31,7 @@ func TestBrokenOff(t *testing.T) {
 		"in the warm-up":   {100, 10, 30 * ms, 2 * s, 2 * s, 0, 0, 0, 0, 0, 0},
 		"of a closed loop": {0, 1, 10 * ms, 2 * s, 0, 0, 101, 0, 0, 1005 * ms, 5 * ms},
 		"heard late":       {100, 10, ms / 5, 2 * s, 0, 20 * ms, 103, 0, 0, 1020*ms + ms/5 + 1, 10*ms - ms/5 - 1},
-		"a silent server":  {0, 1, 20 * s, 2 * s, 0, 0, 1, 1, 0, 1005 * ms, 95 * ms},
+		"a silent server":  {0, 1, 20 * s, 2 * s, 0, 0, 1, 1, 0, 1005 * ms, 55 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := simPlan(func(p *loadplan.Plan) {

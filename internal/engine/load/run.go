@@ -25,6 +25,7 @@
 //	run.go          Run: prepares, starts a worker per thread
 //	samples.go      samples of errors, for --save-errors, --show and --log
 //	slot.go         when a slot of a closed workload became free
+//	standstill.go   time in which a thread was stopped
 //	steps.go        what users of a scenario do, step by step
 //	timers.go       the timers of connections
 //	userramp.go     users whose number changes
@@ -369,6 +370,9 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
 	w.rampingIn = r.promptStart && !r.plan.Open()
+	if r.protocols.HTTP3 == nil { // else its thread may change
+		w.watch.cpu = machine.ThreadCPU()
+	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
 		r.reports <- workerReport{from: i, counters: s, health: w.takeHealth(w.now, w.idleTime())}
 		select {

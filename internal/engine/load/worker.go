@@ -39,6 +39,7 @@ type worker struct {
 	account
 	users   *users // who go through the plan's scenario; nil: it has none
 	samples sampler
+	watch   watch
 
 	batching  batching
 	rampingIn bool              // see rampIn
@@ -47,15 +48,17 @@ type worker struct {
 	ending    loadresult.Ending // "" while there is load
 }
 
-// sleepMost is how long a worker sleeps at most, so that it notices an interruption.
-const sleepMost = int64(50e6)
+// sleepMost is how long a worker sleeps at most, so that it notices an interruption, and if it was
+// stopped meanwhile (see standstill.go).
+const sleepMost = int64(10e6)
 
 // runLoop runs the load to its end. Its error is the ring's.
 func (w *worker) runLoop() error {
 	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
 		w.delayForBatch()
-		if err := w.ring.Wait(w.nextWakeUp()); err != nil {
+		w.watch.wake = w.nextWakeUp()
+		if err := w.ring.Wait(w.watch.wake); err != nil {
 			return err
 		}
 		w.runTurn()
@@ -68,6 +71,9 @@ func (w *worker) runLoop() error {
 func (w *worker) runTurn() {
 	before := w.now
 	w.now = w.ring.Now()
+	if w.now-w.watch.looked >= lookEvery {
+		w.lookForStandstill(before)
+	}
 	w.turnBegan = w.now
 	w.doTimedWork(before)
 	c, ok := w.ring.Next()
@@ -95,6 +101,8 @@ func (w *worker) runTurn() {
 func (w *worker) beginRun() {
 	w.meter.readOnce(w.id == 0, w.protocols.HTTP3 != nil)
 	w.now = w.ring.Now()
+	w.turnBegan = w.now
+	w.watch.beginWatch(w.now)
 	w.Window, w.rotate = flow.Unopened(), flow.NotYet
 	w.downSince, w.outage = w.now, flow.NotYet
 	w.batching.quickest = flow.NotYet
@@ -273,6 +281,8 @@ func (w *worker) publishCounters() {
 
 // finishRun counts unanswered requests, and publishes the last interval.
 func (w *worker) finishRun() {
+	w.watch.wake = flow.NotYet
+	w.lookForStandstill(w.now)
 	if w.meter.begun && !w.meter.ended {
 		w.meter.endWindow(w.now, w.idleTime(), w.ring)
 	}

@@ -151,6 +151,7 @@ type Totals struct {
 	ConnectionTotals
 	TLSTotals
 	OutageTotals
+	StandstillTotals
 
 	Retried        int64  // requests retried
 	Warmup         int64  // requests due before the window and sent, each once
@@ -197,4 +198,31 @@ type OutageTotals struct {
 	Unavailable      int64 // sum of the times in which each connection was unavailable
 	UnavailableMost  int64 // the longest time of one connection
 	UnavailableSince int64 // after the window's start, when the longest began
+}
+
+// StandstillTotals are of times of the window and the drain in which a thread of the generator was
+// stopped, in ns. A stop of the whole process is one of each thread, so these are those of the
+// worst thread, but for Delayed.
+type StandstillTotals struct {
+	StoodStill      int64 // sum
+	StoodStillMost  int64 // the longest
+	StoodStillSince int64 // after the window's start, when the longest began
+	Delayed         int64 // requests that were in flight or due meanwhile, of all threads
+}
+
+// AddStandstill counts a standstill of length ns that began since ns after the window's start.
+func (t *StandstillTotals) AddStandstill(since, length int64) {
+	t.StoodStill += length
+	if length > t.StoodStillMost {
+		t.StoodStillMost, t.StoodStillSince = length, since
+	}
+}
+
+// AddWorst adds the standstills of another thread, or of another generator.
+func (t *StandstillTotals) AddWorst(from StandstillTotals) {
+	t.StoodStill = max(t.StoodStill, from.StoodStill)
+	if from.StoodStillMost > t.StoodStillMost {
+		t.StoodStillMost, t.StoodStillSince = from.StoodStillMost, from.StoodStillSince
+	}
+	t.Delayed += from.Delayed
 }

@@ -48,6 +48,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	if from.UnavailableMost > t.UnavailableMost {
 		t.UnavailableMost, t.UnavailableSince = from.UnavailableMost, from.UnavailableSince
 	}
+	t.AddWorst(from.StandstillTotals)
 	if len(t.Stderr) == 0 {
 		t.Stderr = from.Stderr
 	}

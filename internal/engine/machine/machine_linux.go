@@ -142,3 +142,19 @@ func ThreadQueued() (waiting time.Duration, times int64) {
 	}
 	return time.Duration(waited), times
 }
+
+// ThreadCPU returns a function that reads the CPU time of the thread that calls it, in ns; nil
+// where the system does not report it.
+func ThreadCPU() func() int64 {
+	read := func() int64 {
+		var t unix.Timespec
+		if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+			return 0
+		}
+		return t.Nano()
+	}
+	if read() == 0 {
+		return nil
+	}
+	return read
+}

@@ -33,3 +33,6 @@ func LocalPorts() int { return 0 }
 
 // ThreadQueued is 0: the system does not report it.
 func ThreadQueued() (waiting time.Duration, times int64) { return 0, 0 }
+
+// ThreadCPU is nil: the system does not report it.
+func ThreadCPU() func() int64 { return nil }

@@ -1,0 +1,117 @@
+package load
+
+import (
+	"testing"
+
+	"dyno/internal/engine/flow"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
+)
+
+// A stoppedRing is a simulated one whose thread is stopped once, at an instant, for some time.
+type stoppedRing struct {
+	*ring.Sim
+	at, length int64
+}
+
+func (r *stoppedRing) Wait(deadline int64) error {
+	if r.length == 0 || deadline < r.at {
+		return r.Sim.Wait(deadline)
+	}
+	err := r.Sim.Wait(r.at)
+	if r.Now() >= r.at {
+		r.RestUntil(r.Now() + r.length)
+		r.length = 0
+	}
+	return err
+}
+
+// Whatever the load does, its thread notices that it was stopped: 1 s from second 2 on, of which
+// the time is missing for which the thread was to sleep anyway.
+func TestStandstill(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(p *loadplan.Plan)
+		after   int64 // in which the server answers
+		at      int64 // when the thread is stopped
+		since   int64 // when the standstill begins, after the window's start, at the earliest
+		length  int64 // at least, within sleepMost
+		delayed int64
+	}{
+		"closed":       {func(p *loadplan.Plan) { p.Connections = 8 }, 2 * ms, 2 * s, 2 * s, s - sleepMost, 8},
+		"closed, slow": {func(p *loadplan.Plan) { p.Connections = 8 }, 1700 * ms, 2 * s, 2 * s, s - sleepMost, 8},
+		"open":         {func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(500) }, ms, 2 * s, 2 * s, s - 2*ms, 500},
+		"idle":         {func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(0.5) }, ms, 2500 * ms, 2500 * ms, s - sleepMost, 0},
+		"drain":        {func(p *loadplan.Plan) { p.Connections = 3 }, 900 * ms, 4100 * ms, 4100 * ms, s - sleepMost, 3},
+		"warm-up":      {func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(4 * s) }, ms, 2 * s, 0, 0, 0},
+		"warm-up and window": {func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(2500 * ms) }, ms, 2 * s, 0,
+			500 * ms, 1},
+		"short": {nil, ms, 2 * s, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := simPlan(func(p *loadplan.Plan) {
+				if p.Duration = loadplan.Seconds(4 * s); c.change != nil {
+					c.change(p)
+				}
+			})
+			r := &stoppedRing{steady(c.after), c.at, s}
+			if name == "short" {
+				r.length = standstillLeast / 2
+			}
+			got := simulate(t, p, r).StandstillTotals
+			if got.StoodStillMost < c.length || got.StoodStillMost > c.length+sleepMost || got.StoodStill != got.StoodStillMost ||
+				got.StoodStillSince < c.since || got.StoodStillSince > c.since+sleepMost || got.Delayed < c.delayed ||
+				got.Delayed > c.delayed+1 {
+				t.Errorf("%+v, want %d ns from %d on, %d delayed", got, c.length, c.since, c.delayed)
+			}
+		})
+	}
+}
+
+// A turn that took longer than its thread had the CPU was stopped; one that worked was not.
+func TestStandstillInTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn, late, used int64 // how long a turn took, how late its thread woke then, and its CPU time
+		want             int64
+	}{
+		"work":            {200 * ms, 0, 200 * ms, 0},
+		"stopped":         {200 * ms, 0, 20 * ms, 180 * ms},
+		"a little":        {15 * ms, 0, 6 * ms, 0},
+		"woke late":       {ms, 50 * ms, ms, 50 * ms},
+		"both":            {100 * ms, 50 * ms, 30 * ms, 120 * ms},
+		"work of waiting": {ms, 50 * ms, 51 * ms, 0}, // what io_uring submits, it does while one waits
+	} {
+		t.Run(name, func(t *testing.T) {
+			tally, cpu := loadresult.NewTotals(), 5*s
+			w := &worker{account: account{totals: &tally}, Window: flow.Window{From: s, End: 20 * s}}
+			w.Next = loadplan.AtOnce
+			w.watch.cpu = func() int64 { return cpu }
+			w.now = 10 * s
+			w.watch.beginWatch(w.now)
+			w.turnBegan = w.now
+			before := w.now + c.turn
+			w.watch.wake = before + 3*ms // it slept so long
+			w.now, cpu = w.watch.wake+c.late, cpu+c.used
+			w.lookForStandstill(before)
+			if tally.StoodStill != c.want {
+				t.Errorf("stood still for %d ns, want %d", tally.StoodStill, c.want)
+			}
+		})
+	}
+}
+
+// Threads that are stopped at once stood still once; each has delayed its own requests.
+func TestStandstillOfAllThreads(t *testing.T) {
+	all := loadresult.NewTotals()
+	for i := range int64(3) {
+		one := loadresult.NewTotals()
+		one.AddStandstill(2*s+i, s+i)
+		one.AddStandstill(8*s, 100*ms)
+		one.Delayed = 4
+		all.AddTotals(&one)
+	}
+	want := loadresult.StandstillTotals{StoodStill: 1100*ms + 2, StoodStillMost: s + 2, StoodStillSince: 2*s + 2, Delayed: 12}
+	if all.StandstillTotals != want {
+		t.Errorf("%+v", all.StandstillTotals)
+	}
+}
