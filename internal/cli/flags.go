@@ -433,7 +433,7 @@ func (f *runFlags) requiredURL(p parsed) (requests.URL, error) {
 		return flaw("%d are given, %q; a run has one, and --urls for several of its host",
 			len(p.words), p.words)
 	}
-	u, err := requests.Parse(p.words[len(p.words)-1])
+	u, err := requests.Parse(requests.FullURL(p.words[len(p.words)-1]))
 	if err = errors.Join(err, requests.Unmarked("it", u.Path)); err != nil {
 		return flaw("%v", err)
 	}

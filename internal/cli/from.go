@@ -32,11 +32,13 @@ by --data and the file of --secrets. What was left out and replaced, and how to 
 the file, is written to stderr.
 `
 
-const logNotes = `Without --format, the first line says whether it is a combined or common log of
-nginx or Apache, perhaps with the host before or a field behind, or Caddy's JSON. A format
-is written as in nginx's log_format, '$remote_addr [$time_local] "$request" $status',
-or as in Apache's LogFormat, '%h %t "%r" %>s'. Equal requests become one line with a
-weight. With --replay, each request keeps its own time, and dyno run sends it then.
+const logNotes = `Without --format, the lines say whether it is a combined or common log of nginx or
+Apache, perhaps with the host before or fields behind, or JSON, whose fields are known by
+their names (Caddy, Traefik, Envoy, nginx with escape=json, and others). A format is
+written as in nginx's log_format, '$remote_addr [$time_local] "$request" $status', or as
+in Apache's LogFormat, '%h %t "%r" %>s'; it may end before the line does. A line of
+another form is left out, counted and shown. Equal requests become one line
+with a weight. With --replay, each request keeps its own time, and dyno run sends it then.
 A log has no bodies and no headers.
 ` + fromNotes
 
@@ -247,6 +249,10 @@ func fromLog(f *fromFlags, s streams, name string, c *imports.Collector) (i impo
 		}
 		if log.Format != "" {
 			note("%s in the form: %s", format.Plural(int64(log.Lines), "line"), log.Format)
+		}
+		if log.Odd > 0 {
+			note("%s of another form left out, the first is %s", format.Plural(int64(log.Odd), "line"),
+				log.FirstOdd)
 		}
 		if log.Skipped > 0 {
 			note("%s without a request that HTTP has, the first is line %d",

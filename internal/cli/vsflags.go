@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/requests"
 	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/versus"
@@ -157,6 +158,9 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return f, append(faults, fmt.Errorf("finding this folder: %w", err))
+	}
+	for i, w := range p.words {
+		p.words[i] = requests.FullURL(w)
 	}
 	f.compared.Dir, f.compared.Servers = dir, p.words
 	if !f.git {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/requests"
 	"dyno/internal/lab/versus"
 	"dyno/internal/redact"
 	"dyno/internal/view/format"
@@ -57,7 +58,8 @@ func quotePart(word string) string {
 // with none.
 func commandLength(args []string, groups []group) int {
 	if strings.HasPrefix(args[0], "-") || strings.ContainsAny(args[0], " \t\n") ||
-		versus.IsURL(args[0]) || strings.HasSuffix(strings.ToLower(args[0]), hurlEnding) {
+		versus.IsURL(requests.FullURL(args[0])) ||
+		strings.HasSuffix(strings.ToLower(args[0]), hurlEnding) {
 		return 0
 	}
 	at := portWord(args, groups)

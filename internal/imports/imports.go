@@ -31,7 +31,8 @@ import (
 const (
 	MaxRequests = 1 << 20   // different ones, as a run can have
 	MaxBytes    = 256 << 20 // of a source that is read at once, and of all that is written
-	MaxLine     = 1 << 20   // bytes in a line of an access log or of a file of targets
+	MaxLine     = 1 << 20   // bytes in a line of an access log
+	MaxTarget   = 64 << 20  // bytes in a line of a file of targets, which may have a body in base64
 )
 
 // A Request is one that a source has.

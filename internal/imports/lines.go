@@ -15,15 +15,16 @@ import (
 // Lines reads lines one at a time, which LF or CRLF ends, and knows their numbers.
 type Lines struct {
 	file string
+	most int
 	scan *bufio.Scanner
 	n    int
 	text string
 }
 
-// NewLines reads r, a file of that name.
-func NewLines(file string, r io.Reader) *Lines {
-	l := &Lines{file: file, scan: bufio.NewScanner(r)}
-	l.scan.Buffer(make([]byte, 64<<10), MaxLine)
+// NewLines reads r, a file of that name whose lines have so many bytes at most.
+func NewLines(file string, r io.Reader, most int) *Lines {
+	l := &Lines{file: file, most: most, scan: bufio.NewScanner(r)}
+	l.scan.Buffer(make([]byte, 64<<10), most)
 	return l
 }
 
@@ -52,7 +53,7 @@ func (l *Lines) Err() error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
 		return fault.Fault{File: l.file, Line: l.n + 1,
-			Problem: fmt.Sprintf("the line is longer than %d KiB", MaxLine>>10)}
+			Problem: fmt.Sprintf("the line is longer than %d KiB", l.most>>10)}
 	case err != nil:
 		return fault.Fault{File: l.file, Line: l.n + 1, Problem: "reading: " + err.Error()}
 	}

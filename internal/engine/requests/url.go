@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,20 @@ func Parse(s string) (URL, error) {
 		return parseUnix(scheme, rest)
 	}
 	return URL{}, fmt.Errorf("scheme %q is not http, https, h2c, fcgi, http+unix or fcgi+unix", scheme)
+}
+
+// localPort is a port of this machine as a command line has it: :8080, perhaps with a path.
+var localPort = regexp.MustCompile(`^:\d+([/?#]|$)`)
+
+// FullURL is a URL as a command line has it, of which :8080 is http://127.0.0.1:8080/.
+func FullURL(s string) string {
+	switch m := localPort.FindStringSubmatch(s); {
+	case m == nil:
+		return s
+	case m[1] == "":
+		s += "/"
+	}
+	return "http://127.0.0.1" + s
 }
 
 // noPort says that a scheme has no port of its own.

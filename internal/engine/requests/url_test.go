@@ -135,3 +135,13 @@ func FuzzURL(f *testing.F) {
 		}
 	})
 }
+
+// A port alone is one of this machine.
+func TestFullURL(t *testing.T) {
+	for given, want := range map[string]string{":9301": "http://127.0.0.1:9301/", ":80/a?b": "http://127.0.0.1:80/a?b",
+		":8080?x": "http://127.0.0.1:8080?x", ":x": ":x", ":80x": ":80x", ":": ":", "http://h:1": "http://h:1", "h:80": "h:80"} {
+		if got := FullURL(given); got != want {
+			t.Errorf("%s is %s, want %s", given, got, want)
+		}
+	}
+}

@@ -1,13 +1,18 @@
-// Package accesslog reads the access logs of nginx, Apache and Caddy, one line at a time.
+// Package accesslog reads access logs, one line at a time: of nginx and Apache by the form of their
+// lines, and of all that write JSON by the names of the fields.
 //
-// A line that has not the form of the log is an error, because the log may be of another form and
-// all of it read wrongly. A line of the right form whose request is none, as scanners and broken
-// clients leave, is skipped and counted.
+// A line that has not the form of the log is skipped, counted and shown: logs are cut off, rotated
+// and written to by several programs. But if more lines are odd than not, the log is of another
+// form, and all of it may be read wrongly: that is an error. A line of the right form whose request
+// is none, as scanners and broken clients leave, is skipped and counted, too.
+//
+//	accesslog.go   reads the lines of a log
+//	format.go      the form of a line, as nginx's log_format or Apache's LogFormat
+//	json.go        lines of JSON
 package accesslog
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +28,8 @@ import (
 type Log struct {
 	Format   string         // its form, in words
 	Lines    int            // with a request or without
+	Odd      int            // which have not its form, besides Lines
+	FirstOdd string         // what is wrong with the first of these
 	Skipped  int            // whose request is none
 	First    int            // number of the first of these
 	Bodiless int            // requests whose method has a body, which no log has
@@ -30,54 +37,98 @@ type Log struct {
 }
 
 // Read gives the requests of a log, as file of that name, to take. A nil format is found by the
-// first line. It stops at the first error, which has the line.
+// first line that has a known one. It stops at the first error, which has the line.
 func Read(file string, r io.Reader, format *Format, take func(imports.Request) error) (Log, error) {
-	log := Log{Status: map[string]int{}}
-	lines := imports.NewLines(file, r)
-	parse := parserOf(format)
-	for lines.Next() {
-		text := lines.Text()
-		if strings.TrimSpace(text) == "" {
+	p := reader{log: Log{Status: map[string]int{}}, lines: imports.NewLines(file, r, imports.MaxLine)}
+	if format != nil {
+		p.parse = format.parse
+	}
+	for p.lines.Next() {
+		if strings.TrimSpace(p.lines.Text()) == "" {
 			continue
 		}
-		if at := lines.Binary(); at > 0 {
-			return log, lines.Fault(at, "has a byte that no access log has; is it compressed?")
-		}
-		if parse == nil {
-			if parse = detect(text, &log); parse == nil {
-				return log, lines.Fault(1, "is no line of nginx's or Apache's combined or common log, and "+
-					"none of Caddy's; describe it, as in --format '$remote_addr [$time_local] \"$request\"'")
-			}
-		}
-		e, column, err := parse(text)
-		if err != nil {
-			return log, lines.Fault(column, "%v", err)
-		}
-		log.Lines++
-		if e.status != "" {
-			log.Status[e.status]++
-		}
-		request, ok := e.request()
-		if !ok {
-			log.Skipped++
-			log.First = cmp.Or(log.First, lines.Number())
-			continue
-		}
-		switch request.Method {
-		case "POST", "PUT", "PATCH":
-			log.Bodiless++
-		}
-		if err := take(request); err != nil {
-			return log, lines.Fault(0, "%v", err)
+		if err := p.line(take); err != nil {
+			return p.log, err
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return log, err
+	if err := p.lines.Err(); err != nil {
+		return p.log, err
 	}
-	if log.Lines == 0 {
-		return log, lines.Fault(0, "has no line")
+	if p.log.Odd > p.log.Lines {
+		return p.log, p.odd
 	}
-	return log, nil
+	if p.log.Lines == 0 {
+		return p.log, p.lines.Fault(0, "has no line")
+	}
+	return p.log, nil
+}
+
+// A reader reads one log.
+type reader struct {
+	log   Log
+	lines *imports.Lines
+	parse parser
+	odd   error // of the first odd line
+}
+
+// mostUnknown is after how many lines the form of a log is found or is not known.
+const mostUnknown = 100
+
+// line takes a line. Its error ends the log.
+func (p *reader) line(take func(imports.Request) error) error {
+	text := p.lines.Text()
+	if at := p.lines.Binary(); at > 0 {
+		err := p.lines.Fault(at, "has a byte that no access log has; is it compressed?")
+		if p.log.Lines == 0 {
+			return err
+		}
+		return p.skip(err)
+	}
+	if p.parse == nil {
+		p.parse = detect(text, &p.log)
+	}
+	if p.parse == nil && strings.HasPrefix(text, "{") {
+		_, column, err := parseJSON(text)
+		return p.skip(p.lines.Fault(column, "%v", err))
+	}
+	if p.parse == nil {
+		return p.skip(p.lines.Fault(1, "is no line of nginx's or Apache's combined or common log, and "+
+			"no JSON; describe it, as in --format '$remote_addr [$time_local] \"$request\"'"))
+	}
+	e, column, err := p.parse(text)
+	if err != nil {
+		return p.skip(p.lines.Fault(column, "%v", err))
+	}
+	p.log.Lines++
+	if e.status != "" {
+		p.log.Status[e.status]++
+	}
+	request, ok := e.request()
+	if !ok {
+		p.log.Skipped++
+		p.log.First = cmp.Or(p.log.First, p.lines.Number())
+		return nil
+	}
+	switch request.Method {
+	case "POST", "PUT", "PATCH":
+		p.log.Bodiless++
+	}
+	if err := take(request); err != nil {
+		return p.lines.Fault(0, "%v", err)
+	}
+	return nil
+}
+
+// skip skips an odd line. It is an error if the form of the log is still not known.
+func (p *reader) skip(odd error) error {
+	if p.odd == nil {
+		p.odd = odd
+		p.log.FirstOdd = odd.Error()
+	}
+	if p.log.Odd++; p.log.Lines == 0 && p.log.Odd >= mostUnknown {
+		return p.odd
+	}
+	return nil
 }
 
 // An entry is what a line has.
@@ -90,18 +141,14 @@ type entry struct {
 // A parser parts a line. Its error is at a column.
 type parser func(line string) (e entry, column int, err error)
 
-func parserOf(format *Format) parser {
-	if format == nil {
-		return nil
-	}
-	return format.parse
-}
-
 // detect returns what parses a log whose first line that is; nil if it is of no known form.
 func detect(line string, log *Log) parser {
 	if strings.HasPrefix(line, "{") {
-		log.Format = "Caddy's JSON"
-		return parseCaddy
+		if _, _, err := parseJSON(line); err != nil {
+			return nil
+		}
+		log.Format = "JSON"
+		return parseJSON
 	}
 	for _, k := range known {
 		f, err := ParseFormat(k.format)
@@ -142,10 +189,7 @@ func (f Format) parse(line string) (e entry, column int, err error) {
 func (e *entry) set(name, text string) (err error) {
 	switch name {
 	case "request":
-		parts := strings.Fields(unescape(text))
-		if len(parts) == 2 || len(parts) == 3 { // without a version: HTTP/0.9
-			e.method, e.uri = parts[0], parts[1]
-		}
+		e.method, e.uri, _ = requestLine(unescape(text))
 	case "request_method":
 		e.method = text
 	case "request_uri", "uri":
@@ -236,38 +280,4 @@ func escapePath(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// parseCaddy parts a line of JSON as Caddy writes them.
-func parseCaddy(line string) (e entry, column int, err error) {
-	var l struct {
-		Time    json.RawMessage `json:"ts"`
-		Status  *int            `json:"status"`
-		Request *struct {
-			Method, Host, URI string
-		} `json:"request"`
-	}
-	if err := json.Unmarshal([]byte(line), &l); err != nil {
-		if s, is := errors.AsType[*json.SyntaxError](err); is {
-			return e, int(s.Offset), fmt.Errorf("is no JSON: %w", err)
-		}
-		if t, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-			return e, int(t.Offset), fmt.Errorf("%s is a %s", strings.ToLower(t.Field), t.Value)
-		}
-		return e, 1, err
-	}
-	if l.Request == nil || l.Request.URI == "" {
-		return e, 1, errors.New(`has no "request" with a "uri", as Caddy's access log has`)
-	}
-	e = entry{method: l.Request.Method, uri: l.Request.URI, host: l.Request.Host}
-	if l.Status != nil {
-		e.status = strconv.Itoa(*l.Status)
-	}
-	if len(l.Time) > 0 {
-		text := strings.Trim(string(l.Time), `"`)
-		if err = e.setTime("msec", text); err != nil {
-			err = e.setTime("time_iso8601", text)
-		}
-	}
-	return e, 1, err
 }

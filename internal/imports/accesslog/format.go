@@ -3,7 +3,9 @@ package accesslog
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // A Format is the form of a log's lines: texts that all lines have, and fields between them.
@@ -140,18 +142,26 @@ func (f Format) match(line string, value func(name, text string, column int)) (c
 		if i+1 < len(f.fields) {
 			end = f.fields[i+1].before
 		}
-		n := valueLength(line[at:], one.before, end)
+		rest := line[at:]
+		if end == "" && i > 0 && slices.Contains(oneWord, one.name) {
+			rest, _, _ = strings.Cut(rest, " ")
+		}
+		n := valueLength(rest, one.before, end)
 		if n < 0 {
 			return at + 1, fmt.Sprintf("ends where %q should follow $%s", end, one.name)
 		}
 		value(one.name, line[at:at+n], at+1)
 		at += n
 	}
-	if line[at:] != f.last {
-		return at + 1, fmt.Sprintf("has %.40q where it should end", line[at:])
+	if !strings.HasPrefix(line[at:], f.last) {
+		return at + 1, fmt.Sprintf("has %.40q where %q should follow", line[at:], f.last)
 	}
-	return 0, ""
+	return 0, "" // what else the line has is of no interest
 }
+
+// oneWord are fields without blanks: at the end of a format, they end where more follows.
+var oneWord = []string{"status", "request_uri", "uri", "args", "query_string", "host", "http_host",
+	"server_name", "request_method", "msec", "milliseconds", "microseconds", "time_iso8601"}
 
 // valueLength is how long the value is that a text begins with, before end; -1 if that is missing.
 // In quotes a backslash quotes a character. What ends a line is the rest of it.
@@ -171,7 +181,8 @@ func valueLength(text, before, end string) int {
 	return -1
 }
 
-// unescape is a value as it was before the log quoted it: \x22 of nginx and \" of Apache.
+// unescape is a value as it was before the log quoted it: \x22 of nginx, \" of Apache, and \u0026
+// of JSON.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -186,6 +197,9 @@ func unescape(s string) string {
 		if n := hexByte(s[i:]); n >= 0 {
 			b.WriteByte(byte(n))
 			i += 2
+		} else if r, n := unicodeEscape(s[i:]); n > 0 {
+			b.WriteRune(r)
+			i += n - 1
 		} else if j := strings.IndexByte(`ntrvbf`, s[i]); j >= 0 {
 			b.WriteByte("\n\t\r\v\b\f"[j])
 		} else {
@@ -193,6 +207,28 @@ func unescape(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// unicodeEscape is the character that uHHHH names, or two of them, with which a text begins, and
+// how long that is; 0 if it does not.
+func unicodeEscape(s string) (r rune, n int) {
+	unit := func(s string) (rune, bool) {
+		if len(s) < 5 || s[0] != 'u' {
+			return 0, false
+		}
+		code, err := strconv.ParseUint(s[1:5], 16, 16)
+		return rune(code), err == nil
+	}
+	r, is := unit(s)
+	if !is {
+		return 0, 0
+	}
+	if utf16.IsSurrogate(r) && strings.HasPrefix(s[5:], `\`) {
+		if low, is := unit(s[6:]); is {
+			return utf16.DecodeRune(r, low), len(`u0000\u0000`)
+		}
+	}
+	return r, len("u0000")
 }
 
 // hexByte is the byte that xHH names, with which a text begins; -1 if it does not.

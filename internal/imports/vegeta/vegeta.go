@@ -20,7 +20,7 @@ import (
 // Read gives the targets of a file, as file of that name, to take, in their order. Bodies in files
 // are read from the current folder. It stops at the first error, which has the line.
 func Read(file string, r io.Reader, take func(imports.Request) error) error {
-	p := parser{lines: imports.NewLines(file, r), take: take}
+	p := parser{lines: imports.NewLines(file, r, imports.MaxTarget), take: take}
 	for p.lines.Next() {
 		if at := p.lines.Binary(); at > 0 {
 			return p.lines.Fault(at, "has a byte that no file of targets has")

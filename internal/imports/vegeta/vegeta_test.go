@@ -1,6 +1,8 @@
 package vegeta
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"strings"
@@ -49,11 +51,30 @@ func TestFaults(t *testing.T) {
 		"{\"method\":5}":          "f:1:11: method is a number",
 		"\x00\x01":                "f:1:1: has a byte that no file of targets has",
 		`{"method":"GET","url":"http://h/","body":"%"}`: "f:1:1: its body is not base64: illegal base64 data at input byte 0",
-		strings.Repeat("x", 12<<20):                     "f:1: the line is longer than 1024 KiB",
+		strings.Repeat("x", 65<<20):                     "f:1: the line is longer than 65536 KiB",
 	} {
 		if _, err := read(text); err == nil || err.Error() != want {
 			t.Errorf("%.60q\n  is %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+// A body in a line of JSON may be large.
+func TestLargeBody(t *testing.T) {
+	body := bytes.Repeat([]byte("x"), 3<<20)
+	err := Read("f", strings.NewReader(`{"method":"PUT","url":"http://:6060","body":"`+base64.StdEncoding.EncodeToString(body)+`"}`),
+		func(r imports.Request) error {
+			if !bytes.Equal(r.Body, body) {
+				t.Errorf("the body has %d bytes", len(r.Body))
+			}
+			var c imports.Collector
+			if err := c.Add(r); err != nil || c.Origin().String() != "http://127.0.0.1:6060" {
+				t.Errorf("%v is %s, %v", r.URL, c.Origin(), err)
+			}
+			return nil
+		})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
