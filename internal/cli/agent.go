@@ -16,6 +16,7 @@ import (
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/policy"
 	fleetwatch "dyno/internal/fleet/watch"
+	"dyno/internal/remote"
 )
 
 const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it, - stdin. It is used
@@ -102,11 +103,14 @@ func runAgent(s streams, args []string) int {
 	faults = append(faults, joinedErrors(err)...)
 	home, err := dynohome.Dir()
 	faults = append(faults, joinedErrors(err)...)
+	exe, err := os.Executable()
+	faults = append(faults, joinedErrors(err)...)
 	if len(faults) > 0 {
 		return s.refuseFlags("agent", faults)
 	}
 	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch,
-		Log: s.logAgent, ChooseRing: ringHere}
+		Log: s.logAgent, ChooseRing: ringHere,
+		Load: remote.Child{Args: []string{exe, "worker"}, Memory: remote.HalfOfMemory()}.RunShared}
 	if f.URL != "" {
 		return s.serveAgent(f, &a)
 	}

@@ -10,9 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/policy"
 	"dyno/internal/fleet/wire"
+	"dyno/internal/remote"
 )
 
 // An Agent puts a machine at a fleet's service. It carries out plans that Verify accepts and
@@ -29,6 +32,11 @@ type Agent struct {
 	Log        func(string)               // gets each line of what it does; nil: none
 	WatchOnly  bool                       // it carries out no plan; see package watch
 	ChooseRing func(loadplan.Plan) string // the I/O ring for a plan here; nil: the plan's
+
+	// Load makes a load, in a process of its own: whatever a plan holds, that process can be killed,
+	// and the agent goes on. nil: this process makes it.
+	Load func(ctx context.Context, p loadplan.Plan, meet load.Barrier, shares <-chan load.Share,
+		each func(loadresult.Interval)) (remote.Loaded, error)
 
 	version string        // in place of loadplan.Version, in tests
 	skew    time.Duration // by which its clocks are off, in tests
@@ -237,9 +245,9 @@ func (s *agentService) checkTimers(now time.Time) {
 	}
 	silence := now.Sub(j.heardAt)
 	switch {
-	case !j.isOver() && silence > cmp.Or(s.lease, Lease):
+	case !j.isOver() && j.ctx.Err() == nil && silence > cmp.Or(s.lease, Lease):
 		s.logLine("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
-		s.stopJob("nothing was heard of the controller", context.Canceled)
+		s.stopJob("nothing was heard of the controller", remote.ErrNobodyWaits)
 	case j.isOver() && (silence > reportKeepTime || !j.isAwaited()):
 		s.job = nil
 		return

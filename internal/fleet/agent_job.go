@@ -88,7 +88,11 @@ func (s *agentService) openConnections() error {
 		if s.ChooseRing != nil {
 			plan.Ring = s.ChooseRing(plan)
 		}
-		r, err := load.RunShared(ctx, plan, func(ctx context.Context) time.Time {
+		run := s.Load
+		if run == nil {
+			run = s.loadHere
+		}
+		r, err := run(ctx, plan, func(ctx context.Context) time.Time {
 			s.callInLoop(func() { s.reachBarrier(j) })
 			select {
 			case at := <-j.begin:
@@ -97,11 +101,11 @@ func (s *agentService) openConnections() error {
 				return time.Time{}
 			}
 		}, j.shards, func(iv loadresult.Interval) {
-			iv.Failures = fewerFailures(iv.Failures)
+			iv.Failures = loadresult.Reported(iv.Failures)
 			s.callInLoop(func() { s.queueReport(j, wire.Report{RunRef: j.runRef(s), Tick: &iv}) })
 		})
-		if r != nil {
-			r.Plan.Ring = j.plan.Ring
+		if r.Result != nil {
+			r.Result.Plan.Ring = j.plan.Ring
 		}
 		s.reportFinal(j, s.buildFinal(r, err))
 	})

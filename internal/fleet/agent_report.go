@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
+	"dyno/internal/remote"
 )
 
 // publishReports sends encoded reports.
@@ -26,19 +28,21 @@ func (s *agentService) queueReport(j *job, r wire.Report) {
 }
 
 // buildFinal returns the final of a load, or of its failure.
-func (s *agentService) buildFinal(r *loadresult.Result, err error) wire.Final {
+func (s *agentService) buildFinal(r remote.Loaded, err error) wire.Final {
 	if err != nil {
 		return wire.Final{Error: err.Error()}
 	}
-	r.Failures = fewerFailures(r.Failures)
-	if r.Probe != nil {
-		r.Probe.Failures = fewerFailures(r.Probe.Failures)
-	}
-	out, err := result.From(r, s.dynoVersion())
+	return wire.Final{Result: r.Result, Start: s.clock.readingAt(r.Started), Late: int64(r.Late)}
+}
+
+// loadHere makes a load in this process, for tests.
+func (s *agentService) loadHere(ctx context.Context, p loadplan.Plan, meet load.Barrier,
+	shares <-chan load.Share, each func(loadresult.Interval)) (l remote.Loaded, err error) {
+	r, err := load.RunShared(ctx, p, meet, shares, each)
 	if err != nil {
-		return wire.Final{Error: err.Error()}
+		return l, err
 	}
-	return wire.Final{Result: out, Start: s.clock.readingAt(r.Started), Late: int64(r.StartLate)}
+	return remote.Describe(r, s.dynoVersion())
 }
 
 // reportFinal reports the final. It is called outside the loop: packing the seconds of days takes

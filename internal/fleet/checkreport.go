@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -26,22 +25,9 @@ const (
 // many bytes of text in one; and how many bytes of detail an agent sends of one and of all. In
 // JSON a byte of detail can become six, and a message has wire.MessageMax.
 const (
-	failureKindsMax   = 1 << 10
-	failureTextMax    = 4 << 10
-	failureDetailMax  = 2 << 10
-	failureDetailsMax = 128 << 10
+	failureKindsMax = loadresult.ReportedKinds
+	failureTextMax  = 4 << 10
 )
-
-// fewerFailures returns failures within the limits of what an agent reports.
-func fewerFailures(all []loadresult.Failure) []loadresult.Failure {
-	all = slices.Clone(loadresult.Fewer(all, failureKindsMax))
-	for i := range all {
-		d := all[i].Detail
-		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), failureDetailMax, failureDetailsMax/len(all))],
-			"")
-	}
-	return all
-}
 
 // A plausibleMax is the most that an agent can have counted, in all and up to an instant. Sums
 // over all agents stay far below 2⁶³.

@@ -318,7 +318,7 @@ func TestManyWays(t *testing.T) {
 	limit, h := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
 	for i := range 5 {
 		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
-			Failures: fewerFailures(many)}
+			Failures: loadresult.Reported(many)}
 		if err := all.checkSecond(&iv, limit); err != nil {
 			t.Fatal(err)
 		}

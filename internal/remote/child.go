@@ -24,8 +24,10 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
+	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/luascript"
@@ -36,52 +38,102 @@ import (
 // serving browsers, takes nothing from the threads that measure. It is for loads without servers of
 // their own; a trial's Workers run under the servers' supervisor.
 type Child struct {
-	Args []string // command line of a worker process
+	Args   []string // command line of a worker process
+	Memory uint64   // bytes that it may take; 0: any number
 }
 
 // stderrMax is how much of a worker process's stderr is kept, in bytes.
 const stderrMax = 8 << 10
 
+// briefMax is how much of it another process is told.
+const briefMax = 400
+
+// A Loaded is what a process made of a load.
+type Loaded struct {
+	Result  *result.Result
+	Started time.Time     // warm-up included
+	Late    time.Duration // from then until the last thread was running
+}
+
+// Describe is what load.Run measured, within the limits of what a process reports to another.
+func Describe(r *loadresult.Result, version string) (l Loaded, err error) {
+	r.Failures = loadresult.Reported(r.Failures)
+	if r.Probe != nil {
+		r.Probe.Failures = loadresult.Reported(r.Probe.Failures)
+	}
+	l.Started, l.Late = r.Started, r.StartLate
+	l.Result, err = result.From(r, version)
+	return l, err
+}
+
+// ErrNobodyWaits is the cause of a context whose load nobody waits for any more: the child is killed
+// if it has not ended within goneTime.
+var ErrNobodyWaits = errors.New("nobody waits for the load")
+
 // RunLoad is a result.Runner. The child ends when its stdin is closed, so it does not outlive this
 // process, however that ends.
 func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
-	each func(loadresult.Interval)) (*result.Result,
-	error) {
-	plan, err := luascript.Pack(p)
+	each func(loadresult.Interval)) (*result.Result, error) {
+	last, err := c.runPlan(ctx, task{}, p, soon, nil, each)
 	if err != nil {
-		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
+		return nil, err
+	}
+	last.Result.Samples = last.Samples
+	return last.Result, nil
+}
+
+// RunShared is load.RunShared in the child. What it cannot do within stopTime after ctx ended, it
+// does not: the child is killed.
+func (c Child) RunShared(ctx context.Context, p loadplan.Plan, meet load.Barrier,
+	shares <-chan load.Share, each func(loadresult.Interval)) (l Loaded, err error) {
+	last, err := c.runPlan(ctx, task{Brief: true, Ceiling: p.Ceiling, Memory: c.Memory}, p, meet, shares, each)
+	if err != nil {
+		return l, err
+	}
+	return Loaded{last.Result, last.Started, last.Late}, nil
+}
+
+// soon is the barrier of a child that waits for nobody.
+func soon(context.Context) time.Time { return time.Now().Add(beginLead) }
+
+func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.Barrier,
+	shares <-chan load.Share, each func(loadresult.Interval)) (last message, err error) {
+	if t.Plan, err = luascript.Pack(p); err != nil {
+		return last, fmt.Errorf("packing the plan for a worker: %w", err)
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	stderr := &firstBytes{most: stderrMax}
+	if t.Brief {
+		stderr.most = briefMax
+	}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("pipe to a worker: %w", err)
+		return last, fmt.Errorf("pipe to a worker: %w", err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("pipe from a worker: %w", err), in.Close())
+		return last, errors.Join(fmt.Errorf("pipe from a worker: %w", err), in.Close())
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting a worker: %w", err)
+		return last, fmt.Errorf("starting a worker: %w", err)
 	}
-	leave := context.AfterFunc(ctx, func() { stopProcess(cmd, in) })
-	last, err := superviseWorker(in, out, plan, each)
+	leave := context.AfterFunc(ctx, func() { stopProcess(context.Cause(ctx), cmd, in) })
+	last, err = superviseWorker(ctx, in, out, t, meet, shares, each)
 	leave()
 	in.Close()
 	ended := cmd.Wait()
 	if err != nil {
-		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
+		return last, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
 	}
 	if last.Error != "" {
-		return nil, last.resultError()
+		return last, last.resultError()
 	}
 	if context.Cause(ctx) == loadresult.ErrAborted &&
 		last.Result.Ended == string(loadresult.Interrupted) {
 		last.Result.Ended = string(loadresult.Aborted) // the child knew only that it should stop
 	}
-	last.Result.Samples = last.Samples
-	return last.Result, nil
+	return last, nil
 }
 
 // resultError is the error of a message without a result, as load.Run would return it.
@@ -96,19 +148,29 @@ func (w message) resultError() error {
 	return errors.Join(all...)
 }
 
-// stopProcess tells a worker to stop, and kills it after stopTime.
-func stopProcess(cmd *exec.Cmd, in io.Closer) {
+// goneTime is how long a child may take to end if nobody waits for its result.
+const goneTime = 900 * time.Millisecond
+
+// stopProcess tells a worker to stop, and kills it if it does not.
+func stopProcess(why error, cmd *exec.Cmd, in io.Closer) {
 	in.Close()
-	time.AfterFunc(stopTime, func() { cmd.Process.Kill() }) // no effect once it has ended
+	wait := stopTime
+	if errors.Is(why, ErrNobodyWaits) {
+		wait = goneTime
+	}
+	time.AfterFunc(wait, func() { cmd.Process.Kill() }) // no effect once it has ended
 }
 
-// superviseWorker sends a worker its plan, lets it begin when it is ready, and passes its intervals
+// superviseWorker sends a worker its task, lets it begin when it is ready, and passes its intervals
 // on. It returns the worker's final message.
-func superviseWorker(in io.Writer, out io.Reader, plan []byte,
-	each func(loadresult.Interval)) (message,
-	error) {
+func superviseWorker(ctx context.Context, in io.Writer, out io.Reader, t task, meet load.Barrier,
+	shares <-chan load.Share, each func(loadresult.Interval)) (message, error) {
 	tasks, messages := json.NewEncoder(in), json.NewDecoder(out)
-	tasks.Encode(task{Plan: plan}) // if this fails the worker has ended, which is reported below
+	tasks.Encode(t) // if this fails the worker has ended, which is reported below
+	ctx, over := context.WithCancel(ctx)
+	var teller sync.WaitGroup
+	defer teller.Wait()
+	defer over()
 	for {
 		var w message
 		if err := messages.Decode(&w); err != nil {
@@ -118,10 +180,27 @@ func superviseWorker(in io.Writer, out io.Reader, plan []byte,
 		case w.isFinal():
 			return w, nil
 		case w.Ready:
-			at := time.Now().Add(beginLead)
-			tasks.Encode(task{Begin: &at})
+			teller.Go(func() { tellStart(ctx, tasks, meet, shares) })
 		case w.Interval != nil:
 			each(*w.Interval)
+		}
+	}
+}
+
+// tellStart tells a worker that is ready when to begin, and then passes shares on.
+func tellStart(ctx context.Context, tasks *json.Encoder, meet load.Barrier,
+	shares <-chan load.Share) {
+	at := meet(ctx)
+	if at.IsZero() {
+		return
+	}
+	tasks.Encode(task{Begin: &at})
+	for {
+		select {
+		case s := <-shares:
+			tasks.Encode(task{Share: &s})
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
@@ -29,7 +31,7 @@ func TestChildThatFails(t *testing.T) {
 		{[]string{exe, "-test.run=^$"}, "it ended without a result"},
 		{[]string{exe, "-frob"}, "flag provided but not defined: -frob"},
 	} {
-		r, err := Child{c.args}.RunLoad(t.Context(), loadplan.DefaultPlan(), func(loadresult.Interval) {})
+		r, err := Child{Args: c.args}.RunLoad(t.Context(), loadplan.DefaultPlan(), func(loadresult.Interval) {})
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
@@ -53,7 +55,7 @@ func TestFlawsComeBack(t *testing.T) {
 	worked := make(chan error)
 	go func() { worked <- RunWorker(t.Context(), in, &out) }()
 	_, direct := load.Run(t.Context(), p, nil)
-	last, err := superviseWorker(theirs, &lateReader{worked, &out}, plan, nil)
+	last, err := superviseWorker(t.Context(), theirs, &lateReader{worked, &out}, task{Plan: plan}, soon, nil, nil)
 	if err != nil || last.Error == "" {
 		t.Fatal(err, last)
 	}
@@ -95,7 +97,7 @@ func TestSamplesComeBack(t *testing.T) {
 	hear, out := io.Pipe()
 	worked := make(chan error, 1)
 	go func() { worked <- RunWorker(t.Context(), in, out) }()
-	last, err := superviseWorker(tell, hear, plan, func(loadresult.Interval) {})
+	last, err := superviseWorker(t.Context(), tell, hear, task{Plan: plan}, soon, nil, func(loadresult.Interval) {})
 	tell.Close()
 	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
 		t.Fatal(err, last.Error)
@@ -103,5 +105,51 @@ func TestSamplesComeBack(t *testing.T) {
 	if len(last.Samples) != loadplan.SamplesMost || string(last.Samples[0].Body) != "404 page not found\n" ||
 		last.Samples[0].Request.Path != "/x" {
 		t.Errorf("%+v", last.Samples)
+	}
+}
+
+// A child that does not end is killed: soon if nobody waits for it.
+func TestStuckChildIsKilled(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	c := Child{Args: []string{"sleep", "1000"}}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.RunShared(ctx, loadplan.DefaultPlan(), soon, nil, func(loadresult.Interval) {})
+		ended <- err
+	}()
+	stop(ErrNobodyWaits)
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "signal: killed") {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it goes on")
+	}
+}
+
+// A child begins when its barrier says so, in its own process or here, and takes other shares.
+func TestSharedChild(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	p := planOf(t, server.URL+"/x")
+	p.Requested, p.Duration, p.Drain = 30, 0, loadplan.Seconds(time.Minute)
+	in, tell := io.Pipe()
+	hear, out := io.Pipe()
+	worked := make(chan error, 1)
+	go func() { worked <- RunWorker(t.Context(), in, out) }()
+	plan, err := loadplan.Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(300 * time.Millisecond)
+	last, err := superviseWorker(t.Context(), tell, hear, task{Plan: plan, Brief: true},
+		func(context.Context) time.Time { return at }, nil, func(loadresult.Interval) {})
+	tell.Close()
+	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
+		t.Fatal(err, last.Error)
+	}
+	if last.Started.Before(at) || last.Result.Requests.Completed+last.Result.Requests.Errors != 30 {
+		t.Errorf("began at %v, and was to at %v: %+v", last.Started, at, last.Result.Requests)
 	}
 }

@@ -25,6 +25,11 @@ type task struct {
 	Fetch *fetchTask         `json:"fetch,omitempty"`
 	Count string             `json:"count,omitempty"` // URL at which the server reports its count
 	Begin *time.Time         `json:"begin,omitempty"`
+	Share *load.Share        `json:"share,omitempty"` // of the arrivals, from an instant on
+
+	Brief   bool          `json:"brief,omitempty"`   // the result is within the limits of reports
+	Ceiling loadplan.Rate `json:"ceiling,omitempty"` // of the plan
+	Memory  uint64        `json:"memory,omitempty"`  // bytes that the worker may take; 0: any number
 }
 
 // A fetchTask is a profile to fetch and to write to a file.
@@ -42,6 +47,8 @@ type message struct {
 	Interval *loadresult.Interval `json:"interval,omitempty"`
 	Result   *result.Result       `json:"result,omitempty"`
 	Samples  []loadresult.Sample  `json:"samples,omitempty"` // of Result, whose JSON leaves them out
+	Started  time.Time            `json:"started,omitzero"`  // of Result: when the load began
+	Late     time.Duration        `json:"late,omitempty"`    // until the last thread was running
 	Answer   *fairness.Answer     `json:"answer,omitempty"`
 	Fetched  bool                 `json:"fetched,omitempty"`
 	Counted  *Count               `json:"counted,omitempty"`
@@ -64,7 +71,7 @@ func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := tasks.Decode(&first); err != nil {
 		return fmt.Errorf("what a worker is to do was not said: %w", err)
 	}
-	begin := make(chan time.Time, 1)
+	begin, shares := make(chan time.Time, 1), make(chan load.Share)
 	go func() {
 		defer stop()
 		for {
@@ -72,13 +79,23 @@ func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 			if tasks.Decode(&next) != nil {
 				return
 			}
-			if next.Begin != nil {
+			switch {
+			case next.Begin != nil:
 				begin <- *next.Begin
+			case next.Share != nil:
+				select {
+				case shares <- *next.Share:
+				case <-ctx.Done():
+				}
 			}
 		}
 	}()
 	messages := json.NewEncoder(out)
-	last, err := first.runTask(ctx, begin, messages)
+	limitMemory(first.Memory)
+	if !first.Brief {
+		shares = nil
+	}
+	last, err := first.runTask(ctx, begin, shares, messages)
 	if err != nil {
 		last = message{Error: err.Error(), Flaws: planFlaws(err)}
 	}
@@ -105,19 +122,29 @@ func planFlaws(err error) (all []loadplan.Flaw) {
 }
 
 // runTask carries out one task and returns the final message.
-func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *json.Encoder) (message,
-	error) {
+func (t task) runTask(ctx context.Context, begin <-chan time.Time, shares <-chan load.Share,
+	messages *json.Encoder) (message, error) {
 	switch {
 	case t.Plan != nil:
 		p, err := luascript.Unpack(t.Plan)
 		if err != nil {
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
-		r, err := runLoadPart(ctx, p, begin, messages)
+		p.Ceiling = t.Ceiling
+		luascript.KnowAddresses(&p)
+		r, err := runLoadPart(ctx, p, begin, shares, messages)
 		if err != nil {
 			return message{}, err
 		}
-		return message{Result: r, Samples: r.Samples}, nil
+		if t.Brief {
+			l, err := Describe(r, loadplan.Version)
+			return message{Result: l.Result, Started: l.Started, Late: l.Late}, err
+		}
+		whole, err := result.From(r, loadplan.Version)
+		if err != nil {
+			return message{}, err
+		}
+		return message{Result: whole, Samples: whole.Samples}, nil
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
 		return message{Answer: a}, err
@@ -138,8 +165,7 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, messages *jso
 // runLoadPart runs a plan together with other generators. If the parent no longer reads messages,
 // RunWorker fails in the end.
 func runLoadPart(ctx context.Context, p loadplan.Plan, begin <-chan time.Time,
-	messages *json.Encoder) (
-	*result.Result, error) {
+	shares <-chan load.Share, messages *json.Encoder) (*loadresult.Result, error) {
 	meet := func(ctx context.Context) time.Time {
 		messages.Encode(message{Ready: true})
 		select {
@@ -150,9 +176,5 @@ func runLoadPart(ctx context.Context, p loadplan.Plan, begin <-chan time.Time,
 		}
 	}
 	each := func(iv loadresult.Interval) { messages.Encode(message{Interval: &iv}) }
-	r, err := load.RunTogether(ctx, p, meet, each)
-	if err != nil {
-		return nil, err
-	}
-	return result.From(r, loadplan.Version)
+	return load.RunShared(ctx, p, meet, shares, each)
 }
