@@ -10,6 +10,7 @@
 //
 //	child.go           one process for a load
 //	count.go           the server's own count of requests
+//	memory_linux.go    how much memory it may take
 //	worker.go          what such a process does
 //	workerprocess.go   starts and stops one
 //	workers.go         several that share a load
@@ -66,8 +67,8 @@ func Describe(r *loadresult.Result, version string) (l Loaded, err error) {
 	return l, err
 }
 
-// ErrNobodyWaits is the cause of a context whose load nobody waits for any more: the child is killed
-// if it has not ended within goneTime.
+// ErrNobodyWaits is the cause of a context whose load nobody waits for any more: the child is
+// killed if it has not ended within goneTime.
 var ErrNobodyWaits = errors.New("nobody waits for the load")
 
 // RunLoad is a result.Runner. The child ends when its stdin is closed, so it does not outlive this
@@ -86,7 +87,8 @@ func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
 // does not: the child is killed.
 func (c Child) RunShared(ctx context.Context, p loadplan.Plan, meet load.Barrier,
 	shares <-chan load.Share, each func(loadresult.Interval)) (l Loaded, err error) {
-	last, err := c.runPlan(ctx, task{Brief: true, Ceiling: p.Ceiling, Memory: c.Memory}, p, meet, shares, each)
+	t := task{Brief: true, Ceiling: p.Ceiling, Memory: c.Memory}
+	last, err := c.runPlan(ctx, t, p, meet, shares, each)
 	if err != nil {
 		return l, err
 	}
