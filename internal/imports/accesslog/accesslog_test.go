@@ -119,17 +119,17 @@ func TestFaults(t *testing.T) {
 	good := `::1 - - [02/Jan/2026:03:04:05 +0000] "GET / HTTP/1.1" 200 5 "-" "-"` + "\n"
 	for _, test := range []struct{ text, want string }{
 		{"", "f: has no line"},
-		{"hello\n", "f:1:1: is no JSON: it ends within the object"},
-		{`{"log":{"entries":[]}}`, "f:1:1: has no field with the path of a request, as request_uri, uri, url or path"},
-		{`{"method":"GET","url":"/"}`, "f:1:1: has neither a status nor a time, as a log has"},
+		{"hello\n", "f:1:1: is no line of nginx's or Apache's combined or common log, and no JSON; " +
+			`describe it, as in --format '$remote_addr [$time_local] "$request"'`},
 		{good + "hello\nhello\n", `f:2:1: ends where " - " should follow $remote_addr`},
 		{strings.Repeat("hello\n", 200) + strings.Repeat(good, 300), "f:1:1: is no line of nginx's or Apache's combined or common " +
 			`log, and no JSON; describe it, as in --format '$remote_addr [$time_local] "$request"'`},
 		{"\x1f\x8b\x08\x00", "f:1:1: has a byte that no access log has; is it compressed?"},
 		{strings.Repeat("x", 12<<20), "f:1: the line is longer than 1024 KiB"},
 		{good + strings.Repeat("x", 12<<20), "f:2: the line is longer than 1024 KiB"},
-		{`{"ts":1,"request":{"uri":"/`, "f:1:1: is no line of nginx's or Apache's combined or common log, and no JSON; " +
-			`describe it, as in --format '$remote_addr [$time_local] "$request"'`},
+		{`{"ts":1,"request":{"uri":"/`, "f:1:1: is no JSON: it ends within the object"},
+		{`{"log":{"entries":[]}}`, "f:1:1: has no field with the path of a request, as request_uri, uri, url or path"},
+		{`{"method":"GET","url":"/"}`, "f:1:1: has neither a status nor a time, as a log has"},
 	} {
 		if _, _, err := read(t, "", test.text); err == nil || err.Error() != test.want {
 			t.Errorf("%.60q\n  is %v\nwant %s", test.text, err, test.want)
