@@ -44,7 +44,8 @@ const (
 	messageMax       = 1 << 20     // bytes of a message
 	pingInterval     = time.Second // two unanswered pings mean that an agent is gone
 	unansweredPings  = 2
-	handshakeTimeout = 5 // seconds, of TLS
+	handshakeTimeout = 5    // seconds, of TLS
+	connectionsMost  = 4096 // with those that have not said who they are: 25 KB of memory each
 	startTimeout     = 20 * time.Second
 )
 
@@ -202,7 +203,7 @@ func (h *Hub) startServer() error {
 	h.server, err = server.NewServer(&server.Options{
 		ServerName: "dyno", Host: host, Port: n, NoSigs: true,
 		PingInterval: pingInterval, MaxPingsOut: unansweredPings, MaxPayload: messageMax,
-		TLS: true, TLSTimeout: handshakeTimeout, TLSHandshakeFirst: true,
+		MaxConn: connectionsMost, TLS: true, TLSTimeout: handshakeTimeout, TLSHandshakeFirst: true,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{h.keys.certificate},
 			MinVersion: tls.VersionTLS13},
 		TrustedOperators: []*jwt.OperatorClaims{h.keys.operatorClaims()},
