@@ -123,11 +123,15 @@ GORELEASER ?= github.com/goreleaser/goreleaser/v2@v2.14.0
 CYCLONEDX  ?= github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 COMMITTED   = $$(git log -1 --format=%ct)
 
-.PHONY: packages packages-check packages-test image action-try
+.PHONY: packages packages-check packages-test sign image action-try
 packages: page notices $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## dist/: archives, deb, rpm, apk, image, SBOM, checksums
 	PATH="$(TOOLS):$$PATH" SOURCE_DATE_EPOCH=$(COMMITTED) COMMIT_DATE=$$(git log -1 --format=%cI) \
 	  goreleaser release --snapshot --clean
 	@$(MAKE) --no-print-directory image
+	release/sums.sh
+
+sign: ## dist/SHA256SUMS.sig, by an SSH key that is not in the repository: make sign KEY=FILE
+	release/sign.sh "$(KEY)"
 
 packages-check: $(TOOLS)/goreleaser ## is .goreleaser.yaml valid?
 	$(TOOLS)/goreleaser check
@@ -157,7 +161,7 @@ vet: ## all platforms
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 
-vulncheck: page notices ## known vulnerabilities of what dyno calls; VULNDB is a mirror of the database
+vulncheck: page notices ## known vulnerabilities of what dyno calls, and of the page's packages; VULNDB is a mirror of the database
 	@bench/vulncheck.sh
 
 bench: build ## dyno beside its peers; see docs/benchmarks.md

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What must be true of the packages in dist, as make packages leaves them; as root on Debian.
 #   release/test.sh            everything
-#   release/test.sh deb image  some of: equal (builds again), checksums, deb, image, files
+#   release/test.sh deb image  some of: equal (builds again), checksums, signature, deb, image, files
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 fail() { echo "FAIL: $*" >&2; exit 1; }
@@ -24,6 +24,22 @@ equal() {
 checksums() {
   echo "== checksums"
   (cd dist && sha256sum --quiet -c SHA256SUMS)
+  local file
+  for file in dist/dyno_*.{tar.gz,zip,deb,rpm,apk,cdx.json} dist/image/index.json dist/image/blobs/sha256/*; do
+    [ ! -f "$file" ] || grep -qF "  ${file#dist/}" dist/SHA256SUMS || fail "SHA256SUMS lacks $file"
+  done
+}
+
+signature() {
+  echo "== the checksums are signed, and what is verified is what was signed"
+  ssh-keygen -q -t ed25519 -N '' -C release -f "$work/key"
+  cp -r dist "$work/signed"
+  release/sign.sh "$work/key" "$work/signed"
+  printf 'dyno namespaces="dyno-release" %s\n' "$(cat "$work/key.pub")" >"$work/signers"
+  verify() { ssh-keygen -Y verify -f "$work/signers" -I dyno -n dyno-release -s "$work/signed/SHA256SUMS.sig" <"$work/signed/SHA256SUMS"; }
+  verify
+  echo >>"$work/signed/SHA256SUMS"
+  ! verify 2>/dev/null || fail "a changed SHA256SUMS is verified"
 }
 
 deb() {
@@ -73,11 +89,11 @@ files() {
   du -b dist/dyno_*.tar.gz dist/dyno_*.deb dist/dyno_*.rpm dist/dyno_*.apk dist/dyno_*.cdx.json
 }
 
-[ $# -gt 0 ] || set -- equal checksums deb image files
+[ $# -gt 0 ] || set -- equal checksums signature deb image files
 for step in "$@"; do
   case $step in
-    equal | checksums | deb | image | files) "$step" ;;
-    *) fail "$step is none of equal, checksums, deb, image and files" ;;
+    equal | checksums | signature | deb | image | files) "$step" ;;
+    *) fail "$step is none of equal, checksums, signature, deb, image and files" ;;
   esac
 done
 echo "all is well"
