@@ -47,9 +47,10 @@ import (
 // # A server can receive a request twice
 //
 // A server may close a connection, on which it has answered before, just when Run sends the next
-// request. If no byte of a response arrives, Run sends the request once more, whatever its Method
-// is. With a Scenario it does so for GET, HEAD, OPTIONS and TRACE only. Others count as errors. A
-// request that was sent twice counts once, and its latency counts from when it was first due.
+// request. If no byte of a response arrives, the server may have carried the request out. Run sends
+// it once more if its method is idempotent (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), or with
+// RetryUnsafe. Others count as errors. A request that was sent twice counts once, and its latency
+// counts from when it was first due.
 type Load struct {
 	// URL is where requests go. Its scheme is http, https, h2c (HTTP/2 without TLS), or http+unix
 	// for a socket: http+unix:///path/to.sock:/uri. Credentials in it become the header field
@@ -112,6 +113,11 @@ type Load struct {
 	// Timeout is how long a request may take, from its sending to the end of its response: 1 ms to
 	// 366 days. A request that takes longer is one of Result.Errors. 0: 10 s.
 	Timeout time.Duration
+
+	// RetryUnsafe sends requests of any method again if their connection is lost before an answer.
+	// The server may have carried them out. Without it, only requests of idempotent methods are sent
+	// again: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
+	RetryUnsafe bool
 
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with

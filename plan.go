@@ -27,6 +27,9 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	if l.HTTP != "" {
 		p.HTTP = l.HTTP
 	}
+	if l.RetryUnsafe {
+		p.Resend = loadplan.ResendUnsafe
+	}
 	p.TLS.Insecure, p.TLS.CA = l.Insecure, string(l.RootCAs)
 	faults = append(faults, l.setSize(&p)...)
 	if l.Expect != "" {

@@ -6,7 +6,8 @@ import "dyno/internal/engine/loadplan"
 // is called what the user wrote.
 var flagOf = map[string]string{
 	"Connections": "--connections", "Threads": "--threads", "Pipeline": "--pipeline",
-	"Streams": "--streams", "Reconnect": "--reconnect", "Requested": "--requests",
+	"Streams": "--streams", "Reconnect": "--reconnect",
+	"Resend": "--retry-unsafe", "Requested": "--requests",
 	"ConnectRate": "--connect-rate", "Probe": "--probe", "Warmup": "--warmup", "Drain": "--drain",
 	"Timeout": "--timeout", "Connecting": "--connect-timeout", "Duration": "--duration",
 	"Requests": "--requests-file", "Expect": "--expect", "Rate": "--rate", "Stages": "--stage",

@@ -148,11 +148,19 @@ func (f *runFlags) requestGroup() group {
 	}}
 }
 
+// retryUnsafe is the flag --retry-unsafe.
+func (f *runFlags) retryUnsafe(string) error {
+	f.plan.Resend = loadplan.ResendUnsafe
+	return nil
+}
+
 func (f *runFlags) connectionGroup() group {
 	p := &f.plan
 	return group{"Connections", []option{
 		{"reconnect", "", "WHEN", "never, always, or after N requests (never)",
 			storeParsed(&p.Reconnect, parseReconnect)},
+		{"retry-unsafe", "", "", "if a connection is lost before an answer, send a POST or PATCH\n" +
+			"again, too, which the server may carry out twice", f.retryUnsafe},
 		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
 			"2 and 1.1, else 1.1)", storeParsed(&p.HTTP, parseHTTP)},
 		{"pipeline", "", "N", "requests of HTTP/1.1 in flight at once on a connection (1)",

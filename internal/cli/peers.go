@@ -21,6 +21,8 @@ type peer struct {
 	flags []peerFlag
 	dash  bool // -long, as Go's package flag has it
 	start func() *peerLoad
+
+	resend string // what the tool sends again, one of loadplan's
 }
 
 // A peerFlag is one of the other tool's flags.
@@ -291,6 +293,7 @@ func runPeer(p peer) func(streams, []string) int {
 		if f.plan.Cap = loadplan.RatePerSecond(l.capped); len(faults) > 0 {
 			return s.refuseFlags(p.name, faults)
 		}
+		f.plan.Resend = p.resend
 		if m := f.script.maker; m != nil { // as wrk does it: what request() returns is sent at once
 			f.plan.Pipeline = max(m.Returned(), 1)
 			if err := f.script.printed.release(s.out); err != nil {

@@ -10,10 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/view/peers"
 )
 
-// allPeers are the tools as which dyno can act.
+// allPeers are the tools as which dyno can act. If a connection is lost before an answer, wrk, wrk2
+// and oha count an error and send the next request; ab takes that for the end of an idle connection
+// and sends the request again, whatever its method; hey does so as net/http does, which sends a
+// request of a safe method again.
 func allPeers() []peer {
 	start := func(l peerLoad) func() *peerLoad {
 		return func() *peerLoad { copied := l; return &copied }
@@ -24,14 +28,16 @@ func allPeers() []peer {
 		url: "http://localhost"}
 	many := peerLoad{Run: peers.Run{Connections: 50, Requested: 200}}
 	return []peer{
-		{"wrk", "load a server as wrk does", wrkFlags(), false, start(wrk)},
-		{"wrk2", "load a server as wrk2 does", wrk2Flags(), false, start(wrk)},
+		{"wrk", "load a server as wrk does", wrkFlags(), false, start(wrk), loadplan.ResendNever},
+		{"wrk2", "load a server as wrk2 does", wrk2Flags(), false, start(wrk), loadplan.ResendNever},
 		{"ab", "load a server as ApacheBench does", abFlags(), false,
 			start(peerLoad{Run: peers.Run{Connections: 1, Requested: 1, Threads: 1},
-				flags: []string{"--timeout", "30s", "--http", "1.0", "-H", "Accept: */*"}})},
-		{"hey", "load a server as hey does", heyFlags(), true, start(many)},
-		{"oha", "load a server as oha does", ohaFlags(), false, start(many)},
-		{"go-meter", "load a server as go-meter does", meterFlags(), true, start(meter)},
+				flags: []string{"--timeout", "30s", "--http", "1.0", "-H", "Accept: */*"}}),
+			loadplan.ResendUnsafe},
+		{"hey", "load a server as hey does", heyFlags(), true, start(many), loadplan.ResendSafe},
+		{"oha", "load a server as oha does", ohaFlags(), false, start(many), loadplan.ResendNever},
+		{"go-meter", "load a server as go-meter does", meterFlags(), true, start(meter),
+			loadplan.ResendNever},
 	}
 }
 

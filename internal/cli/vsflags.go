@@ -60,7 +60,7 @@ func (f *vsFlags) groups() []group {
 			f.setWarmup},
 	}}, {"Load", append(
 		pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
-		pickOptions(f.connectionGroup(), "reconnect", "http", "pipeline")...),
+		pickOptions(f.connectionGroup(), "reconnect", "retry-unsafe", "http", "pipeline")...),
 	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
 		"requests-file", "script", "variable", "variables-file", "data", "data-order", "users",
 		"expect-body", "expect-header", "expect"),
@@ -212,6 +212,7 @@ func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
 	if given["pipeline"] {
 		l.Pipeline = p.Pipeline
 	}
+	l.RetryUnsafe = p.Resend == loadplan.ResendUnsafe
 	switch {
 	case p.Reconnect == 1:
 		l.Reconnect = "always"

@@ -14,6 +14,7 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{},
+	Retries{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -43,6 +44,25 @@ type ApplicationStderr struct {
 
 // Kind is the kind's name.
 func (ApplicationStderr) Kind() Kind { return "application-stderr" }
+
+// Retries says that requests were sent again on another connection.
+type Retries struct {
+	Count   int64   `json:"count"`
+	Percent float64 `json:"percent"` // of the requests that were sent
+	Of      []Retry `json:"of"`
+}
+
+// A Retry is how many requests of a method were sent again for a reason, one of loadresult's.
+type Retry struct {
+	Method string `json:"method"`
+	Why    string `json:"why"`
+	Count  int64  `json:"count"`
+	// Twice is set if the server may have carried them out before, and the method is not idempotent.
+	Twice bool `json:"twice,omitempty"`
+}
+
+// Kind is the kind's name.
+func (Retries) Kind() Kind { return "retries" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

@@ -36,7 +36,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			ErrorAnswers: errorAnswerRate(r, total)},
 		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
 			Bytes:       Bytes{Sent: total.Written, Received: total.Received},
-			Connections: newConnections(r), Samples: r.Samples},
+			Connections: newConnections(r), Retries: r.Retries, Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
 		Routes:    newRoutes(r.Routes),
 		Generator: newGenerator(r, total),

@@ -147,6 +147,7 @@ func (m *Result) addCounts(all []*Result) {
 			handshakes = new(float64)
 		}
 		m.Requests.Add(r.Requests)
+		m.Retries.AddRetries(r.Retries)
 		for code, n := range r.Status {
 			m.Status[code] += n
 		}

@@ -109,6 +109,8 @@ type Traffic struct {
 	Bytes       Bytes            `json:"bytes"`
 	Connections Connections      `json:"connections"`
 
+	Retries loadresult.Retries `json:"retries,omitempty"` // Requests.Retried, by method and reason
+
 	// Samples are of Errors, with requests and responses: see loadresult.Sample. They are not stored.
 	Samples []loadresult.Sample `json:"-"`
 }

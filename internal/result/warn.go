@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/say"
@@ -13,6 +14,10 @@ import (
 // lossShare is the share of requests missing from latency above which a reader
 // is told.
 const lossShare = 0.01
+
+// retriedLeast is the share of requests that were sent again, in percent, above which a reader is
+// told.
+const retriedLeast = 0.1
 
 // warnings are what one must know to read r rightly, other than about the
 // generator: that responses were not what one would take them for, and
@@ -38,6 +43,15 @@ func cautions(r *Result) (all []fact.Fact) {
 	if e := r.FCGIStderr; e != nil {
 		all = append(all, fact.Fact{Severity: fact.Warning,
 			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: firstLine(e.Text)}})
+	}
+	share := 100 * float64(r.Requests.Retried) / float64(max(r.Requests.Sent, 1))
+	if share > retriedLeast {
+		found := fact.Retries{Count: r.Requests.Retried, Percent: share}
+		for _, k := range r.Retries {
+			found.Of = append(found.Of, fact.Retry{Method: k.Method, Why: k.Why, Count: k.Count,
+				Twice: k.Why == loadresult.RetryClosed && !loadplan.IsIdempotent(k.Method)})
+		}
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: found})
 	}
 	return all
 }

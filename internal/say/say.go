@@ -8,6 +8,7 @@ package say
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -23,7 +24,9 @@ func Sentence(f fact.Fact) string {
 		return standstillSentence(a)
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
-			digits.Thousands(strconv.FormatInt(a.Bytes, 10)), a.First)
+			count(a.Bytes), a.First)
+	case fact.Retries:
+		return retries(a)
 	}
 	return "a newer dyno found: " + string(f.Kind())
 }
@@ -51,3 +54,26 @@ func standstillSentence(a fact.StoodStill) string {
 	}
 	return s + "; repeat it"
 }
+
+// retryReasons say why requests were sent again, after "because".
+var retryReasons = map[string]string{
+	"closed":    "the connection was closed before a byte of the answer",
+	"announced": "the server closed the connection after an earlier answer, as it had announced",
+	"unsent":    "the connection was lost before any of it was sent",
+	"refused":   "the server said that it had not processed it",
+}
+
+func retries(a fact.Retries) string {
+	parts := make([]string, len(a.Of))
+	for i, r := range a.Of {
+		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReasons[r.Why])
+		if r.Twice {
+			parts[i] += " (the server may have carried it out twice)"
+		}
+	}
+	return fmt.Sprintf("%s requests (%.1f %%) were sent again on another connection: %s",
+		count(a.Count), a.Percent, strings.Join(parts, "; "))
+}
+
+// count is a count as people read it: 1,234,567.
+func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }

@@ -276,12 +276,11 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 }
 
 // loseConn ends a life that failed, and decides for each request in flight. A request without a
-// byte of answer, on a connection that has completed others, is retried once: the peer closed while
-// it was on its way. So is a request of which nothing was handed to the ring, on any connection. If
-// the peer had announced the close with an earlier answer (errClosed), that does not count as the
-// one retry. A scenario's step that is not safe to repeat is retried only if nothing of it was
-// handed to the ring: otherwise the server may have processed it, even if it announced the close.
-// All others have failed; those pipelined behind the oldest, because of it.
+// byte of answer, on a connection that has completed others, is retried once if its method allows
+// that: the peer closed while it was on its way. So is a request of which nothing was handed to the
+// ring, of any method on any connection (see resends). If the peer had announced the close with an
+// earlier answer (errClosed), that does not count as the one retry. All others have failed; those
+// pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -296,14 +295,12 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		}
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
-		unsent := x.handed == c.handed
-		again := (err == errClosed || x.Past < wasLost) &&
-			(unsent || w.users.mayResend(x.Request, w.plan))
+		why, again := w.resends(x, c, err == errClosed)
 		switch {
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
-		case unanswered && (c.used > 0 || unsent) && again && phase != loadresult.Protocol:
-			w.queueRetry(x, x.Past|wasLost)
+		case unanswered && again && phase != loadresult.Protocol:
+			w.queueRetry(x, x.Past|wasLost, why)
 		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)
 		default:

@@ -192,16 +192,6 @@ const (
 	wasLost     = 1 << 7 // added once its connection was lost
 )
 
-// queueRetry has a request sent again as soon as a connection has room.
-func (w *worker) queueRetry(x *exchange, past uint8) {
-	a := x.Arrival
-	a.Past = past
-	w.Retries.PushBack(a)
-	if a.Counted {
-		w.totals.Retried++
-	}
-}
-
 // handleRefused retries a request that the peer says it did not process. It does so once, or up to
 // refusedMost times if the peer takes no more requests on this connection and had others of it:
 // then the refusal has nothing to do with this request. err is the reason, or nil.
@@ -210,7 +200,7 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	times := x.Past &^ wasLost
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
-		w.queueRetry(x, x.Past+1)
+		w.queueRetry(x, x.Past+1, loadresult.RetryRefused)
 	} else {
 		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))
 	}

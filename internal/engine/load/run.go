@@ -21,6 +21,7 @@
 //	lightprobe.go   a light load beside the main one: --probe
 //	meter.go        what the window cost the generator
 //	pool.go         which connections have room
+//	resend.go       which requests are sent again
 //	reshare.go      changes a worker's share of the rate
 //	run.go          Run: prepares, starts a worker per thread
 //	samples.go      samples of errors, for --save-errors, --show and --log
@@ -29,7 +30,7 @@
 //	steps.go        what users of a scenario do, step by step
 //	timers.go       the timers of connections
 //	userramp.go     users whose number changes
-//	users.go        users, the responses that they see, and which step may be sent again
+//	users.go        users, and the responses that they see
 //	worker.go       the loop; read it first
 //
 // What goes in is in package loadplan, and what comes out in package loadresult. Package transport

@@ -619,29 +619,6 @@ func TestScenarioShares(t *testing.T) {
 	}
 }
 
-// What is sent again after its connection was lost: what is safe to repeat.
-func TestMayResend(t *testing.T) {
-	p := loadplan.Plan{Requests: []loadplan.Request{{Request: proto.Request{Method: "GET"}}, {Request: proto.Request{Method: "POST"}}}}
-	own := func(method string) *proto.Fill { return &proto.Fill{Own: &proto.Request{Method: method}} }
-	for _, c := range []struct {
-		m    proto.Message
-		want bool
-	}{
-		{proto.Message{Request: 0}, true}, {proto.Message{Request: 1}, false},
-		{proto.Message{Request: 1, Fill: own("HEAD")}, true}, {proto.Message{Request: 0, Fill: own("PUT")}, false},
-		{proto.Message{Request: 1, Fill: own("OPTIONS")}, true}, {proto.Message{Request: 1, Fill: own("TRACE")}, true},
-		{proto.Message{Request: 0, Fill: &proto.Fill{}}, true},
-	} {
-		u := &users{all: []user{{step: scenario.Step{Message: c.m}}}}
-		if got := u.mayResend(0, &p); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.m, got, c.want)
-		}
-	}
-	if !(*users)(nil).mayResend(1, &p) {
-		t.Error("without a scenario all is sent again")
-	}
-}
-
 func TestScenarioFlaws(t *testing.T) {
 	for want, change := range map[string]func(p *loadplan.Plan){
 		"Scenario: the plan has steps": func(p *loadplan.Plan) { p.Scenario = nil },

@@ -102,21 +102,6 @@ func (u *user) freedBy(now, start int64) int64 {
 // needed.
 func (u *users) canBegin() bool { return u == nil || u.free.Len > 0 }
 
-// mayResend reports whether a step may be sent again although the server may have processed it.
-func (u *users) mayResend(n uint32, p *loadplan.Plan) bool {
-	if u == nil {
-		return true
-	}
-	m := &u.all[n].step.Message
-	var method string
-	if m.Fill != nil && m.Fill.Own != nil {
-		method = m.Fill.Own.Method
-	} else {
-		method = p.Requests[m.Request].Method
-	}
-	return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE"
-}
-
 // timeoutOf is how long a request may take, in ns: its step says so, or the plan.
 func (w *worker) timeoutOf(request uint32) int64 {
 	if w.users != nil && w.users.all[request].step.Timeout > 0 {

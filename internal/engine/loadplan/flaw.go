@@ -19,12 +19,14 @@ func (f Flaw) Error() string {
 }
 
 // Fields are the settings that Flaws name.
-var Fields = []string{"Connections", "Threads", "Pipeline", "Streams", "Reconnect", "Requested",
-	"ConnectRate", "Probe", "Cap", "Warmup", "Drain", "Timeout", "Connecting", "Duration", "Requests",
-	"Expect", "Rate", "Stages", "Arrival", "Users", "Source", "HTTP", "Params", "Ring", "Spin", "CPUs",
-	"Insecure", "CAFile", "CertFile", "KeyFile", "ServerName", "ALPN", "MinVersion", "MaxVersion",
-	"Resume", "KeyLogFile", "Rows", "Variables", "URL", "Scenario", "Part", "Parts", "Weights",
-	"Before", "UsersBefore"}
+var Fields = []string{
+	"Connections", "Threads", "Pipeline", "Streams", "Reconnect", "Resend", "Requested",
+	"ConnectRate", "Probe", "Cap", "Warmup", "Drain", "Timeout", "Connecting", "Duration",
+	"Requests", "Expect", "Rate", "Stages", "Arrival", "Users", "Source", "HTTP", "Params",
+	"Ring", "Spin", "CPUs", "Insecure", "CAFile", "CertFile", "KeyFile", "ServerName", "ALPN",
+	"MinVersion", "MaxVersion", "Resume", "KeyLogFile", "Rows", "Variables", "URL", "Scenario",
+	"Part", "Parts", "Weights", "Before", "UsersBefore",
+}
 
 // braces are a field in a Problem.
 var braces = regexp.MustCompile(`\{(` + strings.Join(Fields, "|") + `)\}`)

@@ -13,6 +13,7 @@
 //	replay.go           requests with times of their own
 //	requestdata.go      requests as a file of their own beside the result
 //	requestjson.go      requests in a result's JSON
+//	resend.go           what is sent again on another connection
 //	samples.go          which errors are kept, and how much of them
 //	scenario.go         users, steps and checks of a plan
 //	schedule.go         intended start times
@@ -32,6 +33,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,6 +83,7 @@ type Plan struct {
 	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
 	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
 	Reconnect int     `json:"reconnect"`         // requests that a connection carries; 0: no limit
+	Resend    string  `json:"resend,omitempty"`  // ResendUnsafe and the like
 	Params    []Param `json:"fcgi_params,omitempty"`
 	TLS       TLS     `json:"tls,omitzero"`
 
@@ -314,6 +317,8 @@ func (p *Plan) Check() error {
 	within(int64(p.Streams), 1, MaxStreams, "Streams")
 	within(int64(p.Reconnect), 0, math.MaxInt32, "Reconnect")
 	within(p.Requested, 0, MaxRequested, "Requested")
+	flaw(!slices.Contains([]string{ResendIdempotent, ResendUnsafe, ResendSafe, ResendNever}, p.Resend),
+		"Resend", "%q is not %s, %s or %s", p.Resend, ResendUnsafe, ResendSafe, ResendNever)
 	p.checkArrivals(flaw)
 	p.checkUserStages(flaw)
 	p.checkReplay(flaw)

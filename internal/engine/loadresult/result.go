@@ -7,6 +7,7 @@
 //	counttext.go        counts as people read them: 1,234
 //	failurelist.go      failures of several generators
 //	result.go           the types: Result, Interval, Failure
+//	retries.go          requests that were sent again
 //	routes.go           requests of one name
 //	sample.go           samples of errors
 //	scenariototals.go   iterations and checks
@@ -153,7 +154,8 @@ type Totals struct {
 	OutageTotals
 	StandstillTotals
 
-	Retried        int64  // requests retried
+	Retried        int64 // requests retried
+	Retries        Retries
 	Warmup         int64  // requests due before the window and sent, each once
 	WarmupLost     int64  // of those: failed, or without an answer at the end
 	WarmupInWindow int64  // of those: answered in the window, whose bytes have these answers

@@ -34,6 +34,7 @@ func (t *Totals) AddTotals(from *Totals) {
 		t.Terms[terms] += n
 	}
 	t.Retried += from.Retried
+	t.Retries.AddRetries(from.Retries)
 	t.Warmup += from.Warmup
 	t.WarmupLost += from.WarmupLost
 	t.WarmupInWindow += from.WarmupInWindow

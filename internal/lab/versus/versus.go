@@ -95,6 +95,7 @@ type Level struct {
 	Rate        float64 `yaml:"rate,omitempty"` // a second; 0: closed
 	Arrival     string  `yaml:"arrival,omitempty"`
 	Reconnect   string  `yaml:"reconnect,omitempty"`
+	RetryUnsafe bool    `yaml:"retry_unsafe,omitempty"`
 	HTTP        string  `yaml:"http,omitempty"`
 	Pipeline    int     `yaml:"pipeline,omitempty"`
 	Threads     int     `yaml:"threads,omitempty"`

@@ -40,7 +40,9 @@ func Plan(e *experiment.Experiment, f *Inputs, l experiment.Level, w experiment.
 	p.Target, p.CPUs = u.Target, cpus
 	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
 	p.Reconnect, p.Timeout = int(l.Reconnect), loadplan.Seconds(l.Timeout)
-	p.HTTP = l.HTTP
+	if p.HTTP = l.HTTP; l.RetryUnsafe {
+		p.Resend = loadplan.ResendUnsafe
+	}
 	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
 	}

@@ -84,6 +84,7 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(p.Streams != d.Streams && p.Streams > 0, "--streams", whole(p.Streams))
 	c.addFlag(p.Reconnect == 1, "--reconnect", "always")
 	c.addFlag(p.Reconnect > 1, "--reconnect", whole(p.Reconnect))
+	c.addSwitch(p.Resend == loadplan.ResendUnsafe, "--retry-unsafe")
 	for _, param := range p.Params {
 		c.addFlag(true, "--fcgi-param", param.Name+"="+param.Value)
 	}
