@@ -120,12 +120,18 @@ func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.B
 	if err := cmd.Start(); err != nil {
 		return last, fmt.Errorf("starting a worker: %w", err)
 	}
-	leave := context.AfterFunc(ctx, func() { stopProcess(context.Cause(ctx), cmd, in) })
+	killed := make(chan time.Duration, 1)
+	leave := context.AfterFunc(ctx, func() { stopProcess(context.Cause(ctx), cmd, in, killed) })
 	last, err = superviseWorker(ctx, in, out, t, meet, shares, each)
 	leave()
 	in.Close()
 	ended := cmd.Wait()
 	if err != nil {
+		select {
+		case after := <-killed:
+			err = fmt.Errorf("it did not end %v after it was told to, and was killed", after)
+		default:
+		}
 		return last, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
 	}
 	if last.Error != "" {
@@ -154,13 +160,17 @@ func (w message) resultError() error {
 const goneTime = 900 * time.Millisecond
 
 // stopProcess tells a worker to stop, and kills it if it does not.
-func stopProcess(why error, cmd *exec.Cmd, in io.Closer) {
+func stopProcess(why error, cmd *exec.Cmd, in io.Closer, killed chan<- time.Duration) {
 	in.Close()
 	wait := stopTime
 	if errors.Is(why, ErrNobodyWaits) {
 		wait = goneTime
 	}
-	time.AfterFunc(wait, func() { cmd.Process.Kill() }) // no effect once it has ended
+	time.AfterFunc(wait, func() {
+		if cmd.Process.Kill() == nil { // an error once it has ended
+			killed <- wait
+		}
+	})
 }
 
 // superviseWorker sends a worker its task, lets it begin when it is ready, and passes its intervals

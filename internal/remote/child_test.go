@@ -120,7 +120,7 @@ func TestStuckChildIsKilled(t *testing.T) {
 	stop(ErrNobodyWaits)
 	select {
 	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		if err == nil || !strings.Contains(err.Error(), "it did not end 900ms after it was told to, and was killed") {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):

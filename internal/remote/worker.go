@@ -132,6 +132,7 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, shares <-chan
 		}
 		p.Ceiling = t.Ceiling
 		luascript.KnowAddresses(&p)
+		luascript.EndWith(&p, ctx.Done())
 		r, err := runLoadPart(ctx, p, begin, shares, messages)
 		if err != nil {
 			return message{}, err

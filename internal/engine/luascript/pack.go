@@ -88,6 +88,13 @@ func KnowAddresses(p *loadplan.Plan) {
 	}
 }
 
+// EndWith has a script of a plan end when its run does.
+func EndWith(p *loadplan.Plan, ended <-chan struct{}) {
+	if m, is := p.Scenario.(*Maker); is {
+		m.Ended = ended
+	}
+}
+
 // setWant notes that the script has a function response, with that many parameters.
 func (m *Maker) setWant() {
 	m.wants, m.want = true, proto.Want{AllFields: m.parameters > 1}
