@@ -48,12 +48,12 @@ engine/template: fault nearest /
 engine/hurl: fault /
 engine/strftime: /
 engine/cookie: /
-engine/markup: / github.com/antchfx golang.org/x/net
+engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
 engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / golang.org/x/net
 engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/session fault / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
-engine/jsonpath: engine/jsonscan / github.com/theory/jsonpath
+engine/jsonpath: engine/jsonscan engine/scenario / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
 engine/reqlog: /

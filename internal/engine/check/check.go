@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -31,6 +32,7 @@ type Check struct {
 	text   []byte // contained in the body, or the value of the field
 	any    bool   // of the field: whatever its value
 	regex  *regexp.Regexp
+	size   int            // instructions of regex
 	within *regexp.Regexp // for a body that was cut: matches only where regex does, whatever follows
 	sum    *[sha256.Size]byte
 	path   *jsonpath.Path
@@ -48,6 +50,8 @@ type value struct {
 
 // Scratch is the memory of one worker's checks.
 type Scratch struct {
+	Exceeded bool // by the last check: it took more than the limits of package scenario
+
 	values [][]byte
 	text   []byte
 }
@@ -114,7 +118,7 @@ func (c *Check) parseRegex(s string) (err error) {
 	if c.regex, err = regexp.Compile(s); err != nil {
 		return err
 	}
-	c.within = c.regex
+	c.within, c.size = c.regex, scenario.Instructions(c.regex)
 	tree, err := syntax.Parse(s, syntax.Perl)
 	if err != nil || !looksAhead(tree) {
 		return err
@@ -194,9 +198,12 @@ func (c *Check) Field() string { return c.field }
 // Passes reports whether the response is as expected. It is sure, too, unless what there is of a
 // truncated body does not tell; then it does not pass. The end of what there is is not the body's.
 func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
+	s.Exceeded = c.regex != nil && len(r.Body) > scenario.MaxSteps/c.size
 	switch {
 	case c.field != "":
 		return c.passesField(r), true
+	case s.Exceeded:
+		return false, true
 	case c.regex != nil && r.Truncated():
 		passes = c.within.Match(wholeCharacters(r.Body))
 		return passes, passes
@@ -237,8 +244,9 @@ func (c *Check) passesField(r *scenario.Response) bool {
 }
 
 func (c *Check) passesJSON(body []byte, s *Scratch) bool {
-	var ok bool
-	if s.values, ok = c.path.Select(s.values[:0], body); !ok {
+	var err error
+	if s.values, err = c.path.Select(s.values[:0], body); err != nil {
+		s.Exceeded = errors.Is(err, scenario.ErrLimits)
 		return false
 	}
 	if c.equals == nil {
@@ -259,7 +267,11 @@ func (v *value) is(text []byte, s *Scratch) bool {
 		s.text = jsonscan.AppendUnquoted(s.text[:0], text)
 		return bytes.Equal(s.text, v.text)
 	case '{', '[':
-		return v.decoded != nil && same(decode(text), v.decoded)
+		if v.decoded == nil || !scenario.JSONFits(text) {
+			s.Exceeded = v.decoded != nil
+			return false
+		}
+		return same(decode(text), v.decoded)
 	}
 	if v.quoted {
 		return false

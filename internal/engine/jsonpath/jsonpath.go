@@ -8,19 +8,26 @@ package jsonpath
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
 
 	"dyno/internal/engine/jsonscan"
+	"dyno/internal/engine/scenario"
 )
+
+// ErrNotJSON is the error of a body that is not one JSON value.
+var ErrNotJSON = errors.New("the body is no JSON")
 
 // A Path is a parsed path. It does not change.
 type Path struct {
 	text    string
 	steps   []step
 	general *jsonpath.Path // nil: the steps are all
+	shape   shape          // of general
 }
 
 // A step is a member's name or, if the name is nil, an element's index.
@@ -29,8 +36,15 @@ type step struct {
 	index int
 }
 
+// longest is how many bytes a path may have, which may be made of what a server has sent: the
+// library's parser calls itself for each bracket.
+const longest = 16 << 10
+
 // Parse parses a path.
 func Parse(text string) (*Path, error) {
+	if len(text) > longest {
+		return nil, fmt.Errorf("the JSON path is longer than %d bytes", longest)
+	}
 	path, err := jsonpath.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no JSON path, as $.items[0].id: %w", text, err)
@@ -39,7 +53,7 @@ func Parse(text string) (*Path, error) {
 	for _, segment := range path.Query().Segments() {
 		one, ok := stepOf(segment)
 		if !ok {
-			p.general = path
+			p.general, p.shape = path, shapeOf(text)
 		}
 		p.steps = append(p.steps, one)
 	}
@@ -64,20 +78,21 @@ func stepOf(s *spec.Segment) (one step, ok bool) {
 func (p *Path) String() string { return p.text }
 
 // Select appends the JSON text of each value that the path selects in body. Members of an object
-// that a path selects together are in no order. It reports whether body is one JSON value.
-func (p *Path) Select(to [][]byte, body []byte) (values [][]byte, ok bool) {
+// that a path selects together are in no order. The error is ErrNotJSON if body is not one JSON
+// value, and scenario.ErrLimits if it takes more than them to decode or search it.
+func (p *Path) Select(to [][]byte, body []byte) (values [][]byte, err error) {
 	if p.general != nil {
 		return p.selectGeneral(to, body)
 	}
 	var found []byte
 	end, ok := find(body, jsonscan.Space(body, 0), p.steps, &found)
 	if !ok || jsonscan.Space(body, end) < len(body) {
-		return to, false
+		return to, ErrNotJSON
 	}
 	if found != nil {
 		to = append(to, found)
 	}
-	return to, true
+	return to, nil
 }
 
 // find walks through the value at b[i]. It sets found to what the steps lead to, the last of
@@ -116,21 +131,77 @@ func isName(key, name []byte) bool {
 	return bytes.Equal(jsonscan.AppendUnquoted(nil, key), name)
 }
 
-func (p *Path) selectGeneral(to [][]byte, body []byte) (values [][]byte, ok bool) {
+// mostSelected is how many bytes of values a path selects at most: each level of a tree may have
+// all that is below it again.
+const mostSelected = 16 << 20
+
+// mostLookedAt is how many values a search looks at, at most. The library may list all of them.
+const mostLookedAt = 10 * scenario.MaxNodes
+
+func (p *Path) selectGeneral(to [][]byte, body []byte) (values [][]byte, err error) {
+	levels, size := scenario.MeasureJSON(body)
+	if levels < 0 || p.shape.steps(levels, size) > mostLookedAt {
+		return to, scenario.ErrLimits
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber() // numbers stay as they are written
 	var all any
 	if d.Decode(&all) != nil || jsonscan.Space(body, int(d.InputOffset())) < len(body) {
-		return to, false
+		return to, ErrNotJSON
 	}
-	for _, v := range p.general.Select(all) {
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	found := p.general.Select(all)
+	if len(found) > scenario.MaxNodes {
+		return to, scenario.ErrLimits
+	}
+	for _, v := range found {
+		from := text.Len()
 		if e.Encode(v) != nil {
-			return to, false // what was decoded can be encoded
+			return to, ErrNotJSON // what was decoded can be encoded
 		}
-		to = append(to, bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+		if text.Len() > mostSelected {
+			return to, scenario.ErrLimits
+		}
+		// If text moves to other memory, the values before stay where they are.
+		to = append(to, bytes.TrimSuffix(text.Bytes()[from:], []byte("\n")))
 	}
-	return to, true
+	return to, nil
+}
+
+// A shape is what of a path multiplies the work of a search.
+type shape struct {
+	below, unions int // of .. and of selectors behind a comma
+	nested        bool
+	absolute      bool // what is nested begins at $
+}
+
+// shapeOf is a path's, or more: it looks at text in quotes, too.
+func shapeOf(text string) shape {
+	_, filter, _ := strings.Cut(text, "?")
+	return shape{below: strings.Count(text, ".."), unions: strings.Count(text, ","),
+		nested:   strings.ContainsAny(filter, "*?:") || strings.Contains(filter, ".."),
+		absolute: strings.Contains(filter, "$")}
+}
+
+// steps is how many values a search of a tree looks at, at most.
+func (s shape) steps(levels, values int) (n int) {
+	n = values
+	multiply := func(by int) {
+		n = min(n*max(by, 1), mostLookedAt+1)
+	}
+	for range s.below - 1 {
+		multiply(levels)
+	}
+	for range s.unions {
+		multiply(2)
+	}
+	switch {
+	case s.nested && s.absolute:
+		multiply(values)
+	case s.nested:
+		multiply(levels)
+	}
+	return n
 }

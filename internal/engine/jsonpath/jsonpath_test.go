@@ -3,6 +3,7 @@ package jsonpath
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/theory/jsonpath"
+
+	"dyno/internal/engine/scenario"
 )
 
 // shop is the document of the selections below.
@@ -72,9 +75,9 @@ func TestSelections(t *testing.T) {
 		if p.general == nil {
 			walked++
 		}
-		values, ok := p.Select(nil, []byte(shop))
-		if got := joined(values); !ok || got != tc.want {
-			t.Errorf("%s: %s, %v; want %s", tc.path, got, ok, tc.want)
+		values, err := p.Select(nil, []byte(shop))
+		if got := joined(values); err != nil || got != tc.want {
+			t.Errorf("%s: %s, %v; want %s", tc.path, got, err, tc.want)
 		}
 	}
 	if walked < 12 {
@@ -100,11 +103,14 @@ func compare(t *testing.T, path *Path, body string) (found bool) {
 	if valid && json.Unmarshal([]byte(body), &all) != nil {
 		return false // a number that is too large for a float64
 	}
-	values, ok := path.Select(nil, []byte(body))
-	if ok != valid {
-		t.Fatalf("%q: JSON %v", body, ok)
+	values, err := path.Select(nil, []byte(body))
+	if errors.Is(err, scenario.ErrLimits) {
+		return
 	}
-	if !ok || strings.ToValidUTF8(body, "") != body {
+	if (err == nil) != valid {
+		t.Fatalf("%q: JSON %v", body, err)
+	}
+	if err != nil || strings.ToValidUTF8(body, "") != body {
 		return false // names with U+FFFD for what is no UTF-8
 	}
 	for _, v := range jsonpath.MustParse(path.String()).Select(all) {
@@ -205,9 +211,9 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, ok := p.Select(nil, []byte(tc.body))
+		values, err := p.Select(nil, []byte(tc.body))
 		got := "not JSON"
-		if ok {
+		if err == nil {
 			got = ""
 			for _, v := range values {
 				got += string(v)
@@ -268,4 +274,40 @@ func FuzzSelect(f *testing.F) {
 			compare(t, p, body)
 		}
 	})
+}
+
+// What a server sends is searched only if it is within the limits, which are looked at before a tree
+// is built. A path of names and indices builds none.
+func TestLimits(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) }
+	list := func(n int) string { return "[0" + strings.Repeat(",0", n-1) + "]" }
+	for _, tc := range []struct {
+		path, body string
+		fits       bool
+	}{
+		{"$..a", nested(scenario.MaxLevels), true},
+		{"$..a", nested(scenario.MaxLevels + 1), false},
+		{"$[0][0]", nested(scenario.MaxLevels + 1), true},
+		{"$[?@ > 1]", list(scenario.MaxNodes - 2), true},
+		{"$[?@ > 1]", list(scenario.MaxNodes + 1), false},
+		{"$[1]", list(scenario.MaxNodes + 1), true},
+		{"$..*..*..*", nested(50), true},
+		{"$..*..*..*..*..*", nested(200), false},
+		{"$[*,*,*,*,*,*,*,*]", list(10_000), false},
+		{"$[?count($[*]) > 1]", list(500), true},
+		{"$[?count($[*]) > 1]", list(5_000), false},
+		{"$[?@.a == $.b]", list(40_000), true},
+		{"$..*", "[" + strings.Repeat("[", 200) + `"` + strings.Repeat("x", 1<<17) + `"` + strings.Repeat("]", 201), false},
+	} {
+		p, err := Parse(tc.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Select(nil, []byte(tc.body)); (err == nil) != tc.fits || err != nil && !errors.Is(err, scenario.ErrLimits) {
+			t.Errorf("%s of %.30s…, %d bytes: %v", tc.path, tc.body, len(tc.body), err)
+		}
+	}
+	if _, err := Parse("$" + strings.Repeat("[?(", 10_000)); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Error(err)
+	}
 }

@@ -6,7 +6,8 @@
 // library makes a copy each time.
 //
 //	find.go        expressions and their values
-//	document.go    the trees of XML and HTML
+//	document.go    the trees of XML and HTML, within limits
+//	steps.go       counts the steps of a search
 package markup
 
 import (
@@ -15,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/antchfx/xpath"
+
+	"dyno/internal/engine/scenario"
 )
 
 // Limits of expressions, which may be made of what a server has sent. The library's parser calls
@@ -50,22 +53,27 @@ func Check(text string) error {
 	return nil
 }
 
-// Find is the value of an expression in a document: Nodes, a float64, a bool or a string.
+// Find is the value of an expression in a document: Nodes, a float64, a bool or a string. The error
+// is scenario.ErrLimits if it takes too many steps.
 func (f *Finder) Find(d *Document, text []byte) (v any, err error) {
 	defer func() { // the library panics on some expressions
-		if p := recover(); p != nil {
+		if p := recover(); p == scenario.ErrLimits {
+			err = scenario.ErrLimits
+		} else if p != nil {
 			err = errors.New("the XPath expression cannot be evaluated")
 		}
 	}()
 	e, err := f.expression(d, text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case e.set == nil:
-		return e.scalar.Evaluate(d.root.Copy()), nil
+	}
+	left := scenario.MaxSteps
+	root := &counted{d.root.Copy(), &left}
+	if e.set == nil {
+		return e.scalar.Evaluate(root), nil
 	}
 	n := Nodes(0)
-	for all := e.set.Select(d.root.Copy()); all.MoveNext(); {
+	for all := e.set.Select(root); all.MoveNext(); {
 		n++
 	}
 	return n, nil

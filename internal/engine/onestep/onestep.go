@@ -155,16 +155,17 @@ func hasColumn(t *data.Table, i int) bool {
 // Want is what the checks need.
 func (m *Maker) Want() proto.Want { return m.want }
 
-// CheckNames are the checks, as the plan's Checks. Behind those of Config there are two more if a
-// check needs the body: that it is what its Content-Encoding says; and one that fails if it is
-// longer than what another check, which did not pass, could see.
+// CheckNames are the checks, as the plan's Checks. Behind those of Config there are three more if
+// a check needs the body: that it is what its Content-Encoding says; that no other exceeded the
+// limits of a search; and one that fails if it is longer than what another check, which did not
+// pass, could see.
 func (m *Maker) CheckNames() []string {
 	var all []string
 	for _, c := range m.checks {
 		all = append(all, c.Name())
 	}
 	if m.want.Body > 0 {
-		all = append(all, scenario.BodyDecodes)
+		all = append(all, scenario.BodyDecodes, scenario.JudgedWithin)
 		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	return all
@@ -276,7 +277,7 @@ const encodingField = "content-encoding"
 
 // Next checks the response. That its body is too long counts once, for however many checks it is.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
-	seen, long := r, false
+	seen, long, exceeded := r, false, false
 	for _, i := range w.requests[u.State.(*message).request].Checks {
 		if w.checks[i].Field() == "" && seen == r {
 			seen = w.decode(r)
@@ -284,6 +285,10 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 		passes, sure := w.checks[i].Passes(seen, &w.scratch)
 		if !sure && !long {
 			long = true
+			r.Check(len(w.checks)+2, false)
+		}
+		if w.scratch.Exceeded && !exceeded {
+			exceeded = true
 			r.Check(len(w.checks)+1, false)
 		}
 		r.Check(i, passes)

@@ -133,10 +133,11 @@ func (r *Response) FieldsLeftOut() int { return r.leftOut }
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
 
-// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, or one that begins with
-// BodyWithin. These are the last of their scenario, and results have them only if they failed.
+// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, JudgedWithin, or one
+// that begins with BodyWithin. These are the last of their scenario, and results have them only if
+// they failed.
 func IsOwnCheck(name string) bool {
-	return name == BodyDecodes || strings.HasPrefix(name, BodyWithin)
+	return name == BodyDecodes || name == JudgedWithin || strings.HasPrefix(name, BodyWithin)
 }
 
 // OwnChecks is how many of a scenario's checks nobody wrote.

@@ -45,7 +45,7 @@ type arg struct {
 	parts []part // nil: text is all
 	text  []byte
 	path  *jsonpath.Path
-	re    *regexp.Regexp
+	re    *pattern
 	date  *strftime.Format
 }
 
@@ -61,7 +61,7 @@ type operand struct {
 	value  value
 	parts  []part  // of a text that only the run knows
 	from   *source // of a variable
-	re     *regexp.Regexp
+	re     *pattern
 	binary bool // bodies are compared as bytes
 }
 
@@ -74,7 +74,7 @@ var unsupportedQueries = map[string]string{
 // compileArg compiles the argument of a query or filter.
 func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg) {
 	if p != nil {
-		a.re = p.Regexp
+		a.re = newPattern(p.Regexp)
 		return a
 	}
 	all := merged(s.parts(t))
@@ -90,7 +90,10 @@ func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg
 	case "jsonpath":
 		a.path, err = jsonpath.Parse(string(a.text))
 	case "regex", "replaceRegex", "matches":
-		a.re, err = regexp.Compile(string(a.text))
+		var re *regexp.Regexp
+		if re, err = regexp.Compile(string(a.text)); err == nil {
+			a.re = newPattern(re)
+		}
 	case "toDate", "format", "dateFormat":
 		var f strftime.Format
 		f, err = strftime.Parse(string(a.text))
@@ -183,7 +186,7 @@ func (s *scope) compilePredicate(p hurl.Predicate) (c predicate) {
 	case hurl.Content:
 		c.value.value = value{kind: binary, text: s.readFile(v.Text)}
 	case hurl.Regex:
-		c.value.re = v.Pattern.Regexp
+		c.value.re = newPattern(v.Pattern.Regexp)
 	case hurl.Held:
 		if from, ok := s.resolve(v.Text.Pieces[0].Expr); ok {
 			c.value.from = &from

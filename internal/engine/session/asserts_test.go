@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
 )
 
 // The response to which asserts are put.
@@ -250,6 +251,9 @@ func TestResponses(t *testing.T) {
 		_ = w.Close()
 		return b.String()
 	}
+	limits := scenario.JudgedWithin
+	nested := strings.Repeat("<a>", 1000) + strings.Repeat("</a>", 1000)
+	long := "[0" + strings.Repeat(",0", 200_000) + "]"
 	for _, tc := range []struct {
 		says   string
 		answer reply
@@ -291,13 +295,28 @@ func TestResponses(t *testing.T) {
 		{"HTTP 200\n[Asserts]\nxpath \"string(//body)\" == \"a\\n\"", reply{
 			header: []string{"Content-Type: text/html"}, body: "<p>a</p>\n"}, ""},
 		{"HTTP 200\n[Asserts]\nxpath \"//p\" exists", reply{body: "no XML"}, "xpath \"//p\" exists"},
+		{"HTTP 200\n[Asserts]\nxpath \"string(/a)\" exists", reply{body: nested}, limits + "|xpath \"string(/a)\" exists"},
+		{"HTTP 200\n[Asserts]\nxpath \"string(/a)\" not exists", reply{body: nested}, limits + "|xpath \"string(/a)\" not exists"},
+		{"HTTP 200\n[Captures]\nx: jsonpath \"$[?@ > 1]\"", reply{body: long}, limits + "|capture x"},
+		{"HTTP 200\n[Asserts]\njsonpath \"$\" includes 3\njsonpath \"$\" count == 200001", reply{body: long},
+			limits + "|jsonpath \"$\" includes 3"},
+		{"HTTP 200\n[Asserts]\nbody split \",\" count == 1", reply{body: long}, limits + "|body split \",\" count == 1"},
+		{"HTTP 200\n[Asserts]\nbody replace \"0\" \"" + strings.Repeat("x", 30) + "\" exists", reply{body: long},
+			limits + "|body replace \"0\" \"" + strings.Repeat("x", 30) + "\" exists"},
+		{"HTTP 200\n[Asserts]\nbody replaceRegex \"0\" \"" + strings.Repeat("x", 30) + "\" exists", reply{body: long},
+			limits + "|body replaceRegex \"0\" \"" + strings.Repeat("x", 30) + "\" exists"},
+		{"HTTP 200\n[Asserts]\nbody matches \"([0a]{500}){2}\"", reply{body: long}, limits + "|body matches \"([0a]{500}){2}\""},
+		{"HTTP 200\n[Asserts]\nbody exists", reply{header: []string{"Content-Encoding: gzip"}, body: gz(strings.Repeat("x", DefaultBody+1))},
+			"body within 1048576 bytes|body exists"},
 		{"HTTP 200\n[Captures]\nx: jsonpath \"$.a\"\n[Asserts]\nvariable \"x\" == \"1\"", reply{body: "no JSON"}, "capture x"},
 	} {
 		m := mustCompile(t, "GET {{base}}/\n"+tc.says+"\n", nil)
 		d := run(t, m, 1, func(proto.Request) reply { return tc.answer })
 		var failed []string
 		for _, name := range d.failed {
-			_, name, _ = strings.Cut(name, ": ")
+			if _, written, found := strings.Cut(name, ": "); found {
+				name = written
+			}
 			failed = append(failed, name)
 		}
 		if got := strings.Join(failed, "|"); got != tc.failed || (got == "") != (d.ended[0] == "") {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/strftime"
 )
 
@@ -107,11 +108,16 @@ func (w *worker) filterScalar(f *filter, v value) (value, error) {
 
 // filterList filters a list.
 func (w *worker) filterList(x *user, f *filter, v value) (value, error) {
+	if f.name == "count" {
+		n, _ := w.scratch.size(v)
+		return ofInteger(int64(n)), nil
+	}
 	all := w.scratch.elements(v)
+	if w.scratch.exceeded {
+		return v, scenario.ErrLimits
+	}
 	n := int64(0)
 	switch f.name {
-	case "count":
-		return ofInteger(int64(len(all))), nil
 	case "first":
 	case "last":
 		n = -1
@@ -213,9 +219,15 @@ func (w *worker) filterWithText(x *user, f *filter, v value) (value, error) {
 		return v, err
 	}
 	if f.name == "replaceRegex" {
-		re, err := w.patternOf(x, &f.arg)
+		re, err := w.patternFor(x, &f.arg, v.text)
 		if err != nil {
 			return v, err
+		}
+		matches := 0
+		re.ReplaceAllFunc(v.text, func([]byte) []byte { matches++; return nil })
+		groups := bytes.Count(second, []byte("$")) // each may be all of the text
+		if !canHold(len(v.text)*(1+groups), matches, len(second)) {
+			return v, w.scratch.exceed()
 		}
 		return ofText(re.ReplaceAll(v.text, second)), nil
 	}
@@ -225,8 +237,14 @@ func (w *worker) filterWithText(x *user, f *filter, v value) (value, error) {
 	}
 	switch f.name {
 	case "replace":
+		if !canHold(len(v.text), bytes.Count(v.text, first), len(second)) {
+			return v, w.scratch.exceed()
+		}
 		return ofText(bytes.ReplaceAll(v.text, first, second)), nil
 	case "split":
+		if bytes.Count(v.text, first) > scenario.MaxNodes {
+			return v, w.scratch.exceed()
+		}
 		var all []value
 		for one := range bytes.SplitSeq(v.text, first) {
 			all = append(all, ofText(one))
@@ -244,6 +262,11 @@ func (w *worker) filterWithText(x *user, f *filter, v value) (value, error) {
 		}
 	}
 	return value{}, nil
+}
+
+// canHold reports whether a text that becomes longer so many times is not too long then.
+func canHold(text, times, each int) bool {
+	return text <= scenario.MaxText && (each == 0 || times <= (scenario.MaxText-text)/each)
 }
 
 func formDecoded(s string) []byte {

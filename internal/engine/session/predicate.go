@@ -152,14 +152,11 @@ func isOfForm(name, s string) bool {
 
 // matches reports whether a regular expression matches somewhere in a text.
 func (w *worker) matches(x *user, o *operand, v value) (is, sure bool) {
-	re := o.re
-	if re == nil {
-		var err error
-		if re, err = w.patternOf(x, &arg{parts: o.parts, text: o.value.text}); err != nil {
-			return false, false
-		}
+	if v.kind != text {
+		return false, false
 	}
-	return v.kind == text && re.Match(v.text), v.kind == text
+	re, err := w.patternFor(x, &arg{parts: o.parts, text: o.value.text, re: o.re}, v.text)
+	return err == nil && re.Match(v.text), err == nil
 }
 
 // contains judges startsWith, endsWith, contains and includes.

@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"errors"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +20,8 @@ import (
 // scratch is the memory of one worker while a response is judged.
 type scratch struct {
 	response *scenario.Response
+	most     int64 // bytes of a body that are decoded
+	exceeded bool  // by what is being judged: it takes more than the limits of package scenario
 	decoder  *content.Decoder
 	finder   markup.Finder
 	text     []byte // that values point into
@@ -28,14 +29,22 @@ type scratch struct {
 
 	decoded    []byte // the body without its content encoding
 	decodedErr error
+	long       bool // it is more than what is decoded
 	isDecoded  bool
 	document   *markup.Document // nil: the body was not parsed
 	documentAs error
 }
 
+// exceed notes that the limits are exceeded, and returns the error.
+func (s *scratch) exceed() error {
+	s.exceeded = true
+	return scenario.ErrLimits
+}
+
 // reset forgets a response, and keeps the memory.
 func (s *scratch) reset() {
-	*s = scratch{decoder: s.decoder, finder: s.finder, text: s.text[:0], selected: s.selected[:0]}
+	*s = scratch{most: s.most, decoder: s.decoder, finder: s.finder, text: s.text[:0],
+		selected: s.selected[:0]}
 }
 
 var (
@@ -154,8 +163,8 @@ func (s *scratch) body() ([]byte, error) {
 			s.decoder = new(content.Decoder)
 		}
 		var more bool
-		s.decoded, more, s.decodedErr = s.decoder.Decode(coding, s.response.Body, true, maxDecoded)
-		if more {
+		s.decoded, more, s.decodedErr = s.decoder.Decode(coding, s.response.Body, true, s.most)
+		if s.long = more; more {
 			s.decodedErr = errTruncated
 		}
 	default:
@@ -164,9 +173,6 @@ func (s *scratch) body() ([]byte, error) {
 	s.isDecoded = true
 	return s.decoded, s.decodedErr
 }
-
-// maxDecoded is how large a body may become that is decoded.
-const maxDecoded = 64 << 20
 
 // bodyText is the body in UTF-8.
 func (s *scratch) bodyText(body []byte) ([]byte, error) {
@@ -318,10 +324,11 @@ func (w *worker) selectJSON(x *user, a *arg, body []byte, bad error) (v value, e
 		}
 	}
 	s := &w.scratch
-	var ok bool
-	s.selected, ok = path.Select(s.selected[:0], body)
+	s.selected, err = path.Select(s.selected[:0], body)
 	switch {
-	case !ok:
+	case errors.Is(err, scenario.ErrLimits):
+		return v, s.exceed()
+	case err != nil:
 		return v, bad
 	case len(s.selected) == 0:
 		return v, nil
@@ -335,21 +342,9 @@ func (w *worker) selectJSON(x *user, a *arg, body []byte, bad error) (v value, e
 	return ofList(all), nil
 }
 
-// patternOf is the regular expression of an argument.
-func (w *worker) patternOf(x *user, a *arg) (*regexp.Regexp, error) {
-	if a.re != nil {
-		return a.re, nil
-	}
-	b, err := w.textOf(x, a)
-	if err != nil {
-		return nil, err
-	}
-	return regexp.Compile(string(b))
-}
-
 // firstGroup is what the first group of a regular expression matches; none if it does not.
 func (w *worker) firstGroup(x *user, a *arg, body []byte) (v value, err error) {
-	re, err := w.patternOf(x, a)
+	re, err := w.patternFor(x, a, body)
 	if err != nil {
 		return v, err
 	}

@@ -10,6 +10,7 @@
 //	filter.go      runs filters, as toDate and split
 //	observe.go     what each step did, for dyno scenario run
 //	options.go     the section [Options]: retry, delay, location
+//	pattern.go     regular expressions
 //	plan.go        the session in a plan, also for another process
 //	predicate.go   decides ==, contains, isNumber and so on
 //	query.go       reads a value from a response: status, header, body, jsonpath, cookie,
@@ -111,6 +112,7 @@ type Maker struct {
 
 	programs []program
 	order    []uint32 // of the programs
+	limits   int      // the check JudgedWithin
 	want     proto.Want
 	origin   cookie.Origin
 	values   int                          // of the request that has most
@@ -213,6 +215,10 @@ func Compile(c Config) (*Maker, error) {
 		if err := k.faults.Err(); err != nil {
 			all = append(all, err)
 		}
+	}
+	if len(m.Checks) > 0 {
+		m.limits = len(m.Checks)
+		m.Checks = append(m.Checks, scenario.JudgedWithin)
 	}
 	if m.want.Body > 0 {
 		m.Checks = append(m.Checks, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/engine/jsonscan"
+	"dyno/internal/engine/scenario"
 )
 
 // A kind is the type of a value, as hurl has them.
@@ -136,10 +137,14 @@ func ofNumber(b []byte) value {
 	return value{kind: bigInteger, text: b}
 }
 
-// elements are those of a list.
+// elements are those of a list; none if they exceed the limits.
 func (s *scratch) elements(v value) []value {
 	if v.text == nil {
 		return v.list
+	}
+	if !scenario.JSONFits(v.text) {
+		_ = s.exceed()
+		return nil
 	}
 	var all []value
 	w := jsonscan.Walk{Text: v.text, At: 1}
@@ -202,6 +207,9 @@ func (s *scratch) equals(a, b value) bool {
 	case text, binary, response:
 		return bytes.Equal(a.text, b.text)
 	case object:
+		if !scenario.JSONFits(a.text) || !scenario.JSONFits(b.text) {
+			return s.exceed() == nil
+		}
 		var x, y any
 		return json.Unmarshal(a.text, &x) == nil && json.Unmarshal(b.text, &y) == nil &&
 			reflect.DeepEqual(x, y)
@@ -277,24 +285,33 @@ func order(a, b value) (c int, ok bool) {
 func (s *scratch) size(v value) (n int, ok bool) {
 	switch v.kind {
 	case list:
-		return len(s.elements(v)), true
+		if v.text == nil {
+			return len(v.list), true
+		}
+		w := jsonscan.Walk{Text: v.text, At: 1}
+		return countMembers(&w), true
 	case text, binary:
 		return len(v.text), true
 	case nodes:
 		return int(v.i), true
 	case object:
 		w := jsonscan.Walk{Text: v.text, Object: true, At: 1}
-		for w.Next() {
-			end, is := jsonscan.Skip(v.text, w.At)
-			if !is {
-				break
-			}
-			w.At = end
-			n++
-		}
-		return n, true
+		return countMembers(&w), true
 	}
 	return 0, false
+}
+
+// countMembers is how many members or elements a walk meets.
+func countMembers(w *jsonscan.Walk) (n int) {
+	for w.Next() {
+		end, is := jsonscan.Skip(w.Text, w.At)
+		if !is {
+			break
+		}
+		w.At = end
+		n++
+	}
+	return n
 }
 
 // keep makes k a copy of v in memory of its own, which it keeps for the next.

@@ -50,7 +50,9 @@ func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 			return nil, fmt.Errorf("--data-order %v: %w", m.Order, err)
 		}
 	}
-	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil
+	w := &worker{Maker: m, numbering: scenario.NewNumbering(s)}
+	w.scratch.most = m.MaxBody
+	return w, nil
 }
 
 // Example is the first request of the first user, as it is sent if its iteration was due at that
@@ -297,24 +299,34 @@ func (w *worker) judge(x *user, e *entry, r *scenario.Response) (passed bool) {
 
 // pass notes whether an assert passes.
 func (w *worker) pass(x *user, r *scenario.Response, a *assert) bool {
+	w.scratch.exceeded = false
 	passes := w.passes(x, r, a)
-	if !passes && r.Truncated() && a.needsBody() {
-		r.Check(len(w.Checks)-1, false)
+	if !passes {
+		w.noteLimits(r, a)
 	}
 	return r.Check(a.check, passes)
 }
 
 // capture gives a slot the value of a query. It passes if there is one.
 func (w *worker) capture(x *user, r *scenario.Response, a *assert) bool {
+	w.scratch.exceeded = false
 	v, err := w.evaluate(x, a)
 	if ok := err == nil && v.kind != none; ok {
 		x.slots[a.slot].keep(v)
 		return r.Check(a.check, true)
 	}
-	if r.Truncated() && a.needsBody() {
+	w.noteLimits(r, a)
+	return r.Check(a.check, false)
+}
+
+// noteLimits fails the checks that say why an assert could not tell.
+func (w *worker) noteLimits(r *scenario.Response, a *assert) {
+	if a.needsBody() && (r.Truncated() || w.scratch.long) {
 		r.Check(len(w.Checks)-1, false)
 	}
-	return r.Check(a.check, false)
+	if w.scratch.exceeded {
+		r.Check(w.limits, false)
+	}
 }
 
 // needsBody reports whether an assert looks at the body.

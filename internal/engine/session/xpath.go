@@ -2,9 +2,11 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
 	"dyno/internal/engine/markup"
+	"dyno/internal/engine/scenario"
 )
 
 // selectXPath is what an XPath expression yields of the body: as HTML if that is its type, and as
@@ -19,6 +21,9 @@ func (w *worker) selectXPath(x *user, a *arg, body []byte) (v value, err error) 
 		}
 		s.document, s.documentAs = read(body)
 	}
+	if errors.Is(s.documentAs, scenario.ErrLimits) {
+		return v, s.exceed()
+	}
 	if s.documentAs != nil {
 		return v, s.documentAs
 	}
@@ -29,7 +34,7 @@ func (w *worker) selectXPath(x *user, a *arg, body []byte) (v value, err error) 
 func (w *worker) selectHTML(x *user, a *arg, b []byte) (v value, err error) {
 	document, err := markup.HTML(b)
 	if err != nil {
-		return v, err
+		return v, w.scratch.exceed()
 	}
 	return w.evaluateXPath(x, a, document)
 }
@@ -41,6 +46,9 @@ func (w *worker) evaluateXPath(x *user, a *arg, d *markup.Document) (v value, er
 		return v, err
 	}
 	found, err := w.scratch.finder.Find(d, b)
+	if errors.Is(err, scenario.ErrLimits) {
+		return v, w.scratch.exceed()
+	}
 	switch f := found.(type) {
 	case float64:
 		return ofFloat(f), err
