@@ -147,6 +147,7 @@ func fromVerb(source string, read func(*fromFlags, streams, string, *imports.Col
 		if command == nil {
 			name = p.words[0]
 		}
+		f.options.Jar = f.writesHurl()
 		c := &imports.Collector{Options: f.options}
 		found, err := read(f, s, name, c)
 		if err != nil {
@@ -234,6 +235,13 @@ func fromHAR(_ *fromFlags, s streams, name string, c *imports.Collector) (i impo
 		if archive.Cached > 0 {
 			i.notes = append(i.notes, fmt.Sprintf("%s came from the browser's cache and not over "+
 				"the network", format.Plural(int64(archive.Cached), "entry")))
+		}
+		for _, name := range archive.Nameless {
+			i.notes = append(i.notes, fmt.Sprintf("left out: the header %.60q, which is none", name))
+		}
+		if archive.Changed > 0 {
+			i.notes = append(i.notes, fmt.Sprintf("of %s the file has not the whole body: it lacks bytes "+
+				"that are no text, or the files of a form", format.Plural(int64(archive.Changed), "request")))
 		}
 		return err
 	})
@@ -347,6 +355,12 @@ func (f *fromFlags) runLine(c *imports.Collector, file string, found imported) s
 	words := append([]string{"dyno", "run", "--requests-file", file}, found.run...)
 	if f.writesHurl() {
 		words = append([]string{"dyno", "run", file}, found.run...)
+	} else if failing := c.Failing(); len(failing) > 0 {
+		expected := "2xx,3xx"
+		for _, status := range failing {
+			expected += "," + strconv.Itoa(status)
+		}
+		words = append(words, "--expect", expected)
 	}
 	if f.secrets != "" && len(c.Secrets()) > 0 {
 		words = append(words, "--data", f.secrets)

@@ -22,6 +22,7 @@ type Options struct {
 	Host  Host    // whose requests are wanted; zero: all, if they are of one host
 	Merge bool    // equal requests become one, with a weight
 	Speed float64 // above 0: requests keep their times, that many times as fast
+	Jar   bool    // who sends them keeps the cookies of responses, so that these are left out
 }
 
 // A Dropped is a host whose requests were left out.
@@ -40,6 +41,7 @@ type Collector struct {
 	entries []entry
 	byLine  map[string]int // with Merge, an index of entries
 	origin  Host           // of the first request
+	jar     []string       // names of the cookies that responses set
 	bytes   int
 }
 
@@ -82,9 +84,17 @@ func (c *Collector) Add(r Request) error {
 	if err != nil || !wanted {
 		return err
 	}
+	if c.Jar {
+		r.Header = c.withoutJar(r.Header)
+	}
 	l, err := c.lineOf(r, path)
 	if err != nil {
-		return err
+		return Unsendable{err}
+	}
+	for _, name := range r.SetCookies {
+		if len(c.jar) < mostCookies && !slices.Contains(c.jar, name) {
+			c.jar = append(c.jar, name)
+		}
 	}
 	e := entry{line: l, weight: 1, at: r.At, whole: r.At%time.Second == 0, status: r.Status}
 	if c.Speed > 0 && !r.Timed {
@@ -125,12 +135,12 @@ func (c *Collector) admit(r *Request) (path string, wanted bool, err error) {
 	if strings.Contains(r.URL, "://") && !strings.HasPrefix(r.URL, "/") {
 		var login string
 		if host, login, path, err = splitURL(r.URL); err != nil {
-			return "", false, err
+			return "", false, Unsendable{err}
 		}
 		r.setLogin(login)
 	}
 	if path != "*" && !strings.HasPrefix(path, "/") {
-		return "", false, fmt.Errorf("%.80q is neither a path nor a URL", r.URL)
+		return "", false, Unsendable{fmt.Errorf("%.80q is neither a path nor a URL", r.URL)}
 	}
 	if host == (Host{}) {
 		return path, true, nil
@@ -148,6 +158,41 @@ func (c *Collector) admit(r *Request) (path string, wanted bool, err error) {
 	}
 	c.drop(host.String(), host.String()+path)
 	return "", false, nil
+}
+
+// mostCookies is how many names of cookies are kept.
+const mostCookies = 1000
+
+// withoutJar is a header without those cookies that responses to requests before it have set.
+func (c *Collector) withoutJar(all []proto.Field) (header []proto.Field) {
+	for _, f := range all {
+		if strings.EqualFold(f.Name, "Cookie") {
+			var fixed []string
+			for pair := range strings.SplitSeq(f.Value, ";") {
+				pair = strings.TrimSpace(pair)
+				name, _, _ := strings.Cut(pair, "=")
+				if pair != "" && !slices.Contains(c.jar, name) {
+					fixed = append(fixed, pair)
+				}
+			}
+			if f.Value = strings.Join(fixed, "; "); f.Value == "" {
+				continue
+			}
+		}
+		header = append(header, f)
+	}
+	return header
+}
+
+// Failing are the statuses from 400 on that the source recorded, each once, in ascending order.
+func (c *Collector) Failing() (all []int) {
+	for _, e := range c.entries {
+		if e.status >= 400 && !slices.Contains(all, e.status) {
+			all = append(all, e.status)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // setLogin has the credentials of a URL sent as programs do, unless a header says others.
@@ -221,14 +266,19 @@ func checkPath(path string) string {
 	return ""
 }
 
-// checkHeader says why a header cannot be sent.
-func checkHeader(f proto.Field) string {
+// IsHeaderName reports whether a text can be the name of a header.
+func IsHeaderName(name string) bool {
 	token := func(r rune) bool {
 		return r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' ||
 			strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	}
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !token(r) })
+}
+
+// checkHeader says why a header cannot be sent.
+func checkHeader(f proto.Field) string {
 	switch {
-	case f.Name == "" || strings.ContainsFunc(f.Name, func(r rune) bool { return !token(r) }):
+	case !IsHeaderName(f.Name):
 		return "is no name of a header"
 	case strings.ContainsAny(f.Value, "\r\n\x00"):
 		return "contains the end of a line or NUL"

@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,31 @@ func TestCredentialsOfURL(t *testing.T) {
 	}
 	if err := c.Add(Request{Method: "GET", URL: "http://a%zz:b@h/"}); err == nil {
 		t.Error("a wrong escape in a password is taken")
+	}
+}
+
+// Cookies that responses set come from the jar of who sends a Hurl file, and failures that were
+// recorded are named.
+func TestCookiesOfTheJar(t *testing.T) {
+	cookie := func(s string) []proto.Field { return []proto.Field{{Name: "cookie", Value: s}} }
+	all := []Request{
+		{Method: "GET", URL: "http://h/", Header: cookie("theme=1"), SetCookies: []string{"session", "csrf"}},
+		{Method: "GET", URL: "http://h/a", Header: cookie("session=x; theme=1;csrf=y"), Status: 404},
+		{Method: "GET", URL: "http://h/b", Header: cookie("session=x"), Status: 404},
+	}
+	jar := Collector{Options: Options{Jar: true}}
+	got := written(t, &jar, all...)
+	if want := `{"method":"GET","url":"/","headers":["cookie: {{cookie}}"]}` + "\n" +
+		`{"method":"GET","url":"/a","headers":["cookie: {{cookie}}"]}` + "\n" + `{"method":"GET","url":"/b"}` + "\n"; got != want ||
+		jar.Secrets()[0].Value != "theme=1" {
+		t.Errorf("wrote\n%swant\n%s", got, want)
+	}
+	var fixed Collector
+	if got := written(t, &fixed, all...); strings.Count(got, "cookie: ") != 3 || len(fixed.Secrets()) != 3 {
+		t.Errorf("without a jar:\n%s", got)
+	}
+	if got := fixed.Failing(); !slices.Equal(got, []int{404}) {
+		t.Errorf("failing are %v", got)
 	}
 }
 

@@ -50,8 +50,14 @@ type Request struct {
 	At    time.Duration
 	Timed bool
 
-	Status int // of the response, as the source recorded it; 0: it did not
+	Status     int      // of the response, as the source recorded it; 0: it did not
+	SetCookies []string // names of the cookies that the response set
 }
+
+// Unsendable is the error of a request that no file can have. Others are of the whole source.
+type Unsendable struct{ Problem error }
+
+func (u Unsendable) Error() string { return u.Problem.Error() }
 
 // A Host is where requests go: what a URL says before its path.
 type Host struct{ Scheme, Name, Port string }

@@ -25,7 +25,7 @@ var names = map[string][]string{
 	"host": {"httphost", "host", "requesthost", "vhost", "authority", "urldomain"},
 	"status": {"status", "statuscode", "responsestatus", "downstreamstatus", "responsecode",
 		"responsestatuscode", "httpstatus", "httpstatuscode", "httpresponsestatuscode",
-		"httprequeststatus", "code"},
+		"httprequeststatus", "requeststatus", "code"},
 	"time": {"msec", "timestamp", "ts", "timeiso8601", "timelocal", "startutc", "starttime", "time",
 		"datetime", "date", "t"},
 }

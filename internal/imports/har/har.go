@@ -4,12 +4,14 @@ package har
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +25,9 @@ type Archive struct {
 	Creator string // the program that wrote it
 	Entries int
 	Cached  int // entries that the browser took from its cache, which were not sent
+
+	Nameless []string // headers that are none, which were left out of requests
+	Changed  int      // requests whose body has another length than was sent: files lack bytes
 }
 
 // An entry of the file, as far as it is of interest.
@@ -30,16 +35,22 @@ type entry struct {
 	Started  string `json:"startedDateTime"`
 	Cache    string `json:"_fromCache"` // of chromium: memory or disk
 	Request  *request
-	Response *struct{ Status int }
+	Response *struct {
+		Status  int
+		Headers []proto.Field
+		Cookies []struct{ Name string }
+	}
 }
 
 type request struct {
 	Method  string
 	URL     string
 	Headers []proto.Field
+	Size    int64 `json:"bodySize"`
 	Post    *struct {
 		MIME   string `json:"mimeType"`
 		Text   *string
+		Coding string `json:"encoding"`
 		Params []struct {
 			Name, Value string
 			File        string `json:"fileName"`
@@ -222,25 +233,73 @@ func (p *parser) entry(e entry) error {
 		p.drop(scheme+":", r.URL)
 		return nil
 	}
+	sent := max(e.Request.Size, 0) // bytes of the body
 	for _, f := range e.Request.Headers {
-		if !connectionField(f.Name) {
+		switch {
+		case strings.EqualFold(f.Name, "Content-Length"):
+			if n, err := strconv.ParseInt(f.Value, 10, 64); err == nil {
+				sent = n
+			}
+		case connectionField(f.Name):
+		case !imports.IsHeaderName(f.Name):
+			p.nameless(f.Name)
+		default:
 			r.Header = append(r.Header, f)
 		}
 	}
-	if e.Started != "" {
-		t, err := time.Parse(time.RFC3339Nano, e.Started)
-		if err != nil {
-			return fmt.Errorf("startedDateTime %.40q is no time", e.Started)
-		}
+	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
 		r.At, r.Timed = t.Sub(time.Unix(0, 0)), true
 	}
-	if e.Response != nil && e.Response.Status >= 100 && e.Response.Status < 600 {
-		r.Status = e.Response.Status
+	e.setResponse(&r)
+	err := setBody(&r, e.Request)
+	if err == nil && r.Body == nil && sent > 0 {
+		err = errNoBody
 	}
-	if err := setBody(&r, e.Request); err != nil {
-		return err
+	if err == nil {
+		err = p.take(r)
 	}
-	return p.take(r)
+	unsendable, is := errors.AsType[imports.Unsendable](err)
+	switch {
+	case is:
+		p.drop(unsendable.Error(), r.URL)
+		return nil
+	case err == nil && r.Body != nil && sent > 0 && sent != int64(len(r.Body)):
+		p.read.Changed++
+	}
+	return err
+}
+
+// errNoBody is the error of an entry that lacks what was sent.
+var errNoBody = imports.Unsendable{Problem: errors.New("a body that is not in the file")}
+
+// mostNameless is how many headers are named that are none.
+const mostNameless = 20
+
+func (p *parser) nameless(name string) {
+	if len(p.read.Nameless) < mostNameless && !slices.Contains(p.read.Nameless, name) {
+		p.read.Nameless = append(p.read.Nameless, name)
+	}
+}
+
+// setResponse sets what is of interest of the response.
+func (e *entry) setResponse(r *imports.Request) {
+	if e.Response == nil {
+		return
+	}
+	if s := e.Response.Status; s >= 100 && s < 600 {
+		r.Status = s
+	}
+	for _, c := range e.Response.Cookies {
+		r.SetCookies = append(r.SetCookies, c.Name)
+	}
+	for _, f := range e.Response.Headers {
+		if strings.EqualFold(f.Name, "Set-Cookie") {
+			for line := range strings.Lines(f.Value) { // one each, in some browsers' files
+				name, _, _ := strings.Cut(line, "=")
+				r.SetCookies = append(r.SetCookies, strings.TrimSpace(name))
+			}
+		}
+	}
 }
 
 // connectionField reports whether a header is of a connection or follows from the rest, so that
@@ -268,10 +327,16 @@ func setBody(r *imports.Request, from *request) error {
 	}
 	r.Parts = strings.HasPrefix(strings.ToLower(post.MIME), "multipart/form-data")
 	switch {
+	case post.Text != nil && post.Coding == "base64":
+		body, err := base64.StdEncoding.DecodeString(*post.Text)
+		if err != nil {
+			return errNoBody
+		}
+		r.Body = body
 	case post.Text != nil && (*post.Text != "" || len(post.Params) == 0):
 		r.Body = []byte(*post.Text)
-	case r.Parts:
-		return errors.New("postData has the fields of a form with files, but not its text")
+	case r.Parts, len(post.Params) == 0:
+		return errNoBody
 	default:
 		var pairs []string
 		for _, f := range post.Params {
