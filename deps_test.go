@@ -103,14 +103,14 @@ lab/judge: digits engine/loadresult lab lab/grade lab/design lab/experiment obse
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
-store: atomicfile dynohome lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
+store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan /
 view/report: say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
-view/historytext: engine/loadplan store view/format view/repeat view/report /
+view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario result engine/reqlog / github.com/prometheus/client_golang

@@ -139,7 +139,7 @@ const (
 // most of what was sent has to have failed.
 func (w *wrongness) isAll(iv loadresult.Interval) bool {
 	w.sent += iv.Sent
-	w.right += iv.Completed
+	w.right += iv.Answered()
 	w.wrong += iv.Failed
 	return w.right == 0 && w.wrong >= wrongLeast && 2*w.wrong >= w.sent && iv.To >= wrongFor
 }

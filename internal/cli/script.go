@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -208,8 +209,8 @@ func (s streams) finishScript(f *runFlags, r *result.Result, code int) int {
 
 // summarize is what a script is told of a result.
 func summarize(r *result.Result) (s luascript.Summary, err error) {
-	s = luascript.Summary{Duration: r.Window.MeasuredS * 1e6, Requests: r.Answers(),
-		Bytes: r.Bytes.Received}
+	s = luascript.Summary{Duration: r.Window.MeasuredS * 1e6, Bytes: r.Bytes.Received,
+		Requests: int64(math.Round(r.Rate.AnswersPerSecond() * r.Window.MeasuredS))} // as wrk counts them
 	for status, n := range r.Status {
 		if status > "399" {
 			s.Status += n
@@ -245,7 +246,7 @@ func summarize(r *result.Result) (s luascript.Summary, err error) {
 			from = r.Series[i-1].T
 		}
 		if length := point.T - from; length > 0 && point.T <= r.Window.MeasuredS {
-			rates = append(rates, float64(point.Completed)/length/float64(max(r.Plan.Threads, 1)))
+			rates = append(rates, float64(point.Answered())/length/float64(max(r.Plan.Threads, 1)))
 		}
 	}
 	slices.Sort(rates)

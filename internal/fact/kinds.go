@@ -15,6 +15,7 @@ type Args interface{ Kind() Kind }
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{},
 	Retries{},
+	RatesApart{}, StepsFailedAfter{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -63,6 +64,26 @@ type Retry struct {
 
 // Kind is the kind's name.
 func (Retries) Kind() Kind { return "retries" }
+
+// RatesApart says that results are compared whose rates count other answers: those of an older dyno
+// count answers that came after the window, and none to requests due in the warm-up.
+type RatesApart struct {
+	Older int `json:"older"` // results of an older dyno
+	All   int `json:"all"`   // results that are compared
+}
+
+// Kind is the kind's name.
+func (RatesApart) Kind() Kind { return "rates-apart" }
+
+// StepsFailedAfter says that iterations of the window failed in steps that were due after it, which
+// no count of requests or errors has.
+type StepsFailedAfter struct {
+	Steps  int64 `json:"steps"` // due after the window
+	Failed int64 `json:"failed"`
+}
+
+// Kind is the kind's name.
+func (StepsFailedAfter) Kind() Kind { return "steps-failed-after" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

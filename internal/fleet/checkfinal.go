@@ -47,7 +47,8 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 		func(s float64) bool { return s < 0 || s > elapsed }):
 		return nil, errors.New("its result has a time that is less than none or longer than the whole")
 	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) ||
-		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors, w):
+		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors+
+			part.Requests.WarmupInWindow, w):
 		return nil, errors.New("its result has rates of more than it has requests")
 	case len(part.Errors) > failureKindsMax+len(loadresult.Phases):
 		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
@@ -84,6 +85,7 @@ func (m *member) completeFinal(r *fleetRun) (*result.Result, error) {
 		return nil, err
 	}
 	part.Window.Started = r.clock.instantOf(start).UTC() // not by its wall clock
+	part.Window.Rates = result.RatesEnded
 	if m.part.Probe == 0 {
 		part.Probe = nil
 	}

@@ -70,7 +70,7 @@ func TestErrorsOfReports(t *testing.T) {
 	for i := range int64(10) {
 		h.Record((i + 1) * 1e6)
 	}
-	second := loadresult.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.ToSparse(),
+	second := loadresult.Interval{To: time.Second, Sent: 12, Failed: 12, Apart: loadresult.Apart{ErrorLatency: h.ToSparse()},
 		Status: map[uint16]int64{503: 10}, Failures: []loadresult.Failure{
 			{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 10},
 			{Phase: loadresult.Read, Kind: "reset", Count: 2}}}

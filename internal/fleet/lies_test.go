@@ -68,7 +68,7 @@ func TestSound(t *testing.T) {
 	second := func(i int) loadresult.Interval {
 		return loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
 			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: sparseOf(t, 10), Busy: 0.5,
-			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: sparseOf(t, 1), Failures: []loadresult.Failure{
+			Status: map[uint16]int64{200: 10, 503: 1}, Apart: loadresult.Apart{ErrorLatency: sparseOf(t, 1)}, Failures: []loadresult.Failure{
 				{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: loadresult.Read, Kind: "reset", Count: 1}}}
 	}
 	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}

@@ -157,6 +157,9 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 		claim{"requests of the warm-up answered in the window", float64(q.WarmupInWindow),
 			float64(q.Warmup)},
 		claim{"requests delayed as it stood still", float64(part.Generator.Delayed), sent},
+		claim{"steps after the window", float64(q.StepsAfter),
+			countPerSecondMax * min(all, float64(steps)*all)},
+		claim{"steps failed after the window", float64(q.FailedAfter), float64(q.StepsAfter)},
 		claim{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
 		claim{"connections that served", float64(c.Served), float64(c.Asked)},
 		claim{"connections opened", float64(c.Opened), dialed},
@@ -185,33 +188,35 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	return append(claims, r.rateClaims(m, part, handshakes)...)
 }
 
-// rateClaims returns the claims about rates in the window. Requests outside the window are those
-// sent after it, which an open workload counts; in a closed one, each connection may have some in
-// flight.
+// rateClaims returns the claims about rates in the window. Outside the window are requests that
+// were sent after it, which an open workload counts, and answers to them and to those that were in
+// flight at its end.
 func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64) (claims []claim) {
 	const rounded = 1.001 // and one more
 	q, in := part.Requests, part.Window.MeasuredS
-	after := countOrZero(q.SentAfter)
+	late, early := countOrZero(q.SentAfter), m.reported.sum.EarlyCounts
+	after := late + float64(m.part.Connections*m.part.Depth())
 	if !r.plan.Open() {
-		after = float64(m.part.Connections * m.part.Depth())
+		late = after
 	}
 	if len(m.part.Steps) > 0 { // the last iterations of users may have any number of steps
-		after = float64(q.Sent)
+		late, after = float64(q.Sent), float64(q.Sent)
 	}
 	if in == 0 {
 		return nil // all rates are 0, or of nothing
 	}
 	for _, x := range []struct {
-		what string
-		rate float64
-		n    float64
+		what           string
+		rate, n, after float64
 	}{
-		{"requests sent in the window", part.Rate.Sent, float64(q.Sent)},
-		{"requests completed in the window", part.Rate.Completed, float64(q.Completed)},
-		{"errors in the window", valueOrZero(part.Rate.ErrorAnswers), float64(part.ErrorAnswers())},
+		{"requests sent in the window", part.Rate.Sent, float64(q.Sent), late},
+		{"requests completed in the window", part.Rate.Completed, float64(q.Completed + early.Early),
+			after},
+		{"errors in the window", valueOrZero(part.Rate.ErrorAnswers),
+			float64(part.ErrorAnswers() + early.EarlyErrors), after},
 	} {
 		claims = append(claims, claim{x.what, x.rate * in, x.n*rounded + 1 + in},
-			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), after + x.n*(rounded-1) + 1 + in})
+			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), x.after + x.n*(rounded-1) + 1 + in})
 	}
 	return append(claims, claim{"handshakes in the window", valueOrZero(part.Rate.Handshakes) * in,
 		handshakes*rounded + 1 + in})

@@ -79,7 +79,7 @@ func newPlannedRun(t *testing.T, p loadplan.Plan) plannedRun {
 		}
 		wrong.Record(3e6)
 		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
-			Completed: 9, Failed: 1, Latency: latency.ToSparse(), ErrorLatency: wrong.ToSparse(), Busy: 0.5,
+			Completed: 9, Failed: 1, Latency: latency.ToSparse(), Apart: loadresult.Apart{ErrorLatency: wrong.ToSparse()}, Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}}}
 		if len(p.Steps) > 0 && i == 0 {
 			times := metric.NewHistogram(metric.Fine)
@@ -186,7 +186,7 @@ func TestPossible(t *testing.T) {
 		{open, func(r *result.Result) { r.Requests.Warmup = 1000 }, "1000 requests before the window, and possible are 0 to 51."},
 		{closed, func(r *result.Result) { r.Requests.Warmup = 1 }, "1 requests before the window, and possible are 0 to 0"},
 		{open, func(r *result.Result) { r.Requests.WarmupLost = 1 }, "1 requests lost before the window"},
-		{open, func(r *result.Result) { r.Requests.WarmupInWindow = 1 }, "1 requests of the warm-up answered in the window"},
+		{open, func(r *result.Result) { r.Requests.WarmupInWindow = 1 }, "does not add up to its reports"},
 		{closed, func(r *result.Result) { r.Requests.Retried = 1e6 }, "sent again"},
 		{some, func(r *result.Result) { r.Rate.Sent = 0 }, "fewer requests sent in the window"},
 		{some, func(r *result.Result) { r.Rate.Completed = 1 }, "fewer requests completed in the window"},
@@ -360,7 +360,7 @@ func numberLeaves(v reflect.Value, name string) (all []leaf) {
 func TestSecondWithFailedChecks(t *testing.T) {
 	for count, told := range map[int64]bool{1: true, 2: false} {
 		iv := loadresult.Interval{To: time.Second, Sent: 12, Completed: 10, Failed: 2, Latency: sparseOf(t, 10),
-			ErrorLatency: sparseOf(t, 2), Status: map[uint16]int64{200: 11, 503: 1}, Failures: []loadresult.Failure{
+			Apart: loadresult.Apart{ErrorLatency: sparseOf(t, 2)}, Status: map[uint16]int64{200: 11, 503: 1}, Failures: []loadresult.Failure{
 				{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: loadresult.Check, Kind: "body", Count: count}}}
 		var all reportedSeconds
 		err := all.checkSecond(&iv, plausibleMax{sum: 1 << 50, elapsed: 10 * time.Second})

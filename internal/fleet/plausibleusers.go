@@ -65,6 +65,7 @@ func (r *fleetRun) scenarioClaims(m *member, part *result.Result, all float64) (
 		return claims
 	}
 	started, warm, after := most, countPerSecondMax*part.Window.WarmupS, 0.0
+	early, users := float64(m.reported.sum.EarlyIterations), float64(m.part.UserCount())
 	if r.plan.Open() {
 		peak := r.peakOf(m)
 		after, warm = float64(*i.StartedAfter), arrivalsMax(peak, part.Window.WarmupS)
@@ -73,7 +74,7 @@ func (r *fleetRun) scenarioClaims(m *member, part *result.Result, all float64) (
 	if m.part.Requested > 0 {
 		started = float64(m.part.Requested)
 	}
-	claims = append(claims, claim{"users", float64(i.Users), float64(m.part.UserCount())},
+	claims = append(claims, claim{"users", float64(i.Users), users},
 		claim{"iterations", float64(i.Started), started},
 		claim{"iterations at once", float64(i.Unfinished), float64(i.Users)},
 		claim{"iterations before the window", float64(i.Warmup), warm})
@@ -83,14 +84,15 @@ func (r *fleetRun) scenarioClaims(m *member, part *result.Result, all float64) (
 		}
 	}
 	for _, x := range []struct {
-		what    string
-		rate, n float64
+		what           string
+		rate, n, after float64 // after the window
 	}{
-		{"iterations begun in the window", i.Rate.Started, float64(i.Started)},
-		{"iterations completed in the window", i.Rate.Completed, float64(i.Completed)},
+		{"iterations begun in the window", i.Rate.Started, float64(i.Started), after},
+		{"iterations completed in the window", i.Rate.Completed, float64(i.Completed) + early,
+			after + users},
 	} {
 		claims = append(claims, claim{x.what, x.rate * in, x.n*rounded + 1 + in},
-			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), after + x.n*(rounded-1) + 1 + in})
+			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), x.after + x.n*(rounded-1) + 1 + in})
 	}
 	return claims
 }

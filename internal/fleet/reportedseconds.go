@@ -116,6 +116,7 @@ func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 func (t *reportedSeconds) matchesTotals(p *loadplan.Plan, r *result.Result) bool {
 	q, s := r.Requests, t.sum
 	if s.Sent != q.Sent || s.Completed != q.Completed || s.Failed != q.Errors ||
+		s.Early+s.EarlyErrors != q.WarmupInWindow ||
 		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
 		return false
 	}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"strings"
 
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
@@ -28,6 +29,11 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 
 // CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
+
+// CountsAnswers reports whether the measure is a rate, or a quotient or product of one.
+func (m Measure) CountsAnswers() bool {
+	return m.Unit == CPU.Unit || m.Name == InFlight || strings.HasSuffix(m.Unit, "/s")
+}
 
 // InFlight is the name of the measure of requests in flight on average: rate × mean latency
 // (Little's law; Little, Operations Research 9, 1961).

@@ -137,7 +137,7 @@ func (t *Trial) Rates() (all []float64) {
 	last := 0.0
 	for _, p := range t.Result.Series {
 		if length := p.T - last; length > 0.9 && t.isInWindow(p) {
-			all = append(all, float64(p.Completed)/length)
+			all = append(all, float64(p.Answered())/length)
 		}
 		last = p.T
 	}

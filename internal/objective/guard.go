@@ -87,6 +87,7 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 func (g *Guard) measured(iv loadresult.Interval) result.Measured {
 	m := result.Measured{Took: iv.To - iv.From, Latency: metric.NewHistogram(metric.Fine),
 		Service: metric.NewHistogram(metric.Fine), Iterations: metric.NewHistogram(metric.Fine),
+		Early:    iv.Early,
 		Requests: result.Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}}
 	m.Latency.MergeSparse(iv.Latency)
 	m.Service.MergeSparse(iv.Served())
@@ -105,6 +106,7 @@ func (g *Guard) measured(iv loadresult.Interval) result.Measured {
 func (g *Guard) addPart(part result.Measured, to time.Duration) {
 	g.sum.Took = to
 	g.sum.Requests.Add(part.Requests)
+	g.sum.Early += part.Early
 	g.sum.Latency.Merge(part.Latency)
 	g.sum.Service.Merge(part.Service)
 	g.sum.Iterations.Merge(part.Iterations)

@@ -74,6 +74,12 @@ func (p Point) Answers() (n int64) {
 	return max(n, p.Completed) // results of older versions have no Status in points
 }
 
+// Answered is how many right answers came in the interval, as Rate.Completed counts them.
+func (p *Point) Answered() int64 { return p.Completed + p.Early }
+
+// Passed is how many iterations completed in the interval, as Iterations.Rate counts them.
+func (p *Point) Passed() int64 { return p.Iterations + p.EarlyIterations }
+
 // checkSums checks that the outcomes of r's requests add up to their number, and that every answer
 // has a latency, errors included. A generator's message may have been truncated.
 func (r *Result) checkSums() error {

@@ -25,15 +25,15 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	}
 	out := &Result{Format: Format, Dyno: version, Plan: plansecrets.Stored(r.Plan, redact.PlainMark),
 		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
-		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
+		Window: Window{Rates: RatesEnded, Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
 			OutageS: time.Duration(r.Outage).Seconds()},
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
-			WarmupLost: r.WarmupLost, WarmupInWindow: r.WarmupInWindow},
+			WarmupLost: r.WarmupLost, WarmupInWindow: total.Early + total.EarlyErrors},
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
-			Completed: perSecond(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakeRate(r),
-			ErrorAnswers: errorAnswerRate(r, total)},
+			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
+			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},
 		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
 			Bytes:       Bytes{Sent: total.Written, Received: total.Received},
 			Connections: newConnections(r), Retries: r.Retries, Samples: r.Samples},
@@ -173,10 +173,11 @@ func handshakeRate(r *loadresult.Result) *float64 {
 
 // errorAnswerRate is the rate of answers that were errors; nil if there were none.
 func errorAnswerRate(r *loadresult.Result, total *metric.Counters) *float64 {
-	if total.ErrorLatency.Count == 0 {
+	n := total.ErrorLatency.Count + total.EarlyErrors
+	if n == 0 {
 		return nil
 	}
-	rate := perSecond(total.ErrorLatency.Count-r.ErrorsAfter, r.Measured)
+	rate := perSecond(n-r.ErrorsAfter, r.Measured)
 	return &rate
 }
 
@@ -309,7 +310,8 @@ func PointOf(i loadresult.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
-		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat,
+		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
+		Status: countByCode(i.Status), Heat: i.Heat,
 		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
 }
 
@@ -353,7 +355,7 @@ func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {
 		LocalPorts: r.Ports,
 		Standstill: newStandstill(r.StandstillTotals, total.Sent),
 		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
-	answers := total.Completed + total.ErrorLatency.Count
+	answers := total.Completed + total.ErrorLatency.Count + total.Early + total.EarlyErrors
 	if n := answers - r.CompletedAfter - r.ErrorsAfter; n > 0 {
 		g.CPUPerRequest = toMicroseconds(float64(r.CPU) / float64(n))
 	}

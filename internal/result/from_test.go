@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 func histogram(digits int, values ...time.Duration) *metric.Histogram {
@@ -106,7 +107,8 @@ func TestFromClosed(t *testing.T) {
 		{"version", r.Dyno, "1.2.3"},
 		{"model", r.Model, ClosedLoop},
 		{"ended", r.Ended, "duration"},
-		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5, 0, nil}},
+		{"window", r.Window, Window{Started: time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC),
+			WarmupS: 1, MeasuredS: 2, DrainedS: 0.001, OutageS: 0.5, Rates: RatesEnded}},
 		{"requests", r.Requests, Requests{Sent: 1003, Completed: 1000, Errors: 2, Unfinished: 1,
 			Retried: 1, Warmup: 500, WarmupLost: 3}},
 		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500, ErrorAnswers: set(0.5)}},
@@ -122,8 +124,9 @@ func TestFromClosed(t *testing.T) {
 		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
-		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 0, 3000, 2400,
-			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil, 0, 0}},
+		{"point", r.Series[0], Point{T: 1, Sent: 600, Completed: 600, Mean: 0.009, P50: 5, P99: 6, Max: 7,
+			InFlight: 2, Received: 3000, Written: 2400, Status: map[string]int64{"200": 599, "404": 1},
+			Heat: metric.Heat{{5, 550}, {6, 50}}}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
@@ -309,5 +312,46 @@ func TestScenarioPercent(t *testing.T) {
 	run.Scenario.TookMost = int64(100 * time.Millisecond)
 	if r, err = From(run, "test"); err != nil || *r.Generator.ScenarioPercent != 5 || has(r, ScenarioTime) || !has(r, Busy) {
 		t.Errorf("%v %q", err, r.Generator.Reasons)
+	}
+}
+
+// Rates, and CPU per request, count what ended in the window: without what came after it, and with
+// the answers to requests of the warm-up.
+func TestRatesCountWhatEnded(t *testing.T) {
+	run := closedRun()
+	run.CompletedAfter, run.ErrorsAfter = 200, 1
+	run.Total.Early, run.Total.EarlyErrors = 300, 3
+	r := from(t, run)
+	// 1,000 completed, and one answer was an error, in 2 s of which 0.5 s of CPU was dyno's.
+	if r.Rate.Completed != 550 || *r.Rate.ErrorAnswers != 1.5 || r.Requests.WarmupInWindow != 303 {
+		t.Errorf("%+v, %v errors/s, %+v", r.Rate, *r.Rate.ErrorAnswers, r.Requests)
+	}
+	if got, want := r.Generator.CPUPerRequest, 499.5*1001/1103; math.Abs(got-want) > 0.01 {
+		t.Errorf("%v µs of CPU for a request, want %v", got, want)
+	}
+	m, err := Merge([]*Result{part(r, 0), part(r, 1)})
+	if err != nil || m.Rate.Completed != 1100 || m.Window.Rates != RatesEnded || m.Requests.WarmupInWindow != 606 {
+		t.Errorf("merged: %v, %+v of %+v", err, m.Rate, m.Requests)
+	}
+}
+
+// part is a copy of r as one of two parts of a load.
+func part(r *Result, i int) *Result {
+	p := *r
+	p.Plan.Part, p.Plan.Parts = i, 2
+	return &p
+}
+
+// Results of older versions, beside others, are a fact.
+func TestRatesApart(t *testing.T) {
+	older, newer := &Result{}, &Result{Window: Window{Rates: RatesEnded}}
+	if all := []*Result{older, newer, newer}; RatesApartText(all[:1]) != "" || RatesApartText(all[1:]) != "" ||
+		!strings.HasPrefix(RatesApartText(all), "1 of 3 results are of an older dyno") {
+		t.Error(RatesApartText(all))
+	}
+	r := from(t, closedRun())
+	r.Requests.StepsAfter, r.Requests.FailedAfter = 5, 2
+	if all := cautions(r); len(all) != 1 || all[0].Args != (fact.StepsFailedAfter{Steps: 5, Failed: 2}) {
+		t.Errorf("%+v", all)
 	}
 }

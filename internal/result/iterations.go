@@ -36,8 +36,8 @@ type Iterations struct {
 	FailedTime *Distribution `json:"failed_time,omitempty"` // likewise, of Failed
 }
 
-// An IterationRate is in iterations per second of the window, without those of
-// Iterations.StartedAfter.
+// An IterationRate is in iterations per second of the window. Started counts those that were due
+// and begun in it, Completed those that completed in it, also of those due in the warm-up.
 type IterationRate struct {
 	Offered   *float64 `json:"offered,omitempty"` // open: the requested rate
 	Started   float64  `json:"started"`
@@ -67,10 +67,15 @@ func (r *Result) setScenario(from *loadresult.Result) {
 	if !from.Plan.CountsIterations() {
 		return
 	}
+	r.Requests.StepsAfter, r.Requests.FailedAfter = t.StepsAfter, t.FailedAfter
+	early := int64(0)
+	if from.Total != nil {
+		early = from.Total.EarlyIterations
+	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
 		Unfinished: t.Unfinished, Warmup: t.Warmup,
 		Rate: IterationRate{Started: perSecond(t.Started-t.StartedAfter, from.Measured),
-			Completed: perSecond(t.Completed-t.CompletedAfter, from.Measured)}}
+			Completed: perSecond(t.Completed+early-t.CompletedAfter, from.Measured)}}
 	if from.Plan.Open() {
 		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
 		due, after := t.Started+waiting, t.StartedAfter

@@ -186,6 +186,8 @@ func (q *Requests) Add(part Requests) {
 	q.Waiting = addPresent(q.Waiting, part.Waiting)
 	q.Late = addPresent(q.Late, part.Late)
 	q.SentAfter = addPresent(q.SentAfter, part.SentAfter)
+	q.StepsAfter += part.StepsAfter
+	q.FailedAfter += part.FailedAfter
 	q.LateMax = maxPresent(q.LateMax, part.LateMax)
 }
 
@@ -295,6 +297,7 @@ func (p *Point) addPart(part Point) {
 	p.Sent += part.Sent
 	p.Completed += part.Completed
 	p.Errors += part.Errors
+	p.AddEarly(part.EarlyCounts)
 	p.InFlight += part.InFlight
 	p.Iterations += part.Iterations
 	p.IterationsFailed += part.IterationsFailed

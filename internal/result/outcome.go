@@ -22,6 +22,7 @@ type Outcome struct {
 type Measured struct {
 	Took             time.Duration
 	Requests         Requests
+	Early            int64             // answers to requests that were due in the warm-up
 	Latency, Service *metric.Histogram // of completed requests
 	Iterations       *metric.Histogram // time of those that completed
 	Checks           []CheckCount
@@ -29,7 +30,8 @@ type Measured struct {
 
 // Provisional is the part of a result that objectives need, for a span of time.
 func Provisional(m Measured) *Result {
-	r := &Result{Requests: m.Requests, Rate: Rate{Completed: perSecond(m.Requests.Completed, m.Took)}}
+	r := &Result{Requests: m.Requests}
+	r.Rate.Completed = perSecond(m.Requests.Completed+m.Early, m.Took)
 	r.Checks = m.Checks
 	if m.Iterations.Count > 0 {
 		r.Iterations = &Iterations{Completed: m.Iterations.Count, Time: newDistribution(m.Iterations)}

@@ -19,6 +19,7 @@
 //	probe.go           the light load beside: --probe
 //	profile.go         profiles
 //	quantile.go        any percentile
+//	ratesapart.go      results whose rates count other answers
 //	restoreplan.go     gives a result its plan, without secrets
 //	result.go          all other keys; schema.json describes them
 //	runner.go          Runner: whoever makes a load
@@ -142,6 +143,10 @@ type Window struct {
 	DrainedS  float64   `json:"drained_s"`          // spent after the window on what was due in it
 	OutageS   float64   `json:"outage_s,omitempty"` // of it, without any connection
 
+	// Rates is RatesEnded: what Rate counts. "": an older version's, which left out what was due in
+	// the warm-up, and counted answers after the window if their requests were sent in it.
+	Rates string `json:"rates,omitempty"`
+
 	// Closed: for how long connections were lost and could not be opened again, or waited until the
 	// end for an answer, as a mean over all connections, and when the longest such time began, after
 	// the window's start.
@@ -162,14 +167,19 @@ type Requests struct {
 	Warmup     int64 `json:"warmup,omitempty"`      // due before the window and sent, each once
 	WarmupLost int64 `json:"warmup_lost,omitempty"` // of those: failed or unanswered
 
-	// WarmupInWindow is how many of Warmup were answered in the window, because they had waited. Of
-	// all figures only the bytes received in the window have them.
+	// WarmupInWindow is how many of Warmup were answered in the window. Of all figures only rates,
+	// what is divided by them, and the bytes received in the window have them.
 	WarmupInWindow int64 `json:"warmup_in_window,omitempty"`
 
 	Due       *int64 `json:"due,omitempty"`        // open: in the window, Sent + Waiting
 	Waiting   *int64 `json:"waiting,omitempty"`    // open: of Due, never sent
 	Late      *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after it was due
 	SentAfter *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
+
+	// StepsAfter is how many steps of the window's iterations were due after it. No other figure has
+	// them, but that FailedAfter of them failed.
+	StepsAfter  int64 `json:"steps_after,omitempty"`
+	FailedAfter int64 `json:"failed_after,omitempty"`
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
 }
@@ -192,14 +202,18 @@ func (r *Result) OwnDelay() bool {
 	return lag != nil && worst != nil && *lag > *worst/2
 }
 
-// A Rate is in requests per second of the window, without those of Requests.SentAfter: a backlog
-// that a server works off later does not count as its rate.
+// RatesEnded is the Window.Rates of results whose rates count answers by when they came.
+const RatesEnded = "ended"
+
+// A Rate is in requests per second of the window. Sent counts requests that were due and sent in
+// it. Completed and ErrorAnswers count answers that came in it, also to requests due in the
+// warm-up: what a server works off later does not count as its rate.
 type Rate struct {
 	Offered   *float64 `json:"offered,omitempty"` // open: the requested rate; Requests.Due were drawn
 	Sent      float64  `json:"sent"`
 	Completed float64  `json:"completed"`
 
-	// ErrorAnswers are answers that were errors by their status, if there were any.
+	// ErrorAnswers are answers that were errors by their status or a check, if there were any.
 	ErrorAnswers *float64 `json:"error_answers,omitempty"`
 
 	Handshakes *float64 `json:"handshakes,omitempty"` // TLS with Plan.Reconnect: full and resumed
@@ -313,6 +327,8 @@ type Point struct {
 
 	Iterations       int64 `json:"iterations,omitempty"` // completed, of those due in the window
 	IterationsFailed int64 `json:"iterations_failed,omitempty"`
+
+	metric.EarlyCounts // that rates have besides
 }
 
 // A Route is one of several requests, or all requests of one name.

@@ -113,7 +113,7 @@ func checkCounts(r *Result) (all []error) {
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
 	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
 		r.Requests.WarmupInWindow, countOrZero(r.Requests.Waiting), countOrZero(r.Requests.Late),
-		countOrZero(r.Requests.SentAfter))
+		countOrZero(r.Requests.SentAfter), r.Requests.StepsAfter, r.Requests.FailedAfter)
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])
@@ -128,7 +128,7 @@ func checkCounts(r *Result) (all []error) {
 	}
 	for i, p := range r.Series {
 		below(fmt.Sprintf("series[%d]", i), p.Sent, p.Completed, p.Errors, p.InFlight, p.Received,
-			p.Written, p.Iterations, p.IterationsFailed)
+			p.Written, p.Iterations, p.IterationsFailed, p.Early, p.EarlyErrors, p.EarlyIterations)
 	}
 	for _, route := range r.Routes {
 		below("route "+route.Name, route.Completed, route.Errors)

@@ -53,6 +53,10 @@ func cautions(r *Result) (all []fact.Fact) {
 		}
 		all = append(all, fact.Fact{Severity: fact.Warning, Args: found})
 	}
+	if q := r.Requests; q.FailedAfter > 0 {
+		all = append(all, fact.Fact{Severity: fact.Warning,
+			Args: fact.StepsFailedAfter{Steps: q.StepsAfter, Failed: q.FailedAfter}})
+	}
 	return all
 }
 

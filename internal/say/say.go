@@ -27,6 +27,15 @@ func Sentence(f fact.Fact) string {
 			count(a.Bytes), a.First)
 	case fact.Retries:
 		return retries(a)
+	case fact.RatesApart:
+		return fmt.Sprintf("%d of %d results are of an older dyno, whose rates count answers after the "+
+			"window and none to the warm-up's requests: the slower the answers, the further rates and CPU "+
+			"per request lie apart", a.Older, a.All)
+	case fact.StepsFailedAfter:
+		return fmt.Sprintf("%s of %s steps that iterations of the window took after it failed: those "+
+			"iterations count as failed, and the steps are in no count of errors",
+			count(a.Failed),
+			count(a.Steps))
 	}
 	return "a newer dyno found: " + string(f.Kind())
 }

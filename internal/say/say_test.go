@@ -21,6 +21,8 @@ var said = []fact.Fact{
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},
+	{Args: fact.RatesApart{Older: 4, All: 12}},
+	{Args: fact.StepsFailedAfter{Steps: 1200, Failed: 1100}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
 

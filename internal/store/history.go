@@ -129,21 +129,23 @@ type brief struct {
 	started           int64
 	value             float64
 	known             bool // the value
+	ended             bool // its rates are result.RatesEnded
 }
 
 // selectBriefs are the results of URLs that match, newest first, with the values of a measure.
 func (s *Store) selectBriefs(url, measure string) (all []brief, err error) {
 	url = globOf(url)
 	return all, s.eachRow(`SELECT id, started, plan, machine, ifnull(agents, ''), ifnull(why, ''),
-		value FROM results
-		LEFT JOIN measures ON measures.result = id AND name = ?
+		of.value, rates.value FROM results
+		LEFT JOIN measures of ON of.result = id AND of.name = ?
+		LEFT JOIN measures rates ON rates.result = id AND rates.name = ?
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
-		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{measure, url, url},
+		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{measure, ratesEnded, url, url},
 		func(rows *sql.Rows) error {
 			var b brief
-			var value sql.NullFloat64
-			err := rows.Scan(&b.id, &b.started, &b.plan, &b.machine, &b.fleet, &b.partial, &value)
-			b.value, b.known = value.Float64, value.Valid
+			var value, rates sql.NullFloat64
+			err := rows.Scan(&b.id, &b.started, &b.plan, &b.machine, &b.fleet, &b.partial, &value, &rates)
+			b.value, b.known, b.ended = value.Float64, value.Valid, rates.Valid
 			all = append(all, b)
 			return err
 		})

@@ -23,6 +23,10 @@ import (
 // absent: none did. It is no measure of trials.
 const Errors = "errors"
 
+// ratesEnded is a value of results whose rates are result.RatesEnded; absent: an older dyno
+// measured them. It is no measure of trials.
+const ratesEnded = "rates_ended"
+
 // resultRows are what a result puts into the index.
 func resultRows(file, id string, content []byte) ([]statement, error) {
 	r, err := result.Decode(content)
@@ -67,6 +71,9 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 	if q := r.Requests; q.Errors > 0 {
 		all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, Errors,
 			100 * float64(q.Errors) / float64(q.Sent)}})
+	}
+	if r.Window.Rates == result.RatesEnded {
+		all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, ratesEnded, 1}})
 	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {

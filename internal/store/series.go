@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/result"
 )
 
 // A Series is the results of one configuration on one machine, for one measure.
@@ -22,6 +24,7 @@ type Series struct {
 	Metric  lab.Measure
 	Runs    []Run    // oldest first, of whole runs that have a value
 	Changes []Change // oldest first
+	Older   int      // of Runs: those whose rates are not result.RatesEnded
 
 	// Plans of Newest, and of other series with the same URL, load and machine; nil if there are
 	// none.
@@ -50,6 +53,9 @@ func seriesOf(results []brief, m lab.Measure) (all []Series) {
 		}
 		if b.known && b.partial == "" {
 			all[i].Runs = append(all[i].Runs, Run{b.id, time.Unix(0, b.started).UTC(), b.value})
+			if !b.ended {
+				all[i].Older++
+			}
 		}
 	}
 	for _, s := range all {
@@ -58,6 +64,15 @@ func seriesOf(results []brief, m lab.Measure) (all []Series) {
 		})
 	}
 	return all
+}
+
+// RatesApart is what must be known of a series of rates, or of what is divided by them, if its runs
+// do not count the same answers; else nil.
+func (t *Series) RatesApart() *fact.Fact {
+	if !t.Metric.CountsAnswers() {
+		return nil
+	}
+	return result.RatesApart(t.Older, len(t.Runs))
 }
 
 // nameLeast is the shortest name of a series, in letters: of 100 series, two names are equal in one

@@ -22,6 +22,7 @@ type account struct {
 	lag          int64           // open workload: the longest send lag of the interval; ns
 	serviceApart bool            // closed workload: service time differs from latency in this interval
 	last         int64           // when the last request of the window was answered, or failed
+	strays       strays          // of what was counted as early
 	rotate       int64           // when the interval ends
 	rotated      int64           // when the last one did, after the window's start
 	notices      map[string]bool // each is printed once
@@ -33,17 +34,52 @@ const interval = int64(1e9)
 // beginAt begins the first interval with the window.
 func (a *account) beginAt(from int64) { a.rotate, a.last = from+interval, from }
 
+// strays are answers and iterations of the warm-up that came after the last answer of the window so
+// far. A window that ends with its last answer does not have them.
+type strays struct {
+	after                     int64 // when that last answer came
+	right, errors, iterations int64
+}
+
+// strayAt are the strays so far.
+func (a *account) strayAt() *strays {
+	if a.strays.after != a.last {
+		a.strays = strays{after: a.last}
+	}
+	return &a.strays
+}
+
+// countEarly counts an answer in the window to a request that was due in the warm-up.
+func (a *account) countEarly(right bool) {
+	s := a.strayAt()
+	if right {
+		a.counters.Early++
+		s.right++
+	} else {
+		a.counters.EarlyErrors++
+		s.errors++
+	}
+}
+
+// countEarlyIteration counts an iteration that was due in the warm-up and completed in the window.
+func (a *account) countEarlyIteration() {
+	a.counters.EarlyIterations++
+	a.strayAt().iterations++
+}
+
 // countSent counts a request that is sent for the first time, maybe after the window's end.
-func (a *account) countSent(x flow.Arrival, after bool) {
+func (a *account) countSent(x flow.Arrival, now int64, v *flow.Window) {
 	switch {
 	case x.Past > 0:
-	case !x.Counted:
-		a.totals.Warmup++
-	default:
+	case x.Counted:
 		a.counters.Sent++
-		if after {
+		if now >= v.End {
 			a.totals.SentAfter++
 		}
+	case x.Due >= v.End:
+		a.totals.Scenario.StepsAfter++
+	default:
+		a.totals.Warmup++
 	}
 }
 
@@ -85,16 +121,16 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *flow.Window) 
 func (a *account) countAnswer(x *exchange, of int, now int64, v *flow.Window, right, closed bool) {
 	if !x.Counted {
 		if !right {
-			a.totals.WarmupLost++
+			a.countOtherLoss(x.Due, v)
 		}
 		if v.IsMeasured(now) {
-			a.totals.WarmupInWindow++
+			a.countEarly(right)
 		}
 		return
 	}
 	a.last = max(a.last, now) // a lentStep is counted later than it was answered
 	a.counters.Status[min(x.status, 999)]++
-	after, latency := x.sent >= v.End && x.Past == 0, now-x.Due
+	after, latency := now >= v.End, now-x.Due
 	if !right {
 		a.counters.ErrorLatency.Record(latency)
 		if after {
@@ -137,11 +173,21 @@ func (a *account) countLoss(of int) {
 	}
 }
 
+// countOtherLoss counts a request that failed and was not due in the window: one of the warm-up, or
+// a step due after the window.
+func (a *account) countOtherLoss(due int64, v *flow.Window) {
+	if due >= v.End {
+		a.totals.Scenario.FailedAfter++
+	} else {
+		a.totals.WarmupLost++
+	}
+}
+
 // countUnanswered counts a request without an answer at the end of the run.
-func (a *account) countUnanswered(x flow.Arrival) {
+func (a *account) countUnanswered(x flow.Arrival, v *flow.Window) {
 	if x.Counted {
 		a.totals.Unfinished++
-	} else {
+	} else if x.Due < v.From {
 		a.totals.WarmupLost++
 	}
 }

@@ -87,7 +87,8 @@ func (r *run) recycleCounters(s *metric.Counters) {
 // distributions, which would take 40 MB for an hour (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.AddCounts(s.failures)
-	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
+	nothing := s.EarlyCounts == metric.EarlyCounts{} &&
+		s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
 	}
@@ -97,6 +98,7 @@ func (r *run) publishInterval(s *intervalSum) {
 		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
 		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
+	iv.EarlyCounts = s.EarlyCounts
 	s.health.writeTo(&iv)
 	latency := s.Latency.ToSparse()
 	iv.MeasureFrom(latency)
@@ -159,6 +161,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
 			"again: from then on the load was that of the others", gone, len(workers)))
 	}
+	r.leaveOutStrays(workers)
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Samples = sumSamples(workers)
@@ -169,14 +172,30 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	}
 	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
-	if len(res.Failures) > 0 {
-		res.Cause = res.Failures[0].CauseText()
-	}
-	r.noteFault(workers)
+	r.noteCause(workers)
 }
 
-// noteFault has a fault of the scenario be why the run ended.
-func (r *run) noteFault(workers []*worker) {
+// leaveOutStrays leaves out of the window what came after its last answer, where that ends it.
+func (r *run) leaveOutStrays(workers []*worker) {
+	if r.result.Ended != loadresult.ByRequests && r.result.Ended != loadresult.Stopped {
+		return
+	}
+	for _, w := range workers {
+		s, t := w.strayAt(), &r.result.Totals
+		t.CompletedAfter += s.right
+		t.ErrorsAfter += s.errors
+		if t.Scenario != nil {
+			t.Scenario.CompletedAfter += s.iterations
+		}
+	}
+}
+
+// noteCause sets what the run ended of, if it did not end by itself: the most frequent failure, or
+// a fault of the scenario.
+func (r *run) noteCause(workers []*worker) {
+	if all := r.result.Failures; len(all) > 0 {
+		r.result.Cause = all[0].CauseText()
+	}
 	for _, w := range workers {
 		if w.users != nil && w.users.fault != nil {
 			r.result.Ended, r.result.Cause = loadresult.Faulted, w.users.fault.Error()

@@ -174,7 +174,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 			w.logRequest(x, -1, phase)
 		}
 	} else {
-		w.totals.WarmupLost++
+		w.countOtherLoss(x.Due, &w.Window)
 	}
 	if w.users != nil {
 		w.failStep(c, tag, phase)

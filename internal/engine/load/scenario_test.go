@@ -173,13 +173,17 @@ func TestScenarioStall(t *testing.T) {
 	const first, second = 10 * 100 * 101 / 2, 50 * (1000 + 510) / 2
 	checkIterations(t, r, iterations{started: 1000, completed: 1000, time: 1000*500 + first + second})
 	checkRoutes(t, r, first, second, 0)
+	// The 50 iterations due from 9.5 s on have their other steps after the window.
+	if r.Total.Completed != 3*1000-2*50 || r.Scenario.StepsAfter != 2*50 {
+		t.Errorf("%d steps in the window, %d after it", r.Total.Completed, r.Scenario.StepsAfter)
+	}
 	// The longest are 1500, 1500, 1490, 1490 … 1010, 1010, 1000, 990 … 510 ms, and then 500.
 	for q, want := range map[float64]int64{0.5: 500, 0.85: 500, 0.9: 1000, 0.99: 1450, 0.999: 1500} {
 		if got := quantile(r.Scenario.Time, q); !near(got, want*ms) {
 			t.Errorf("p%v of iterations %d ns, want %d ms", q*100, got, want)
 		}
 	}
-	for i, wants := range []map[float64]int64{{0.9: 0, 0.95: 500, 0.99: 900}, {0.95: 0, 0.99: 900}, {1: 0}} {
+	for i, wants := range []map[float64]int64{{0.9: 0, 0.95: 500, 0.99: 900}, {0.94: 0, 0.99: 910}, {1: 0}} {
 		for q, want := range wants {
 			if got := quantile(r.Routes[i].Latency, q); got < want*ms*99/100 || got > want*ms*101/100 {
 				t.Errorf("p%v of step %d: %d ns, want %d ms", q*100, i+1, got, want)
@@ -337,13 +341,15 @@ func TestMoreDueThanUsers(t *testing.T) {
 	// Iteration k is due at 10k ms and begins at 40k; 50 end until the drain does.
 	const waits = 30 * 49 * 50 / 2
 	checkIterations(t, r, iterations{started: 50, completed: 50, time: waits + 50*40})
-	checkRoutes(t, r, waits+50*10, 50*10)
-	if r.Waiting != 50 || r.SentAfter != 50 || r.CompletedAfter != 50 || r.Total.Service.Max != 10*ms {
+	// The second step of iteration k is due at 40k+30, in the window for the first 25.
+	checkRoutes(t, r, waits+50*10, 25*10)
+	if r.Waiting != 50 || r.SentAfter != 25 || r.CompletedAfter != 25+1 || r.Total.Service.Max != 10*ms {
 		t.Errorf("%d waiting, %d sent and %d completed after the window, service time %d ns at most",
 			r.Waiting, r.SentAfter, r.CompletedAfter, r.Total.Service.Max)
 	}
-	if x := r.Scenario; x.StartedAfter != 25 || x.CompletedAfter != 25 {
-		t.Errorf("%d begun and %d completed after the window", x.StartedAfter, x.CompletedAfter)
+	if x := r.Scenario; x.StartedAfter != 25 || x.CompletedAfter != 25+1 || x.StepsAfter != 25 {
+		t.Errorf("%d begun and %d completed after the window, %d steps", x.StartedAfter, x.CompletedAfter,
+			x.StepsAfter)
 	}
 	if r.Lag.Max != 0 || r.Late != 49 || r.LateMax != 30*49*ms {
 		t.Errorf("lag %d ns, %d late, by %d ns at most", r.Lag.Max, r.Late, r.LateMax)
@@ -383,17 +389,18 @@ func TestFewUsers(t *testing.T) {
 	checkIterations(t, r, iterations{started: 40, completed: 40, time: 40 * 50})
 }
 
-// What an iteration of 360 ms becomes of which the window or the drain has only a part.
+// What an iteration of 360 ms becomes of which the window or the drain has only a part. Its third
+// step is due at 690 ms, after the window.
 func TestScenarioEndsInTheMiddle(t *testing.T) {
 	for _, c := range []struct {
-		drain                   int64 // ms
-		want                    iterations
-		sent, after, unanswered int64
-		ends                    int64 // ms
+		drain int64 // ms
+		want  iterations
+		after int64
+		ends  int64 // ms
 	}{
-		{50, iterations{2, 1, 0, 1, 360, 0}, 5, 0, 0, 550},   // it thinks
-		{200, iterations{2, 1, 0, 1, 360, 0}, 6, 1, 1, 700},  // it waits for its third answer
-		{2000, iterations{2, 2, 0, 0, 720, 0}, 6, 1, 0, 720}, // it has ended
+		{50, iterations{2, 1, 0, 1, 360, 0}, 0, 550},   // it thinks
+		{200, iterations{2, 1, 0, 1, 360, 0}, 1, 700},  // it waits for its third answer
+		{2000, iterations{2, 2, 0, 0, 720, 0}, 1, 720}, // it has ended
 	} {
 		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) {
 			p.Duration, p.Drain = loadplan.Seconds(500*ms), loadplan.Seconds(c.drain*ms)
@@ -401,9 +408,9 @@ func TestScenarioEndsInTheMiddle(t *testing.T) {
 		sim := timed(10, 20, 30)
 		r := simulate(t, p, sim)
 		checkIterations(t, r, c.want)
-		if r.Total.Sent != c.sent || r.SentAfter != c.after || r.Unfinished != c.unanswered || sim.Now() != c.ends*ms {
+		if r.Total.Sent != 5 || r.Scenario.StepsAfter != c.after || r.Unfinished != 0 || sim.Now() != c.ends*ms {
 			t.Errorf("drain of %d ms: %d sent, %d after, %d unanswered, ended at %d ns", c.drain, r.Total.Sent,
-				r.SentAfter, r.Unfinished, sim.Now())
+				r.Scenario.StepsAfter, r.Unfinished, sim.Now())
 		}
 	}
 }
@@ -428,7 +435,8 @@ func TestScenarioIsInterrupted(t *testing.T) {
 	}
 }
 
-// An iteration due before the window is of the warm-up to its end.
+// An iteration due before the window is of the warm-up to its end, and each of its steps is of the
+// window if it is due there.
 func TestScenarioWarmup(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		p := scenarioPlan(thinking(0, 100, 200), 3, func(p *loadplan.Plan) {
@@ -439,12 +447,13 @@ func TestScenarioWarmup(t *testing.T) {
 		})
 		r := simulate(t, p, timed(10, 20, 30))
 		// Closed: due at 0, 360, 720 and 1080 ms. Open: at 0, 400, 800 and 1200 ms.
-		before := int64(2)
+		before, warm, in := int64(2), int64(4), int64(7)
 		if open {
-			before = 1
+			before, warm, in = 1, 3, 8
 		}
 		checkIterations(t, r, iterations{started: 4 - before, completed: 4 - before, time: (4 - before) * 360})
-		if r.Scenario.Warmup != before || r.Warmup != 3*before || r.Total.Sent != 3*(4-before) || r.WarmupLost != 0 {
+		if r.Scenario.Warmup != before || r.Warmup != warm || r.Total.Sent != in || r.Scenario.StepsAfter != 1 ||
+			r.WarmupLost != 0 {
 			t.Errorf("%d iterations and %d requests before the window, %d in it", r.Scenario.Warmup, r.Warmup,
 				r.Total.Sent)
 		}

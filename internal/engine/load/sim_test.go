@@ -274,9 +274,9 @@ func TestWarmupWaits(t *testing.T) {
 		p.Reply(wait, hello)
 	}})
 	// The 250th answer comes at the window's start.
-	if r.Warmup != 1000 || r.WarmupInWindow != 751 || r.Total.Completed != 2000 {
+	if r.Warmup != 1000 || r.Total.Early != 751 || r.Total.Completed != 2000 {
 		t.Errorf("%d in the warm-up, %d of them answered in the window, and %d of its own",
-			r.Warmup, r.WarmupInWindow, r.Total.Completed)
+			r.Warmup, r.Total.Early, r.Total.Completed)
 	}
 	if want := int64((751 + 2000) * len(hello)); r.Total.Received != want {
 		t.Errorf("%d bytes received, want %d", r.Total.Received, want)
@@ -298,7 +298,8 @@ func TestOverload(t *testing.T) {
 	if r.Total.Service.Max != 4*ms {
 		t.Errorf("longest service time %d ns", r.Total.Service.Max)
 	}
-	if r.SentAfter != 250 || r.CompletedAfter != 250 { // or the rate would be twice the server's
+	// Or the rate would be twice the server's. The 250th answer comes as the window ends.
+	if r.SentAfter != 250 || r.CompletedAfter != 250+1 {
 		t.Errorf("after the window %d sent, %d completed", r.SentAfter, r.CompletedAfter)
 	}
 }

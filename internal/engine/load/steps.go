@@ -17,7 +17,8 @@ import (
 // finishStep or failStep, and takeStep again, until endIteration.
 //
 // What is due by the schedule, or because the last has ended, is an iteration. Its first step is
-// due with it, and each further one when the user has thought after the response before it.
+// due with it, and each further one when the user has thought after the response before it. Each
+// step is counted if it is due in the window, and each iteration likewise.
 
 // beginMost is how many iterations are begun at most before the worker looks at the clock again: a
 // scenario may end each before its first step.
@@ -49,8 +50,8 @@ func (w *worker) beginIteration() {
 	u.Due, u.Now = ring.TimeAt(u.due).UnixNano(), ring.TimeAt(w.now).UnixNano()
 	u.sent, u.active = 0, true
 	w.Iterations++
-	if u.after = w.now >= w.Window.End; u.counted {
-		w.totals.Scenario.CountStart(u.after)
+	if u.counted {
+		w.totals.Scenario.CountStart(w.now >= w.Window.End)
 	} else {
 		w.totals.Scenario.Warmup++
 	}
@@ -65,7 +66,7 @@ func (w *worker) beginIteration() {
 func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	u := &w.users.all[n]
 	if s.End {
-		if s.Refused != nil && u.counted {
+		if s.Refused != nil && w.IsMeasured(at) {
 			w.errors.CountRefusal(s.Refused)
 		}
 		w.endIteration(n, at, s.Failed)
@@ -78,15 +79,20 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	if due := at + int64(max(s.Think, 0)); due > w.now {
 		w.users.thinking.pushTimer(due, n)
 	} else {
-		w.Retries.PushBack(flow.Arrival{Due: due, Request: n, Counted: u.counted})
+		w.Retries.PushBack(w.arrivalOf(n, due))
 	}
 }
 
 // wakeThinking ends the thinking of users whose steps have become due: these wait for a connection.
 func (w *worker) wakeThinking() {
 	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
-		w.Retries.PushBack(flow.Arrival{Due: t.at, Request: t.of, Counted: w.users.all[t.of].counted})
+		w.Retries.PushBack(w.arrivalOf(t.of, t.at))
 	}
+}
+
+// arrivalOf is the step of a user that is due at an instant.
+func (w *worker) arrivalOf(n uint32, due int64) flow.Arrival {
+	return flow.Arrival{Due: due, Request: n, Counted: w.IsMeasured(due)}
 }
 
 // stopIterations has the worker begin no more iterations, as after the last of a number. A fault
@@ -241,8 +247,10 @@ func (w *worker) settleFailure(x *exchange, r *scenario.Response, at int64) {
 func (w *worker) endIteration(n uint32, at int64, failed bool) {
 	u := &w.users.all[n]
 	if u.counted {
-		w.totals.Scenario.CountEnd(at-u.due, u.after, failed)
+		w.totals.Scenario.CountEnd(at-u.due, at >= w.End, failed)
 		w.countIteration(at-u.due, failed)
+	} else if !failed && w.IsMeasured(at) && w.plan.CountsIterations() {
+		w.countEarlyIteration()
 	}
 	u.active, u.freed = false, at
 	u.Iteration++

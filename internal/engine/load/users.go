@@ -44,7 +44,6 @@ type user struct {
 	returned int64  // when a codec last gave back a message that it was lent; 0: none was
 	sent     uint32 // steps of the iteration that were sent
 	counted  bool   // the iteration was due in the window
-	after    bool   // it was begun after the window
 	active   bool   // it has an iteration
 	slot     bool   // in a closed workload there is a slot for it
 	leaves   bool   // it is away, or will be once its iteration is over

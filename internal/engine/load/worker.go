@@ -230,7 +230,7 @@ func (w *worker) sendDue(most int) {
 			continue
 		}
 		a := w.nextDue(c)
-		w.countSent(a, w.now >= w.End)
+		w.countSent(a, w.now, &w.Window)
 		w.sendRequest(i, c, a)
 		full := c.codec.Room() == 0
 		if full || open {
@@ -290,7 +290,7 @@ func (w *worker) finishRun() {
 		c := &w.conns[i]
 		for _, x := range c.exchanges {
 			if x.live {
-				w.countUnanswered(x.Arrival)
+				w.countUnanswered(x.Arrival, &w.Window)
 			}
 		}
 		if c.codec != nil {
@@ -306,7 +306,7 @@ func (w *worker) finishRun() {
 	}
 	for ; w.Retries.Len > 0; w.Retries.DropHead() {
 		if a := w.Retries.First(); w.users == nil || a.Past > 0 { // else a step that was never sent
-			w.countUnanswered(a)
+			w.countUnanswered(a, &w.Window)
 		}
 	}
 	w.totals.Waiting = w.Backlog(w.now, &w.Window)

@@ -94,8 +94,8 @@ type Interval struct {
 	Latency                 metric.Sparse // of completed requests; not in a Result
 	Heat                    metric.Heat   // of Latency; kept in a Result too
 	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
-	ErrorLatency            metric.Sparse // likewise, of answers that were errors
-	IterationTime           metric.Sparse // likewise, of Iterations
+	Apart
+	IterationTime metric.Sparse // likewise, of Iterations
 
 	// Checks of a scenario, in the plan's order; not in a Result.
 	Checks []metric.Outcomes `json:",omitempty"`
@@ -105,6 +105,19 @@ type Interval struct {
 	Busy     float64          // share of the time in which the busiest worker had something to do
 	LagMax   time.Duration    // open workload: the longest send lag
 }
+
+// Apart is what an interval's other counts and distributions do not have.
+type Apart struct {
+	metric.EarlyCounts
+	ErrorLatency metric.Sparse // of answers to the window's requests that were errors; not in a Result
+}
+
+// Answered is how many right answers came in the interval, as rates count them: also to requests
+// that were due in the warm-up.
+func (iv *Interval) Answered() int64 { return iv.Completed + iv.Early }
+
+// Passed is how many iterations completed in the interval, likewise.
+func (iv *Interval) Passed() int64 { return iv.Iterations + iv.EarlyIterations }
 
 // A Failure is a way in which connections or requests failed, and how often.
 type Failure struct {
@@ -158,12 +171,11 @@ type Totals struct {
 	Retries        Retries
 	Warmup         int64  // requests due before the window and sent, each once
 	WarmupLost     int64  // of those: failed, or without an answer at the end
-	WarmupInWindow int64  // of those: answered in the window, whose bytes have these answers
 	Unfinished     int64  // requests of the window without an answer at the end
 	Late           int64  // open workload: sent more than lateAfter after they were due
 	SentAfter      int64  // open workload: due in the window and sent after it
-	CompletedAfter int64  // of those
-	ErrorsAfter    int64  // of those, answered with an error
+	CompletedAfter int64  // right answers that were counted and came after the window
+	ErrorsAfter    int64  // answers that were errors, likewise
 	LateMax        int64  // ns after due, of all that were sent
 	Waiting        int64  // open workload: due in the window and never sent
 	Stderr         []byte // FastCGI: what applications wrote to stderr, up to 4 KiB a worker

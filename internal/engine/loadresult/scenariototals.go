@@ -6,8 +6,8 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// ScenarioTotals are what users did. An iteration belongs to the window if it was due in it; of it
-// are its steps and their checks.
+// ScenarioTotals are what users did. An iteration belongs to the window if it was due in it, and so
+// does a step, with its checks.
 type ScenarioTotals struct {
 	Users  int
 	Warmup int64 // iterations begun before the window
@@ -18,7 +18,9 @@ type ScenarioTotals struct {
 	Unfinished int64 // of them: not over at the end of the run
 
 	StartedAfter   int64 // of Started: due in the window and begun after it
-	CompletedAfter int64 // of those, completed
+	CompletedAfter int64 // iterations that were counted and completed after the window
+	StepsAfter     int64 // steps due after the window, of iterations of the window
+	FailedAfter    int64 // of those, that failed or were answered with an error
 
 	Time       *metric.Histogram // Fine; ns from due to the end, of completed iterations
 	FailedTime *metric.Histogram // likewise, of those that failed
@@ -67,6 +69,8 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	to.Unfinished += from.Unfinished
 	to.StartedAfter += from.StartedAfter
 	to.CompletedAfter += from.CompletedAfter
+	to.StepsAfter += from.StepsAfter
+	to.FailedAfter += from.FailedAfter
 	to.Time.Merge(from.Time)
 	to.FailedTime.Merge(from.FailedTime)
 	for i, c := range from.Checks {
@@ -85,7 +89,7 @@ func (t *ScenarioTotals) CountStart(after bool) {
 	}
 }
 
-// CountEnd counts an iteration of the window that took so many ns, and may have begun after it.
+// CountEnd counts an iteration of the window that took so many ns, and may have ended after it.
 func (t *ScenarioTotals) CountEnd(took int64, after, failed bool) {
 	if failed {
 		t.Failed++

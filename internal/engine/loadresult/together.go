@@ -126,6 +126,7 @@ func (iv *Interval) Add(part Interval) {
 	iv.Completed += part.Completed
 	iv.Failed += part.Failed
 	iv.InFlight += part.InFlight
+	iv.AddEarly(part.EarlyCounts)
 	iv.Iterations += part.Iterations
 	iv.IterationsFailed += part.IterationsFailed
 	iv.Checks = metric.AddOutcomes(iv.Checks, part.Checks)

@@ -37,7 +37,6 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.Retries.AddRetries(from.Retries)
 	t.Warmup += from.Warmup
 	t.WarmupLost += from.WarmupLost
-	t.WarmupInWindow += from.WarmupInWindow
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

@@ -16,6 +16,8 @@ type Counters struct {
 	Failed    int64 // ended without an expected answer
 	InFlight  int64 // begun and not ended when the interval ended
 
+	EarlyCounts
+
 	Iterations, IterationsFailed int64      // of a scenario: completed, and failed
 	IterationTime                *Histogram // due to done, of Iterations; nil: not wanted
 	Checks                       []Outcomes // of a scenario, in the plan's order; nil: not wanted
@@ -27,6 +29,21 @@ type Counters struct {
 	Service *Histogram // sent to done; empty if all were sent when due, because it equals Latency
 
 	ErrorLatency *Histogram // due to done, of failed requests that were answered completely
+}
+
+// EarlyCounts count what ended in the window and was due in the warm-up. Rates have it; other
+// counts, and distributions, do not.
+type EarlyCounts struct {
+	Early           int64 `json:"early,omitempty"`            // right answers
+	EarlyErrors     int64 `json:"early_errors,omitempty"`     // answers that were errors
+	EarlyIterations int64 `json:"early_iterations,omitempty"` // of a scenario: completed
+}
+
+// AddEarly adds from to c.
+func (c *EarlyCounts) AddEarly(from EarlyCounts) {
+	c.Early += from.Early
+	c.EarlyErrors += from.EarlyErrors
+	c.EarlyIterations += from.EarlyIterations
 }
 
 // Outcomes are how often a check passed and failed.
@@ -70,6 +87,7 @@ func (s *Counters) Merge(from *Counters) {
 	s.Completed += from.Completed
 	s.Failed += from.Failed
 	s.InFlight += from.InFlight
+	s.AddEarly(from.EarlyCounts)
 	s.Iterations += from.Iterations
 	s.IterationsFailed += from.IterationsFailed
 	s.Received += from.Received

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/digits"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
@@ -61,6 +62,9 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	}
 	if s := unsteadyArms(trials); s != "" {
 		say("no steady state, or a slowdown, in trials of %s", s)
+	}
+	if why := result.RatesApartText(Group{Samples: []Sample{{Trials: trials}}}.Results()); why != "" {
+		say("%s", why)
 	}
 	for _, name := range changedPrograms(r.Programs) {
 		say("%s is not the same file in all trials", name)

@@ -144,6 +144,13 @@ func (u *Unpaired) addCautions() {
 	for i, g := range u.Groups {
 		cautionOfGroup(Letter(i), g, say)
 	}
+	var all []*result.Result
+	for _, g := range u.Groups {
+		all = append(all, g.Results()...)
+	}
+	if why := result.RatesApartText(all); why != "" {
+		say("%s", why)
+	}
 	for _, gap := range u.gaps {
 		say("%s", gap)
 	}

@@ -33,7 +33,7 @@ func warmUp(ctx context.Context, run result.Runner, p loadplan.Plan,
 		if iv.To-iv.From < 900*time.Millisecond || iv.From >= time.Duration(p.Duration) {
 			return // after the window
 		}
-		w.Rates = append(w.Rates, float64(iv.Completed)/(iv.To-iv.From).Seconds())
+		w.Rates = append(w.Rates, float64(iv.Answered())/(iv.To-iv.From).Seconds())
 		judgeWarmup(w, rule)
 		if w.Steady == lab.Yes && iv.To >= time.Duration(rule.Min) {
 			stop(errSteady)

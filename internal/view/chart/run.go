@@ -148,7 +148,7 @@ func throughputView(r *result.Result, over []interval) View {
 	}
 	all = append(all,
 		styled(1, "sent", perSecond(over, func(p *result.Point) int64 { return p.Sent })),
-		styled(0, "completed", perSecond(over, func(p *result.Point) int64 { return p.Completed })))
+		styled(0, "completed", perSecond(over, (*result.Point).Answered)))
 	v.lines("requests/s", shortRate, "Nothing was sent.", all...)
 	return v
 }
@@ -185,7 +185,7 @@ func iterationsView(r *result.Result, over []interval) View {
 	v := timeView("iterations", "Iterations", "iterations/s over time", over)
 	if len(over) > 0 {
 		all := append(offeredLine(r),
-			styled(0, "completed", perSecond(over, func(p *result.Point) int64 { return p.Iterations })),
+			styled(0, "completed", perSecond(over, (*result.Point).Passed)),
 			styled(1, "failed", perSecond(over, func(p *result.Point) int64 { return p.IterationsFailed })))
 		v.lines("iterations/s", shortRate, "No iteration ended in any second of the window.", all...)
 	}

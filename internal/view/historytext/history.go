@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/say"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
@@ -119,6 +120,9 @@ func writeSeries(d *format.Document, s format.Style, t store.Series) {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
 			inUnitText(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
+	}
+	if f := t.RatesApart(); f != nil {
+		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
 	}
 	for _, c := range t.Changes {
 		paint := format.Green

@@ -205,6 +205,9 @@ func singleRunCautions(rs []*result.Result) []string {
 				"quantity.", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
 		}
 	}
+	if why := result.RatesApartText(rs); why != "" {
+		all = append(all, strings.ToUpper(why[:1])+why[1:]+".")
+	}
 	return append(all, "Each is a single run, so there is no interval: two runs of one server may "+
 		"differ as much. Repeat them in turns, and compare folders or lists of results.")
 }

@@ -92,7 +92,7 @@ func startupOf(t *lab.Trial) (s startupCurve) {
 			break // after the window, or what is left of it
 		}
 		before = p.T
-		if done += p.Completed; (i+1)%every == 0 {
+		if done += p.Answered(); (i+1)%every == 0 {
 			s.Window.addSecond(window+t.Result.Window.WarmupS+p.T, float64(done)/(p.T-last))
 			last, done = p.T, 0
 		}

@@ -30,7 +30,7 @@ func (v *view) ab() {
 	}
 	v.print("\nDocument Path:          %s\n", path)
 	v.print("Document Length:        %d bytes\n\n", v.Document.Length)
-	complete := v.r.Requests.Completed
+	complete := v.completed()
 	v.print("Concurrency Level:      %d\n", v.Connections)
 	v.print("Time taken for tests:   %.3f seconds\n", v.seconds())
 	v.print("Complete requests:      %d\n", complete)
@@ -43,7 +43,7 @@ func (v *view) ab() {
 	if n := v.failed("write"); n > 0 {
 		v.print("Write errors:           %d\n", n)
 	}
-	if n := complete - v.answers(200, 299); n > 0 {
+	if n := v.r.Requests.Completed - v.answers(200, 299); n > 0 {
 		v.print("Non-2xx responses:      %d\n", n)
 	}
 	if v.KeepAlive {

@@ -9,7 +9,7 @@ import (
 
 // goMeter writes the report of go-meter. Its times had whole milliseconds; these have microseconds.
 func (v *view) goMeter() {
-	d, completed := v.latency, v.r.Requests.Completed
+	d, completed := v.latency, v.completed()
 	t := func(us float64) string { return time.Duration(math.Round(us) * 1e3).String() }
 	limit := ""
 	if v.Limit > 0 {

@@ -40,10 +40,14 @@ func bar(n, most int64, longest float64, round func(float64) float64) string {
 // hey writes the report of hey.
 func (v *view) hey() {
 	d, completed := v.latency, v.r.Requests.Completed
-	v.print("\nSummary:\n  Total:\t%s\n", seconds4(v.seconds()*1e6))
+	total := v.seconds()
+	if v.r.Ended == "duration" { // hey waits for what is in flight, and counts it
+		total += v.r.Window.DrainedS
+	}
+	v.print("\nSummary:\n  Total:\t%s\n", seconds4(total*1e6))
 	v.print("  Slowest:\t%s\n  Fastest:\t%s\n", seconds4(d.Max), seconds4(d.Min))
 	v.print("  Average:\t%s\n", seconds4(meanOf(&d)))
-	v.print("  Requests/sec:\t%.4f\n  \n", v.perSecond(completed))
+	v.print("  Requests/sec:\t%.4f\n  \n", float64(completed)/max(total, 1e-9))
 	if bytes := v.r.Bytes.Received; bytes > 0 && completed > 0 {
 		v.print("  Total data:\t%d bytes\n  Size/request:\t%d bytes\n", bytes, bytes/completed)
 	}

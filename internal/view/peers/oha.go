@@ -53,7 +53,7 @@ func (v *view) oha() error {
 	case "json":
 		return v.ohaJSON()
 	}
-	d, completed := v.latency, v.r.Requests.Completed
+	d, completed := v.latency, v.completed()
 	unit, each := v.ohaUnit()
 	t := func(us float64) string { return fmt.Sprintf("%.4f %s", us/each, unit) }
 	v.print("Summary:\n  Success rate:\t%.2f%%\n", 100*v.successShare())
@@ -174,7 +174,7 @@ type (
 
 // ohaJSON writes the report of oha as JSON.
 func (v *view) ohaJSON() error {
-	d, completed := v.latency, v.r.Requests.Completed
+	d, completed := v.latency, v.completed()
 	first := v.firstByte()
 	r := ohaReport{Times: v.ohaBars(), Latency: v.ohaQuantiles(1e6), FirstTimes: first.ohaBars(),
 		First: first.ohaQuantiles(1e6), Rates: v.ohaRates(), Status: map[string]int64{},

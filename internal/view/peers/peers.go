@@ -129,6 +129,10 @@ func (v *view) within() float64 {
 // seconds is how long the run was measured.
 func (v *view) seconds() float64 { return v.r.Window.MeasuredS }
 
+// completed is how many requests completed within the run, as the tools count them: they stop at
+// its end, and dyno waits for what is in flight then.
+func (v *view) completed() int64 { return int64(math.Round(v.r.Rate.Completed * v.seconds())) }
+
 // perSecond is a number a second.
 func (v *view) perSecond(n int64) float64 {
 	if v.seconds() <= 0 {
@@ -192,7 +196,7 @@ func (v *view) secondRates() (rates []float64) {
 		last = p.T
 	}
 	if len(rates) == 0 {
-		rates = []float64{v.perSecond(v.r.Requests.Completed)}
+		rates = []float64{v.perSecond(v.completed())}
 	}
 	return rates
 }

@@ -34,7 +34,7 @@ func measured() *result.Result {
 			P999: us(0.999), P9999: us(0.9999), Max: float64(h.Max) / 1e3, HDR: h.EncodeHDR()}
 	}
 	r := &result.Result{Dyno: "1.2.3", Model: result.ClosedLoop, Plan: loadplan.Plan{Threads: 2, Connections: 10}}
-	r.Window.MeasuredS = 1
+	r.Window.MeasuredS, r.Rate.Completed = 1, 1000
 	r.Requests.Sent, r.Requests.Completed = 1000, 1000
 	r.Latency, r.Service = spread(30e3, 3e6), spread(30e3, 3e6)
 	r.Phases.Connect, r.Phases.FirstByte, r.Phases.DNS = spread(10e3, 20e3), spread(20e3, 2e6), spread(1e3, 2e3)

@@ -62,7 +62,7 @@ func (r Run) reportsService() bool { return r.Tool == "hey" || r.Tool == "oha" }
 func longestGap(r *result.Result) (longest float64) {
 	last, gap := 0.0, 0.0
 	for _, p := range r.Series {
-		if length := p.T - last; p.Completed == 0 && p.Errors == 0 && p.T <= r.Window.MeasuredS+1e-3 {
+		if length := p.T - last; p.Answered() == 0 && p.Errors == 0 && p.T <= r.Window.MeasuredS+1e-3 {
 			gap += length
 		} else {
 			gap = 0

@@ -66,7 +66,7 @@ func (v *view) wrk() {
 			v.print("%7.0f%%%s\n", p, aligned(microtime(v.quantile(p)), 10))
 		}
 	}
-	v.print("  %d requests in %s, %sB read\n", v.r.Requests.Completed, microtime(v.seconds()*1e6),
+	v.print("  %d requests in %s, %sB read\n", v.completed(), microtime(v.seconds()*1e6),
 		kibibytes.scaled(float64(v.r.Bytes.Received), 2))
 	connect, read := v.failed("dns", "connect", "tls"), v.failed("read", "protocol")
 	write, timeout := v.failed("write"), v.failed("timeout")+v.r.Requests.Unfinished
@@ -77,7 +77,7 @@ func (v *view) wrk() {
 	if n := v.answers(400, 999); n > 0 {
 		v.print("  Non-2xx or 3xx responses: %d\n", n)
 	}
-	v.print("Requests/sec: %9.2f\n", v.perSecond(v.r.Requests.Completed))
+	v.print("Requests/sec: %9.2f\n", v.perSecond(v.completed()))
 	v.print("Transfer/sec: %10sB\n", kibibytes.scaled(v.perSecond(v.r.Bytes.Received), 2))
 }
 

@@ -64,6 +64,9 @@ func modelMethod(r *result.Result) string {
 
 func windowMethod(r *result.Result) string {
 	s := "A request belongs to the window if it was due in it: " + windowText(r) + "."
+	if r.Window.Rates == result.RatesEnded {
+		s += " Rates count the answers that came in it."
+	}
 	if d := r.Plan.Drain; d > 0 {
 		s += fmt.Sprintf(" After the window, what was due in it had up to %v to end.", d)
 	}

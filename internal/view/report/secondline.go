@@ -35,7 +35,7 @@ func SecondLine(p loadplan.Plan, iv loadresult.Interval, total int64) string {
 		avg, p50, p99 = NanosText(iv.Mean), NanosText(iv.P50), NanosText(iv.P99)
 	}
 	s := fmt.Sprintf(secondLine, when, format.Count(total),
-		PerSecondText(iv, format.Digits3, iv.Completed),
+		PerSecondText(iv, format.Digits3, iv.Answered()),
 		avg, p50, p99, PerSecondText(iv, format.Size, iv.Received),
 		PerSecondText(iv, format.Size, iv.Written), format.Count(iv.Failed))
 	if p.CountsIterations() {
@@ -43,7 +43,7 @@ func SecondLine(p loadplan.Plan, iv loadresult.Interval, total int64) string {
 		if iv.IterationTime.Count > 0 {
 			p99 = format.Micros(float64(iv.IterationTime.Quantile(0.99)) / 1e3)
 		}
-		s += fmt.Sprintf(iterationColumns, PerSecondText(iv, format.Digits3, iv.Iterations), p99)
+		s += fmt.Sprintf(iterationColumns, PerSecondText(iv, format.Digits3, iv.Passed()), p99)
 	}
 	return s
 }
@@ -51,12 +51,12 @@ func SecondLine(p loadplan.Plan, iv loadresult.Interval, total int64) string {
 // LiveLine is one interval in a line that replaces the one before it.
 func LiveLine(iv loadresult.Interval) string {
 	s := fmt.Sprintf("%s s  %s requests/s", format.Digits3(iv.To.Seconds()),
-		PerSecondText(iv, format.Digits3, iv.Completed))
+		PerSecondText(iv, format.Digits3, iv.Answered()))
 	if iv.Completed > 0 {
 		s += fmt.Sprintf("  p50 %s  p99 %s", NanosText(iv.P50), NanosText(iv.P99))
 	}
-	if iv.Iterations+iv.IterationsFailed > 0 {
-		s += fmt.Sprintf("  %s iterations/s", PerSecondText(iv, format.Digits3, iv.Iterations))
+	if iv.Passed()+iv.IterationsFailed > 0 {
+		s += fmt.Sprintf("  %s iterations/s", PerSecondText(iv, format.Digits3, iv.Passed()))
 	}
 	return s + fmt.Sprintf("  %s/s in  %s in flight  %s", PerSecondText(iv, format.Size, iv.Received),
 		format.Count(iv.InFlight), format.Plural(iv.Failed, "error"))

@@ -198,7 +198,7 @@ func (s *Screen) progressRow(at time.Duration, width int) row {
 func (s *Screen) rateRows(width, lines int) []row {
 	c := curve{name: "requests/s", show: format.Digits3}
 	for _, iv := range s.minute {
-		c.values = append(c.values, float64(iv.Completed)/(iv.To-iv.From).Seconds())
+		c.values = append(c.values, float64(iv.Answered())/(iv.To-iv.From).Seconds())
 	}
 	return c.screenRows(width, lines, fmt.Sprintf("in all %s, %s", format.Count(s.errors.Completed),
 		format.Plural(s.errors.Failed, "error")))

@@ -25,7 +25,7 @@ func (s *Screen) iterationRow() row {
 	text := "none over yet"
 	if n := len(s.minute); n > 0 && s.errors.Iterations+s.errors.IterationsFailed > 0 {
 		iv := s.minute[n-1]
-		text = report.PerSecondText(iv, format.Digits3, iv.Iterations) + "/s"
+		text = report.PerSecondText(iv, format.Digits3, iv.Passed()) + "/s"
 		if all := s.passages.ToSparse(); all.Count > 0 {
 			text += fmt.Sprintf("; p50 %s, p99 %s of all %s", format.Micros(float64(all.Quantile(0.5))/1e3),
 				format.Micros(float64(all.Quantile(0.99))/1e3), format.Count(all.Count))

@@ -25,7 +25,13 @@ export interface Point {
   bytes_received: number;
   bytes_sent: number;
   completed_by_part?: (number | null)[];
+  early?: number; // answers to requests that were due in the warm-up, in rates only
+  early_iterations?: number; // likewise
 }
+
+/** ended is a count of an interval as rates count it: with what was due in the warm-up. */
+export const ended = (p: { [K in "completed" | "early" | "iterations" | "early_iterations"]?: number }, key: "completed" | "iterations"): number =>
+  (p[key] ?? 0) + ((key === "completed" ? p.early : p.early_iterations) ?? 0);
 
 export interface Route {
   name: string;

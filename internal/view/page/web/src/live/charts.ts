@@ -7,6 +7,7 @@ import { h } from "../dom";
 import { figure } from "../figure";
 import * as format from "../format";
 import { cell } from "../table";
+import { ended } from "../result";
 
 /** A Second is an interval of the load as the server sends it. */
 export interface Second {
@@ -26,6 +27,8 @@ export interface Second {
   failures?: { phase: string; kind: string; detail: string; count: number }[];
   busy_percent: number;
   send_lag_max_us: number;
+  early?: number;
+  early_iterations?: number;
   completed_so_far: number;
   errors_so_far: number;
   iterations?: number;
@@ -52,7 +55,7 @@ interface Curve {
   of: (s: Second) => number | null;
 }
 
-const per = (key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed") => (s: Second) => (s[key] ?? 0) / (s.t_s - s.from_s);
+const per = (key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed") => (s: Second) => (key === "completed" || key === "iterations" ? ended(s, key) : s[key] ?? 0) / (s.t_s - s.from_s);
 
 /** timeDomain is an axis of time that stays as it is while seconds come: to the end of the load, where that is known and
     all of it is kept; else to the next of 30 s, 1, 2, 5, 10, 20, 30 minutes and an hour. */

@@ -4,6 +4,7 @@ import { h } from "../dom";
 import * as format from "../format";
 import { Answer, firstScreen } from "../answer";
 import { banner } from "../layout";
+import { ended } from "../result";
 import type { Result } from "../result";
 import { tiles } from "../run/verdict";
 import { cell, number, table } from "../table";
@@ -215,11 +216,11 @@ class Live {
     const length = s.t_s - s.from_s;
     const perSecond = (v: number) => format.digits3(v) + "/s";
     return [
-      tile("completed, last second", "now.completed", s.completed / length, perSecond),
+      tile("completed, last second", "now.completed", ended(s, "completed") / length, perSecond),
       tile("p50, last second", "now.p50_us", s.p50_us, format.duration),
       tile("p99, last second", "now.p99_us", s.p99_us, format.duration),
       tile("max, last second", "now.max_us", s.max_us, format.duration),
-      tile("iterations, last second", "now.iterations", this.run?.iterations ? (s.iterations ?? 0) / length : undefined, perSecond),
+      tile("iterations, last second", "now.iterations", this.run?.iterations ? ended(s, "iterations") / length : undefined, perSecond),
       tile("p99 of an iteration, last second", "now.iteration_p99_us", s.iteration_p99_us, format.duration),
       tile("iterations so far", "total.iterations", this.run?.iterations ? s.iterations_so_far ?? 0 : undefined, format.count),
       tile("iterations failed so far", "total.iterations_failed", s.iterations_failed_so_far, format.count),

@@ -4,7 +4,7 @@ import { Plot, chart, colour, dash, extent, lineMark, trimZeros } from "../chart
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
 import * as format from "../format";
-import { oneRun } from "../result";
+import { ended, oneRun } from "../result";
 import type { Result } from "../result";
 import { cell } from "../table";
 import { Interval, intervalCountText, perSecond, stepCorners } from "./time";
@@ -84,7 +84,7 @@ function overTime(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
 }
 
 function curve(all: Interval[], name: string, key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed" | "bytes_received" | "bytes_sent", style: number): Curve {
-  const at = (v: Interval) => perSecond(v, v.point[key] ?? 0);
+  const at = (v: Interval) => perSecond(v, key === "completed" || key === "iterations" ? ended(v.point, key) : v.point[key] ?? 0);
   return { name, key, at, y: stepCorners(all, at), style };
 }
 
