@@ -44,8 +44,8 @@ type Entry struct {
 	Model       string
 	Connections int
 	Offered     float64 // requests a second, of an open loop
-	Verdict     string
-	Plan        string // fingerprints
+	Verdict     string  // on the run, in a word
+	Plan        string  // fingerprints
 	Machine     string
 	Host        result.Host // of a fleet, its first agent's
 	Fleet       string      // names of the agents that made the load; "": Host did
@@ -209,8 +209,8 @@ func (s *Store) selectEntries(where, arg string, measures []string) (all []Entry
 	if where == "" {
 		args = nil
 	}
-	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
-		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
+	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), run_verdict,
+		plan, machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
 		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
 		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id

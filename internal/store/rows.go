@@ -56,7 +56,7 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 	all = append(all, statement{"INSERT INTO results VALUES " +
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Offered(),
-		r.Generator.Verdict, plan, GeneratorsOf(r), string(host), r.Dyno}})
+		r.RunVerdict(), plan, GeneratorsOf(r), string(host), r.Dyno}})
 	if r.Fleet != nil {
 		var names []string
 		for _, a := range r.Fleet.Agents {

@@ -118,6 +118,9 @@ const (
 	Undecided Verdict = "undecided"
 	Refused   Verdict = "not tested" // refused, or missing
 	NotValid  Verdict = "not valid"  // withheld: the generator was at its limit
+
+	Noise         Verdict = "noise"               // of the baseline against itself
+	SelfDiffering Verdict = "differs from itself" // likewise
 )
 
 // ButUnreliable stands behind the words of a verdict that must not be relied on.

@@ -136,6 +136,9 @@ func isSure(v stats.Interval) bool { return v.Level >= lab.Confidence-1e-9 }
 var verdictInks = map[answer.Verdict]string{answer.Better: "good", answer.Worse: "bad",
 	answer.Refused: "doubt"}
 
+// inkOf is the ink of a verdict, or another of one that decides nothing.
+func inkOf(v answer.Verdict, otherwise string) string { return cmp.Or(verdictInks[v], otherwise) }
+
 // decideView is the forest plot of a measure: each variant in a row, the best first, in the colour
 // of its verdict; those that were not tested; the baseline against itself at the bottom.
 func (e experiment) decideView(i int, g answer.Group) View {
@@ -161,20 +164,16 @@ func (e experiment) decideView(i int, g answer.Group) View {
 		if one.Unreliable != "" {
 			says += ", " + one.Unreliable
 		}
-		ink := cmp.Or(verdictInks[one.Verdict], "faint")
+		ink := inkOf(one.Verdict, "faint")
 		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])
 	}
 	for _, one := range e.Answer.NotLoaded {
 		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),
 			Ink: "doubt"})
 	}
-	for _, c := range e.Record.Verdicts {
+	for at, c := range e.Record.Verdicts {
 		if c.Control && c.HasInterval() && c.Metric == g.Metric && c.Level == g.Level {
-			says := "noise"
-			if c.Verdict == stats.Different {
-				says = "differs from itself"
-			}
-			f.addRow(c.Baseline+" itself", says, "faint", true, c)
+			f.addRow(c.Baseline+" itself", e.Forest[at].Words, "faint", true, c)
 		}
 	}
 	return f.finished(changeText, "change against the baseline")
@@ -196,12 +195,9 @@ func (e experiment) forestView(i int) View {
 			better := map[bool]string{true: "more", false: "less"}[c.Better > 0]
 			f.Rows = append(f.Rows, Row{Label: fmt.Sprintf("%s: %s is better", metric, better), Head: true})
 		}
-		ink := "ink"
-		if c.Verdict == stats.Different && !c.Control {
-			ink = map[bool]string{true: "bad", false: "good"}[c.IsWorse()]
-		}
-		f.addPairs(e.Forest[at].Pairs)
-		f.addRow(c.Variant, ratioSays(c), ink, c.Verdict == stats.Inconclusive, c)
+		bar := e.Forest[at]
+		f.addPairs(bar.Pairs)
+		f.addRow(c.Variant, ratioSays(c)+" "+bar.Words, inkOf(bar.Verdict, "ink"), !bar.Settled, c)
 	}
 	if len(f.Rows) == 0 {
 		f.Empty = "Nothing was compared at this level."
@@ -209,13 +205,13 @@ func (e experiment) forestView(i int) View {
 	return f.finished(ratioText, "ratio")
 }
 
-// ratioSays is a ratio with its interval and verdict.
+// ratioSays is a ratio with its interval.
 func ratioSays(c lab.Comparison) string {
 	if !c.HasInterval() {
-		return format.RatioAlone(c.Ratio) + " " + string(c.Verdict)
+		return format.RatioAlone(c.Ratio)
 	}
-	return fmt.Sprintf("%s [%s, %s] %s", format.RatioIn(c.Ratio, c.Low, c.High),
-		format.RatioIn(c.Low, c.Low, c.High), format.RatioIn(c.High, c.Low, c.High), c.Verdict)
+	return fmt.Sprintf("%s [%s, %s]", format.RatioIn(c.Ratio, c.Low, c.High),
+		format.RatioIn(c.Low, c.Low, c.High), format.RatioIn(c.High, c.Low, c.High))
 }
 
 // A forest is a forest plot that is being made.

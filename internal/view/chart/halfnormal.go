@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"dyno/internal/lab"
-	"dyno/internal/stats"
 	"dyno/internal/view/format"
 )
 
@@ -73,10 +72,7 @@ func (e experiment) effectMarks(h lab.HalfNormal, v View) (all []Mark) {
 		at := []Point{{X: p.Size, Y: p.Quantile}}
 		dot := Mark{Kind: Dot, Name: "effect", Ink: "faint", Width: 4.5, Shape: Ring, Points: at}
 		if p.StandsOut {
-			dot.Ink, dot.Shape = "ink", Circle
-			if c := e.Record.Verdicts[p.Comparison]; c.Verdict == stats.Different {
-				dot.Ink = map[bool]string{true: "bad", false: "good"}[c.IsWorse()]
-			}
+			dot.Ink, dot.Shape = inkOf(e.Forest[p.Comparison].Verdict, "ink"), Circle
 			if (last-p.Quantile)/v.Y.High >= labelsApart {
 				last = p.Quantile
 				all = append(all, Mark{Kind: Text, Name: format.PlainLine(p.Name), Ink: "ink", Points: at,

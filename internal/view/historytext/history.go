@@ -73,14 +73,13 @@ func storedText(all store.Size) string {
 
 func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
 
-// resultList is a row for each result. Its verdict is the generator's on itself, and says nothing
-// of the answers.
+// resultList is a row for each result.
 func resultList(h store.History) format.Table {
 	series := map[string]string{}
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
+	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "remarks",
 		"size", "URL", "note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"

@@ -71,7 +71,7 @@ func TestHistoryMarksParts(t *testing.T) {
 	if err := Write(&b, h, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"suspect    LOST agent b·[2J ", "suspect    interrupted        0 B\n", " ok                            0 B\n", " ·[31mred"} {
+	for _, want := range []string{"suspect  LOST agent b·[2J ", "suspect  interrupted        0 B\n", " ok                          0 B\n", " ·[31mred"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -35,7 +35,7 @@ func openCautions(r *lab.Record, a answer.Answer) []answer.Caution {
 				"which on it matters", format.InPercent(a.Groups[0].Margin))}}
 	}
 	scope := scopeOf(r.Verdicts, func(c lab.Comparison) bool {
-		v, _ := VerdictOf(c, r.Verdicts)
+		v, _, _ := verdictOf(c, r.Verdicts)
 		return v == answer.Undecided && !isBelowNoise(c) && !isCorrectedAway(c)
 	})
 	if scope == "" {

@@ -201,16 +201,10 @@ func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 // boundWhy is why there is no verdict where the generator was at its limit.
 const boundWhy = "the generator was the limit"
 
-// VerdictOf is the one verdict of a comparison, and why: why it is undecided, within what it is the
-// same, or by how little it may be better or worse. Where the generator was at its limit a
-// comparison shows that limit and not the server's, so the verdict is withheld. all are the
-// comparisons that it was judged among.
-func VerdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, why string) {
-	v, _, why = verdictOf(c, all)
-	return v, why
-}
-
-// verdictOf is VerdictOf with the kind of its reason, as Finding.Because has it.
+// verdictOf is the one verdict of a comparison, and why, with the kind of that reason as
+// Finding.Because has it: why it is undecided, within what it is the same, or by how little it may
+// be better or worse. Where the generator was at its limit a comparison shows that limit and not
+// the server's, so the verdict is withheld. all are the comparisons that it was judged among.
 func verdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, because, why string) {
 	switch {
 	case c.ClientBound:

@@ -74,7 +74,7 @@ func TestOneVerdict(t *testing.T) {
 		"no end": {with(func(c *lab.Comparison) { c.Verdict, c.High, c.More = stats.Inconclusive, 1.1, stats.MoreMax }),
 			answer.Undecided, "too wide"},
 	} {
-		if v, why := VerdictOf(c.c, []lab.Comparison{c.c, c.c, {Control: true}}); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
+		if v, _, why := verdictOf(c.c, []lab.Comparison{c.c, c.c, {Control: true}}); v != c.want || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 			t.Errorf("%s: %s because of %q", name, v, why)
 		}
 	}

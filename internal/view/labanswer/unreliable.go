@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 )
 
@@ -16,13 +17,32 @@ func needsQuiet(cautions []answer.Caution) bool {
 	})
 }
 
-// Verdicts are the comparisons of an experiment. If it has to be run again on a quiet machine, none
-// has a forecast.
-func Verdicts(r *lab.Record) []lab.Comparison {
-	if needsQuiet(cautionsOf(r)) {
-		return judge.WithoutForecasts(r.Verdicts)
+// FindingOf is the verdict of a comparison by itself. all are those that it was judged among.
+func FindingOf(c lab.Comparison, all []lab.Comparison) (f answer.Finding) {
+	switch {
+	case c.Control && c.Verdict == stats.Different:
+		f.Verdict = answer.SelfDiffering
+	case c.Control:
+		f.Verdict = answer.Noise
+	default:
+		f.Verdict, f.Because, f.Why = verdictOf(c, all)
 	}
-	return r.Verdicts
+	return f
+}
+
+// Findings are what the answer of an experiment says of each of its comparisons, in their order. A
+// baseline against itself is noise, or differs from itself.
+func Findings(r *lab.Record) []answer.Finding {
+	all := make([]answer.Finding, len(r.Verdicts))
+	for i, c := range r.Verdicts {
+		all[i] = FindingOf(c, r.Verdicts)
+	}
+	for _, g := range Of(r).Groups {
+		for _, f := range g.Findings {
+			all[f.Comparison] = f
+		}
+	}
+	return all
 }
 
 // withhold marks an answer that must not be relied on: its sentence says why, and nothing

@@ -110,7 +110,7 @@ func TestOneCure(t *testing.T) {
 		if s.More != c.more || strings.Contains(all, " more would decide") != (c.more > 0) || a.Next.Command != c.command {
 			t.Errorf("%s: %+v, %+v, %s", name, s, a.Next, all)
 		}
-		if n := Verdicts(c.r)[0].More; n != c.more {
+		if n := Findings(c.r)[0].More; n != c.more {
 			t.Errorf("%s: its table has a forecast of %d rounds", name, n)
 		}
 	}

@@ -26,7 +26,6 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
-	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
@@ -188,14 +187,14 @@ func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
 		text: correctionText(r.Verdicts)}
-	for _, c := range labanswer.Verdicts(r) {
-		name := c.Variant
+	findings := labanswer.Findings(r)
+	for i, c := range r.Verdicts {
 		if !c.Control {
-			out.text = append(out.text, variantSentence(c, r.Verdicts))
+			out.text = append(out.text, variantSentence(c, findings[i]))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
-			format.PlainLine(name),
-			comparisonRatio(c), comparisonInterval(c), verdictMark(c), format.Count(int64(c.Trials)),
+			format.PlainLine(c.Variant), comparisonRatio(c), comparisonInterval(c),
+			verdictMark(c, findings[i]), format.Count(int64(c.Trials)),
 			pValueText(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
@@ -205,23 +204,22 @@ func verdictSection(r *lab.Record) section {
 }
 
 // variantSentence is a comparison in words, with the verdict that the report's first lines have.
-func variantSentence(c lab.Comparison, all []lab.Comparison) string {
+func variantSentence(c lab.Comparison, f answer.Finding) string {
 	of := c.Metric
 	if c.Level != "" {
 		of += " at " + c.Level
 	}
 	of += ": " + c.Variant + " "
-	verdict, why := labanswer.VerdictOf(c, all)
 	if !c.HasInterval() {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
 	}
-	is := "is " + string(verdict)
+	is, why := "is "+f.Words(), f.Why
 	switch {
-	case verdict == answer.NotValid:
+	case f.Verdict == answer.NotValid:
 		is = "has no valid verdict"
-	case verdict != answer.Undecided && why != "":
-		is, why = is+", "+why, ""
+	case f.Verdict != answer.Undecided:
+		why = ""
 	}
 	of += fmt.Sprintf("%s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
 		comparisonInterval(c))
@@ -255,14 +253,13 @@ func comparisonRatio(c lab.Comparison) string {
 }
 
 // verdictMark is a verdict with what has to be known of it.
-func verdictMark(c lab.Comparison) string {
-	verdict, _ := labanswer.VerdictOf(c, nil)
-	s := string(verdict)
-	switch {
-	case c.Control && c.Verdict == stats.Different:
-		s = "differs from itself"
-	case c.Control:
+func verdictMark(c lab.Comparison, f answer.Finding) string {
+	s := string(f.Verdict)
+	if f.Verdict == answer.Noise {
 		s = "A/A"
+	}
+	if f.Unreliable != "" {
+		s += ", " + f.Unreliable
 	}
 	if c.ClientBound {
 		s += ", client-bound"
@@ -303,7 +300,7 @@ func gateOf(g *lab.GateOutcome) section {
 		s.text[0] += ": " + g.Why
 	}
 	for _, c := range g.Missed {
-		s.text = append(s.text, variantSentence(c, g.Missed))
+		s.text = append(s.text, variantSentence(c, labanswer.FindingOf(c, g.Missed)))
 	}
 	if g.Confirmed {
 		s.text = append(s.text, "A second batch of trials showed it again.")

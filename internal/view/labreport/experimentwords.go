@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -39,8 +40,8 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
-	for _, c := range labanswer.Verdicts(r) {
-		w.Verdicts = append(w.Verdicts, comparisonSentence(c, r.Verdicts))
+	for i, f := range labanswer.Findings(r) {
+		w.Verdicts = append(w.Verdicts, comparisonSentence(r.Verdicts[i], f))
 	}
 	for _, p := range r.Profiles {
 		w.Profiles = append(w.Profiles, profileOrigin(p))
@@ -54,9 +55,9 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 }
 
 // comparisonSentence is a comparison in words, also one of the baseline with itself.
-func comparisonSentence(c lab.Comparison, all []lab.Comparison) string {
+func comparisonSentence(c lab.Comparison, f answer.Finding) string {
 	if !c.Control {
-		return variantSentence(c, all)
+		return variantSentence(c, f)
 	}
 	of := c.Metric
 	if c.Level != "" {

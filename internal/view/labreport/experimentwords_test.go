@@ -33,7 +33,7 @@ func TestExperimentSentences(t *testing.T) {
 		book.Collect(name, reporttest.Phrases("scope", scopeText(&r)))
 	}
 	for name, c := range verdicts() {
-		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c, []lab.Comparison{c, c})), reporttest.Phrases("mark", verdictMark(c))))
+		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c, labanswer.FindingOf(c, []lab.Comparison{c, c}))), reporttest.Phrases("mark", verdictMark(c, labanswer.FindingOf(c, nil)))))
 	}
 	for name, l := range map[string]experiment.Level{
 		"one":       {Connections: 1, Pipeline: 1},
@@ -126,11 +126,11 @@ func TestMarksOfLimits(t *testing.T) {
 	all := verdicts()
 	for name, want := range map[string]string{"alike": "the same", "bound": "not valid, client-bound",
 		"held up": "the same, 1 disturbed", "bound and held up": "not valid, client-bound, 1 disturbed"} {
-		if verdictMark(all[name]) != want {
-			t.Errorf("%s: %q", name, verdictMark(all[name]))
+		if verdictMark(all[name], labanswer.FindingOf(all[name], nil)) != want {
+			t.Errorf("%s: %q", name, verdictMark(all[name], labanswer.FindingOf(all[name], nil)))
 		}
-		if name != "alike" && len(variantSentence(all[name], nil)) <= len(variantSentence(all["alike"], nil)) {
-			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name], nil))
+		if name != "alike" && len(variantSentence(all[name], labanswer.FindingOf(all[name], nil))) <= len(variantSentence(all["alike"], labanswer.FindingOf(all["alike"], nil))) {
+			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name], labanswer.FindingOf(all[name], nil)))
 		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/lab"
-	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 )
 
 // Measures of a forest plot, in px.
@@ -55,12 +56,13 @@ func Forest(w io.Writer, r *lab.Record) (drawn bool, err error) {
 	f.y = f.head
 	f.beginPicture(f.left+forestPlot+forestVerdict, f.foot+3*forestRow, titleText(r))
 	f.drawAxis(r.Verdicts[0].Margin)
+	findings := labanswer.Findings(r)
 	for i, c := range r.Verdicts {
 		if i == 0 || groupName(c) != groupName(r.Verdicts[i-1]) {
 			f.drawText(forestMargin, "h", "start", groupName(c))
 			f.y += forestRow
 		}
-		f.drawRow(c)
+		f.drawRow(c, findings[i])
 	}
 	fmt.Fprint(f.d, "</svg>\n")
 	return true, f.d.Err()
@@ -153,28 +155,24 @@ func (f *forest) drawAxis(margin float64) {
 
 // drawRow draws a comparison. Colour is not all that tells: a filled square is a
 // verdict, an empty circle is none, and the verdict is written.
-func (f *forest) drawRow(c lab.Comparison) {
+func (f *forest) drawRow(c lab.Comparison, found answer.Finding) {
 	class := "open"
-	if c.Verdict == stats.Different && !c.Control {
-		class = map[bool]string{true: "worse", false: "better"}[c.IsWorse()]
+	if found.IsDecided() {
+		class = string(found.Verdict)
 	}
 	f.drawText(f.left-10, "", "end", forestLabel(c))
 	x, y := f.xOf(c.Ratio), f.y+forestRow/2
 	if c.HasInterval() {
 		f.drawLine(class, f.xOf(c.Low), y, f.xOf(c.High), y)
 	}
-	if c.Verdict == stats.Inconclusive || !c.HasInterval() {
+	if !found.IsSettled() {
 		fmt.Fprintf(f.d, `<circle class="%s" cx="%.1f" cy="%.1f" r="4" fill-opacity="0"/>`+"\n",
 			class, x, y)
 	} else {
 		fmt.Fprintf(f.d, `<rect class="%s" x="%.1f" y="%.1f" width="8" height="8"/>`+"\n", class,
 			x-4, y-4)
 	}
-	says := comparisonRatio(c) + " " + string(c.Verdict)
-	if class != "open" {
-		says += ", " + class
-	}
-	f.drawText(f.left+forestPlot+14, "", "start", says)
+	f.drawText(f.left+forestPlot+14, "", "start", comparisonRatio(c)+" "+found.Words())
 	f.y += forestRow
 }
 

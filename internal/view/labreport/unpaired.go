@@ -202,12 +202,13 @@ func verdictsSection(u *judge.Unpaired) section {
 		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}},
 		text: correctionText(u.Verdicts)}
 	for _, c := range u.Labelled(u.Verdicts) {
+		f := labanswer.FindingOf(c, u.Verdicts)
 		if !c.Control {
-			out.text = append(out.text, variantSentence(c, u.Verdicts))
+			out.text = append(out.text, variantSentence(c, f))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),
-			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), verdictMark(c),
+			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), verdictMark(c, f),
 			runCounts(c), pValueText(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {

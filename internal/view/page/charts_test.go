@@ -21,6 +21,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/view/chart"
+	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 	"dyno/internal/view/reporttest"
 )
@@ -535,5 +536,32 @@ func TestViewNames(t *testing.T) {
 	views := chart.Run(page.OfRun(page.Results(t)["closed"]))
 	if _, err := chart.Find(views, "spektrum"); err == nil || !strings.Contains(err.Error(), "spectrum") {
 		t.Error(err)
+	}
+}
+
+// A chart has the verdict of the report: one that must not be relied on says so, and its dot is
+// open.
+func TestChartsHaveTheVerdictOfTheReport(t *testing.T) {
+	dir := page.SpoiledFolder(t)
+	p, err := page.OfExperiment(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := labreport.ExperimentMarkdown(&text, p.Record); err != nil {
+		t.Fatal(err)
+	}
+	views := chart.Experiment(p)
+	at := slices.IndexFunc(views, func(v chart.View) bool { return v.Name == "forest-1" })
+	for _, verdict := range []string{"worse, but unreliable", "the same, within 2 %, but unreliable"} {
+		drawn := slices.ContainsFunc(views[at].Rows, func(r chart.Row) bool { return strings.HasSuffix(r.Says, "] "+verdict) })
+		if !drawn || !strings.Contains(text.String(), "| "+verdict+" |") {
+			t.Errorf("%s is drawn: %v\n%+v\n%s", verdict, drawn, views[at].Rows, text.String())
+		}
+	}
+	for _, m := range views[at].Marks {
+		if m.Name == "ratio" && m.Shape != chart.Ring {
+			t.Errorf("a verdict that must not be relied on has a filled dot: %+v", m)
+		}
 	}
 }

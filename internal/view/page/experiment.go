@@ -61,9 +61,13 @@ type cellTrials struct {
 	Trials []int  `json:"trials"`
 }
 
-// A forestBar is what a forest plot shows of a comparison besides what the record has: each pair.
+// A forestBar is what a forest plot shows of a comparison besides what the record has.
 type forestBar struct {
-	Pairs column `json:"pairs"` // ratios, by round
+	Pairs   column         `json:"pairs"` // ratios, by round
+	Finding answer.Finding `json:"-"`     // what the answer says of it
+	Verdict answer.Verdict `json:"verdict"`
+	Words   string         `json:"words"` // the verdict, with whether it must not be relied on
+	Settled bool           `json:"settled,omitempty"`
 }
 
 // A noiseFloor is by which share the baseline differed from itself at most (A/A), over all levels.
@@ -166,9 +170,10 @@ func (p *ExperimentPayload) addCells(trials []*lab.Trial) {
 
 // addPairs finds the pairs of each comparison, and what the controls differ by.
 func (p *ExperimentPayload) addPairs(trials []*lab.Trial) {
-	for _, c := range p.Record.Verdicts {
-		logs := judge.PairLogs(c, trials)
-		p.Forest = append(p.Forest, forestBar{Pairs: ratiosOf(logs)})
+	findings := labanswer.Findings(p.Record)
+	for i, c := range p.Record.Verdicts {
+		logs, f := judge.PairLogs(c, trials), findings[i]
+		p.Forest = append(p.Forest, forestBar{ratiosOf(logs), f, f.Verdict, f.Words(), f.IsSettled()})
 		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.HasInterval() {
 			p.raiseFloor(c.Metric, share)
 		}

@@ -3,6 +3,7 @@ package page
 import (
 	"io"
 	"math"
+	"strings"
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
@@ -25,7 +26,15 @@ func Run(w io.Writer, r *result.Result) error { return WriteRun(w, OfRun(r)) }
 
 // WriteRun is Run of a payload, whose answer may be in the words of where it is shown.
 func WriteRun(w io.Writer, p RunPayload) error {
-	return document{title: p.Words.What, summary: p.Answer.Sentence, payload: p}.writeHTML(w)
+	return document{title: p.title(), summary: p.Answer.Sentence, payload: p}.writeHTML(w)
+}
+
+// title is what was loaded, behind the verdict on the run if that is not good.
+func (p RunPayload) title() string {
+	if v := p.Result.RunVerdict(); v != result.OK {
+		return strings.ToUpper(v) + ": " + p.Words.What
+	}
+	return p.Words.What
 }
 
 // OfRun is what Run draws, for those who draw it elsewhere.

@@ -174,11 +174,23 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 	return append(all, storedFact(r)...)
 }
 
+// runVerdict is the verdict on a run where no colour says it.
+func runVerdict(r *result.Result) string {
+	missed := MissedObjectives(r.Objectives)
+	switch {
+	case r.Answers() == 0:
+		return deadVerdict(r)
+	case missed != "":
+		return serverVerdict(r) + "; MISSED " + missed
+	}
+	return serverVerdict(r)
+}
+
 // serverVerdict is what the server did. What the lines below say of objectives and kinds of errors
 // is not in it.
 func serverVerdict(r *result.Result) string {
 	text, of := heldText(r), "them"
-	if share := failedShare(r); share >= failingShare {
+	if share := r.FailedShare(); share >= result.FailingShare {
 		of = "the iterations"
 		text = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2))
 		for _, warning := range r.Warnings {
@@ -187,7 +199,7 @@ func serverVerdict(r *result.Result) string {
 			}
 		}
 	}
-	if share, failing := failedIterations(r); failing {
+	if share, failing := r.FailedIterations(); failing {
 		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
 	text += goneText(r)
@@ -210,8 +222,8 @@ func boxColor(r *result.Result, a answer.Answer) format.Color {
 	return format.Green
 }
 
-// deadFacts are of a run without an answer: what happened, and what to do.
-func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFact) {
+// deadVerdict is what happened in a run without an answer.
+func deadVerdict(r *result.Result) string {
 	why := "no request was answered"
 	if early := earlyEndings[r.Ended]; early != "" {
 		why = early
@@ -226,7 +238,12 @@ func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFa
 		why += fmt.Sprintf(": %s sent in %s", format.Plural(r.Requests.Sent, "request"),
 			format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
-	all = append(all, briefFact{Fact{"verdict", why}, format.Red})
+	return why
+}
+
+// deadFacts are of a run without an answer: what happened, and what to do.
+func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFact) {
+	all = append(all, briefFact{Fact{"verdict", deadVerdict(r)}, format.Red})
 	all = append(all, objectiveFacts(r, s)...)
 	said := r.Cause != "" || len(r.Errors) > 0 // of the most frequent kind
 	name := "errors"

@@ -88,7 +88,8 @@ func Markdown(w io.Writer, r *result.Result) error {
 	d := format.NewDocument(w)
 	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(MethodAndURL(r)),
 		format.EscapeMarkdown(transportText(r)))
-	fmt.Fprintf(d, "**Verdict:** %s\n\n", format.EscapeMarkdown(verdictText(r)))
+	fmt.Fprintf(d, "**Verdict:** %s\n\n**Generator:** %s\n\n",
+		format.EscapeMarkdown(runVerdict(r)), format.EscapeMarkdown(verdictText(r)))
 	reasons := verdictReasons(r)
 	for _, reason := range reasons {
 		fmt.Fprintf(d, "- %s\n", format.EscapeMarkdown(reason))

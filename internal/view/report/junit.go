@@ -2,18 +2,24 @@ package report
 
 import (
 	"io"
+	"slices"
 
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
 
 // JUnit writes a result as a test suite: a case for each objective, one for
 // whether anything completed, which fails too where every answer was an error, and
-// one for the generator's verdict on itself, which is skipped where that is not ok.
+// one for the generator's verdict on itself, which is skipped where that is not ok. A run that is
+// failing fails the first, unless objectives say how many errors are too many.
 func JUnit(w io.Writer, r *result.Result) error {
 	s := format.NewSuite(MethodAndURL(r), r.Window.Started, r.Window.MeasuredS)
 	completed := format.TestCase{Name: "requests completed"}
-	if r.Requests.Completed == 0 {
+	switch {
+	case r.Requests.Completed > 0 && r.RunVerdict() == result.Failing && !judgesErrors(r):
+		completed.Failure = &format.Problem{Message: serverVerdict(r)}
+	case r.Requests.Completed == 0:
 		completed.Failure = &format.Problem{Message: "no request completed"}
 		if r.OnlyErrors() {
 			why := "every answer was an error: " + statusText(r)
@@ -36,4 +42,12 @@ func JUnit(w io.Writer, r *result.Result) error {
 		s.AddCases(c)
 	}
 	return s.WriteXML(w)
+}
+
+// judgesErrors reports whether an objective says how many errors there may be.
+func judgesErrors(r *result.Result) bool {
+	return slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool {
+		parsed, err := objective.Parse(o.Expr)
+		return err == nil && parsed.OfErrors()
+	})
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -53,5 +54,33 @@ func TestJUnitOfFailedChecks(t *testing.T) {
 	got := reporttest.Outcomes(reporttest.ReadSuite(t, b.Bytes()))
 	if !strings.Contains(got, "every answer was an error: 200: 320,000; checks: 0 of 320,000 passed (0 %)") {
 		t.Error(got)
+	}
+}
+
+// A run whose generator is fine and whose server is not is no good run in any form.
+func TestOneVerdictInEveryForm(t *testing.T) {
+	r := reporttest.Closed()
+	r.Generator.Verdict, r.Generator.Reasons, r.Generator.Doubts = result.OK, nil, nil
+	r.Requests.Errors = r.Requests.Sent / 4
+	r.Requests.Completed = r.Requests.Sent - r.Requests.Errors
+	r.Objectives = []result.Outcome{{Expr: "p99<1us", Value: new(462.4), Unit: "us"}}
+	forms := map[string]func(io.Writer, *result.Result) error{"md": Markdown, "quiet": Quiet, "junit": JUnit}
+	for name, write := range forms {
+		var b bytes.Buffer
+		if err := write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "FAILING") {
+			t.Errorf("%s does not say that the run is failing:\n%s", name, b.String())
+		}
+		if name == "md" && !strings.Contains(b.String(), "MISSED p99&lt;1us (462 µs)\n\n**Generator:** ok") {
+			t.Errorf("%s", b.String())
+		}
+	}
+	// Whoever says how many errors there may be has said what a failure is.
+	r.Objectives = []result.Outcome{{Expr: "errors<50%", Value: new(25.0), Unit: "percent", Met: true}}
+	var b bytes.Buffer
+	if err := JUnit(&b, r); err != nil || strings.Contains(b.String(), "FAILING") {
+		t.Error(b.String(), err)
 	}
 }

@@ -42,9 +42,9 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("mend the values: none fits where its hole stands", "")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", askCommand(p))
-	case failedShare(r) >= failingShare && r.Fleet != nil:
+	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", askCommand(p))
-	case failedShare(r) >= failingShare || haveFailed(r):
+	case r.FailedShare() >= result.FailingShare || haveFailed(r):
 		s, _ := again("see requests that failed, with their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil

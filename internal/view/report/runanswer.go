@@ -39,9 +39,8 @@ func sentenceStart(s string) string {
 }
 
 const (
-	failingShare = 0.01 // of the requests, from which on failures come first
-	tailFactor   = 20   // p99 is that many times p50: a sentence says "but"
-	stallLeast   = 1e4  // µs that requests waited for a connection
+	tailFactor = 20  // p99 is that many times p50: a sentence says "but"
+	stallLeast = 1e4 // µs that requests waited for a connection
 )
 
 // serverSentence is what the server did.
@@ -54,13 +53,13 @@ func serverSentence(r *result.Result) string {
 		return strings.TrimSuffix("Nothing was answered: "+format.PlainLine(why), ": ")
 	}
 	s := heldText(r)
-	if share := failedShare(r); share >= failingShare {
+	if share := r.FailedShare(); share >= result.FailingShare {
 		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r))
 		if r.Latency != nil && r.Latency.Count > 0 {
 			s += "; the others: " + tailText(r.Latency)
 		}
 	}
-	if share, failing := failedIterations(r); failing {
+	if share, failing := r.FailedIterations(); failing {
 		s = fmt.Sprintf("%s of the iterations failed; %s", format.Percentage(share, 2), s)
 	}
 	s += goneText(r)
@@ -143,10 +142,10 @@ func tailText(d *result.Distribution) string {
 // completed as was due. Where that is not known the rates are compared, with room for arrivals that
 // are drawn, which may be fewer by chance.
 func isHeld(r *result.Result, offered, completed float64) bool {
-	if share, known := r.InTime(); known && share < 1-failingShare {
+	if share, known := r.InTime(); known && share < 1-result.FailingShare {
 		return false
 	}
-	if failedShare(r) >= failingShare {
+	if r.FailedShare() >= result.FailingShare {
 		return true
 	}
 	due, done := r.Requests.Due, r.Requests.Completed
@@ -154,9 +153,9 @@ func isHeld(r *result.Result, offered, completed float64) bool {
 		due, done = i.Due, i.Completed
 	}
 	if due != nil {
-		return float64(done) >= (1-failingShare)*float64(*due)
+		return float64(done) >= (1-result.FailingShare)*float64(*due)
 	}
-	room := failingShare
+	room := result.FailingShare
 	if r.Plan.Arrival == loadplan.Poisson {
 		room = max(room, 3/math.Sqrt(max(offered*r.Window.MeasuredS, 1)))
 	}
@@ -175,11 +174,6 @@ func stallText(r *result.Result) string {
 	}
 	return fmt.Sprintf("%s waited for a free connection, up to %s", format.Plural(*late, "request"),
 		format.Micros(*worst))
-}
-
-// failedShare is the share of the requests that failed.
-func failedShare(r *result.Result) float64 {
-	return float64(r.Requests.Errors) / float64(max(r.Requests.Sent, 1))
 }
 
 // requestErrors are the errors of requests. Those of connections come before any request is sent.

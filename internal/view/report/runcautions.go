@@ -21,13 +21,13 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 				Says: objectiveText(o)})
 		}
 	}
-	share := failedShare(r)
-	if n := r.Requests.Errors; n > 0 && share < failingShare {
+	share := r.FailedShare()
+	if n := r.Requests.Errors; n > 0 && share < result.FailingShare {
 		all = append(all, answer.Caution{Kind: answer.Failing, Severity: answer.Note,
 			Says: fmt.Sprintf("%s of %s failed: latency is that of the others", format.Count(n),
 				format.Plural(r.Requests.Sent, "request"))})
 	}
-	if share >= failingShare {
+	if share >= result.FailingShare {
 		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
 			Says: fmt.Sprintf("%s of the requests failed: latency is that of the others",
 				format.Percentage(share, 2))}
@@ -43,7 +43,7 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
-	if share, failing := failedIterations(r); failing {
+	if share, failing := r.FailedIterations(); failing {
 		c := answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
 			Says: fmt.Sprintf("%s of the iterations failed", format.Percentage(share, 2))}
 		for _, check := range r.Checks {
@@ -69,17 +69,8 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 // haveFailed reports whether iterations failed that matter, on this machine: agents keep no
 // answers.
 func haveFailed(r *result.Result) bool {
-	_, failing := failedIterations(r)
+	_, failing := r.FailedIterations()
 	return failing && r.Fleet == nil
-}
-
-// failedIterations is the share of a scenario's iterations that failed, and whether that matters.
-func failedIterations(r *result.Result) (share float64, failing bool) {
-	if r.Iterations == nil {
-		return 0, false
-	}
-	share = float64(r.Iterations.Failed) / float64(max(r.Iterations.Started, 1))
-	return share, share >= failingShare
 }
 
 // generatorCautions are the generator's doubts about itself, with what can be done about each.
@@ -144,7 +135,7 @@ const saidOfBacklog = " were due and never "
 
 // warningCautions are the warnings that no other caution says.
 func warningCautions(r *result.Result) (all []answer.Caution) {
-	failing := failedShare(r) >= failingShare
+	failing := r.FailedShare() >= result.FailingShare
 	behind := hasDoubt(r, result.NeverSent)
 	for _, text := range r.Warnings {
 		said := failing && slices.ContainsFunc(saidOfErrors, func(part string) bool {

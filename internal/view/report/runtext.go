@@ -134,14 +134,18 @@ func Quiet(w io.Writer, r *result.Result) error {
 		all = append(all, "of errors p50 "+format.Micros(l.P50), tailText(l))
 	}
 	all = append(append(all, quietScenario(r)...), format.Plural(r.Requests.Errors, "error"))
-	if why, early := earlyEndings[r.Ended]; early {
+	why, early := earlyEndings[r.Ended]
+	if early {
 		all = append(all, why)
 	}
-	verdict := format.PlainLine(r.Generator.Verdict)
+	own, verdict := format.PlainLine(r.Generator.Verdict), format.PlainLine(r.RunVerdict())
 	if OnlyShort(r) {
-		verdict = "not judged"
+		own = "not judged"
 	}
-	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), verdict)
+	if verdict != r.Generator.Verdict && !(early && verdict == result.Unanswered) {
+		all = append(all, strings.ToUpper(verdict))
+	}
+	fmt.Fprintf(d, "%s, generator %s\n", strings.Join(all, ", "), own)
 	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
 		fmt.Fprintf(d, "- %s\n", format.PlainLine(line))
 	}

@@ -241,7 +241,7 @@ func (v *Show) End(r *result.Result, err error) {
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything
-		e = ending{ID: cmp.Or(r.ID, lastID), Ended: r.Ended, Verdict: r.Generator.Verdict,
+		e = ending{ID: cmp.Or(r.ID, lastID), Ended: r.Ended, Verdict: r.RunVerdict(),
 			Whole: wholeOf(r)}
 		a := v.of.answeredRun(r, e.ID)
 		e.Answer = &a

@@ -248,6 +248,19 @@ export interface Flame {
   problem?: string;
 }
 
+/** Judged is what the report says of a comparison: its verdict, and that in words, with whether it must not be relied on. */
+export interface Judged {
+  pairs: number[] | null;
+  verdict: string;
+  words: string;
+  settled?: boolean;
+}
+
+/** verdictColour is the colour of a verdict. */
+export function verdictColour(verdict?: string): string {
+  return { better: "var(--good)", worse: "var(--bad)" }[verdict ?? ""] ?? "var(--ink)";
+}
+
 export interface Payload {
   kind: "experiment";
   answer: Answer;
@@ -275,7 +288,7 @@ export interface Payload {
   metrics: string[];
   levels: { name: string; open: boolean }[];
   counted: { arm: string; level: string; trials: number[] }[] | null;
-  forest: { pairs: number[] | null }[] | null;
+  forest: Judged[] | null;
   spectra: { at: number[]; cells: Spectrum[] | null };
   strip: Record<
     "took_s" | "steal_percent" | "foreign_percent" | "psi_cpu_percent" | "psi_memory_percent" | "psi_io_percent",

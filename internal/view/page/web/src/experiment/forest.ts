@@ -5,7 +5,7 @@ import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
 import { bothWays, factorIn, inPercent, holdsAt95 } from "../format";
 import { Cell, cell } from "../table";
-import { clip, Comparison, halo, loadOf, Payload, ratioTicks, slug } from "./data";
+import { clip, Comparison, halo, Judged, loadOf, Payload, ratioTicks, slug, verdictColour } from "./data";
 import { levelsShown, isShown } from "./shown";
 
 interface Row {
@@ -13,6 +13,7 @@ interface Row {
   head?: string;
   i?: number;
   c?: Comparison;
+  judged?: Judged;
   pairs: number[];
 }
 
@@ -30,7 +31,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
     const better = here.find(({ c }) => c.metric === metric)!.c.better;
     rows.push({ y: rows.length, head: `${metric}: ${better > 0 ? "more" : "less"} is better`, pairs: [] });
     for (const { c, i } of here.filter(({ c }) => c.metric === metric)) {
-      rows.push({ y: rows.length, i, c, pairs: p.forest?.[i]?.pairs ?? [] });
+      rows.push({ y: rows.length, i, c, judged: p.forest![i], pairs: p.forest![i].pairs ?? [] });
     }
   }
   const margin = here[0].c.margin;
@@ -44,11 +45,11 @@ function forest(p: Payload, level: string): HTMLElement | null {
     note: `shaded: within the margin of ${inPercent(margin)}; | what A/A differs by, if that is more`,
     summary: (p.words.verdicts ?? []).filter((_, i) => here.some((d) => d.i === i)).join(". "),
     legend: [
-      { name: "different, better", colour: "var(--good)", shape: "dot" },
-      { name: "different, worse", colour: "var(--bad)", shape: "dot" },
-      { name: "negligible ◆, equivalent ■, inconclusive ○", colour: "var(--ink)", shape: "dot" },
+      { name: "better", colour: "var(--good)", shape: "dot" },
+      { name: "worse", colour: "var(--bad)", shape: "dot" },
+      { name: "the same ■; open: no sure verdict ○", colour: "var(--ink)", shape: "dot" },
     ],
-    table: () => forestTable(here),
+    table: () => forestTable(p, here),
     draw: (width) => drawForest(rows, width),
   });
 }
@@ -59,7 +60,7 @@ function sayRatio(c: Comparison): string {
   return factor(c.ratio) + (holdsAt95(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
 }
 
-function forestTable(here: { c: Comparison; i: number }[]) {
+function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
   const rows = here.map(({ c, i }): (Cell | string)[] => {
     const factor = factorIn(c.low, c.high, c.confidence);
     const single = factorIn(c.alone?.low ?? NaN, c.alone?.high ?? NaN);
@@ -72,7 +73,7 @@ function forestTable(here: { c: Comparison; i: number }[]) {
       cell(`record.verdicts.${i}.alone.low`, c.alone?.low, single),
       cell(`record.verdicts.${i}.alone.high`, c.alone?.high, single),
       cell(`record.verdicts.${i}.floor`, c.floor, bothWays),
-      c.verdict,
+      p.forest![i].words,
       cell(`record.verdicts.${i}.trials`, c.trials, String),
     ];
   });
@@ -93,29 +94,20 @@ function forestTable(here: { c: Comparison; i: number }[]) {
   };
 }
 
-const symbols: Record<string, "circle" | "diamond" | "square"> = { negligible: "diamond", equivalent: "square" };
-
 /** thin are the ends of a comparison's interval, where there were rounds enough for one. */
 const thin = (c: Comparison): number[] => (c.confidence >= 0.95 - 1e-9 ? [c.low, c.high] : []);
 
-/** verdictColour is the colour of a verdict. */
-export function verdictColour(c: Comparison): string {
-  if (c.verdict !== "different") return "var(--ink)";
-  return (c.ratio - 1) * c.better > 0 ? "var(--good)" : "var(--bad)";
-}
-
 function drawForest(rows: Row[], width: number): SVGSVGElement {
   const narrow = width < 640;
-  const bars = rows.filter((r): r is Row & { c: Comparison } => r.c !== undefined);
+  const bars = rows.filter((r): r is Bar => r.c !== undefined);
   const [low, high] = extent(
     bars.flatMap(({ c, pairs }) => [...thin(c), c.alone?.low, c.alone?.high, ...pairs]),
     true,
   ) ?? [1, 1];
   const domain = [Math.min(low, 0.97) / 1.02, Math.max(high, 1.03) * 1.02];
   const height = narrow ? 48 : 26;
-  const label = (r: Row & { c: Comparison }) => clip(r.c.variant, narrow ? 30 : 26);
-  const said = (r: Row & { c: Comparison }) =>
-    sayRatio(r.c);
+  const label = (r: Bar) => clip(r.c.variant, narrow ? 30 : 26);
+  const said = (r: Bar) => sayRatio(r.c);
   const left = narrow ? 10 : Math.min(200, 24 + 7 * Math.max(...bars.map((r) => [...label(r)].length)));
   const right = narrow ? 10 : 160;
   return chart(width, {
@@ -160,7 +152,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
           x2: (r: Bar) => r.c.high,
           y1: "y",
           y2: "y",
-          stroke: (r: Bar) => verdictColour(r.c),
+          stroke: (r: Bar) => verdictColour(r.judged.verdict),
           strokeWidth: 1.2,
         },
       ),
@@ -169,17 +161,17 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
         x2: (r) => r.c.alone!.high,
         y1: "y",
         y2: "y",
-        stroke: (r) => verdictColour(r.c),
+        stroke: (r) => verdictColour(r.judged.verdict),
         strokeWidth: 4,
         strokeOpacity: 0.85,
       }),
       Plot.dot(bars, {
         x: (r) => r.c.ratio,
         y: "y",
-        symbol: (r: Bar) => symbols[r.c.verdict] ?? "circle",
+        symbol: (r: Bar) => (r.judged.verdict === "the same" ? "square" : "circle"),
         r: 5,
-        fill: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--paper)" : verdictColour(r.c)),
-        stroke: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--ink)" : "var(--paper)"),
+        fill: (r: Bar) => (r.judged.settled ? verdictColour(r.judged.verdict) : "var(--paper)"),
+        stroke: (r: Bar) => (r.judged.settled ? "var(--paper)" : verdictColour(r.judged.verdict)),
         strokeWidth: 1.4,
       }),
       ...labels(bars, rows, narrow, label, said),
@@ -189,7 +181,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
   });
 }
 
-type Bar = Row & { c: Comparison };
+type Bar = Row & { c: Comparison; judged: Judged };
 
 /** labels are beside the bars, or above them where there is no room. */
 function labels(bars: Bar[], rows: Row[], narrow: boolean, label: (r: Bar) => string, said: (r: Bar) => string): Plot.Markish[] {

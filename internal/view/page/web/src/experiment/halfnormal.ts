@@ -6,8 +6,7 @@ import { chart, extent, fitText, Plot } from "../chart";
 import { figure } from "../figure";
 import { count, fourDigits, ratioAlone, ratioIn } from "../format";
 import { Cell, cell, Table } from "../table";
-import { Comparison, HalfNormal, halo, loadOf, Payload, ratioTicks, slug } from "./data";
-import { verdictColour } from "./forest";
+import { HalfNormal, halo, Judged, loadOf, Payload, ratioTicks, slug, verdictColour } from "./data";
 import { levelsShown } from "./shown";
 
 /** halfNormals has a plot for each level of a screening, with a choice of measures. */
@@ -24,7 +23,7 @@ interface Place {
 }
 
 function halfNormal(p: Payload, level: string, here: Place[]): HTMLElement {
-  const verdicts = p.record.verdicts ?? [];
+  const verdicts = p.forest ?? [];
   const effects = extent(here.map(({ plot }) => plot.effects.length))!;
   const known = here.some(({ plot }) => plot.noise !== undefined);
   return figure({
@@ -61,7 +60,7 @@ function standingOut(plot: HalfNormal): string {
   return `${plot.metric}: ${names.length > 0 ? names.reverse().join(", ") : "nothing"} stands out`;
 }
 
-function effectTable(verdicts: Comparison[], here: Place[]): Table {
+function effectTable(verdicts: Judged[], here: Place[]): Table {
   const rows = here.flatMap(({ plot, k }) => {
     const factor = (x: number) => (plot.simultaneous_margin_of_error ? ratioIn(x, 1, plot.simultaneous_margin_of_error) : ratioAlone(x));
     const effects = plot.effects.map((e, i): (Cell | string)[] => [
@@ -69,7 +68,7 @@ function effectTable(verdicts: Comparison[], here: Place[]): Table {
       e.name,
       cell(`half_normals.${k}.effects.${i}.size`, e.size, factor),
       cell(`half_normals.${k}.effects.${i}.quantile`, e.quantile, fourDigits),
-      verdicts[e.comparison]?.verdict ?? "",
+      verdicts[e.comparison]?.words ?? "",
       e.stands_out ? "yes" : "no",
     ]);
     const margin = (name: string, key: "noise" | "margin_of_error" | "simultaneous_margin_of_error"): (Cell | string)[][] =>
@@ -94,14 +93,14 @@ interface Label {
   right: boolean; // of the point
 }
 
-function drawHalfNormal(plot: HalfNormal, verdicts: Comparison[], width: number): SVGSVGElement {
+function drawHalfNormal(plot: HalfNormal, verdicts: Judged[], width: number): SVGSVGElement {
   const height = Math.round(Math.min(Math.max(width * 0.42, 300), 420));
   const [noise, together] = [plot.noise ?? 1, plot.simultaneous_margin_of_error ?? 1];
   const high = Math.max(together, ...plot.effects.map((e) => e.size), 1.001) ** 1.06;
   const top = Math.max(...plot.effects.map((e) => e.quantile)) * 1.08;
   const reach = Math.min(top, Math.log(high) / Math.log(noise)); // of the line of noise: Infinity without noise
   const labels = labelled(plot, width - marginLeft - marginRight, (height - marginTop - marginBottom) / top, high);
-  const colourOf = (e: HalfNormal["effects"][number]) => (e.stands_out ? verdictColour(verdicts[e.comparison]) : "var(--faint)");
+  const colourOf = (e: HalfNormal["effects"][number]) => (e.stands_out ? verdictColour(verdicts[e.comparison]?.verdict) : "var(--faint)");
   return chart(width, {
     height,
     marginLeft,

@@ -76,8 +76,7 @@ function verdictTable(p: Payload): HTMLElement | null {
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (key: "low" | "high"): Cell => (enough ? cell(at + key, c[key], factor) : { text: "–" });
     const marks = [
-      c.verdict,
-      c.client_bound ? "client-bound" : "",
+      p.forest![i].words,
       c.disturbed ? `${c.disturbed} disturbed` : "",
       c.grade_f ? `${c.grade_f} of grade F` : "",
       c.missing ? `${c.missing} missing` : "",

@@ -147,7 +147,7 @@ function seriesTable(all: History, there: { s: Series; k: number }[]): HTMLEleme
   return table({ head: ["series", "URL", "load", ...(several ? ["machine"] : []), "runs", "newest", `${all.metric}, newest`, "last change"], rows }, "Series of results");
 }
 
-const looks: Record<string, Dot["look"]> = { suspect: "hollow", "client-bound": "cross" };
+const looks: Record<string, Dot["look"]> = { suspect: "hollow", "client-bound": "cross", failing: "cross" };
 
 /** courseOf is a series as a line: runs that have notes are numbered by them. */
 function courseOf(s: Series, unit: string): Course {

@@ -67,7 +67,7 @@ function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set
   requestJSON("GET", `/api/results/${encodeURIComponent(r.id)}/answer`).then((a: Answered) => {
     said.replaceChildren(...verdict(a));
     share.append(copyButton(a.summary, "copy summary"));
-  }, () => undefined); // the card has the generator's verdict
+  }, () => undefined); // the card has the verdict in a word
   return h("li", { class: "card", "data-id": r.id },
     h("div", { class: "top" }, h("label", { class: "tick" }, box), h("h3", {}, h("a", { href: report }, r.url ?? r.id))),
     h("p", { class: "caption" }, r.load ?? r.model ?? ""),
