@@ -24,8 +24,8 @@ func TestTooShortToJudge(t *testing.T) {
 		says     string
 	}{
 		{"", "2", exitOK, `generator ` + lacks + `; give a longer -d or a larger -n; busy`},
-		{"-q", "99", exitOK, `, 0 errors, not judged - ` + lacks},
-		{"-q", "100", exitOK, `, 0 errors, not judged - ` + lacks},
+		{"-q", "99", exitOK, `, 0 errors, generator not judged - ` + lacks},
+		{"-q", "100", exitOK, `, 0 errors, generator not judged - ` + lacks},
 		{"--slo p50<1ns", "99", exitMissed, lacks},
 	} {
 		line := "dyno run --no-save --strict -c 1 -n " + c.n
