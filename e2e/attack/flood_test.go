@@ -23,7 +23,9 @@ var floods = map[string]struct{ begin, more string }{
 	"a Location":    {"HTTP/1.1 302 OK\r\nLocation: /", strings.Repeat("v", 64<<10)},
 	"trailers":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-T: v\r\n"},
 	"an extension":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;", strings.Repeat("e", 64<<10)},
-	"a body":        {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("b", 64<<10)},
+	"chunks": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+		strings.Repeat("1\r\nx\r\n", 10_000)},
+	"a body": {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("b", 64<<10)},
 }
 
 // startFlood is a server that answers with a flood.

@@ -62,7 +62,8 @@ type epoll struct {
 	life    int32
 
 	events  []syscall.EpollEvent
-	at, got int // events handled, events read
+	at, got int     // events handled, events read
+	more    []ready // sockets that had more than one receive took, the longest first
 
 	open         []int32 // the sockets that are polled
 	pollMode     bool
@@ -76,6 +77,12 @@ type epoll struct {
 	scratch      []byte
 	lingering    lingerers
 	coarseTimers bool // the kernel has no epoll_pwait2
+}
+
+// A ready socket may have more to receive, of which epoll does not tell again.
+type ready struct {
+	fd   int
+	life int32
 }
 
 type socket struct {
@@ -240,15 +247,15 @@ func (r *epoll) Wait(deadline int64) error {
 	}
 	r.pollMode = r.judgePolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
+	r.beginEvents()
 	if r.pollMode {
 		if r.orphans == 0 {
-			r.got = 0
 			return nil
 		}
 		return r.waitForEvents(0)
 	}
 	timeout := int64(0)
-	if r.taken == len(r.completed) {
+	if r.taken == len(r.completed) && r.got == 0 {
 		now = Clock()
 		timeout = max(deadline-now, 0)
 	}
@@ -280,9 +287,18 @@ func (r *epoll) stillLingers(l lingerer) bool {
 	return s.life == l.life && s.state == lingering
 }
 
+// beginEvents begins a turn's events with those of sockets that had more in the last turn. There is
+// always room for some of the kernel's.
+func (r *epoll) beginEvents() {
+	r.at, r.got = 0, min(len(r.more), eventsMax/2)
+	for i, m := range r.more[:r.got] {
+		r.events[i] = syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(m.fd), Pad: m.life}
+	}
+	r.more = append(r.more[:0], r.more[r.got:]...)
+}
+
 // waitForEvents reads events from the kernel. It waits for at most timeout nanoseconds.
 func (r *epoll) waitForEvents(timeout int64) error {
-	r.at, r.got = 0, 0
 	n, errno := r.epollWait(timeout)
 	refused := errno == syscall.ENOSYS || errno == syscall.EPERM // EPERM: by a container
 	if refused && !r.coarseTimers {
@@ -295,7 +311,7 @@ func (r *epoll) waitForEvents(timeout int64) error {
 	if errno != 0 {
 		return errno
 	}
-	r.got = n
+	r.got += n
 	return nil
 }
 
@@ -304,21 +320,21 @@ func (r *epoll) waitForEvents(timeout int64) error {
 // often, and do so: that costs more CPU, and delays the next send. The worker keeps its processor
 // (machine.KeepProcs). A signal of the scheduler ends the wait.
 func (r *epoll) epollWait(timeout int64) (int, syscall.Errno) {
-	events := uintptr(unsafe.Pointer(&r.events[0]))
+	events, room := uintptr(unsafe.Pointer(&r.events[r.got])), uintptr(eventsMax-r.got)
 	const pwait2 = 441
 	var n uintptr
 	var errno syscall.Errno
 	switch {
 	case timeout == 0:
 		n, _, errno = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
-			eventsMax, 0, 0, 0)
+			room, 0, 0, 0)
 	case r.coarseTimers:
 		ms := uintptr(min((timeout+999_999)/1e6, 1<<30))
 		n, _, errno = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
-			eventsMax, ms, 0, 0)
+			room, ms, 0, 0)
 	default:
 		ts := [2]int64{timeout / 1e9, timeout % 1e9} // 64 bits wide on every machine
-		n, _, errno = syscall.RawSyscall6(pwait2, uintptr(r.ep), events, eventsMax,
+		n, _, errno = syscall.RawSyscall6(pwait2, uintptr(r.ep), events, room,
 			uintptr(unsafe.Pointer(&ts)), 0, 0)
 	}
 	runtime.KeepAlive(r)
@@ -389,12 +405,17 @@ func (r *epoll) completeConnect(fd int, s *socket) Completion {
 }
 
 // completeReceive receives from fd. It adds to step when all data has likely been received: after a
-// short read, more data causes another event or is found by another poll.
+// short read, more data causes another event or is found by another poll. After a full one the
+// socket's next turn has the rest: a peer that sends faster than it is read would keep the worker
+// from its timers, and from the end of the load.
 func (r *epoll) completeReceive(fd int, s *socket, step *int) (Completion, bool) {
 	n, errno := receiveNow(fd, r.scratch)
 	switch {
 	case n > 0:
-		if n < len(r.scratch) && !s.hup {
+		if n == len(r.scratch) {
+			r.more = append(r.more, ready{fd, s.life})
+			*step++
+		} else if !s.hup {
 			*step++
 		}
 		s.hope = partial

@@ -423,3 +423,44 @@ func TestSendAfterReset(t *testing.T) {
 		}
 	})
 }
+
+// A peer that sends faster than it is read leaves the worker its turns, and other sockets theirs.
+func TestEndlessPeers(t *testing.T) {
+	onEveryRing(t, func(t *testing.T, open func(...Addr) Ring) {
+		const greedy, most = 3, 4 << 20 // bytes of a turn
+		r := open(serveTCP(t, func(c net.Conn) {
+			first := make([]byte, 1)
+			c.Read(first)
+			if first[0] == 'q' {
+				c.Write([]byte("answer"))
+				return
+			}
+			for endless := make([]byte, 1<<20); ; {
+				if _, err := c.Write(endless); err != nil {
+					return
+				}
+			}
+		}))
+		for n := range greedy {
+			r.Send(dialAny(t, r, uint64(n)), []byte("e"))
+		}
+		r.Send(dialAny(t, r, greedy), []byte("q"))
+		answered, received := false, 0
+		for turn := 0; !answered || received < 16*most; turn++ {
+			if turn == 100_000 {
+				t.Fatalf("%d bytes were received; the socket beside them is answered: %v", received, answered)
+			}
+			if err := r.Wait(r.Now() + int64(time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+			of := 0
+			for c, ok := r.Next(); ok; c, ok = r.Next() {
+				answered = answered || c.User == greedy && len(c.Data) > 0
+				if of += len(c.Data); of > most {
+					t.Fatalf("a turn has received %d bytes, and goes on", of)
+				}
+			}
+			received += of
+		}
+	})
+}

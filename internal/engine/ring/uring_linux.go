@@ -418,8 +418,9 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	return Completion{Op: Received, User: s.user, Data: data}
 }
 
-// receiveDirectly receives directly until there is likely no more. The kernel does not receive for
-// the same socket meanwhile: its answers are large, so the kernel only polls it.
+// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll.
+// The kernel does not receive for the same socket meanwhile: its answers are large, so the kernel
+// only polls it.
 func (r *uringRing) receiveDirectly() (Completion, bool) {
 	i := r.draining
 	r.draining = nobody
@@ -430,9 +431,7 @@ func (r *uringRing) receiveDirectly() (Completion, bool) {
 	n, errno := receiveNow(int(s.fd), r.scratch)
 	switch {
 	case n > 0:
-		if n == len(r.scratch) {
-			r.draining = i
-		} else if n >= pieceMax {
+		if n >= pieceMax {
 			s.large = largeFor
 		} else if s.large > 0 {
 			s.large--
