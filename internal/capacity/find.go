@@ -124,6 +124,9 @@ func (s *search) findStart(ctx context.Context) {
 func (s *search) runClosed(ctx context.Context, measured time.Duration) (*result.Result, error) {
 	plan := s.plan
 	plan.Rate, plan.Arrival, plan.Seed = 0, "", 0
+	if s.plan.Seed != 0 {
+		plan.Seed, plan.Values = s.plan.Seed, loadplan.SeedOfValues(s.plan.Seed, 0)
+	}
 	plan.Duration = loadplan.Seconds(measured)
 	return s.run(ctx, plan, func(loadresult.Interval) {})
 }

@@ -81,6 +81,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	plan := p.plan
 	plan.Rate, plan.Duration = rate, loadplan.Seconds(p.measureTime(rate, measure))
 	if plan.Seed != 0 {
+		plan.Values = loadplan.SeedOfValues(plan.Seed, uint64(p.made)+1)
 		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
 	}
 	p.made++

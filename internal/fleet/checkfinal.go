@@ -114,7 +114,8 @@ func (r *fleetRun) storedPlan(m *member, threads int) (loadplan.Plan, error) {
 	p.Scenario = nil // which no stored plan has
 	p.Part, p.Parts, p.Weights, p.Before = m.part.Part, m.part.Parts, m.part.Weights, m.part.Before
 	p.Connections, p.Requested, p.Probe = m.part.Connections, m.part.Requested, m.part.Probe
-	p.Threads, p.CPUs, p.Seed = m.part.Threads, m.part.CPUs, m.part.Seed
+	p.Threads, p.CPUs = m.part.Threads, m.part.CPUs
+	p.Seed, p.Values = m.part.Seed, m.part.Values
 	p.Users, p.UsersBefore = m.part.Users, m.part.UsersBefore
 	if !r.TotalThreads {
 		p.Threads = min(max(threads, 1), loadplan.MaxThreads)

@@ -31,7 +31,7 @@ func askedPart(p loadplan.Plan) loadplan.Plan {
 		rows.File = ""
 		p.Rows = &rows
 	}
-	p.Seed, p.Part, p.Parts = 0, 0, 0
+	p.Seed, p.Values, p.Part, p.Parts = 0, 0, 0, 0
 	p.Requested, p.Duration, p.Drain, p.Timeout, p.Connecting = 0, 0, 0, 0, 0
 	return p
 }

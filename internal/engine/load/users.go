@@ -70,7 +70,7 @@ func newUsers(p *loadplan.Plan, i, n int) (*users, error) {
 	for k := range u.all {
 		x := &u.all[k]
 		x.Number = share.FirstUser + int64(k)
-		x.Rand = rand.New(rand.NewPCG(p.Seed^userStreams, uint64(x.Number)))
+		x.Rand = rand.New(rand.NewPCG(p.ValuesSeed()^userStreams, uint64(x.Number)))
 		if x.slot = int64(k) < slots && !p.Open(); x.slot {
 			x.freed = flow.NotYet
 		}

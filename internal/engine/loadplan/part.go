@@ -266,5 +266,14 @@ func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 	flaw(sum > MaxWeight, "Weights", "they add up to %d; to %d at most", sum, MaxWeight)
 }
 
+// SeedOfValues is the seed of the random values of load n of several loads that must not repeat one
+// another's, of which seed is that of all. Their arrivals may be the same: these have Plan.Seed.
+func SeedOfValues(seed, n uint64) uint64 {
+	return rand.New(rand.NewPCG(seed, n)).Uint64()>>11 | 1
+}
+
+// ValuesSeed is the seed of what users draw.
+func (p *Plan) ValuesSeed() uint64 { return cmp.Or(p.Values, p.Seed) }
+
 // DrawSeed draws a seed that JSON can represent exactly.
 func DrawSeed() uint64 { return rand.Uint64()>>11 | 1 }

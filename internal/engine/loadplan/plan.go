@@ -94,6 +94,7 @@ type Plan struct {
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
 	Replay      Seconds `json:"replay_s,omitempty"`     // At of the last request; 0: no replay
 	Seed        uint64  `json:"seed,omitempty"`         // of what is random; 0: one is drawn
+	Values      uint64  `json:"values,omitempty"`       // seed of values, see SeedOfValues; 0: Seed
 	Probe       Rate    `json:"probe,omitempty"`        // of a light open load at the same time
 	Cap         Rate    `json:"cap,omitempty"`          // of a closed workload: at most, a second
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration

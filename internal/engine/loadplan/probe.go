@@ -21,6 +21,7 @@ func (p *Plan) ProbePlan() Plan {
 	q := *p
 	q.Ceiling = min(2*p.Probe, p.Ceiling) // so high that the probe never waits for it: see runProbed
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
+	q.Values = SeedOfValues(p.ValuesSeed(), 0) // not those of p
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
 	q.SaveErrors, q.Show, q.Log = false, 0, nil

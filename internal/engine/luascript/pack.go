@@ -59,7 +59,7 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 	http2 := p.OnlyHTTP2() || p.OnlyHTTP3()
 	c := Config{Name: p.Script.File, Source: p.Script.Text, Args: p.Script.Args,
 		Request: *p.Requests[0].Written(), URL: p.Target.URL, Scheme: u.Scheme, Host: u.Hostname(),
-		Port: u.Port(), HTTP2: http2, Seed: p.Seed + uint64(p.Part)*apart,
+		Port: u.Port(), HTTP2: http2, Seed: p.ValuesSeed() + uint64(p.Part)*apart,
 		Pipelines: !http2 && !(p.Target.TLS && p.HTTP == loadplan.Auto)}
 	m := &Maker{Config: c, expected: p.Checks}
 	m.dynamic = slices.Contains(p.Script.Defines, "request")

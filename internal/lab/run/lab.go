@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"errors"
@@ -75,6 +76,8 @@ type running struct {
 	until   time.Time // no round begins later; zero: no limit
 	began   time.Time // when this session began
 	worked  float64   // seconds in earlier sessions; below 0: unknown
+
+	values, loads uint64 // seed of the session's random values, and how many loads had some
 }
 
 // Run runs the experiment and returns the record. If ctx ends early, what was measured is stored,
@@ -186,6 +189,7 @@ func (l *Lab) prepareRun() (*running, error) {
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
 	}
+	r.values = loadplan.SeedOfValues(uint64(r.record.Seed), uint64(r.record.Sessions))
 	if err := r.findArms(); err != nil { // the user can install what is missing and resume
 		r.record.State, r.record.WorkedS = lab.Interrupted, max(r.worked, 0)
 		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)

@@ -64,8 +64,23 @@ func (l *Lab) askerFor(stand Stand) Asker {
 	return l.Ask
 }
 
-// runnerFor is the generator for the server of a stand.
-func (l *Lab) runnerFor(stand Stand) result.Runner {
+// runnerFor is the generator for the server of a stand. Each of its loads has random values that no
+// other load of the experiment has: keys that a server knows already are refused, or answered at
+// once. With the same seed, each has the same values again.
+func (r *running) runnerFor(stand Stand) result.Runner {
+	run := r.generatorFor(stand)
+	return func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (
+		*result.Result, error) {
+		if p.Scenario != nil {
+			r.loads++
+			p.Values = loadplan.SeedOfValues(r.values, r.loads)
+		}
+		return run(ctx, p, each)
+	}
+}
+
+// generatorFor is the generator for the server of a stand.
+func (l *Lab) generatorFor(stand Stand) result.Runner {
 	if run := stand.Load(); run != nil {
 		return run
 	}

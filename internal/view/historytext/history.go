@@ -199,7 +199,7 @@ func distinguishingFlags(t store.Series) string {
 // of one series may differ.
 func flagsOf(p loadplan.Plan) []string {
 	d := loadplan.DefaultPlan()
-	p.Seed, p.Requested, p.Duration = 0, 0, 0
+	p.Seed, p.Values, p.Requested, p.Duration = 0, 0, 0, 0
 	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
 	flags := repeat.Flags(p)
 	for i, flag := range flags {

@@ -24,7 +24,7 @@ func UnpairedAnswer(u *judge.Unpaired) (answer.Answer, error) {
 	}
 	var settings []string
 	for _, row := range differing {
-		if !isTarget(row[0]) && row[0] != "seed" { // which each run draws anew
+		if !isTarget(row[0]) && row[0] != "seed" && row[0] != "values" { // which each run draws anew
 			settings = append(settings, row[0])
 		}
 	}
