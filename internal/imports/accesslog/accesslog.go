@@ -69,6 +69,7 @@ type reader struct {
 	lines *imports.Lines
 	parse parser
 	odd   error // of the first odd line
+	paths bool  // requests of the log are paths, and none is a URL
 }
 
 // mostUnknown is after how many lines the form of a log is found or is not known.
@@ -104,7 +105,9 @@ func (p *reader) line(take func(imports.Request) error) error {
 		p.log.Status[e.status]++
 	}
 	request, ok := e.request()
-	if !ok {
+	path := strings.HasPrefix(request.URL, "/")
+	p.paths = p.paths || path
+	if !ok || p.paths && !path && e.host == "" && request.URL != "*" { // asked for as of a proxy
 		p.log.Skipped++
 		p.log.First = cmp.Or(p.log.First, p.lines.Number())
 		return nil

@@ -322,10 +322,17 @@ func setBody(r *imports.Request, from *request) error {
 	typed := slices.ContainsFunc(r.Header, func(f proto.Field) bool {
 		return strings.EqualFold(f.Name, "Content-Type")
 	})
-	if !typed && post.MIME != "" {
-		r.Header = append(r.Header, proto.Field{Name: "Content-Type", Value: post.MIME})
-	}
 	r.Parts = strings.HasPrefix(strings.ToLower(post.MIME), "multipart/form-data")
+	if !typed && post.MIME != "" {
+		kind := post.MIME
+		if post.Text != nil && r.Parts && !strings.Contains(kind, "boundary=") {
+			line, _, _ := strings.Cut(*post.Text, "\r\n")
+			if boundary, is := strings.CutPrefix(line, "--"); is {
+				kind += "; boundary=" + boundary
+			}
+		}
+		r.Header = append(r.Header, proto.Field{Name: "Content-Type", Value: kind})
+	}
 	switch {
 	case post.Text != nil && post.Coding == "base64":
 		body, err := base64.StdEncoding.DecodeString(*post.Text)

@@ -51,6 +51,7 @@ func TestOddEntries(t *testing.T) {
 		entry("http://h/form", `, "postData": {"mimeType": "multipart/form-data; boundary=x", "params": [{"name": "f", "fileName": "x.png"}]}`, ""),
 		entry("http://h/coded", `, "postData": {"mimeType": "x/y", "text": "/wA=", "encoding": "base64"}`, `{"name": "Content-Length", "value": "2"}`),
 		entry("http://h/cut", `, "bodySize": 9, "postData": {"mimeType": "x/y", "text": "abc"}`, ""),
+		entry("http://h/parts", `, "postData": {"mimeType": "multipart/form-data", "text": "--xyz\r\n--xyz--"}`, ""),
 		entry("http://h/line", "", `{"name": "X", "value": "a\nb"}`),
 		entry("http://h/a b", "", ""),
 		entry("http://h/last", "", `{"name": "X y", "value": "1"}, {"name": "Z", "value": "2"}`),
@@ -66,6 +67,7 @@ func TestOddEntries(t *testing.T) {
 	}
 	want := `{"method":"POST","url":"/coded","headers":["Content-Type: x/y"],"body_base64":"/wA="}` + "\n" +
 		`{"method":"POST","url":"/cut","headers":["Content-Type: x/y"],"body":"abc"}` + "\n" +
+		`{"method":"POST","url":"/parts","headers":["Content-Type: multipart/form-data; boundary=xyz"],"body":"--xyz\r\n--xyz--"}` + "\n" +
 		`{"method":"POST","url":"/last","headers":["Z: 2"]}` + "\n"
 	if b.String() != want {
 		t.Errorf("wrote\n%swant\n%s", b.String(), want)
