@@ -92,6 +92,8 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Done:
 			w.finishRequest(c, ev.Tag, ev.Body)
 			c.quiet, c.first = len(data) == 0, w.now
+		case proto.Interim: // phases.first_byte is that of the final response
+			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
 			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:

@@ -88,6 +88,7 @@ const (
 	Refused             // the peer did not process the request: it may be retried
 	Failed              // the exchange is over without its response; the connection goes on
 	Closing             // no new requests on this connection; those begun may finish
+	Interim             // a response of 1xx has arrived, of HTTP/1.1; the final one follows
 	Broken              // the peer broke the protocol: every exchange begun has failed
 )
 

@@ -68,7 +68,7 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 		switch {
 		case c.answer.status == 0:
 			if f := c.answer.parseStatusLine(line); f != nil {
-				return n, c.brokenEvent(f)
+				return n, c.foreignEvent(f, line)
 			}
 		case len(line) > 0:
 			if f := c.answer.parseField(line); f != nil {
@@ -81,9 +81,7 @@ func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 && c.interim == 0 {
 				c.run.known = known{append(c.run.known.head[:0], b[:n]...), c.answer}
 			}
-			if ev = c.finishHead(); ev.Kind != proto.More {
-				return n, ev
-			}
+			return n, c.finishHead()
 		}
 	}
 }
@@ -113,7 +111,7 @@ func (c *codec) nextLine(b []byte) (line []byte, n int) {
 func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 	if c.answer.status == 0 && len(b) > 0 {
 		if f := foreignProtocol(b); f != nil {
-			return c.brokenEvent(f)
+			return c.foreignEvent(f, b)
 		}
 	}
 	total := c.size + len(b)
@@ -133,6 +131,8 @@ func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 // decodeIdle decodes bytes when no request waits for a response.
 func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	switch {
+	case len(b) > 0 && c.bodiless != 0 && foreignProtocol(b) != nil:
+		return 0, c.brokenEvent(c.forbiddenBody(b))
 	case len(b) > 0:
 		return 0, c.brokenEvent(newFault(proto.FaultUnasked,
 			"the server sent %q… and no request was waiting for it", b[:min(len(b), 40)]))
@@ -141,6 +141,25 @@ func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 		return 0, proto.Event{What: proto.What{Kind: proto.Closing}}
 	}
 	return 0, proto.Event{}
+}
+
+// foreignEvent is the event of bytes that begin no response. Behind a response that can have no body
+// they are its body: the server of that response is at fault, and not that of the next one.
+func (c *codec) foreignEvent(f *proto.Fault, b []byte) proto.Event {
+	if c.bodiless != 0 && c.interim == 0 && len(b) > 0 {
+		f = c.forbiddenBody(b)
+	}
+	return c.brokenEvent(f)
+}
+
+// forbiddenBody is the fault of a response before that had a body.
+func (c *codec) forbiddenBody(b []byte) *proto.Fault {
+	what := fmt.Sprintf("with status %d", c.bodiless)
+	if c.bodiless != 204 && c.bodiless != 304 {
+		what = "to a HEAD request"
+	}
+	return newFault(proto.FaultUnasked, "the server sent a body behind a response %s, which has none "+
+		"(RFC 9110, 6.4.1): %q", what, b[:min(len(b), 40)])
 }
 
 // finishHead decides what follows a header: another one, if it is informational.
@@ -154,15 +173,15 @@ func (c *codec) finishHead() proto.Event {
 	ends := x.ends || a.close || (a.old || c.run.Version10) && !a.keep
 	switch {
 	case x.bare || a.status == 204 || a.status == 304:
-		c.state, c.left, c.got = inBody, 0, 0
+		c.state, c.left, c.got, c.bodiless = inBody, 0, 0, a.status
 	case a.chunked:
-		c.state, c.part, c.got = inChunks, inSize, 0
+		c.state, c.part, c.got, c.bodiless = inChunks, inSize, 0, 0
 		ends = ends || a.old // such a server may not have meant it
 	case a.coded || a.length < 0:
 		c.state, c.got = toEOF, 0
 		ends = true
 	default:
-		c.state, c.left, c.got = inBody, a.length, a.length
+		c.state, c.left, c.got, c.bodiless = inBody, a.length, a.length, 0
 	}
 	if ends {
 		c.endResponse()
@@ -179,7 +198,7 @@ func (c *codec) interimEvent(status uint16) proto.Event {
 		return c.brokenEvent(newFault(proto.FaultUnasked,
 			"the server switched to another protocol (101), which dyno does not follow"))
 	}
-	return proto.Event{}
+	return proto.Event{What: proto.What{Kind: proto.Interim}}
 }
 
 // endResponse stops sending, because the current response is the connection's last. It notes this

@@ -20,6 +20,7 @@ func tell(events []proto.Event) string {
 			s = append(s, fmt.Sprint(ev.Status))
 		case proto.Done:
 			s = append(s, fmt.Sprintf("+%d", ev.Body))
+		case proto.Interim:
 		case proto.Closing:
 			s = append(s, "closing")
 		case proto.Broken:
@@ -234,7 +235,7 @@ func TestContract(t *testing.T) {
 			[]proto.Event{head(200), done(21)}},
 		{"interim", Options{}, get,
 			"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 404 No\r\nContent-Length:0\r\n\r\n",
-			false, []proto.Event{head(404), done(0)}},
+			false, []proto.Event{{What: proto.What{Kind: proto.Interim}}, head(404), done(0)}},
 		{"HEAD", Options{}, head1, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", false,
 			[]proto.Event{head(200), done(0)}},
 		{"upload", Options{}, post, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx", false,

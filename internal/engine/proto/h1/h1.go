@@ -114,6 +114,7 @@ type codec struct {
 	size      int    // bytes so far of what is limited: the head, a chunk's line, the trailer
 	left, got int64  // bytes of this part of the body still to come; and of the whole body
 	answer    answer // the head so far
+	bodiless  uint16 // the status of the response before, if it can have no body
 }
 
 // A begun is a request in flight that waits for its response.
