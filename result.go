@@ -140,6 +140,10 @@ type Outcome struct {
 	Value     *float64 // what was measured, in Unit; nil: nothing was measured
 	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
 	Note      string   // why to doubt Value: there was no server for a second, say; often ""
+
+	// Needs is not 0 if the condition is neither met nor missed: it is about a percentile that takes
+	// so many values, and there were fewer. Value is only the longest of them.
+	Needs int64
 }
 
 // A Failure is one way in which connections or requests failed, and how often they did. The Counts
@@ -244,7 +248,7 @@ func newResult(of *result.Result) *Result {
 		r.Failures = append(r.Failures, Failure{e.Phase, e.Kind, e.Detail, e.Count})
 	}
 	for _, o := range of.Objectives {
-		r.Objectives = append(r.Objectives, Outcome{o.Expr, o.Met, o.Value, o.Unit, o.Note})
+		r.Objectives = append(r.Objectives, Outcome{o.Expr, o.Met, o.Value, o.Unit, o.Note, o.Needs})
 	}
 	return r
 }

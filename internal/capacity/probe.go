@@ -212,11 +212,11 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 		q, bounded := o.Quantile()
 		switch {
 		case j.Value == nil:
-		case bounded && !j.Met && o.Meets(*j.Value): // by what it does not cover: see its note
+		case bounded && j.IsMissed() && o.Meets(*j.Value): // by what it does not cover: see its note
 		case !bounded:
 			if j.Met {
 				j.Verdict = Passed
-			} else if mayBeChance(o, j, r.Requests.Sent) {
+			} else if j.Needs > 0 || mayBeChance(o, j, r.Requests.Sent) {
 				j.Verdict = Undecided
 			}
 		default:

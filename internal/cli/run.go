@@ -209,6 +209,12 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		}
 		return exitMissed
 	}
+	if undecided := report.UndecidedObjectives(r.Objectives); f.strict && undecided != "" {
+		if !told {
+			s.writeLine("dyno: %s", undecided)
+		}
+		return exitUntrusted
+	}
 	return exitOK
 }
 

@@ -64,7 +64,7 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 			g.missed[i] = guardSeconds
 		case out.Value == nil:
 			continue // nothing completed: it decides nothing
-		case out.Met:
+		case !out.IsMissed():
 			g.missed[i] = 0
 			continue
 		}
@@ -74,7 +74,7 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 		if whole == nil {
 			whole = result.Provisional(g.sum)
 		}
-		if out := o.Judge(whole); out.Value != nil && !out.Met {
+		if out := o.Judge(whole); out.Value != nil && out.IsMissed() {
 			at := iv.To.Seconds()
 			out.Aborted = &at
 			return &out

@@ -171,25 +171,10 @@ func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, err
 	if of, err := parseMetric(name); of != nil || err != nil {
 		return of, plain, err
 	}
-	of := func(r *result.Result) *result.Distribution { return r.Latency }
-	statistic := name
+	of, statistic := distributions["latency"], name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
 		statistic = rest
-		of = map[string]func(*result.Result) *result.Distribution{
-			"latency":     of,
-			"service":     func(r *result.Result) *result.Distribution { return r.Service },
-			"dns":         func(r *result.Result) *result.Distribution { return r.Phases.DNS },
-			"connect":     func(r *result.Result) *result.Distribution { return r.Phases.Connect },
-			"tls":         func(r *result.Result) *result.Distribution { return r.Phases.TLS },
-			"tls_full":    func(r *result.Result) *result.Distribution { return r.Phases.TLSFull },
-			"tls_resumed": func(r *result.Result) *result.Distribution { return r.Phases.TLSResumed },
-			"first_byte":  func(r *result.Result) *result.Distribution { return r.Phases.FirstByte },
-			"probe":       probeLatency,
-
-			"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
-			"iteration":        (*result.Result).IterationTime,
-			"failed_iteration": (*result.Result).FailedIterationTime,
-		}[whose]
+		of = distributions[whose]
 		if of == nil {
 			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
 				"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
@@ -206,6 +191,23 @@ func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, err
 		}
 		return 0, false
 	}, durations, nil
+}
+
+// distributions are those that objectives name.
+var distributions = map[string]func(*result.Result) *result.Distribution{
+	"latency":     func(r *result.Result) *result.Distribution { return r.Latency },
+	"service":     func(r *result.Result) *result.Distribution { return r.Service },
+	"dns":         func(r *result.Result) *result.Distribution { return r.Phases.DNS },
+	"connect":     func(r *result.Result) *result.Distribution { return r.Phases.Connect },
+	"tls":         func(r *result.Result) *result.Distribution { return r.Phases.TLS },
+	"tls_full":    func(r *result.Result) *result.Distribution { return r.Phases.TLSFull },
+	"tls_resumed": func(r *result.Result) *result.Distribution { return r.Phases.TLSResumed },
+	"first_byte":  func(r *result.Result) *result.Distribution { return r.Phases.FirstByte },
+	"probe":       probeLatency,
+
+	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
+	"iteration":        (*result.Result).IterationTime,
+	"failed_iteration": (*result.Result).FailedIterationTime,
 }
 
 // isPercentile reports whether a name, which may contain a dot, begins like a percentile.
@@ -311,7 +313,8 @@ func nothingDue(r *result.Result) bool {
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
-// One of a percentile of latency is missed if too many requests were not answered.
+// One of a percentile of latency is missed if too many requests were not answered. One of a
+// percentile that so few values cannot have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
 	ok = ok && !nothingDue(r)
@@ -326,8 +329,8 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 	if late := o.noteUnanswered(r); out.Met && late != "" {
 		out.Met, out.Note = false, late
 	}
-	if out.Note == "" {
-		out.Note = o.noteFewIterations(r)
+	if needs := o.needs(r); out.Met && needs > 0 {
+		out.Met, out.Needs = false, needs
 	}
 	return out
 }

@@ -100,7 +100,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 	q := result.Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2}
 	r := result.Provisional(result.Measured{Took: 10 * time.Second, Requests: q, Latency: histogram(ms...),
 		Service: histogram(), Iterations: histogram()})
-	r.Service, r.Routes = nil, []result.Route{{Name: "a.b", Completed: 1, P99: 3000}}
+	r.Service, r.Routes = nil, []result.Route{{Name: "a.b", Completed: 100, P99: 3000}}
 	for _, c := range []struct {
 		expr  string
 		value float64
@@ -197,7 +197,7 @@ func TestMetricsAreJudged(t *testing.T) {
 	r := &result.Result{Scenario: result.Scenario{Metrics: all}}
 	for expr, want := range map[string]float64{"metric.hits<8": 7.5, "metric.size.count>=100": 100, "metric.size.min<2": 1,
 		"metric.size.max<=100": 100, "metric.size.mean<51": 50.5, "metric.x.p99<3": 2, "metric.size.stdev<30": 28.9,
-		"metric.size.p50<51": 50, "metric.size.p99.9<=100": 100} {
+		"metric.size.p50<51": 50, "metric.size.p99<=100": 99} {
 		o, err := Parse(expr)
 		if err != nil {
 			t.Fatal(err)

@@ -2,11 +2,8 @@ package objective
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 )
 
@@ -26,20 +23,4 @@ func parseChecks(name string) (of func(*result.Result) (float64, bool), err erro
 		share, ok := r.Passed(check)
 		return 100 * share, ok
 	}, nil
-}
-
-// noteFewIterations says that a percentile of iterations is only their longest: fewer than one lies
-// beyond it. A load of thousands of requests may have few iterations, and then the verdict finds
-// nothing.
-func (o Objective) noteFewIterations(r *result.Result) string {
-	whose, statistic, _ := strings.Cut(o.name, ".")
-	of := map[string]*result.Distribution{"iteration": r.IterationTime(),
-		"failed_iteration": r.FailedIterationTime()}[whose]
-	percent, err := strconv.ParseFloat(strings.TrimPrefix(statistic, "p"), 64)
-	// A little more than 1 of 100 exceeds p99, in floating point.
-	if of == nil || err != nil || float64(of.Count)*(1-percent/100) >= 0.999 {
-		return ""
-	}
-	return fmt.Sprintf("of %s iterations, which are too few for %s: it is their longest",
-		loadresult.CountText(of.Count), statistic)
 }

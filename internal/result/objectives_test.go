@@ -67,7 +67,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 			t.Errorf("%s: %v of the load, applied %v", c.name, r.Unavailable(), r.Applied())
 		}
 		for expr, fails := range map[string]bool{"errors<1%": true, "errors<10": true, "rps>1": true,
-			"p99<10s": false, "connect.p99<10s": false, "service.mean<10s": false} {
+			"p99<10s": false, "connect.max<10s": false, "service.mean<10s": false} {
 			o, err := objective.Parse(expr)
 			if err != nil {
 				t.Fatal(err)
@@ -97,12 +97,8 @@ func TestObjectivesOfUsers(t *testing.T) {
 		{"iteration.p95<940ms", "us", 950e3, false, ""},
 		{"iteration.max<1s", "us", 1e6, false, ""},
 		{"iteration.p97.5<980ms", "us", 976e3, true, ""},
-		{"iteration.p99.9<2s", "us", 1e6, true, "of 500 iterations, which are too few for p99.9: it is their " +
-			"longest"},
 		{"failed_iteration.max<6ms", "us", 5e3, true, ""},
 		{"failed_iteration.p50<6ms", "us", 5e3, true, ""},
-		{"failed_iteration.p99<6ms", "us", 5e3, true, "of 3 iterations, which are too few for p99: it is their " +
-			"longest"},
 		{"checks>99.8%", "percent", 100 * 1498.0 / 1500, true, ""},
 		{"checks>99.9%", "percent", 100 * 1498.0 / 1500, false, ""},
 		{"checks.body>=100%", "percent", 100, true, ""},

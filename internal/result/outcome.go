@@ -6,8 +6,8 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// An Outcome is how a result meets an objective. Value is absent if there is nothing to judge; then
-// the objective is missed.
+// An Outcome is how a result meets an objective: it is met, missed or undecided. Value is absent if
+// there is nothing to judge; then the objective is missed.
 type Outcome struct {
 	Expr  string   `json:"expr"`
 	Value *float64 `json:"value,omitempty"`
@@ -15,8 +15,15 @@ type Outcome struct {
 	Met   bool     `json:"met"`
 	Note  string   `json:"note,omitempty"` // what the value does not cover, or lacks
 
+	// Needs is set if the objective is undecided: there were fewer values than its percentile takes,
+	// which is this many. Value is only the longest of them.
+	Needs int64 `json:"needs,omitempty"`
+
 	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
 }
+
+// IsMissed reports whether the objective is neither met nor undecided.
+func (o Outcome) IsMissed() bool { return !o.Met && o.Needs == 0 }
 
 // A Measured is what was measured in a span of time. Its histograms are Fine, in ns.
 type Measured struct {

@@ -155,6 +155,7 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 		for _, arm := range q.arms {
 			var kept []lab.ObjectiveCount
 			spoiled, missed := 0, map[int]bool{} // by the machine; by the server, by the index of kept
+			few := map[int]bool{}                // likewise: a trial had too few values to decide
 			for _, round := range cells.roundNumbers() {
 				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
@@ -164,7 +165,8 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 					spoiled++
 				}
 				for i, o := range t.Objectives {
-					missed[i] = missed[i] || !o.Met && !t.SpoiledByMachine()
+					missed[i] = missed[i] || o.IsMissed() && !t.SpoiledByMachine()
+					few[i] = few[i] || o.Needs > 0
 					if i == len(kept) {
 						kept = append(kept, lab.ObjectiveCount{Expr: o.Expr, Arm: arm.name, Level: level})
 					}
@@ -175,7 +177,7 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 				}
 			}
 			for i := range kept {
-				kept[i].Undecided = isTooMany(spoiled, kept[i].Trials) && !missed[i]
+				kept[i].Undecided = (few[i] || isTooMany(spoiled, kept[i].Trials)) && !missed[i]
 			}
 			all = append(all, kept...)
 		}

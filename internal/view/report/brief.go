@@ -314,7 +314,9 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 				format.Plural(int64(n), "objective"))}, ""})
 		}
 		c := format.Green
-		if !o.Met {
+		if o.Needs > 0 {
+			c = format.Yellow
+		} else if !o.Met {
 			c = format.Red
 		}
 		all = append(all, briefFact{Fact{"objective", objectiveText(o)}, c})

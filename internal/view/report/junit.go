@@ -36,7 +36,9 @@ func JUnit(w io.Writer, r *result.Result) error {
 	s.AddCases(completed, trusted)
 	for _, o := range r.Objectives {
 		c := format.TestCase{Name: format.PlainLine(o.Expr)}
-		if !o.Met {
+		if o.Needs > 0 {
+			c.Skipped = &format.Problem{Message: objectiveText(o)}
+		} else if !o.Met {
 			c.Failure = &format.Problem{Message: objectiveText(o)}
 		}
 		s.AddCases(c)

@@ -16,7 +16,10 @@ const mostErrors = 3
 // runCautions are all that speak against the numbers of a run, each once.
 func runCautions(r *result.Result) (all []answer.Caution) {
 	for _, o := range r.Objectives {
-		if !o.Met {
+		if o.Needs > 0 {
+			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Doubt,
+				Says: objectiveText(o)})
+		} else if !o.Met {
 			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
 				Says: objectiveText(o)})
 		}

@@ -143,8 +143,8 @@ func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	return 0, proto.Event{}
 }
 
-// foreignEvent is the event of bytes that begin no response. Behind a response that can have no body
-// they are its body: the server of that response is at fault, and not that of the next one.
+// foreignEvent is the event of bytes that begin no response. Behind a response that can have no
+// body they are its body: that response is at fault, and not the next one.
 func (c *codec) foreignEvent(f *proto.Fault, b []byte) proto.Event {
 	if c.bodiless != 0 && c.interim == 0 && len(b) > 0 {
 		f = c.forbiddenBody(b)

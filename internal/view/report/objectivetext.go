@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+)
+
+// objectiveText is an objective and how it came out.
+func objectiveText(o result.Outcome) string {
+	s := format.PlainLine(o.Expr) + ": met, " + objectiveValue(o)
+	if o.Needs > 0 {
+		s = fmt.Sprintf("%s: UNDECIDED: %s takes at least %s values, and the longest of fewer was %s",
+			format.PlainLine(o.Expr), percentileOf(o.Expr), format.Count(o.Needs), objectiveValue(o))
+	} else if !o.Met {
+		s = format.PlainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
+	}
+	if o.Note != "" {
+		s += "; " + format.PlainLine(o.Note)
+	}
+	if o.Aborted != nil {
+		s += "; this ended the run after " + format.Seconds(*o.Aborted)
+	}
+	return s
+}
+
+// percentileOf is the quantity of an objective.
+func percentileOf(expr string) string {
+	return format.PlainLine(expr[:max(strings.IndexAny(expr, "<>"), 0)])
+}
+
+// UndecidedObjectives names the objectives that too few values leave undecided; "" if none is.
+func UndecidedObjectives(all []result.Outcome) string {
+	var undecided []string
+	for _, o := range all {
+		if o.Needs > 0 {
+			undecided = append(undecided, objectiveText(o))
+		}
+	}
+	return strings.Join(undecided, ", ")
+}
+
+// objectiveValue is an objective's value.
+func objectiveValue(o result.Outcome) string {
+	switch {
+	case o.Value == nil:
+		return "nothing was measured of it"
+	case o.Unit == "us":
+		return format.Micros(*o.Value)
+	case o.Unit == "percent":
+		return format.FinePercent(*o.Value / 100)
+	case o.Unit == "per_s":
+		return format.Digits3(*o.Value) + "/s"
+	}
+	return format.Exact3(*o.Value)
+}
+
+// MissedObjectives names the objectives that were missed; "" if none was.
+func MissedObjectives(all []result.Outcome) string {
+	var missed []string
+	for _, o := range all {
+		if o.IsMissed() {
+			why := objectiveValue(o)
+			if o.Note != "" {
+				why += "; " + format.PlainLine(o.Note)
+			}
+			missed = append(missed, format.PlainLine(o.Expr)+" ("+why+")")
+		}
+	}
+	return strings.Join(missed, ", ")
+}
