@@ -22,7 +22,7 @@ internal/server internal/fairness internal/target internal/notices internal/dyno
 internal/result
 internal/engine internal/observe
 internal/say
-internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile
+internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup
 `
 
 // What each package may import from this module and from others, and nothing
@@ -65,7 +65,8 @@ atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
-engine/machine: / golang.org/x/sys
+cgroup: /
+engine/machine: cgroup / golang.org/x/sys
 engine/loadplan: fault engine/h3 engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
 engine/transport: engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
@@ -85,7 +86,7 @@ imports/curl: engine/proto fault imports / mvdan.cc/sh
 imports/har: engine/proto fault imports /
 imports/vegeta: engine/proto fault imports /
 observe/sockdiag: / golang.org/x/sys
-observe/probe: observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
+observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: observe/sockdiag / golang.org/x/sys
 fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /

@@ -13,7 +13,7 @@ type Args interface{ Kind() Kind }
 // kinds are all kinds of facts, by the type of their arguments. Add a kind here, and its sentence
 // in package say.
 var kinds = byKind(
-	Steal{}, ApplicationStderr{}, StoodStill{},
+	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 )
@@ -36,6 +36,17 @@ type StoodStill struct {
 
 // Kind is the kind's name.
 func (StoodStill) Kind() Kind { return "stood-still" }
+
+// CPUQuota says that the generator's cgroup used up its CPU quota, and was stopped until the end of
+// a period.
+type CPUQuota struct {
+	CPUs    float64 `json:"cpus,omitempty"` // of the quota; 0: unknown
+	Periods int64   `json:"periods"`        // in which that was so
+	TotalUS float64 `json:"total_us"`       // for which a thread of the generator was stopped, about
+}
+
+// Kind is the kind's name.
+func (CPUQuota) Kind() Kind { return "cpu-quota" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

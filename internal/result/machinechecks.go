@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -63,8 +64,53 @@ func findSteal(r *Result) *fact.Fact {
 	return &fact.Fact{Severity: fact.Warning, Args: fact.Steal{Percent: taken}}
 }
 
-// Disturbed reports whether other programs kept a thread of the generator from its CPU for longer
-// than waking it takes.
+// throttled is how often the CPU quota of the generator's cgroup stopped it, and for how long each
+// of its threads was stopped, about, in µs: the kernel adds up the CPUs.
+func (r *Result) throttled() (times int64, us float64) {
+	m := r.hostUse()
+	n := math.Round(float64(m.Throttlings))
+	if !(n > 0) { // it may be unknown
+		return 0, 0
+	}
+	threads := max(min(r.Generator.Threads, m.CPUs), 1)
+	return int64(n), float64(m.Throttled) / 1e3 / float64(threads)
+}
+
+// quotaStopped reports whether it was a CPU quota that stopped the generator, where it stood still.
+func (r *Result) quotaStopped() bool {
+	n, us := r.throttled()
+	return n > 0 && us >= r.Generator.StoodStillS*1e6/2
+}
+
+// findQuota finds that a CPU quota stopped the generator. Like a standstill, it delays all that was
+// in flight or due meanwhile.
+func findQuota(r *Result) *fact.Fact {
+	n, us := r.throttled()
+	if n == 0 {
+		return nil
+	}
+	p99 := 0.0
+	if d := r.mainLatency(); d != nil {
+		p99 = d.P99
+	}
+	each, of := us/float64(n), us/1e6/max(r.Window.MeasuredS, 1e-9)
+	f := fact.Fact{Severity: fact.Warning,
+		Args: fact.CPUQuota{CPUs: r.hostUse().Quota, Periods: n, TotalUS: us}}
+	still := judgeStandstill(r)
+	explained := still != nil && r.quotaStopped()
+	switch {
+	case of > standstillBound, explained && still.Severity == fact.Error,
+		of >= standstillP99 && each > max(standstillShort, standstillMostP99*p99):
+		f.Severity = fact.Error
+	case explained, of > standstillSuspect, each > max(pauseSuspect, pauseSuspectShare*p99):
+	default:
+		return nil
+	}
+	return &f
+}
+
+// Disturbed reports whether other programs, or a CPU quota, kept a thread of the generator from its
+// CPU for longer than waking it takes.
 func (g *Generator) Disturbed() bool {
 	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
 }
@@ -72,10 +118,15 @@ func (g *Generator) Disturbed() bool {
 // checkUnscheduled finds too few CPUs for all running threads. A thread that waits for a CPU does
 // not notice an answer.
 func checkUnscheduled(r *Result) (string, string) {
+	// The kernel counts the time in which a quota stopped a thread as waiting, too.
+	stopped := max(float64(r.hostUse().Throttled), 0) / 1e9 / max(r.Window.MeasuredS, 1e-9)
 	share := r.Generator.Unscheduled
+	if stopped > 0 { // it may be unknown
+		share = max(share-100*stopped, 0)
+	}
 	verdict := OK
 	switch {
-	case !r.Generator.Disturbed():
+	case !r.Generator.Disturbed(), share <= unscheduledSuspect:
 	case share > unscheduledBound:
 		verdict = ClientBound
 	default:
@@ -184,4 +235,11 @@ func checkProbeLag(r *Result) (string, string) {
 	return Suspect, fmt.Sprintf("the generator sent 1 %% of the probe's requests more than %v "+
 		"late, which counts as their latency (mean %v)",
 		formatMicroseconds(lag), formatMicroseconds(mean))
+}
+
+// AtQuota reports whether the generator has as many threads as the CPU quota of its cgroup keeps
+// running.
+func (r *Result) AtQuota() bool {
+	q := r.hostUse().Quota
+	return q > 0 && float64(r.Generator.Threads) >= q
 }

@@ -21,6 +21,14 @@ func TestJudgeMachine(t *testing.T) {
 	arrivals := func(a Arrivals) func(*Result) {
 		return func(r *Result) { r.Model, r.Generator.Little, r.Generator.Arrivals = OpenLoop, nil, &a }
 	}
+	quota := func(ns, times probe.Value, also func(*Result)) func(*Result) {
+		return func(r *Result) {
+			r.Generator.Machine = &probe.HostUse{Throttled: ns, Throttlings: times, Quota: 0.5}
+			if also != nil {
+				also(r)
+			}
+		}
+	}
 	unknown := probe.Value(math.NaN())
 	for _, test := range []struct {
 		what    string
@@ -30,6 +38,7 @@ func TestJudgeMachine(t *testing.T) {
 	}{
 		{"unknown", machine(func(m *probe.HostUse) {
 			m.Steal, m.ListenOverflow, m.Retransmits, m.TimeWait = unknown, unknown, unknown, unknown
+			m.Throttled, m.Throttlings = unknown, unknown
 		}), OK, ""},
 		{"some steal", machine(func(m *probe.HostUse) { m.Steal = 1 }), OK, ""},
 		{"steal", machine(func(m *probe.HostUse) { m.Steal = 1.1 }), Suspect, "1.1 % of the CPUs"},
@@ -37,6 +46,22 @@ func TestJudgeMachine(t *testing.T) {
 		{"short waits", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 17, 7 }, OK, ""},
 		{"queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5.6, 21 }, Suspect, "for a CPU 6 % of"},
 		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "for a CPU 30 %"},
+		{"a quota once", quota(21e6, 1, nil), Suspect, "quota of 0.5 CPUs and was stopped, once, for 21 ms in"},
+		{"a short stop of a quota", quota(0.9e6, 1, nil), OK, ""},
+		{"no quota used up", quota(0, 0, func(r *Result) {
+			r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90
+		}), ClientBound, "for a CPU 30 %"},
+		{"a quota, no other program", quota(2.9e9, 60, func(r *Result) {
+			r.Generator.Unscheduled, r.Generator.CPUWait = 29, 900
+		}), ClientBound, "in 60 periods, for 2.9 s in"},
+		{"a standstill by a quota", quota(60e6, 1, func(r *Result) {
+			since := 1.0
+			r.Generator.Standstill = Standstill{0.06, 60e3, &since, 50}
+		}), Suspect, "once, for 60 ms"},
+		{"a standstill, and little by a quota", quota(0.9e6, 1, func(r *Result) {
+			since := 1.0
+			r.Generator.Standstill = Standstill{0.06, 60e3, &since, 50}
+		}), Suspect, "stood still for 60 ms"},
 		{"goroutines wait", func(r *Result) { r.Generator.SchedulingP99 = 5000 }, OK, ""},
 		{"goroutines of HTTP/3 wait", func(r *Result) {
 			r.Generator.Ring, r.Generator.SchedulingP99 = loadplan.HTTP3Ring, 1100

@@ -42,6 +42,13 @@ func (s *Standstill) addWorst(part Standstill) {
 // findStandstill finds standstills of the generator that latencies or the rate show. One that
 // reaches p99, as most of it, makes the numbers those of the generator.
 func findStandstill(r *Result) *fact.Fact {
+	if r.quotaStopped() {
+		return nil // findQuota reports it
+	}
+	return judgeStandstill(r)
+}
+
+func judgeStandstill(r *Result) *fact.Fact {
 	s, p99 := r.Generator.Standstill, 0.0
 	if d := r.mainLatency(); d != nil {
 		p99 = d.P99

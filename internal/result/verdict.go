@@ -38,6 +38,7 @@ const (
 	NoServer     Cause = "no-server"
 	Outage       Cause = "outage"
 	NeverSent    Cause = "never-sent"
+	Quota        Cause = "cpu-quota"
 	StoodStill   Cause = "stood-still"
 	Busy         Cause = "busy"
 	ScenarioTime Cause = "scenario"
@@ -120,6 +121,7 @@ var checks = []check{
 	{Outage, constantKind(OtherLoad), checkOutage, false, certain, nil},
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
 	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},
+	{cause: Quota, kind: constantKind(HeldUp), find: findQuota, needs: certain},
 	{cause: StoodStill, kind: constantKind(HeldUp), find: findStandstill, needs: certain},
 	{Busy, constantKind(Limit), checkBusy, false, ofWindow, nil},
 	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow, nil},

@@ -22,6 +22,8 @@ func Sentence(f fact.Fact) string {
 			"use a machine of its own", a.Percent)
 	case fact.StoodStill:
 		return standstillSentence(a)
+	case fact.CPUQuota:
+		return quotaSentence(a)
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)
@@ -62,6 +64,20 @@ func standstillSentence(a fact.StoodStill) string {
 			digits.Significant(a.Delayed, 2))
 	}
 	return s + "; repeat it"
+}
+
+// quotaSentence says how often a CPU quota stopped the generator, and for how long.
+func quotaSentence(a fact.CPUQuota) string {
+	of, times := "", "once"
+	if a.CPUs > 0 {
+		of = fmt.Sprintf(" of %s CPUs", digits.Significant(a.CPUs, 3))
+	}
+	if a.Periods > 1 {
+		times = fmt.Sprintf("in %s periods", count(a.Periods))
+	}
+	return fmt.Sprintf("the generator's cgroup used up its CPU quota%s and was stopped, %s, for %s "+
+		"in all, which counts as latency: raise the quota, or lower the load", of, times,
+		digits.Micros(a.TotalUS))
 }
 
 // retryReasons say why requests were sent again, after "because".

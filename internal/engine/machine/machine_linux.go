@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"dyno/internal/cgroup"
 )
 
 // UsableCPUs are the CPUs that the process may use, one of each physical core first. If asked is
@@ -50,7 +52,8 @@ func physicalCore(cpu int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// Threads is the default number of workers: one for each physical core that the process may use.
+// Threads is the default number of workers: one for each physical core that the process may use,
+// and no more than the CPU quota of its cgroup keeps running.
 func Threads() int {
 	cpus, err := UsableCPUs(nil)
 	if err != nil {
@@ -60,7 +63,11 @@ func Threads() int {
 	for _, cpu := range cpus {
 		cores[physicalCore(cpu)] = true
 	}
-	return max(len(cores), 1)
+	n := len(cores)
+	if q := cgroup.Own().Threads(); q > 0 {
+		n = min(n, q)
+	}
+	return max(n, 1)
 }
 
 // PinThread binds the calling thread, worker i of n, to a CPU of its own if there are enough,

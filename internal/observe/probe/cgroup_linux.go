@@ -2,11 +2,7 @@ package probe
 
 import (
 	"math"
-	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/prometheus/procfs"
 )
 
 var cgroupColumns = []column{
@@ -17,60 +13,8 @@ var cgroupColumns = []column{
 	{name: "cgroup.psi.cpu", unit: "%", kind: counter, scale: 1e-4},
 }
 
-// A cgroup is the directories of this process's control group: in version 2 one, in
-// version 1 one for each controller; empty where there is none. Both can be there.
-type cgroup struct{ unified, cpu, cpuacct, memory string }
-
-func findCgroup(self procfs.Proc) (c cgroup) {
-	groups, err := self.Cgroups()
-	if err != nil {
-		return c
-	}
-	mounts, err := self.MountInfo()
-	if err != nil {
-		return c
-	}
-	for _, g := range groups {
-		for _, m := range mounts {
-			dir := pathInMount(m.MountPoint, m.Root, g.Path)
-			switch {
-			case m.FSType == "cgroup2" && g.HierarchyID == 0:
-				c.unified = dir
-			case m.FSType != "cgroup" || g.HierarchyID == 0:
-			default:
-				c.setMount(g, m, dir)
-			}
-		}
-	}
-	return c
-}
-
-func (c *cgroup) setMount(g procfs.Cgroup, m *procfs.MountInfo, dir string) {
-	for name, to := range map[string]*string{
-		"cpu": &c.cpu, "cpuacct": &c.cpuacct, "memory": &c.memory,
-	} {
-		_, mounted := m.SuperOptions[name]
-		if mounted && slices.Contains(g.Controllers, name) {
-			*to = dir
-		}
-	}
-}
-
-// pathInMount is the directory of a group. A mount may show only a part of the hierarchy,
-// below root, as it does in most containers.
-func pathInMount(point, root, group string) string {
-	if root != "/" {
-		rest, inside := strings.CutPrefix(group, root)
-		if !inside {
-			return point
-		}
-		group = rest
-	}
-	return filepath.Join(point, group)
-}
-
-// cgroupRow reads what the group used and was denied. The root group of version 2
-// knows of no throttling and no memory; then it is n/a.
+// cgroupRow reads what the group used, and what it, or the group around it that has the quota, was
+// denied. The root group of version 2 knows of no throttling and no memory; then it is n/a.
 func (h *linuxHost) cgroupRow(row []float64) {
 	c := h.cgroup
 	get := func(dir, file, key string) float64 {
@@ -91,16 +35,15 @@ func (h *linuxHost) cgroupRow(row []float64) {
 		}
 		return numberAfterKey(text, key)
 	}
-	row[0] = firstKnown(get(c.cpuacct, "cpuacct.usage", ""),
-		1e3*get(c.unified, "cpu.stat", "usage_usec"))
-	row[1] = firstKnown(get(c.cpu, "cpu.stat", "throttled_time"),
-		1e3*get(c.unified, "cpu.stat", "throttled_usec"))
-	row[2] = firstKnown(get(c.cpu, "cpu.stat", "nr_throttled"),
-		get(c.unified, "cpu.stat", "nr_throttled"))
-	row[3] = firstKnown(get(c.memory, "memory.usage_in_bytes", ""),
-		get(c.unified, "memory.current", ""))
-	if c.unified != "" {
-		row[4] = h.readPressure(c.unified + "/cpu.pressure")
+	row[0] = firstKnown(get(c.CPUAcct, "cpuacct.usage", ""),
+		1e3*get(c.Unified, "cpu.stat", "usage_usec"))
+	row[1] = firstKnown(get(c.Limited, "cpu.stat", "throttled_time"),
+		1e3*get(c.Limited, "cpu.stat", "throttled_usec"))
+	row[2] = get(c.Limited, "cpu.stat", "nr_throttled")
+	row[3] = firstKnown(get(c.Memory, "memory.usage_in_bytes", ""),
+		get(c.Unified, "memory.current", ""))
+	if c.Unified != "" {
+		row[4] = h.readPressure(c.Unified + "/cpu.pressure")
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 // A host is the tables of the machine.
 type host struct {
-	cpus    int // of the machine
+	cpus    int     // of the machine
+	quota   float64 // of CPUs, of this process's cgroup; 0: none
 	sources []source
 	tables  []*table
 	rows    [][]float64
@@ -177,6 +178,7 @@ func (h *host) hostUse(from, to float64) HostUse {
 		TimeWait:       h.columnLevel(timeWaits, from, to).Peak,
 		Throttled:      grown(throttled),
 		Throttlings:    grown(throttles),
+		Quota:          h.quota,
 		Thermal: Thermal{Frequency: h.columnLevel(frequency, from, to).Mean,
 			Temperature: h.columnLevel(temperature, from, to).Peak, TooHot: grown(hotSlow)},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"dyno/internal/cgroup"
 	"dyno/internal/observe/sockdiag"
 )
 
@@ -21,7 +22,7 @@ type linuxHost struct {
 	notes   *notes
 	fs      procfs.FS
 	self    procfs.Proc
-	cgroup  cgroup
+	cgroup  cgroup.Group
 	sensors sensors
 	sockets *sockdiag.Diag // nil: not permitted
 	cpus    int            // that are online
@@ -41,7 +42,7 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 	if text, err := s.readFile("/proc/stat"); err == nil && countCPUs(text) > 0 {
 		h.cpus = countCPUs(text)
 	}
-	h.cgroup = findCgroup(self)
+	h.cgroup = cgroup.Own()
 	h.sensors = findSensors("/sys")
 	if h.sockets, err = sockdiag.Open(); err != nil {
 		n.addNote("sockets by state", err)

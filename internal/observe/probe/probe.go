@@ -60,7 +60,7 @@
 // Outside Linux there is less: host CPU, memory, and CPU and RSS of each process.
 //
 //	account.go         CPU time of processes that have ended
-//	cgroup_linux.go    limits and pressure of the cgroup
+//	cgroup_linux.go    use, throttling and pressure of the cgroup
 //	cpu_linux.go       CPU clocks of processes and threads
 //	files_linux.go     reads files of /proc without allocating
 //	find.go            processes by name: --watch NAME

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"dyno/internal/cgroup"
 )
 
 // A group is readings that are taken together, at most once in every, and not before
@@ -73,6 +75,7 @@ func newSamplerState(c Config) (*samplerState, error) {
 	}
 	sources, cpus := system.tables()
 	v.host = newHost(sources, cpus, v.notes)
+	v.host.quota = cgroup.Own().Quota
 	v.forest = newForest(system, v.notes, v.secondsNow)
 	v.groups = []*group{
 		{every: v.every, rest: briefRest, read: func(float64) {

@@ -159,8 +159,11 @@ type HostUse struct {
 	ListenDrops    Value `json:"listen_drops"`
 	SoftnetDrops   Value `json:"softnet_drops"`
 	TimeWait       Value `json:"time_wait"`           // sockets in that state, at most
-	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup
+	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup, sum of its CPUs
 	Throttlings    Value `json:"cgroup_throttlings"`  // periods in which it was
+
+	// Quota is how many CPUs that cgroup may use; 0: it has no quota, or it is unknown.
+	Quota float64 `json:"cgroup_quota_cpus,omitempty"`
 
 	Thermal
 }

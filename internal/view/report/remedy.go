@@ -47,6 +47,8 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return say.Advice(f.Remedies, say.Flag)
 	}
 	switch {
+	case d.Cause == result.Busy && r.AtQuota():
+		return "raise the CPU quota of its cgroup, or use another machine"
 	case d.Cause == result.Busy && r.Generator.Threads < r.Host.CPUs:
 		return "add threads (-t)"
 	case d.Cause == result.Busy:
