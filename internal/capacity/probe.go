@@ -212,7 +212,7 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 		q, bounded := o.Quantile()
 		switch {
 		case j.Value == nil:
-		case bounded && j.IsMissed() && o.Meets(*j.Value): // by what it does not cover: see its note
+		case bounded && j.IsMissed() && r.Latency != nil && r.Latency.Over != nil: // see its note
 		case !bounded:
 			if j.Met {
 				j.Verdict = Passed

@@ -154,6 +154,7 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
 		claim{"requests before the window", float64(q.Warmup), warm},
 		claim{"requests lost before the window", float64(q.WarmupLost), float64(q.Warmup)},
+		claim{"requests held through the window", float64(q.Held), float64(q.Warmup)},
 		claim{"requests of the warm-up answered in the window", float64(q.WarmupInWindow),
 			float64(q.Warmup)},
 		claim{"requests delayed as it stood still", float64(part.Generator.Delayed), sent},

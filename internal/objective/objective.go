@@ -10,14 +10,12 @@ package objective
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"dyno/internal/digits"
 	"dyno/internal/result"
 )
 
@@ -313,8 +311,8 @@ func nothingDue(r *result.Result) bool {
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
-// One of a percentile of latency is missed if too many requests were not answered. One of a
-// percentile that so few values cannot have is undecided, if their longest meets it.
+// A percentile of latency has requests that were not answered. One that so few values cannot have is
+// undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
 	ok = ok && !nothingDue(r)
@@ -326,8 +324,9 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 	if out.Note != "" && (o.kind != durations) {
 		out.Met = false
 	}
-	if late := o.noteUnanswered(r); out.Met && late != "" {
-		out.Met, out.Note = false, late
+	out.Over = o.isOver(r)
+	if late := o.noteUnanswered(r); !out.Met && late != "" {
+		out.Note = late
 	}
 	if needs := o.needs(r); out.Met && needs > 0 {
 		out.Met, out.Needs = false, needs
@@ -335,39 +334,33 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 	return out
 }
 
-// noteUnanswered is why a bound of latency is missed whatever was measured: so many requests had no
-// answer at the end of the drain that one of them is the percentile. Each had waited for longer
-// than the drain, and so for longer than the bound.
+// noteUnanswered is why a bound of latency is missed that all answers meet: so many requests had
+// none that one of them is the percentile.
 func (o Objective) noteUnanswered(r *result.Result) string {
-	waiting, _, sent := r.Backlog()
-	unanswered, due := r.Requests.Unfinished+waiting, sent+waiting
-	q, ok := o.Quantile()
-	if o.name == "max" || o.name == "latency.max" {
-		q, ok = 1, true
-	}
-	if !ok || !o.Ceiling() || r.Iterations != nil || r.Latency == nil || unanswered == 0 ||
-		o.limit > r.Window.DrainedS*1e6 || o.Meets(withUnanswered(r.Latency, q, unanswered)) {
+	if r.Latency == nil || r.Latency.Over == nil || !o.Ceiling() || !o.isOfLatency() {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", unanswered, due,
-		digits.Significant(r.Window.DrainedS, 2))
+	answered := *r
+	answered.Latency = r.Latency.Answered()
+	if value, ok := o.of(&answered); ok && o.Meets(value) {
+		return r.NoteUnanswered()
+	}
+	return ""
 }
 
-// withUnanswered is the quantile q of latency in µs if so many requests more have none: infinite if
-// it is one of them.
-func withUnanswered(d *result.Distribution, q float64, unanswered int64) float64 {
-	rank := q * float64(d.Count+unanswered) / float64(d.Count)
-	switch {
-	case rank > 1+1e-9:
-		return math.Inf(1)
-	case rank > 1-1e-9:
-		return d.Max
+// isOver reports whether the value is only known to be higher.
+func (o Objective) isOver(r *result.Result) bool {
+	q, is := o.Quantile()
+	if !is {
+		q = 1
 	}
-	value, ok := d.Percentile(100 * rank)
-	if !ok { // only some percentiles are known
-		value, _ = d.Percentile(100 * q)
-	}
-	return value
+	return o.isOfLatency() && r.Latency.IsOver(100*q)
+}
+
+// isOfLatency reports whether the objective is about a percentile of latency, or the longest.
+func (o Objective) isOfLatency() bool {
+	_, is := o.Quantile()
+	return is || o.name == "max" || o.name == "latency.max"
 }
 
 // Meets reports whether a value, in the unit of Outcome, meets the objective.

@@ -166,7 +166,7 @@ func TestUnansweredRequestsMissLatency(t *testing.T) {
 		r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(ms...),
 			Service: histogram(), Iterations: histogram(), Requests: result.Requests{Sent: 1000,
 				Completed: 1000 - c.unfinished, Unfinished: c.unfinished, Waiting: &c.waiting}})
-		r.Window.DrainedS = c.drained
+		r.Latency = r.Latency.WithUnanswered(c.drained*1e6, c.unfinished+c.waiting)
 		if got := o.Judge(r); got.Met != (c.note == "") || got.Note != c.note {
 			t.Errorf("%s, %d unfinished, %d never sent, drained for %v s: %+v; want %q", c.expr, c.unfinished, c.waiting,
 				c.drained, got, c.note)

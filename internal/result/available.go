@@ -53,6 +53,10 @@ func (r *Result) whyUnavailable() string {
 	if !r.wasSilent() {
 		return r.firstCause()
 	}
+	if n := r.Requests.Held; n > 0 {
+		return fmt.Sprintf("%s (%s waited through the whole window)", silent,
+			countText(n)+" of "+countText(int64(r.inFlight())))
+	}
 	if n := r.Requests.Unfinished; n > 0 {
 		return fmt.Sprintf("%s (%s unanswered)", silent, countText(n))
 	}

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/redact"
+	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
 )
 
@@ -30,7 +31,8 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			OutageS: time.Duration(r.Outage).Seconds()},
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
-			WarmupLost: r.WarmupLost, WarmupInWindow: total.Early + total.EarlyErrors},
+			WarmupLost: r.WarmupLost, WarmupInWindow: total.Early + total.EarlyErrors,
+			Held: r.Held},
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
 			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},
@@ -66,6 +68,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		out.setClosed()
 	}
 	out.setSeriesUsers()
+	out.countUnanswered([]*Result{out})
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
 	out.Facts = append(out.Facts, cautions(out)...)
@@ -157,7 +160,7 @@ func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counter
 		{from.ResumedTLS, &r.Phases.TLSResumed},
 	} {
 		if d.from != nil && d.from.Count > 0 {
-			*d.to = newDistribution(d.from)
+			*d.to = durations.New(d.from)
 		}
 	}
 }
@@ -200,17 +203,6 @@ func lookupHistogram(took time.Duration) *metric.Histogram {
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(int64(took))
 	return h
-}
-
-func newDistribution(h *metric.Histogram) *Distribution {
-	v := h.View()
-	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-	return &Distribution{
-		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
-		Stdev: toMicroseconds(v.Stdev()),
-		P50:   q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: toMicroseconds(float64(h.Max)), HDR: h.EncodeHDR(),
-	}
 }
 
 func countByStatus(s *metric.Counters) map[string]int64 {
@@ -378,6 +370,6 @@ func perSecond(n int64, d time.Duration) float64 {
 }
 
 // toMicroseconds converts ns to µs, rounded to the nanosecond.
-func toMicroseconds(ns float64) float64 { return math.Round(ns) / 1000 }
+func toMicroseconds(ns float64) float64 { return durations.Micros(ns) }
 
 func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }

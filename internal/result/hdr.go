@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +17,13 @@ const hgrmTicks = 5
 var errNothing = errors.New("nothing completed, so there is no latency to write")
 
 // EncodeHGRM writes the percentiles of latency, in µs, in the format of HdrHistogram's plotters
-// (.hgrm).
+// (.hgrm). The format cannot say that a request took longer than something: one that had no answer
+// has the duration that it exceeded.
 func EncodeHGRM(w io.Writer, r *Result) error {
 	if r.Latency == nil {
 		return errNothing
 	}
-	h, err := r.Latency.decodeHistogram()
+	h, err := r.Latency.LowerBounds()
 	if err != nil {
 		return fmt.Errorf("decoding the histogram of latency: %w", err)
 	}
@@ -55,7 +57,11 @@ func EncodeHLog(w io.Writer, r *Result) error {
 		if d.of == nil {
 			continue
 		}
-		h, err := d.of.decodeHistogram()
+		if over := d.of.Over; over != nil { // as in EncodeHGRM
+			err = errors.Join(err, log.OutputComment(fmt.Sprintf("[%s: %d had no answer, and took longer "+
+				"than the %.0f ns that stand for each]", cmp.Or(d.tag, "latency"), over.Count, over.US*1e3)))
+		}
+		h, err := d.of.LowerBounds()
 		if err != nil {
 			return fmt.Errorf("decoding the histogram of %s: %w", d.tag, err)
 		}

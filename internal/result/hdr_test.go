@@ -32,6 +32,9 @@ func TestHLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if over := want.of.Over; over != nil {
+			written.RecordValues(int64(over.US*1e3), over.Count)
+		}
 		begin := time.Date(2026, 1, 2, 14, 4, 6, 0, time.UTC).UnixMilli()
 		if h.Tag() != want.tag || !h.Equals(written) || h.StartTimeMs() != begin ||
 			h.EndTimeMs() != begin+2000 {
@@ -108,7 +111,8 @@ func TestHLogOfUsers(t *testing.T) {
 		}
 		counts[h.Tag()] = h.TotalCount()
 	}
-	if counts["iteration"] != 500 || counts["failed_iteration"] != 3 {
+	if counts["iteration"] != 502 || // two had not ended
+		counts["failed_iteration"] != 3 {
 		t.Errorf("%v", counts)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
 )
 
@@ -82,10 +83,10 @@ func (r *Result) setScenario(from *loadresult.Result) {
 		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
 	}
 	if t.Time.Count > 0 {
-		i.Time = newDistribution(t.Time)
+		i.Time = durations.New(t.Time)
 	}
 	if t.FailedTime.Count > 0 {
-		i.FailedTime = newDistribution(t.FailedTime)
+		i.FailedTime = durations.New(t.FailedTime)
 	}
 	r.Iterations = i
 }
@@ -203,7 +204,7 @@ func checkScenario(r *Result) (all []error) {
 		"0 and %.6g a second", r.mostRate())
 	for name, d := range map[string]*Distribution{"time": i.Time, "failed_time": i.FailedTime} {
 		if d != nil {
-			all = append(all, checkDistribution("iterations."+name, d))
+			all = append(all, d.Check("iterations."+name))
 		}
 	}
 	return append(all, i.checkSums())
@@ -215,20 +216,12 @@ func (i *Iterations) checkSums() error {
 	if i == nil {
 		return nil
 	}
-	if i.Completed+i.Failed+i.Unfinished != i.Started || i.Time.count() != i.Completed ||
-		i.FailedTime.count() != i.Failed {
+	if i.Completed+i.Failed+i.Unfinished != i.Started || i.Time.Counted() != i.Completed ||
+		i.FailedTime.Counted() != i.Failed {
 		return fmt.Errorf("%d iterations are not %d completed, %d failed and %d unfinished, or have "+
 			"not so many times", i.Started, i.Completed, i.Failed, i.Unfinished)
 	}
 	return nil
-}
-
-// count is how many values d has; 0 of nil.
-func (d *Distribution) count() int64 {
-	if d == nil {
-		return 0
-	}
-	return d.Count
 }
 
 // mergeScenario adds up what the users of all parts did, but for the times of iterations, which are

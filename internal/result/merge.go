@@ -2,7 +2,6 @@ package result
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/metric"
+	"dyno/internal/result/durations"
 )
 
 // startsApart is how far apart the starts of parts may lie until a reader is told.
@@ -61,6 +60,7 @@ func Merge(all []*Result) (*Result, error) {
 			m.Generator.Little = nil
 		}
 	}
+	m.countUnanswered(all)
 	m.judgeGenerators(all)
 	m.Warnings = slices.Concat(mergedNotices(all), noteUnknownIterations(m, all), warnings(m))
 	m.Facts = append(m.Facts, cautions(m)...)
@@ -178,6 +178,7 @@ func (q *Requests) Add(part Requests) {
 	q.Completed += part.Completed
 	q.Errors += part.Errors
 	q.Unfinished += part.Unfinished
+	q.Held += part.Held
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
@@ -372,7 +373,7 @@ func (r *Result) Mergeable() error {
 		return err
 	}
 	for _, d := range distributions {
-		if err := (*d.at(r)).mergeable(d.of); err != nil {
+		if err := (*d.at(r)).Mergeable(d.of); err != nil {
 			return err
 		}
 	}
@@ -385,39 +386,19 @@ func (m *Result) mergeDistributions(all []*Result) (err error) {
 		for _, r := range all {
 			parts = append(parts, *d.at(r))
 		}
-		if *d.at(m), err = mergeDistribution(parts); err != nil {
+		if *d.at(m), err = durations.Merge(parts); err != nil {
 			return fmt.Errorf("the %s histogram: %w", d.of, err)
 		}
 	}
 	return nil
 }
 
-// errTooMany is the fault of histograms that have more values together than can be counted.
-var errTooMany = errors.New("it has over 2⁶³ values")
-
-func mergeDistribution(parts []*Distribution) (*Distribution, error) {
-	var total *metric.Histogram
-	for _, d := range parts {
-		if d == nil || d.Count == 0 {
-			continue
-		}
-		h, err := d.decodeHistogram()
-		if err != nil {
-			return nil, err
-		}
-		if total == nil {
-			total = h
-			continue
-		}
-		if h.Count > math.MaxInt64-total.Count {
-			return nil, errTooMany
-		}
-		total.Merge(h)
+// maxPresent is the larger of the values that are present; nil if neither is.
+func maxPresent(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
 	}
-	if total == nil {
-		return nil, nil
-	}
-	return newDistribution(total), nil
+	return a
 }
 
 // mergeGenerators adds up what the generators used.

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/result/durations"
 )
 
 // written is r as it comes out of JSON.
@@ -71,6 +72,7 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 	one.Plan, one.Routes, one.Intervals = plan, nil, nil
 	one.Total, one.Lag = metric.NewCounters(), metric.NewHistogram(metric.Fine)
 	one.Totals.SentAfter, one.Totals.CompletedAfter, one.Totals.Unfinished = 0, 0, 0
+	one.Waiting = 0
 	coin := rand.New(rand.NewPCG(1, 2))
 	for _, p := range plan.Split(n) {
 		r := openRun()
@@ -92,6 +94,7 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 		one.Totals.SentAfter += r.SentAfter
 		one.Totals.CompletedAfter += r.CompletedAfter
 		one.Totals.Unfinished += r.Unfinished
+		one.Waiting += r.Waiting
 		all = append(all, written(t, from(t, r)))
 	}
 	return all, written(t, from(t, one))
@@ -110,7 +113,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 			t.Errorf("%s: mean %v, want %v", name, got.Mean, want.Mean)
 		}
 		got.Mean = want.Mean
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, want)
 		}
 	}
@@ -268,8 +271,8 @@ func TestMergeOfLargeSums(t *testing.T) {
 	for range 26 {
 		h.MergeSparse(h.ToSparse())
 	}
-	part := newDistribution(h)
-	all, err := mergeDistribution([]*Distribution{part, part})
+	part := durations.New(h)
+	all, err := durations.Merge([]*Distribution{part, part})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,11 +288,11 @@ func TestMergeOfTooManyValues(t *testing.T) {
 	for range 62 {
 		h.MergeSparse(h.ToSparse())
 	}
-	half := newDistribution(h)
-	if all, err := mergeDistribution([]*Distribution{half}); err != nil || all.Count != 1<<62 {
+	half := durations.New(h)
+	if all, err := durations.Merge([]*Distribution{half}); err != nil || all.Count != 1<<62 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if _, err := mergeDistribution([]*Distribution{half, half}); err != errTooMany {
-		t.Errorf("%v, want %v", err, errTooMany)
+	if _, err := durations.Merge([]*Distribution{half, half}); err != durations.ErrTooMany {
+		t.Errorf("%v, want %v", err, durations.ErrTooMany)
 	}
 }

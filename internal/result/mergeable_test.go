@@ -13,7 +13,7 @@ func TestMergeable(t *testing.T) {
 		"the latency histogram":    func(r *Result) { r.Latency.HDR = "AAAA" },
 		"the service histogram":    func(r *Result) { r.Service.Count++ },
 		"the first byte histogram": func(r *Result) { r.Phases.FirstByte = &Distribution{Count: -1} },
-		"is not among those":       func(r *Result) { r.Latency.Max *= 2 },
+		"is not among those":       func(r *Result) { r.Latency.Over.Answered *= 2 },
 		"its mean is 1e+300":       func(r *Result) { r.Latency.Mean = 1e300 },
 		"its mean is -1":           func(r *Result) { r.Latency.Mean = -1 },
 	} {

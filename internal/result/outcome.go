@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/result/durations"
 )
 
 // An Outcome is how a result meets an objective: it is met, missed or undecided. Value is absent if
@@ -13,6 +14,7 @@ type Outcome struct {
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
 	Met   bool     `json:"met"`
+	Over  bool     `json:"over,omitempty"` // the value is only known to be higher
 	Note  string   `json:"note,omitempty"` // what the value does not cover, or lacks
 
 	// Needs is set if the objective is undecided: there were fewer values than its percentile takes,
@@ -41,10 +43,10 @@ func Provisional(m Measured) *Result {
 	r.Rate.Completed = perSecond(m.Requests.Completed+m.Early, m.Took)
 	r.Checks = m.Checks
 	if m.Iterations.Count > 0 {
-		r.Iterations = &Iterations{Completed: m.Iterations.Count, Time: newDistribution(m.Iterations)}
+		r.Iterations = &Iterations{Completed: m.Iterations.Count, Time: durations.New(m.Iterations)}
 	}
 	if m.Latency.Count > 0 {
-		r.Latency, r.Service = newDistribution(m.Latency), newDistribution(m.Service)
+		r.Latency, r.Service = durations.New(m.Latency), durations.New(m.Service)
 	}
 	return r
 }

@@ -18,7 +18,6 @@
 //	partial.go         why a run is not whole
 //	probe.go           the light load beside: --probe
 //	profile.go         profiles
-//	quantile.go        any percentile
 //	ratesapart.go      results whose rates count other answers
 //	restoreplan.go     gives a result its plan, without secrets
 //	result.go          all other keys; schema.json describes them
@@ -43,6 +42,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
+	"dyno/internal/result/durations"
 )
 
 // Format is what every result says of itself.
@@ -171,6 +171,10 @@ type Requests struct {
 	// what is divided by them, and the bytes received in the window have them.
 	WarmupInWindow int64 `json:"warmup_in_window,omitempty"`
 
+	// Held is how many slots of a closed workload waited through the whole window for the answer to a
+	// request of Warmup. Each is a request that took longer than the window.
+	Held int64 `json:"held,omitempty"`
+
 	Due       *int64 `json:"due,omitempty"`        // open: in the window, Sent + Waiting
 	Waiting   *int64 `json:"waiting,omitempty"`    // open: of Due, never sent
 	Late      *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after it was due
@@ -219,23 +223,8 @@ type Rate struct {
 	Handshakes *float64 `json:"handshakes,omitempty"` // TLS with Plan.Reconnect: full and resumed
 }
 
-// A Distribution is a distribution of durations. HDR is a HdrHistogram of nanoseconds, V2
-// compressed, in base64.
-type Distribution struct {
-	Count int64   `json:"count"`
-	Min   float64 `json:"min_us"`
-	Mean  float64 `json:"mean_us"`
-	Stdev float64 `json:"stdev_us"`
-	P50   float64 `json:"p50_us"`
-	P75   float64 `json:"p75_us"`
-	P90   float64 `json:"p90_us"`
-	P95   float64 `json:"p95_us"`
-	P99   float64 `json:"p99_us"`
-	P999  float64 `json:"p99_9_us"`
-	P9999 float64 `json:"p99_99_us"`
-	Max   float64 `json:"max_us"`
-	HDR   string  `json:"hdr,omitempty"`
-}
+// A Distribution is a distribution of durations. Package durations computes it.
+type Distribution = durations.Distribution
 
 // Phases are parts of the time of a request or a connection.
 type Phases struct {

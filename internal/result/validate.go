@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/metric"
 )
 
 var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
@@ -65,7 +64,7 @@ func Check(r *Result) error {
 		{"phases.connect", r.Phases.Connect},
 		{"phases.first_byte", r.Phases.FirstByte}} {
 		if x.of != nil {
-			all = append(all, checkDistribution(x.name, x.of))
+			all = append(all, x.of.Check(x.name))
 		}
 	}
 	return errors.Join(all...)
@@ -163,22 +162,6 @@ func missingKeys(keys map[string]json.RawMessage, within string, typ reflect.Typ
 		}
 	}
 	return all
-}
-
-func checkDistribution(name string, d *Distribution) error {
-	ascending := []float64{0, d.Min, d.P50, d.P75, d.P90, d.P95, d.P99, d.P999, d.P9999}
-	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
-		return fmt.Errorf("%s: its percentiles do not ascend", name)
-	}
-	if d.HDR == "" {
-		return nil
-	}
-	if h, err := metric.DecodeHDR(d.HDR); err != nil {
-		return fmt.Errorf("%s.hdr: %w", name, err)
-	} else if h.Count != d.Count {
-		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)
-	}
-	return nil
 }
 
 // IsSHA256 reports whether s is 64 hexadecimal digits in lower case.

@@ -115,8 +115,8 @@ func warnLosses(r *Result, say func(string, ...any)) {
 		if r.Ended != string(loadresult.ByDuration) && r.Ended != string(loadresult.ByRequests) {
 			mend = "" // it did not end by itself
 		}
-		say("%.1f %% of the requests were unanswered at the end of the drain: latency is that of "+
-			"the others, which were faster%s", 100*float64(n)/sent, mend)
+		say("%.1f %% of the requests were unanswered at the end of the drain: mean latency is that "+
+			"of the others, which were faster%s", 100*float64(n)/sent, mend)
 	}
 }
 

@@ -94,9 +94,39 @@ func endWaits(workers []*worker, slowest int64) {
 	if slowest == 0 {
 		most = flow.NotYet
 	}
+	last := int64(0)
+	for _, w := range workers {
+		last = max(last, w.last)
+	}
 	for _, w := range workers {
 		w.countWaits(most)
+		if w.End != flow.NotYet {
+			last = w.End
+		}
+		w.countHeld(last, most)
 		w.endOutage()
+	}
+}
+
+// countHeld counts the slots of a closed workload that waited for the answer to a request of the
+// warm-up for the whole window: a user would have asked again and again. Such a request is none of
+// the window's, so nothing else shows it. The wait is time without a server if it was longer than
+// most, as that of a request that was never answered, which countWaits counts. end is the window's.
+func (w *worker) countHeld(end, most int64) {
+	if !w.IsClosed() || w.From == flow.NotYet || end <= w.From {
+		return
+	}
+	for i := range w.conns {
+		for _, x := range w.conns[i].exchanges {
+			answered := !x.live && x.Due >= end // when the slot became free
+			if x.sent == 0 || x.Counted || x.sent >= w.From || !x.live && !answered {
+				continue
+			}
+			w.totals.Held++
+			if answered && !w.deep && x.Due-max(x.sent, w.From) > most {
+				w.totals.AddUnavailable(w.Overlap(x.sent, x.Due))
+			}
+		}
 	}
 }
 

@@ -305,3 +305,46 @@ func TestUnavailableWhilePending(t *testing.T) {
 		}
 	}
 }
+
+// Three of eight connections are held from the warm-up until after the window: each is a user who
+// waited for all of it, and no server that they had. It does not matter whether an answer comes then.
+func TestSlotsHeldThroughTheWindow(t *testing.T) {
+	for name, c := range map[string]struct {
+		until    int64 // when the server answers what it holds, after the load's start
+		warmup   int64
+		change   func(p *loadplan.Plan)
+		held     int64
+		sum      int64 // of the times without a server
+		finished int64
+	}{
+		"until the drain":     {3300 * ms, s, nil, 3, 3 * 2 * s, 0},
+		"for ever":            {100 * s, s, nil, 3, 3 * 2 * s, 0},
+		"until in the window": {2900 * ms, s, nil, 0, 0, 3},
+		"without a warm-up":   {3300 * ms, 0, nil, 0, 0, 3}, // they are the window's own
+		"at a rate":           {3300 * ms, s, func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(100) }, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+				after := 2 * ms
+				if p.N < 3 && p.Now() > 300*ms && p.Now() < c.until {
+					after = c.until - p.Now()
+				}
+				p.Reply(after, hello)
+			}}
+			p := simPlan(func(p *loadplan.Plan) {
+				p.Connections, p.Warmup, p.Duration = 8, loadplan.Seconds(c.warmup), loadplan.Seconds(2*s)
+				p.Timeout = loadplan.Seconds(60 * s)
+				if c.change != nil {
+					c.change(p)
+				}
+			})
+			r := simulate(t, p, sim)
+			if r.Held != c.held || r.Unavailable != c.sum {
+				t.Errorf("%d held, %d ns without a server; want %d and %d", r.Held, r.Unavailable, c.held, c.sum)
+			}
+			if c.finished == 0 && r.Plan.Rate == 0 && r.Total.Latency.Max != 2*ms {
+				t.Errorf("of those that were answered the longest took %d ns", r.Total.Latency.Max)
+			}
+		})
+	}
+}

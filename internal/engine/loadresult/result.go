@@ -171,6 +171,7 @@ type Totals struct {
 	Retries        Retries
 	Warmup         int64  // requests due before the window and sent, each once
 	WarmupLost     int64  // of those: failed, or without an answer at the end
+	Held           int64  // closed workload: slots that waited for one of Warmup for the whole window
 	Unfinished     int64  // requests of the window without an answer at the end
 	Late           int64  // open workload: sent more than lateAfter after they were due
 	SentAfter      int64  // open workload: due in the window and sent after it

@@ -37,6 +37,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.Retries.AddRetries(from.Retries)
 	t.Warmup += from.Warmup
 	t.WarmupLost += from.WarmupLost
+	t.Held += from.Held
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

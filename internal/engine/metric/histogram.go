@@ -72,6 +72,16 @@ func (h *Histogram) Record(v int64) {
 	h.Count++
 }
 
+// RecordMany counts v n times.
+func (h *Histogram) RecordMany(v, n int64) {
+	if n <= 0 {
+		return
+	}
+	h.Record(v)
+	h.counts[h.bucketIndex(v)] += n - 1
+	h.Count, h.Sum = h.Count+n-1, h.Sum.Plus(nearestSum(float64(v)*float64(n-1)))
+}
+
 func (h *Histogram) bucketIndex(v int64) int {
 	u := uint64(min(max(v, 0), Longest))
 	octave := uint(bits.Len64(u >> (h.half + 1)))

@@ -31,13 +31,14 @@ type measure struct {
 	name string
 	show func(float64) string
 	of   func(r *result.Result) (value float64, ok bool)
-	some bool // there is no row if no result has a value
+	some bool                        // there is no row if no result has a value
+	over func(r *result.Result) bool // the value is only known to be higher; nil: never
 }
 
 func comparedMeasures() []measure {
 	always := func(name string, show func(float64) string,
 		of func(r *result.Result) (float64, bool)) measure {
-		return measure{name, show, of, false}
+		return measure{name, show, of, false, nil}
 	}
 	all := []measure{always("requests/s", format.Digits3, func(r *result.Result) (float64, bool) {
 		return r.Rate.Completed, true
@@ -46,11 +47,14 @@ func comparedMeasures() []measure {
 		if q.Name == "min" || q.Name == "stdev" {
 			continue
 		}
-		all = append(all, always(q.Name, format.Micros, quantileOf(q, latencyOf)))
+		m := always(q.Name, format.Micros, quantileOf(q, latencyOf))
+		m.over = isOver(q, latencyOf)
+		all = append(all, m)
 	}
 	for _, q := range report.Quantiles {
 		if q.Name == "p50" || q.Name == "p99" {
-			all = append(all, measure{"error " + q.Name, format.Micros, quantileOf(q, errorLatencyOf), true})
+			all = append(all, measure{"error " + q.Name, format.Micros, quantileOf(q, errorLatencyOf),
+				true, nil})
 		}
 	}
 	all = append(all, scenarioMeasures()...)
@@ -169,10 +173,10 @@ func sideBySide(rs []*result.Result) format.Table {
 			value, ok := m.of(r)
 			cell, ratio := format.TooFew, ""
 			if ok {
-				cell = m.show(value)
+				cell = m.valueText(r, value)
 			}
 			if ok && known && base > 0 {
-				ratio = format.Change(value/base, 1, 1)
+				ratio = m.changeText(rs[0], r, value/base)
 			}
 			row = append(row, cell)
 			if i > 0 {
@@ -182,6 +186,32 @@ func sideBySide(rs []*result.Result) format.Table {
 		t = append(t, row)
 	}
 	return append(t, verdicts)
+}
+
+// valueText is a value, "over 2.00 s" if it is only known to be higher.
+func (m measure) valueText(r *result.Result, value float64) string {
+	if m.over != nil && m.over(r) {
+		return "over " + m.show(value)
+	}
+	return m.show(value)
+}
+
+// changeText is a ratio to the first result's value. If one of the values is only known to be
+// higher, so is the ratio, or it is known to be lower; if both are, nothing is known of it.
+func (m measure) changeText(first, r *result.Result, ratio float64) string {
+	s := format.Change(ratio, 1, 1)
+	if m.over == nil || r == first {
+		return s
+	}
+	switch before, after := m.over(first), m.over(r); {
+	case before && after:
+		return format.TooFew
+	case after:
+		return "at least " + s
+	case before:
+		return "at most " + s
+	}
+	return s
 }
 
 // singleRunCautions are what keeps one from concluding too much from single results.

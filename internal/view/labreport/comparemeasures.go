@@ -19,6 +19,12 @@ func quantileOf(q report.Quantile, of func(*result.Result) *result.Distribution)
 	}
 }
 
+// isOver is whether the quantile is only known to be higher.
+func isOver(q report.Quantile, of func(*result.Result) *result.Distribution) func(
+	*result.Result) bool {
+	return func(r *result.Result) bool { return of(r) != nil && q.IsOver(of(r)) }
+}
+
 func latencyOf(r *result.Result) *result.Distribution { return r.Latency }
 
 func errorLatencyOf(r *result.Result) *result.Distribution { return r.ErrorLatency }
@@ -30,11 +36,12 @@ func scenarioMeasures() []measure {
 			return 0, false
 		}
 		return r.Iterations.Rate.Completed, true
-	}, true}}
+	}, true, nil}}
 	for _, q := range report.Quantiles {
 		if q.Name == "p50" || q.Name == "p99" {
 			all = append(all, measure{"iteration " + q.Name, format.Micros,
-				quantileOf(q, (*result.Result).IterationTime), true})
+				quantileOf(q, (*result.Result).IterationTime), true,
+				isOver(q, (*result.Result).IterationTime)})
 		}
 	}
 	return append(all, measure{name: "checks passed", show: format.FinePercent, some: true,

@@ -80,7 +80,7 @@ func newView(run Run, r *result.Result) *view {
 	if r.Latency == nil {
 		return v
 	}
-	v.latency = *r.Latency
+	v.latency = *r.Latency.Answered() // all that other tools know
 	n := min(v.latency.Count, sampleMost)
 	at := make([]float64, n)
 	for i := range at {

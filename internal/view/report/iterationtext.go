@@ -102,7 +102,8 @@ const longestCheck = 60
 // quietScenario is what the one line of a run says of its users.
 func quietScenario(r *result.Result) (all []string) {
 	if d := r.IterationTime(); d != nil {
-		all = append(all, "iteration p50 "+format.Micros(d.P50), "p99 "+format.Micros(d.P99))
+		all = append(all, "iteration p50 "+percentileText(d, "p50"),
+			"p99 "+percentileText(d, "p99"))
 	}
 	var failed int64
 	for _, c := range r.Checks {

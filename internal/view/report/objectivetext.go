@@ -47,6 +47,8 @@ func objectiveValue(o result.Outcome) string {
 	switch {
 	case o.Value == nil:
 		return "nothing was measured of it"
+	case o.Over:
+		return "over " + format.Micros(*o.Value)
 	case o.Unit == "us":
 		return format.Micros(*o.Value)
 	case o.Unit == "percent":

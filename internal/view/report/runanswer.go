@@ -106,11 +106,11 @@ func heldText(r *result.Result) string {
 		return s + ", " + tailText(d)
 	}
 	if stall := stallText(r); stall != "" {
-		return s + ", but p99 is " + format.Micros(d.P99) + ": " + stall
+		return s + ", but p99 is " + percentileText(d, "p99") + ": " + stall
 	}
 	if d.P50 > 0 && d.P99 >= tailFactor*d.P50 {
-		return s + fmt.Sprintf(", but p99 is %s where p50 is %s", format.Micros(d.P99),
-			format.Micros(d.P50))
+		return s + fmt.Sprintf(", but p99 is %s where p50 is %s", percentileText(d, "p99"),
+			percentileText(d, "p50"))
 	}
 	return s + ", " + tailText(d)
 }
@@ -133,9 +133,9 @@ func hasP99(d *result.Distribution) bool {
 // tailText is the p99 of a distribution, or its maximum if there are too few values for one.
 func tailText(d *result.Distribution) string {
 	if !hasP99(d) {
-		return "max " + format.Micros(d.Max)
+		return "max " + percentileText(d, "max")
 	}
-	return "p99 " + format.Micros(d.P99)
+	return "p99 " + percentileText(d, "p99")
 }
 
 // isHeld reports whether an offered rate was held: what was due was sent in time, and as much was

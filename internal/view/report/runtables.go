@@ -32,8 +32,29 @@ var Quantiles = []Quantile{
 // PercentileCell is what d has of it, or TooFew.
 func (q Quantile) PercentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
-	if float64(d.Count)*q.beyond < 0.999 {
+	if q.beyond < 1 && d.Beyond(100*(1-q.beyond)) < 0.999 {
 		return format.TooFew
+	}
+	if q.IsOver(d) {
+		return "over " + format.Micros(q.Of(d))
+	}
+	return format.Micros(q.Of(d))
+}
+
+// IsOver reports whether d's value of it is known only to be longer: requests that it reaches had
+// no answer.
+func (q Quantile) IsOver(d *result.Distribution) bool {
+	if q.Name == "max" {
+		return d.IsOver(100)
+	}
+	return q.beyond < 1 && d.IsOver(100*(1-q.beyond))
+}
+
+// percentileText is the value of one of Quantiles, whatever the number of values: "over 2.00 s".
+func percentileText(d *result.Distribution, name string) string {
+	q := Quantiles[slices.IndexFunc(Quantiles, func(q Quantile) bool { return q.Name == name })]
+	if q.IsOver(d) {
+		return "over " + format.Micros(q.Of(d))
 	}
 	return format.Micros(q.Of(d))
 }

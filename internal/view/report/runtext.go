@@ -128,7 +128,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 	d := format.NewDocument(w)
 	all := []string{rateText(r)}
 	if l := r.Latency; l != nil {
-		all = append(all, "p50 "+format.Micros(l.P50), tailText(l))
+		all = append(all, "p50 "+percentileText(l, "p50"), tailText(l))
 	}
 	if l := r.ErrorLatency; l != nil {
 		all = append(all, "of errors p50 "+format.Micros(l.P50), tailText(l))

@@ -5,7 +5,8 @@ import type { Answer } from "./answer";
 
 export interface Distribution {
   count: number;
-  [statistic: string]: number | string;
+  over?: { us: number; count: number; answered_max_us: number };
+  [statistic: string]: number | string | Distribution["over"];
 }
 
 export interface Point {

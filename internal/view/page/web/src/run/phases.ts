@@ -30,15 +30,24 @@ function distributions(r: Result): Named[] {
 // The share of values above a percentile: with fewer than one it is but the maximum's other name.
 export const beyond: Record<string, number> = { p50_us: 0.5, p75_us: 0.25, p90_us: 0.1, p95_us: 0.05, p99_us: 0.01, p99_9_us: 1e-3, p99_99_us: 1e-4 };
 
+/** percentile is how one of d is shown: "–" where it is the maximum by another name, "over …" where it reaches requests without an answer. */
+export const percentile = (d: Distribution | undefined, key: string) => (v: number): string => {
+  const lost = d?.over?.count ?? 0;
+  const all = (d?.count ?? Infinity) + lost;
+  if (all * (beyond[key] ?? 1) < 0.999) return "–";
+  const above = key === "max_us" ? 0 : beyond[key];
+  const over = lost > 0 && above !== undefined && all * above < lost * (1 - 1e-9);
+  return (over ? "over " : "") + format.duration(v);
+};
+
 /** durations has a row for each statistic and a column for each distribution. */
 export function durations(r: Result): HTMLElement | null {
   const all = distributions(r);
   if (all.length === 0) return null;
-  const statistics = [...new Set(all.flatMap((a) => Object.keys(a.d)))].filter((k) => k !== "hdr" && k !== "count");
+  const statistics = [...new Set(all.flatMap((a) => Object.keys(a.d)))].filter((k) => k !== "hdr" && k !== "count" && k !== "over");
   const name = (k: string) => k.replace(/_us$/, "").replace(/^p(\d+)_/, "p$1.");
   const value = (a: Named, k: string) => {
-    const c = cell(`${a.key}.${k}`, a.d[k] as number, format.duration);
-    return a.d.count * (beyond[k] ?? 1) < 0.999 ? { ...c, text: "–" } : c;
+    return cell(`${a.key}.${k}`, a.d[k] as number, percentile(a.d, k));
   };
   const rows: Table["rows"] = statistics.map((k) => [name(k), ...all.map((a) => value(a, k))]);
   rows.push(["count", ...all.map((a) => cell(`${a.key}.count`, a.d.count, format.count))]);

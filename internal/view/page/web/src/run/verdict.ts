@@ -5,7 +5,7 @@ import * as format from "../format";
 import { list } from "../layout";
 import type { Result, Words } from "../result";
 import { number, table } from "../table";
-import { beyond } from "./phases";
+import { percentile } from "./phases";
 
 /** inWords is the text report: the load, objectives and warnings, and a line for each fact. */
 export function inWords(words: Words): HTMLElement {
@@ -28,21 +28,17 @@ export function tiles(r: Result): HTMLElement | null {
     answered && apart && r.rate.sent !== r.rate.completed ? tile("sent", "rate.sent", r.rate.sent, perSecond) : null,
     tile("iterations", "iterations.rate.completed", r.iterations?.rate.completed, perSecond),
     tile("iterations offered", "iterations.rate.offered", r.iterations?.rate.offered, perSecond),
-    tile("iteration p50", "iterations.time.p50_us", r.iterations?.time?.p50_us, percentile(r.iterations?.time?.count, "p50_us")),
-    tile("iteration p99", "iterations.time.p99_us", r.iterations?.time?.p99_us, percentile(r.iterations?.time?.count, "p99_us")),
+    tile("iteration p50", "iterations.time.p50_us", r.iterations?.time?.p50_us, percentile(r.iterations?.time, "p50_us")),
+    tile("iteration p99", "iterations.time.p99_us", r.iterations?.time?.p99_us, percentile(r.iterations?.time, "p99_us")),
     r.iterations?.failed ? tile("iterations failed", "iterations.failed", r.iterations.failed, format.count) : null,
-    ...(answered ? latencies.map(([name, key]) => tile(name, `latency.${key}`, r.latency?.[key], percentile(r.latency?.count, key))) : []),
+    ...(answered ? latencies.map(([name, key]) => tile(name, `latency.${key}`, r.latency?.[key], percentile(r.latency, key))) : []),
     answered || r.requests.errors > 0 ? tile("errors", "requests.errors", r.requests.errors, format.count) : null,
     tile("error answers", "rate.error_answers", r.rate.error_answers, perSecond),
-    tile("error p99", "error_latency.p99_us", r.error_latency?.p99_us, percentile(r.error_latency?.count, "p99_us")),
+    tile("error p99", "error_latency.p99_us", r.error_latency?.p99_us, percentile(r.error_latency, "p99_us")),
     tile("server CPU/request", "server.processes.0.cpu_us_per_request", r.server?.processes?.[0]?.cpu_us_per_request, format.duration),
   );
   return all.childElementCount > 0 ? all : null;
 }
-
-/** percentile is how one of so many values is shown: "–" where it is the maximum by another name. */
-const percentile = (count: number | undefined, key: string) => (v: number) =>
-  (beyond[key] ?? 1) * (count ?? Infinity) < 0.999 ? "–" : format.duration(v);
 
 const latencies: [name: string, key: string][] = [["p50", "p50_us"], ["p90", "p90_us"], ["p99", "p99_us"], ["p99.9", "p99_9_us"], ["max", "max_us"]];
 

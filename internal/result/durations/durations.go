@@ -1,0 +1,258 @@
+// Package durations has the distribution of durations that a result stores, with its percentiles.
+// Requests that were not answered when the load ended have no duration, but are known to have taken
+// longer than something: a percentile that reaches them is at least that. There is one way to
+// compute a percentile, and every output and objective has it from here.
+package durations
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"dyno/internal/engine/metric"
+)
+
+// A Distribution is a distribution of durations. HDR is a HdrHistogram of nanoseconds, V2
+// compressed, in base64. Count, Mean, Stdev and HDR are of what was answered. Percentiles and Max
+// count Over too: one that reaches it (see IsOver) is a lower bound.
+type Distribution struct {
+	Count int64   `json:"count"`
+	Min   float64 `json:"min_us"`
+	Mean  float64 `json:"mean_us"`
+	Stdev float64 `json:"stdev_us"`
+	P50   float64 `json:"p50_us"`
+	P75   float64 `json:"p75_us"`
+	P90   float64 `json:"p90_us"`
+	P95   float64 `json:"p95_us"`
+	P99   float64 `json:"p99_us"`
+	P999  float64 `json:"p99_9_us"`
+	P9999 float64 `json:"p99_99_us"`
+	Max   float64 `json:"max_us"`
+	HDR   string  `json:"hdr,omitempty"`
+	Over  *Over   `json:"over,omitempty"`
+}
+
+// An Over is of requests that had no answer. Each took longer than US.
+type Over struct {
+	US       float64 `json:"us"`
+	Count    int64   `json:"count"`
+	Answered float64 `json:"answered_max_us"` // the longest of those that were answered
+}
+
+// New is the distribution of a histogram of ns.
+func New(h *metric.Histogram) *Distribution {
+	d := &Distribution{Count: h.Count, Min: Micros(float64(h.Min)), Mean: Micros(h.Mean()),
+		Stdev: Micros(h.View().Stdev()), Max: Micros(float64(h.Max)), HDR: h.EncodeHDR()}
+	d.setPercentiles(h)
+	return d
+}
+
+// setPercentiles sets those that have fields of their own.
+func (d *Distribution) setPercentiles(h *metric.Histogram) {
+	v, last := h.View(), 0.0
+	for _, p := range []struct {
+		percent float64
+		to      *float64
+	}{{50, &d.P50}, {75, &d.P75}, {90, &d.P90}, {95, &d.P95}, {99, &d.P99}, {99.9, &d.P999},
+		{99.99, &d.P9999}} {
+		*p.to = max(d.percentileIn(v, p.percent), last)
+		last = *p.to
+	}
+}
+
+// percentileIn is a percentile, whose histogram is v. Of n answered and k other requests, all
+// others are above those answered, unless these took longer than the others are known to have.
+func (d *Distribution) percentileIn(v metric.View, percent float64) float64 {
+	answered := func(rank float64) float64 {
+		return Micros(float64(v.Quantile(min(rank/float64(d.Count), 1))))
+	}
+	switch rank := percent / 100 * float64(d.all()); {
+	case d.Over == nil:
+		return Micros(float64(v.Quantile(percent / 100)))
+	case d.IsOver(percent):
+		return max(d.Over.US, answered(max(rank-float64(d.Over.Count), 0)))
+	default:
+		return answered(rank)
+	}
+}
+
+// all is how many requests d knows of, answered or not.
+func (d *Distribution) all() int64 {
+	if d.Over == nil {
+		return d.Count
+	}
+	return d.Count + d.Over.Count
+}
+
+// IsOver reports whether a percentile, or with 100 the maximum, is that of a request that was not
+// answered, so that it is known only to be longer than what d has.
+func (d *Distribution) IsOver(percent float64) bool {
+	return d.Over != nil && percent/100*float64(d.all()) > float64(d.Count)*(1+1e-9)
+}
+
+// Beyond is how many of all requests are above a percentile.
+func (d *Distribution) Beyond(percent float64) float64 {
+	return float64(d.all()) * (1 - percent/100)
+}
+
+// WithUnanswered is d with so many more requests that had no answer and took longer than us µs. A d
+// without a histogram that dyno wrote stays as it is.
+func (d *Distribution) WithUnanswered(us float64, n int64) *Distribution {
+	h, err := d.Histogram()
+	if err != nil || n <= 0 || us <= 0 {
+		return d
+	}
+	with := *d
+	with.Over = &Over{US: us, Count: n, Answered: with.answeredMax()}
+	if d.Over != nil {
+		with.Over.US, with.Over.Count = min(us, d.Over.US), n+d.Over.Count
+	}
+	with.Max = max(with.Over.Answered, with.Over.US)
+	with.setPercentiles(h)
+	return &with
+}
+
+// Answered is d without the requests that had no answer.
+func (d *Distribution) Answered() *Distribution {
+	h, err := d.Histogram()
+	if d.Over == nil || err != nil {
+		return d
+	}
+	return New(h)
+}
+
+// answeredMax is the longest of what was answered.
+func (d *Distribution) answeredMax() float64 {
+	if d.Over == nil {
+		return d.Max
+	}
+	return d.Over.Answered
+}
+
+// Counted is how many were answered; 0 of nil.
+func (d *Distribution) Counted() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.Count
+}
+
+// Quantiles are the values, in µs, that the fractions at (0 to 1) of all requests did not exceed,
+// as Percentile has them. An error means that d has no histogram, or none that dyno wrote.
+func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
+	h, err := d.Histogram()
+	if err != nil {
+		return nil, fmt.Errorf("a stored histogram: %w", err)
+	}
+	v, all := h.View(), make([]float64, len(at))
+	for i, q := range at {
+		all[i] = d.percentileIn(v, 100*q)
+	}
+	return all, nil
+}
+
+// Histogram is the histogram of what was answered.
+func (d *Distribution) Histogram() (*metric.Histogram, error) {
+	h, err := metric.DecodeHDR(d.HDR)
+	if err != nil {
+		return nil, err
+	}
+	if h.Count != d.Count {
+		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
+	}
+	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
+	err = h.SetExactValues(ns(d.Min), ns(d.answeredMax()), math.Round(d.Mean*1e3))
+	return h, err
+}
+
+// LowerBounds is Histogram with what was not answered, at the duration that it exceeded.
+func (d *Distribution) LowerBounds() (*metric.Histogram, error) {
+	h, err := d.Histogram()
+	if err == nil && d.Over != nil {
+		h.RecordMany(int64(d.Over.US*1e3), d.Over.Count)
+	}
+	return h, err
+}
+
+// Mergeable returns why d, a distribution of that name, cannot be added to others; nil if it can.
+func (d *Distribution) Mergeable(of string) error {
+	if d == nil || d.Count == 0 {
+		return nil
+	}
+	_, err := d.Histogram()
+	if most := d.answeredMax(); err == nil && (d.Mean < d.Min-Micros(1) || d.Mean > most+Micros(1)) {
+		err = fmt.Errorf("its mean is %v, of values from %v to %v µs", d.Mean, d.Min, most)
+	}
+	if err == nil && d.Over != nil && (d.Over.Count < 0 || !(d.Over.US >= 0)) {
+		err = errors.New("it has fewer than no requests without an answer")
+	}
+	if err != nil {
+		return fmt.Errorf("the %s histogram: %w", of, err)
+	}
+	return nil
+}
+
+// ErrTooMany is the fault of histograms that have more values together than can be counted.
+var ErrTooMany = errors.New("it has over 2⁶³ values")
+
+// Merge is the distribution of all that the parts answered; nil if that is nothing.
+func Merge(parts []*Distribution) (*Distribution, error) {
+	var total *metric.Histogram
+	for _, d := range parts {
+		if d == nil || d.Count == 0 {
+			continue
+		}
+		h, err := d.Histogram()
+		if err != nil {
+			return nil, err
+		}
+		if total == nil {
+			total = h
+			continue
+		}
+		if h.Count > math.MaxInt64-total.Count {
+			return nil, ErrTooMany
+		}
+		total.Merge(h)
+	}
+	if total == nil {
+		return nil, nil
+	}
+	return New(total), nil
+}
+
+// Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has none.
+func (d *Distribution) Percentile(percent float64) (float64, bool) {
+	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
+		99.9: d.P999, 99.99: d.P9999} {
+		if p == percent {
+			return v, true
+		}
+	}
+	h, err := d.Histogram()
+	if err != nil {
+		return 0, false
+	}
+	return d.percentileIn(h.View(), percent), true
+}
+
+// Check returns an error if dyno cannot have written d, a distribution of that name.
+func (d *Distribution) Check(name string) error {
+	ascending := []float64{0, d.Min, d.P50, d.P75, d.P90, d.P95, d.P99, d.P999, d.P9999}
+	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
+		return fmt.Errorf("%s: its percentiles do not ascend", name)
+	}
+	if d.HDR == "" {
+		return nil
+	}
+	if h, err := metric.DecodeHDR(d.HDR); err != nil {
+		return fmt.Errorf("%s.hdr: %w", name, err)
+	} else if h.Count != d.Count {
+		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)
+	}
+	return nil
+}
+
+// Micros converts ns to µs, rounded to the nanosecond.
+func Micros(ns float64) float64 { return math.Round(ns) / 1000 }

@@ -1,0 +1,57 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/internal/digits"
+	"dyno/internal/engine/loadresult"
+)
+
+// countUnanswered adds to latencies what was not answered when the load of all parts of r had
+// ended: requests that were due in the window and had no answer at the end of the drain, or were
+// never sent, and slots that waited for the answer to a request of the warm-up for the whole
+// window. How long they would have taken is not known, but that it is longer than the drain, or
+// than the window.
+func (r *Result) countUnanswered(parts []*Result) {
+	add := func(to **Distribution, us float64, n int64) {
+		if *to != nil {
+			*to = (*to).WithUnanswered(us, n)
+		}
+	}
+	for _, part := range parts {
+		if !part.endedAsPlanned() {
+			continue // it is not known how long it waited
+		}
+		q, drained, window := part.Requests, part.Window.DrainedS*1e6, part.Window.MeasuredS*1e6
+		waiting := countOrZero(q.Waiting)
+		add(&r.Latency, drained, q.Unfinished+waiting)
+		add(&r.Latency, window, q.Held)
+		if part.Model == ClosedLoop {
+			add(&r.Service, drained, q.Unfinished)
+			add(&r.Service, window, q.Held)
+		}
+		if i := part.Iterations; i != nil {
+			add(&r.Iterations.Time, drained, i.Unfinished+countOrZero(i.Waiting))
+		}
+	}
+}
+
+// endedAsPlanned reports whether the load went on until its planned end, and the drain too.
+func (r *Result) endedAsPlanned() bool {
+	return slices.Contains([]loadresult.Ending{loadresult.ByDuration, loadresult.ByRequests},
+		loadresult.Ending(r.Ended))
+}
+
+// NoteUnanswered says how many requests latency has that were not answered; "" if there are none.
+func (r *Result) NoteUnanswered() string {
+	if r.Latency == nil || r.Latency.Over == nil {
+		return ""
+	}
+	over := r.Latency.Over
+	note := fmt.Sprintf("%d of %d requests had no answer", over.Count, r.Latency.Count+over.Count)
+	if over.Count == r.Requests.Held {
+		return note + " in the whole window"
+	}
+	return note + fmt.Sprintf(" %s s after the window", digits.Significant(over.US/1e6, 2))
+}
