@@ -311,8 +311,8 @@ func nothingDue(r *result.Result) bool {
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
-// A percentile of latency has requests that were not answered. One that so few values cannot have is
-// undecided, if their longest meets it.
+// A percentile of latency has requests that were not answered. One that so few values cannot have
+// is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	value, ok := o.of(r)
 	ok = ok && !nothingDue(r)

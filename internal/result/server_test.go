@@ -3,6 +3,7 @@ package result
 import (
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -57,9 +58,11 @@ func TestWatched(t *testing.T) {
 	}
 	all, self := s.Processes[0], s.Processes[1]
 	self.Name, self.PID = "", 0
-	for i, v := range all.valuePointers() {
-		if of := *self.valuePointers()[i]; *v != of && v.OK() {
-			t.Errorf("value %d: all of one is %v, and it is %v", i, *v, of)
+	sum, one := reflect.ValueOf(all), reflect.ValueOf(self)
+	for i := range sum.NumField() {
+		v, is := sum.Field(i).Interface().(probe.Value)
+		if of := one.Field(i).Interface(); is && v.OK() && of != v {
+			t.Errorf("value %d: all of one is %v, and it is %v", i, v, of)
 		}
 	}
 	// A percent of a core is 10,000 µs a second, here for 1,000 requests.
@@ -85,16 +88,16 @@ func TestWatchedNothing(t *testing.T) {
 		Processes: []probe.Use{{Name: "b", Role: "root"}, {Name: "b", Role: "worker"}}}}
 	r.Rate.Completed = 1e6 / r.Window.MeasuredS
 	var names []string
-	for _, u := range r.usagesOf(trees) {
+	for _, u := range r.Used(trees, probe.HostUse{}, probe.Cost{}, nil).Processes {
 		names = append(names, u.Name)
 	}
 	if got, want := strings.Join(names, ", "), ", a, b, b: b, b: b worker"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if cpu := r.usagesOf(trees)[0].CPU; math.Abs(float64(cpu)-5) > 1e-6 {
+	if cpu := r.Used(trees, probe.HostUse{}, probe.Cost{}, nil).Processes[0].CPU; math.Abs(float64(cpu)-5) > 1e-6 {
 		t.Errorf("5 s for a million requests are %v µs each", cpu)
 	}
-	if got := r.usagesOf(nil); got != nil {
+	if got := r.Used(nil, probe.HostUse{}, probe.Cost{}, nil).Processes; got != nil {
 		t.Errorf("%+v", got)
 	}
 }

@@ -23,6 +23,9 @@ type watch struct {
 	wake   int64        // when the thread was to be awake at the latest
 	looked int64        // when it looked last
 	used   int64        // what cpu was then
+
+	spun     int64 // ns waited without sleeping (--spin)
+	idleTurn bool  // the last turn found nothing to do
 }
 
 // beginWatch is called before the first turn.

@@ -43,8 +43,6 @@ type worker struct {
 
 	batching  batching
 	rampingIn bool              // see rampIn
-	spun      int64             // ns waited without sleeping (--spin)
-	idleTurn  bool              // the last turn found nothing to do
 	ending    loadresult.Ending // "" while there is load
 }
 
@@ -77,10 +75,10 @@ func (w *worker) runTurn() {
 	w.turnBegan = w.now
 	w.doTimedWork(before)
 	c, ok := w.ring.Next()
-	if !ok && w.idleTurn {
-		w.spun += w.now - before
+	if !ok && w.watch.idleTurn {
+		w.watch.spun += w.now - before
 	}
-	w.idleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
+	w.watch.idleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
 	for ; ok; c, ok = w.ring.Next() {
 		w.handleCompletion(c)
 	}
@@ -154,7 +152,7 @@ func (w *worker) openWindow() {
 }
 
 // idleTime is how many ns since the run began there was nothing to do, sleeping or spinning.
-func (w *worker) idleTime() int64 { return w.ring.IdleTime() + w.spun }
+func (w *worker) idleTime() int64 { return w.ring.IdleTime() + w.watch.spun }
 
 // nextWakeUp is when the worker has something to do even if nothing completes. With --spin that is
 // now, so the rings need no mode of their own for it. Turns that then find nothing count as idle.
