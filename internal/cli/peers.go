@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +32,7 @@ type peer struct {
 type peerFlag struct {
 	names string // separated by blanks, without dashes
 	value string // "": a switch
+	def   string // the other tool's default; "": none, or off
 	does  string
 	set   func(l *peerLoad, value string) error
 }
@@ -40,6 +44,9 @@ type peerLoad struct {
 	rate   float64
 	capped float64
 	body   string // of dyno's --body; "": none
+	output string // a file for the report; "": stdout
+	host   string // hey -host
+	plain  bool   // no Accept-Encoding is sent unless a header was given
 	kind   string // Content-Type
 	method string
 	flags  []string // further ones of dyno run
@@ -68,7 +75,7 @@ func (l *peerLoad) replace(flag, value string) {
 func same(flag string) func(*peerLoad, string) error {
 	return func(l *peerLoad, v string) error {
 		if flag == "-H" {
-			return l.add(flag, verbatim(v))
+			return l.add(flag, v)
 		}
 		l.replace(flag, v)
 		return nil
@@ -109,7 +116,7 @@ func setMethod(l *peerLoad, v string) error {
 // setNumber reads a count such as 100 or 2k.
 func setNumber(to func(*peerLoad) *int) func(*peerLoad, string) error {
 	return func(l *peerLoad, v string) error {
-		n, err := parseCount(strings.ToLower(v))
+		n, err := parseCount(strings.ToUpper(v))
 		if err == nil && (n < 1 || n > loadplan.MaxConnections) {
 			err = fmt.Errorf("%q is not a number from 1 to %d", v, loadplan.MaxConnections)
 		}
@@ -127,7 +134,7 @@ func setThreads(l *peerLoad, v string) error {
 }
 
 func setRequested(l *peerLoad, v string) (err error) {
-	l.Requested, err = parsePositive(parseCount)(strings.ToLower(v))
+	l.Requested, err = parsePositive(parseCount)(strings.ToUpper(v))
 	return err
 }
 
@@ -141,7 +148,7 @@ func setPeerDuration(l *peerLoad, v string) error {
 }
 
 func setPeerRate(l *peerLoad, v string) error {
-	r, err := parseRate(strings.ToLower(v))
+	r, err := parseRate(strings.ToUpper(v))
 	l.rate = r.PerSecond()
 	return err
 }
@@ -149,15 +156,9 @@ func setPeerRate(l *peerLoad, v string) error {
 // setBasic adds credentials.
 func setBasic(l *peerLoad, v string) error { return l.add("-u", v) }
 
-// verbatim is a text in which dyno run sees no holes, which the other tools do not know.
-func verbatim(text string) string { return strings.ReplaceAll(text, "{{", `\{{`) }
-
-// setBodyFile has the body be a file. One that dyno run would take for a template is given as text.
+// setBodyFile has the body be a file.
 func setBodyFile(l *peerLoad, v string) error {
 	l.body = "@" + v
-	if text, err := readText(v); err == nil && strings.Contains(text, "{{") && text[0] != '@' {
-		l.body = verbatim(text)
-	}
 	return nil
 }
 
@@ -165,8 +166,29 @@ func setBodyText(l *peerLoad, v string) error {
 	if strings.HasPrefix(v, "@") {
 		return errors.New("a body that begins with @ is a file's name here; write it to a file")
 	}
-	l.body = verbatim(v)
+	l.body = v
 	return nil
+}
+
+// hasHeader reports whether a header of that name was given.
+func (l *peerLoad) hasHeader(name string) bool { return l.headerAt(name) >= 0 }
+
+// headerAt is where in flags the value of the header is, or -1.
+func (l *peerLoad) headerAt(name string) int {
+	for i, flag := range l.flags {
+		given, _, _ := strings.Cut(flag, ":")
+		if i > 0 && l.flags[i-1] == "-H" && strings.EqualFold(strings.TrimSpace(given), name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// addDefault adds a header that the other tool sends unless one of that name was given.
+func (l *peerLoad) addDefault(name, value string) {
+	if !l.hasHeader(name) {
+		l.flags = append(l.flags, "-H", name+": "+value)
+	}
 }
 
 // parsePeer reads a command line of another tool.
@@ -260,15 +282,19 @@ func (l *peerLoad) runArgs() []string {
 	}
 	if l.body != "" {
 		args = append(args, "-b", l.body)
-		if l.kind != "" {
-			args = append(args, "-H", "Content-Type: "+l.kind)
-		}
 	}
-	args = append(append(args, l.flags...), verbatim(l.url))
+	args = append(append(args, l.flags...), l.url)
 	if len(l.args) > 0 && slices.Contains(l.flags, "--script") {
 		args = append(append(args, "--"), l.args...)
 	}
 	return args
+}
+
+// readRun is the load of dyno run. The other tools know no holes: {{ goes out as it is.
+func (l *peerLoad) readRun(stdin io.Reader) (*runFlags, []error) {
+	f := newRunFlags()
+	f.filling.names.Literal = true
+	return f.parseArgs(l.runArgs(), stdin)
 }
 
 // runPeer is a verb that acts as another tool.
@@ -289,7 +315,7 @@ func runPeer(p peer) func(streams, []string) int {
 		if err != nil {
 			return s.refuseFlags(p.name, []error{err})
 		}
-		f, faults := readRun(l.runArgs(), s.in)
+		f, faults := l.readRun(s.in)
 		if f.plan.Cap = loadplan.RatePerSecond(l.capped); len(faults) > 0 {
 			return s.refuseFlags(p.name, faults)
 		}
@@ -320,7 +346,7 @@ func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
 		l.Method = "GET"
 	}
 	if r.Answers() > 0 || l.Tool != "wrk" && l.Tool != "wrk2" { // which print nothing then
-		if err := peers.Write(s.out, l.Run, r); err != nil {
+		if err := l.writeReport(s.out, r); err != nil {
 			return s.writeExitCode(err)
 		}
 	}
@@ -338,6 +364,18 @@ func (s streams) reportAsPeer(l *peerLoad, r *result.Result) int {
 		return exitUnreachable
 	}
 	return exitOK
+}
+
+// writeReport writes the other tool's report to out, or to the file that was asked for.
+func (l *peerLoad) writeReport(out io.Writer, r *result.Result) error {
+	if l.output == "" {
+		return peers.Write(out, l.Run, r)
+	}
+	var text bytes.Buffer
+	if err := peers.Write(&text, l.Run, r); err != nil {
+		return err
+	}
+	return os.WriteFile(l.output, text.Bytes(), 0o666)
 }
 
 // peerVerbs are the verbs that act as other tools.
@@ -369,6 +407,9 @@ func (p peer) groups() []group {
 	var all []option
 	for _, f := range p.flags {
 		o := option{value: f.value, does: f.does}
+		if f.def != "" {
+			o.does += " (" + f.def + ")"
+		}
 		for name := range strings.FieldsSeq(f.names) {
 			if len(name) == 1 {
 				o.short = name

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -26,16 +27,18 @@ func allPeers() []peer {
 		flags: []string{"--timeout", "2s"}}
 	meter := peerLoad{Run: peers.Run{Threads: 4, Connections: 64, Duration: 30 * time.Second},
 		url: "http://localhost"}
-	many := peerLoad{Run: peers.Run{Connections: 50, Requested: 200}}
+	many := peers.Run{Connections: 50, Requested: 200}
+	hey := peerLoad{Run: many, flags: []string{"--timeout", "20s", "--connect-timeout", "20s"}}
+	oha := peerLoad{Run: many, flags: []string{"--timeout", longestTimeout, "--connect-timeout", "5s"}}
 	return []peer{
 		{"wrk", "load a server as wrk does", wrkFlags(), false, start(wrk), loadplan.ResendNever},
 		{"wrk2", "load a server as wrk2 does", wrk2Flags(), false, start(wrk), loadplan.ResendNever},
 		{"ab", "load a server as ApacheBench does", abFlags(), false,
 			start(peerLoad{Run: peers.Run{Connections: 1, Requested: 1, Threads: 1},
-				flags: []string{"--timeout", "30s", "--http", "1.0", "-H", "Accept: */*"}}),
+				flags: []string{"--timeout", "30s", "--http", "1.0"}}),
 			loadplan.ResendUnsafe},
-		{"hey", "load a server as hey does", heyFlags(), true, start(many), loadplan.ResendSafe},
-		{"oha", "load a server as oha does", ohaFlags(), false, start(many), loadplan.ResendNever},
+		{"hey", "load a server as hey does", heyFlags(), true, start(hey), loadplan.ResendSafe},
+		{"oha", "load a server as oha does", ohaFlags(), false, start(oha), loadplan.ResendNever},
 		{"go-meter", "load a server as go-meter does", meterFlags(), true, start(meter),
 			loadplan.ResendNever},
 	}
@@ -43,8 +46,8 @@ func allPeers() []peer {
 
 func helpFlags(version string) []peerFlag {
 	return []peerFlag{
-		{"h help", "", "this", func(l *peerLoad, _ string) error { l.help = true; return nil }},
-		{version, "", "print the version", func(l *peerLoad, _ string) error {
+		{"h help", "", "", "this", func(l *peerLoad, _ string) error { l.help = true; return nil }},
+		{version, "", "", "print the version", func(l *peerLoad, _ string) error {
 			l.shown = true
 			return nil
 		}},
@@ -53,81 +56,89 @@ func helpFlags(version string) []peerFlag {
 
 func wrkFlags() []peerFlag {
 	return append(helpFlags("v version"), []peerFlag{
-		{"c connections", "N", "connections, of all threads together (10)", setConnections},
-		{"d duration", "T", "how long (10s)", setPeerDuration},
-		{"t threads", "N", "threads (2)", setThreads},
-		{"s script", "FILE.lua", "a script in Lua", same("--script")},
-		{"H header", "H", "a header; may be repeated", same("-H")},
-		{"L latency", "", "print the distribution of latency", setDetail},
-		{"T timeout", "T", "for a request (2s)", same("--timeout")},
+		{"c connections", "N", "10", "connections, of all threads together", setConnections},
+		{"d duration", "T", "10s", "how long", setPeerDuration},
+		{"t threads", "N", "2", "threads", setThreads},
+		{"s script", "FILE.lua", "", "a script in Lua", same("--script")},
+		{"H header", "H", "", "a header; may be repeated", same("-H")},
+		{"L latency", "", "", "print the distribution of latency", setDetail},
+		{"T timeout", "T", "2s", "for a request", same("--timeout")},
 	}...)
 }
 
 func wrk2Flags() []peerFlag {
 	return append(wrkFlags(), []peerFlag{
-		{"U u_latency", "", "the same, and latency from when requests were sent", setUncorrected},
-		{"B batch_latency", "", "changes nothing here", unused},
-		{"R rate", "N", "requests a second in all; wrk2 wants it", setPeerRate},
+		{"U u_latency", "", "", "the same, and latency from when requests were sent", setUncorrected},
+		{"B batch_latency", "", "", "changes nothing here", unused},
+		{"R rate", "N", "", "requests a second in all; wrk2 wants it", setPeerRate},
 	}...)
 }
 
 func abFlags() []peerFlag {
 	return append(helpFlags("V"), []peerFlag{
-		{"n", "N", "requests (1)", setRequested},
-		{"c", "N", "connections (1)", setConnections},
-		{"t", "S", "seconds at most; then -n is 50000", func(l *peerLoad, v string) error {
+		{"n", "N", "1", "requests", setRequested},
+		{"c", "N", "1", "connections", setConnections},
+		{"t", "S", "", "seconds at most; then -n is 50000", func(l *peerLoad, v string) error {
 			l.Requested = 50_000
 			return setPeerDuration(l, v)
 		}},
-		{"s", "S", "timeout in seconds (30)", same("--timeout")},
-		{"k", "", "keep connections", func(l *peerLoad, _ string) error {
+		{"s", "S", "30", "timeout in seconds", same("--timeout")},
+		{"k", "", "", "keep connections", func(l *peerLoad, _ string) error {
 			l.KeepAlive = true
 			return l.add("-H", "Connection: Keep-Alive")
 		}},
-		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"C", "K=V", "a cookie", setField("Cookie")},
-		{"A", "USER:PASSWORD", "credentials", setBasic},
-		{"T", "TYPE", "Content-Type of the body (text/plain)", setKind},
-		{"p", "FILE", "a file to POST", setBodyFile},
-		{"u", "FILE", "a file to PUT", func(l *peerLoad, v string) error {
+		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"C", "K=V", "", "a cookie; the last counts", setField("Cookie")},
+		{"A", "USER:PASSWORD", "", "credentials", setBasic},
+		{"T", "TYPE", "text/plain", "Content-Type of the body", setKind},
+		{"p", "FILE", "", "a file to POST", setBodyFile},
+		{"u", "FILE", "", "a file to PUT", func(l *peerLoad, v string) error {
 			l.method = "PUT"
 			return setBodyFile(l, v)
 		}},
-		{"i", "", "HEAD", func(l *peerLoad, _ string) error { return setMethod(l, "HEAD") }},
-		{"m", "M", "method", setMethod},
-		{"E", "FILE", "our certificate", same("--cert")},
-		{"B", "ADDRESS", "connect from there", same("--source")},
-		{"r l q d S I", "", "change nothing here", unused},
-		{"v b", "N", "changes nothing here", unused},
-		{"X P f Z g e w x y z", "V", "not possible here", refused("dyno ab does not have it")},
+		{"i", "", "", "HEAD", func(l *peerLoad, _ string) error { return setMethod(l, "HEAD") }},
+		{"m", "M", "", "method", setMethod},
+		{"E", "FILE", "", "our certificate", same("--cert")},
+		{"B", "ADDRESS", "", "connect from there", same("--source")},
+		{"l", "", "", "answers may differ in length", func(l *peerLoad, _ string) error {
+			l.Varied = true
+			return nil
+		}},
+		{"r q d S I", "", "", "change nothing here", unused},
+		{"v b", "N", "", "changes nothing here", unused},
+		{"X P f Z g e w x y z", "V", "", "not possible here", refused("dyno ab does not have it")},
 	}...)
 }
 
 func heyFlags() []peerFlag {
 	return append(helpFlags("version"), []peerFlag{
-		{"n", "N", "requests (200)", setRequested},
-		{"c", "N", "connections (50)", setConnections},
-		{"q", "N", "requests a second, of each connection", func(l *peerLoad, v string) error {
+		{"n", "N", "200", "requests", setRequested},
+		{"c", "N", "50", "connections", setConnections},
+		{"q", "N", "", "requests a second, of each connection", func(l *peerLoad, v string) error {
 			return setPeerRate(l, v)
 		}},
-		{"z", "T", "how long, instead of -n", setPeerDuration},
-		{"m", "M", "method (GET)", setMethod},
-		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "S", "timeout in seconds (20); 0: none", setTimeout},
-		{"A", "TYPE", "the header Accept", setField("Accept")},
-		{"d", "TEXT", "body", setBodyText},
-		{"D", "FILE", "a file as the body", setBodyFile},
-		{"T", "TYPE", "Content-Type of the body (text/html)", setKind},
-		{"U", "AGENT", "the header User-Agent", setField("User-Agent")},
-		{"a", "USER:PASSWORD", "credentials", setBasic},
-		{"h2", "", "HTTP/2", always("--http", "2")},
-		{"host", "HOST", "the header Host", setField("Host")},
-		{"disable-keepalive", "", "a connection for each request", always("--reconnect", "always")},
-		{"disable-compression disable-redirects", "", "change nothing here", unused},
-		{"cpus", "N", "threads", setThreads},
-		{"o", "csv", "not possible here",
+		{"z", "T", "", "how long, instead of -n", setPeerDuration},
+		{"m", "M", "GET", "method, also with a body", setMethod},
+		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"t", "S", "20", "timeout in seconds; 0: none", setTimeout("--timeout", "--connect-timeout")},
+		{"A", "TYPE", "", "the header Accept", setField("Accept")},
+		{"d", "TEXT", "", "body", setBodyText},
+		{"D", "FILE", "", "a file as the body", setBodyFile},
+		{"T", "TYPE", "text/html", "Content-Type, also without a body", setKind},
+		{"U", "AGENT", "", "the header User-Agent", setField("User-Agent")},
+		{"a", "USER:PASSWORD", "", "credentials", setBasic},
+		{"h2", "", "", "HTTP/2", always("--http", "2")},
+		{"host", "HOST", "", "the header Host", func(l *peerLoad, v string) error {
+			l.host = v
+			return nil
+		}},
+		{"disable-keepalive", "", "", "a connection for each request", always("--reconnect", "always")},
+		{"disable-compression", "", "", "do not ask for gzip", setPlain},
+		{"disable-redirects", "", "", "changes nothing here: dyno follows none", unused},
+		{"cpus", "N", "", "threads", setThreads},
+		{"o", "csv", "", "not possible here",
 			refused("dyno hey keeps no time of each request; dyno run --log FILE.csv does")},
-		{"x", "PROXY", "not possible here", refused("dyno hey uses no proxy")},
+		{"x", "PROXY", "", "not possible here", refused("dyno hey uses no proxy")},
 	}...)
 }
 
@@ -137,57 +148,96 @@ func setUncorrected(l *peerLoad, v string) error {
 	return setDetail(l, v)
 }
 
-// setField adds a header of that name.
+// setField sets the header of that name.
 func setField(name string) func(*peerLoad, string) error {
-	return func(l *peerLoad, v string) error { return l.add("-H", verbatim(name+": "+v)) }
+	return func(l *peerLoad, v string) error {
+		if at := l.headerAt(name); at >= 0 {
+			l.flags[at] = name + ": " + v
+			return nil
+		}
+		return l.add("-H", name+": "+v)
+	}
 }
 
-// setTimeout sets a timeout; 0 is none.
-func setTimeout(l *peerLoad, v string) error {
-	if d, err := parseDuration(v); err == nil && d == 0 {
-		v = "8784h" // the longest
+func setPlain(l *peerLoad, _ string) error {
+	l.plain = true
+	return nil
+}
+
+// longestTimeout stands for no timeout.
+const longestTimeout = "8784h"
+
+// setTimeout sets timeouts; 0 is none.
+func setTimeout(flags ...string) func(*peerLoad, string) error {
+	return func(l *peerLoad, v string) error {
+		if d, err := parseDuration(v); err == nil && d == 0 {
+			v = longestTimeout
+		}
+		for _, flag := range flags {
+			l.replace(flag, v)
+		}
+		return nil
 	}
-	l.replace("--timeout", v)
+}
+
+// setRedirects refuses to follow redirects.
+func setRedirects(l *peerLoad, v string) error {
+	n, err := parseCount(v)
+	if err == nil && n > 0 {
+		err = errors.New("dyno oha follows no redirects; load the URL that they lead to")
+	}
+	return err
+}
+
+func setOutput(l *peerLoad, v string) error {
+	l.output = v
 	return nil
 }
 
 func ohaFlags() []peerFlag {
 	return append(helpFlags("V version"), []peerFlag{
-		{"n", "N", "requests (200)", setRequested},
-		{"c", "N", "connections (50)", setConnections},
-		{"p", "N", "requests in flight at once on a connection of HTTP/2", same("--streams")},
-		{"q query-per-second", "N", "requests a second in all", setPeerRate},
-		{"z", "T", "how long, instead of -n", setPeerDuration},
-		{"m method", "M", "method (GET)", setMethod},
-		{"H", "'K: V'", "a header; may be repeated", same("-H")},
-		{"t", "T", "timeout", setTimeout},
-		{"connect-timeout", "T", "for a connection (5s)", same("--connect-timeout")},
-		{"A", "TYPE", "the header Accept", setField("Accept")},
-		{"d", "TEXT", "body", setBodyText},
-		{"D", "FILE", "a file as the body", setBodyFile},
-		{"Z", "FILE", "bodies, one a line", same("--bodies")},
-		{"T", "TYPE", "Content-Type of the body", setKind},
-		{"a", "USER:PASSWORD", "credentials", setBasic},
-		{"http-version", "V", "1.0, 1.1, 2 or 3", same("--http")},
-		{"http2", "", "HTTP/2", always("--http", "2")},
-		{"host", "HOST", "the header Host", setField("Host")},
-		{"disable-keepalive", "", "a connection for each request", always("--reconnect", "always")},
-		{"insecure", "", "accept any certificate", always("--insecure")},
-		{"cacert", "FILE", "trust these certificates", same("--cacert")},
-		{"cert", "FILE", "our certificate", same("--cert")},
-		{"key", "FILE", "its key", same("--key")},
-		{"latency-correction", "", "what dyno always does", setDetail},
-		{"no-tui no-color disable-compression w wait-ongoing-requests-after-deadline no-pre-lookup", "",
+		{"n", "N", "200", "requests", setRequested},
+		{"c", "N", "50", "connections", setConnections},
+		{"p", "N", "1", "requests in flight at once on a connection of HTTP/2", same("--streams")},
+		{"q query-per-second", "N", "", "requests a second in all", setPeerRate},
+		{"z", "T", "", "how long, instead of -n", setPeerDuration},
+		{"m method", "M", "GET", "method", setMethod},
+		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"t", "T", "none", "timeout", setTimeout("--timeout")},
+		{"connect-timeout", "T", "5s", "for a connection", same("--connect-timeout")},
+		{"A", "TYPE", "", "the header Accept", setField("Accept")},
+		{"d", "TEXT", "", "body", setBodyText},
+		{"D", "FILE", "", "a file as the body", setBodyFile},
+		{"Z", "FILE", "", "bodies, one a line", same("--bodies")},
+		{"T", "TYPE", "", "Content-Type of the body", setKind},
+		{"a", "USER:PASSWORD", "", "credentials", setBasic},
+		{"http-version", "V", "", "1.0, 1.1, 2 or 3", same("--http")},
+		{"http2", "", "", "HTTP/2", always("--http", "2")},
+		{"host", "HOST", "", "the header Host", setField("Host")},
+		{"disable-keepalive", "", "", "a connection for each request", always("--reconnect", "always")},
+		{"insecure", "", "", "accept any certificate", always("--insecure")},
+		{"cacert", "FILE", "", "trust these certificates", same("--cacert")},
+		{"cert", "FILE", "", "our certificate", same("--cert")},
+		{"key", "FILE", "", "its key", same("--key")},
+		{"latency-correction", "", "", "what dyno always does", setDetail},
+		{"disable-compression", "", "", "ask for no compression", setPlain},
+		{"r redirect", "N", "0", "redirects to follow; dyno follows none", setRedirects},
+		{"o output", "FILE", "stdout", "a file for the report", setOutput},
+		{"no-tui no-color w wait-ongoing-requests-after-deadline no-pre-lookup", "", "",
 			"change nothing here", unused},
-		{"fps r redirect worker-threads", "N", "change nothing here", unused},
-		{"u time-unit", "U", "unit of the text: ns, us, ms, s, m or h", setUnit},
-		{"output-format", "F", "text, json or quiet", setForm},
-		{"j json", "", "JSON, as --output-format json", func(l *peerLoad, _ string) error {
+		{"fps worker-threads", "N", "", "change nothing here", unused},
+		{"u time-unit", "U", "", "unit of the text: ns, us, ms, s, m or h", setUnit},
+		{"output-format", "F", "", "text, json or quiet", setForm},
+		{"j json", "", "", "JSON, as --output-format json", func(l *peerLoad, _ string) error {
 			return setForm(l, "json")
 		}},
-		{"x burst-delay burst-rate o output db-url unix-socket connect-to", "V", "not possible here",
+		{"x burst-delay burst-rate db-url unix-socket connect-to proxy-header proxy-http-version " +
+			"aws-session aws-sigv4 max-repeat dump-urls", "V", "", "not possible here",
 			refused("dyno oha does not have it")},
-		{"F form rand-regex-url urls-from-file", "", "not possible here",
+		{"F form", "FIELD", "", "not possible here",
+			refused("dyno oha does not have it; dyno run --form does")},
+		{"proxy-http2 ipv6 ipv4 debug stats-success-breakdown rand-regex-url urls-from-file", "",
+			"", "not possible here",
 			refused("dyno oha does not have it; see dyno help run")},
 	}...)
 }
@@ -216,20 +266,20 @@ func setForm(l *peerLoad, v string) error {
 
 func meterFlags() []peerFlag {
 	return []peerFlag{
-		{"t", "N", "threads (4)", setThreads},
-		{"c", "N", "connections (64)", setConnections},
-		{"d", "T", "how long (30s)", setPeerDuration},
-		{"m", "M", "method (GET)", setMethod},
-		{"u", "URL", "where to (http://localhost)", setPeerURL},
-		{"s", "FILE", "bodies of POST or PUT, else paths or URLs, one a line", setSource},
-		{"es", "T", "how long not to count at the start", func(l *peerLoad, v string) error {
+		{"t", "N", "4", "threads", setThreads},
+		{"c", "N", "64", "connections", setConnections},
+		{"d", "T", "30s", "how long", setPeerDuration},
+		{"m", "M", "GET", "method", setMethod},
+		{"u", "URL", "http://localhost", "where to", setPeerURL},
+		{"s", "FILE", "", "bodies of POST or PUT, else paths or URLs, one a line", setSource},
+		{"es", "T", "", "how long not to count at the start", func(l *peerLoad, v string) error {
 			return l.add("--warmup", v)
 		}},
-		{"mrq", "N", "requests a second at most; a slow server gets fewer (-1: no limit)", setCap},
-		{"v", "", "a line for each second", setDetail},
-		{"reconnect", "", "a connection for each request", always("--reconnect", "always")},
-		{"h help", "", "this", func(l *peerLoad, _ string) error { l.help = true; return nil }},
-		{"cpuprofile", "FILE", "not possible here", refused("dyno go-meter does not have it")},
+		{"mrq", "N", "-1: no limit", "requests a second at most; a slow server gets fewer", setCap},
+		{"v", "", "", "a line for each second", setDetail},
+		{"reconnect", "", "", "a connection for each request", always("--reconnect", "always")},
+		{"h help", "", "", "this", func(l *peerLoad, _ string) error { l.help = true; return nil }},
+		{"cpuprofile", "FILE", "", "not possible here", refused("dyno go-meter does not have it")},
 	}
 }
 
@@ -270,26 +320,42 @@ func (l *peerLoad) complete() error {
 		if l.Requested > 0 && c > l.Requested {
 			return errors.New("cannot use concurrency level greater than total number of requests")
 		}
-		if l.body != "" && l.kind == "" {
-			l.kind = "text/plain"
+		if l.body != "" { // ab sends both, if -H has another
+			l.flags = append(l.flags, "-H", "Content-Type: "+cmp.Or(l.kind, "text/plain"))
 		}
+		l.addDefault("Accept", "*/*")
 		lie(!l.KeepAlive, "as ab without -k, each request has a connection of its own, so the numbers "+
 			"are mostly those of connecting")
-	case "hey", "oha":
-		if l.Duration > 0 { // -n is ignored, wherever it stands
-			l.Requested = 0
-		}
-		if l.Requested > 0 && c > l.Requested {
+	case "hey":
+		if l.Requested > 0 && l.Duration == 0 && c > l.Requested {
 			return errors.New("-n cannot be less than -c")
 		}
+		return l.completeHey(lie)
+	case "oha":
+		l.completeOha()
 	case "go-meter":
 		return l.completeMeter()
 	}
-	if l.Tool != "hey" {
-		return nil
+	return nil
+}
+
+// completeHey is complete for hey.
+func (l *peerLoad) completeHey(lie func(is bool, format string, args ...any)) error {
+	c := int64(l.Connections)
+	if l.Duration > 0 { // -n is ignored, wherever it stands
+		l.Requested = 0
 	}
-	if l.body != "" && l.kind == "" {
-		l.kind = "text/html"
+	l.method = cmp.Or(l.method, "GET")
+	l.addDefault("Content-Type", cmp.Or(l.kind, "text/html"))
+	if !l.plain && l.method != "HEAD" && !l.hasHeader("Range") {
+		l.addDefault("Accept-Encoding", "gzip")
+	}
+	if at := l.headerAt("Host"); at >= 0 {
+		l.flags = slices.Delete(l.flags, at-1, at+1)
+		lie(true, "hey ignores a header Host of -H, and so does dyno hey; give -host")
+	}
+	if l.host != "" {
+		l.flags = append(l.flags, "-H", "Host: "+l.host)
 	}
 	l.rate *= float64(c)
 	lie(l.Requested%max(c, 1) != 0, "%d requests were sent; hey sends a multiple of -c, %d",
@@ -297,6 +363,24 @@ func (l *peerLoad) complete() error {
 	lie(c > 500, "%d connections are kept; hey keeps 500 and opens the others again and again", c)
 	lie(strings.HasPrefix(l.url, "https:"), "the certificate was verified; hey accepts any")
 	return nil
+}
+
+// completeOha is complete for oha.
+func (l *peerLoad) completeOha() {
+	if l.Duration > 0 { // -n is ignored, wherever it stands
+		l.Requested = 0
+	}
+	if l.Requested > 0 { // further workers have nothing to do
+		l.Connections = int(min(int64(l.Connections), l.Requested))
+	}
+	l.method = cmp.Or(l.method, "GET")
+	l.addDefault("Accept", "*/*")
+	if !l.plain {
+		l.addDefault("Accept-Encoding", "gzip, compress, deflate, br")
+	}
+	if l.kind != "" {
+		l.addDefault("Content-Type", l.kind)
+	}
 }
 
 // completeMeter is complete for go-meter.
@@ -327,8 +411,12 @@ func askDocument(f *runFlags) (d peers.Document) {
 	for _, h := range first.Header {
 		r.Header.Add(h.Name, h.Value)
 	}
+	r.Host = cmp.Or(r.Header.Get("Host"), r.Host)
+	if r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", "dyno/"+loadplan.Version)
+	}
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: f.plan.TLS.Insecure}},
+		DisableCompression: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: f.plan.TLS.Insecure}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
 	if err != nil {

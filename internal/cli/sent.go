@@ -89,7 +89,7 @@ func (f *runFlags) setUser(s string) error {
 	switch {
 	case !strings.Contains(s, ":"):
 		return errors.New("has no colon; write USER:PASSWORD, and USER: without a password")
-	case template.HasHoles(s):
+	case template.HasHoles(s) && !f.filling.names.Literal:
 		return errors.New("is encoded as a whole, so that it can have no {{holes}}; write what the " +
 			"server gets, as -H 'Authorization: Basic {{credentials}}'")
 	}

@@ -37,7 +37,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
 			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},
 		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
-			Bytes:       Bytes{Sent: total.Written, Received: total.Received},
+			Bytes:       Bytes{total.Written, total.Received, total.Bodies},
 			Connections: newConnections(r), Retries: r.Retries, Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
 		Routes:    newRoutes(r.Routes),

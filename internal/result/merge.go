@@ -153,6 +153,7 @@ func (m *Result) addCounts(all []*Result) {
 		}
 		m.Bytes.Sent += r.Bytes.Sent
 		m.Bytes.Received += r.Bytes.Received
+		m.Bytes.Bodies += r.Bytes.Bodies
 		m.Connections.addPart(r.Connections)
 		m.FCGIStderr = m.FCGIStderr.addPart(r.FCGIStderr)
 		for _, e := range r.Errors {

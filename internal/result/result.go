@@ -250,10 +250,12 @@ type Error struct {
 	Sample string `json:"sample,omitempty"`
 }
 
-// Bytes are those sent and received in the window, without the overhead of TCP.
+// Bytes are those sent and received in the window, without the overhead of TCP, and those of the
+// bodies of the window's answers, without headers and framing.
 type Bytes struct {
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
+	Bodies   int64 `json:"bodies,omitempty"`
 }
 
 // Connections count connections in the whole run, warm-up included.

@@ -143,6 +143,9 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	c.used++
 	c.served = true
 	w.batching.recordAnswer(w.now - x.sent)
+	if x.Counted {
+		w.counters.Bodies += body
+	}
 	if w.samples.log != nil && x.Counted {
 		w.logRequest(x, body, "")
 	}

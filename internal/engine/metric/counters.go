@@ -23,6 +23,7 @@ type Counters struct {
 	Checks                       []Outcomes // of a scenario, in the plan's order; nil: not wanted
 
 	Received, Written int64 // bytes; Written counts what the socket accepted
+	Bodies            int64 // bytes of the bodies of answers, without headers and framing
 
 	Status  [Statuses]int64
 	Latency *Histogram // due to done; completed requests only
@@ -92,6 +93,7 @@ func (s *Counters) Merge(from *Counters) {
 	s.IterationsFailed += from.IterationsFailed
 	s.Received += from.Received
 	s.Written += from.Written
+	s.Bodies += from.Bodies
 	for i, n := range from.Status {
 		s.Status[i] += n
 	}

@@ -22,6 +22,9 @@ const (
 // A hole begins with {{ and ends with the next }} of its line, outside of quotes. After a backslash
 // {{ is literal, and the backslash is left out; after two it begins a hole, and both stay.
 func (n *Names) Parse(text string, at Position) (Text, error) {
+	if n.Literal {
+		return Text{Literal: text}, nil
+	}
 	p := parser{names: n, text: text, line: at.Line, column: at.Column}
 	p.faults.File = at.File
 	for p.next() {

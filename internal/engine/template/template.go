@@ -67,6 +67,8 @@ type Names struct {
 	Unread bool
 	// Used gets the columns and variables that stand in holes, unless it is nil.
 	Used map[string]bool
+	// Literal says that texts have no holes: {{ stands for itself, and so does a backslash before it.
+	Literal bool
 }
 
 // A Position is where a text begins: in a file, or in the value of a flag, which File then names.

@@ -47,11 +47,11 @@ func (v *view) ab() {
 		v.print("Non-2xx responses:      %d\n", n)
 	}
 	if v.KeepAlive {
-		v.print("Keep-Alive requests:    %d\n", complete)
+		v.print("Keep-Alive requests:    %d\n", v.kept())
 	}
 	received := v.r.Bytes.Received
 	v.print("Total transferred:      %d bytes\n", received)
-	v.print("HTML transferred:       %d bytes\n", complete*v.Document.Length)
+	v.print("HTML transferred:       %d bytes\n", v.r.Bytes.Bodies)
 	rate := v.perSecond(complete)
 	v.print("Requests per second:    %.2f [#/sec] (mean)\n", rate)
 	if rate > 0 {
@@ -60,6 +60,15 @@ func (v *view) ab() {
 	}
 	v.print("Transfer rate:          %.2f [Kbytes/sec] received\n", v.perSecond(received)/1024)
 	v.abTimes()
+}
+
+// kept is how many answers left their connection open.
+func (v *view) kept() int64 {
+	c := v.r.Connections
+	if c.Opened >= v.completed() && c.Reconnects > 0 { // the last one too was closed
+		return 0
+	}
+	return max(v.completed()-c.Reconnects, 0)
 }
 
 // abTimes writes the tables of times.

@@ -48,7 +48,7 @@ func (v *view) hey() {
 	v.print("  Slowest:\t%s\n  Fastest:\t%s\n", seconds4(d.Max), seconds4(d.Min))
 	v.print("  Average:\t%s\n", seconds4(meanOf(&d)))
 	v.print("  Requests/sec:\t%.4f\n  \n", float64(completed)/max(total, 1e-9))
-	if bytes := v.r.Bytes.Received; bytes > 0 && completed > 0 {
+	if bytes := v.r.Bytes.Bodies; bytes > 0 && completed > 0 {
 		v.print("  Total data:\t%d bytes\n  Size/request:\t%d bytes\n", bytes, bytes/completed)
 	}
 	v.print("\nResponse time histogram:\n")

@@ -59,7 +59,7 @@ func (v *view) oha() error {
 	v.print("Summary:\n  Success rate:\t%.2f%%\n", 100*v.successShare())
 	v.print("  Total:\t%s\n  Slowest:\t%s\n  Fastest:\t%s\n", t(v.seconds()*1e6), t(d.Max), t(d.Min))
 	v.print("  Average:\t%s\n  Requests/sec:\t%.4f\n\n", t(meanOf(&d)), v.perSecond(completed))
-	bytes := v.r.Bytes.Received
+	bytes := v.r.Bytes.Bodies
 	v.print("  Total data:\t%s\n  Size/request:\t%s\n  Size/sec:\t%s\n\n", binaryBytes(float64(bytes)),
 		binaryBytes(float64(bytes)/float64(max(completed, 1))), binaryBytes(v.perSecond(bytes)))
 	v.print("Response time histogram:\n")
@@ -181,9 +181,9 @@ func (v *view) ohaJSON() error {
 		Errors: map[string]int64{}}
 	t := ohaTripleOf(&d, 1e6)
 	r.Summary = ohaSummary{v.successShare(), v.seconds(), t.Slowest, t.Fastest, t.Average,
-		v.perSecond(completed), v.r.Bytes.Received, nil, v.perSecond(v.r.Bytes.Received)}
+		v.perSecond(completed), v.r.Bytes.Bodies, nil, v.perSecond(v.r.Bytes.Bodies)}
 	if completed > 0 {
-		each := v.r.Bytes.Received / completed
+		each := v.r.Bytes.Bodies / completed
 		r.Summary.Each = &each
 	}
 	ms, quantiles := ohaTripleOf(&d, 1e3), v.ohaQuantiles(1e3)

@@ -29,6 +29,7 @@ type Run struct {
 	Detail      bool    // wrk --latency, wrk2 -U, go-meter -v
 	Uncorrected bool    // wrk2 -U: latency from when requests were sent, too
 	KeepAlive   bool    // ab -k
+	Varied      bool    // ab -l: bodies may differ in length
 	Document    Document
 	Unit        string // oha --time-unit: ns, us, ms, s, m or h; "": as long as the slowest
 	Form        string // oha --output-format: json or quiet; "": text

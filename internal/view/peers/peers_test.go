@@ -39,7 +39,7 @@ func measured() *result.Result {
 	r.Latency, r.Service = spread(30e3, 3e6), spread(30e3, 3e6)
 	r.Phases.Connect, r.Phases.FirstByte, r.Phases.DNS = spread(10e3, 20e3), spread(20e3, 2e6), spread(1e3, 2e3)
 	r.Status = map[string]int64{"200": 1000}
-	r.Bytes = result.Bytes{Sent: 50_000, Received: 140_000}
+	r.Bytes = result.Bytes{Sent: 50_000, Received: 140_000, Bodies: 100_000}
 	r.Connections.Asked, r.Connections.Served = 10, 10
 	r.Series = []result.Point{{T: 1, Sent: 1000, Completed: 1000, Mean: 1020, Received: 140_000, Written: 50_000}}
 	r.Generator.Verdict = result.OK
@@ -155,7 +155,7 @@ func TestOhaForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Summary
-	if s.SuccessRate != 1 || s.Total != 1 || s.RequestsPerSec != 1000 || s.TotalData != 140_000 || s.SizePerRequest != 140 ||
+	if s.SuccessRate != 1 || s.Total != 1 || s.RequestsPerSec != 1000 || s.TotalData != 100_000 || s.SizePerRequest != 100 ||
 		s.Slowest < 0.0029 || s.Slowest > 0.003 || got.LatencyPercentiles["p99.9"] <= got.LatencyPercentiles["p10"] ||
 		len(got.LatencyPercentiles) != 9 || len(got.FirstBytePercentiles) != 9 || len(got.ResponseTimeHistogram) != 11 ||
 		got.Metrics.Latency["p50"] != 0.769535 || got.LatencyPercentiles["p50"] != 0.000769535 || got.RPS.Mean != 1000 || got.RPS.Min != 1000 ||
@@ -194,7 +194,11 @@ func TestUntrue(t *testing.T) {
 		{"wrk", "", nil, func(*result.Result) {}},
 		{"ab", "", nil, func(*result.Result) {}},
 		{"hey", "asked", []string{"asked", "more"}, func(*result.Result) {}},
-		{"wrk", "3 of 10 connections answered nothing", nil, func(r *result.Result) { r.Connections.Served = 7 }},
+		{"wrk", "3 of 10 connections never completed a request", nil, func(r *result.Result) { r.Connections.Served = 7 }},
+		{"oha", "", nil, func(r *result.Result) { // a rate that needs no more of them
+			r.Model, r.Connections.Served, r.Connections.Opened = result.OpenLoop, 4, 10
+		}},
+		{"hey", "1000 answers were redirects, which dyno does not follow", nil, func(r *result.Result) { r.Status = map[string]int64{"302": 1000} }},
 		{"oha", "every answer was an error", nil, func(r *result.Result) { r.Status = map[string]int64{"503": 1000} }},
 		{"wrk", "the generator was the limit", nil, func(r *result.Result) { r.Generator.Verdict = result.ClientBound }},
 		{"hey", "p99 is 10.00ms from when requests were due; hey counts from when they were sent, which is 1.00ms", nil,
