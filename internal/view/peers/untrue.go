@@ -35,8 +35,8 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 	say(answers > 0 && ok == 0 && tool != "wrk2", "every answer was an error by its status; %s "+
 		"counts them in its rate and its latencies, and so do the numbers above", tool)
 	unused, what := r.Unused()
-	say(unused > 0 && answers > 0, "%d of %d connections %s; %s does not say so", unused, c.Asked, what,
-		tool)
+	say(unused > 0 && answers > 0, "%d of %d connections %s; %s does not say so", unused, c.Asked,
+		what, tool)
 	follows := tool == "hey"
 	say(follows && redirected(r) > 0, "%d answers were redirects, which dyno does not follow; hey "+
 		"follows up to 10", redirected(r))
