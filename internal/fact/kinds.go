@@ -14,6 +14,7 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
+	ProxyUnused{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 )
@@ -47,6 +48,15 @@ type CPUQuota struct {
 
 // Kind is the kind's name.
 func (CPUQuota) Kind() Kind { return "cpu-quota" }
+
+// ProxyUnused says that nothing could be reached directly, and that an environment variable names a
+// proxy, which dyno does not use.
+type ProxyUnused struct {
+	Variable string `json:"variable"` // its name
+}
+
+// Kind is the kind's name.
+func (ProxyUnused) Kind() Kind { return "proxy-unused" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,9 +12,11 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/redact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
+	"dyno/internal/say"
 )
 
 // From converts what a run counted into the stored form, and judges the generator. The plan has
@@ -71,8 +74,19 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	out.countUnanswered([]*Result{out})
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
+	out.addUnusedProxy()
 	out.Facts = append(out.Facts, cautions(out)...)
 	return out, nil
+}
+
+// addUnusedProxy says that a proxy, by which others reach the server that r could not, is not used.
+func (r *Result) addUnusedProxy() {
+	name := r.Plan.Target.ProxyVariable(os.Getenv)
+	if name == "" || r.Ended != string(loadresult.Unreachable) {
+		return
+	}
+	f := fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
+	r.Facts, r.Warnings = append(r.Facts, f), append(r.Warnings, say.Text(f, say.Flag))
 }
 
 // setOpen sets what only an open workload has.

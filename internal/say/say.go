@@ -24,6 +24,9 @@ func Sentence(f fact.Fact) string {
 		return standstillSentence(a)
 	case fact.CPUQuota:
 		return quotaSentence(a)
+	case fact.ProxyUnused:
+		return a.Variable + " names a proxy for this address, and dyno connects directly: the server " +
+			"must be reachable without it"
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)

@@ -20,6 +20,7 @@ var said = []fact.Fact{
 	{Args: fact.StoodStill{LongestUS: 123_456, SinceS: 61.5, TotalUS: 456_789}},
 	{Args: fact.CPUQuota{CPUs: 0.5, Periods: 1, TotalUS: 21_000}},
 	{Args: fact.CPUQuota{Periods: 1234, TotalUS: 2_345_678}},
+	{Args: fact.ProxyUnused{Variable: "HTTPS_PROXY"}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -40,6 +41,9 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	switch {
 	case r.Requests.Sent == 0 && r.Refused() > 0:
 		return step("mend the values: none fits where its hole stands", "")
+	case r.Answers() == 0 && len(r.Status) == 0 && isProxyUnused(r):
+		return step("check that the server answers at this address without the proxy",
+			strings.Replace(askCommand(p), "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", askCommand(p))
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
@@ -75,6 +79,13 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	}
 	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")
+}
+
+// isProxyUnused reports whether the environment names a proxy, which r did not use.
+func isProxyUnused(r *result.Result) bool {
+	return slices.ContainsFunc(r.Facts, func(f fact.Fact) bool {
+		return f.Kind() == fact.ProxyUnused{}.Kind()
+	})
 }
 
 // hasDoubt reports whether a check has a doubt.
