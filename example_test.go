@@ -284,7 +284,7 @@ func ExampleOutcome() {
 	server := httptest.NewServer(helloWorld)
 	defer server.Close()
 	r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Connections: 2, Requests: 50,
-		Objectives: []string{"errors<1%, p99<1h"}})
+		Objectives: []string{"errors<1%, p90<1h"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func ExampleOutcome() {
 	}
 	// Output:
 	// errors<1% true true percent
-	// p99<1h true true us
+	// p90<1h true true us
 }
 
 // Fifty responses with status 404 are one Failure.

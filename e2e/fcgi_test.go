@@ -68,7 +68,7 @@ func TestPHP(t *testing.T) {
 		{"processes end", "-c 4", unix, 5000, "200"},
 		{"each a connection", "-c 1000 --reconnect always", tcp, 5000, "200"},
 		{"reconnect 10", "-c 4 --reconnect 10", unix, 1000, "200"},
-		{"upload", "-c 4 -b @" + body, unix, 200, "200"},
+		{"upload", "-c 4 --retry-unsafe -b @" + body, unix, 200, "200"},
 		{"status", "-c 4 --expect 503", tcp, 1000, "503"},
 		{"HEAD", "-c 4 -X HEAD", tcp, 1000, "200"},
 		{"rate", "-c 4 -R 1000 --drain 1m", unix, 1000, "200"},

@@ -152,11 +152,19 @@ func (s streams) serveAgent(f agentFlags, a *fleet.Agent) int {
 // agentExitCode is busExitCode of an agent. A service that starts again what crashed must know a
 // refusal from a crash, for which Go has the exit code 2.
 func agentExitCode(err error) int {
-	if errors.Is(err, bus.ErrRefused) {
+	switch {
+	case errors.As(err, new(agentUsage)):
+		return exitUsage
+	case errors.Is(err, bus.ErrRefused):
 		return exitRefused
 	}
 	return busExitCode(err)
 }
+
+// An agentUsage is a fault of the command line that only the files of this machine show.
+type agentUsage struct{ error }
+
+func (u agentUsage) Unwrap() error { return u.error }
 
 // logAgent logs what the agent does, with the time.
 func (s streams) logAgent(line string) {
@@ -204,7 +212,7 @@ func (s streams) openIdentity(f agentFlags, home string) (bus.Identity, error) {
 	}
 	token, err := s.readToken(f.join)
 	if err != nil {
-		return bus.Identity{}, bus.Refusedf("--join: %w", err)
+		return bus.Identity{}, agentUsage{fmt.Errorf("--join: %w", err)}
 	}
 	for _, i := range all {
 		if i.Token == token.TokenID() && (f.name == "" || f.name == i.Name) {
@@ -225,13 +233,13 @@ func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return bus.Identity{}, bus.Refusedf("--join: a token is wanted: this machine has joined no " +
-			"fleet; dyno fleet token makes one, where the fleet is run")
+		return bus.Identity{}, agentUsage{errors.New("--join: a token is wanted: this machine has joined " +
+			"no fleet; dyno fleet token makes one, where the fleet is run")}
 	case f.name == "":
-		return bus.Identity{}, bus.Refusedf("--name: which? this machine has joined as %q", names)
+		return bus.Identity{}, agentUsage{fmt.Errorf("--name: which? this machine has joined as %q", names)}
 	}
-	return bus.Identity{}, bus.Refusedf("--name: this machine has joined as %q and not as %s: give "+
-		"--join and a token", names, f.name)
+	return bus.Identity{}, agentUsage{fmt.Errorf("--name: this machine has joined as %q and not as %s: "+
+		"give --join and a token", names, f.name)}
 }
 
 // How often, and at which interval, an agent registers before it accepts that another agent has its

@@ -23,7 +23,7 @@ func TestResentRequests(t *testing.T) {
 		seen  int64
 		tells string // in what is printed
 	}{
-		{"run -X PUT -b x", 0, 19, "9 requests (90 %) were sent again on another connection: 9 PUT"},
+		{"run -X PUT -b x", 0, 19, "9 requests (90.0 %) were sent again on another connection: 9 PUT"},
 		{"run -b x --slo errors<0.1%", 1, 10, "errors<0.1%: MISSED, 50 %"},
 		{"run -b x --slo errors<0.1% --retry-unsafe", 0, 19, "9 POST, because the connection was closed before a byte " +
 			"of the answer (the server may have carried it out twice)"},

@@ -14,8 +14,9 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A server has workers that announce the close, or ignore that dyno announces it, and then wait for
-// dyno to close, which frees them. On no ring dyno leaves that to them.
+// A server has as many workers as there are connections. They announce the close, or ignore that
+// dyno announces it, and then wait for dyno to close, which frees them. On no ring dyno leaves that
+// to them.
 func TestServerWaitsForClose(t *testing.T) {
 	for _, kind := range ring.Kinds {
 		for name, test := range map[string]struct {
@@ -32,7 +33,7 @@ func TestServerWaitsForClose(t *testing.T) {
 				p.Target = loadplan.Target{URL: "http://" + at.String() + "/", Host: at.Addr().String(),
 					Port: at.Port()}
 				p.Requests = []loadplan.Request{{Request: proto.Request{Method: "GET", Path: "/"}}}
-				p.Connections, p.Threads, p.Requested, p.Duration, p.Ring = 8, 1, 100, 0, kind
+				p.Connections, p.Threads, p.Requested, p.Duration, p.Ring = 4, 1, 100, 0, kind
 				p.Reconnect = test.reconnect
 				r, err := Run(t.Context(), p, nil)
 				if errors.Is(err, ring.ErrRefused) {
