@@ -233,10 +233,11 @@ func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return bus.Identity{}, agentUsage{errors.New("--join: a token is wanted: this machine has joined " +
-			"no fleet; dyno fleet token makes one, where the fleet is run")}
+		return bus.Identity{}, agentUsage{errors.New("--join: a token is wanted: this machine " +
+			"has joined no fleet; dyno fleet token makes one, where the fleet is run")}
 	case f.name == "":
-		return bus.Identity{}, agentUsage{fmt.Errorf("--name: which? this machine has joined as %q", names)}
+		return bus.Identity{}, agentUsage{fmt.Errorf("--name: which? this machine has joined as %q",
+			names)}
 	}
 	return bus.Identity{}, agentUsage{fmt.Errorf("--name: this machine has joined as %q and not as %s: "+
 		"give --join and a token", names, f.name)}

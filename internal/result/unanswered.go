@@ -10,9 +10,9 @@ import (
 
 // countUnanswered adds to latencies what was not answered when the load of all parts of r had
 // ended: requests that were due in the window and had no answer at the end of the drain, or were
-// never sent, and slots that waited for the answer to a request of the warm-up for the whole
-// window. How long they would have taken is not known, but that it is longer than the drain, or
-// than the window.
+// never sent, and what the users of slots would have asked meanwhile that waited for the answer to a
+// request of the warm-up for the whole window. How long they would have taken is not known, but
+// that it is longer than the drain, or than the window.
 func (r *Result) countUnanswered(parts []*Result) {
 	add := func(to **Distribution, us float64, n int64) {
 		if *to != nil {
@@ -26,15 +26,22 @@ func (r *Result) countUnanswered(parts []*Result) {
 		q, drained, window := part.Requests, part.Window.DrainedS*1e6, part.Window.MeasuredS*1e6
 		waiting := countOrZero(q.Waiting)
 		add(&r.Latency, drained, q.Unfinished+waiting)
-		add(&r.Latency, window, q.Held)
+		add(&r.Latency, window, q.Held*part.answersOfSlot())
 		if part.Model == ClosedLoop {
 			add(&r.Service, drained, q.Unfinished)
-			add(&r.Service, window, q.Held)
+			add(&r.Service, window, q.Held*part.answersOfSlot())
 		}
 		if i := part.Iterations; i != nil {
 			add(&r.Iterations.Time, drained, i.Unfinished+countOrZero(i.Waiting))
 		}
 	}
+}
+
+// answersOfSlot is how many answers each slot had on average of those that were not held: so many
+// requests one that was held did not send. A server that starves some of its users would otherwise
+// have the percentiles of the others.
+func (r *Result) answersOfSlot() int64 {
+	return max(1, r.Answers()/max(1, int64(r.inFlight())-r.Requests.Held))
 }
 
 // endedAsPlanned reports whether the load went on until its planned end, and the drain too.
@@ -49,9 +56,10 @@ func (r *Result) NoteUnanswered() string {
 		return ""
 	}
 	over := r.Latency.Over
-	note := fmt.Sprintf("%d of %d requests had no answer", over.Count, r.Latency.Count+over.Count)
-	if over.Count == r.Requests.Held {
-		return note + " in the whole window"
+	if n := r.Requests.Held; n > 0 {
+		return fmt.Sprintf("%d of %d connections or streams had no answer in the whole window", n,
+			int64(r.inFlight()))
 	}
+	note := fmt.Sprintf("%d of %d requests had no answer", over.Count, r.Latency.Count+over.Count)
 	return note + fmt.Sprintf(" %s s after the window", digits.Significant(over.US/1e6, 2))
 }
