@@ -239,8 +239,8 @@ func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 		return bus.Identity{}, agentUsage{fmt.Errorf("--name: which? this machine has joined as %q",
 			names)}
 	}
-	return bus.Identity{}, agentUsage{fmt.Errorf("--name: this machine has joined as %q and not as %s: "+
-		"give --join and a token", names, f.name)}
+	return bus.Identity{}, agentUsage{fmt.Errorf("--name: this machine has joined as %q and "+
+		"not as %s: give --join and a token", names, f.name)}
 }
 
 // How often, and at which interval, an agent registers before it accepts that another agent has its

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/result"
 )
 
@@ -343,7 +344,7 @@ func (o Objective) noteUnanswered(r *result.Result) string {
 	answered := *r
 	answered.Latency = r.Latency.Answered()
 	if value, ok := o.of(&answered); ok && o.Meets(value) {
-		return r.NoteUnanswered()
+		return noteUnanswered(r)
 	}
 	return ""
 }
@@ -392,4 +393,17 @@ func (o Objective) Quantile() (q float64, ok bool) {
 	digits, is := strings.CutPrefix(strings.TrimPrefix(o.name, "latency."), "p")
 	percent, err := strconv.ParseFloat(digits, 64)
 	return percent / 100, is && err == nil
+}
+
+// noteUnanswered says how many requests latency has that were not answered; "" if there are none.
+func noteUnanswered(r *result.Result) string {
+	if r.Latency == nil || r.Latency.Over == nil {
+		return ""
+	}
+	if n := r.Requests.Held; n > 0 {
+		return fmt.Sprintf("%d connections or streams had no answer in the whole window", n)
+	}
+	over := r.Latency.Over
+	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", over.Count,
+		r.Latency.Count+over.Count, digits.Significant(over.US/1e6, 2))
 }

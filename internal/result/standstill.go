@@ -18,6 +18,7 @@ const (
 	standstillMostP99 = 0.5  // of p99: what is longer is most of it
 	standstillSuspect = 0.05 // share of the window
 	standstillBound   = 0.25
+	standstillBrief   = 100e3 // µs: what is shorter says nothing where too little was measured
 )
 
 // newStandstill is what a load of so many requests measured of its threads' standstills.
@@ -52,6 +53,9 @@ func judgeStandstill(r *Result) *fact.Fact {
 	s, p99 := r.Generator.Standstill, 0.0
 	if d := r.mainLatency(); d != nil {
 		p99 = d.P99
+	}
+	if r.TooShort() && s.StoodStillMax <= standstillBrief {
+		return nil
 	}
 	delayed := math.Min(float64(s.Delayed)/float64(max(r.Requests.Sent, 1)), 1)
 	least := standstillLong

@@ -1,16 +1,14 @@
 package result
 
 import (
-	"fmt"
 	"slices"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 )
 
 // countUnanswered adds to latencies what was not answered when the load of all parts of r had
 // ended: requests that were due in the window and had no answer at the end of the drain, or were
-// never sent, and what the users of slots would have asked meanwhile that waited for the answer to a
+// never sent, and what users would have asked meanwhile whose slot waited for the answer to a
 // request of the warm-up for the whole window. How long they would have taken is not known, but
 // that it is longer than the drain, or than the window.
 func (r *Result) countUnanswered(parts []*Result) {
@@ -48,18 +46,4 @@ func (r *Result) answersOfSlot() int64 {
 func (r *Result) endedAsPlanned() bool {
 	return slices.Contains([]loadresult.Ending{loadresult.ByDuration, loadresult.ByRequests},
 		loadresult.Ending(r.Ended))
-}
-
-// NoteUnanswered says how many requests latency has that were not answered; "" if there are none.
-func (r *Result) NoteUnanswered() string {
-	if r.Latency == nil || r.Latency.Over == nil {
-		return ""
-	}
-	over := r.Latency.Over
-	if n := r.Requests.Held; n > 0 {
-		return fmt.Sprintf("%d of %d connections or streams had no answer in the whole window", n,
-			int64(r.inFlight()))
-	}
-	note := fmt.Sprintf("%d of %d requests had no answer", over.Count, r.Latency.Count+over.Count)
-	return note + fmt.Sprintf(" %s s after the window", digits.Significant(over.US/1e6, 2))
 }

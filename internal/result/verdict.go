@@ -122,7 +122,7 @@ var checks = []check{
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
 	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},
 	{cause: Quota, kind: constantKind(HeldUp), find: findQuota, needs: certain},
-	{cause: StoodStill, kind: constantKind(HeldUp), find: findStandstill, needs: ofWindow},
+	{cause: StoodStill, kind: constantKind(HeldUp), find: findStandstill, needs: certain},
 	{Busy, constantKind(Limit), checkBusy, false, ofWindow, nil},
 	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow, nil},
 	{SendLag, lateKind, checkSendLag, false, ofAnswers, nil},
