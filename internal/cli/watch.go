@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/requests"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
@@ -21,7 +22,8 @@ const longestProfile = 30 * time.Second
 func (f *runFlags) serverGroup() group {
 	return group{"Server", []option{
 		{"watch", "", "PID|NAME", "measure CPU/request, memory and more of this process and those\n" +
-			"that it starts; may be repeated; NAME@AGENT: on the machine of\n" +
+			"that it starts; of several of a NAME, the one that listens where\n" +
+			"the load goes; may be repeated; NAME@AGENT: on the machine of\n" +
 			"dyno agent --watch", f.addWatch},
 		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
 			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
@@ -69,6 +71,7 @@ type watch struct {
 	sampler   *probe.Sampler // nil: the machine cannot be watched
 	server    bool           // a server is watched too
 	asked     []string       // the processes, as they were given
+	found     []fact.Fact    // about which of them are watched
 	away      *awayWatch     // on an agent's machine; nil: none
 	profiling *profiling     // nil: none
 }
@@ -79,11 +82,14 @@ const machinePace = time.Second
 // startWatch begins to watch what the flags name, and always the machine, which the generator's
 // verdict needs. The caller must end it.
 func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
+	found := f.leaveOthers()
 	config := probe.Config{Every: machinePace}
 	if len(f.watched) > 0 {
 		config = probe.Config{Trees: func() []probe.Tree { return f.watched }}
 	}
-	return beginWatch(ctx, f, config)
+	w, err = beginWatch(ctx, f, config)
+	w.found = found
+	return w, err
 }
 
 // beginWatch is startWatch with the configuration of the machine's probe.
@@ -122,6 +128,7 @@ func (w watch) endWatch() (add func(*result.Result)) {
 		if w.server {
 			r.Server = r.Watched(rec)
 		}
+		addFound(r, w.found)
 		w.away.addSeen(r)
 		if r.Server != nil {
 			r.Server.Watch = w.asked

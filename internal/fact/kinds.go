@@ -17,6 +17,7 @@ var kinds = byKind(
 	ProxyUnused{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
+	OthersOfName{}, NoListener{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -105,6 +106,28 @@ type StepsFailedAfter struct {
 
 // Kind is the kind's name.
 func (StepsFailedAfter) Kind() Kind { return "steps-failed-after" }
+
+// OthersOfName says that processes have the name that was to be watched, and are not: only those
+// that listen where the load goes are.
+type OthersOfName struct {
+	Name    string `json:"name"`
+	Port    int    `json:"port"`
+	Watched []int  `json:"watched"` // numbers of processes, each the root of a tree
+	Others  []int  `json:"others"`
+}
+
+// Kind is the kind's name.
+func (OthersOfName) Kind() Kind { return "others-of-name" }
+
+// NoListener says that no watched process of that name is known to listen where the load goes.
+type NoListener struct {
+	Name    string `json:"name"`
+	Port    int    `json:"port,omitempty"` // 0: a Unix socket
+	Watched []int  `json:"watched"`        // all of the name
+}
+
+// Kind is the kind's name.
+func (NoListener) Kind() Kind { return "no-listener" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

@@ -32,6 +32,11 @@ func Sentence(f fact.Fact) string {
 			count(a.Bytes), a.First)
 	case fact.Retries:
 		return retries(a)
+	case fact.OthersOfName:
+		return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not watched: %s",
+			a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
+	case fact.NoListener:
+		return noListener(a)
 	case fact.RatesApart:
 		return fmt.Sprintf("%d of %d results are of an older dyno, whose rates count answers after the "+
 			"window and none to the warm-up's requests: the slower the answers, the further rates and CPU "+
@@ -105,3 +110,27 @@ func retries(a fact.Retries) string {
 
 // count is a count as people read it: 1,234,567.
 func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
+
+// noListener says what is watched if nothing of the name listens where the load goes.
+func noListener(a fact.NoListener) string {
+	where := "on the Unix socket of the load"
+	if a.Port > 0 {
+		where = "on port " + strconv.Itoa(a.Port) + " of this machine"
+	}
+	return fmt.Sprintf("no process named %s is known to listen %s (behind a proxy or in a container it "+
+		"may): all of that name are watched: %s", a.Name, where, numbers(a.Watched))
+}
+
+// numbers are processes by their numbers: "12, 13 and 2 more".
+func numbers(all []int) string {
+	const most = 8
+	var parts []string
+	for _, n := range all[:min(len(all), most)] {
+		parts = append(parts, strconv.Itoa(n))
+	}
+	s := strings.Join(parts, ", ")
+	if n := len(all) - most; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}

@@ -26,6 +26,9 @@ var said = []fact.Fact{
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},
 	{Args: fact.RatesApart{Older: 4, All: 12}},
 	{Args: fact.StepsFailedAfter{Steps: 1200, Failed: 1100}},
+	{Args: fact.OthersOfName{Name: "nginx", Port: 80, Watched: []int{12}, Others: []int{5, 7}}},
+	{Args: fact.NoListener{Name: "nginx", Port: 80, Watched: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}},
+	{Args: fact.NoListener{Name: "php-fpm", Watched: []int{3}}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
 

@@ -33,6 +33,20 @@ func ownsPort(root, port int) bool {
 	return false
 }
 
+// Listens reports whether a process, or one below it, listens on a TCP port here, and whether that
+// is known: not everybody may read which sockets a process has.
+func Listens(root, port int) (listens, known bool) {
+	if slices.Contains(listenedPorts(root), port) {
+		return true, true
+	}
+	for _, p := range append(listDescendants(root), procStat{pid: root}) {
+		if _, err := openFiles(p.pid); os.IsPermission(err) {
+			return false, false
+		}
+	}
+	return false, true
+}
+
 // listenedPorts are the TCP ports on which a process and those below it listen, in rising order.
 // Processes whose files may not be read have none.
 func listenedPorts(root int) (all []int) {

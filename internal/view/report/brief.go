@@ -158,6 +158,9 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 	}
 	if v := r.Server; v != nil && len(v.Processes) > 0 {
 		add("", "server", watchedOn(v)+briefUsage(v.Processes[0]))
+		for _, f := range othersOfName(r) {
+			add("", f.Name, f.Text)
+		}
 	}
 	if p := r.Profile; p != nil {
 		add("", "profile", profileText(p))

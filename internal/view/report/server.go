@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/format"
 )
 
@@ -18,6 +20,7 @@ func serverFacts(r *result.Result) (all []Fact) {
 	if s := r.Server; s != nil && len(s.Processes) > 0 {
 		all = append(all, Fact{"server", watchedOn(s) + usageText(s.Processes[0])},
 			Fact{"machine", watchedOn(s) + machineText(s)})
+		all = append(all, othersOfName(r)...)
 		if unknown := slices.ContainsFunc(serverValues(s), func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
@@ -26,6 +29,16 @@ func serverFacts(r *result.Result) (all []Fact) {
 	}
 	if p := r.Profile; p != nil {
 		all = append(all, Fact{"profile", profileText(p)})
+	}
+	return all
+}
+
+// othersOfName are processes that have a name that was to be watched, and were not watched.
+func othersOfName(r *result.Result) (all []Fact) {
+	for _, f := range r.Facts {
+		if _, is := f.Args.(fact.OthersOfName); is {
+			all = append(all, Fact{"watched", format.PlainLine(say.Text(f, say.Flag))})
+		}
 	}
 	return all
 }
