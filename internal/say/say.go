@@ -33,8 +33,8 @@ func Sentence(f fact.Fact) string {
 	case fact.Retries:
 		return retries(a)
 	case fact.OthersOfName:
-		return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not watched: %s",
-			a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
+		return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not "+
+			"watched: %s", a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
 	case fact.NoListener:
 		return noListener(a)
 	case fact.RatesApart:
@@ -117,8 +117,8 @@ func noListener(a fact.NoListener) string {
 	if a.Port > 0 {
 		where = "on port " + strconv.Itoa(a.Port) + " of this machine"
 	}
-	return fmt.Sprintf("no process named %s is known to listen %s (behind a proxy or in a container it "+
-		"may): all of that name are watched: %s", a.Name, where, numbers(a.Watched))
+	return fmt.Sprintf("no process named %s is known to listen %s (behind a proxy or in a container "+
+		"it may): all of that name are watched: %s", a.Name, where, numbers(a.Watched))
 }
 
 // numbers are processes by their numbers: "12, 13 and 2 more".
