@@ -14,7 +14,7 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
-	ProxyUnused{},
+	ProxyUnused{}, ErrorsSince{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
@@ -58,6 +58,16 @@ type ProxyUnused struct {
 
 // Kind is the kind's name.
 func (ProxyUnused) Kind() Kind { return "proxy-unused" }
+
+// ErrorsSince says that errors began during the window and stayed.
+type ErrorsSince struct {
+	SinceS  float64 `json:"since_s"`          // after the window's start
+	Status  int     `json:"status,omitempty"` // of nearly all of them; 0: several, or no answers
+	Percent float64 `json:"percent"`          // of the requests since then
+}
+
+// Kind is the kind's name.
+func (ErrorsSince) Kind() Kind { return "errors-since" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

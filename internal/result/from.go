@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +11,10 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/fact"
 	"dyno/internal/redact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
+	"dyno/internal/result/runfacts"
 	"dyno/internal/say"
 )
 
@@ -74,19 +73,20 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	out.countUnanswered([]*Result{out})
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
-	out.addUnusedProxy()
+	out.addRunFacts(r)
 	out.Facts = append(out.Facts, cautions(out)...)
 	return out, nil
 }
 
-// addUnusedProxy says that a proxy, by which others reach the server that r could not, is not used.
-func (r *Result) addUnusedProxy() {
-	name := r.Plan.Target.ProxyVariable(os.Getenv)
-	if name == "" || r.Ended != string(loadresult.Unreachable) {
-		return
+// addRunFacts adds what only the counts of the run show. The sentence of the verdict has since when
+// there were errors.
+func (r *Result) addRunFacts(from *loadresult.Result) {
+	if f := runfacts.ProxyUnused(from); f != nil {
+		r.Facts, r.Warnings = append(r.Facts, *f), append(r.Warnings, say.Text(*f, say.Flag))
 	}
-	f := fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
-	r.Facts, r.Warnings = append(r.Facts, f), append(r.Warnings, say.Text(f, say.Flag))
+	if f := runfacts.ErrorsSince(from); f != nil {
+		r.Facts = append(r.Facts, *f)
+	}
 }
 
 // setOpen sets what only an open workload has.

@@ -27,6 +27,8 @@ func Sentence(f fact.Fact) string {
 	case fact.ProxyUnused:
 		return a.Variable + " names a proxy for this address, and dyno connects directly: the server " +
 			"must be reachable without it"
+	case fact.ErrorsSince:
+		return sinceSentence(a)
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)
@@ -86,6 +88,21 @@ func quotaSentence(a fact.CPUQuota) string {
 	return fmt.Sprintf("the generator's cgroup used up its CPU quota%s and was stopped, %s, for %s "+
 		"in all, which counts as latency: raise the quota, or lower the load", of, times,
 		digits.Micros(a.TotalUS))
+}
+
+// sinceSentence says since when nearly all requests failed.
+func sinceSentence(a fact.ErrorsSince) string {
+	since := digits.Micros(a.SinceS * 1e6)
+	of := digits.Significant(a.Percent, 3) + " % of the"
+	switch {
+	case a.Status > 0 && a.Percent == 100:
+		return fmt.Sprintf("from %s on every answer was %d", since, a.Status)
+	case a.Status > 0:
+		return fmt.Sprintf("from %s on %s answers were %d", since, of, a.Status)
+	case a.Percent == 100:
+		return fmt.Sprintf("from %s on every request failed", since)
+	}
+	return fmt.Sprintf("from %s on %s requests failed", since, of)
 }
 
 // retryReasons say why requests were sent again, after "because".

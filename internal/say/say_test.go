@@ -21,6 +21,8 @@ var said = []fact.Fact{
 	{Args: fact.CPUQuota{CPUs: 0.5, Periods: 1, TotalUS: 21_000}},
 	{Args: fact.CPUQuota{Periods: 1234, TotalUS: 2_345_678}},
 	{Args: fact.ProxyUnused{Variable: "HTTPS_PROXY"}},
+	{Args: fact.ErrorsSince{SinceS: 1.9, Status: 401, Percent: 100}},
+	{Args: fact.ErrorsSince{SinceS: 61.25, Percent: 99.456}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},

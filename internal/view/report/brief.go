@@ -205,7 +205,7 @@ func serverVerdict(r *result.Result) string {
 	if share, failing := r.FailedIterations(); failing {
 		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
-	text += goneText(r)
+	text += sinceText(r) + goneText(r)
 	if why, early := earlyEndings[r.Ended]; early {
 		text += "; " + why
 	}

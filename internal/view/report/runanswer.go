@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -62,7 +64,7 @@ func serverSentence(r *result.Result) string {
 	if share, failing := r.FailedIterations(); failing {
 		s = fmt.Sprintf("%s of the iterations failed; %s", format.Percentage(share, 2), s)
 	}
-	s += goneText(r)
+	s += sinceText(r) + goneText(r)
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
 	}
@@ -70,6 +72,16 @@ func serverSentence(r *result.Result) string {
 		s += "; only a part of what was planned: " + format.PlainLine(why)
 	}
 	return s
+}
+
+// sinceText is since when nearly all requests failed; "" if they did not, or from the start on.
+func sinceText(r *result.Result) string {
+	for _, f := range r.Facts {
+		if _, is := f.Args.(fact.ErrorsSince); is {
+			return "; " + say.Sentence(f)
+		}
+	}
+	return ""
 }
 
 // goneText is for how long a closed workload could not be applied; "" if that is too short to
