@@ -132,6 +132,7 @@ type Group struct {
 	Level    string    `json:"level,omitempty"`
 	Name     string    `json:"name"`    // "CPU per request at c100"
 	Against  string    `json:"against"` // "default, 22.4 µs"
+	Change   string    `json:"change"`  // of what changes are: not of the medians beside them
 	Better   string    `json:"better"`  // "less is better"
 	Margin   float64   `json:"margin"`  // share from which a difference matters
 	Rule     string    `json:"rule"`    // of its plot: what is shaded, and by what a verdict goes

@@ -102,9 +102,9 @@ func (a Answer) table(most Limits) (t format.Table, left int) {
 		return a.numbersTable(), 0
 	}
 	g := a.Groups[0]
-	change := "change"
+	change := "change " + g.Change
 	if g.Against != "" {
-		change = "vs " + g.Against
+		change += " vs " + g.Against
 	}
 	t = format.Table{{"variant", g.Name, change, "95 % interval", "verdict"}}
 	shown := Shown(g.Findings, most.Rows)

@@ -18,7 +18,9 @@ import (
 // differing are the settings, besides the target, in which they are not alike.
 func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	r := recordOf(u)
-	a := answer.Answer{Groups: groupsOf(r, true)}
+	a := answer.Answer{Groups: loadLast(groupsOf(r, true), func(answer.Group) bool {
+		return u.IsOpen()
+	})}
 	if u.IsSingle() {
 		for g := range a.Groups {
 			for f := range a.Groups[g].Findings {
@@ -35,7 +37,7 @@ func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	a.Judge("Nothing speaks against these runs")
 	a.Sentence = sentenceOf(r, a)
 	if u.IsSingle() {
-		a.Sentence = singleSentence(r)
+		a.Sentence = singleSentence(r, u.IsOpen())
 	}
 	a.Conditions = comparedConditions(u)
 	a.Next = comparedStep(u, a)
@@ -68,13 +70,18 @@ const comparedRemedy = "compare CPU per request (--watch), or give the generator
 const mostMeasures = 3
 
 // singleSentence sets single runs beside each other: in what each did better than the first, and in
-// what worse. That is what was measured, and no verdict.
-func singleSentence(r *lab.Record) string {
+// what worse. That is what was measured, and no verdict. A throughput that an open load fixed is no
+// finding.
+func singleSentence(r *lab.Record, open bool) string {
 	var variants []string
 	of := map[string][]lab.Comparison{}
 	for _, c := range r.Verdicts {
 		name := format.PlainLine(c.Variant)
 		variants = appendOnce(variants, name)
+		if isFixed := open && isOfLoad(c.Metric) &&
+			format.Change(c.Ratio, 1, 1) == format.Change(1, 1, 1); isFixed {
+			continue
+		}
 		if len(of[name]) < mostMeasures {
 			of[name] = append(of[name], c)
 		}

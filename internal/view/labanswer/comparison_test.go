@@ -42,17 +42,17 @@ func TestComparisons(t *testing.T) {
 		box            answer.Severity
 		has            string
 	}{
-		"slower": {runs(0, 6, 200_000), runs(1, 6, 180_000), nil, "B answers 10.0 % fewer requests/s than A [9.8, 10.2]",
+		"slower": {runs(0, 6, 200_000), runs(1, 6, 180_000), nil, "new (B) answers 10.0 % fewer requests/s than base (A) [9.8, 10.2]",
 			"nothing more is needed", answer.Clear, ""},
-		"alike": {runs(0, 6, 200_000), runs(1, 6, 200_100), nil, "B is like A in throughput: the difference is below 2 %",
+		"alike": {runs(0, 6, 200_000), runs(1, 6, 200_100), nil, "new (B) is like base (A) in throughput: the difference is below 2 %",
 			"nothing more is needed", answer.Clear, ""},
-		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "B answers 10.0 % fewer",
+		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "new (B) answers 10.0 % fewer",
 			"in turns", answer.Doubt, answer.Conditions},
-		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "B answers 10.0 % fewer",
+		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "new (B) answers 10.0 % fewer",
 			"nothing more is needed", answer.Doubt, answer.Conditions},
-		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether B differs from A in throughput: " +
+		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether new (B) differs from base (A) in throughput: " +
 			"−10 %, too few runs for an interval", "a verdict takes 6 runs of each, in turns: 4 more runs of A and 4 more runs of B", answer.Doubt, answer.FewRounds},
-		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "B was worse than A in throughput (−50 %), p50 latency (+100 %) and p99 latency (+100 %); " +
+		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "new (B) was worse than base (A) in throughput (−50 %), p50 latency (+100 %) and p99 latency (+100 %); " +
 			"one run each does not show whether that is more than chance", "in turns", answer.Doubt, answer.OneRun},
 		"at the limit": {runs(0, 6, 200_000), bound, nil, "The servers cannot be told apart in throughput, p50 latency and p99 latency: " +
 			"the generator was the limit", "more runs will not help", answer.Doubt, answer.AtLimit},
@@ -113,7 +113,7 @@ func TestComparedServers(t *testing.T) {
 		"few": {[2]uint16{8080, 8081}, same, 2, [2]float64{200_000, 100_000}, "whether 127.0.0.1:8081 (B) differs from 127.0.0.1:8080 (A)",
 			"dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
 		"enough":        {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers 50.0 % fewer requests/s than 127.0.0.1:8080 (A)", ""},
-		"one server":    {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "B was worse than A in ", "dyno lab init"},
+		"one server":    {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "other (B) was worse than 8080 (A) in ", "dyno lab init"},
 		"other load":    {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.Connections++ }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
 		"no flag of vs": {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.ConnectRate = 5 }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
 	} {
@@ -173,10 +173,10 @@ func TestComparedArms(t *testing.T) {
 		says, more     string
 		lacking, scope string
 	}{
-		"few": {4, func(int) float64 { return 0.9 }, "These trials do not show whether B differs from A in throughput: −10 %, too few rounds for an interval",
-			"2 rounds more, which is the least for a verdict", " --rounds +2", "Too few rounds for a verdict", "4 rounds of B"},
-		"slower": {8, func(i int) float64 { return 0.9 + float64(i%3)/1000 }, "B answers 9.9 % fewer requests/s than A", "see all tables of the experiment", "", "", ""},
-		"open": {8, func(i int) float64 { return 1 + float64(i%4-1)/40 }, "These trials do not show whether B differs from A in throughput",
+		"few": {4, func(int) float64 { return 0.9 }, "These trials do not show whether b (B) differs from a (A) in throughput: −10 %, too few rounds for an interval",
+			"2 rounds more, which is the least for a verdict", " --rounds +2", "Too few rounds for a verdict", "4 rounds of b (B)"},
+		"slower": {8, func(i int) float64 { return 0.9 + float64(i%3)/1000 }, "b (B) answers 9.9 % fewer requests/s than a (A)", "see all tables of the experiment", "", "", ""},
+		"open": {8, func(i int) float64 { return 1 + float64(i%4-1)/40 }, "These trials do not show whether b (B) differs from a (A) in throughput",
 			"rounds more would decide throughput", " --rounds +", "", ""},
 	} {
 		s, err := lab.CreateFolder(t.TempDir() + "/of")
@@ -200,6 +200,29 @@ func TestComparedArms(t *testing.T) {
 		}
 		if a.Has(answer.FewRounds) != (c.lacking != "") {
 			t.Errorf("%s: %+v", name, a.Cautions)
+		}
+	}
+}
+
+// Throughput that an open load fixed is no finding: the sentence is about what the load did not fix.
+func TestFixedThroughputIsNoHeadline(t *testing.T) {
+	for _, n := range []int{1, 3, 6} {
+		of := func(first int, latency float64) []*result.Result {
+			all := runs(first, n, 200_000)
+			for i, r := range all {
+				r.Model, r.Rate.Completed = result.OpenLoop, 500
+				r.Latency = reporttest.Spread(3_000_000, latency*(1+float64(i%3)/1000))
+			}
+			return all
+		}
+		u, err := judge.CompareGroups([]judge.Group{judge.GroupResults("base", of(0, 100)),
+			judge.GroupResults("new", of(1, 200))}, nil, 0.02)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := OfComparison(u, nil); strings.Contains(a.Sentence, "throughput") || !strings.Contains(a.Sentence, "p50 latency") ||
+			!strings.Contains(a.Sentence, "new (B)") {
+			t.Errorf("%d runs: %s", n, a.Sentence)
 		}
 	}
 }

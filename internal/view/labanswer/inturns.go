@@ -23,22 +23,28 @@ type names map[string]string
 const widestServer = 40
 
 // groupNames are the servers of stored results: "127.0.0.1:8081 (B)". If all have the same host it
-// is the URL, and nothing if that is the same, too.
+// is the URL, and if that is the same, too, it is as what they are stored. Of an experiment it is the arm,
+// unless the group has several, whose labels name them.
 func groupNames(u *judge.Unpaired) names {
-	hosts, urls := make([]string, len(u.Groups)), make([]string, len(u.Groups))
+	var hosts, urls, stored []string
 	for i, g := range u.Groups {
-		rs := g.Results()
-		if g.Record != nil || !areOfOneURL(rs) {
-			return nil
+		host, whole, name := "", "", g.Name
+		if g.Record != nil {
+			if name = onlyArm(u, i); name == "" {
+				return nil
+			}
+		} else if rs := g.Results(); areOfOneURL(rs) {
+			_, whole, _ = strings.Cut(rs[0].Plan.Target.URL, "://")
+			host = whole
+			if at, err := url.Parse(rs[0].Plan.Target.URL); err == nil && at.Host != "" {
+				host = at.Host
+			}
 		}
-		_, urls[i], _ = strings.Cut(rs[0].Plan.Target.URL, "://")
-		hosts[i] = urls[i]
-		if at, err := url.Parse(rs[0].Plan.Target.URL); err == nil && at.Host != "" {
-			hosts[i] = at.Host
-		}
+		hosts, urls, stored = append(hosts, host), append(urls, whole), append(stored, name)
 	}
-	for _, all := range [][]string{hosts, urls} {
-		if !slices.ContainsFunc(all, func(one string) bool { return one != all[0] }) {
+	for _, all := range [][]string{hosts, urls, stored} {
+		other := func(one string) bool { return one != all[0] }
+		if slices.Contains(all, "") || !slices.ContainsFunc(all, other) {
 			continue
 		}
 		named := names{}
@@ -50,6 +56,16 @@ func groupNames(u *judge.Unpaired) names {
 		return named
 	}
 	return nil
+}
+
+// onlyArm is the arm of a group that has the label of a letter alone; "" if its labels name arms.
+func onlyArm(u *judge.Unpaired, i int) (arm string) {
+	for _, s := range u.Groups[i].Samples {
+		if arm = s.Arm; u.Label(s.Name) != judge.Letter(i) {
+			return ""
+		}
+	}
+	return arm
 }
 
 // areOfOneURL reports whether there are results, and all are of one URL.

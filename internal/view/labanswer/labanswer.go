@@ -16,10 +16,12 @@ package labanswer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -28,7 +30,9 @@ import (
 // Of is the answer of an experiment.
 func Of(r *lab.Record) answer.Answer {
 	a := answer.Answer{Cautions: cautionsOf(r), NotLoaded: notLoaded(r)}
-	a.Groups = groupsOf(r, !needsQuiet(a.Cautions))
+	a.Groups = loadLast(groupsOf(r, !needsQuiet(a.Cautions)), func(g answer.Group) bool {
+		return isOpenLevel(r, g.Level)
+	})
 	a.Cautions = append(a.Cautions, openCautions(r, a)...)
 	a.Judge("Nothing speaks against these trials")
 	a.Sentence = sentenceOf(r, a)
@@ -74,6 +78,30 @@ func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	return all
 }
 
+// isOfLoad reports whether a measure is what an open load asks for.
+func isOfLoad(metric string) bool { return metric == "throughput" || metric == "iterations" }
+
+// loadLast puts what the load fixes behind all else: where an open load was reached, throughput is
+// the same by its making, which is no finding.
+func loadLast(groups []answer.Group, isOpen func(answer.Group) bool) []answer.Group {
+	fixed := func(g answer.Group) bool {
+		return isOfLoad(g.Metric) && isOpen(g) &&
+			!slices.ContainsFunc(g.Findings, func(f answer.Finding) bool {
+				return f.IsDecided() || f.Size() > math.Log1p(g.Margin)
+			})
+	}
+	slices.SortStableFunc(groups, func(x, y answer.Group) int {
+		return map[bool]int{true: 1}[fixed(x)] - map[bool]int{true: 1}[fixed(y)]
+	})
+	return groups
+}
+
+// isOpenLevel reports whether the load of a level is open.
+func isOpenLevel(r *lab.Record, level string) bool {
+	is := func(l experiment.Level) bool { return l.Name == level && l.IsOpen() }
+	return r.Experiment != nil && slices.ContainsFunc(r.Experiment.Levels, is)
+}
+
 // weight is how much a group says: 3 if it decides something, 2 if something is the same, 1 if it
 // has an interval that is not the generator's.
 func weight(g answer.Group) (most int) {
@@ -104,9 +132,13 @@ func metricPlace(r *lab.Record, metric string) int {
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
-		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
-			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict; a dot is " +
-			"the middle of the ratios within rounds, not the ratio of the medians"}
+		Change: "in pairs", Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
+			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict"}
+	of := "within rounds"
+	if c.Against > 0 {
+		of = "of two runs"
+	}
+	g.Rule += "; a dot is the middle of the ratios " + of + ", not the ratio of the medians"
 	if c.Better > 0 {
 		g.Better = "more is better"
 	}

@@ -191,7 +191,7 @@ func (b *brief) group(g answer.Group, decided bool) {
 	if g.Against != "" {
 		title += " against " + g.Against
 	}
-	b.add(format.Bold, 0, title+" ("+g.Better+")", 1)
+	b.add(format.Bold, 0, title+" ("+g.Better+"; "+g.Change+")", 1)
 	rows := format.Table{}
 	var verdicts, tails []string
 	var colors []format.Color

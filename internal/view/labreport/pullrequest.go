@@ -97,7 +97,7 @@ func writeVariants(w io.Writer, r *lab.Record, a answer.Answer, most int) (left 
 	}
 	g := a.Groups[0]
 	t := format.Table{{"variant", medianHead(r, "throughput", ""), medianHead(r, "cpu", "CPU"),
-		medianHead(r, "p99", ""), g.Name + ", 95 % interval", "verdict"}}
+		medianHead(r, "p99", ""), g.Name + " " + g.Change + ", 95 % interval", "verdict"}}
 	row := func(label, arm, change, verdict string) {
 		cells := []string{label}
 		for _, metric := range []string{"throughput", "cpu", "p99"} {

@@ -260,7 +260,8 @@ func groupMedianSection(u *judge.Unpaired) section {
 		return section{}
 	}
 	out := section{head: "Medians", sides: "llr", table: format.Table{append(head, "runs")},
-		text: []string{"In brackets is the 95 % interval of a median; it takes 6 runs."}}
+		text: []string{"In brackets is the 95 % interval of a median; it takes 6 runs. " +
+			ratioKind(u)}}
 	for _, at := range places {
 		for len(rows[at]) < len(head) {
 			rows[at] = append(rows[at], "n/a")
@@ -268,6 +269,16 @@ func groupMedianSection(u *judge.Unpaired) section {
 		out.table = append(out.table, append(rows[at], format.Count(int64(runs[at]))))
 	}
 	return out.withoutLevels()
+}
+
+// ratioKind says what the ratio of a verdict is of: it is not that of the medians below it.
+func ratioKind(u *judge.Unpaired) string {
+	of := "runs, one of each"
+	if u.AreInRounds() {
+		of = "trials of a round"
+	}
+	return "The ratio of a verdict is not that of these medians: it is the middle of the ratios of two " +
+		of + "."
 }
 
 func medianText(v stats.Interval) string {

@@ -35,6 +35,7 @@ export interface Group {
   level?: string;
   name: string;
   against: string;
+  change: string; // of what changes are
   better: string;
   rule: string;
   noise?: string;
@@ -136,7 +137,7 @@ function buttons(summary: string, chart: (() => SVGSVGElement | null) | null): H
 /** findings are what a measure says of each variant: the intervals narrow while the trials go on. */
 export function findings(g: Group): Node {
   return h("div", {}, h("h3", {}, `${g.name} against ${g.against}`), table({
-    head: ["variant", "median", "change", "95 % interval", "verdict"],
+    head: ["variant", "median", `change ${g.change}`, "95 % interval", "verdict"],
     rows: (g.findings ?? []).map((f) => [f.variant, f.value ?? "–", f.effect ?? "–", f.interval || "–", f.verdict + (f.why ? `: ${f.why}` : "") + (f.unreliable ? `, ${f.unreliable}` : "")]),
   }, g.name));
 }

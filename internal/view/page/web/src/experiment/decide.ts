@@ -131,7 +131,7 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
     return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, joined(f.why, f.unreliable)];
   });
   for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
-  return { head: ["variant", g.name, "change", "ratio", "low", "high", "verdict", "because"], rows };
+  return { head: ["variant", g.name, `change ${g.change}`, "ratio", "low", "high", "verdict", "because"], rows };
 }
 
 const inks: Record<string, string> = { better: "var(--good)", worse: "var(--bad)", "not tested": "var(--doubt)", "differs from itself": "var(--bad)" };
