@@ -23,8 +23,8 @@ type names map[string]string
 const widestServer = 40
 
 // groupNames are the servers of stored results: "127.0.0.1:8081 (B)". If all have the same host it
-// is the URL, and if that is the same, too, it is as what they are stored. Of an experiment it is the arm,
-// unless the group has several, whose labels name them.
+// is the URL, and if that is the same, too, it is as what they are stored. Of an experiment it is
+// the arm, unless the group has several, whose labels name them.
 func groupNames(u *judge.Unpaired) names {
 	var hosts, urls, stored []string
 	for i, g := range u.Groups {

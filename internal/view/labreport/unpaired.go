@@ -277,8 +277,8 @@ func ratioKind(u *judge.Unpaired) string {
 	if u.AreInRounds() {
 		of = "trials of a round"
 	}
-	return "The ratio of a verdict is not that of these medians: it is the middle of the ratios of two " +
-		of + "."
+	return "The ratio of a verdict is not that of these medians: it is the middle of the ratios " +
+		"of two " + of + "."
 }
 
 func medianText(v stats.Interval) string {
