@@ -315,7 +315,7 @@ func TestJobCompareTwo(t *testing.T) {
 	}
 	press(tab, "#compare")
 	tab.AwaitNavigation(`document.querySelector("#answer .sentence") !== null`)
-	if text := tab.ElementText("#answer"); !strings.Contains(text, "B was worse than A in throughput (−50 %)") || !strings.Contains(text, "One run each") ||
+	if text := tab.ElementText("#answer"); !strings.Contains(text, b+" (B) was worse than "+a+" (A) in throughput (−50 %)") || !strings.Contains(text, "One run each") ||
 		!strings.Contains(text, "Next") {
 		t.Errorf("the comparison begins with %q", text)
 	}
