@@ -62,7 +62,7 @@ func readHex(text string) (float64, bool) {
 	if strings.IndexByte(text, '_') >= 0 { // which Go allows
 		return 0, false
 	}
-	if strings.IndexAny(text, "pP") < 0 {
+	if !strings.ContainsAny(text, "pP") {
 		text += "p0"
 	}
 	v, err := strconv.ParseFloat(text, 64)
