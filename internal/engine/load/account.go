@@ -25,6 +25,7 @@ type account struct {
 	strays       strays          // of what was counted as early
 	rotate       int64           // when the interval ends
 	rotated      int64           // when the last one did, after the window's start
+	stopped      standstill      // the last one; zero: there was none
 	notices      map[string]bool // each is printed once
 }
 
@@ -92,6 +93,9 @@ func (a *account) countLag(now, due, possible int64) (lag int64) {
 	late := now - due
 	if late > lateAfter {
 		a.totals.Late++
+		if a.stopped.has(due) {
+			a.totals.Delayed++
+		}
 	}
 	a.totals.LateMax = max(a.totals.LateMax, late)
 	lag = now - max(due, possible)

@@ -54,10 +54,20 @@ func (w *worker) lookForStandstill(before int64) {
 
 // countStandstill counts a standstill of the window or of the drain, in which answers to the
 // window's requests are awaited, and the requests that it may have delayed: those in flight, and
-// those due since then.
+// those due since then, as they are sent (countLag).
 func (w *worker) countStandstill(since, until int64) {
 	if since = max(since, w.From); since < until {
 		w.totals.AddStandstill(since-w.From, until-since)
-		w.totals.Delayed += int64(w.inFlight) + w.Backlog(until, &w.Window)
+		w.totals.Delayed += int64(w.inFlight)
+		if w.Start+w.Next >= w.stopped.until { // else what the last one delayed is still being sent
+			w.stopped.since = since
+		}
+		w.stopped.until = until
 	}
 }
+
+// A standstill is one, on the ring's clock.
+type standstill struct{ since, until int64 }
+
+// has reports whether an instant lies in the standstill.
+func (s *standstill) has(at int64) bool { return at >= s.since && at < s.until }

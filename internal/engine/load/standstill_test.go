@@ -68,6 +68,20 @@ func TestStandstill(t *testing.T) {
 	}
 }
 
+// Random arrivals are those of the schedule whether or not the thread is stopped: what becomes due
+// meanwhile is sent late, and none is lost.
+func TestStandstillLosesNoArrival(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Arrival, p.Seed = loadplan.RatePerSecond(100), loadplan.Poisson, 1
+		p.Connections, p.Duration, p.Drain = 200, loadplan.Seconds(4*s), loadplan.Seconds(10*s)
+	})
+	steadily := simulate(t, p, steady(ms))
+	stopped := simulate(t, p, &stoppedRing{steady(ms), 2 * s, s})
+	if a, b := steadily.Total.Sent, stopped.Total.Sent; a != b || stopped.StoodStill == 0 || stopped.Delayed < 50 {
+		t.Errorf("%d requests, and %d where the thread was stopped: %+v", a, b, stopped.StandstillTotals)
+	}
+}
+
 // A turn that took longer than its thread had the CPU was stopped; one that worked was not.
 func TestStandstillInTurn(t *testing.T) {
 	for name, c := range map[string]struct {
