@@ -117,7 +117,7 @@ func (t *reportedSeconds) matchesTotals(p *loadplan.Plan, r *result.Result) bool
 	q, s := r.Requests, t.sum
 	if s.Sent != q.Sent || s.Completed != q.Completed || s.Failed != q.Errors ||
 		s.Early+s.EarlyErrors != q.WarmupInWindow ||
-		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
+		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent || s.Bodies != r.Bytes.Bodies {
 		return false
 	}
 	var i result.Iterations

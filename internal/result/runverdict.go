@@ -22,7 +22,7 @@ func (r *Result) RunVerdict() string {
 		return Unanswered
 	case failing || r.FailedShare() >= FailingShare:
 		return Failing
-	case slices.ContainsFunc(r.Objectives, func(o Outcome) bool { return !o.Met }):
+	case slices.ContainsFunc(r.Objectives, Outcome.IsMissed):
 		return Missed
 	}
 	return r.Generator.Verdict

@@ -57,7 +57,7 @@ func tell(c proto.Codec, in []byte, eof bool) string {
 		n, ev := c.Decode(in, eof)
 		in = in[n:]
 		name := [...]string{"more", "shaken", "head", "done", "refused", "failed", "closing",
-			"broken"}[ev.Kind]
+			"interim", "broken"}[ev.Kind]
 		var f *proto.Fault
 		if errors.As(ev.Err, &f) {
 			name += " " + f.Kind

@@ -98,7 +98,7 @@ func (r *run) publishInterval(s *intervalSum) {
 		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
 		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
-	iv.EarlyCounts = s.EarlyCounts
+	iv.EarlyCounts, iv.Bodies = s.EarlyCounts, s.Bodies
 	s.health.writeTo(&iv)
 	latency := s.Latency.ToSparse()
 	iv.MeasureFrom(latency)

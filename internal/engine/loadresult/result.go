@@ -109,6 +109,7 @@ type Interval struct {
 // Apart is what an interval's other counts and distributions do not have.
 type Apart struct {
 	metric.EarlyCounts
+	Bodies       int64         // bytes of the bodies of answers to the window's requests
 	ErrorLatency metric.Sparse // of answers to the window's requests that were errors; not in a Result
 }
 

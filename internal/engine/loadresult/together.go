@@ -132,6 +132,7 @@ func (iv *Interval) Add(part Interval) {
 	iv.Checks = metric.AddOutcomes(iv.Checks, part.Checks)
 	iv.Received += part.Received
 	iv.Written += part.Written
+	iv.Bodies += part.Bodies
 	iv.addStatuses(part)
 	iv.Failures = mergeFailures(iv.Failures, part.Failures)
 	iv.Busy, iv.LagMax = max(iv.Busy, part.Busy), max(iv.LagMax, part.LagMax)
