@@ -401,7 +401,7 @@ func noteUnanswered(r *result.Result) string {
 		return ""
 	}
 	if n := r.Requests.Held; n > 0 {
-		return fmt.Sprintf("%d connections or streams had no answer in the whole window", n)
+		return fmt.Sprintf("connections or streams without an answer in the whole window: %d", n)
 	}
 	over := r.Latency.Over
 	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", over.Count,

@@ -22,7 +22,6 @@ type account struct {
 	lag          int64           // open workload: the longest send lag of the interval; ns
 	serviceApart bool            // closed workload: service time differs from latency in this interval
 	last         int64           // when the last request of the window was answered, or failed
-	strays       strays          // of what was counted as early
 	rotate       int64           // when the interval ends
 	rotated      int64           // when the last one did, after the window's start
 	stopped      standstill      // the last one; zero: there was none
@@ -35,37 +34,18 @@ const interval = int64(1e9)
 // beginAt begins the first interval with the window.
 func (a *account) beginAt(from int64) { a.rotate, a.last = from+interval, from }
 
-// strays are answers and iterations of the warm-up that came after the last answer of the window so
-// far. A window that ends with its last answer does not have them.
-type strays struct {
-	after                     int64 // when that last answer came
-	right, errors, iterations int64
-}
-
-// strayAt are the strays so far.
-func (a *account) strayAt() *strays {
-	if a.strays.after != a.last {
-		a.strays = strays{after: a.last}
-	}
-	return &a.strays
-}
-
 // countEarly counts an answer in the window to a request that was due in the warm-up.
 func (a *account) countEarly(right bool) {
-	s := a.strayAt()
 	if right {
 		a.counters.Early++
-		s.right++
 	} else {
 		a.counters.EarlyErrors++
-		s.errors++
 	}
 }
 
 // countEarlyIteration counts an iteration that was due in the warm-up and completed in the window.
 func (a *account) countEarlyIteration() {
 	a.counters.EarlyIterations++
-	a.strayAt().iterations++
 }
 
 // countSent counts a request that is sent for the first time, maybe after the window's end.

@@ -161,7 +161,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
 			"again: from then on the load was that of the others", gone, len(workers)))
 	}
-	r.leaveOutStrays(workers)
+	r.leaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Samples = sumSamples(workers)
@@ -175,18 +175,18 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	r.noteCause(workers)
 }
 
-// leaveOutStrays leaves out of the window what came after its last answer, where that ends it.
-func (r *run) leaveOutStrays(workers []*worker) {
+// leaveOutEarly leaves the answers to requests of the warm-up out of the rate where the window's
+// last answer ends it. Such a window is as long as its own requests took: with the others it would
+// have up to one more for each connection.
+func (r *run) leaveOutEarly() {
 	if r.result.Ended != loadresult.ByRequests && r.result.Ended != loadresult.Stopped {
 		return
 	}
-	for _, w := range workers {
-		s, t := w.strayAt(), &r.result.Totals
-		t.CompletedAfter += s.right
-		t.ErrorsAfter += s.errors
-		if t.Scenario != nil {
-			t.Scenario.CompletedAfter += s.iterations
-		}
+	t, early := &r.result.Totals, r.result.Total.EarlyCounts
+	t.CompletedAfter += early.Early
+	t.ErrorsAfter += early.EarlyErrors
+	if t.Scenario != nil {
+		t.Scenario.CompletedAfter += early.EarlyIterations
 	}
 }
 
