@@ -124,7 +124,7 @@ func (w *worker) countHeld(end, most int64) {
 			}
 			w.totals.Held++
 			if answered && !w.deep && x.Due-max(x.sent, w.From) > most {
-				w.totals.AddUnavailable(w.Overlap(x.sent, x.Due))
+				w.totals.AddUnavailable(w.Overlap(x.sent, min(x.Due, end)))
 			}
 		}
 	}
