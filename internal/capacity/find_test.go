@@ -206,6 +206,26 @@ func TestBacklogOfALateSecond(t *testing.T) {
 	}
 }
 
+// Below one request a second more than a second of arrivals is less than one request. What is on its
+// way, or just due, is no backlog; three that wait are.
+func TestBacklogOfALowRate(t *testing.T) {
+	for _, rate := range []float64{0.03, 0.25, 0.5, 0.9} {
+		p := loadplan.Plan{Rate: loadplan.RatePerSecond(rate), Duration: loadplan.Seconds(10 * time.Minute)}
+		steady, stuck, grown := backlog{plan: p}, backlog{plan: p}, false
+		for i := range 600 {
+			iv := loadresult.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second}
+			grown = stuck.grown(iv) || grown
+			iv.Sent = int64(rate*float64(i)) - int64(rate*float64(i-1)) // a second late
+			if steady.grown(iv) {
+				t.Fatalf("%v/s: given up after %d s", rate, i+1)
+			}
+		}
+		if !grown {
+			t.Errorf("%v/s: not given up though nothing was sent", rate)
+		}
+	}
+}
+
 // What the objectives are missed by at every rate is said, and what is not.
 func TestEnds(t *testing.T) {
 	slow := constant(20 * time.Millisecond)

@@ -50,7 +50,8 @@ func (b *backlog) grown(iv loadresult.Interval) bool {
 	}
 	rate := b.plan.Rate.PerSecond()
 	due := rate * min(iv.To, time.Duration(b.plan.Duration)).Seconds()
-	limit := backlogMost * rate
+	// At a low rate one request is on its way, and the next is just due.
+	limit := max(backlogMost*rate, 2)
 	if b.plan.Arrival == loadplan.Poisson { // as many may be due by chance
 		limit += 4 * math.Sqrt(due)
 	}

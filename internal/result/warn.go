@@ -172,7 +172,9 @@ func warnRefused(r *Result, say func(string, ...any)) {
 // warnRedirects says that nothing but redirects came, unless they were asked for.
 func warnRedirects(r *Result, say func(string, ...any)) {
 	codes := StatusCodes(r.Status)
-	other := func(code string) bool { return code[0] != '3' }
+	other := func(code string) bool { // a 304 leads nowhere
+		return !slices.Contains([]string{"300", "301", "302", "303", "307", "308"}, code)
+	}
 	if len(r.Plan.Expect) > 0 || len(codes) == 0 || slices.ContainsFunc(codes, other) {
 		return
 	}
