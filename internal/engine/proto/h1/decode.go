@@ -146,7 +146,7 @@ func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 // foreignEvent is the event of bytes that begin no response. Behind a response that can have no
 // body they are its body: that response is at fault, and not the next one.
 func (c *codec) foreignEvent(f *proto.Fault, b []byte) proto.Event {
-	if c.bodiless != 0 && c.interim == 0 && len(b) > 0 {
+	if c.bodiless != 0 && c.interim == 0 {
 		f = c.forbiddenBody(b)
 	}
 	return c.brokenEvent(f)
