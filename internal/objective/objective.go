@@ -1,6 +1,7 @@
 // Package objective judges results by conditions such as "p99<20ms", and ends a run that will miss
 // one. Package result has the Outcome, which is stored.
 //
+//	enough.go      how many values a percentile takes
 //	guard.go       ends a run that will miss an objective
 //	metric.go      names of metrics
 //	objective.go   reads p99<20ms, and judges a result

@@ -7,9 +7,9 @@ package load
 //
 // A thread notices it by its own clock. It was to wake at a certain instant, at the latest
 // sleepMost after it fell asleep, and woke later. Or a turn took longer than the CPU time that the
-// thread used. So a stop is noticed whatever the load does; up to sleepMost of it may be missing,
-// if the thread slept when it began. If the machine is suspended with its monotonic clock, no time
-// passes for latencies either, and there is nothing to notice.
+// thread used. So a stop is noticed whatever the load does. Up to sleepMost of it may be missing, if
+// the thread slept when it began, or lookEvery, if it was busy before. If the machine is suspended
+// with its monotonic clock, no time passes for latencies either, and there is nothing to notice.
 //
 // A thread looks once in lookEvery at most, which costs it one system call.
 const (
@@ -58,12 +58,25 @@ func (w *worker) lookForStandstill(before int64) {
 func (w *worker) countStandstill(since, until int64) {
 	if since = max(since, w.From); since < until {
 		w.totals.AddStandstill(since-w.From, until-since)
-		w.totals.Delayed += int64(w.inFlight)
+		w.totals.Delayed += w.sentSince(w.stopped.until)
 		if w.Start+w.Next >= w.stopped.until { // else what the last one delayed is still being sent
 			w.stopped.since = since
 		}
 		w.stopped.until = until
 	}
+}
+
+// sentSince is how many requests in flight were sent at an instant or later: the others were in
+// flight in the last standstill, too, and are counted.
+func (w *worker) sentSince(at int64) (n int64) {
+	for i := range w.conns {
+		for j := range w.conns[i].exchanges {
+			if x := &w.conns[i].exchanges[j]; x.live && x.sent >= at {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // A standstill is one, on the ring's clock.

@@ -114,6 +114,22 @@ func TestStandstillInTurn(t *testing.T) {
 	}
 }
 
+// A request that two standstills delay is one delayed request.
+func TestStandstillsDelayARequestOnce(t *testing.T) {
+	tally := loadresult.NewTotals()
+	w := &worker{account: account{totals: &tally}, Window: flow.Window{From: s, End: 20 * s}}
+	w.Next = loadplan.AtOnce
+	w.conns = make([]conn, 1)
+	w.conns[0].exchanges = []exchange{{sent: 2 * s, live: true}, {sent: 3 * s, live: true}, {sent: 2 * s}}
+	w.countStandstill(4*s, 5*s)
+	w.conns[0].exchanges[1].sent = 5 * s // another one
+	w.countStandstill(6*s, 7*s)
+	w.countStandstill(8*s, 9*s)
+	if tally.Delayed != 2+1 {
+		t.Errorf("%d delayed, want 3", tally.Delayed)
+	}
+}
+
 // Threads that are stopped at once stood still once; each has delayed its own requests.
 func TestStandstillOfAllThreads(t *testing.T) {
 	all := loadresult.NewTotals()
