@@ -40,13 +40,12 @@ func Sentence(f fact.Fact) string {
 	case fact.NoListener:
 		return noListener(a)
 	case fact.RatesApart:
-		return fmt.Sprintf("%d of %d results are of an older dyno, whose rates count answers after the "+
-			"window and none to the warm-up's requests: the slower the answers, the further rates and CPU "+
-			"per request lie apart", a.Older, a.All)
+		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
+			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
+			"answers", a.Older, a.All)
 	case fact.StepsFailedAfter:
-		return fmt.Sprintf("%s of %s steps that iterations of the window took after it failed: those "+
-			"iterations count as failed, and the steps are in no count of errors",
-			count(a.Failed),
+		return fmt.Sprintf("after the window, %s of the %s further steps of its iterations failed: "+
+			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			count(a.Steps))
 	}
 	return "a newer dyno found: " + string(f.Kind())
