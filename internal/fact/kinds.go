@@ -18,6 +18,7 @@ var kinds = byKind(
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
+	AgentLost{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -138,6 +139,15 @@ type NoListener struct {
 
 // Kind is the kind's name.
 func (NoListener) Kind() Kind { return "no-listener" }
+
+// AgentLost says that an agent of a fleet was lost while it loaded: the agent of the fact's scope.
+type AgentLost struct {
+	AfterS float64 `json:"after_s"` // the window's start; negative: in the warm-up
+	Why    string  `json:"why"`
+}
+
+// Kind is the kind's name.
+func (AgentLost) Kind() Kind { return "agent-lost" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

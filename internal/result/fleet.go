@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A Fleet describes the machines that made a load together.
@@ -95,8 +97,10 @@ func (r *Result) SetFleet(f *Fleet) {
 	f.AddsUp = f.sumsMatch(r)
 	for _, a := range f.Agents {
 		if a.Lost != "" {
-			doubt("agent %s was lost %.1f s after the window's start: %s", a.Name, valueOrZero(a.LostAfter),
-				a.Lost)
+			lost := fact.Fact{Severity: fact.Warning, Scope: fact.Scope{Agent: a.Name},
+				Args: fact.AgentLost{AfterS: valueOrZero(a.LostAfter), Why: a.Lost}}
+			r.Facts = append(r.Facts, lost)
+			doubt("%s", say.Sentence(lost))
 		}
 		if !a.Final {
 			doubt("agent %s never said what it measured in all: its part is the sum of its %d reports",

@@ -39,6 +39,8 @@ func Sentence(f fact.Fact) string {
 			"watched: %s", a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
 	case fact.NoListener:
 		return noListener(a)
+	case fact.AgentLost:
+		return "agent " + f.Scope.Agent + lostText(a)
 	case fact.RatesApart:
 		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
@@ -73,6 +75,14 @@ func standstillSentence(a fact.StoodStill) string {
 			digits.Significant(a.Delayed, 2))
 	}
 	return s + "; repeat it"
+}
+
+// lostText says when an agent was lost, and why.
+func lostText(a fact.AgentLost) string {
+	if a.AfterS < 0 {
+		return " was lost in the warm-up: " + a.Why
+	}
+	return fmt.Sprintf(" was lost %.1f s after the window's start: %s", a.AfterS, a.Why)
 }
 
 // quotaSentence says how often a CPU quota stopped the generator, and for how long.

@@ -26,6 +26,8 @@ var said = []fact.Fact{
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},
+	{Scope: fact.Scope{Agent: "web2"}, Args: fact.AgentLost{AfterS: 4.25, Why: "nothing was heard of it for 3 s"}},
+	{Scope: fact.Scope{Agent: "web1"}, Args: fact.AgentLost{AfterS: -0.5, Why: "it was stopped"}},
 	{Args: fact.RatesApart{Older: 4, All: 12}},
 	{Args: fact.StepsFailedAfter{Steps: 1200, Failed: 1100}},
 	{Args: fact.OthersOfName{Name: "nginx", Port: 80, Watched: []int{12}, Others: []int{5, 7}}},

@@ -52,6 +52,9 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		s, _ := again("see requests that failed, with their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil
+	case len(r.Fleet.Lost()) > 0:
+		return again("look why agent " + strings.Join(r.Fleet.Lost(), ", agent ") +
+			" was lost (its log, dyno fleet ls), then repeat it")
 	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")

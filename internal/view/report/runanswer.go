@@ -164,7 +164,7 @@ func isHeld(r *result.Result, offered, completed float64) bool {
 	if i := r.Iterations; i != nil {
 		due, done = i.Due, i.Completed
 	}
-	if due != nil {
+	if due != nil && len(r.Fleet.Lost()) == 0 { // nobody knows what was due at an agent that was lost
 		return float64(done) >= (1-result.FailingShare)*float64(*due)
 	}
 	room := result.FailingShare

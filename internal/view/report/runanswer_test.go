@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -297,5 +298,26 @@ func TestVerdictWithoutAServer(t *testing.T) {
 		if !strings.Contains(said, "; the load could not be applied for 5.00 s") {
 			t.Errorf("half of the window: %q", said)
 		}
+	}
+}
+
+// What an agent that was lost did not send was not held, and no quieter machine brings it back.
+func TestLostAgentHoldsNoRate(t *testing.T) {
+	r := distributed()
+	offered, due := 600.0, int64(3860)
+	r.Model, r.Plan.Rate = result.OpenLoop, loadplan.RatePerSecond(600)
+	r.Rate = result.Rate{Completed: 386, Offered: &offered}
+	r.Requests = result.Requests{Due: &due, Sent: due, Completed: due}
+	r.SetFleet(r.Fleet)
+	a := RunAnswer(r)
+	if want := "600 requests/s were offered and 386 completed, "; !strings.HasPrefix(a.Sentence, want) ||
+		!strings.Contains(a.Sentence, "LOST agent web2") {
+		t.Errorf("%q", a.Sentence)
+	}
+	if want := "look why agent web2 was lost"; !strings.HasPrefix(a.Next.Says, want) {
+		t.Errorf("%+v", a.Next)
+	}
+	if f := r.Facts[0]; f.Args.(fact.AgentLost).AfterS != 7.5 || f.Scope.Agent != "web2" {
+		t.Errorf("%+v", r.Facts)
 	}
 }
