@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dyno/internal/fairness"
@@ -262,7 +263,32 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		return exitOK, true
 	}
 	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+
-		"do not compare; to compare them all the same: --allow %s", allow)), false
+			"do not compare; to compare them all the same: --allow %s%s", allow, errorsAllowed(r, aspects))),
+		false
+}
+
+// errorsAllowed says which answers count as errors if the status may differ; "" if none does.
+func errorsAllowed(r *lab.Record, allowed []string) string {
+	if !slices.Contains(allowed, "status") {
+		return ""
+	}
+	var codes []string
+	for _, a := range r.Arms {
+		if a.Control || a.Answer == nil {
+			continue
+		}
+		for _, code := range a.Answer.AllStatuses() {
+			text := strconv.Itoa(code)
+			if code >= 400 && !slices.Contains(codes, text) {
+				codes = append(codes, text)
+			}
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (an answer of %s counts as an error, unless --expect names it)",
+		strings.Join(codes, " or "))
 }
 
 // clearFolder empties the folder of a comparison, and removes it if it is not the user's.

@@ -2,6 +2,7 @@ package fairness
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type aspect struct {
 // aspects are all of them, in the table's order. Headers stand behind
 // header_names.
 var aspects = []aspect{
-	{name: "status", show: func(a *Answer) string { return fmt.Sprint(a.Status) },
+	{name: "status", show: showStatus, judge: judgeStatus,
 		why: "another status is another answer: other code has made it"},
 	{name: "reason", show: showReason, judge: judgeReason,
 		why: "its bytes are sent with every request"},
@@ -103,6 +104,31 @@ func (s Span) String() string {
 func (s Span) overlapsWith(t Span) bool { return s.Min <= t.Max && t.Min <= s.Max }
 
 func (s Span) isBelow(n int64) Span { return Span{Min: s.Min - n, Max: s.Max - n} }
+
+// judgeStatus takes statuses that vary for the same if both servers have the same ones: how often
+// each comes is chance.
+func judgeStatus(ref, a *Answer, _ allowed) State {
+	return equalityState(slices.Equal(ref.AllStatuses(), a.AllStatuses()))
+}
+
+// AllStatuses are the statuses of all exchanges, each once, in order.
+func (a *Answer) AllStatuses() []int {
+	if a.Statuses == nil {
+		return []int{a.Status}
+	}
+	return slices.Sorted(maps.Keys(a.Statuses))
+}
+
+func showStatus(a *Answer) string {
+	if a.Statuses == nil {
+		return fmt.Sprint(a.Status)
+	}
+	var parts []string
+	for _, code := range a.AllStatuses() {
+		parts = append(parts, fmt.Sprintf("%d in %d of %d answers", code, a.Statuses[code], a.Exchanges))
+	}
+	return strings.Join(parts, ", ")
+}
 
 func judgeNames(ref, a *Answer, ok allowed) State {
 	ok, none := ok.withoutHops(ref, a), allowed{}.withoutHops(ref, a)
@@ -191,8 +217,8 @@ func judgeGzip(ref, a *Answer, _ allowed) State {
 
 func judgeUnknown(ref, a *Answer, _ allowed) State {
 	one, two := ref.Unknown, a.Unknown
-	if one == nil || two == nil {
-		return Unseen
+	if one == nil || two == nil || ref.Statuses != nil || a.Statuses != nil {
+		return Unseen // where the status varies, that of one answer is chance
 	}
 	return attemptState(one.Problem, two.Problem, *one == *two)
 }

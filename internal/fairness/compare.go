@@ -281,6 +281,7 @@ type allowed map[string]bool
 
 // implied is what else may differ when a thing may.
 var implied = map[string][]string{
+	"status":     {"reason"},
 	"body":       {"body-bytes", "content-length"},
 	"body-bytes": {"content-length"},
 	"framing":    {"content-length", "transfer-encoding"},

@@ -237,3 +237,33 @@ func TestSame(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// A server half of whose answers are errors differs in its status, and in nothing that follows from
+// that: one name allows it.
+func TestStatusThatVaries(t *testing.T) {
+	half := changed(func(a *Answer) {
+		a.Statuses = map[int]int{200: 25, 503: 15}
+		a.Varies = []string{"reason", "status"}
+		a.Unknown = &Unknown{Status: 503}
+	})
+	other := changed(func(a *Answer) {
+		a.Status, a.Reason, a.Statuses = 503, "Service Unavailable", map[int]int{200: 10, 503: 30}
+		a.Varies = []string{"reason", "status"}
+	})
+	for _, c := range []struct {
+		a    *Answer
+		want []string
+	}{{half, []string{"status"}}, {other, []string{"status"}}, {answer(), nil}} {
+		asked := []Asked{{"ref", answer()}, {"a", c.a}}
+		if got, ok := Fewest("ref", "a", asked, nil); !ok || !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, %v", c.a.Statuses, got, ok)
+		}
+	}
+	shown := Compare("ref", []Asked{{"ref", answer()}, {"a", half}}, nil).Rows[0].Cells[1].Value
+	if want := "200 in 25 of 40 answers, 503 in 15 of 40 answers"; shown != want {
+		t.Errorf("%q", shown)
+	}
+	if row := Compare("a", []Asked{{"a", half}, {"b", other}}, nil).Rows[0]; row.Cells[1].State != Equal {
+		t.Errorf("how often each status comes is chance: %+v", row)
+	}
+}

@@ -98,6 +98,10 @@ type Answer struct {
 
 	Version string `json:"version"` // HTTP/1.1, HTTP/1.0, HTTP/2, HTTP/3 or FastCGI
 	Status  int    `json:"status"`
+
+	// Statuses are how many exchanges had each status; nil if all had Status.
+	Statuses map[int]int `json:"statuses,omitempty"`
+
 	Reason  string `json:"reason"`            // HTTP/1 only
 	Interim []int  `json:"interim,omitempty"` // 1xx statuses before it; HTTP/1 only
 	Header  []Line `json:"header"`            // in the order they were sent; HTTP/3: by name

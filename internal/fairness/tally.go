@@ -19,6 +19,7 @@ type answerTally struct {
 	last   []byte            // the head seen last, which is mostly the next one too
 	sums   [3]int64          // of header, body and wire bytes
 	varies map[string]bool
+	status map[int]int       // how many responses had it
 	bodies map[[32]byte]bool // neutral ones
 }
 
@@ -30,7 +31,7 @@ func newTally(to place, wanted string) *answerTally {
 		place:  to,
 		wanted: []byte(wanted),
 		answer: &Answer{URL: to.shown, Authority: to.authority},
-		varies: map[string]bool{}, bodies: map[[32]byte]bool{},
+		varies: map[string]bool{}, status: map[int]int{}, bodies: map[[32]byte]bool{},
 	}
 }
 
@@ -49,6 +50,7 @@ func (t *answerTally) addResponse(r *response) {
 	if !bytes.Contains(r.body, t.wanted) {
 		a.Lacks++
 	}
+	t.status[r.status]++
 	digest := t.bodyDigest(r.body)
 	if a.Exchanges++; a.Exchanges == 1 {
 		t.beginFirst(r, digest)
@@ -154,6 +156,9 @@ func neutralText(s, authority string) string {
 
 func (t *answerTally) finishAnswer() *Answer {
 	t.answer.Varies = slices.Sorted(maps.Keys(t.varies))
+	if len(t.status) > 1 {
+		t.answer.Statuses = t.status
+	}
 	return t.answer
 }
 

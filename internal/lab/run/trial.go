@@ -264,12 +264,8 @@ func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experi
 	if a.Lacks > 0 && !encoded {
 		return nil, fmt.Errorf("the body does not contain %q; it begins with %q", q.Contains, a.BodyStart)
 	}
-	for _, s := range p.Expect {
-		if int(s.From) <= a.Status && a.Status <= int(s.To) {
-			return a, nil
-		}
-	}
-	if len(p.Expect) > 0 {
+	expected := func(code int) bool { return p.Expects(uint16(code)) }
+	if len(p.Expect) > 0 && !slices.ContainsFunc(a.AllStatuses(), expected) {
 		return nil, fmt.Errorf("the answer is %d %s, which is not expected", a.Status, a.Reason)
 	}
 	return a, nil
