@@ -55,7 +55,7 @@ func (r *Result) errorsInPhase(phase loadresult.Phase) (n int64) {
 func (r *Result) OnlyErrors() bool { return r.Requests.Completed == 0 && r.ErrorAnswers() > 0 }
 
 // AnswersPerSecond is the rate of all answers, errors included.
-func (q Rate) AnswersPerSecond() float64 { return q.Completed + valueOrZero(q.ErrorAnswers) }
+func (q Rate) AnswersPerSecond() float64 { return q.Completed + orZero(q.ErrorAnswers) }
 
 // mainLatency is the latency of expected answers or, if every answer was an error, of the errors.
 // It is nil if nothing was answered.

@@ -98,7 +98,7 @@ func (r *Result) SetFleet(f *Fleet) {
 	for _, a := range f.Agents {
 		if a.Lost != "" {
 			lost := fact.Fact{Severity: fact.Warning, Scope: fact.Scope{Agent: a.Name},
-				Args: fact.AgentLost{AfterS: valueOrZero(a.LostAfter), Why: a.Lost}}
+				Args: fact.AgentLost{AfterS: orZero(a.LostAfter), Why: a.Lost}}
 			r.Facts = append(r.Facts, lost)
 			doubt("%s", say.Sentence(lost))
 		}
@@ -113,7 +113,7 @@ func (r *Result) SetFleet(f *Fleet) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
 				"here depends on it", a.Name, a.ClockOff))
 		}
-		if d := valueOrZero(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
+		if d := orZero(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
 				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
 		}
@@ -129,13 +129,6 @@ func (r *Result) SetFleet(f *Fleet) {
 	if !f.AddsUp {
 		doubt("the agents' numbers do not add up to the run's: a fault of dyno")
 	}
-}
-
-func valueOrZero(v *float64) float64 {
-	if v == nil {
-		return 0
-	}
-	return *v
 }
 
 // sumsMatch reports whether the agents' counts add up to the run's, and each agent's reports to its

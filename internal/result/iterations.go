@@ -129,13 +129,13 @@ func (r *Result) Offered() *float64 {
 // and how much of it was sent in all.
 func (r *Result) Backlog() (waiting, after, sent int64) {
 	if i := r.Iterations; i != nil {
-		return countOrZero(i.Waiting), countOrZero(i.StartedAfter), i.Started
+		return orZero(i.Waiting), orZero(i.StartedAfter), i.Started
 	}
 	if r.Plan.CountsIterations() { // of a lost agent
 		return 0, 0, r.Requests.Sent
 	}
 	q := r.Requests
-	return countOrZero(q.Waiting), countOrZero(q.SentAfter), q.Sent
+	return orZero(q.Waiting), orZero(q.SentAfter), q.Sent
 }
 
 // Counted returns words for what -n and -R count: requests, which are sent, or iterations, which
@@ -191,11 +191,11 @@ func checkScenario(r *Result) (all []error) {
 	wrong(r.Requests.Due != nil || r.Requests.Waiting != nil || r.Rate.Offered != nil,
 		"requests have what iterations have: due, waiting and offered")
 	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
-		countOrZero(i.Waiting), countOrZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
-	wrong(countOrZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",
-		countOrZero(i.StartedAfter), i.Started)
-	wrong(i.Due != nil && *i.Due != i.Started+countOrZero(i.Waiting), "iterations.due is %d, and %d "+
-		"were begun and %d not", countOrZero(i.Due), i.Started, countOrZero(i.Waiting))
+		orZero(i.Waiting), orZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
+	wrong(orZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",
+		orZero(i.StartedAfter), i.Started)
+	wrong(i.Due != nil && *i.Due != i.Started+orZero(i.Waiting), "iterations.due is %d, and %d "+
+		"were begun and %d not", orZero(i.Due), i.Started, orZero(i.Waiting))
 	rates := []float64{i.Rate.Started, i.Rate.Completed}
 	if i.Rate.Offered != nil {
 		rates = append(rates, *i.Rate.Offered)
@@ -246,7 +246,7 @@ func (m *Result) mergeScenario(all []*Result) error {
 		return nil
 	}
 	length := m.Window.length()
-	i.Rate = IterationRate{Started: perSecond(i.Started-countOrZero(i.StartedAfter), length),
+	i.Rate = IterationRate{Started: perSecond(i.Started-orZero(i.StartedAfter), length),
 		Completed: perSecond(completed, length)}
 	if m.Plan.Open() {
 		offered := m.Plan.Offered().PerSecond()

@@ -64,7 +64,7 @@ func judgeStandstill(r *Result) *fact.Fact {
 	}
 	of := s.StoodStillS / max(r.Window.MeasuredS, 1e-9)
 	f := fact.Fact{Severity: fact.Warning, Args: fact.StoodStill{LongestUS: s.StoodStillMax,
-		SinceS: valueOrZero(s.StoodStillFromS), TotalUS: s.StoodStillS * 1e6, Delayed: 100 * delayed}}
+		SinceS: orZero(s.StoodStillFromS), TotalUS: s.StoodStillS * 1e6, Delayed: 100 * delayed}}
 	switch {
 	case of > standstillBound, delayed >= standstillP99 &&
 		s.StoodStillMax > max(least, standstillMostP99*p99):

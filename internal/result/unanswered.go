@@ -22,7 +22,7 @@ func (r *Result) countUnanswered(parts []*Result) {
 			continue // it is not known how long it waited
 		}
 		q, drained, window := part.Requests, part.Window.DrainedS*1e6, part.Window.MeasuredS*1e6
-		waiting := countOrZero(q.Waiting)
+		waiting := orZero(q.Waiting)
 		add(&r.Latency, drained, q.Unfinished+waiting)
 		add(&r.Latency, window, q.Held*part.answersOfSlot())
 		if part.Model == ClosedLoop {
@@ -30,7 +30,7 @@ func (r *Result) countUnanswered(parts []*Result) {
 			add(&r.Service, window, q.Held*part.answersOfSlot())
 		}
 		if i := part.Iterations; i != nil {
-			add(&r.Iterations.Time, drained, i.Unfinished+countOrZero(i.Waiting))
+			add(&r.Iterations.Time, drained, i.Unfinished+orZero(i.Waiting))
 		}
 	}
 }

@@ -50,9 +50,9 @@ func Check(r *Result) error {
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,
 		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
 		q.Errors, q.Unfinished)
-	wrong(q.Due != nil && *q.Due != q.Sent+countOrZero(q.Waiting),
-		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent,
-		countOrZero(q.Waiting))
+	wrong(q.Due != nil && *q.Due != q.Sent+orZero(q.Waiting),
+		"requests.due is %d, and %d were sent and %d not", orZero(q.Due), q.Sent,
+		orZero(q.Waiting))
 	wrong(min(r.Window.MeasuredS, r.Window.WarmupS) < 0, "a time is below 0")
 	all = append(append(append(all, checkRates(r)...), checkCounts(r)...), checkScenario(r)...)
 	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
@@ -108,11 +108,11 @@ func checkCounts(r *Result) (all []error) {
 	}
 	c := r.Connections
 	below("connections", int64(c.Asked), c.Opened, int64(c.Served), c.Reconnects,
-		countOrZero(c.TLSFull), countOrZero(c.TLSResumed))
+		orZero(c.TLSFull), orZero(c.TLSResumed))
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
 	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
-		r.Requests.WarmupInWindow, countOrZero(r.Requests.Waiting), countOrZero(r.Requests.Late),
-		countOrZero(r.Requests.SentAfter), r.Requests.StepsAfter, r.Requests.FailedAfter)
+		r.Requests.WarmupInWindow, orZero(r.Requests.Waiting), orZero(r.Requests.Late),
+		orZero(r.Requests.SentAfter), r.Requests.StepsAfter, r.Requests.FailedAfter)
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])

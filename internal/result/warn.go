@@ -93,11 +93,11 @@ func firstLine(s string) string {
 }
 
 // countOrZero is a count that may be absent.
-func countOrZero(n *int64) int64 {
-	if n == nil {
+func orZero[T int64 | float64](v *T) T {
+	if v == nil {
 		return 0
 	}
-	return *n
+	return *v
 }
 
 // warnLosses says what share of the requests latency tells nothing of, besides the errors
