@@ -68,11 +68,11 @@ engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.or
 cgroup: /
 engine/machine: cgroup / golang.org/x/sys
 engine/loadplan: fault engine/h3 engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
-engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto /
+engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
-engine/failure: engine/loadresult engine/proto engine/ring /
+engine/failure: engine/loadresult engine/proto engine/ring fact say /
 engine/flow: engine/loadplan engine/ring /
-engine/load: engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure /
+engine/load: engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
 result: result/runfacts result/usage result/durations digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go

@@ -39,6 +39,7 @@ const (
 	nothing = "nothing was measured: no request completed"
 	fewMany = "too short to judge: 40 answers in TIME; it takes at least 100 answers and a window of " +
 		"at least TIME"
+	aByte   = "the answer began and did not end in time, after 1 byte of its header"
 	hundred = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
 	chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
@@ -91,11 +92,12 @@ var badServers = []bad{
 		last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
 		check: expectUnfinished(3)},
 	{name: "a byte a second", serve: dripAnswer, args: "-d 1s -c 3 --timeout 400ms", code: 4,
-		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
-		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
-		say:  []string{nothing + " (no answer in time)"}},
-	{name: "a byte a second, with patience", serve: dripAnswer, args: "-d 1s -c 3 --drain 1s",
-		code: 4, last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
+		last: none + "timeout 127.0.0.1:PORT: " + aByte + " (N times)",
+		rows: []string{"timeout unfinished 127.0.0.1:PORT " + aByte},
+		say:  []string{nothing + " (" + aByte + ")"}},
+	{name: "a byte, and no more", serve: beginAnswer, args: "-d 1s -c 3 --drain 1s",
+		code: 4, last: none + "the answer began and did not end before the run did, after 1 byte of its " +
+			"header (N times)", say: []string{nothing},
 		check: expectUnfinished(3)},
 	{name: "close without an answer, for a time", serve: readAndStaySilent, args: "-d 500ms -c 2", code: 4,
 		last: none + "read 127.0.0.1:PORT: connection closed before the response (N times)",

@@ -145,6 +145,13 @@ func neverAnswer(c net.Conn) { io.Copy(io.Discard, c) }
 // readAndStaySilent closes each connection without an answer.
 func readAndStaySilent(c net.Conn) { readRequest(c) }
 
+// beginAnswer sends the first byte of an answer, and no more.
+func beginAnswer(c net.Conn) {
+	readRequest(c)
+	c.Write([]byte(answer[:1]))
+	io.Copy(io.Discard, c)
+}
+
 // dripAnswer answers one byte a second.
 func dripAnswer(c net.Conn) {
 	readRequest(c)

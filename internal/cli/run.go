@@ -12,9 +12,11 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/fault"
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
+	"dyno/internal/say"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -275,6 +277,10 @@ func failureOf(r *result.Result, told bool) string {
 	head := "no request completed"
 	if r.Ended == string(loadresult.Unreachable) {
 		head = "nothing could be reached"
+	}
+	f, cut, found := fact.Find[fact.AnswerUnfinished](r.Facts)
+	if found && cut.AtEnd && len(r.Errors) == 0 {
+		return fmt.Sprintf("%s: %s (%s)", head, say.Sentence(f), countTimes(cut.Count))
 	}
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,

@@ -58,6 +58,16 @@ const (
 // Kind is the fact's kind.
 func (f Fact) Kind() Kind { return f.Args.Kind() }
 
+// Find is the first fact of a kind.
+func Find[T Args](all []Fact) (f Fact, args T, found bool) {
+	for _, f := range all {
+		if args, is := f.Args.(T); is {
+			return f, args, true
+		}
+	}
+	return f, args, false
+}
+
 // stored is a Fact's JSON.
 type stored struct {
 	Kind     Kind            `json:"kind"`

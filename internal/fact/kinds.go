@@ -14,7 +14,7 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
-	ProxyUnused{}, ErrorsSince{},
+	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
@@ -69,6 +69,39 @@ type ErrorsSince struct {
 
 // Kind is the kind's name.
 func (ErrorsSince) Kind() Kind { return "errors-since" }
+
+// AnswerUnfinished says that answers began and did not end in time, and how far the first came.
+type AnswerUnfinished struct {
+	Count   int64 `json:"count"`
+	AtEnd   bool  `json:"at_end,omitempty"`       // of the run; else: within the timeout
+	Header  int64 `json:"header_bytes,omitempty"` // that came, if the header was not whole
+	Status  int   `json:"status,omitempty"`       // once it was
+	Body    int64 `json:"body_bytes,omitempty"`   // that came
+	Length  int64 `json:"length_bytes,omitempty"` // of the body, as Content-Length had it
+	EndedBy End   `json:"ended_by,omitempty"`     // what would have ended the body
+}
+
+// An End is what ends the body of an answer. It is "" if that is not known.
+type End string
+
+// The ends of a body.
+const (
+	ByLength End = "length" // its last byte, by Content-Length
+	ByChunk  End = "chunk"  // its last chunk
+	ByClose  End = "close"  // the end of the connection
+	ByStream End = "stream" // the end of its stream
+)
+
+// Kind is the kind's name.
+func (AnswerUnfinished) Kind() Kind { return "answer-unfinished" }
+
+// RedirectsOnly says that every answer was a redirect, and none was followed.
+type RedirectsOnly struct {
+	Status []int `json:"status"`
+}
+
+// Kind is the kind's name.
+func (RedirectsOnly) Kind() Kind { return "redirects-only" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/redact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
@@ -73,19 +74,19 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	out.countUnanswered([]*Result{out})
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
-	out.addRunFacts(r)
+	out.addRunFacts(runfacts.Of(r))
 	out.Facts = append(out.Facts, cautions(out)...)
 	return out, nil
 }
 
-// addRunFacts adds what only the counts of the run show. The sentence of the verdict has since when
-// there were errors.
-func (r *Result) addRunFacts(from *loadresult.Result) {
-	if f := runfacts.ProxyUnused(from); f != nil {
-		r.Facts, r.Warnings = append(r.Facts, *f), append(r.Warnings, say.Text(*f, say.Flag))
-	}
-	if f := runfacts.ErrorsSince(from); f != nil {
-		r.Facts = append(r.Facts, *f)
+// addRunFacts adds facts that only the counts of the run show. Those in the sentence of the verdict
+// are no warnings.
+func (r *Result) addRunFacts(all []fact.Fact) {
+	for _, f := range all {
+		r.Facts = append(r.Facts, f)
+		if !runfacts.IsInVerdict(f) {
+			r.Warnings = append(r.Warnings, say.Text(f, say.Flag))
+		}
 	}
 }
 

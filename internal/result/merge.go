@@ -10,7 +10,9 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
+	"dyno/internal/result/runfacts"
 )
 
 // startsApart is how far apart the starts of parts may lie until a reader is told.
@@ -63,6 +65,11 @@ func Merge(all []*Result) (*Result, error) {
 	m.countUnanswered(all)
 	m.judgeGenerators(all)
 	m.Warnings = slices.Concat(mergedNotices(all), noteUnknownIterations(m, all), warnings(m))
+	found := make([][]fact.Fact, len(all))
+	for i, r := range all {
+		found[i] = r.Facts
+	}
+	m.addRunFacts(runfacts.Merge(found))
 	m.Facts = append(m.Facts, cautions(m)...)
 	return m, nil
 }

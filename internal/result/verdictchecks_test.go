@@ -240,10 +240,6 @@ func TestWarnings(t *testing.T) {
 			r.Status = map[string]int64{"404": 1}
 			r.Plan.Expect = []loadplan.Statuses{{From: 404, To: 404}}
 		}, ""},
-		{"redirects", func(r *Result) { r.Status = map[string]int64{"301": 7} },
-			"every response was a redirect (301)"},
-		{"not modified", func(r *Result) { r.Status = map[string]int64{"304": 7} }, ""},
-		{"a redirect", func(r *Result) { r.Status["301"] = 1 }, ""},
 		{"failures", func(r *Result) { r.Requests.Errors = 2000 }, "2.0 % of the requests failed"},
 		{"few failures", func(r *Result) { r.Requests.Errors = 1000 }, ""},
 		{"unfinished", func(r *Result) { r.Requests.Unfinished = 5000 }, "5.0 % of the requests were"},

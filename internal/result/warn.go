@@ -29,7 +29,6 @@ func warnings(r *Result) []string {
 	warnErrors(r, tell)
 	warnRefused(r, tell)
 	warnRows(r, tell)
-	warnRedirects(r, tell)
 	warnLosses(r, tell)
 	warnBacklog(r, tell)
 	for _, f := range cautions(r) {
@@ -167,17 +166,4 @@ func warnRefused(r *Result, say func(string, ...any)) {
 			say("%s requests were due and not sent: %s", countText(e.Count), e.Detail)
 		}
 	}
-}
-
-// warnRedirects says that nothing but redirects came, unless they were asked for.
-func warnRedirects(r *Result, say func(string, ...any)) {
-	codes := StatusCodes(r.Status)
-	other := func(code string) bool { // a 304 leads nowhere
-		return !slices.Contains([]string{"300", "301", "302", "303", "307", "308"}, code)
-	}
-	if len(r.Plan.Expect) > 0 || len(codes) == 0 || slices.ContainsFunc(codes, other) {
-		return
-	}
-	say("every response was a redirect (%s), and redirects are not followed: give the URL "+
-		"they lead to", strings.Join(codes, ", "))
 }

@@ -29,6 +29,11 @@ func Sentence(f fact.Fact) string {
 			"must be reachable without it"
 	case fact.ErrorsSince:
 		return sinceSentence(a)
+	case fact.AnswerUnfinished:
+		return unfinishedSentence(a)
+	case fact.RedirectsOnly:
+		return fmt.Sprintf("every response was a redirect (%s), and redirects are not followed: give "+
+			"the URL they lead to", numbers(a.Status))
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)
@@ -114,6 +119,37 @@ func sinceSentence(a fact.ErrorsSince) string {
 	return fmt.Sprintf("from %s on %s requests failed", since, of)
 }
 
+// unfinishedSentence says how far an answer came, and what would have ended it.
+func unfinishedSentence(a fact.AnswerUnfinished) string {
+	came := "its header"
+	bytes := func(n int64, of string) string {
+		if n == 1 {
+			return "1 byte of " + of
+		}
+		return count(n) + " bytes of " + of
+	}
+	switch {
+	case a.Status == 0:
+		came = bytes(a.Header, "its header")
+	case a.EndedBy == fact.ByLength:
+		came = fmt.Sprintf("%s of %s", count(a.Body), bytes(a.Length, "its body"))
+	case a.EndedBy == fact.ByChunk:
+		came = bytes(a.Body, "its chunked body") + ", not the last chunk"
+	case a.EndedBy == fact.ByClose:
+		came = bytes(a.Body, "a body without Content-Length") + ", which ends with the connection"
+	case a.EndedBy == fact.ByStream:
+		came = bytes(a.Body, "its body") + ", not the end of its stream"
+	}
+	if a.Status > 0 {
+		came = fmt.Sprintf("%d and %s", a.Status, came)
+	}
+	late := "in time"
+	if a.AtEnd {
+		late = "before the run did"
+	}
+	return fmt.Sprintf("the answer began and did not end %s, after %s", late, came)
+}
+
 // retryReasons say why requests were sent again, after "because".
 var retryReasons = map[string]string{
 	"closed":    "the connection was closed before a byte of the answer",
@@ -147,7 +183,7 @@ func noListener(a fact.NoListener) string {
 		"it may): all of that name are watched: %s", a.Name, where, numbers(a.Watched))
 }
 
-// numbers are processes by their numbers: "12, 13 and 2 more".
+// numbers are a few numbers, of processes and the like: "12, 13 and 2 more".
 func numbers(all []int) string {
 	const most = 8
 	var parts []string

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,12 @@ func (f Counts) count(key counted, detail func() string) {
 
 // CountFailure counts a failure of a connection, or of a request without a complete answer.
 func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) {
-	f.count(counted{Of(phase, err), addr}, func() string { return Describe(err) })
+	key := counted{Of(phase, err), addr}
+	f.count(key, func() string { return Describe(err) })
+	var unfinished *Unfinished
+	if f[key].Count == 1 && errors.As(err, &unfinished) {
+		f[key].Unfinished = &unfinished.AnswerUnfinished
+	}
 }
 
 // CountAnswer counts a complete answer that is an error. reason is what a scenario says of it; nil:

@@ -9,6 +9,8 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // Failures that only the load itself knows.
@@ -17,6 +19,20 @@ var (
 	ErrRefused   = errors.New("refused by the server, again and again")
 	ErrPipelined = errors.New("the connection was lost at an earlier request") // it was pipelined
 )
+
+// An Unfinished is the timeout of a request whose answer had begun.
+type Unfinished struct{ fact.AnswerUnfinished }
+
+// Error is the fact's sentence.
+func (u *Unfinished) Error() string { return say.Sentence(fact.Fact{Args: u.AnswerUnfinished}) }
+
+// TimeoutOf is the timeout of a request whose answer has come that far; nil: nothing of it.
+func TimeoutOf(p *fact.AnswerUnfinished) error {
+	if p == nil {
+		return ErrTimeout
+	}
+	return &Unfinished{*p}
+}
 
 // systemErrno returns the system's error number in err, if there is one.
 func systemErrno(err error) (syscall.Errno, bool) {
@@ -28,7 +44,10 @@ func systemErrno(err error) (syscall.Errno, bool) {
 // NameOf is the word under which a failure is counted.
 func NameOf(err error) string {
 	var fault *proto.Fault
+	var unfinished *Unfinished
 	switch {
+	case errors.As(err, &unfinished):
+		return "unfinished"
 	case errors.As(err, &fault):
 		return fault.Kind
 	case errors.Is(err, ErrTimeout):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -178,7 +179,7 @@ func (x *exchange) sendWithoutBody(ctx context.Context, m *message) (int64, erro
 	var n int64
 	response, answered := finalResponse(stream) // also where the server has not read the request
 	if answered == nil {
-		n, answered = x.readResponse(response)
+		n, answered = x.readResponse(m.request.Method, response)
 	}
 	if answered != nil {
 		resetStream(stream)
@@ -233,7 +234,7 @@ func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) 
 		}
 		return 0, err
 	}
-	n, err := x.readResponse(response)
+	n, err := x.readResponse(m.request.Method, response)
 	if err != nil {
 		x.cancel() // else the rest of the body goes its way, and what is left of ctx is garbage
 	}
@@ -241,7 +242,7 @@ func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) 
 }
 
 // readResponse reports the status and what is wanted besides, and reads the body to its end.
-func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
+func (x *exchange) readResponse(method string, response *http.Response) (n int64, err error) {
 	if status := response.StatusCode; status < 200 || status > 999 {
 		return 0, fmt.Errorf("its status is %d", status)
 	}
@@ -250,6 +251,7 @@ func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 		x.postFields(field, response.Header)
 	}
 	x.conn.postRecord(record{what: head, id: x.id, n: uint64(response.StatusCode)})
+	bare := method == http.MethodHead || slices.Contains([]int{204, 304}, response.StatusCode)
 	b := x.conn.ring.buffers.Get().(*[bodyPiece]byte)
 	defer x.conn.ring.buffers.Put(b)
 	for {
@@ -263,6 +265,10 @@ func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 				x.postFields(trailer, response.Trailer)
 			}
 			return n, nil
+		}
+		var reset *http3.Error
+		if err != nil && bare && !errors.As(err, &reset) && !isConnectionEnd(err) {
+			return n, proto.ForbiddenBody(uint16(response.StatusCode), nil) // http3 reads none of it
 		}
 		if err != nil {
 			return n, err
@@ -279,10 +285,13 @@ func isRejected(err error) bool {
 // streamFault is what was wrong with one exchange.
 func streamFault(err error) *proto.Fault {
 	var said *http3.Error
+	var known *proto.Fault
 	switch {
 	case errors.As(err, &said) && said.Remote:
 		return &proto.Fault{Kind: proto.FaultReset + codeName(said.ErrorCode), Err: err,
 			Detail: fmt.Sprintf("the server reset the stream (%v)%s", said.ErrorCode, mends[said.ErrorCode])}
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return &proto.Fault{Kind: proto.FaultMalformed, Err: err,
 			Detail: "malformed response: its stream ended before it was whole"}

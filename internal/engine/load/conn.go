@@ -407,7 +407,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.loseConn(i, c, loadresult.Timeout, failure.ErrTimeout)
+		w.loseConn(i, c, loadresult.Timeout, c.timeoutOfOldest())
 		return
 	}
 	for tag := range c.exchanges {
@@ -415,14 +415,15 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		if !x.live || x.sent+w.timeoutOf(x.Request) > w.now {
 			continue
 		}
+		err := failure.TimeoutOf(c.progressOf(uint32(tag)))
 		if !codec.Cancel(uint32(tag)) {
-			w.loseConn(i, c, loadresult.Timeout, failure.ErrTimeout)
+			w.loseConn(i, c, loadresult.Timeout, err)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, uint32(tag), loadresult.Timeout, failure.ErrTimeout)
+		w.failRequest(c, uint32(tag), loadresult.Timeout, err)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)

@@ -286,11 +286,7 @@ func (w *worker) finishRun() {
 	}
 	for i := range w.conns {
 		c := &w.conns[i]
-		for _, x := range c.exchanges {
-			if x.live {
-				w.countUnanswered(x.Arrival, &w.Window)
-			}
-		}
+		c.countUnanswered(&w.account, &w.Window)
 		if c.codec != nil {
 			c.codec.Decode(nil, true) // the codec frees its buffers
 			w.releaseCodec(c)

@@ -23,6 +23,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto/tls"
+	"dyno/internal/fact"
 )
 
 // A Result is what one run of a plan measured, as it was counted. Package result converts it to the
@@ -127,6 +128,10 @@ type Failure struct {
 	Address string
 	Detail  string // of the first
 	Count   int64
+
+	// Unfinished is of a timeout behind the beginning of an answer: how far the first had come. Its
+	// Count is not set.
+	Unfinished *fact.AnswerUnfinished `json:",omitempty"`
 }
 
 // CauseText describes the failure as the reason of an ending.
@@ -182,6 +187,8 @@ type Totals struct {
 	Waiting        int64  // open workload: due in the window and never sent
 	Stderr         []byte // FastCGI: what applications wrote to stderr, up to 4 KiB a worker
 	StderrBytes    int64  // FastCGI: all that they wrote to stderr
+
+	Cut *fact.AnswerUnfinished // of Unfinished, those whose answers had begun; nil: none
 
 	FirstByte *metric.Histogram // Coarse
 	Lag       *metric.Histogram // Fine; open workload: send lag

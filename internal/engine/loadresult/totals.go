@@ -3,6 +3,7 @@ package loadresult
 import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto/tls"
+	"dyno/internal/fact"
 )
 
 // NewTotals returns totals of nothing, with empty histograms.
@@ -39,6 +40,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.WarmupLost += from.WarmupLost
 	t.Held += from.Held
 	t.Unfinished += from.Unfinished
+	t.AddCut(from.Cut)
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter
 	t.CompletedAfter += from.CompletedAfter
@@ -72,5 +74,17 @@ func (t *Totals) AddUnavailable(since, length int64) {
 	t.Unavailable += length
 	if length > t.UnavailableMost {
 		t.UnavailableMost, t.UnavailableSince = length, since
+	}
+}
+
+// AddCut counts answers that had begun at the end of the run; nil: none.
+func (t *Totals) AddCut(from *fact.AnswerUnfinished) {
+	switch {
+	case from == nil:
+	case t.Cut == nil:
+		first := *from
+		t.Cut = &first
+	default:
+		t.Cut.Count += from.Count
 	}
 }

@@ -1,5 +1,7 @@
 package proto
 
+import "fmt"
+
 // A Fault is what a peer did that ended a connection, or one request on it: the Err of a Broken or
 // a Failed event. Code that classifies errors finds it with errors.As, whichever protocol it came
 // from.
@@ -48,3 +50,17 @@ func (f *Fault) Error() string { return f.Detail }
 
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.Err }
+
+// ForbiddenBody is the fault of a response that had a body, b or what is known of it, and can have
+// none: by its status, or else because it answered a HEAD request.
+func ForbiddenBody(status uint16, b []byte) *Fault {
+	what, begin := "to a HEAD request", ""
+	if status == 204 || status == 304 {
+		what = fmt.Sprintf("with status %d", status)
+	}
+	if len(b) > 0 {
+		begin = fmt.Sprintf(": %q", b[:min(len(b), 40)])
+	}
+	return &Fault{Kind: FaultUnasked, Detail: "the server sent a body behind a response " + what +
+		", which has none (RFC 9110, 6.4.1)" + begin}
+}

@@ -55,6 +55,16 @@ func (d *draft) addRedirects(bare, full, variant int) {
 	to.get[variant] = d.addTo(to.route, r, written)
 }
 
+// Follows reports whether any request follows redirects.
+func (m *Maker) Follows() bool {
+	for _, p := range m.programs {
+		if slices.ContainsFunc(p.entries, func(e entry) bool { return e.redirect != nil }) {
+			return true
+		}
+	}
+	return false
+}
+
 // A hop is a redirect that was followed.
 type hop struct{ location string }
 

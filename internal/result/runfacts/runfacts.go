@@ -4,11 +4,57 @@ package runfacts
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 )
+
+// Of are the facts of a run.
+func Of(r *loadresult.Result) (all []fact.Fact) {
+	for _, find := range []func(*loadresult.Result) *fact.Fact{ProxyUnused, ErrorsSince, Unfinished,
+		RedirectsOnly} {
+		if f := find(r); f != nil {
+			all = append(all, *f)
+		}
+	}
+	return all
+}
+
+// IsInVerdict reports whether the sentence of a run's verdict says a fact.
+func IsInVerdict(f fact.Fact) bool {
+	switch f.Args.(type) {
+	case fact.ErrorsSince, fact.AnswerUnfinished:
+		return true
+	}
+	return false
+}
+
+// Merge are the facts of a run that several generators made, from those of each.
+func Merge(parts [][]fact.Fact) (all []fact.Fact) {
+	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
+	redirected := 0
+	for _, f := range slices.Concat(parts...) {
+		switch a := f.Args.(type) {
+		case fact.AnswerUnfinished:
+			a.Count += unfinished.Count
+			unfinished = a
+		case fact.RedirectsOnly:
+			redirected++
+			redirects.Status = append(redirects.Status, a.Status...)
+		}
+	}
+	if unfinished.Count > 0 {
+		all = append(all, fact.Fact{Severity: fact.Error, Args: unfinished})
+	}
+	if redirected == len(parts) {
+		slices.Sort(redirects.Status)
+		redirects.Status = slices.Compact(redirects.Status)
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects})
+	}
+	return all
+}
 
 const (
 	fewErrors = 0.01 // share of the requests, at most, before errors began
@@ -67,3 +113,53 @@ func ErrorsSince(r *loadresult.Result) *fact.Fact {
 	}
 	return &fact.Fact{Severity: fact.Error, Args: found}
 }
+
+// Unfinished finds answers that began and did not end: within the timeout or, if there are none of
+// these, before the run did.
+func Unfinished(r *loadresult.Result) *fact.Fact {
+	var found *fact.AnswerUnfinished
+	for _, f := range r.Failures {
+		if f.Unfinished == nil {
+			continue
+		}
+		if found == nil {
+			first := *f.Unfinished
+			found = &first
+		}
+		found.Count += f.Count
+	}
+	if found == nil {
+		found = r.Cut
+	}
+	if found == nil {
+		return nil
+	}
+	return &fact.Fact{Severity: fact.Error, Args: *found}
+}
+
+// RedirectsOnly finds that nothing but redirects came, unless the plan asks for them: by a status,
+// by what it checks of answers, or by following them.
+func RedirectsOnly(r *loadresult.Result) *fact.Fact {
+	follower, can := r.Plan.Scenario.(interface{ Follows() bool })
+	if r.Total == nil || len(r.Plan.Expect) > 0 || r.Plan.LeastChecks() > 0 ||
+		can && follower.Follows() {
+		return nil
+	}
+	var found fact.RedirectsOnly
+	for code, n := range r.Total.Status {
+		switch {
+		case n == 0:
+		case slices.Contains(redirects, code):
+			found.Status = append(found.Status, code)
+		default:
+			return nil
+		}
+	}
+	if len(found.Status) == 0 {
+		return nil
+	}
+	return &fact.Fact{Severity: fact.Warning, Args: found}
+}
+
+// redirects are the statuses that lead elsewhere: a 304 leads nowhere.
+var redirects = []int{300, 301, 302, 303, 307, 308}

@@ -1,10 +1,14 @@
 package runfacts
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/fact"
 )
 
@@ -46,5 +50,68 @@ func TestErrorsSince(t *testing.T) {
 		case f != nil && f.Args != *c.want:
 			t.Errorf("%s: %+v, want %+v", c.what, f.Args, *c.want)
 		}
+	}
+}
+
+// follower is a scenario that follows redirects, or not.
+type follower struct {
+	scenario.Maker
+	follows bool
+}
+
+func (f follower) Follows() bool { return f.follows }
+
+// Redirects are told unless they were what the plan wanted to see, or to follow. A 304 leads nowhere.
+func TestRedirectsOnly(t *testing.T) {
+	for what, c := range map[string]struct {
+		status []int
+		plan   loadplan.Plan
+		want   []int
+	}{
+		"only":         {[]int{301, 308}, loadplan.Plan{}, []int{301, 308}},
+		"not modified": {[]int{304}, loadplan.Plan{}, nil},
+		"one of them":  {[]int{301, 304}, loadplan.Plan{}, nil},
+		"some":         {[]int{200, 301}, loadplan.Plan{}, nil},
+		"no answers":   {nil, loadplan.Plan{}, nil},
+		"expected":     {[]int{302}, loadplan.Plan{Expect: []loadplan.Statuses{{From: 302, To: 302}}}, nil},
+		"asserted":     {[]int{302}, loadplan.Plan{Checks: []string{"a.hurl line 2: status 302"}}, nil},
+		"followed":     {[]int{302}, loadplan.Plan{Scenario: follower{follows: true}}, nil},
+		"a scenario":   {[]int{302}, loadplan.Plan{Scenario: follower{}}, []int{302}},
+	} {
+		r := &loadresult.Result{Plan: c.plan, Total: metric.NewCounters()}
+		for _, code := range c.status {
+			r.Total.Status[code] = 7
+		}
+		f := RedirectsOnly(r)
+		if (f == nil) != (c.want == nil) || f != nil && !reflect.DeepEqual(f.Args.(fact.RedirectsOnly).Status, c.want) {
+			t.Errorf("%s: %+v", what, f)
+		}
+	}
+}
+
+// What several generators found of one load is one fact.
+func TestMerge(t *testing.T) {
+	part := func(n int64, codes ...int) (all []fact.Fact) {
+		if n > 0 {
+			all = append(all, fact.Fact{Args: fact.AnswerUnfinished{Count: n, Status: 200, Body: 2}})
+		}
+		if len(codes) > 0 {
+			all = append(all, fact.Fact{Args: fact.RedirectsOnly{Status: codes}})
+		}
+		return append(all, fact.Fact{Args: fact.Steal{Percent: 9}})
+	}
+	args := func(parts ...[]fact.Fact) (all []fact.Args) {
+		for _, f := range Merge(parts) {
+			all = append(all, f.Args)
+		}
+		return all
+	}
+	unfinished := fact.AnswerUnfinished{Count: 7, Status: 200, Body: 2}
+	if got := args(part(3, 302), part(4, 301, 302)); !reflect.DeepEqual(got, []fact.Args{unfinished,
+		fact.RedirectsOnly{Status: []int{301, 302}}}) {
+		t.Errorf("%+v", got)
+	}
+	if got := args(part(7), part(0, 301)); !reflect.DeepEqual(got, []fact.Args{unfinished}) {
+		t.Errorf("one of two had other answers: %+v", got)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -228,10 +230,16 @@ func boxColor(r *result.Result, a answer.Answer) format.Color {
 // deadVerdict is what happened in a run without an answer.
 func deadVerdict(r *result.Result) string {
 	why := "no request was answered"
+	f, unfinished, found := fact.Find[fact.AnswerUnfinished](r.Facts)
+	if found {
+		why = "no request was answered completely"
+	}
 	if early := earlyEndings[r.Ended]; early != "" {
 		why = early
 	}
 	switch {
+	case found && unfinished.AtEnd && len(r.Errors) == 0:
+		why += fmt.Sprintf(": %s (%s)", say.Sentence(f), timesText(unfinished.Count))
 	case r.Cause != "":
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:

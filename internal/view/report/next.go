@@ -41,9 +41,11 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	switch {
 	case r.Requests.Sent == 0 && r.Refused() > 0:
 		return step("mend the values: none fits where its hole stands", "")
-	case r.Answers() == 0 && len(r.Status) == 0 && isProxyUnused(r):
+	case r.Answers() == 0 && len(r.Status) == 0 && has[fact.ProxyUnused](r):
 		return step("check that the server answers at this address without the proxy",
 			strings.Replace(askCommand(p), "curl -v", "curl -v --noproxy '*'", 1))
+	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
+		return step("see where the answer stops, and whether curl waits for more, too", askCommand(p))
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", askCommand(p))
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
@@ -84,11 +86,10 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		"dyno lab init experiment.yaml")
 }
 
-// isProxyUnused reports whether the environment names a proxy, which r did not use.
-func isProxyUnused(r *result.Result) bool {
-	return slices.ContainsFunc(r.Facts, func(f fact.Fact) bool {
-		return f.Kind() == fact.ProxyUnused{}.Kind()
-	})
+// has reports whether a result has a fact of a kind.
+func has[T fact.Args](r *result.Result) bool {
+	_, _, found := fact.Find[T](r.Facts)
+	return found
 }
 
 // hasDoubt reports whether a check has a doubt.

@@ -76,10 +76,8 @@ func serverSentence(r *result.Result) string {
 
 // sinceText is since when nearly all requests failed; "" if they did not, or from the start on.
 func sinceText(r *result.Result) string {
-	for _, f := range r.Facts {
-		if _, is := f.Args.(fact.ErrorsSince); is {
-			return "; " + say.Sentence(f)
-		}
+	if f, _, found := fact.Find[fact.ErrorsSince](r.Facts); found {
+		return "; " + say.Sentence(f)
 	}
 	return ""
 }

@@ -158,6 +158,15 @@ func (c *codec) endRequest(status byte) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Failed, Tag: c.tag}, Err: f}
 }
 
+// Progress is that of the exchange in flight.
+func (c *codec) Progress(uint32) proto.Progress {
+	a := &c.answer
+	if !a.whole {
+		return proto.Progress{Header: int64(a.size)}
+	}
+	return proto.Progress{Body: a.body, Length: a.length, End: proto.AtStream}
+}
+
 // endOfInput is the event after the application closed the connection, with that many unread bytes,
 // or between records.
 func (c *codec) endOfInput(unread int) proto.Event {

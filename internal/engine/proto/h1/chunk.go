@@ -58,13 +58,16 @@ func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
 // parseChunkSize parses the line before a chunk: its size in hex, and extensions.
 func (c *codec) parseChunkSize(b []byte) (int, *proto.Fault) {
 	line, n := c.nextLine(b)
+	if n == 0 && len(b) > 0 && !isHex(b[0]) { // its line may never end
+		return 0, badChunkSize(b)
+	}
 	if f := c.checkLimit(b, n, maxSize, "line before a chunk"); f != nil || n == 0 {
 		return 0, f
 	}
 	c.size = 0
 	size, ok := parseHex(line)
 	if !ok {
-		return 0, newFault(proto.FaultFraming, "bad chunk size %q", line[:min(len(line), 40)])
+		return 0, badChunkSize(line)
 	}
 	c.part, c.left, c.got = inChunk, size, c.got+size
 	if size == 0 {
@@ -72,6 +75,12 @@ func (c *codec) parseChunkSize(b []byte) (int, *proto.Fault) {
 	}
 	return n, nil
 }
+
+func badChunkSize(b []byte) *proto.Fault {
+	return newFault(proto.FaultFraming, "bad chunk size %q", b[:min(len(b), 40)])
+}
+
+func isHex(x byte) bool { return '0' <= x && x <= '9' || 'a' <= x|0x20 && x|0x20 <= 'f' }
 
 // checkLimit fails if what size counts is too long. n bytes of b are counted already.
 func (c *codec) checkLimit(b []byte, n, limit int, what string) *proto.Fault {

@@ -132,7 +132,7 @@ func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	switch {
 	case len(b) > 0 && c.bodiless != 0 && foreignProtocol(b) != nil:
-		return 0, c.brokenEvent(c.forbiddenBody(b))
+		return 0, c.brokenEvent(proto.ForbiddenBody(c.bodiless, b))
 	case len(b) > 0:
 		return 0, c.brokenEvent(newFault(proto.FaultUnasked,
 			"the server sent %q… and no request was waiting for it", b[:min(len(b), 40)]))
@@ -147,19 +147,9 @@ func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 // body they are its body: that response is at fault, and not the next one.
 func (c *codec) foreignEvent(f *proto.Fault, b []byte) proto.Event {
 	if c.bodiless != 0 && c.interim == 0 {
-		f = c.forbiddenBody(b)
+		f = proto.ForbiddenBody(c.bodiless, b)
 	}
 	return c.brokenEvent(f)
-}
-
-// forbiddenBody is the fault of a response before that had a body.
-func (c *codec) forbiddenBody(b []byte) *proto.Fault {
-	what := fmt.Sprintf("with status %d", c.bodiless)
-	if c.bodiless != 204 && c.bodiless != 304 {
-		what = "to a HEAD request"
-	}
-	return newFault(proto.FaultUnasked, "the server sent a body behind a response %s, which has none "+
-		"(RFC 9110, 6.4.1): %q", what, b[:min(len(b), 40)])
 }
 
 // finishHead decides what follows a header: another one, if it is informational.
@@ -241,4 +231,22 @@ var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 
 func newFault(kind, format string, a ...any) *proto.Fault {
 	return &proto.Fault{Kind: kind, Detail: fmt.Sprintf(format, a...)}
+}
+
+// Progress is that of the oldest exchange in flight. Nothing has come of those behind it.
+func (c *codec) Progress(tag uint32) (p proto.Progress) {
+	if c.first == c.next || c.requestSlot(c.first).tag != tag {
+		return p
+	}
+	switch c.state {
+	case inHead:
+		p.Header = int64(c.size + c.seen)
+	case inBody:
+		p = proto.Progress{Body: c.got - c.left, Length: c.got, End: proto.AtLength}
+	case inChunks:
+		p = proto.Progress{Body: c.got - c.left, Length: -1, End: proto.AtChunk}
+	case toEOF:
+		p = proto.Progress{Body: c.got, Length: -1, End: proto.AtClose}
+	}
+	return p
 }

@@ -220,6 +220,8 @@ func (c *codec) receiveBody(slot uint16, size, padding int, ends bool) proto.Eve
 			"the server sent more than the stream's window allows"))
 	case !s.headed:
 		return c.failStream(slot, ends, protocolError, malformed("DATA comes before the header"))
+	case s.bare && s.got > 0:
+		return c.failStream(slot, ends, protocolError, proto.ForbiddenBody(s.status, nil))
 	case s.length >= 0 && s.got > s.length:
 		return c.failStream(slot, ends, protocolError, newFault(proto.FaultFraming,
 			"the body is longer than the %d bytes it can have", s.length))

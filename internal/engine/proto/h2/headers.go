@@ -82,8 +82,8 @@ func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 
 func (c *codec) finalHeader(slot uint16, h header, ends bool) proto.Event {
 	s := &c.slots[slot]
-	s.headed, s.length = true, h.length
-	if s.bare || h.status == 204 || h.status == 304 {
+	s.headed, s.length, s.status = true, h.length, h.status
+	if s.bare = s.bare || h.status == 204 || h.status == 304; s.bare {
 		s.length = 0
 	}
 	if ends {

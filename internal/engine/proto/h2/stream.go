@@ -1,6 +1,10 @@
 package h2
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"dyno/internal/engine/proto"
+)
 
 // A stream is one exchange.
 type stream struct {
@@ -11,6 +15,7 @@ type stream struct {
 	receivable int64  // bytes left of its receive window
 	length     int64  // content-length, or -1
 	got        int64  // bytes of the response's body
+	status     uint16 // of the final response
 	interim    uint8
 	headed     bool // the final response's header has arrived
 	bare       bool // the response has no body, whatever its header says
@@ -20,6 +25,23 @@ type stream struct {
 
 // hasBegun reports whether any of the response has arrived.
 func (s *stream) hasBegun() bool { return s.headed || s.interim > 0 }
+
+// Progress is that of an exchange in flight.
+func (c *codec) Progress(tag uint32) (p proto.Progress) {
+	slot, ok := c.slotInFlight(tag)
+	if !ok || !c.slots[slot].headed {
+		return p
+	}
+	s := &c.slots[slot]
+	p = proto.Progress{Body: s.got, Length: s.length, End: proto.AtStream}
+	if slot+1 == c.ending || slot+1 == c.feeding || c.open == 1 {
+		p.Body = max(p.Body-int64(c.left), 0) // s.got counts a frame before all of it has come
+	}
+	if s.length > s.got {
+		p.End = proto.AtLength
+	}
+	return p
+}
 
 // streams are a connection's open streams, each in a slot. A hash table with open addressing finds
 // a slot by the stream's id. It has at least twice as many entries as there can be streams.

@@ -221,6 +221,14 @@ func (c *codec) Cancel(tag uint32) bool {
 // Borrows is Borrows of the inner protocol, if it has one.
 func (c *codec) Borrows(tag uint32) bool { return c.borrower != nil && c.borrower.Borrows(tag) }
 
+// Progress is Progress of the inner protocol, if it has one.
+func (c *codec) Progress(tag uint32) (p proto.Progress) {
+	if inner, can := c.inner.(proto.Progressor); can {
+		p = inner.Progress(tag)
+	}
+	return p
+}
+
 // Dismissed is Dismissed of the inner protocol, if it has one.
 func (c *codec) Dismissed() *proto.Fault {
 	if inner, can := c.inner.(proto.Dismisser); can {

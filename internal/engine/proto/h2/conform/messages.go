@@ -52,13 +52,13 @@ var messages = []Case{
 		"content-length: 99999999999999999999"), "0:malformed closed"},
 	{"8.1.1", "HEAD", bare(3, ":status: 200", "content-length: 4"), "1:200 1+0 closed"},
 	{"8.1.1", "HEAD, empty DATA", ok200(3) + data(3, ""), "1:200 1+0 closed"},
-	{"8.1.1", "HEAD with a body", ok200(3) + data(3, "x"), "1:200 1:framing closed"},
+	{"8.1.1", "HEAD with a body", ok200(3) + data(3, "x"), "1:200 1:unasked closed"},
 	{"8.1.1", "HEAD with the body that it would have", head(3, ":status: 200", "content-length: 5") +
-		data(3, "hello"), "1:200 1:framing closed"},
+		data(3, "hello"), "1:200 1:unasked closed"},
 	{"8.1.1", "304", bare(1, ":status: 304", "content-length: 4"), "0:304 0+0 closed"},
 	{"8.1.1", "304 with a body", head(1, ":status: 304", "content-length: 1") + data(1, "x"),
-		"0:304 0:framing closed"},
-	{"8.1.1", "204 with a body", head(1, ":status: 204") + data(1, "x"), "0:204 0:framing closed"},
+		"0:304 0:unasked closed"},
+	{"8.1.1", "204 with a body", head(1, ":status: 204") + data(1, "x"), "0:204 0:unasked closed"},
 
 	{"8.2.1", "capitals", head(1, ":status: 200", "A: b"), "0:malformed closed"},
 	{"8.2.1", "capitals in a trailer", ok200(1) + bare(1, "A: b"), "0:200 0:malformed closed"},
