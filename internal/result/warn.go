@@ -91,7 +91,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// countOrZero is a count that may be absent.
+// orZero is a number that may be absent.
 func orZero[T int64 | float64](v *T) T {
 	if v == nil {
 		return 0
