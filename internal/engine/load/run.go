@@ -371,8 +371,9 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
 	w.rampingIn = r.promptStart && !r.plan.Open()
-	if r.protocols.HTTP3 == nil { // else its thread may change
-		w.watch.cpu = machine.ThreadCPU()
+	w.watch.cpu = machine.ThreadCPU()
+	if w.watch.cpu == nil || r.protocols.HTTP3 != nil { // its thread may change
+		w.watch.cpu, w.watch.ofAll = func() int64 { return int64(machine.ProcessCPU()) }, true
 	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
 		r.reports <- workerReport{from: i, counters: s, health: w.takeHealth(w.now, w.idleTime())}

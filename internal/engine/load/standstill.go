@@ -7,7 +7,8 @@ package load
 //
 // A thread notices it by its own clock. It was to wake at a certain instant, at the latest
 // sleepMost after it fell asleep, and woke later. Or a turn took longer than the CPU time that the
-// thread used. So a stop is noticed whatever the load does. Up to sleepMost of it may be missing
+// thread used; with HTTP/3, and on systems that do not report that, the process: what other threads
+// used is then no standstill. So a stop is noticed whatever the load does. Up to sleepMost of it may be missing
 // if the thread slept when it began, or lookEvery, if it was busy before. If the machine is
 // suspended with its monotonic clock, no time passes for latencies either: there is no standstill.
 //
@@ -19,7 +20,8 @@ const (
 
 // A watch is what a worker knows of its thread's time.
 type watch struct {
-	cpu    func() int64 // CPU time that the thread has used, in ns; nil: unknown, then turns are work
+	cpu    func() int64 // CPU time that the thread has used, in ns
+	ofAll  bool         // cpu is that of all threads
 	wake   int64        // when the thread was to be awake at the latest
 	looked int64        // when it looked last
 	used   int64        // what cpu was then
@@ -44,7 +46,11 @@ func (w *worker) lookForStandstill(before int64) {
 	lost := max(w.now-max(k.wake, before), 0)
 	if k.cpu != nil {
 		used := k.cpu()
-		lost += before - w.turnBegan - (used - k.used)
+		idle := before - w.turnBegan - (used - k.used)
+		if k.ofAll { // the work of other threads does not explain why this one woke late
+			idle = max(idle, 0)
+		}
+		lost += idle
 		k.used = used
 	}
 	if lost >= standstillLeast {

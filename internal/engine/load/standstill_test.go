@@ -86,20 +86,23 @@ func TestStandstillLosesNoArrival(t *testing.T) {
 func TestStandstillInTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		turn, late, used int64 // how long a turn took, how late its thread woke then, and its CPU time
+		ofAll            bool
 		want             int64
 	}{
-		"work":            {200 * ms, 0, 200 * ms, 0},
-		"stopped":         {200 * ms, 0, 20 * ms, 180 * ms},
-		"a little":        {15 * ms, 0, 6 * ms, 0},
-		"woke late":       {ms, 50 * ms, ms, 50 * ms},
-		"both":            {100 * ms, 50 * ms, 30 * ms, 120 * ms},
-		"work of waiting": {ms, 50 * ms, 51 * ms, 0}, // what io_uring submits, it does while one waits
+		"work":            {200 * ms, 0, 200 * ms, false, 0},
+		"stopped":         {200 * ms, 0, 20 * ms, false, 180 * ms},
+		"a little":        {15 * ms, 0, 6 * ms, false, 0},
+		"woke late":       {ms, 50 * ms, ms, false, 50 * ms},
+		"both":            {100 * ms, 50 * ms, 30 * ms, false, 120 * ms},
+		"work of waiting": {ms, 50 * ms, 51 * ms, false, 0}, // what io_uring submits, it does while one waits
+		"work of others":  {ms, 50 * ms, 51 * ms, true, 50 * ms},
+		"all stopped":     {200 * ms, 0, 20 * ms, true, 180 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tally, cpu := loadresult.NewTotals(), 5*s
 			w := &worker{account: account{totals: &tally}, Window: flow.Window{From: s, End: 20 * s}}
 			w.Next = loadplan.AtOnce
-			w.watch.cpu = func() int64 { return cpu }
+			w.watch.cpu, w.watch.ofAll = func() int64 { return cpu }, c.ofAll
 			w.now = 10 * s
 			w.watch.beginWatch(w.now)
 			w.turnBegan = w.now
