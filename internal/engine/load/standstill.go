@@ -7,10 +7,11 @@ package load
 //
 // A thread notices it by its own clock. It was to wake at a certain instant, at the latest
 // sleepMost after it fell asleep, and woke later. Or a turn took longer than the CPU time that the
-// thread used; with HTTP/3, and on systems that do not report that, the process: what other threads
-// used is then no standstill. So a stop is noticed whatever the load does. Up to sleepMost of it may be missing
-// if the thread slept when it began, or lookEvery, if it was busy before. If the machine is
-// suspended with its monotonic clock, no time passes for latencies either: there is no standstill.
+// thread used. With HTTP/3, and on systems that do not report that, it is the CPU time of the
+// process: what other threads worked is then no standstill. So a stop is noticed whatever the load
+// does. Up to sleepMost of it may be missing if the thread slept when it began, or lookEvery, if it
+// was busy before. If the machine is suspended with its monotonic clock, no time passes for
+// latencies either: there is no standstill.
 //
 // A thread looks once in lookEvery at most, which costs it one system call.
 const (
