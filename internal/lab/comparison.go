@@ -39,6 +39,60 @@ type Comparison struct {
 	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the requested one
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs with a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
+
+	Bound Bound `json:"bound,omitempty"` // "": the ratio is what was measured
+}
+
+// A Bound says what is known of a ratio of which a value is only known to be higher, because
+// requests had no answer.
+type Bound string
+
+// The bounds.
+const (
+	AtLeast Bound = "at least" // the variant's values: neither ratio nor interval has an upper end
+	AtMost  Bound = "at most"  // the baseline's: they have no lower end
+	NoBound Bound = "none"     // those of both: the ratio says nothing
+)
+
+// With is the bound of a ratio that depends on what b is of, and on more.
+func (b Bound) With(more Bound) Bound {
+	switch {
+	case b == "" || b == more:
+		return more
+	case more == "":
+		return b
+	}
+	return NoBound
+}
+
+// Inverse is the bound of the inverse ratio.
+func (b Bound) Inverse() Bound {
+	switch b {
+	case AtLeast:
+		return AtMost
+	case AtMost:
+		return AtLeast
+	}
+	return b
+}
+
+// BoundOf is the bound of the ratio of a value to another; each may only be known to be higher.
+func BoundOf(over, against bool) Bound {
+	switch {
+	case over && against:
+		return NoBound
+	case over:
+		return AtLeast
+	case against:
+		return AtMost
+	}
+	return ""
+}
+
+// Shows reports whether a ratio that is so bounded shows what its interval shows: only in the
+// direction in which the ratio that is not known is larger still.
+func (b Bound) Shows(ratio float64) bool {
+	return b == "" || b == AtLeast && ratio > 1 || b == AtMost && ratio < 1
 }
 
 // An Effect is set where settings of a factor are compared: design.Contrast has the details.
@@ -196,9 +250,36 @@ func (g *GateOutcome) Explain() string {
 }
 
 // RatioText is the ratio with its interval, in the digits that the interval allows: "0.81 [0.71,
-// 0.93]".
+// 0.93]"; "at least 8.1 [7.5, ∞)" of one that is only bounded.
 func (c Comparison) RatioText() string {
-	return digits.Ratio(c.Ratio, c.Low, c.High) + " " + digits.RatioInterval(c.Low, c.High)
+	return c.Bound.Text(digits.Ratio(c.Ratio, c.Low, c.High)) + " " +
+		c.Bound.Interval(digits.RatioInterval(c.Low, c.High), "0")
+}
+
+// Text is a ratio, or a change, as "8.1", with what is known of it: "at least 8.1".
+func (b Bound) Text(ratio string) string {
+	switch b {
+	case "":
+		return ratio
+	case NoBound:
+		return digits.None
+	}
+	return string(b) + " " + ratio
+}
+
+// Interval is an interval, as "[0.71, 0.93]", without the end that is not known; least is the
+// lowest that there is. Of a ratio of which nothing is known it is digits.None.
+func (b Bound) Interval(s, least string) string {
+	low, high, is := strings.Cut(s, ", ")
+	switch {
+	case b == "" || !is:
+		return s
+	case b == AtLeast:
+		return low + ", ∞)"
+	case b == AtMost:
+		return "(" + least + ", " + high
+	}
+	return digits.None
 }
 
 // Worsening describes by how much the variant is worse.
@@ -225,13 +306,14 @@ type ShiftPoint struct {
 	Ratio  stats.Interval `json:"ratio"`
 	Band   stats.Interval `json:"band"`
 	Trials int            `json:"trials"` // pairs of them
+	Bound  Bound          `json:"bound,omitempty"`
 }
 
 // IsShown reports whether the quantile differs significantly, with all quantiles of the shift taken
 // together.
 func (p ShiftPoint) IsShown() bool {
 	enough := p.Band.Level >= Confidence-1e-9
-	return enough && (p.Band.Low > 1 || p.Band.High < 1)
+	return enough && (p.Band.Low > 1 || p.Band.High < 1) && p.Bound.Shows(p.Ratio.Estimate)
 }
 
 // Confidence is the confidence of every interval.

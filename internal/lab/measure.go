@@ -27,6 +27,25 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	return value, value > 0 // and so not NaN
 }
 
+// percents are the measures that are percentiles of latency, or of the time of iterations. 100 is
+// the maximum.
+var percents = map[string]float64{"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
+	"p99.9": 99.9, "max": 100, "iteration_p50": 50, "iteration_p99": 99}
+
+// IsOver reports whether a trial's value is only known to be higher: it is that of a request that
+// had no answer.
+func (m Measure) IsOver(t *Trial) bool {
+	percent, is := percents[m.Name]
+	if _, ok := m.Value(t); !ok || !is {
+		return false
+	}
+	d := t.Result.Latency
+	if strings.HasPrefix(m.Name, "iteration_") {
+		d = iterationTimes(t)
+	}
+	return d.IsOver(percent)
+}
+
 // CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
 

@@ -204,6 +204,7 @@ type Cell struct {
 	Unit   string         `json:"unit"`
 	Median stats.Interval `json:"median"`
 	Trials int            `json:"trials"`
+	Over   bool           `json:"over,omitempty"` // the median is only known to be higher
 }
 
 // A ProcessUse is what a process of a variant's server used at a level, as medians of the trials.
@@ -244,6 +245,7 @@ type TrialSummary struct {
 	Reasons []Reason           `json:"reasons,omitempty"`
 	Served  *Served            `json:"served,omitempty"`
 	Values  map[string]float64 `json:"values,omitempty"` // by measure
+	Over    []string           `json:"over,omitempty"`   // Values that are only known to be higher
 	Failure *Failure           `json:"failure,omitempty"`
 }
 

@@ -192,6 +192,9 @@ func (t *Trial) Summary() TrialSummary {
 		if v, ok := m.Value(t); ok {
 			b.Values[m.Name] = v
 		}
+		if m.IsOver(t) {
+			b.Over = append(b.Over, m.Name)
+		}
 	}
 	return b
 }

@@ -38,6 +38,7 @@ type Change struct {
 	Margin    float64   `json:"margin"` // that a difference has to reach to matter
 	Before    []Run     `json:"before"` // oldest first
 	After     []Run     `json:"after"`
+	Bound     lab.Bound `json:"bound,omitempty"` // of the ratio: runs had requests without an answer
 }
 
 // The verdicts of a change.
@@ -227,10 +228,13 @@ func (s *Series) changesWithin(runs []Run) (all []Change) {
 		from = at
 		margin := stats.Margin{Practical: changeMargin}
 		j, err := stats.JudgeUnpaired(runValues(after), runValues(before), margin)
-		if err != nil || j.Verdict != stats.Different {
+		bound := lab.BoundOf(isAnyOver(after), isAnyOver(before))
+		if err != nil || j.Verdict != stats.Different || !bound.Shows(j.Ratio.Estimate) {
 			continue
 		}
-		all = append(all, newChange(s.Metric, before, after, j))
+		c := newChange(s.Metric, before, after, j)
+		c.Bound = bound
+		all = append(all, c)
 	}
 	return all
 }
@@ -244,6 +248,10 @@ func newChange(m lab.Measure, before, after []Run, j stats.Judgement) Change {
 		Published: time.Now().UTC().Truncate(time.Second), Metric: m.Name, Unit: m.Unit,
 		Verdict: verdict, Ratio: j.Ratio.Estimate, Low: j.Ratio.Low, High: j.Ratio.High, P: j.P,
 		Margin: changeMargin, Before: slices.Clone(before), After: slices.Clone(after)}
+}
+
+func isAnyOver(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.Over })
 }
 
 func runValues(runs []Run) []float64 {

@@ -218,7 +218,7 @@ func TestFalseChangesAreRare(t *testing.T) {
 	for range series {
 		s := Series{Metric: lab.CPU}
 		for i := range length {
-			s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, 100, 0.05)})
+			s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, 100, 0.05), false})
 			if found := s.findChanges(); len(found) > 0 {
 				wrong++
 				break
@@ -243,7 +243,7 @@ func TestChangesAreFound(t *testing.T) {
 				if i >= 20 {
 					level = 110
 				}
-				s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, level, 0.03)})
+				s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, level, 0.03), false})
 			}
 			found := s.findChanges()
 			if len(found) == 1 && found[0].Verdict == Worse && len(found[0].Before) >= 18 && len(found[0].Before) <= 22 {

@@ -52,6 +52,7 @@ type Entry struct {
 	Partial     string      // why it covers less than planned, and is in no Runs; "" if complete
 	Dyno        string
 	Values      map[string]float64 // by measure, and Errors; a History has the list's
+	Over        []string           // measures whose value is only known to be higher
 	Note        string
 	Size        int64 // bytes of its files, without data
 	Data        int64 // bytes of the requests that it refers to; 0: it contains them
@@ -128,6 +129,7 @@ type brief struct {
 	fleet, partial    string
 	started           int64
 	value             float64
+	over              bool // it is only known to be higher
 	known             bool // the value
 	ended             bool // its rates are result.RatesEnded
 }
@@ -136,7 +138,7 @@ type brief struct {
 func (s *Store) selectBriefs(url, measure string) (all []brief, err error) {
 	url = globOf(url)
 	return all, s.eachRow(`SELECT id, started, plan, machine, ifnull(agents, ''), ifnull(why, ''),
-		of.value, rates.value FROM results
+		of.value, of.higher, rates.value FROM results
 		LEFT JOIN measures of ON of.result = id AND of.name = ?
 		LEFT JOIN measures rates ON rates.result = id AND rates.name = ?
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
@@ -144,8 +146,10 @@ func (s *Store) selectBriefs(url, measure string) (all []brief, err error) {
 		func(rows *sql.Rows) error {
 			var b brief
 			var value, rates sql.NullFloat64
-			err := rows.Scan(&b.id, &b.started, &b.plan, &b.machine, &b.fleet, &b.partial, &value, &rates)
-			b.value, b.known, b.ended = value.Float64, value.Valid, rates.Valid
+			var over sql.NullBool
+			err := rows.Scan(&b.id, &b.started, &b.plan, &b.machine, &b.fleet, &b.partial, &value, &over,
+				&rates)
+			b.value, b.known, b.over, b.ended = value.Float64, value.Valid, over.Bool, rates.Valid
 			all = append(all, b)
 			return err
 		})
@@ -243,14 +247,17 @@ func (s *Store) selectEntries(where, arg string, measures []string) (all []Entry
 	if where != "" {
 		where = "AND result IN (SELECT id FROM results " + where + ")"
 	}
-	return all, s.eachRow(`SELECT result, name, value FROM measures
+	return all, s.eachRow(`SELECT result, name, value, higher FROM measures
 		WHERE name IN (SELECT value FROM json_each(?)) `+where, append([]any{string(names)}, args...),
 		func(rows *sql.Rows) error {
 			var id, name string
 			var value float64
-			err := rows.Scan(&id, &name, &value)
+			var over bool
+			err := rows.Scan(&id, &name, &value, &over)
 			if i, listed := at[id]; listed {
-				all[i].Values[name] = value
+				if all[i].Values[name] = value; over {
+					all[i].Over = append(all[i].Over, name)
+				}
 			}
 			return err
 		})

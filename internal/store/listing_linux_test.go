@@ -87,7 +87,7 @@ func stored(t *testing.T, n int) string {
 		`INSERT INTO files SELECT 'results/' || id || '.json', ?2, ?3, '' FROM every WHERE ?1`,
 		`INSERT INTO results SELECT id, i * 60000000000, 'http://127.0.0.1:8080/' || k, 'closed', 8, NULL, 'ok',
 			'plan' || k, 'machine', '{"cpu": "Some CPU"}', '0.1.0' FROM every WHERE ?1`,
-		`INSERT INTO measures SELECT every.id, value, 1000 + i / 50 % 7 FROM every, json_each(?4) WHERE ?1`,
+		`INSERT INTO measures SELECT every.id, value, 1000 + i / 50 % 7, 0 FROM every, json_each(?4) WHERE ?1`,
 	} {
 		if _, err := s.db.Exec(statement, n, began.UnixNano(), len(content),
 			`["throughput", "p50", "p90", "p99", "p999", "max", "mean", "cpu"]`); err != nil {

@@ -27,6 +27,8 @@ const Errors = "errors"
 // measured them. It is no measure of trials.
 const ratesEnded = "rates_ended"
 
+const insertMeasure = "INSERT INTO measures VALUES (?, ?, ?, ?)"
+
 // resultRows are what a result puts into the index.
 func resultRows(file, id string, content []byte) ([]statement, error) {
 	r, err := result.Decode(content)
@@ -69,16 +71,17 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 		all = append(all, statement{"INSERT INTO partials VALUES (?, ?)", []any{id, why}})
 	}
 	if q := r.Requests; q.Errors > 0 {
-		all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, Errors,
-			100 * float64(q.Errors) / float64(q.Sent)}})
+		all = append(all, statement{insertMeasure, []any{id, Errors,
+			100 * float64(q.Errors) / float64(q.Sent), false}})
 	}
 	if r.Window.Rates == result.RatesEnded {
-		all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, ratesEnded, 1}})
+		all = append(all, statement{insertMeasure, []any{id, ratesEnded, 1, false}})
 	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {
 		if v, ok := m.Value(trial); ok {
-			all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, m.Name, v}})
+			all = append(all, statement{insertMeasure, []any{id, m.Name, v,
+				m.IsOver(trial)}})
 		}
 	}
 	return all, nil

@@ -37,6 +37,7 @@ type Run struct {
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"`
 	Value   float64   `json:"value"`
+	Over    bool      `json:"over,omitempty"` // Value is only known to be higher
 }
 
 // seriesOf divides results, newest first, into series. The first series has the newest result. Of
@@ -52,7 +53,8 @@ func seriesOf(results []brief, m lab.Measure) (all []Series) {
 			all = append(all, Series{Plan: b.plan, Machine: b.machine, Newest: Entry{ID: b.id}, Metric: m})
 		}
 		if b.known && b.partial == "" {
-			all[i].Runs = append(all[i].Runs, Run{b.id, time.Unix(0, b.started).UTC(), b.value})
+			all[i].Runs = append(all[i].Runs, Run{b.id, time.Unix(0, b.started).UTC(), b.value,
+				b.over})
 			if !b.ended {
 				all[i].Older++
 			}

@@ -51,7 +51,7 @@ func (q scope) medianCells(cells byCell, m lab.Measure, level string) (all []lab
 		v, err := stats.MedianInterval(values, 0.95)
 		if err == nil {
 			all = append(all, lab.Cell{Arm: arm.name, Level: level, Metric: m.Name, Unit: m.Unit,
-				Median: v, Trials: len(values)})
+				Median: v, Trials: len(values), Over: isMedianOver(cells, m, arm.name, level)})
 		}
 	}
 	return all

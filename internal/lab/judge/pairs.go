@@ -169,12 +169,13 @@ func (p *paired) addRound(cells byCell, m lab.Measure, round int, pairs []design
 			p.Missing++
 			return
 		}
-		log := math.Log(x / y)
+		log, bound := math.Log(x/y), lab.BoundOf(m.IsOver(a), m.IsOver(b))
 		if pair.Inverse {
-			log = -log
+			log, bound = -log, bound.Inverse()
 		} else {
 			counted++
 		}
+		p.Bound = p.Bound.With(bound)
 		sum += log
 		trials = append(trials, a, b)
 	}
@@ -213,6 +214,9 @@ func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
 	c.P, c.PAdjusted = j.P, j.Adjusted
 	c.Margin = margin.Practical
 	c.Floor = margin.Floor
+	if c.Bound != "" && !(c.Verdict == stats.Different && c.Bound.Shows(c.Ratio)) {
+		c.Verdict, c.More = stats.Inconclusive, 0 // trials more have no answers, either
+	}
 }
 
 // scopeOf is the scope of an experiment's verdicts.

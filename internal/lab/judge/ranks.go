@@ -84,7 +84,7 @@ func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
 		v, err := stats.HodgesLehmann(c.logs, lab.Confidence)
 		least := math.Log1p(max(c.margin.Practical, c.margin.Floor))
 		apart[duel{c.Level, c.Metric, c.Baseline, c.Variant}] = err == nil && p <= significance &&
-			math.Abs(v.Estimate) >= least
+			math.Abs(v.Estimate) >= least && c.Bound.Shows(math.Exp(v.Estimate))
 	}
 	for _, c := range verdicts {
 		if !c.Control {
@@ -94,6 +94,35 @@ func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
 		}
 	}
 	return apart
+}
+
+// isMedianOver reports whether the median of cellValues is only known to be higher: it would be if
+// each value of which that is known were higher than all others.
+func isMedianOver(cells byCell, m lab.Measure, arm, level string) bool {
+	var trials []*lab.Trial
+	for _, round := range cells.roundNumbers() {
+		if t := cells.bestTrial(arm, level, round); t != nil {
+			trials = append(trials, t)
+		}
+	}
+	return isOverInMedian(trials, m)
+}
+
+// isOverInMedian is isMedianOver of trials.
+func isOverInMedian(trials []*lab.Trial, m lab.Measure) bool {
+	var known, highest []float64
+	for _, t := range trials {
+		v, ok := m.Value(t)
+		if !ok {
+			continue
+		}
+		known = append(known, v)
+		if m.IsOver(t) {
+			v = math.MaxFloat64 // a median of two infinities is none
+		}
+		highest = append(highest, v)
+	}
+	return len(known) > 0 && stats.Median(highest) > stats.Median(known)
 }
 
 // cellValues are the values of an arm at a level, by round.

@@ -9,7 +9,7 @@ import (
 )
 
 // shiftAt are the quantiles of a shift: the deciles, and p99.
-var shiftAt = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
+var shiftAt = [...]float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
 
 // allShifts are the shifts of all compared arms, controls first. Closed workloads have them too:
 // they show which requests cause a difference in throughput.
@@ -44,10 +44,15 @@ func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
 	level string) lab.Shift {
 	s := lab.Shift{Level: level, Baseline: arm.baseline, Variant: arm.name, Control: arm.control}
 	var base, variant [][]float64
+	var bounds [len(shiftAt)]lab.Bound
 	for _, round := range cells.roundNumbers() {
 		a, b := cells.trialPair(arm.name, arm.baseline, level, round)
 		if a != nil && quantiles[a] != nil && quantiles[b] != nil {
 			variant, base = append(variant, quantiles[a]), append(base, quantiles[b])
+			for i, at := range shiftAt {
+				isOver := func(t *lab.Trial) bool { return t.Result.Latency.IsOver(100 * at) }
+				bounds[i] = bounds[i].With(lab.BoundOf(isOver(a), isOver(b)))
+			}
 		}
 	}
 	alone, err := stats.Shift(base, variant, lab.Confidence)
@@ -64,7 +69,7 @@ func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
 		}
 		if n > 0 {
 			s.Points = append(s.Points, lab.ShiftPoint{Quantile: at, Ratio: alone[i],
-				Band: bandOf(together[i], alone[i]), Trials: n})
+				Band: bandOf(together[i], alone[i]), Trials: n, Bound: bounds[i]})
 		}
 	}
 	return s
@@ -95,7 +100,7 @@ func shiftQuantiles(t *lab.Trial) []float64 {
 	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil || t.Search != nil {
 		return nil
 	}
-	all, err := t.Result.Latency.Quantiles(shiftAt)
+	all, err := t.Result.Latency.Quantiles(shiftAt[:])
 	if err != nil {
 		return nil // an older version's, or removed from the file
 	}

@@ -60,6 +60,7 @@ type Run struct {
 	Grade   lab.Grade          `json:"grade"`
 	Reasons []lab.Reason       `json:"reasons,omitempty"`
 	Values  map[string]float64 `json:"values,omitempty"` // by measure
+	Over    []string           `json:"over,omitempty"`   // Values that are only known to be higher
 	Failure *lab.Failure       `json:"failure,omitempty"`
 }
 
@@ -145,7 +146,8 @@ func (s *Sample) setTrials(trials []*lab.Trial) {
 	s.Trials = trials
 	for _, t := range trials {
 		b := t.Summary()
-		s.Runs = append(s.Runs, Run{b.ID, b.Started, b.Grade, b.Reasons, b.Values, b.Failure})
+		s.Runs = append(s.Runs, Run{b.ID, b.Started, b.Grade, b.Reasons, b.Values, b.Over,
+			b.Failure})
 	}
 }
 
@@ -314,6 +316,8 @@ func askUnpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error
 		return nil, err
 	}
 	c.Trials, c.Against, c.Alone = len(x), len(y), j.Ratio
+	c.Bound = lab.BoundOf(slices.ContainsFunc(b.Trials, m.IsOver),
+		slices.ContainsFunc(a.Trials, m.IsOver))
 	return &asked{paired: &paired{Comparison: c, margin: margin}, x: x, y: y}, nil
 }
 
@@ -387,7 +391,7 @@ func (u *Unpaired) addCell(s Sample, m lab.Measure) {
 	values := sampleValues(&c, s, m)
 	if v, err := stats.MedianInterval(values, 0.95); err == nil {
 		u.Cells = append(u.Cells, lab.Cell{Arm: s.Name, Level: s.Level, Metric: m.Name,
-			Unit: m.Unit, Median: v, Trials: len(values)})
+			Unit: m.Unit, Median: v, Trials: len(values), Over: isOverInMedian(s.Trials, m)})
 	}
 }
 

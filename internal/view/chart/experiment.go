@@ -208,10 +208,10 @@ func (e experiment) forestView(i int) View {
 // ratioSays is a ratio with its interval.
 func ratioSays(c lab.Comparison) string {
 	if !c.HasInterval() {
-		return format.RatioAlone(c.Ratio)
+		return c.Bound.Text(format.RatioAlone(c.Ratio))
 	}
-	return fmt.Sprintf("%s [%s, %s]", format.RatioIn(c.Ratio, c.Low, c.High),
-		format.RatioIn(c.Low, c.Low, c.High), format.RatioIn(c.High, c.Low, c.High))
+	return c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)) + " " +
+		c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0")
 }
 
 // A forest is a forest plot that is being made.

@@ -87,7 +87,7 @@ func resultList(h store.History) format.Table {
 			rate = format.Digits3(v)
 		}
 		if v, has := e.Values["p99"]; has {
-			p99 = format.Micros(v)
+			p99 = inUnitText(v, "µs", slices.Contains(e.Over, "p99"))
 		}
 		var remarks []string
 		if e.Partial != "" {
@@ -118,7 +118,7 @@ func writeSeries(d *format.Document, s format.Style, t store.Series) {
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
-			inUnitText(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
+			inUnitText(newest.Value, t.Metric.Unit, newest.Over), newest.Started.Local().Format(instant))
 	}
 	if f := t.RatesApart(); f != nil {
 		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
@@ -139,7 +139,8 @@ func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(
 // changeWords is how much it is, on what that rests, and since when it is published, if it is.
 func changeWords(c store.Change) string {
 	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
-		format.RatioIn(c.Ratio, c.Low, c.High), format.RatioInterval(c.Low, c.High),
+		c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)),
+		c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0"),
 		format.Plural(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said
@@ -234,8 +235,11 @@ func sparkline(t store.Series) string {
 	return b.String()
 }
 
-// inUnitText is a value of a measure for people.
-func inUnitText(v float64, unit string) string {
+// inUnitText is a value of a measure for people; over: it is only known to be higher.
+func inUnitText(v float64, unit string, over bool) string {
+	if over {
+		return "over " + inUnitText(v, unit, false)
+	}
 	switch unit {
 	case "µs":
 		return format.Micros(v)

@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/lab"
 	"dyno/internal/store"
 	"dyno/internal/view/format"
 )
@@ -78,5 +79,26 @@ func TestHistoryMarksParts(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), "ok, ") {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// What is only known to be higher is said to be.
+func TestHistoryOfBounds(t *testing.T) {
+	m, _ := lab.MeasureNamed("p99")
+	runs := []store.Run{{ID: "1", Value: 1e4}, {ID: "2", Value: 2e6, Over: true}}
+	h := store.History{
+		Entries: []store.Entry{{ID: "2", Values: map[string]float64{"p99": 2e6}, Over: []string{"p99"}},
+			{ID: "1", Values: map[string]float64{"p99": 1e4}}},
+		Series: []store.Series{{Name: "ABCD", Metric: m, Runs: runs, Changes: []store.Change{{Verdict: store.Worse,
+			Ratio: 200, Low: 190, High: 210, Bound: lab.AtLeast, Before: runs[:1], After: runs[1:]}}}}}
+	var b strings.Builder
+	if err := Write(&b, h, format.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"over 2.00 s", " 10.0 ms", "last over 2.00 s,",
+		"worse: at least 200 times what it was [190, ∞), of 1 run before"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }

@@ -106,14 +106,15 @@ func sideClause(all []lab.Comparison) string {
 	for _, c := range all {
 		change, side := format.Change(c.Ratio, 1, 1), "worse than"
 		switch {
-		case math.IsNaN(c.Ratio):
+		case math.IsNaN(c.Ratio), !c.Bound.Shows(c.Ratio):
 			continue
 		case change == format.Change(1, 1, 1):
 			side = "like"
 		case (c.Ratio > 1) == (c.Better > 0):
 			side = "better than"
 		}
-		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric), change))
+		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric),
+			c.Bound.Text(change)))
 	}
 	var parts []string
 	for _, side := range []string{"better than", "worse than", "like"} {

@@ -65,7 +65,7 @@ func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	}
 	for i, g := range all {
 		labelRows(g.Findings)
-		all[i].Notes = append(curveNotes(r, g), aliasNotes(r, g)...)
+		all[i].Notes = slices.Concat(overNotes(r, g), curveNotes(r, g), aliasNotes(r, g))
 		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
 			better := float64(r.Verdicts[x.Comparison].Better)
 			return cmp.Compare(better*y.Ratio, better*x.Ratio)
@@ -190,7 +190,11 @@ func noiseOf(c lab.Comparison) (share float64, known bool) {
 func medianOf(r *lab.Record, arm, metric, level string) string {
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Metric == metric && c.Level == level {
-			return valueText(metric, c.Unit, c.Median.Estimate)
+			s := valueText(metric, c.Unit, c.Median.Estimate)
+			if c.Over {
+				s = "over " + s
+			}
+			return s
 		}
 	}
 	return ""
@@ -216,12 +220,13 @@ func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 		c.More = 0
 	}
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
-		Value: medianOf(r, c.Variant, c.Metric, c.Level), Effect: format.Change(c.Ratio, c.Low, c.High)}
+		Value:  medianOf(r, c.Variant, c.Metric, c.Level),
+		Effect: c.Bound.Text(format.Change(c.Ratio, c.Low, c.High))}
 	f.Medians = fromTo(medianOf(r, c.Baseline, c.Metric, c.Level), f.Value)
 	if c.HasInterval() {
-		f.Interval = format.ChangeInterval(c.Low, c.High)
+		f.Interval = c.Bound.Interval(format.ChangeInterval(c.Low, c.High), "−100")
 	} else {
-		f.Effect = format.Change(c.Ratio, 1, 1)
+		f.Effect = c.Bound.Text(format.Change(c.Ratio, 1, 1))
 	}
 	f.Verdict, f.Because, f.Why = verdictOf(c, r.Verdicts)
 	if f.Verdict == answer.Undecided {
@@ -243,6 +248,8 @@ func verdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, becaus
 		return answer.NotValid, answer.AtLimit, boundWhy
 	case !c.HasInterval():
 		return answer.Undecided, answer.FewRounds, "too few " + c.Repetition() + "s for an interval"
+	case c.Bound != "" && c.Verdict == stats.Inconclusive:
+		return answer.Undecided, "", openBound(c)
 	case c.Verdict == stats.Different && c.IsWorse():
 		return answer.Worse, "", maybeLess(c)
 	case c.Verdict == stats.Different:
@@ -261,6 +268,33 @@ func verdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, becaus
 		return answer.Undecided, answer.Forecast, c.Forecast()
 	}
 	return answer.Undecided, "", tooWide
+}
+
+// overNotes say of which arms a median is only known to be higher.
+func overNotes(r *lab.Record, g answer.Group) []string {
+	var arms []string
+	for _, c := range r.Cells {
+		if c.Over && c.Metric == g.Metric && c.Level == g.Level {
+			arms = append(arms, format.PlainLine(c.Arm))
+		}
+	}
+	if len(arms) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s of %s is only known to be higher: it is that of a request that "+
+		"had no answer", MeasureName(g.Metric), fewNames(arms))}
+}
+
+// openBound is why a comparison is undecided of which values are only known to be higher.
+func openBound(c lab.Comparison) string {
+	const so = "requests of %s had no answer, and its value is only known to be higher"
+	switch c.Bound {
+	case lab.AtMost:
+		return fmt.Sprintf(so, format.PlainLine(c.Baseline))
+	case lab.NoBound:
+		return "requests of both had no answer, and their values are only known to be higher"
+	}
+	return fmt.Sprintf(so, format.PlainLine(c.Variant))
 }
 
 // tooWide is why a comparison is undecided where nothing else can be said.

@@ -541,3 +541,47 @@ func TestUncovered(t *testing.T) {
 		t.Errorf("a variant of which one trial failed: %q", got)
 	}
 }
+
+// What is only known to be higher is said to be, and decides in one direction only.
+func TestBoundedFindings(t *testing.T) {
+	for name, c := range map[string]struct {
+		ratio, low, high float64
+		bound            lab.Bound
+		stored           stats.Verdict
+		over             [2]bool // the medians of baseline and variant
+		verdict          answer.Verdict
+		row, sentence    string
+	}{
+		"a variant that starves": {800, 750, 850, lab.AtLeast, stats.Different, [2]bool{false, true}, answer.Worse,
+			"2.50 ms → over 2.00 s, at least ×800 [×750, ∞)",
+			"b has at least 800 times the p99 latency of go [750, ∞)"},
+		"by less than twice": {1.5, 1.4, 1.6, lab.AtLeast, stats.Different, [2]bool{false, true}, answer.Worse,
+			"2.50 ms → over 2.00 s, at least +50 % [+40, ∞)", "b has at least 50 % higher p99 latency than go [40, ∞)"},
+		"a baseline that starves": {0.2, 0.15, 0.25, lab.AtMost, stats.Different, [2]bool{true, false}, answer.Better,
+			"over 2.50 ms → 2.00 s, at most −80 % (−100, −75]", "b has at least 80 % lower p99 latency than go [75, 100)"},
+		"a variant that seems better": {0.2, 0.15, 0.25, lab.AtLeast, stats.Inconclusive, [2]bool{false, true}, answer.Undecided,
+			"2.50 ms → over 2.00 s, at least −80 % [−85, ∞)", "These trials do not show whether b differs from go in p99 latency: " +
+				"at least −80 % [−85, ∞), requests of b had no answer, and its value is only known to be higher"},
+		"both": {0.2, 0.15, 0.25, lab.NoBound, stats.Inconclusive, [2]bool{true, true}, answer.Undecided,
+			"over 2.50 ms → over 2.00 s, – –", "These trials do not show whether b differs from go in p99 latency: " +
+				"requests of both had no answer, and their values are only known to be higher"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := compared("p99", "b", c.ratio, c.low, c.high, c.stored)
+			one.Bound = c.bound
+			r := record(one)
+			for i, arm := range []string{"go", "b"} {
+				r.Cells = append(r.Cells, lab.Cell{Arm: arm, Level: "c100", Metric: "p99", Unit: "µs", Trials: 6,
+					Median: stats.Interval{Estimate: []float64{2500, 2e6}[i]}, Over: c.over[i]})
+			}
+			a := Of(r)
+			f := a.Groups[0].Findings[0]
+			if row := f.Medians + ", " + f.Effect + " " + f.Interval; f.Verdict != c.verdict || row != c.row || a.Sentence != c.sentence {
+				t.Errorf("%s: %s\n%s\nwant %s: %s\n%s", f.Verdict, row, a.Sentence, c.verdict, c.row, c.sentence)
+			}
+			if len(a.Groups[0].Notes) != 1 || !strings.Contains(a.Groups[0].Notes[0], "is only known to be higher") {
+				t.Errorf("notes %q", a.Groups[0].Notes)
+			}
+		})
+	}
+}

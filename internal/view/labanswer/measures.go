@@ -109,13 +109,13 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 		verb = p.verb + " "
 	}
 	if c.Ratio >= 2 {
-		s := verb + format.RatioText(c.Ratio, c.Low, c.High) + " times"
+		s := verb + c.Bound.Text(format.RatioText(c.Ratio, c.Low, c.High)) + " times"
 		if whole {
 			s += " " + p.than + " " + format.PlainLine(f.Baseline)
 		} else {
 			s += " " + asMuch(p)
 		}
-		return s + " [" + format.RatioEnds(c.Low, c.High) + "]"
+		return s + " " + c.Bound.Interval("["+format.RatioEnds(c.Low, c.High)+"]", "0")
 	}
 	word := p.more
 	if c.Ratio < 1 {
@@ -124,11 +124,25 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 	if !whole {
 		word, _, _ = strings.Cut(word, " ")
 	}
-	s := verb + format.AbsoluteChange(c.Ratio, c.Low, c.High) + " " + word
+	s := verb
+	if c.Bound != "" { // what is decided differs by more, in either direction
+		s += string(lab.AtLeast) + " "
+	}
+	s += format.AbsoluteChange(c.Ratio, c.Low, c.High) + " " + word
 	if whole {
 		s += " than " + format.PlainLine(f.Baseline)
 	}
-	return s + " [" + format.AbsoluteEnds(c.Low, c.High) + "]"
+	return s + " " + absoluteEnds(c)
+}
+
+// absoluteEnds is the interval of a difference, as large as it is in either direction.
+func absoluteEnds(c lab.Comparison) string {
+	s := "[" + format.AbsoluteEnds(c.Low, c.High) + "]"
+	if c.Bound == lab.AtMost {
+		least, _, _ := strings.Cut(s, ", ")
+		return least + ", 100)"
+	}
+	return c.Bound.Interval(s, "0")
 }
 
 // asMuch follows a multiple whose measure was named before.

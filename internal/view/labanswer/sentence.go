@@ -228,9 +228,12 @@ func openClause(r *lab.Record, g answer.Group, same, open []answer.Finding, othe
 		return fmt.Sprintf("No variant differs in %s by %s or more", measure, format.InPercent(g.Margin))
 	case len(open) == 1 && len(same) == 0:
 		f := open[0]
-		s := fmt.Sprintf("These %s do not show whether %s differs from %s in %s: %s", trials,
-			format.PlainLine(f.Variant), format.PlainLine(f.Baseline), measure, f.Effect)
-		if f.Interval != "" {
+		s := fmt.Sprintf("These %s do not show whether %s differs from %s in %s: ", trials,
+			format.PlainLine(f.Variant), format.PlainLine(f.Baseline), measure)
+		if f.Effect == format.TooFew {
+			return s + fullWhy(f)
+		}
+		if s += f.Effect; f.Interval != "" {
 			s += " " + f.Interval
 		}
 		return s + ", " + fullWhy(f)

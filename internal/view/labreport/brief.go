@@ -384,6 +384,9 @@ func medianLines(s format.Style, r *lab.Record, a answer.Answer) []string {
 func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials int) {
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Level == level && c.Metric == metric {
+			if c.Over {
+				return "over " + format.Digits3(c.Median.Estimate), c.Trials
+			}
 			if c.Median.Level >= lab.Confidence-1e-9 {
 				return format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2), c.Trials
 			}

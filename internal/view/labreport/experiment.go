@@ -210,7 +210,7 @@ func variantSentence(c lab.Comparison, f answer.Finding) string {
 		of += " at " + c.Level
 	}
 	of += ": " + c.Variant + " "
-	if !c.HasInterval() {
+	if !c.HasInterval() && c.Bound != lab.NoBound {
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
 			comparisonRatio(c), c.Baseline, trialsOf(c))
 	}
@@ -221,8 +221,10 @@ func variantSentence(c lab.Comparison, f answer.Finding) string {
 	case f.Verdict != answer.Undecided:
 		why = ""
 	}
-	of += fmt.Sprintf("%s: %s times that of %s %s", is, comparisonRatio(c), c.Baseline,
-		comparisonInterval(c))
+	if of += is; c.Bound != lab.NoBound {
+		of += fmt.Sprintf(": %s times that of %s %s", comparisonRatio(c), c.Baseline,
+			comparisonInterval(c))
+	}
 	if why != "" {
 		of += "; " + why
 	}
@@ -241,15 +243,15 @@ func comparisonInterval(c lab.Comparison) string {
 	if !c.HasInterval() {
 		return "–"
 	}
-	return format.RatioInterval(c.Low, c.High)
+	return c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0")
 }
 
 // comparisonRatio is that of a comparison, with the digits that its interval allows.
 func comparisonRatio(c lab.Comparison) string {
 	if !c.HasInterval() {
-		return format.RatioAlone(c.Ratio)
+		return c.Bound.Text(format.RatioAlone(c.Ratio))
 	}
-	return format.RatioIn(c.Ratio, c.Low, c.High)
+	return c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High))
 }
 
 // verdictMark is a verdict with what has to be known of it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -45,11 +46,9 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 			writeBenchHead(d, r.Host)
 		}
 		t := &lab.Trial{Result: r}
-		values := map[string]float64{}
-		for _, m := range lab.Measures {
-			if v, ok := m.Value(t); ok && r.Requests.Completed > 0 {
-				values[m.Name] = v
-			}
+		values := t.Summary()
+		if r.Requests.Completed == 0 {
+			values.Values = nil
 		}
 		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", benchLoad(r), r.Model,
 			r.Plan.Connections)
@@ -84,7 +83,7 @@ func ExperimentBench(w io.Writer, r *lab.Record) error {
 	for _, t := range r.Trials {
 		name := fmt.Sprintf("%s/variant=%s/level=%s", benchName(r.Name), benchName(t.Arm),
 			benchName(t.Level))
-		writeBenchLine(d, name, 1, t.Values)
+		writeBenchLine(d, name, 1, t)
 	}
 	return d.Err()
 }
@@ -101,15 +100,22 @@ func writeBenchHead(d *format.Document, h result.Host) {
 	}
 }
 
+// atLeastUnit is the unit of values that are only known to be higher: benchstat compares them
+// with one another, and with no others.
+const atLeastUnit = "at-least-"
+
 // writeBenchLine writes a benchmark of so many operations, if anything was measured.
-func writeBenchLine(d *format.Document, name string, operations int64, values map[string]float64) {
-	if len(values) == 0 {
+func writeBenchLine(d *format.Document, name string, operations int64, t lab.TrialSummary) {
+	if len(t.Values) == 0 {
 		return
 	}
 	fmt.Fprintf(d, "Benchmark%s %d", upperFirst(name), operations)
 	for _, m := range lab.Measures {
-		if v, ok := values[m.Name]; ok {
+		if v, ok := t.Values[m.Name]; ok {
 			unit, factor := benchUnit(m)
+			if slices.Contains(t.Over, m.Name) {
+				unit = atLeastUnit + unit
+			}
 			fmt.Fprintf(d, " %s %s", strconv.FormatFloat(v*factor, 'g', 9, 64), unit)
 		}
 	}

@@ -65,9 +65,10 @@ func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
 }
 
 func shiftText(p lab.ShiftPoint) string {
-	s := format.RatioAlone(p.Ratio.Estimate)
-	if r := p.Ratio; r.Level >= 0.95-1e-9 {
-		s = format.RatioIn(r.Estimate, r.Low, r.High) + " " + format.RatioInterval(r.Low, r.High)
+	s := p.Bound.Text(format.RatioAlone(p.Ratio.Estimate))
+	if r := p.Ratio; r.Level >= 0.95-1e-9 && p.Bound != lab.NoBound {
+		s = p.Bound.Text(format.RatioIn(r.Estimate, r.Low, r.High)) + " " +
+			p.Bound.Interval(format.RatioInterval(r.Low, r.High), "0")
 	}
 	if p.IsShown() {
 		return s + " *"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"dyno/internal/lab"
@@ -26,7 +27,8 @@ func TrialLine(t *lab.Trial) string {
 
 // ExperimentCSV writes the trials of an experiment, a line each in the order in which they ran,
 // with every measure. What a trial does not have is empty. Trials that tried a setting of the
-// generator come last, and have it in the last column.
+// generator come last, and have it in a column of its own. The last column names the measures whose
+// values are only known to be higher, because requests had no answer.
 func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"trial", "round", "position", "attempt", "level", "variant", "control", "started",
@@ -34,7 +36,7 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	for _, m := range lab.Measures {
 		head = append(head, m.Name+" ("+m.Unit+")")
 	}
-	if err := c.Write(append(head, "generator setting")); err != nil {
+	if err := c.Write(append(head, "generator setting", "only known to be higher")); err != nil {
 		return err
 	}
 	control := map[string]bool{}
@@ -42,13 +44,14 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 		control[a.Name] = a.Control
 	}
 	for _, t := range r.Trials {
-		if err := c.Write(append(trialRow(t, control[t.Arm]), "")); err != nil {
+		if err := c.Write(append(trialRow(t, control[t.Arm]), "", higher(t))); err != nil {
 			return err
 		}
 	}
 	if s := r.Sensitive; s != nil {
 		for _, t := range s.Trials {
-			if err := c.Write(append(trialRow(t, false), format.CSVField(s.SettingOf(t.Arm)))); err != nil {
+			row := append(trialRow(t, false), format.CSVField(s.SettingOf(t.Arm)), higher(t))
+			if err := c.Write(row); err != nil {
 				return err
 			}
 		}
@@ -56,6 +59,9 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	c.Flush()
 	return c.Error()
 }
+
+// higher names the measures of a trial that are only known to be higher.
+func higher(t lab.TrialSummary) string { return format.CSVField(strings.Join(t.Over, " ")) }
 
 // trialRow is a trial as a line of CSV.
 func trialRow(t lab.TrialSummary, control bool) []string {

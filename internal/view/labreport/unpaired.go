@@ -9,7 +9,6 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
-	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
@@ -253,7 +252,7 @@ func groupMedianSection(u *judge.Unpaired) section {
 		for len(rows[at]) < column {
 			rows[at] = append(rows[at], "n/a")
 		}
-		rows[at] = append(rows[at], medianText(c.Median))
+		rows[at] = append(rows[at], medianText(c))
 		runs[at] = max(runs[at], c.Trials)
 	}
 	if len(places) == 0 {
@@ -281,7 +280,11 @@ func ratioKind(u *judge.Unpaired) string {
 		"of two " + of + "."
 }
 
-func medianText(v stats.Interval) string {
+func medianText(c lab.Cell) string {
+	v := c.Median
+	if c.Over {
+		return "over " + format.Digits3(v.Estimate)
+	}
 	if v.Level < 0.95-1e-9 {
 		return format.Digits3(v.Estimate)
 	}

@@ -37,6 +37,7 @@ type pastLine struct {
 	Median    column          `json:"median"`
 	Low       column          `json:"low"`
 	High      column          `json:"high"`
+	Over      []bool          `json:"over,omitempty"` // the median is only known to be higher
 	Changes   []Turn          `json:"changes,omitempty"`
 	Stretches []store.Stretch `json:"stretches,omitempty"` // of Runs, if there are changes
 }
@@ -119,7 +120,14 @@ func pastOf(of lab.Cell, runs []*lab.Record) pastLine {
 		if v.Level >= 0.95-1e-9 {
 			l.Low[i], l.High[i] = v.Low, v.High
 		}
-		s.Runs = append(s.Runs, store.Run{ID: folderName(r.Dir), Started: r.Started, Value: v.Estimate})
+		s.Runs = append(s.Runs, store.Run{ID: folderName(r.Dir), Started: r.Started, Value: v.Estimate,
+			Over: r.Cells[at].Over})
+		if r.Cells[at].Over {
+			if l.Over == nil {
+				l.Over = make([]bool, len(runs))
+			}
+			l.Over[i] = true
+		}
 		places = append(places, i)
 	}
 	for _, m := range lab.Measures {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dyno/internal/dynohome"
+	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -34,6 +35,7 @@ type stored struct {
 	Model     string    `json:"model,omitempty"`
 	Completed float64   `json:"completed,omitempty"` // a second
 	P99       float64   `json:"p99_us,omitempty"`
+	P99Over   bool      `json:"p99_over,omitempty"` // it is only known to be higher
 	Verdict   string    `json:"verdict,omitempty"`
 	Note      string    `json:"note,omitempty"`
 	Errors    float64   `json:"errors_percent,omitempty"` // of the requests, that failed
@@ -90,7 +92,8 @@ func (l *listing) resultsIn(home string) ([]stored, error) {
 	for i, one := range all {
 		list[i] = stored{ID: one.ID, Started: one.Started, URL: one.URL, Model: one.Model,
 			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
-			Note: one.Note, Errors: one.Values[store.Errors], Partial: one.Partial,
+			P99Over: slices.Contains(one.Over, "p99"),
+			Note:    one.Note, Errors: one.Values[store.Errors], Partial: one.Partial,
 			Load: historytext.SeriesLoad(store.Series{Newest: one})}
 	}
 	setSeries(list, all)
@@ -114,8 +117,9 @@ func setSeries(list []stored, entries []store.Entry) {
 		if e.Partial == "" {
 			for _, k := range later[n] {
 				list[k].Since = e.ID
-				list[k].RateChange = changeText(list[k].Completed, list[i].Completed)
-				list[k].P99Change = changeText(list[k].P99, list[i].P99)
+				list[k].RateChange = changeText(list[k].Completed, list[i].Completed, "")
+				list[k].P99Change = changeText(list[k].P99, list[i].P99,
+					lab.BoundOf(list[k].P99Over, list[i].P99Over))
 			}
 			later[n] = nil
 		}
@@ -123,12 +127,13 @@ func setSeries(list []stored, entries []store.Entry) {
 	}
 }
 
-// changeText is by how much a value differs from the one before; "" if one of them is missing.
-func changeText(now, before float64) string {
-	if now <= 0 || before <= 0 {
+// changeText is by how much a value differs from the one before; "" if one of them is missing, or
+// nothing is known of it.
+func changeText(now, before float64, known lab.Bound) string {
+	if now <= 0 || before <= 0 || known == lab.NoBound {
 		return ""
 	}
-	return format.Change(now/before, 1, 1)
+	return known.Text(format.Change(now/before, 1, 1))
 }
 
 // saveNote stores the note on a result.

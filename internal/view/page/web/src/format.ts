@@ -16,6 +16,9 @@ function fixed(f: number, decimals: number): string {
   return tie && /[02468]\.?$/.test(kept) ? (f < 0 ? "-" : "") + kept.replace(/\.$/, "") : f.toFixed(decimals);
 }
 
+/** known is what is said of a value that is only known to be higher, if it is over: "over 2.00 s". */
+export const known = (over: boolean | undefined, text: string): string => (over ? "over " + text : text);
+
 /** digits3 is f to three significant digits, or to the whole number from 1,000. */
 export function digits3(f: number): string {
   const a = Math.abs(f);

@@ -24,6 +24,12 @@ export interface Arm {
   unfit?: string;
 }
 
+/** Bound is what is known of a ratio of which a value is only known to be higher; absent: all. */
+export type Bound = "at least" | "at most" | "none";
+
+/** bounded is a ratio, as "8.1", with what is known of it. */
+export const bounded = (bound: Bound | undefined, ratio: string): string => (bound === "none" ? "n/a" : bound ? `${bound} ${ratio}` : ratio);
+
 export interface Comparison {
   metric: string;
   level: string;
@@ -34,6 +40,7 @@ export interface Comparison {
   high: number;
   verdict: string;
   trials: number;
+  bound?: Bound;
   confidence: number;
   p: number;
   q: number;
@@ -91,6 +98,7 @@ export interface ShiftPoint {
   ratio: Interval;
   band: Interval;
   trials: number;
+  bound?: Bound;
 }
 
 export interface Beside {
@@ -137,7 +145,7 @@ export interface Record_ {
   arms: Arm[];
   verdicts: Comparison[] | null;
   ranks: { level: string; metric: string; arms: string[]; groups: string[] }[] | null;
-  cells: { arm: string; level: string; metric: string; unit: string; median: Interval; trials: number }[] | null;
+  cells: { arm: string; level: string; metric: string; unit: string; median: Interval; trials: number; over?: boolean }[] | null;
   shifts?: { level: string; baseline: string; variant: string; control?: boolean; points: ShiftPoint[] }[];
   programs?: { arm: string; process: string; path: string; sha256?: string; args: string[] | null; trials: number }[];
   parts?: Part[];

@@ -9,7 +9,7 @@ import { h } from "../dom";
 import * as state from "../state";
 import { Cell, cell, Table } from "../table";
 import { factorIn, holdsAt95 } from "../format";
-import { clip, Comparison, Payload, ratioTicks } from "./data";
+import { bounded, clip, Comparison, Payload, ratioTicks } from "./data";
 
 interface Row {
   y: number;
@@ -128,7 +128,7 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
     const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
-    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, factor), end("low"), end("high"), f.verdict, joined(f.why, f.unreliable)];
+    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, (v) => bounded(c.bound, factor(v))), end("low"), end("high"), f.verdict, joined(f.why, f.unreliable)];
   });
   for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
   return { head: ["variant", g.name, `change ${g.change}`, "ratio", "low", "high", "verdict", "because"], rows };

@@ -5,7 +5,7 @@ import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
 import { bothWays, factorIn, inPercent, holdsAt95 } from "../format";
 import { Cell, cell } from "../table";
-import { clip, Comparison, halo, Judged, loadOf, Payload, ratioTicks, slug, verdictColour } from "./data";
+import { bounded, clip, Comparison, halo, Judged, loadOf, Payload, ratioTicks, slug, verdictColour } from "./data";
 import { levelsShown, isShown } from "./shown";
 
 interface Row {
@@ -57,7 +57,8 @@ function forest(p: Payload, level: string): HTMLElement | null {
 /** sayRatio is a comparison's ratio with its interval. */
 function sayRatio(c: Comparison): string {
   const factor = factorIn(c.low, c.high, c.confidence);
-  return factor(c.ratio) + (holdsAt95(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
+  const [low, high] = [c.bound === "at most" ? "(0" : "[" + factor(c.low), c.bound === "at least" ? "∞)" : factor(c.high) + "]"];
+  return bounded(c.bound, factor(c.ratio)) + (holdsAt95(c.confidence) && c.bound !== "none" ? ` ${low}, ${high}` : "");
 }
 
 function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
@@ -67,7 +68,7 @@ function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
     return [
       c.metric,
       c.variant,
-      cell(`record.verdicts.${i}.ratio`, c.ratio, factor),
+      cell(`record.verdicts.${i}.ratio`, c.ratio, (v) => bounded(c.bound, factor(v))),
       cell(`record.verdicts.${i}.low`, c.low, factor),
       cell(`record.verdicts.${i}.high`, c.high, factor),
       cell(`record.verdicts.${i}.alone.low`, c.alone?.low, single),

@@ -95,7 +95,7 @@ function medianCell(p: Payload, i: number): Cell {
   const c = p.record.cells?.[i];
   if (!c) return { text: "n/a", value: null };
   const half = (c.median.high - c.median.low) / 2;
-  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (holdsAt95(c.median.level) ? plusMinus(v, half) : digits3(v)));
+  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (c.over ? "over " + digits3(v) : holdsAt95(c.median.level) ? plusMinus(v, half) : digits3(v)));
   const rank = (p.record.ranks ?? []).find((r) => r.level === c.level && r.metric === c.metric);
   const letters = rank?.groups[rank.arms.indexOf(c.arm)];
   if (letters) shown.text += " " + letters;

@@ -6,7 +6,7 @@ import { figure } from "../figure";
 import { count, duration, factorIn } from "../format";
 import { Cell, cell } from "../table";
 import { multiples } from "../multiples";
-import { baselinesOf, clip, Interval, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
+import { baselinesOf, bounded, clip, legendOf, loadOf, Payload, ratioTicks, ShiftPoint, slug, Spectrum, stroke, tint } from "./data";
 import { levelsShown, isShown } from "./shown";
 
 /** spectraOf has a plot for each level. */
@@ -166,7 +166,7 @@ function shift(p: Payload, level: string): HTMLElement | null {
 }
 
 /** ratioOf is a point's ratio, with the digits that its interval allows. */
-const ratioOf = ({ ratio: r }: { ratio: Interval }): string => factorIn(r.low, r.high, r.level)(r.estimate);
+const ratioOf = ({ ratio: r, bound }: ShiftPoint): string => bounded(bound, factorIn(r.low, r.high, r.level)(r.estimate));
 
 function shiftTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
@@ -178,7 +178,7 @@ function shiftTable(p: Payload, level: string) {
         s.variant,
         s.baseline,
         { text: "p" + Number((100 * d.quantile).toFixed(3)), key: `record.shifts.${n}.points.${k}.quantile`, value: d.quantile },
-        of("ratio.estimate", d.ratio.estimate),
+        cell(`record.shifts.${n}.points.${k}.ratio.estimate`, d.ratio.estimate, () => ratioOf(d)),
         of("ratio.low", d.ratio.low),
         of("ratio.high", d.ratio.high),
         of("band.low", d.band.low, d.band),

@@ -21,6 +21,7 @@ interface Run {
   id: string;
   started: string;
   value: number;
+  over?: boolean; // value is only known to be higher
   verdict: string;
   note?: string;
 }
@@ -140,7 +141,7 @@ function seriesTable(all: History, there: { s: Series; k: number }[]): HTMLEleme
     return [
       s.name, s.url, s.load, ...(several ? [s.machine] : []), { text: format.count(s.runs.length), value: s.runs.length },
       last < 0 ? "" : link(report(s.runs[last].id), format.time(s.runs[last].started)),
-      last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => amount(unitOf(all, all.metric), v)),
+      last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => format.known(s.runs[last].over, amount(unitOf(all, all.metric), v))),
       turn ? sentenceCell(turn.words) : "",
     ];
   });
@@ -154,7 +155,7 @@ function courseOf(s: Series, unit: string): Course {
   let notes = 0;
   const dots = s.runs.map((r, i): Dot => ({
     i, at: Date.parse(r.started), value: r.value, look: looks[r.verdict], label: r.note ? String(++notes) : undefined,
-    title: `${r.id}, ${format.time(r.started)}: ${amount(unit, r.value)}, ${r.verdict}${r.note ? `: ${r.note}` : ""}`,
+    title: `${r.id}, ${format.time(r.started)}: ${format.known(r.over, amount(unit, r.value))}, ${r.verdict}${r.note ? `: ${r.note}` : ""}`,
   }));
   return { name: s.name, colour: colour(0), dash: dash(0), dots, turns: s.changes ?? [], stretches: s.stretches ?? [] };
 }
@@ -173,7 +174,7 @@ function seriesView(all: History, s: Series, k: number): HTMLElement {
     n: `n = ${format.count(s.runs.length)} results`,
     interval: "a run each: no interval",
     note: "a click opens a report; ○ suspect, ✕ client-bound; numbers: notes; lines across: changes (E-divisive)",
-    summary: [`${all.metric} of ${s.runs.length} results, the last ${amount(unit, s.runs[s.runs.length - 1].value)}`, ...(s.changes ?? []).map((c) => c.words)].join(". "),
+    summary: [`${all.metric} of ${s.runs.length} results, the last ${format.known(s.runs[s.runs.length - 1].over, amount(unit, s.runs[s.runs.length - 1].value))}`, ...(s.changes ?? []).map((c) => c.words)].join(". "),
     toggles: choices,
     table: () => runTable(all, s, k),
     cursor: {
@@ -210,7 +211,7 @@ function runTable(all: History, s: Series, k: number): Table {
     const of = (key: "ratio" | "low" | "high") => (at < 0 ? "" : cell(`series.${k}.changes.${at}.${key}`, s.changes![at][key], format.factorIn(s.changes![at].low, s.changes![at].high)));
     return [
       { text: String(i + 1), value: i + 1 }, link(report(r.id), r.id), timeCell(r.started),
-      cell(`series.${k}.runs.${i}.value`, r.value, (v) => amount(unit, v)), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
+      cell(`series.${k}.runs.${i}.value`, r.value, (v) => format.known(r.over, amount(unit, v))), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
     ];
   });
   return { head: ["run", "ID", "started", all.metric, "generator", "note", "change", "ratio", "low", "high"], rows };

@@ -3,7 +3,7 @@
 
 import { h } from "../dom";
 import { figure } from "../figure";
-import { count, digits3, factorIn, time } from "../format";
+import { count, digits3, factorIn, known, time } from "../format";
 import type { Mark } from "../legend";
 import * as state from "../state";
 import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
@@ -19,6 +19,7 @@ export interface PastLine {
   level: string;
   metric: string;
   median: Column;
+  over?: boolean[]; // medians that are only known to be higher
   low: Column;
   high: Column;
   changes?: Turn[];
@@ -59,7 +60,7 @@ function courseOf(p: Past, line: PastLine, mark: Mark, unit: string): Course {
   const dots = p.runs.flatMap((r, i): Dot[] => {
     const value = line.median[i];
     if (value === null) return [];
-    return [{ i, at: Date.parse(r.started), value, low: line.low[i], high: line.high[i], title: `${line.arm}, ${time(r.started)}, ${r.id}: ${amount(unit, value)}` }];
+    return [{ i, at: Date.parse(r.started), value, low: line.low[i], high: line.high[i], title: `${line.arm}, ${time(r.started)}, ${r.id}: ${known(line.over?.[i], amount(unit, value))}` }];
   });
   return { name: line.arm, colour: mark.colour, dash: mark.dash ?? "", dots, turns: line.changes ?? [], stretches: line.stretches ?? [] };
 }
@@ -79,7 +80,7 @@ function view(p: Past, look: Look, level: Look["levels"][number]): HTMLElement |
     interval: bars ? "bars: 95 % intervals of the medians" : "no bars: they take 6 trials",
     note: "the last is the one shown; lines across: changes (E-divisive), bands: medians between them",
     summary: here.filter(({ line }) => line.metric === order[0])
-      .map(({ line }) => `${line.arm}, ${line.metric}: ${line.median.filter((v) => v !== null).map((v) => amount(look.unit(line.metric), v!)).join(", ")}`).join("; "),
+      .map(({ line }) => `${line.arm}, ${line.metric}: ${line.median.flatMap((v, i) => (v === null ? [] : [known(line.over?.[i], amount(look.unit(line.metric), v))])).join(", ")}`).join("; "),
     legend: arms.map(look.mark),
     toggles: [{ key: "measure", label: "measure", options: order.map((m) => [m, m]) }, ...choices],
     table: () => linesTable(p, look, here),
@@ -102,7 +103,7 @@ function run(p: Past, look: Look, i: number): Cell {
 
 function linesTable(p: Past, look: Look, here: { line: PastLine; k: number }[]): Table {
   const rows = p.runs.flatMap((r, i) => here.map(({ line, k }): (Cell | string)[] => {
-    const of = (key: "median" | "low" | "high") => (line[key][i] === null ? "–" : cell(`${look.key}.lines.${k}.${key}.${i}`, line[key][i], digits3));
+    const of = (key: "median" | "low" | "high") => (line[key][i] === null ? "–" : cell(`${look.key}.lines.${k}.${key}.${i}`, line[key][i], (v) => known(key === "median" && line.over?.[i], digits3(v))));
     return [
       { text: String(i + 1), value: i + 1 }, run(p, look, i), timeCell(r.started), r.dyno, cell(`${look.key}.runs.${i}.trials`, r.trials, count),
       line.arm, `${line.metric} (${look.unit(line.metric)})`, of("median"), of("low"), of("high"),

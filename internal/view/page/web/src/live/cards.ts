@@ -17,6 +17,7 @@ export interface Stored {
   load?: string;
   completed?: number;
   p99_us?: number;
+  p99_over?: boolean;
   errors_percent?: number;
   verdict?: string;
   note?: string;
@@ -73,7 +74,7 @@ function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set
     h("p", { class: "caption" }, r.load ?? r.model ?? ""),
     h("div", { class: "figures" },
       figureOf("requests/s", `${i}.completed`, r.completed, format.digits3, r.completed_change, 1),
-      figureOf("p99", `${i}.p99_us`, r.p99_us, format.duration, r.p99_change, -1),
+      figureOf("p99", `${i}.p99_us`, r.p99_us, (v) => format.known(r.p99_over, format.duration(v)), r.p99_change, -1),
       sparkline(r, all, changes)),
     said,
     r.partial ? h("p", { class: "caption" }, "partial: " + r.partial) : null,
@@ -112,7 +113,7 @@ function sparkline(r: Stored, all: Stored[], changes: Changes): HTMLElement {
   const x = (i: number) => rim + (i * (width - 2 * rim)) / (values.length - 1);
   const y = (v: number) => height - rim - ((v - Math.min(span[0], 0)) / (span[1] || 1)) * (height - 2 * rim);
   const turns = runs.flatMap((o, i) => (i > 0 && changes.has(o.id) ? [{ i, words: changes.get(o.id)! }] : []));
-  const said = [`p99 of the last ${values.length} of this load: ${values.map(format.duration).join(", ")}`, ...turns.map((t) => t.words)].join("; ");
+  const said = [`p99 of the last ${values.length} of this load: ${runs.map((o) => format.known(o.p99_over, format.duration(o.p99_us!))).join(", ")}`, ...turns.map((t) => t.words)].join("; ");
   const line = svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said },
     svg("title", {}, said),
     ...turns.map((t) => svg("line", { class: "turn", x1: (x(t.i) + x(t.i - 1)) / 2, x2: (x(t.i) + x(t.i - 1)) / 2, y1: 0, y2: height, stroke: "var(--doubt)", "stroke-width": 1.5, "stroke-dasharray": "3 2" })),

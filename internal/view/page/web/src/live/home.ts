@@ -122,7 +122,7 @@ function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on
     r.url ?? "",
     r.load ?? r.model ?? "",
     cell(`${i}.completed`, r.completed, format.digits3),
-    cell(`${i}.p99_us`, r.p99_us, format.duration),
+    cell(`${i}.p99_us`, r.p99_us, (v) => format.known(r.p99_over, format.duration(v))),
     (r.verdict ?? "") + (r.errors_percent ? `, ${format.percent(r.errors_percent)} errors` : ""),
     { text: r.note ?? "", node: noteEditor(r) },
   ];

@@ -25,6 +25,7 @@ interface Trial extends Slot {
   started: string;
   grade: string;
   values?: Record<string, number>;
+  over?: string[]; // of values, those that are only known to be higher
   why: string;
 }
 
@@ -150,7 +151,7 @@ function trials(all: Trial[]): Node {
     head: ["round", "variant", "level", "requests/s", "p99", "server CPU/request", "grade", "because"],
     rows: all.map((t) => [name(t), t.arm, t.level,
       cell(`trials.${t.id}.throughput`, t.values?.throughput, format.digits3),
-      cell(`trials.${t.id}.p99`, t.values?.p99, format.duration),
+      cell(`trials.${t.id}.p99`, t.values?.p99, (v) => format.known(t.over?.includes("p99"), format.duration(v))),
       cell(`trials.${t.id}.cpu`, t.values?.cpu, format.duration),
       t.grade, { text: t.why, node: h("div", { class: "why" }, t.why) }]),
   }, "Trials");
