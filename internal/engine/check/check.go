@@ -51,6 +51,7 @@ type value struct {
 // Scratch is the memory of one worker's checks.
 type Scratch struct {
 	Exceeded bool // by the last check: it took more than the limits of package scenario
+	Steps    int  // of the last check's search
 
 	values [][]byte
 	text   []byte
@@ -199,6 +200,7 @@ func (c *Check) Field() string { return c.field }
 // truncated body does not tell; then it does not pass. The end of what there is is not the body's.
 func (c *Check) Passes(r *scenario.Response, s *Scratch) (passes, sure bool) {
 	s.Exceeded = c.regex != nil && len(r.Body) > scenario.MaxSteps/c.size
+	s.Steps = max(c.size, scenario.NodeSteps) * len(r.Body)
 	switch {
 	case c.field != "":
 		return c.passesField(r), true

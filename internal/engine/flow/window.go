@@ -45,6 +45,13 @@ func (v *Window) Interrupt(at, now, drain int64) {
 	}
 }
 
+// IsOver reports whether the run, drain included, has been over for so long that what has come by
+// its end is not looked at any more. stop is when it was interrupted, of which the window may not
+// know yet; 0: it was not.
+func (v *Window) IsOver(now, stop int64) bool {
+	return now-interruptedDrain >= v.Limit || stop != 0 && now-interruptedDrain >= stop
+}
+
 // IsWarmup reports whether what happens now belongs to the warm-up.
 func (v *Window) IsWarmup(now int64) bool { return v.Start <= now && now < v.From }
 

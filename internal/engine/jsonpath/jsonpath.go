@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
@@ -28,6 +29,8 @@ type Path struct {
 	steps   []step
 	general *jsonpath.Path // nil: the steps are all
 	shape   shape          // of general
+	// matchers look for what general selects if it has the functions match or search; else nil.
+	matchers *sync.Pool
 }
 
 // A step is a member's name or, if the name is nil, an element's index.
@@ -52,8 +55,8 @@ func Parse(text string) (*Path, error) {
 	p := &Path{text: text}
 	for _, segment := range path.Query().Segments() {
 		one, ok := stepOf(segment)
-		if !ok {
-			p.general, p.shape = path, shapeOf(text)
+		if !ok && p.general == nil {
+			p.general, p.shape, p.matchers = path, shapeOf(text), matchersOf(text)
 		}
 		p.steps = append(p.steps, one)
 	}
@@ -152,7 +155,10 @@ func (p *Path) selectGeneral(to [][]byte, body []byte) (values [][]byte, err err
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	found := p.general.Select(all)
+	found, err := p.search(all)
+	if err != nil {
+		return to, err
+	}
 	if len(found) > scenario.MaxNodes {
 		return to, scenario.ErrLimits
 	}
@@ -168,6 +174,17 @@ func (p *Path) selectGeneral(to [][]byte, body []byte) (values [][]byte, err err
 		to = append(to, bytes.TrimSuffix(text.Bytes()[from:], []byte("\n")))
 	}
 	return to, nil
+}
+
+// search is what a path that is not looked up in the text selects in decoded JSON.
+func (p *Path) search(all any) (found []any, err error) {
+	if p.matchers != nil {
+		m := p.matchers.Get().(*matcher)
+		defer p.matchers.Put(m)
+		return m.selectIn(all)
+	}
+	defer recoverLimits(&err)
+	return p.general.Select(all), nil
 }
 
 // A shape is what of a path multiplies the work of a search.

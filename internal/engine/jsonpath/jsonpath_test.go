@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/theory/jsonpath"
@@ -276,6 +277,43 @@ func FuzzSelect(f *testing.F) {
 	})
 }
 
+// Patterns match a text as RFC 9485 and RFC 9535 have it. What is missing or no text does not match.
+func TestPatterns(t *testing.T) {
+	const body = `[{"a":"x"}, {"b":"x"}, {"a":1,"p":"["}, {"a":"xy","p":".y"}, {"a":"a\nb","p":"a.b"}, {"a":"x(","match":1}]`
+	for path, want := range map[string]int{
+		"$[?match(@.a,'x')]": 1, "$[?search(@.a,'x')]": 3, "$[?match(@.none,@.nothing)]": 0, "$[?!match(@.a,'x')]": 5,
+		"$[?match(@.a,'y|xy')]": 1, "$[?match(@.a,'x|xy')]": 2, "$[?match(@.a,@.p)]": 1, "$[?search(@.a,@.p)]": 1,
+		"$[?search(@.a,1)]": 0, "$[?match(@.a,'[')]": 0, "$[?match(@.a,'.*')]": 3, "$[?@.match]": 1,
+		"$[?@.a=='match(']": 0, `$[?match(@.a,'x\\(')]`: 1, "$[?match( @.a , 'x' )&&search(@.a,'x')]": 1,
+		"$..[?match(@,'x')]": 2, `$[?@["a"]=="\"search("]`: 0,
+	} {
+		p, err := Parse(path)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		var threads sync.WaitGroup
+		for range 3 {
+			threads.Go(func() {
+				for range 2 {
+					if all, err := p.Select(nil, []byte(body)); err != nil || len(all) != want {
+						t.Errorf("%s: %q, %v; want %d", path, all, err, want)
+					}
+				}
+			})
+		}
+		threads.Wait()
+	}
+}
+
+// manyPatterns are that many unlike regular expressions.
+func manyPatterns(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint("[ab]{9}", i))
+	}
+	return all
+}
+
 // What a server sends is searched only if it is within the limits, which are looked at before a tree
 // is built. A path of names and indices builds none.
 func TestLimits(t *testing.T) {
@@ -297,6 +335,11 @@ func TestLimits(t *testing.T) {
 		{"$[?count($[*]) > 1]", list(500), true},
 		{"$[?count($[*]) > 1]", list(5_000), false},
 		{"$[?@.a == $.b]", list(40_000), true},
+		{"$[?search(@.t,@.p)]", `[{"p":"(` + strings.Repeat("a", 500) + `){1000}","t":"a"}]`, true}, // no pattern: too long
+		{"$[?search(@.t,'b')]", `[{"t":"` + strings.Repeat("a", 1<<20) + `"}]`, true},
+		{"$[?search(@.t,@.p)]", `[{"p":"[ab]{500}c","t":"` + strings.Repeat("a", 1<<19) + `"}]`, false},
+		{"$.a[?search($.t,@)]", `{"t":"` + strings.Repeat("a", 1<<19) + `","a":["b"` + strings.Repeat(`,"b"`, 10_000) + "]}", false},
+		{"$[?match('',@)]", `["` + strings.Join(manyPatterns(40_000), `","`) + `"]`, false},
 		{"$..*", "[" + strings.Repeat("[", 200) + `"` + strings.Repeat("x", 1<<17) + `"` + strings.Repeat("]", 201), false},
 	} {
 		p, err := Parse(tc.path)

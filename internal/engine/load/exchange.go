@@ -143,28 +143,34 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	c.used++
 	c.served = true
 	w.batching.recordAnswer(w.now - x.sent)
-	if x.Counted {
-		w.counters.Bodies += body
-	}
-	if w.samples.log != nil && x.Counted {
-		w.logRequest(x, body, "")
-	}
 	if w.users != nil {
 		w.finishStep(c, tag, body)
-	} else {
-		expected := w.plan.Expects(x.status)
-		w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
-		if x.Counted && !expected {
-			k := failure.OfStatus(x.status)
-			w.errors.CountAnswer(k, w.addrs[c.addr], nil)
-			w.sampleAnswer(c, tag, body, k)
-		}
-		if w.samples.show > 0 && x.Counted {
-			m := proto.Message{Request: int(x.Request)}
-			w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
-		}
+		w.releaseTag(c, tag, w.now)
+		return
+	}
+	w.recordBody(x, body)
+	expected := w.plan.Expects(x.status)
+	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
+	if x.Counted && !expected {
+		k := failure.OfStatus(x.status)
+		w.errors.CountAnswer(k, w.addrs[c.addr], nil)
+		w.sampleAnswer(c, tag, body, k)
+	}
+	if w.samples.show > 0 && x.Counted {
+		m := proto.Message{Request: int(x.Request)}
+		w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
 	}
 	w.releaseTag(c, tag, w.now)
+}
+
+// recordBody counts the body of an answer, and writes the answer's line of the log.
+func (w *worker) recordBody(x *exchange, body int64) {
+	if x.Counted {
+		w.counters.Bodies += body
+		if w.samples.log != nil {
+			w.logRequest(x, body, "")
+		}
+	}
 }
 
 // failRequest counts a request that failed.

@@ -417,6 +417,10 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		w.dialing.pace = p.ConnectSchedule(i, n)
 	}
 	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
+		over := func() bool { return w.IsOver(w.ring.Now(), gate.stop.Load()) }
+		for k := range users.all {
+			users.all[k].Over = over
+		}
 		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
 		loadresult.CountScenario(p, w.counters)
 	}

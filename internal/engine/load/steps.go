@@ -138,9 +138,15 @@ func (w *worker) countStepLag(a flow.Arrival, possible int64) {
 	}
 }
 
-// finishStep counts a step that was answered completely, and continues its user.
+// finishStep counts a step that was answered completely, and continues its user. Once the run is
+// over the answer is not judged: the step has not ended, and neither has its iteration.
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
+	if !w.mayJudge() {
+		w.countUnanswered(x.Arrival, &w.Window)
+		return
+	}
+	w.recordBody(x, body)
 	r.Status, r.BodyBytes = x.status, body
 	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
@@ -148,6 +154,18 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 		return
 	}
 	w.settleStep(x, r, w.now, w.placeOf(c, tag))
+}
+
+// mayJudge reports whether the run goes on. To judge an answer may take a second, and a turn may
+// have one of each connection and stream. So from the second answer of a completion on this looks
+// at the clock.
+func (w *worker) mayJudge() bool {
+	now := w.now
+	if w.users.judged == now {
+		now = w.ring.Now()
+	}
+	w.users.judged = w.now
+	return !w.IsOver(now, w.gate.stop.Load())
 }
 
 // settleStep gives the scenario a response that was complete at an instant, counts the step and
@@ -161,7 +179,10 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	}
 	next := scenario.Fail()
 	if expected || step.KeepGoing {
-		next = w.callNext(x.Request, r)
+		if next = w.callNext(x.Request, r); r.Unjudged {
+			w.countUnanswered(x.Arrival, &w.Window)
+			return
+		}
 	}
 	check := r.FailedCheck()
 	if check >= 0 && !step.KeepGoing {
@@ -316,10 +337,13 @@ func (w *worker) takeBackLent() {
 			continue
 		}
 		w.users.all[s.x.Request].returned = w.now
-		if s.answer.Failed != "" {
+		switch {
+		case s.answer.Failed != "":
 			w.settleFailure(&s.x, &s.answer, s.at)
-		} else {
+		case w.mayJudge():
 			w.settleStep(&s.x, &s.answer, s.at, s.place)
+		default:
+			w.countUnanswered(s.x.Arrival, &w.Window)
 		}
 	}
 }

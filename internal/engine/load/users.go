@@ -30,6 +30,7 @@ type users struct {
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
 	clock    scenario.CallClock
+	judged   int64              // worker.now when an answer was judged last
 	stopped  bool               // by the scenario: see stopIterations
 	fault    error              // of the scenario; nil: it has none
 	ramp     *loadplan.UserRamp // nil: all users take part all the time

@@ -32,6 +32,8 @@ type Finder struct {
 	compiled map[string]*expression // by text and namespaces
 	size     int                    // of the keys
 	key      []byte
+
+	Steps int // of the last search
 }
 
 // An expression is what a text is compiled to.
@@ -63,11 +65,13 @@ func (f *Finder) Find(d *Document, text []byte) (v any, err error) {
 			err = errors.New("the XPath expression cannot be evaluated")
 		}
 	}()
+	f.Steps = 0
 	e, err := f.expression(d, text)
 	if err != nil {
 		return nil, err
 	}
 	left := scenario.MaxSteps
+	defer func() { f.Steps = scenario.MaxSteps - left }()
 	root := &counted{d.root.Copy(), &left}
 	if e.set == nil {
 		return e.scalar.Evaluate(root), nil
@@ -107,6 +111,10 @@ func compile(text string, spaces map[string]string) (*expression, error) {
 	if len(text) > longestExpression {
 		return nil, fmt.Errorf("the XPath expression is longer than %d bytes", longestExpression)
 	}
+	if name := unbounded(text); name != "" {
+		return nil, fmt.Errorf("%s() is no function of XPath 1.0; use a filter of Hurl, such as "+
+			"regex or replace", name)
+	}
 	e, err := xpath.CompileWithNS(text, spaces)
 	if err != nil {
 		return nil, err
@@ -117,6 +125,35 @@ func compile(text string, spaces map[string]string) (*expression, error) {
 	}
 	e, err = xpath.CompileWithNS(function+"("+text+")", spaces)
 	return &expression{scalar: e}, err
+}
+
+// unbounded is the first function of an expression that the library has beyond XPath 1.0, and whose
+// memory or time has no limit: it keeps patterns for good in a cache of all threads, and puts texts
+// of a response into each other. "": it has none.
+func unbounded(text string) (name string) {
+	for text != "" {
+		if q := text[0]; q == '"' || q == '\'' {
+			_, text, _ = strings.Cut(text[1:], string(q))
+			continue
+		}
+		n := 0
+		for n < len(text) && isNamed(text[n]) {
+			n++
+		}
+		name, text = text[:n], text[max(n, 1):]
+		if name == "matches" || name == "replace" || name == "string-join" {
+			if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "(") {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// isNamed reports whether a byte may be a part of a name.
+func isNamed(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= 0x80 ||
+		b == '_' || b == '-' || b == '.'
 }
 
 // typeOf is the function that leaves the value of an expression as it is; "" if that is a set of

@@ -108,6 +108,27 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Functions that the library has beyond XPath 1.0 and does not bound are refused, also in expressions
+// that are made of what a server has sent.
+func TestUnboundedFunctions(t *testing.T) {
+	d, err := XML([]byte("<a><matches>1</matches><replace/></a>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for expr, refused := range map[string]bool{
+		"//a[matches(., 'x')]": true, "string(replace (//a, '', //a))": true, "string-join(//a, //a)": true,
+		"count(//a[not(fn:matches\n(., 'x'))])": true, `concat('"', replace(., "a", "'"))`: true,
+		"count(//matches)": false, "//a[. = 'matches(']": false, `//a[. = "replace("]`: false, "//replace": false,
+		"//a/matches[(1)]": false, "string(//a[ends-with(., '1')])": false,
+	} {
+		var f Finder
+		_, err := f.Find(d, []byte(expr))
+		if is := err != nil && strings.Contains(err.Error(), "is no function of XPath 1.0"); is != refused || !is && err != nil {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+}
+
 // Whatever a server sends is a tree within the limits, or none.
 func FuzzDocument(f *testing.F) {
 	for _, s := range []string{"<a b='c'>d</a>", "<a><b/><!-- c --><![CDATA[d]]></a>", "<p><b c=1>x<p>y</b>", "<table><b><tr>x", "<svg><desc><b></svg></b>"} {

@@ -283,6 +283,9 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 			seen = w.decode(r)
 		}
 		passes, sure := w.checks[i].Passes(seen, &w.scratch)
+		if r.Unjudged = u.Spend(w.scratch.Steps); r.Unjudged {
+			break
+		}
 		if !sure && !long {
 			long = true
 			r.Check(len(w.checks)+2, false)

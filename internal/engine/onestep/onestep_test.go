@@ -1,6 +1,7 @@
 package onestep
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -291,6 +292,22 @@ func TestChecks(t *testing.T) {
 	}
 	if m := maker(t, Config{Requests: []Request{a}, Checks: checks(t, "contains:ok", "json:$")}); m.Want().Body != DefaultBody {
 		t.Errorf("%+v", m.Want())
+	}
+}
+
+// Checks end with the run, which is asked behind each that takes long.
+func TestChecksEndWithTheRun(t *testing.T) {
+	a := request(t, nil, "/a", "", "")
+	a.Checks = []int{0, 1, 2}
+	m := maker(t, Config{Requests: []Request{a}, Checks: checks(t, "regex:[ab]{25}c", "json:$.id", "contains:b")})
+	w, u := worker1(t, m, scenario.Share{Users: 1}), user(0)
+	asked := 0
+	u.Over = func() bool { asked++; return asked == 2 }
+	w.Start(u)
+	r := &scenario.Response{Status: 200, BodyBytes: 200_000}
+	r.AddBody(bytes.Repeat([]byte("a"), 200_000))
+	if s := w.Next(u, r); !s.End || !r.Unjudged || asked != 2 || len(r.Checks()) != 1 {
+		t.Errorf("unjudged %v, asked %d times: %+v", r.Unjudged, asked, r.Checks())
 	}
 }
 

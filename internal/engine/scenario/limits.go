@@ -39,6 +39,48 @@ func Instructions(re *regexp.Regexp) int {
 	return len(program.Inst)
 }
 
+// maxInstructions is how many a regular expression may be compiled to that a server has written: of
+// 2 KiB of text, with repetitions in repetitions, package regexp makes three million.
+const maxInstructions = 10_000
+
+// longestPattern is how many bytes such an expression may have.
+const longestPattern = 2 << 10
+
+// CompilePattern compiles a regular expression that a server may have written, and returns how many
+// instructions it has.
+func CompilePattern(text string) (re *regexp.Regexp, instructions int, err error) {
+	if len(text) > longestPattern {
+		return nil, 0, fmt.Errorf("the regular expression is longer than %d bytes", longestPattern)
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, 0, err
+	}
+	if weightOf(tree) > maxInstructions {
+		return nil, 0, fmt.Errorf("the regular expression has more than %d instructions",
+			maxInstructions)
+	}
+	if re, err = regexp.Compile(text); err != nil {
+		return nil, 0, err
+	}
+	return re, Instructions(re), nil
+}
+
+// weightOf is about how many instructions an expression is compiled to; if it is more than the
+// limit, it is some number above that.
+func weightOf(e *syntax.Regexp) (n int) {
+	for _, sub := range e.Sub {
+		n = min(n+weightOf(sub), maxInstructions+1)
+	}
+	switch e.Op {
+	case syntax.OpLiteral:
+		n = len(e.Rune)
+	case syntax.OpRepeat:
+		n *= max(e.Min, e.Max) + 1
+	}
+	return min(n+2, maxInstructions+1)
+}
+
 // JSONFits reports whether a JSON text is within the limits of a tree.
 func JSONFits(text []byte) bool {
 	levels, _ := MeasureJSON(text)

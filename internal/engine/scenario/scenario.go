@@ -53,6 +53,23 @@ type User struct {
 	Now       int64      // when the scenario is called, likewise
 	Rand      *rand.Rand // of its own, from the plan's seed and Number
 	State     any        // the scenario's
+
+	// Over reports whether the run has ended by now; nil: nobody can tell. See Spend.
+	Over  func() bool
+	spent int // steps since Over was asked
+}
+
+// spendMost is how many steps of a search a scenario takes before it looks at the clock.
+const spendMost = MaxSteps / 8
+
+// Spend notes steps of a search in a response. It reports whether the run is over: then the
+// scenario looks no further, and says that the response is Unjudged.
+func (u *User) Spend(steps int) (over bool) {
+	if u.spent += steps; u.spent < spendMost || u.Over == nil {
+		return false
+	}
+	u.spent = 0
+	return u.Over()
 }
 
 // A Step is one request of an iteration, or its end.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"regexp"
 
 	"dyno/internal/engine/scenario"
@@ -12,10 +11,6 @@ type pattern struct {
 	*regexp.Regexp
 	size int // instructions
 }
-
-// longestPattern is how many bytes an expression may have that is made during the run, of what a
-// server has sent.
-const longestPattern = 2 << 10
 
 func newPattern(re *regexp.Regexp) *pattern {
 	return &pattern{re, scenario.Instructions(re)}
@@ -30,17 +25,15 @@ func (w *worker) patternFor(x *user, a *arg, text []byte) (*pattern, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(b) > longestPattern {
-			return nil, fmt.Errorf("the regular expression is longer than %d bytes", longestPattern)
-		}
-		re, err := regexp.Compile(string(b))
+		re, instructions, err := scenario.CompilePattern(string(b))
 		if err != nil {
 			return nil, err
 		}
-		p = newPattern(re)
+		p = &pattern{re, instructions}
 	}
 	if len(text) > scenario.MaxSteps/p.size {
 		return nil, w.scratch.exceed()
 	}
+	w.scratch.steps += p.size * len(text)
 	return p, nil
 }

@@ -22,6 +22,7 @@ type scratch struct {
 	response *scenario.Response
 	most     int64 // bytes of a body that are decoded
 	exceeded bool  // by what is being judged: it takes more than the limits of package scenario
+	steps    int   // of searches, since judge asked for them
 	decoder  *content.Decoder
 	finder   markup.Finder
 	text     []byte // that values point into
@@ -124,6 +125,7 @@ func (w *worker) bodyValue(x *user, q *query) (v value, err error) {
 	if body, err = s.bodyText(body); err != nil {
 		return v, err
 	}
+	s.steps += scenario.NodeSteps * len(body) // what it takes to decode JSON or a tree
 	switch q.name {
 	case "jsonpath":
 		return w.selectJSON(x, &q.arg, body, errNotJSON)

@@ -31,7 +31,6 @@ func TestShared(t *testing.T) {
 		"xpath nodes":      queried(`xpath "//p/q | //n"`, reply{body: xml}),
 		"xpath position":   queried(`xpath "(//n)[2] * 1"`, reply{body: xml}),
 		"xpath text":       queried(`xpath "string((//q)[2])"`, reply{body: xml}),
-		"xpath join":       queried(`xpath "string-join(//q, ',')"`, reply{body: xml}),
 		"xpath HTML":       queried(`xpath "count(//p[last()]) + 1"`, reply{header: []string{"Content-Type: text/html"}, body: xml}),
 		"xpath namespaces": queried(`xpath "//x:c * 2"`, reply{body: `<a xmlns:x="urn:x"><x:c>4</x:c></a>`}),
 		"xpath filter":     queried(`jsonpath "$.s" xpath "string(//body)"`, reply{body: json}),

@@ -18,6 +18,7 @@ type worker struct {
 	*Maker
 	numbering scenario.Numbering
 	facts     template.Facts
+	judges    *scenario.User // whose response
 	scratch   scratch
 	placed    []byte // a value before it is encoded
 	whole     []byte // parts before they are encoded together
@@ -229,6 +230,7 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	x := u.State.(*user)
 	e := &x.program.entries[x.entry]
 	w.takeFacts(u, w.facts.Seq)
+	w.judges = u
 	w.keepCookies(u, x, r)
 	if e.isRedirect(r) {
 		return w.redirect(u, x, e, r)
@@ -240,6 +242,8 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 		passed = w.observe(x, e, r)
 	}
 	switch {
+	case r.Unjudged:
+		return scenario.Fail()
 	case !passed && x.triesAgain(e, r):
 		x.tries++
 		r.DropChecks()
@@ -284,7 +288,7 @@ func (w *worker) judge(x *user, e *entry, r *scenario.Response) (passed bool) {
 		passed = w.pass(x, r, &e.first[i]) && passed
 	}
 	for i := range e.captures {
-		if passed {
+		if passed = passed && w.goesOn(r); passed {
 			passed = w.capture(x, r, &e.captures[i])
 		}
 	}
@@ -292,9 +296,19 @@ func (w *worker) judge(x *user, e *entry, r *scenario.Response) (passed bool) {
 		return false
 	}
 	for i := range e.asserts {
+		if !w.goesOn(r) {
+			return false
+		}
 		passed = w.pass(x, r, &e.asserts[i]) && passed
 	}
 	return passed
+}
+
+// goesOn reports whether the run is not over yet. Else the response is not judged any further.
+func (w *worker) goesOn(r *scenario.Response) bool {
+	r.Unjudged = w.judges.Spend(w.scratch.steps)
+	w.scratch.steps = 0
+	return !r.Unjudged
 }
 
 // pass notes whether an assert passes.

@@ -46,6 +46,7 @@ func (w *worker) evaluateXPath(x *user, a *arg, d *markup.Document) (v value, er
 		return v, err
 	}
 	found, err := w.scratch.finder.Find(d, b)
+	w.scratch.steps += w.scratch.finder.Steps
 	if errors.Is(err, scenario.ErrLimits) {
 		return v, w.scratch.exceed()
 	}
