@@ -54,6 +54,7 @@ type Result struct {
 	//	"interrupted"   ctx ended
 	//	"unreachable"   no connection could be opened
 	//	"gone"          no connection was open for 5 s, and none could be opened again
+	//	"unserved"      connections could be opened, and each ended without an answer, for 10 s
 	//	"faulted"       Scenario returned a request that Steps does not allow
 	//
 	// A Result of the command can also have "aborted" (an objective was missed for certain),

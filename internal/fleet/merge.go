@@ -63,7 +63,8 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 // happened to all agents, it is what was measured.
 func markAbandoned(all []*result.Result, agents []result.Agent) {
 	without := func(r *result.Result) bool {
-		return r.Ended == string(loadresult.Gone) || r.Ended == string(loadresult.Unreachable)
+		return slices.Contains([]loadresult.Ending{loadresult.Gone, loadresult.Unserved,
+			loadresult.Unreachable}, loadresult.Ending(r.Ended))
 	}
 	onward := func(r *result.Result) bool { return !without(r) && r.Ended != string(loadresult.Lost) }
 	if !slices.ContainsFunc(all, onward) {
@@ -71,7 +72,7 @@ func markAbandoned(all []*result.Result, agents []result.Agent) {
 	}
 	for i, r := range all {
 		if without(r) {
-			agents[i].Lost = fmt.Sprintf("no connection of it could be opened (%s)", r.Cause)
+			agents[i].Lost = fmt.Sprintf("no connection of it was opened, or answered (%s)", r.Cause)
 			agents[i].LostAfter = &r.Window.MeasuredS
 			r.Ended, r.Cause = string(loadresult.Lost), ""
 		}

@@ -42,7 +42,7 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 		if !r.stopped && m.lost == "" {
 			return errors.New("its load ended early, and nobody had it end")
 		}
-	case loadresult.ByRequests, loadresult.Gone, loadresult.Unreachable:
+	case loadresult.ByRequests, loadresult.Gone, loadresult.Unserved, loadresult.Unreachable:
 	case loadresult.Stopped, loadresult.Faulted:
 		if r.plan.Script == nil {
 			return errors.New("a script ended its load, and the plan has none")

@@ -61,7 +61,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
 	switch r.Ended {
-	case loadresult.Gone, loadresult.Unreachable, loadresult.Faulted:
+	case loadresult.Gone, loadresult.Unserved, loadresult.Unreachable, loadresult.Faulted:
 		out.Cause = r.Cause
 	}
 	if r.Plan.Open() {
@@ -242,17 +242,19 @@ func newErrors(from []loadresult.Failure) []Error {
 
 // sortErrors sorts errors, the most frequent first, and consequences of other errors last.
 func sortErrors(all []Error) {
-	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
-	slices.SortStableFunc(all, func(a, b Error) int { return isConsequence(a) - isConsequence(b) })
+	slices.SortStableFunc(all, func(a, b Error) int {
+		switch behind := a.IsConsequence(); {
+		case behind == b.IsConsequence():
+			return cmp.Compare(b.Count, a.Count)
+		case behind:
+			return 1
+		}
+		return -1
+	})
 }
 
-// isConsequence is 1 if the error is only a consequence of another, else 0.
-func isConsequence(e Error) int {
-	if e.Kind == loadresult.Behind {
-		return 1
-	}
-	return 0
-}
+// IsConsequence reports whether an error only follows from another.
+func (e Error) IsConsequence() bool { return e.Kind == loadresult.Behind }
 
 func newConnections(r *loadresult.Result) Connections {
 	c := Connections{Asked: r.Plan.Connections, Opened: r.Opened, Served: r.Served,

@@ -78,8 +78,8 @@ func Merge(all []*Result) (*Result, error) {
 // among the reasons.
 func mergeEnds(all []*Result) (ended, cause string) {
 	order := []loadresult.Ending{loadresult.Lost, loadresult.Unreachable, loadresult.Gone,
-		loadresult.ByRequests, loadresult.Stopped, loadresult.ByDuration, loadresult.Aborted,
-		loadresult.Interrupted, loadresult.Faulted}
+		loadresult.Unserved, loadresult.ByRequests, loadresult.Stopped, loadresult.ByDuration,
+		loadresult.Aborted, loadresult.Interrupted, loadresult.Faulted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
 		return cmp.Compare(slices.Index(order, loadresult.Ending(a.Ended)),
 			slices.Index(order, loadresult.Ending(b.Ended)))

@@ -22,6 +22,7 @@ var partial = map[loadresult.Ending]string{
 	loadresult.Stopped:     "stopped by the script",
 	loadresult.Faulted:     "the script FAILED",
 	loadresult.Gone:        "server gone",
+	loadresult.Unserved:    "server answered nothing more",
 	loadresult.Unreachable: "unreachable",
 	loadresult.Lost:        "LOST an agent",
 }

@@ -69,7 +69,7 @@ type Result struct {
 	Plan   loadplan.Plan `json:"plan"`
 	Model  string        `json:"model"`           // ClosedLoop or OpenLoop
 	Ended  string        `json:"ended"`           // why: a loadresult.Ending
-	Cause  string        `json:"cause,omitempty"` // of "gone" and "unreachable"
+	Cause  string        `json:"cause,omitempty"` // of "gone", "unserved" and "unreachable"
 	Host   Host          `json:"host"`
 	Window Window        `json:"window"`
 

@@ -53,6 +53,9 @@ func checkEnded(r *Result) (string, string) {
 	case loadresult.Gone:
 		return Suspect, fmt.Sprintf("the load ended after %v because no connection could be "+
 			"opened any more (%s): the server was gone for the rest", measured, r.Cause)
+	case loadresult.Unserved:
+		return Suspect, fmt.Sprintf("the load ended after %v because the server ended each connection "+
+			"without an answer, again and again (%s)", measured, r.Cause)
 	case loadresult.Interrupted:
 		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
 			"planned", measured)

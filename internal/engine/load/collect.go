@@ -123,7 +123,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	var last, end, to int64
 	next := int64(flow.NotYet)
 	from, cpuFrom, cpuTo := int64(flow.NotYet), time.Duration(math.MaxInt64), time.Duration(0)
-	outage, gone := int64(math.MaxInt64), 0
+	outage, gone, without := int64(math.MaxInt64), 0, loadresult.Unserved
 	endWaits(workers, max(total.Latency.Max, total.ErrorLatency.Max))
 	for _, w := range workers {
 		res.Totals.AddTotals(w.totals)
@@ -148,18 +148,19 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		res.Routes = loadresult.AddRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notices)
 		dismissed.AddCounts(w.account.ended)
-		if w.ending == loadresult.Gone {
+		if w.ending == loadresult.Gone || w.ending == loadresult.Unserved {
 			gone++
+			without = min(without, w.ending) // gone is worse
 		} else {
 			res.Ended = worseEnding(res.Ended, w.ending)
 		}
 	}
 	res.Outage = outage
 	if gone == len(workers) {
-		res.Ended = loadresult.Gone
+		res.Ended = without
 	} else if gone > 0 {
-		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
-			"again: from then on the load was that of the others", gone, len(workers)))
+		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and had no answer on "+
+			"new ones: from then on the load was that of the others", gone, len(workers)))
 	}
 	r.leaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)

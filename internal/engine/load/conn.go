@@ -256,11 +256,7 @@ func (w *worker) markDown(c *conn) {
 		w.noteDown(w.now)
 	}
 	c.state, c.busy = down, false
-	if c.used > 0 {
-		c.failedAttempts = 0
-	} else if c.failedAttempts < 30 {
-		c.failedAttempts++
-	}
+	w.countAttempt(c)
 }
 
 // failAttempt ends a life that failed before it could carry a request.

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
@@ -21,8 +22,10 @@ type dialing struct {
 	opened  int
 	settled bool // all have ended
 	turn    int  // addresses used
-	bad     []bool
-	allBad  bool
+
+	fruitless int // connections with fruitlessMost failed attempts, when their last life ended
+	bad       []bool
+	allBad    bool
 }
 
 func (d *dialing) beginDialing(w *worker) {
@@ -142,6 +145,31 @@ const (
 	redialFirst = int64(1e6)
 	redialMost  = int64(500e6)
 )
+
+// fruitlessMost is how many lives of each connection in a row may end without an answer if only the
+// number of requests ends the load. The pauses between them add up to 10 s.
+const fruitlessMost = 29
+
+// isUnserved reports whether the load would go on for hours: the server ends each connection, and
+// answers nothing. It is asked only while every connection has been fruitless.
+func (w *worker) isUnserved() bool {
+	return w.plan.Duration == 0 && w.plan.Requested > 0 &&
+		!slices.ContainsFunc(w.conns, func(c conn) bool { return c.used > 0 && c.state != down })
+}
+
+// countAttempt counts a life that has ended.
+func (w *worker) countAttempt(c *conn) {
+	if c.used > 0 {
+		if c.failedAttempts >= fruitlessMost {
+			w.dialing.fruitless--
+		}
+		c.failedAttempts = 0
+	} else if c.failedAttempts <= fruitlessMost {
+		if c.failedAttempts++; c.failedAttempts == fruitlessMost {
+			w.dialing.fruitless++
+		}
+	}
+}
 
 // redialConn begins the next life now or after a pause, if there is something left to send.
 func (w *worker) redialConn(i uint32, c *conn) {

@@ -113,10 +113,10 @@ func TestSamplesOfFailures(t *testing.T) {
 		"garbage": {func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte("SSH-2.0-OpenSSH\r\n\r\n")) }, want{loadresult.Protocol, "garbage", 0, ""}},
 	} {
 		p := simPlan(func(p *loadplan.Plan) {
-			p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 30, 0, loadplan.Seconds(50*ms)
+			p.SaveErrors, p.Requested, p.Duration, p.Timeout = true, 25, 0, loadplan.Seconds(50*ms)
 		})
 		r := simulate(t, p, &ring.Sim{Server: tc.server})
-		if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 30 {
+		if len(r.Samples) != loadplan.SamplesMost || r.Total.Failed != 25 {
 			t.Errorf("%s: %d samples of %d", name, len(r.Samples), r.Total.Failed)
 			continue
 		}

@@ -74,6 +74,7 @@ const (
 	Stopped     Ending = "stopped"     // by the scenario, before the planned end
 	Faulted     Ending = "faulted"     // the scenario could not go on
 	Gone        Ending = "gone"        // no connection could be opened any more
+	Unserved    Ending = "unserved"    // connections opened, and each ended without an answer
 	Unreachable Ending = "unreachable" // none could ever be opened
 	Lost        Ending = "lost"        // a machine that made a part of the load stopped answering
 )

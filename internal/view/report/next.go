@@ -135,7 +135,16 @@ func withLost(says, lost string) string {
 // askCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
 // other schemes.
 func askCommand(p loadplan.Plan) string {
-	url := p.Target.URL
+	url, how := p.Target.URL, ""
+	for _, f := range []struct{ flag, value string }{{"--cacert", p.TLS.CAFile},
+		{"--cert", p.TLS.CertFile}, {"--key", p.TLS.KeyFile}} {
+		if f.value != "" {
+			how += f.flag + " " + format.ShellQuote(f.value) + " "
+		}
+	}
+	if p.TLS.Insecure {
+		how += "--insecure "
+	}
 	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
 	case h2c:
 		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
@@ -144,9 +153,9 @@ func askCommand(p loadplan.Plan) string {
 		if p.HTTP == "3" {
 			command += "--http 3 "
 		}
-		return command + format.ShellQuote(url)
+		return command + how + format.ShellQuote(url)
 	}
-	return "curl -v " + format.ShellQuote(url)
+	return "curl -v " + how + format.ShellQuote(url)
 }
 
 // findStep searches for the rate that meets objectives, with the same load; without any for one at

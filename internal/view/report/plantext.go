@@ -223,6 +223,7 @@ var earlyEndings = map[string]string{
 	"stopped":     "STOPPED by the script",
 	"faulted":     "ENDED because the script failed",
 	"gone":        "the server was GONE",
+	"unserved":    "the server ENDED each connection without an answer",
 	"unreachable": "UNREACHABLE",
 	"lost":        "ENDED because an agent was lost",
 }

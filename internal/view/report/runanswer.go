@@ -205,8 +205,13 @@ func firstError(r *result.Result) string {
 	return ": " + errorLine(mostFrequent(all))
 }
 
-// mostFrequent is the most frequent of errors; the first of those that are as frequent.
+// mostFrequent is the most frequent of errors; the first of those that are as frequent. It is one
+// that is a consequence of others only if there are no others.
 func mostFrequent(all []result.Error) result.Error {
+	causes := slices.DeleteFunc(slices.Clone(all), result.Error.IsConsequence)
+	if len(causes) > 0 {
+		all = causes
+	}
 	return slices.MaxFunc(all, func(a, b result.Error) int { return cmp.Compare(a.Count, b.Count) })
 }
 

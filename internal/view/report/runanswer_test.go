@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
@@ -245,6 +246,11 @@ func TestStepCommands(t *testing.T) {
 		"objective": {post, []string{"dyno find --slo 'p99<1ms'", "-X POST", "-c 100"}, "rps"},
 		"fleet":     {fleet, []string{"curl -v"}, "--save-errors"},
 		"h2c":       {dead("h2c://x:1/", func(*loadplan.Target) {}), []string{"--http2-prior-knowledge http://x:1/"}, "h2c:"},
+		"tls": {func() *result.Result {
+			r := dead("https://x:1/", func(*loadplan.Target) {})
+			r.Plan.TLS = loadplan.TLS{Insecure: true, CAFile: "a b.pem"}
+			return r
+		}(), []string{"curl -v --cacert 'a b.pem' --insecure https://x:1/"}, "dyno"},
 		"fcgi": {dead("fcgi://x:1/a.php", func(t *loadplan.Target) { t.FastCGI = true }),
 			[]string{"dyno run -n 1 -c 1 -v fcgi://x:1/a.php"}, "curl"},
 	} {
@@ -283,6 +289,26 @@ func TestTooMuchIsRepeatedWithLess(t *testing.T) {
 			!strings.Contains(a.Next.Command, c.flags) {
 			t.Errorf("%q, next %+v", a.Sentence, a.Next)
 		}
+	}
+}
+
+// A verdict is led by the cause: one header that was too long, and not the 90 requests behind it.
+func TestVerdictBeginsWithTheCause(t *testing.T) {
+	r := reporttest.Unreachable()
+	r.Ended, r.Cause = string(loadresult.ByRequests), ""
+	r.Errors = []result.Error{{Phase: "read", Kind: loadresult.Behind, Count: 90,
+		Detail: "the connection was lost at an earlier request"},
+		{Phase: "protocol", Kind: "oversized", Detail: "the response header is longer than 256 KiB", Count: 10}}
+	want := "no request was answered: protocol the response header is longer than 256 KiB (10 times)"
+	if got := deadVerdict(r); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := firstError(r); !strings.HasPrefix(got, ": the response header") {
+		t.Errorf("%q", got)
+	}
+	r.Errors = r.Errors[:1]
+	if got := firstError(r); !strings.HasPrefix(got, ": the connection was lost") {
+		t.Errorf("%q", got)
 	}
 }
 

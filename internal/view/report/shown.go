@@ -16,8 +16,9 @@ import (
 // shownBody is how many bytes of a body are shown.
 const shownBody = 4 << 10
 
-// WriteMessage writes a request or a response as curl -v does: each line behind a mark, the head,
-// the fields, then the beginning of a body of so many bytes. Of a body that is not whole it is -1.
+// WriteMessage writes a request or a response much as curl -v does: each line behind a mark, the
+// head, the fields, then the beginning of a body of so many bytes. Of a body that is not whole it
+// is -1.
 func WriteMessage(b *strings.Builder, mark, head string, fields []proto.Field, body []byte,
 	bytes int64) {
 	fmt.Fprintf(b, "%s%s\n", mark, head)
@@ -53,7 +54,7 @@ func ShownSamples(all []loadresult.Sample) (shown, others []loadresult.Sample) {
 	return shown, others
 }
 
-// Shown writes the requests of a run and what was answered, as curl -v does.
+// Shown writes the requests of a run and what was answered, much as curl -v does.
 func Shown(w io.Writer, samples []loadresult.Sample) error {
 	var b strings.Builder
 	for i, s := range samples {

@@ -93,7 +93,9 @@ func (c *codec) misplacedFrame(size int, kind, flags byte, id uint32) *proto.Fau
 	case size > frameMin:
 		return newFault(proto.FaultFraming, "a frame (type %d) of %d bytes; %d are allowed",
 			kind, size, frameMin)
-	case !c.settled && (kind != frameSettings || flags&flagAck != 0):
+	case !c.settled && kind == frameSettings && flags&flagAck != 0:
+		return violation("the server began by acknowledging our SETTINGS, not with its own")
+	case !c.settled && kind != frameSettings:
 		return violation("the server began with a frame of type %d, not with SETTINGS", kind)
 	case c.block.under && (kind != frameContinuation || id != c.block.id):
 		return violation("a frame of type %d on stream %d inside the header of stream %d",

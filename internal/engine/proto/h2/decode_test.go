@@ -118,6 +118,17 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// A server that begins with an acknowledgement is told so, not that SETTINGS are none.
+func TestAckFirst(t *testing.T) {
+	c := newTestCodec(t, Options{}, get)
+	c.Flush(nil)
+	got, err := prototest.Events(c, []byte("\x00\x00\x00\x04\x01\x00\x00\x00\x00"), 100)
+	want := "the server began by acknowledging our SETTINGS, not with its own"
+	if err != nil || len(got) != 1 || got[0].Err == nil || got[0].Err.Error() != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // What a server may say first.
 func TestBeginnings(t *testing.T) {
 	for _, tc := range conform.Beginnings {
