@@ -78,7 +78,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/runfacts result/usage result/durations digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadresult fact /
+result/runfacts: engine/loadresult fact result/durations /
 result/durations: engine/metric /
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan /

@@ -14,7 +14,7 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
-	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{},
+	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, DelayedAck{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
@@ -102,6 +102,16 @@ type RedirectsOnly struct {
 
 // Kind is the kind's name.
 func (RedirectsOnly) Kind() Kind { return "redirects-only" }
+
+// DelayedAck says that in the median the last byte of an answer came as long after the first as
+// delayed acknowledgements of 40 ms hold up a server that writes an answer in pieces.
+type DelayedAck struct {
+	FirstByteUS float64 `json:"first_byte_us"` // median
+	LastByteUS  float64 `json:"last_byte_us"`  // median
+}
+
+// Kind is the kind's name.
+func (DelayedAck) Kind() Kind { return "delayed-ack" }
 
 // ApplicationStderr says that a FastCGI application wrote to stderr.
 type ApplicationStderr struct {

@@ -34,6 +34,11 @@ func Sentence(f fact.Fact) string {
 	case fact.RedirectsOnly:
 		return fmt.Sprintf("every response was a redirect (%s), and redirects are not followed: give "+
 			"the URL they lead to", numbers(a.Status))
+	case fact.DelayedAck:
+		return fmt.Sprintf("the median answer began after %s and ended after %s: so long do Nagle's "+
+			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+
+			"pieces; have it write all at once, or set TCP_NODELAY", digits.Micros(a.FirstByteUS),
+			digits.Micros(a.LastByteUS))
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)

@@ -30,6 +30,7 @@ var said = []fact.Fact{
 	{Args: fact.AnswerUnfinished{Count: 1, Status: 200}},
 	{Args: fact.AnswerUnfinished{Count: 1, Header: 22}},
 	{Args: fact.RedirectsOnly{Status: []int{301, 308}}},
+	{Args: fact.DelayedAck{FirstByteUS: 115, LastByteUS: 44_012}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},

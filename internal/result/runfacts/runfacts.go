@@ -9,12 +9,13 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
+	"dyno/internal/result/durations"
 )
 
 // Of are the facts of a run.
 func Of(r *loadresult.Result) (all []fact.Fact) {
 	for _, find := range []func(*loadresult.Result) *fact.Fact{ProxyUnused, ErrorsSince, Unfinished,
-		RedirectsOnly} {
+		RedirectsOnly, DelayedAck} {
 		if f := find(r); f != nil {
 			all = append(all, *f)
 		}
@@ -34,7 +35,7 @@ func IsInVerdict(f fact.Fact) bool {
 // Merge are the facts of a run that several generators made, from those of each.
 func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
-	redirected := 0
+	redirected, held := 0, []fact.Fact(nil)
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
 		case fact.AnswerUnfinished:
@@ -43,6 +44,8 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 		case fact.RedirectsOnly:
 			redirected++
 			redirects.Status = append(redirects.Status, a.Status...)
+		case fact.DelayedAck:
+			held = append(held, f)
 		}
 	}
 	if unfinished.Count > 0 {
@@ -52,6 +55,9 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 		slices.Sort(redirects.Status)
 		redirects.Status = slices.Compact(redirects.Status)
 		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects})
+	}
+	if len(held) == len(parts) { // that of the first stands for all
+		all = append(all, held[0])
 	}
 	return all
 }
@@ -163,3 +169,34 @@ func RedirectsOnly(r *loadresult.Result) *fact.Fact {
 
 // redirects are the statuses that lead elsewhere: a 304 leads nowhere.
 var redirects = []int{300, 301, 302, 303, 307, 308}
+
+const (
+	ackStep  = 40 * time.Millisecond // Linux delays an acknowledgement for at least so long,
+	ackSlack = 6 * time.Millisecond  // and for less than so much more
+	ackSteps = 3                     // at most, that are recognised
+	ackLeast = 20                    // answers
+	ackBody  = 64 << 10              // bytes of the mean body at most: more take time by themselves
+)
+
+// DelayedAck finds that the median answer was held up between its first and its last byte as long
+// as a server is that writes on a connection while Nagle's algorithm waits for an acknowledgement.
+func DelayedAck(r *loadresult.Result) *fact.Fact {
+	if r.Total == nil || r.FirstByte == nil || r.Plan.Target.Unix != "" || r.Plan.HTTP == "3" {
+		return nil
+	}
+	last := r.Total.Service
+	if last.Count == 0 { // it equals latency
+		last = r.Total.Latency
+	}
+	if last.Count < ackLeast || r.Total.Failed > 0 || r.Total.Bodies > ackBody*last.Count {
+		return nil
+	}
+	from, to := r.FirstByte.View().Quantile(0.5), last.View().Quantile(0.5)
+	apart := time.Duration(to - from)
+	steps := apart / ackStep
+	if steps < 1 || steps > ackSteps || apart-steps*ackStep > steps*ackSlack {
+		return nil
+	}
+	return &fact.Fact{Severity: fact.Warning, Args: fact.DelayedAck{
+		FirstByteUS: durations.Micros(float64(from)), LastByteUS: durations.Micros(float64(to))}}
+}

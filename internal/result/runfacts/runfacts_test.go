@@ -115,3 +115,45 @@ func TestMerge(t *testing.T) {
 		t.Errorf("one of two had other answers: %+v", got)
 	}
 }
+
+// The 40 ms of delayed acknowledgements are recognised by the medians, and no other gap is taken for
+// them.
+func TestDelayedAck(t *testing.T) {
+	const ms = int64(1e6)
+	for what, c := range map[string]struct {
+		first, last int64
+		answers     int
+		change      func(*loadresult.Result)
+		found       bool
+	}{
+		"one step":         {ms / 8, 44 * ms, 100, nil, true},
+		"two steps":        {ms, 85 * ms, 100, nil, true},
+		"the server waits": {44 * ms, 44 * ms, 100, nil, false},
+		"30 ms":            {ms, 31 * ms, 100, nil, false},
+		"50 ms":            {ms, 51 * ms, 100, nil, false},
+		"few":              {ms / 8, 44 * ms, 10, nil, false},
+		"large":            {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Total.Bodies = 100 << 20 }, false},
+		"without TCP":      {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Plan.HTTP = "3" }, false},
+		"a Unix socket":    {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Plan.Target.Unix = "/a" }, false},
+		"sent later than due": {ms / 8, 44 * ms, 100, func(r *loadresult.Result) {
+			r.Total.Service.Merge(r.Total.Latency)
+			for range 200 {
+				r.Total.Latency.Record(500 * ms)
+			}
+		}, true},
+	} {
+		r := &loadresult.Result{Total: metric.NewCounters(), Totals: loadresult.NewTotals()}
+		for range c.answers {
+			r.FirstByte.Record(c.first)
+			r.Total.Latency.Record(c.last)
+		}
+		r.Total.Latency.Record(900 * ms) // medians do not hear of it
+		if c.change != nil {
+			c.change(r)
+		}
+		f := DelayedAck(r)
+		if (f != nil) != c.found {
+			t.Errorf("%s: %+v", what, f)
+		}
+	}
+}
