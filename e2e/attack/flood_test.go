@@ -17,6 +17,7 @@ import (
 // is then sent for as long as dyno reads.
 var floods = map[string]struct{ begin, more string }{
 	"1xx":           {"", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"},
+	"slow trailers": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X"},
 	"header fields": {"HTTP/1.1 200 OK\r\n", "X-A: " + strings.Repeat("v", 1000) + "\r\n"},
 	"a status line": {"HTTP/1.1 200 ", strings.Repeat("v", 64<<10)},
 	"a cookie":      {"HTTP/1.1 200 OK\r\nSet-Cookie: a=", strings.Repeat("v", 64<<10)},
@@ -25,7 +26,8 @@ var floods = map[string]struct{ begin, more string }{
 	"an extension":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;", strings.Repeat("e", 64<<10)},
 	"chunks": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
 		strings.Repeat("1\r\nx\r\n", 10_000)},
-	"a body": {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("b", 64<<10)},
+	"a location behind others": {"HTTP/1.1 200 OK\r\n", "Location: /" + strings.Repeat("v", 4000) + "\r\nSet-Cookie: a=" + strings.Repeat("v", 4000) + "\r\n"},
+	"a body":                   {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("b", 64<<10)},
 }
 
 // startFlood is a server that answers with a flood.
@@ -48,7 +50,9 @@ func startFlood(t *testing.T, begin, more string) (url string) {
 					return
 				}
 				for _, err := io.WriteString(c, begin); err == nil; {
-					_, err = io.WriteString(c, more)
+					if _, err = io.WriteString(c, more); len(more) == 1 {
+						time.Sleep(10 * time.Millisecond)
+					}
 				}
 			}()
 		}

@@ -39,21 +39,11 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 		temp.Close()
 		return &output{name: name}, os.Remove(temp.Name())
 	}
-	f, err := openStraight(name, 0)
+	f, err := atomicfile.OpenStraight(name, 0, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	return &output{w: f, file: f}, nil
-}
-
-// openStraight opens a file to be written directly. In a folder like /tmp, Linux refuses O_CREATE
-// on another user's file, even if the file may be written.
-func openStraight(name string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o666)
-	}
-	return f, err
 }
 
 // beginReplacement creates the file that will replace the file of that name, with its owner and
@@ -163,7 +153,7 @@ func publishContent(temp *atomicfile.File, name string, content []byte) error {
 
 // writeStraight writes the file of that name directly.
 func writeStraight(name string, content []byte) error {
-	f, err := openStraight(name, os.O_TRUNC)
+	f, err := atomicfile.OpenStraight(name, os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}

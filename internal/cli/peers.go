@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -375,7 +374,7 @@ func (l *peerLoad) writeReport(out io.Writer, r *result.Result) error {
 	if err := peers.Write(&text, l.Run, r); err != nil {
 		return err
 	}
-	return os.WriteFile(l.output, text.Bytes(), 0o666)
+	return writeStraight(l.output, text.Bytes())
 }
 
 // peerVerbs are the verbs that act as other tools.

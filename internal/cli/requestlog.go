@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/reqlog"
 	"dyno/internal/fault"
@@ -61,7 +62,7 @@ func (f *runFlags) openLog() (*requestLog, error) {
 	if f.log == "" {
 		return nil, nil
 	}
-	file, err := os.Create(f.log)
+	file, err := atomicfile.OpenStraight(f.log, os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, loadplan.Flaw{Setting: "--log", Problem: fault.Text(err)}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/target"
 )
@@ -100,7 +101,7 @@ func (f *targetFlags) openLog() (end func() error, err error) {
 	if f.log == "" {
 		return func() error { return nil }, nil
 	}
-	file, err := os.Create(f.log)
+	file, err := atomicfile.OpenStraight(f.log, os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,8 @@ var (
 	h3Status   = []byte{1, 3, 0, 0, 0xd9} // HEADERS with the 25th of QPACK's static table, :status 200
 	h3Continue = []byte{1, 4, 0, 0, 0xff, 0}
 	h3Nine     = []byte{1, 6, 0, 0, 0xd9, 0x54, 1, '9'} // likewise, and content-length: 9
+	// :status 200, and 200,000 references to the static table's strict-transport-security: 19 MB.
+	qpackBomb  = append([]byte{1, 0x80, 3, 0x0d, 0x43, 0, 0, 0xd9}, strings.Repeat("\xfa", 200_000)...)
 	h3Rejected = quic.StreamErrorCode(http3.ErrCodeRequestRejected)
 )
 
@@ -145,11 +147,19 @@ func TestHTTP3BadServers(t *testing.T) {
 			loadresult.Protocol, proto.FaultUnasked, false},
 		"304 with a body": {func(p *quicPeer) { p.say(literal("304"), []byte{0, 2, 'a', 'b'}) },
 			loadresult.Protocol, proto.FaultUnasked, false},
-		"no status":    {func(p *quicPeer) { p.say([]byte{1, 2, 0, 0}) }, loadresult.Protocol, proto.FaultMalformed, false},
-		"status 1000":  {func(p *quicPeer) { p.say(literal("1000")) }, loadresult.Protocol, proto.FaultMalformed, false},
-		"status -200":  {func(p *quicPeer) { p.say(literal("-200")) }, loadresult.Protocol, proto.FaultMalformed, false},
-		"status 99":    {func(p *quicPeer) { p.say(literal("099")) }, loadresult.Protocol, proto.FaultMalformed, false},
-		"bad QPACK":    {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"no status":                         {func(p *quicPeer) { p.say([]byte{1, 2, 0, 0}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status 1000":                       {func(p *quicPeer) { p.say(literal("1000")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status -200":                       {func(p *quicPeer) { p.say(literal("-200")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"status 99":                         {func(p *quicPeer) { p.say(literal("099")) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"bad QPACK":                         {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"QPACK: a short block that is long": {func(p *quicPeer) { p.say(qpackBomb) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"QPACK: the dynamic table": {func(p *quicPeer) {
+			if s, err := p.conn.OpenUniStream(); err == nil { // the stream of the encoder
+				s.SetWriteDeadline(time.Now().Add(time.Second)) // nobody has to read it
+				s.Write(append([]byte{2, 0x3f, 0xe1, 0xff, 0xff, 0x7f}, strings.Repeat("\x41a\x7f\x21"+strings.Repeat("v", 160), 10_000)...))
+			}
+			p.say([]byte{1, 4, 0, 2, 0, 0x80})
+		}, loadresult.Protocol, proto.FaultMalformed, false},
 		"only interim": {func(p *quicPeer) { p.say([]byte(strings.Repeat(string(h3Continue), 99))) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"interim":      {func(p *quicPeer) { p.say(h3Continue, h3Continue, h3Status) }, "", "", false},
 		"an unknown frame": {func(p *quicPeer) { p.say([]byte{0x21, 2, 1, 2}, h3Status, []byte{0x21, 0}) },

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
@@ -134,7 +135,7 @@ func (s *Protocols) logKeys(name string, c *tls.Config) error {
 	if name == "" {
 		return nil
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := atomicfile.OpenStraight(name, os.O_APPEND, 0o600)
 	if err != nil {
 		return loadplan.Flaw{Setting: "KeyLogFile", Problem: err.Error()}
 	}
