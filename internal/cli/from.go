@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -270,6 +271,15 @@ func fromLog(f *fromFlags, s streams, name string, c *imports.Collector) (i impo
 			note("%s had a body, perhaps; the log does not have it, and it is sent empty",
 				format.Plural(int64(log.Bodiless), "POST, PUT or PATCH"))
 		}
+		if len(log.Failed) > 0 {
+			failed, n := slices.Collect(maps.Keys(log.Failed)), 0
+			for _, times := range log.Failed {
+				n += times
+			}
+			expect := imports.Expected(failed)
+			note("%s had the status %s, which counts as an error; --expect %s takes it for right",
+				format.Plural(int64(n), "request"), strings.TrimPrefix(expect, "2xx,3xx,"), expect)
+		}
 		return err
 	})
 	return i, err
@@ -357,12 +367,6 @@ func (f *fromFlags) runLine(c *imports.Collector, file string, found imported) s
 	words := append([]string{"dyno", "run", "--requests-file", file}, found.run...)
 	if f.writesHurl() {
 		words = append([]string{"dyno", "run", file}, found.run...)
-	} else if failing := c.Failing(); len(failing) > 0 {
-		expected := "2xx,3xx"
-		for _, status := range failing {
-			expected += "," + strconv.Itoa(status)
-		}
-		words = append(words, "--expect", expected)
 	}
 	if f.secrets != "" && len(c.Secrets()) > 0 {
 		words = append(words, "--data", f.secrets)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,7 +22,9 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	commands "dyno/internal/view/repeat"
 )
 
 // A recorder is a server that keeps what it was sent, and repeats the body of a request.
@@ -291,6 +294,55 @@ func TestOnceInterrupted(t *testing.T) {
 	for id, n := range rec.take() {
 		if n != 1 {
 			t.Errorf("row %s came %d times", id, n)
+		}
+	}
+}
+
+// Each request of a file is judged by its own statuses: alone, with users, in a replay, and in a
+// process apart. The result has them, and names them to who repeats it.
+func TestStatusesOfRequests(t *testing.T) {
+	lines := `{"at_s": 0, "url": "/status/404", "expect_status": 404}` + "\n" +
+		`{"at_s": 0.01, "url": "/status/200", "expect_status": "2xx,404"}` + "\n" +
+		`{"at_s": 0.02, "url": "/status/404?"}` + "\n" + `{"at_s": 0.03, "url": "/status/200?", "expect_status": [404, "5xx"]}`
+	inFolder(t, map[string]string{"replay.jsonl": lines, "one.jsonl": `{"url": "/status/404", "expect_status": ["2xx", 404]}`,
+		"mix.jsonl": regexp.MustCompile(`"at_s": [0-9.]*, `).ReplaceAllString(lines, "")})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/status/"))
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	for _, test := range []struct {
+		args   string
+		errors string
+		asked  int
+	}{
+		{"--requests-file|mix.jsonl|-n|40", "200 10, 404 10", 4},
+		{"--requests-file|mix.jsonl|-n|40|--users|3", "200 10, 404 10", 4},
+		{"--requests-file|mix.jsonl|-n|40|--expect|any", "200 10", 4},
+		{"--requests-file|mix.jsonl|-n|40|--expect-header|Date", "200 10, 404 10", 4},
+		{"--requests-file|replay.jsonl", "200 1, 404 1", 4},
+		{"--requests-file|one.jsonl|-n|10", "", 1},
+	} {
+		code, said := runHereAs(t, server.URL+"/", append(strings.Split(test.args, "|"), "-c", "1", "--drain", "1m",
+			"--json", "out.json")...)
+		text, err := os.ReadFile("out.json")
+		var r result.Result
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		var errors []string
+		for _, e := range r.Errors {
+			errors = append(errors, fmt.Sprintf("%s %d", e.Detail, e.Count))
+		}
+		slices.Sort(errors)
+		if code != exitOK || err != nil || strings.Join(errors, ", ") != test.errors || len(r.Plan.Requests) != test.asked {
+			t.Errorf("%s: code %d %s, %v, errors %v", test.args, code, said, err, errors)
+		}
+		if own := r.Plan.Requests[0].Expect; own == nil || !slices.Contains(own.Status, loadplan.Statuses{From: 404, To: 404}) {
+			t.Errorf("%s: the result has %+v", test.args, own)
+		}
+		if line, _ := commands.Command(r.Plan, "dyno", "run"); strings.Contains(line, "--expect 2xx,404 ") != (test.asked == 1) {
+			t.Errorf("%s: repeated by %s", test.args, line)
 		}
 	}
 }

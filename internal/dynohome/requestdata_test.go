@@ -93,7 +93,7 @@ func TestLongRequestsAreStoredOnce(t *testing.T) {
 		"header": func(r *loadplan.Request) { r.Header = []proto.Field{{Name: "Accept", Value: long}} },
 		"name":   func(r *loadplan.Request) { r.Name = long },
 		"expectation": func(r *loadplan.Request) {
-			r.Expect = &loadplan.Expectations{Body: []string{"contains:" + long}}
+			r.Expect = &loadplan.OwnExpectations{Expectations: loadplan.Expectations{Body: []string{"contains:" + long}}}
 		},
 	} {
 		for _, n := range []int{1, 3} {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -51,7 +52,9 @@ type entry struct {
 	weight int
 	at     time.Duration
 	whole  bool // at is a whole second, as logs have it
-	status int  // of the recorded response; 0: not known
+	status int  // of the recorded response, the first of several; 0: not known
+
+	failing []int // statuses from 400 on that were recorded, each once
 }
 
 // A line is a request as the file has it.
@@ -63,6 +66,7 @@ type line struct {
 	Body    *string  `json:"body,omitempty"`
 	Base64  []byte   `json:"body_base64,omitempty"`
 	Weight  int      `json:"weight,omitempty"`
+	Expect  string   `json:"expect_status,omitempty"`
 }
 
 // mostHosts is how many hosts are listed each for itself.
@@ -97,6 +101,7 @@ func (c *Collector) Add(r Request) error {
 		}
 	}
 	e := entry{line: l, weight: 1, at: r.At, whole: r.At%time.Second == 0, status: r.Status}
+	e.expect(r.Status)
 	if c.Speed > 0 && !r.Timed {
 		return errors.New("has no time, which --replay needs")
 	}
@@ -107,6 +112,7 @@ func (c *Collector) Add(r Request) error {
 		}
 		if i, known := c.byLine[string(text)]; known {
 			c.entries[i].weight++
+			c.entries[i].expect(r.Status)
 			return nil
 		}
 		if c.byLine == nil {
@@ -184,15 +190,21 @@ func (c *Collector) withoutJar(all []proto.Field) (header []proto.Field) {
 	return header
 }
 
-// Failing are the statuses from 400 on that the source recorded, each once, in ascending order.
-func (c *Collector) Failing() (all []int) {
-	for _, e := range c.entries {
-		if e.status >= 400 && !slices.Contains(all, e.status) {
-			all = append(all, e.status)
-		}
+// expect has a recorded status be none of the errors of the request.
+func (e *entry) expect(status int) {
+	if status >= 400 && !slices.Contains(e.failing, status) {
+		e.failing = append(e.failing, status)
 	}
-	slices.Sort(all)
-	return all
+}
+
+// Expected are statuses as --expect has them: those that are right anyway, and these.
+func Expected(failing []int) string {
+	slices.Sort(failing)
+	text := "2xx,3xx"
+	for _, status := range failing {
+		text += "," + strconv.Itoa(status)
+	}
+	return text
 }
 
 // setLogin has the credentials of a URL sent as programs do, unless a header says others.
@@ -307,6 +319,9 @@ func (c *Collector) Write(w io.Writer) error {
 	for _, e := range c.entries {
 		if e.weight > 1 {
 			e.line.Weight = scaledWeight(e.weight, most)
+		}
+		if len(e.failing) > 0 {
+			e.line.Expect = Expected(e.failing)
 		}
 		if err := to.Encode(e.line); err != nil {
 			return err

@@ -2,8 +2,8 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,14 +217,13 @@ func TestCredentialsOfURL(t *testing.T) {
 	}
 }
 
-// Cookies that responses set come from the jar of who sends a Hurl file, and failures that were
-// recorded are named.
+// Cookies that responses set come from the jar of who sends a Hurl file.
 func TestCookiesOfTheJar(t *testing.T) {
 	cookie := func(s string) []proto.Field { return []proto.Field{{Name: "cookie", Value: s}} }
 	all := []Request{
 		{Method: "GET", URL: "http://h/", Header: cookie("theme=1"), SetCookies: []string{"session", "csrf"}},
-		{Method: "GET", URL: "http://h/a", Header: cookie("session=x; theme=1;csrf=y"), Status: 404},
-		{Method: "GET", URL: "http://h/b", Header: cookie("session=x"), Status: 404},
+		{Method: "GET", URL: "http://h/a", Header: cookie("session=x; theme=1;csrf=y")},
+		{Method: "GET", URL: "http://h/b", Header: cookie("session=x")},
 	}
 	jar := Collector{Options: Options{Jar: true}}
 	got := written(t, &jar, all...)
@@ -237,8 +236,36 @@ func TestCookiesOfTheJar(t *testing.T) {
 	if got := written(t, &fixed, all...); strings.Count(got, "cookie: ") != 3 || len(fixed.Secrets()) != 3 {
 		t.Errorf("without a jar:\n%s", got)
 	}
-	if got := fixed.Failing(); !slices.Equal(got, []int{404}) {
-		t.Errorf("failing are %v", got)
+}
+
+// Failures that were recorded are none in the requests file: each request expects its own.
+func TestRecordedStatuses(t *testing.T) {
+	get := func(path string, status int) Request {
+		return Request{Method: "GET", URL: path, Status: status, Timed: true}
+	}
+	all := []Request{get("/a", 404), get("/b", 200), get("/a", 410), get("/a", 301), get("/c", 0), get("/a", 404)}
+	for name, test := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"in turn": {Options{}, `/a 2xx,3xx,404; /b -; /a 2xx,3xx,410; /a -; /c -; /a 2xx,3xx,404`},
+		"merged":  {Options{Merge: true}, `/a 2xx,3xx,404,410; /b -; /c -`},
+		"replay":  {Options{Merge: true, Speed: 1}, `/a 2xx,3xx,404; /b -; /a 2xx,3xx,410; /a -; /c -; /a 2xx,3xx,404`},
+	} {
+		var got []string
+		for line := range strings.Lines(written(t, &Collector{Options: test.options}, all...)) {
+			var l struct {
+				URL    string
+				Expect string `json:"expect_status"`
+			}
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, l.URL+" "+cmp.Or(l.Expect, "-"))
+		}
+		if strings.Join(got, "; ") != test.want {
+			t.Errorf("%s: %q, want %s", name, got, test.want)
+		}
 	}
 }
 

@@ -149,7 +149,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		return
 	}
 	w.recordBody(x, body)
-	expected := w.plan.Expects(x.status)
+	expected := w.isExpected(int(x.Request), x.status)
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
 		k := failure.OfStatus(x.status)
@@ -171,6 +171,14 @@ func (w *worker) recordBody(x *exchange, body int64) {
 			w.logRequest(x, body, "")
 		}
 	}
+}
+
+// isExpected reports whether an answer of that status is right for a request.
+func (w *worker) isExpected(request int, status uint16) bool {
+	if w.own != nil {
+		return w.own[request].Expects(w.plan, status)
+	}
+	return w.plan.Expects(status)
 }
 
 // failRequest counts a request that failed.

@@ -83,6 +83,45 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// A request's own statuses are in place of the plan's, and of none of the other requests.
+func TestOwnStatuses(t *testing.T) {
+	const each = 10
+	for name, expect := range map[string][]loadplan.Statuses{"none": nil, "2xx": {{From: 200, To: 299}}} {
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Requested, p.Expect = 4*each, expect
+			first := p.Requests[0]
+			p.Requests = nil
+			for path, own := range []*loadplan.OwnExpectations{nil, {Status: []loadplan.Statuses{{From: 404, To: 404}}},
+				{Status: []loadplan.Statuses{{From: 200, To: 299}, {From: 404, To: 404}}}, {}} {
+				r := first
+				r.Path, r.Name, r.Expect, r.Weight = fmt.Sprint("/", path), fmt.Sprint(path), own, 1
+				p.Requests = append(p.Requests, r)
+			}
+		})
+		n := 0
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) { // half of the answers to each are 404
+			status := 200
+			if n/4%2 > 0 {
+				status = 404
+			}
+			n++
+			p.Reply(ms, fmt.Appendf(nil, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status))
+		}})
+		var failed []int64
+		for _, route := range r.Routes {
+			failed = append(failed, route.Failed)
+		}
+		if !slices.Equal(failed, []int64{each / 2, each / 2, 0, each / 2}) {
+			t.Errorf("%s: failed are %v", name, failed)
+		}
+		for _, f := range r.Failures {
+			if want := map[string]int64{"404": each, "200": each / 2}[f.Detail]; f.Count != want {
+				t.Errorf("%s: %+v, want %d", name, f, want)
+			}
+		}
+	}
+}
+
 // An answer that is an error to a request of the warm-up is one that the warm-up lost.
 func TestErrorsInTheWarmup(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.Warmup, p.Duration = loadplan.Seconds(1*s), loadplan.Seconds(1*s) })

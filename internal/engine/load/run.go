@@ -409,6 +409,9 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
 			ended: failure.Counts{}, notices: map[string]bool{}},
 	}
+	if p.OwnStatuses() {
+		w.own = p.Requests
+	}
 	if p.Open() || p.Cap > 0 {
 		w.LimitRate(p, n, &w.now)
 		w.pacing = loadresult.NewPacing(p, &tally.Law, n)

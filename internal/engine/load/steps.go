@@ -173,7 +173,7 @@ func (w *worker) mayJudge() bool {
 func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
 	step := &w.users.all[x.Request].step
 	w.samples.keepMessage(step.Message)
-	expected := step.AnyStatus || w.plan.Expects(x.status)
+	expected := step.AnyStatus || w.isExpected(step.Message.Request, x.status)
 	if !expected {
 		r.Failed = string(loadresult.Expect)
 	}

@@ -21,6 +21,7 @@ import (
 // users too (users.go, steps.go), who send their steps in its place.
 type worker struct {
 	plan      *loadplan.Plan
+	own       []loadplan.Request // those of the plan, if one has statuses of its own
 	ring      ring.Ring
 	kind      string // of the ring
 	addrs     []ring.Addr

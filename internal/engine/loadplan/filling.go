@@ -12,7 +12,21 @@ type Expectations struct {
 	Header []string `json:"expect_header,omitzero"`
 }
 
-// Expected are what the responses to a request must be.
+// OwnExpectations are those of one Request. What is nil in them is the plan's.
+type OwnExpectations struct {
+	Status []Statuses `json:"expect_status,omitempty"` // in place of Plan.Expect
+	Expectations
+}
+
+// OrNil is e, or nil if it says nothing.
+func (e OwnExpectations) OrNil() *OwnExpectations {
+	if e.Status == nil && e.Body == nil && e.Header == nil {
+		return nil
+	}
+	return &e
+}
+
+// Expected are what the responses to a request must be, besides their status.
 func (p *Plan) Expected(r *Request) Expectations {
 	all := p.Expectations
 	if own := r.Expect; own != nil && own.Body != nil {

@@ -180,8 +180,8 @@ type Request struct {
 	Sources  []template.Source
 	Raw      bool // Body has {{, which is no hole
 
-	Expect  *Expectations // of its responses, in place of the plan's; nil: those of the plan
-	Timeout Seconds       // from when it was sent; 0: the plan's
+	Expect  *OwnExpectations // of its responses, in place of the plan's; nil: those of the plan
+	Timeout Seconds          // from when it was sent; 0: the plan's
 
 	digest digest // of a Body that JSON did not hold
 }
@@ -348,9 +348,12 @@ func (p *Plan) Check() error {
 		len(p.Requests))
 	p.checkScenario(flaw)
 	p.checkTLS(flaw)
-	for _, s := range p.Expect {
-		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "Expect",
-			"%d-%d is not a range of status codes", s.From, s.To)
+	flaw(!areRanges(p.Expect), "Expect", "%v is not a list of ranges of status codes", p.Expect)
+	for i := range p.Requests {
+		if own := p.Requests[i].Expect; own != nil && !areRanges(own.Status) {
+			flaw(true, "Requests", "request %d expects what is no range of status codes", i+1)
+			break
+		}
 	}
 	return errors.Join(all...)
 }
@@ -397,15 +400,11 @@ func (t Target) LiteralAddress() (at netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(a, t.Port), err == nil
 }
 
-// Expects reports whether an answer of that status is right. Any other is an error.
+// Expects reports whether an answer of that status is right for a request without statuses of its
+// own. Any other is an error.
 func (p *Plan) Expects(status uint16) bool {
 	if len(p.Expect) == 0 {
 		return status < leastError
 	}
-	for _, s := range p.Expect {
-		if s.From <= status && status <= s.To {
-			return true
-		}
-	}
-	return false
+	return hasStatus(p.Expect, status)
 }

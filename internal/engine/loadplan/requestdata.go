@@ -127,6 +127,7 @@ type lineJSON struct {
 	digest           // of a body that is not known any more: such a line cannot be read again
 	Weight  int      `json:"weight,omitempty"`
 	Timeout string   `json:"timeout,omitempty"`
+	Status  []string `json:"expect_status,omitempty"`
 	Expectations
 }
 
@@ -159,8 +160,11 @@ func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)
 		if p.Replay > 0 {
 			line.At = &asked.At
 		}
-		if asked.Expect != nil {
-			line.Expectations = *asked.Expect
+		if own := asked.Expect; own != nil {
+			line.Expectations = own.Expectations
+			for _, s := range own.Status {
+				line.Status = append(line.Status, s.String())
+			}
 		}
 		if asked.Timeout > 0 {
 			line.Timeout = asked.Timeout.String()

@@ -32,7 +32,7 @@ type requestJSON struct {
 	At       Seconds `json:"at_s,omitempty"` // of a replay; absent: 0
 	Timeout  Seconds `json:"timeout_s,omitempty"`
 	Template bool    `json:"template,omitempty"` // its texts have holes
-	Expectations
+	OwnExpectations
 }
 
 type fieldJSON struct {
@@ -63,7 +63,7 @@ func (r Request) MarshalJSON() ([]byte, error) {
 		digest: r.digest, Weight: r.Weight, Timeout: r.Timeout, At: r.At,
 		Template: r.Template != nil}
 	if r.Expect != nil {
-		j.Expectations = *r.Expect
+		j.OwnExpectations = *r.Expect
 	}
 	for _, f := range w.Header {
 		j.Headers = append(j.Headers, fieldJSON(f))
@@ -100,9 +100,7 @@ func (r *Request) UnmarshalJSON(b []byte) error {
 	if j.Body != "" {
 		r.Body = []byte(j.Body)
 	}
-	if own := j.Expectations; own.Body != nil || own.Header != nil {
-		r.Expect = &own
-	}
+	r.Expect = j.OwnExpectations.OrNil()
 	if j.Template {
 		written := r.Request
 		r.Template = &written

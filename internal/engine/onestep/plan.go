@@ -133,7 +133,10 @@ func Pack(p loadplan.Plan) ([]byte, error) {
 func withOwnChecks(p *loadplan.Plan) []loadplan.Request {
 	all := slices.Clone(p.Requests)
 	for i := range all {
-		e := p.Expected(&all[i])
+		e := loadplan.OwnExpectations{Expectations: p.Expected(&all[i])}
+		if own := all[i].Expect; own != nil {
+			e.Status = own.Status
+		}
 		all[i].Expect = &e
 	}
 	return all

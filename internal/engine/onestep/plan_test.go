@@ -25,7 +25,7 @@ func tablePlan(t *testing.T, d *data.Table) loadplan.Plan {
 		r := request(t, d, "/?e={{email}}&{{int 1 9}}", "{{seq}}", "{{token}}{{secret}}")
 		p.Requests = append(p.Requests, loadplan.Request{Request: r.Request, Sources: r.Sources, Weight: 1})
 	}
-	p.Requests[1].Expect = &loadplan.Expectations{Body: []string{}, Header: []string{"X-Id: 7"}}
+	p.Requests[1].Expect = &loadplan.OwnExpectations{Expectations: loadplan.Expectations{Body: []string{}, Header: []string{"X-Id: 7"}}}
 	if err := SetScenario(&p, d); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/check"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/template"
 )
 
@@ -29,6 +30,33 @@ func ExpectHeader(s string) (*check.Check, error) {
 // errHolesInCheck is the fault of a check that looks like a template.
 var errHolesInCheck = errors.New("a check is the same for all responses, and has no {{holes}}; " +
 	"two braces are regex:[{]{")
+
+// parseStatuses parses the statuses of right responses: 404, "2xx,404" or a list of such.
+func parseStatuses(v json.RawMessage) (all []loadplan.Statuses, err error) {
+	list := []json.RawMessage{v}
+	if v[0] == '[' {
+		if err := json.Unmarshal(v, &list); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range list {
+		s := string(one)
+		if one[0] == '"' {
+			if s, err = parseText("expect_status", one); err != nil {
+				return nil, err
+			}
+		}
+		some, err := loadplan.ParseStatuses(s)
+		if err != nil {
+			return nil, fmt.Errorf("expect_status: %w", err)
+		}
+		all = append(all, some...)
+	}
+	if all == nil {
+		return nil, errors.New(`expect_status names no status; write one, as 404 or "2xx,404", or any`)
+	}
+	return all, nil
+}
 
 // parseExpectations parses one expectation, or a list of them, which may be empty.
 func parseExpectations(key string, v json.RawMessage,

@@ -31,6 +31,8 @@ import (
 //	name     a string, of its route in the result; the method and path
 //	at_s     a number, seconds after the start of the load at which it is due, once: of all
 //	         requests of the file or of none, in ascending order
+//	expect_status  the statuses of right responses, as 404 or "2xx,404", or a list of such, in place
+//	               of those of the whole run
 //	expect_body    a check of its responses, or a list of them, as --expect-body takes it, in place
 //	               of those of the whole run
 //	expect_header  likewise, as --expect-header takes it
@@ -254,6 +256,10 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {
 		e.name, err = parseText("name", v)
+		return err
+	},
+	"expect_status": func(e *entry, v json.RawMessage) (err error) {
+		e.expect.Status, err = parseStatuses(v)
 		return err
 	},
 	"expect_body": func(e *entry, v json.RawMessage) (err error) {

@@ -134,7 +134,7 @@ type entry struct {
 	name   string
 	at     loadplan.Seconds // when it is due, if it is timed
 	timed  bool
-	expect loadplan.Expectations
+	expect loadplan.OwnExpectations
 
 	timeout time.Duration   // 0: the run's
 	names   *template.Names // what holes can be
@@ -154,9 +154,7 @@ func (b *builder) addRequest(e entry) error {
 	if e.header != nil || e.url.Basic != b.URL.Basic {
 		r.Header = b.mergedHeader(e.header, e.url.Basic)
 	}
-	if e.expect.Body != nil || e.expect.Header != nil {
-		r.Expect = &e.expect
-	}
+	r.Expect = e.expect.OrNil()
 	r.Name = cmp.Or(r.Name, r.Method+" "+r.Path)
 	body := e.hasHoles(b.RawBody)
 	r.Raw = !body && hasBraces(e.body)

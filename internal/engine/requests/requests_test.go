@@ -1,9 +1,11 @@
 package requests
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -202,6 +204,31 @@ func TestRead(t *testing.T) {
 		`OPTIONS 127.0.0.1:8080* [Accept: */*] [X-Run: 1] ×1 "OPTIONS *"`)
 }
 
+// What a line expects is written again as it is read.
+func TestExpectStatus(t *testing.T) {
+	for text, want := range map[string]string{`404`: `["404"]`, `"2xx,404"`: `["2xx","404"]`, `[200,"3xx"]`: `["200","3xx"]`,
+		`"any"`: `["any"]`} {
+		all, err := Read("f", strings.NewReader(`{"url":"/","expect_status":`+text+`}`), base(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		p := loadplan.Plan{Requests: all, Target: base(t).URL.Target}
+		if err := p.WriteRequests(&b); err != nil || !strings.Contains(b.String(), `"expect_status":`+want) {
+			t.Errorf("%s is %s, %v", text, &b, err)
+		}
+		again, err := Read("f", strings.NewReader(b.String()), base(t))
+		if err != nil || !reflect.DeepEqual(again[0].Expect, all[0].Expect) {
+			t.Errorf("%s: %+v, %v", text, again, err)
+		}
+		written, _ := json.Marshal(all[0])
+		var back loadplan.Request
+		if err := json.Unmarshal(written, &back); err != nil || !reflect.DeepEqual(back.Expect, all[0].Expect) {
+			t.Errorf("%s: %s is %+v, %v", text, written, back.Expect, err)
+		}
+	}
+}
+
 func TestReadFaults(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{`GET /`, `1:1: is not a JSON object, as in {"url": "/"}`},
@@ -211,7 +238,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"url" "/"}`, `1:8: invalid character '"' after object key`},
 		{`{"url":"/",}`, `1:12: invalid character '}' looking for beginning of object key string`},
 		{`{"url":"/"} {}`, `1:13: invalid character '{' after top-level value`},
-		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are at_s, body, body_base64, expect_body, expect_header, headers, method, name, timeout, url, weight`},
+		{`{"ulr":"/"}`, `1:2: unknown key "ulr"; there are at_s, body, body_base64, expect_body, expect_header, expect_status, headers, method, name, timeout, url, weight`},
 		{`{"url":"\x"}`, `1:10: invalid character 'x' in string escape code`},
 		{`{"url":"/","url":"/"}`, `1:12: key "url" is given twice`},
 		{`{"url":1}`, `1:2: url is a number; a string is wanted`},
@@ -228,6 +255,10 @@ func TestReadFaults(t *testing.T) {
 		{`{"headers":{"a b":"c"}}`, `1:2: header name "a b" is not a token`},
 		{`{"headers":["a"]}`, `1:2: is not a header; write 'Name: value'`},
 		{`{"headers":{"a":"b\r\nc: d"}}`, `1:2: header a: its value contains CR, LF or NUL`},
+		{`{"expect_status":[]}`, `1:2: expect_status names no status; write one, as 404 or "2xx,404", or any`},
+		{`{"expect_status":[200,{}]}`, `1:2: expect_status: "{}" is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any`},
+		{`{"expect_status":"6xx"}`, `1:2: expect_status: "6xx" is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any`},
+		{`{"expect_status":4.04e2}`, `1:2: expect_status: "4.04e2" is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any`},
 		{"{\"body\":\"\xff\"}", `1:10: is not UTF-8`},
 		{``, ` has no request; write one a line, as in {"url": "/"}`},
 	} {

@@ -26,20 +26,20 @@ import (
 
 // A Log is what was read of a log besides its requests.
 type Log struct {
-	Format   string         // its form, in words
-	Lines    int            // with a request or without
-	Odd      int            // which have not its form, besides Lines
-	FirstOdd string         // what is wrong with the first of these
-	Skipped  int            // whose request is none
-	First    int            // number of the first of these
-	Bodiless int            // requests whose method has a body, which no log has
-	Status   map[string]int // responses by status
+	Format   string      // its form, in words
+	Lines    int         // with a request or without
+	Odd      int         // which have not its form, besides Lines
+	FirstOdd string      // what is wrong with the first of these
+	Skipped  int         // whose request is none
+	First    int         // number of the first of these
+	Bodiless int         // requests whose method has a body, which no log has
+	Failed   map[int]int // responses of a server that failed or was overloaded, by status
 }
 
 // Read gives the requests of a log, as file of that name, to take. A nil format is found by the
 // first line that has a known one. It stops at the first error, which has the line.
 func Read(file string, r io.Reader, format *Format, take func(imports.Request) error) (Log, error) {
-	p := reader{log: Log{Status: map[string]int{}}, lines: imports.NewLines(file, r, imports.MaxLine)}
+	p := reader{log: Log{Failed: map[int]int{}}, lines: imports.NewLines(file, r, imports.MaxLine)}
 	if format != nil {
 		p.parse = format.parse
 	}
@@ -101,9 +101,6 @@ func (p *reader) line(take func(imports.Request) error) error {
 		return p.skip(p.lines.Fault(column, "%v", err))
 	}
 	p.log.Lines++
-	if e.status != "" {
-		p.log.Status[e.status]++
-	}
 	request, ok := e.request()
 	path := strings.HasPrefix(request.URL, "/")
 	p.paths = p.paths || path
@@ -115,6 +112,13 @@ func (p *reader) line(take func(imports.Request) error) error {
 	switch request.Method {
 	case "POST", "PUT", "PATCH":
 		p.log.Bodiless++
+	}
+	switch status, _ := strconv.Atoi(e.status); status {
+	case 408, 429, 500, 501, 502, 503, 504:
+		p.log.Failed[status]++
+	case 444, 499: // of nginx: nothing was sent
+	default:
+		request.Status = status
 	}
 	if err := take(request); err != nil {
 		return p.lines.Fault(0, "%v", err)

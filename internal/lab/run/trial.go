@@ -264,8 +264,10 @@ func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experi
 	if a.Lacks > 0 && !encoded {
 		return nil, fmt.Errorf("the body does not contain %q; it begins with %q", q.Contains, a.BodyStart)
 	}
-	expected := func(code int) bool { return p.Expects(uint16(code)) }
-	if len(p.Expect) > 0 && !slices.ContainsFunc(a.AllStatuses(), expected) {
+	first := &p.Requests[0]
+	judged := len(p.Expect) > 0 || first.Expect != nil && first.Expect.Status != nil
+	expected := func(code int) bool { return first.Expects(&p, uint16(code)) }
+	if judged && !slices.ContainsFunc(a.AllStatuses(), expected) {
 		return nil, fmt.Errorf("the answer is %d %s, which is not expected", a.Status, a.Reason)
 	}
 	return a, nil

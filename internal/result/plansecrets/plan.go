@@ -52,7 +52,8 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 			r.Template = &kept
 		}
 		if r.Expect != nil {
-			kept := keepExpectations(keep, *r.Expect)
+			kept := *r.Expect
+			kept.Expectations = keepExpectations(keep, kept.Expectations)
 			r.Expect = &kept
 		}
 	}
@@ -120,7 +121,7 @@ func Stored(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	kept.Expectations = conceal(kept.Expectations)
 	for i := range kept.Requests {
 		if e := kept.Requests[i].Expect; e != nil {
-			*e = conceal(*e)
+			e.Expectations = conceal(e.Expectations)
 		}
 	}
 	return kept

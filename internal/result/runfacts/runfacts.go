@@ -5,6 +5,7 @@ package runfacts
 import (
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"dyno/internal/engine/loadresult"
@@ -98,12 +99,12 @@ func ErrorsSince(r *loadresult.Result) *fact.Fact {
 		rest = rest[1:]
 	}
 	var good, bad, answered int64
-	status := map[uint16]int64{}
+	status := map[string]int64{} // a request may expect what is an error of others
 	for _, iv := range rest {
 		good, bad = good+iv.Completed, bad+iv.Failed
-		for code, n := range iv.Status {
-			if !r.Plan.Expects(code) {
-				status[code], answered = status[code]+n, answered+n
+		for _, f := range iv.Failures {
+			if f.Phase == loadresult.Expect {
+				status[f.Detail], answered = status[f.Detail]+f.Count, answered+f.Count
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func ErrorsSince(r *loadresult.Result) *fact.Fact {
 	found := fact.ErrorsSince{SinceS: since.Seconds(), Percent: 100 * float64(bad) / float64(good+bad)}
 	for code, n := range status {
 		if float64(n) >= nearlyAll*float64(max(answered, bad)) {
-			found.Status = int(code)
+			found.Status, _ = strconv.Atoi(code)
 			found.Percent = min(100*float64(n)/float64(good+bad), 100)
 		}
 	}

@@ -2,6 +2,7 @@ package runfacts
 
 import (
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ func TestErrorsSince(t *testing.T) {
 			iv.Completed, iv.Failed = s.right, s.wrong
 			if s.status > 0 {
 				iv.Status[s.status] = s.wrong
+				iv.Failures = []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status",
+					Detail: strconv.Itoa(int(s.status)), Count: s.wrong}}
 			}
 			r.Intervals = append(r.Intervals, iv)
 		}

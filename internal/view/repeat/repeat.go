@@ -69,6 +69,9 @@ func Settings(p loadplan.Plan) (all []Setting, lost []string) {
 // addPlan is all of a plan but its URL.
 func (c *commandLine) addPlan(p loadplan.Plan) {
 	d := loadplan.DefaultPlan()
+	if len(p.Requests) == 1 && p.Data == nil {
+		takeOwn(&p)
+	}
 	whole := func(n int) string { return strconv.Itoa(n) }
 	c.addFlag(p.Connections != d.Connections || len(p.UserStages) > 0, "-c", whole(p.Connections))
 	c.addFlag(p.Threads > 0, "-t", whole(p.Threads)) // a default that depends on the machine
@@ -96,7 +99,7 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(p.Ring != d.Ring, "--ring", p.Ring)
 	c.addSwitch(p.Spin, "--spin")
 	c.addFlag(len(p.CPUs) > 0, "--cpus", JoinComma(p.CPUs, whole))
-	c.addFlag(len(p.Expect) > 0, "--expect", JoinComma(p.Expect, expectedStatuses))
+	c.addFlag(len(p.Expect) > 0, "--expect", JoinComma(p.Expect, loadplan.Statuses.String))
 	c.addTLS(p.TLS)
 	c.addFilling(p)
 	if s := p.Script; s != nil {
@@ -110,6 +113,15 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	for _, h := range p.Hurl {
 		c.words = append(c.words, format.ShellQuote(h.File))
 		c.lost = append(c.lost, neededFile(h))
+	}
+}
+
+// takeOwn has the settings of a plan's only request be the plan's, for which there are flags.
+func takeOwn(p *loadplan.Plan) {
+	r := &p.Requests[0]
+	p.Expectations, p.Timeout = p.Expected(r), cmp.Or(r.Timeout, p.Timeout)
+	if own := r.Expect; own != nil && own.Status != nil {
+		p.Expect = own.Status
 	}
 }
 
@@ -209,7 +221,12 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 	method := "GET"
 	if len(r.Body) > 0 && p.Requests[0].LostBody() == 0 {
 		method = "POST"
-		c.addFlag(true, "-b", string(r.Body))
+		body := string(r.Body)
+		if strings.HasPrefix(body, "@") { // else a file would be read
+			c.lost = append(c.lost, "a body that begins with @ has to be in a file")
+			body = "@FILE"
+		}
+		c.addFlag(true, "-b", body)
 	}
 	c.addFlag(r.Method != method, "-X", r.Method)
 	for _, h := range r.Header {
@@ -243,16 +260,6 @@ func (c *commandLine) noteSecrets(p loadplan.Plan) {
 
 // RateFlag is a rate, to the thousandth.
 func RateFlag(r loadplan.Rate) string { return r.String() }
-
-func expectedStatuses(s loadplan.Statuses) string {
-	if s == loadplan.AnyStatus() {
-		return "any"
-	}
-	if s.From%100 == 0 && s.To == s.From+99 {
-		return fmt.Sprintf("%dxx", s.From/100)
-	}
-	return strconv.Itoa(int(s.From))
-}
 
 // JoinComma is a flag's list: values with commas between them.
 func JoinComma[T any](all []T, show func(T) string) string {

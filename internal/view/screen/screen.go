@@ -270,10 +270,12 @@ const factLine = "%-11s %s"
 func (s *Screen) statusRow() row {
 	var all []string
 	bad := format.Color("")
-	for _, code := range slices.Sorted(maps.Keys(s.status)) {
-		if !s.plan.Expects(code) {
+	for _, f := range s.errors.Failures {
+		if f.Phase == loadresult.Expect {
 			bad = format.Yellow
 		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(s.status)) {
 		all = append(all, strconv.Itoa(int(code))+": "+format.Count(s.status[code]))
 	}
 	if all == nil {
