@@ -251,6 +251,10 @@ func TestWarnings(t *testing.T) {
 		{"the server was gone for a moment", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 0.1, set(r.Requests.Sent)
 		}, "all 10 connections were busy, so the rate of -R was not reached; give more -c, or a lower -R"},
+		{"a replay", func(r *Result) {
+			r.Model, r.Plan.Replay, r.Requests.Waiting = OpenLoop, 1e9, set(r.Requests.Sent)
+		}, "all 10 connections were busy, so the replay's rate was not reached; give more -c, or lower the speed of the " +
+			"replay (dyno from access-log --replay)"},
 		{"the server of a scenario was gone", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Plan.Steps, r.Plan.Users = OpenLoop, 5, []string{"a", "b"}, 3
 			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}

@@ -61,21 +61,24 @@ func cautions(r *Result) (all []fact.Fact) {
 
 // warnBacklog says that an open loop was asked for more than came of it. One or
 // two requests that were due just before the window's end do not make that so.
-func warnBacklog(r *Result, say func(string, ...any)) {
+func warnBacklog(r *Result, tell func(string, ...any)) {
 	waiting, after, sent := r.Backlog()
 	if waiting == 0 && float64(after) <= lossShare*float64(sent) {
 		return
 	}
-	remedy := "; give more -c, or a lower -R"
-	if r.Iterations != nil {
+	of, remedy := "rate of -R", "; give more -c, or a lower -R"
+	switch {
+	case r.Iterations != nil:
 		remedy = "; give more users, more -c, or a lower -R"
+	case r.Plan.Replay > 0:
+		of, remedy = "replay's rate", "; give more -c, or lower "+say.ReplaySpeed
 	}
 	if r.WasGone() {
 		remedy = ""
 	}
 	what, begun, why := r.Counted()
-	say("%s %s were due and never %s, and %s %s only after the window: %s, so the rate of -R was not "+
-		"reached%s", countText(waiting), what, begun, countText(after), begun, why, remedy)
+	tell("%s %s were due and never %s, and %s %s only after the window: %s, so the %s was not "+
+		"reached%s", countText(waiting), what, begun, countText(after), begun, why, of, remedy)
 }
 
 // countText is a count as people read it: 1,234,567.

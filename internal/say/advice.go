@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"strings"
 
 	"dyno/internal/fact"
@@ -11,20 +12,27 @@ type Voice int
 
 // The voices.
 const (
-	Flag Voice = iota // of the command line: --drain
-	Key               // of an experiment's file: design: {drain: ...}
+	Flag   Voice = iota // of the command line: --drain
+	Key                 // of an experiment's file: design: {drain: ...}
+	Replay              // of the command line, where requests have times and the load has no rate
 )
 
 // A word is what a setting is called in each voice. A setting that a voice does not have is "".
-type word struct{ flag, key string }
+type word struct {
+	flag, key string
+	replay    string // "": as flag
+}
 
 // words are the settings that remedies name, by their long names on the command line.
 var words = map[string]word{
-	"cpus":        {"--cpus", "design: {cpus: ...}"},
-	"drain":       {"--drain", "design: {drain: ...}"},
-	"rate":        {"-R", "the level's rate"},
-	"connections": {"-c", "the level's connections"},
+	"cpus":        {flag: "--cpus", key: "design: {cpus: ...}"},
+	"drain":       {flag: "--drain", key: "design: {drain: ...}"},
+	"rate":        {flag: "-R", key: "the level's rate", replay: ReplaySpeed},
+	"connections": {flag: "-c", key: "the level's connections"},
 }
+
+// ReplaySpeed is what a replay has in place of a rate.
+const ReplaySpeed = "the speed of the replay (dyno from access-log --replay)"
 
 // Advice says what can be done: "give a longer --drain, or a lower -R". It is "" if a voice has
 // none of the settings.
@@ -33,8 +41,11 @@ func Advice(all []fact.Remedy, v Voice) string {
 	for _, r := range all {
 		w := words[r.Setting]
 		name := w.flag
-		if v == Key {
+		switch v {
+		case Key:
 			name = w.key
+		case Replay:
+			name = cmp.Or(w.replay, name)
 		}
 		switch {
 		case name == "":

@@ -77,7 +77,8 @@ func TestSentences(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	all := []fact.Remedy{{Setting: "drain", Value: "5s"}, {Setting: "rate", Value: fact.Lower},
 		{Setting: "unheard", Value: "1"}}
-	for v, want := range []string{"give --drain 5s, or lower -R", "give design: {drain: ...} 5s, or lower the level's rate"} {
+	for v, want := range []string{"give --drain 5s, or lower -R", "give design: {drain: ...} 5s, or lower the level's rate",
+		"give --drain 5s, or lower the speed of the replay (dyno from access-log --replay)"} {
 		if got := Advice(all, Voice(v)); got != want {
 			t.Errorf("%q", got)
 		}

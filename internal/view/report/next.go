@@ -63,6 +63,8 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case r.Generator.Bound() == result.Limit:
 		return step("load from several machines, or compare CPU per request in an experiment",
 			"dyno help fleet up")
+	case p.Replay > 0 && nextReplay(r, a) != "":
+		return step(nextReplay(r, a), "")
 	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
@@ -90,6 +92,20 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 func has[T fact.Args](r *result.Result) bool {
 	_, _, found := fact.Find[T](r.Facts)
 	return found
+}
+
+// nextReplay is what to do after a replay that has to be another one; "" if it has not.
+func nextReplay(r *result.Result, a answer.Answer) string {
+	switch {
+	case OnlyShort(r):
+		return "measure for longer: replay more of the log"
+	case hasDoubt(r, result.NeverSent) && !r.WasGone():
+		return lowered(r.Plan) + ", or give more connections (-c)"
+	case MissedObjectives(r.Objectives) != "" && r.Generator.Verdict == result.OK &&
+		!a.Has(answer.Disturbed):
+		return lowered(r.Plan) + " until the objective is met"
+	}
+	return ""
 }
 
 // hasDoubt reports whether a check has a doubt.

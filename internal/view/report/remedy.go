@@ -1,8 +1,7 @@
 package report
 
 import (
-	"strings"
-
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/format"
@@ -11,11 +10,10 @@ import (
 // remedies are what can be done about a reason of the generator's verdict where a load is
 // described by flags. An experiment's file has others: see package lab.
 var remedies = map[result.Cause]string{
-	result.NeverSent:    "lower -R, or give more -c",
 	result.ScenarioTime: "have it do less in a step, or add threads (-t) where there are CPUs",
-	result.SendLag:      "give it CPUs of its own" + orLower,
+	result.SendLag:      "give it CPUs of its own",
 	result.Unscheduled:  "free its CPUs of other work, or give it CPUs of its own (--cpus)",
-	result.Spacing:      "give the generator CPUs of its own" + orLower,
+	result.Spacing:      "give the generator CPUs of its own",
 	result.Files:        "raise the limit (ulimit -n), or lower -c",
 	result.Dropped:      "raise its backlog and net.core.somaxconn, or give --connect-rate",
 	result.Unserved:     "see the errors, give --warmup or a longer -d, or lower -c",
@@ -24,8 +22,13 @@ var remedies = map[result.Cause]string{
 	result.TooShort:     "give a longer -d or a larger -n",
 }
 
-// orLower is the part of a remedy that a load without a rate cannot have.
-const orLower = ", or lower -R"
+// lowered is what an open load has less of at a lower rate.
+func lowered(p loadplan.Plan) string {
+	if p.Replay > 0 {
+		return "lower " + say.ReplaySpeed
+	}
+	return "lower -R"
+}
 
 // Reasons are those of the generator's verdict on itself, with what can be done about each on the
 // command line. Results from before result.Doubt say that themselves.
@@ -44,7 +47,7 @@ func Reasons(r *result.Result) []string {
 
 func remedyOf(r *result.Result, d result.Doubt) string {
 	if f := r.FactOf(d); f != nil {
-		return say.Advice(f.Remedies, say.Flag)
+		return say.Advice(f.Remedies, map[bool]say.Voice{true: say.Replay}[r.Plan.Replay > 0])
 	}
 	switch {
 	case d.Cause == result.Busy && r.AtQuota():
@@ -55,8 +58,12 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return "give it more CPUs, or another machine"
 	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.WasGone():
 		return "" // no flag mends dyno, nor brings back a server that was gone
-	case r.Model != result.OpenLoop:
-		return strings.TrimSuffix(remedies[d.Cause], orLower)
+	case d.Cause == result.TooShort && r.Plan.Replay > 0:
+		return "replay more of the log"
+	case d.Cause == result.NeverSent:
+		return lowered(r.Plan) + ", or give more -c"
+	case r.Model == result.OpenLoop && (d.Cause == result.SendLag || d.Cause == result.Spacing):
+		return remedies[d.Cause] + ", or " + lowered(r.Plan)
 	}
 	return remedies[d.Cause]
 }

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/view/reporttest"
 )
 
 // That there was no server is nothing that other flags would mend.
@@ -31,5 +33,48 @@ func TestNoRemedyWithoutAServer(t *testing.T) {
 	r.Window.OutageS = 0.1
 	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
 		t.Errorf("an open loop whose server was gone for a moment: %q", said)
+	}
+}
+
+// A replay has no -R, no --warmup and no longer -d: what is advised names what it has.
+func TestRemediesOfAReplay(t *testing.T) {
+	const speed = "lower the speed of the replay (dyno from access-log --replay)"
+	for _, test := range []struct {
+		cause           result.Cause
+		kind            result.Kind
+		rate, of, again string // remedies of -R and of a replay; the next step after the latter
+	}{
+		{result.NeverSent, result.OtherLoad, "lower -R, or give more -c", speed + ", or give more -c", speed + ", or give more connections (-c)"},
+		{result.SendLag, result.Limit, "give it CPUs of its own, or lower -R", "give it CPUs of its own, or " + speed, ""},
+		{result.Spacing, result.HeldUp, "give the generator CPUs of its own, or lower -R",
+			"give the generator CPUs of its own, or " + speed, ""},
+		{result.TooShort, result.Short, "give a longer -d or a larger -n", "replay more of the log",
+			"measure for longer: replay more of the log"},
+	} {
+		r := reporttest.Late()
+		r.Generator.Reasons = []string{"why"}
+		r.Generator.Doubts = []result.Doubt{{Cause: test.cause, Kind: test.kind, Verdict: result.Suspect}}
+		if test.kind == result.Short {
+			r.Generator.Verdict = result.OK
+		}
+		if got := Reasons(r)[0]; got != "why; "+test.rate {
+			t.Errorf("%s: %s", test.cause, got)
+		}
+		r.Plan.Replay, r.Plan.Rate = loadplan.Seconds(10e9), 0
+		if got := Reasons(r)[0]; got != "why; "+test.of {
+			t.Errorf("%s of a replay: %s", test.cause, got)
+		}
+		next, _ := nextStep(r, RunAnswer(r))
+		if test.again != "" && next.Says != test.again {
+			t.Errorf("%s of a replay: the next step is %q", test.cause, next.Says)
+		}
+	}
+	r := reporttest.Late()
+	r.Generator.Verdict, r.Generator.Reasons = result.OK, nil
+	r.Plan.Replay, r.Plan.Rate = loadplan.Seconds(10e9), 0
+	r.Objectives = []result.Outcome{{Expr: "p99<1us"}}
+	next, _ := nextStep(r, RunAnswer(r))
+	if next.Says != speed+" until the objective is met" || next.Command != "" {
+		t.Errorf("after a missed objective: %q", next.Says) // dyno find refuses times
 	}
 }
