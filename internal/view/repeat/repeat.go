@@ -1,4 +1,5 @@
-// Package repeat writes the command that repeats a run or a search, from its plan.
+// Package repeat writes commands from a plan: the one that repeats a run or a search, the one that
+// asks the server once, and what to change.
 package repeat
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
+	"dyno/internal/say"
 	"dyno/internal/view/format"
 )
 
@@ -268,4 +270,38 @@ func JoinComma[T any](all []T, show func(T) string) string {
 		words = append(words, show(v))
 	}
 	return strings.Join(words, ",")
+}
+
+// AskCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
+// other schemes.
+func AskCommand(p loadplan.Plan) string {
+	url, how := p.Target.URL, ""
+	for _, f := range []struct{ flag, value string }{{"--cacert", p.TLS.CAFile},
+		{"--cert", p.TLS.CertFile}, {"--key", p.TLS.KeyFile}} {
+		if f.value != "" {
+			how += f.flag + " " + format.ShellQuote(f.value) + " "
+		}
+	}
+	if p.TLS.Insecure {
+		how += "--insecure "
+	}
+	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
+	case h2c:
+		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
+	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
+		command := "dyno run -n 1 -c 1 -v "
+		if p.HTTP == "3" {
+			command += "--http 3 "
+		}
+		return command + how + format.ShellQuote(url)
+	}
+	return "curl -v " + how + format.ShellQuote(url)
+}
+
+// Lowered is what an open load has less of at a lower rate.
+func Lowered(p loadplan.Plan) string {
+	if p.Replay > 0 {
+		return "lower " + say.ReplaySpeed
+	}
+	return "lower -R"
 }

@@ -28,7 +28,7 @@ func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
 func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
-	p := r.Plan
+	p, ask := r.Plan, repeat.AskCommand(r.Plan)
 	step := func(says, command string) (answer.Step, *loadplan.Plan) {
 		return answer.Step{Says: says, Command: command}, nil
 	}
@@ -43,13 +43,13 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("mend the values: none fits where its hole stands", "")
 	case r.Answers() == 0 && len(r.Status) == 0 && has[fact.ProxyUnused](r):
 		return step("check that the server answers at this address without the proxy",
-			strings.Replace(askCommand(p), "curl -v", "curl -v --noproxy '*'", 1))
+			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
-		return step("see where the answer stops, and whether curl waits for more, too", askCommand(p))
+		return step("see where the answer stops, and whether curl waits for more, too", ask)
 	case r.Answers() == 0 && len(r.Status) == 0:
-		return step("check that the server runs and answers at this address", askCommand(p))
+		return step("check that the server runs and answers at this address", ask)
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
-		return step("see how one request is answered: agents keep no answers", askCommand(p))
+		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
 		s, _ := again("see requests that failed, with their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
@@ -100,10 +100,10 @@ func nextReplay(r *result.Result, a answer.Answer) string {
 	case OnlyShort(r):
 		return "measure for longer: replay more of the log"
 	case hasDoubt(r, result.NeverSent) && !r.WasGone():
-		return lowered(r.Plan) + ", or give more connections (-c)"
+		return repeat.Lowered(r.Plan) + ", or give more connections (-c)"
 	case MissedObjectives(r.Objectives) != "" && r.Generator.Verdict == result.OK &&
 		!a.Has(answer.Disturbed):
-		return lowered(r.Plan) + " until the objective is met"
+		return repeat.Lowered(r.Plan) + " until the objective is met"
 	}
 	return ""
 }
@@ -146,32 +146,6 @@ func withLost(says, lost string) string {
 		return says
 	}
 	return says + " (not in the command: " + lost + ")"
-}
-
-// askCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
-// other schemes.
-func askCommand(p loadplan.Plan) string {
-	url, how := p.Target.URL, ""
-	for _, f := range []struct{ flag, value string }{{"--cacert", p.TLS.CAFile},
-		{"--cert", p.TLS.CertFile}, {"--key", p.TLS.KeyFile}} {
-		if f.value != "" {
-			how += f.flag + " " + format.ShellQuote(f.value) + " "
-		}
-	}
-	if p.TLS.Insecure {
-		how += "--insecure "
-	}
-	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
-	case h2c:
-		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
-	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
-		command := "dyno run -n 1 -c 1 -v "
-		if p.HTTP == "3" {
-			command += "--http 3 "
-		}
-		return command + how + format.ShellQuote(url)
-	}
-	return "curl -v " + how + format.ShellQuote(url)
 }
 
 // findStep searches for the rate that meets objectives, with the same load; without any for one at

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
 )
 
 // remedies are what can be done about a reason of the generator's verdict where a load is
@@ -20,14 +20,6 @@ var remedies = map[result.Cause]string{
 	result.Little:       "give --warmup, or -d in place of -n",
 	result.ProbeLag:     "lower -t, or give more CPUs",
 	result.TooShort:     "give a longer -d or a larger -n",
-}
-
-// lowered is what an open load has less of at a lower rate.
-func lowered(p loadplan.Plan) string {
-	if p.Replay > 0 {
-		return "lower " + say.ReplaySpeed
-	}
-	return "lower -R"
 }
 
 // Reasons are those of the generator's verdict on itself, with what can be done about each on the
@@ -61,9 +53,9 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 	case d.Cause == result.TooShort && r.Plan.Replay > 0:
 		return "replay more of the log"
 	case d.Cause == result.NeverSent:
-		return lowered(r.Plan) + ", or give more -c"
+		return repeat.Lowered(r.Plan) + ", or give more -c"
 	case r.Model == result.OpenLoop && (d.Cause == result.SendLag || d.Cause == result.Spacing):
-		return remedies[d.Cause] + ", or " + lowered(r.Plan)
+		return remedies[d.Cause] + ", or " + repeat.Lowered(r.Plan)
 	}
 	return remedies[d.Cause]
 }
