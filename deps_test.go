@@ -112,7 +112,7 @@ view/format: digits /
 view/answer: view/format /
 view/labanswer: lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
-view/repeat: redact view/format engine/loadplan /
+view/repeat: redact say view/format engine/loadplan /
 view/report: fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
