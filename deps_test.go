@@ -110,7 +110,7 @@ capacity: digits atomicfile result engine/ring stats engine/loadplan engine/load
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
-view/labanswer: lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
+view/labanswer: fact say lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact say view/format engine/loadplan /
 view/report: fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /

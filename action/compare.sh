@@ -59,5 +59,8 @@ fi
 if [ -n "$summary" ]; then cat "$text" >>"$summary"; else cat "$text"; fi
 
 # An undecided comparison fails the job only where the workflow says so: the comment says it, too.
-if [ "$verdict" = undecided ] && [ "$fail_on" = worse ]; then exit 0; fi
+if [ "$verdict" = undecided ] && [ "$fail_on" = worse ]; then
+  echo "::warning::$name is undecided, and passes: fail-on is worse. More time (--max-time in args) decides more; fail-on: undecided fails the job."
+  exit 0
+fi
 exit "$code"

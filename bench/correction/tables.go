@@ -48,7 +48,7 @@ func sixServers(rounds int) design {
 
 func allTables(n int, seed uint64) []table {
 	return []table{falseClaimTable(n, seed), powerTable(n, seed), marginTable(n, seed),
-		identicalServersTable(n, seed)}
+		identicalServersTable(n, seed), tailTable(n, seed)}
 }
 
 var roundsTried = []int{6, 7, 10}

@@ -19,6 +19,7 @@ var kinds = byKind(
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
 	AgentLost{},
+	PooledPercentile{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -191,6 +192,17 @@ type AgentLost struct {
 
 // Kind is the kind's name.
 func (AgentLost) Kind() Kind { return "agent-lost" }
+
+// PooledPercentile says that a percentile is of all trials of a variant together, because a trial
+// has too few requests for its own.
+type PooledPercentile struct {
+	Percent  float64 `json:"percent"`  // 99: p99
+	Requests int64   `json:"requests"` // of the variant that has fewest, in all its trials
+	Needs    int64   `json:"needs"`    // that a trial would have to have
+}
+
+// Kind is the kind's name.
+func (PooledPercentile) Kind() Kind { return "pooled-percentile" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

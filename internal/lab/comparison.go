@@ -21,6 +21,9 @@ type Comparison struct {
 	Verdict  stats.Verdict `json:"verdict"`
 	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
 	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
+	// Pooled is of how many requests, of the arm that has fewer, a percentile is: one trial has too
+	// few, so it is that of all trials together. 0: each trial has a value.
+	Pooled int64 `json:"pooled_requests,omitempty"`
 
 	Confidence float64 `json:"confidence"` // of the interval; below 0.95 for few trials
 	PValues

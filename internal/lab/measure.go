@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -72,10 +73,10 @@ var Measures = []Measure{
 	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
 	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},
 	{"p95", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P95 })},
-	{"p99", "µs", -1, latencyBy(percentileBy(99, func(d *result.Distribution) float64 {
+	{"p99", "µs", -1, latencyBy(percentileBy(2, func(d *result.Distribution) float64 {
 		return d.P99
 	}))},
-	{"p99.9", "µs", -1, latencyBy(percentileBy(999, func(d *result.Distribution) float64 {
+	{"p99.9", "µs", -1, latencyBy(percentileBy(3, func(d *result.Distribution) float64 {
 		return d.P999
 	}))},
 	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
@@ -87,7 +88,7 @@ var Measures = []Measure{
 	}},
 	{"iteration_p50", "µs", -1, func(t *Trial) float64 { return iterationTimes(t).P50 }},
 	{"iteration_p99", "µs", -1, func(t *Trial) float64 {
-		return percentileBy(99, func(d *result.Distribution) float64 { return d.P99 })(iterationTimes(t))
+		return percentileBy(2, func(d *result.Distribution) float64 { return d.P99 })(iterationTimes(t))
 	}},
 	{"checks", "%", 1, func(t *Trial) float64 {
 		share, _ := t.Result.Passed("")
@@ -143,10 +144,10 @@ func iterationTimes(t *Trial) *result.Distribution {
 }
 
 // percentileBy is 0 if there are too few requests for a two-sided 95 % interval of the percentile.
-// It needs n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
+// 99 % has two nines. Tails are judged in all trials together then.
 func percentileBy(nines int,
 	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
-	least := map[int]int64{99: 368, 999: 3688}[nines]
+	least := Tail{Quantile: 1 - math.Pow10(-nines)}.Least()
 	return func(d *result.Distribution) float64 {
 		if d.Count < least {
 			return 0

@@ -22,6 +22,7 @@
 //	sensitivity.go   trials with other settings of the generator
 //	store.go         the folder: create, lock, write, read
 //	summary.go       counts of a record
+//	tail.go          measures that are high percentiles
 //	trial.go         a Trial: grade, reasons, warm-up
 package lab
 
@@ -204,7 +205,8 @@ type Cell struct {
 	Unit   string         `json:"unit"`
 	Median stats.Interval `json:"median"`
 	Trials int            `json:"trials"`
-	Over   bool           `json:"over,omitempty"` // the median is only known to be higher
+	Over   bool           `json:"over,omitempty"`            // the median is only known to be higher
+	Pooled int64          `json:"pooled_requests,omitempty"` // as in Comparison: Median is of all
 }
 
 // A ProcessUse is what a process of a variant's server used at a level, as medians of the trials.

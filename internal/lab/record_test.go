@@ -87,7 +87,13 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		fill(t, value, n)
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf(fmt.Sprint("key ", next())), value)
+		key := reflect.New(v.Type().Key()).Elem()
+		if key.Kind() == reflect.String {
+			key.SetString(fmt.Sprint("key ", next()))
+		} else {
+			fill(t, key, n)
+		}
+		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {

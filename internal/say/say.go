@@ -55,6 +55,10 @@ func Sentence(f fact.Fact) string {
 		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
 			"answers", a.Older, a.All)
+	case fact.PooledPercentile:
+		return fmt.Sprintf("p%s is that of all trials of a server together, %s requests at least: a "+
+			"trial has fewer than the %s that it takes for its own", digits.Significant(a.Percent, 4),
+			count(a.Requests), count(a.Needs))
 	case fact.StepsFailedAfter:
 		return fmt.Sprintf("after the window, %s of the %s further steps of its iterations failed: "+
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),

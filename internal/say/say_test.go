@@ -41,6 +41,7 @@ var said = []fact.Fact{
 	{Args: fact.OthersOfName{Name: "nginx", Port: 80, Watched: []int{12}, Others: []int{5, 7}}},
 	{Args: fact.NoListener{Name: "nginx", Port: 80, Watched: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}},
 	{Args: fact.NoListener{Name: "php-fpm", Watched: []int{3}}},
+	{Args: fact.PooledPercentile{Percent: 99.9, Requests: 12_345, Needs: 3_688}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
 

@@ -32,9 +32,15 @@ func JudgeTogether(x [][]float64, margins []Margin) []Judgement {
 //
 // More is how many rounds would decide at the next look, which has to be corrected for one more.
 func JudgeLook(x [][]float64, margins []Margin, look int) []Judgement {
+	return JudgePooled(x, nil, margins, look)
+}
+
+// JudgePooled is JudgeLook, where some comparisons are of pooled quantiles: x[k] is pools[k].Row(0)
+// then. The others have nil, and so has pools if there is none.
+func JudgePooled(x [][]float64, pools []*Pooled, margins []Margin, look int) []Judgement {
 	share := lookShare(look)
 	adjusted := MaxT(x)
-	intervals := SimultaneousIntervals(x, Simultaneous(confidence, share))
+	intervals := PooledIntervals(x, pools, Simultaneous(confidence, share))
 	all := make([]Judgement, len(x))
 	for k := range x {
 		had := presentValues(x[k])
@@ -47,7 +53,11 @@ func JudgeLook(x [][]float64, margins []Margin, look int) []Judgement {
 		p := noDifference(w, signedRank(len(had)))
 		v := intervals[k]
 		v.Level = max(1-float64(share)*(1-v.Level), 0)
-		all[k] = judgeAdjusted(v, Quantile(w, 0.5), margins[k], p, min(float64(share)*adjusted[k], 1))
+		estimate := Quantile(w, 0.5)
+		if pooledAt(pools, k) != nil {
+			estimate = v.Estimate
+		}
+		all[k] = judgeAdjusted(v, estimate, margins[k], p, min(float64(share)*adjusted[k], 1))
 		all[k].forecastRounds(v, margins[k], nextLook(len(had), len(x), share))
 	}
 	return all

@@ -87,23 +87,45 @@ const flipRounding = 1e-9
 //
 // Time is that of MaxT, twice, and O(2ⁿ·n) for each comparison.
 func SimultaneousIntervals(x [][]float64, level float64) []Interval {
+	return PooledIntervals(x, nil, level)
+}
+
+// PooledIntervals is SimultaneousIntervals, where some comparisons are of pooled quantiles, as in
+// JudgePooled.
+func PooledIntervals(x [][]float64, pools []*Pooled, level float64) []Interval {
 	if len(x) == 0 {
 		return nil
 	}
 	about := make([]column, len(x))
 	means := make([]float64, len(x))
 	for k := range x {
-		about[k], means[k] = newColumn(x[k]).centredColumn()
+		row := x[k]
+		if p := pooledAt(pools, k); p != nil {
+			row = p.Row(p.shift())
+		}
+		about[k], means[k] = newColumn(row).centredColumn()
 	}
 	tops := greatestStatistics(about, len(x[0]))
 	all := make([]Interval, len(x))
 	for k := range all {
+		if p := pooledAt(pools, k); p != nil {
+			all[k] = p.interval(tops, k, level)
+			continue
+		}
 		low, high := about[k].reachBounds(tops, k)
 		all[k] = sparedInterval(low, high, level)
 		all[k].Low, all[k].Estimate, all[k].High =
 			means[k]+all[k].Low, means[k], means[k]+all[k].High
 	}
 	return all
+}
+
+// pooledAt is the k-th of those that are pooled; nil if it is not.
+func pooledAt(pools []*Pooled, k int) *Pooled {
+	if pools == nil {
+		return nil
+	}
+	return pools[k]
 }
 
 // A top is the greatest statistic under a flip, which comparison has it, and the next.

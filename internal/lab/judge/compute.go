@@ -44,8 +44,12 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	r.Cautions = cautionsOf(r, trials)
 }
 
-// medianCells are the medians of all arms at a level for one measure.
+// medianCells are the medians of all arms at a level for one measure, or what it is in all their
+// trials together.
 func (q scope) medianCells(cells byCell, m lab.Measure, level string) (all []lab.Cell) {
+	if tail, few := q.pooledAt(cells, m, level); few {
+		return q.pooledCells(cells, m, tail, level)
+	}
 	for _, arm := range q.arms {
 		values := cellValues(cells, m, arm.name, level)
 		v, err := stats.MedianInterval(values, 0.95)

@@ -14,10 +14,11 @@ func CountedTrials(trials []*lab.Trial, arm, level string) (all []*lab.Trial) {
 	return all
 }
 
-// PairLogs are the logarithms of the ratios that c is computed from, one a round, in order.
+// PairLogs are the logarithms of the ratios that c is computed from, one a round, in order; none of
+// a percentile of all trials together.
 func PairLogs(c lab.Comparison, trials []*lab.Trial) []float64 {
 	m, known := lab.MeasureNamed(c.Metric)
-	if !known {
+	if !known || c.Pooled > 0 {
 		return nil
 	}
 	return pairArms(groupTrials(SelectBatch(trials, false)), m, c.Level, c.Baseline, c.Variant).logs

@@ -19,6 +19,7 @@
 //	missing.go         trials that are missing
 //	open.go            a folder's record, also of an experiment that still runs
 //	pairs.go           trials of two arms, paired by round
+//	pooled.go          percentiles of all trials together
 //	programs.go        other programs than before
 //	published.go       figures of others, beside ours
 //	ranks.go           arms in order, with letters for those that are not told apart

@@ -13,14 +13,14 @@ func judgeTogether(all []*paired, look int) {
 	for _, f := range lab.Families {
 		family := familyOf(all, f)
 		rows, margins := make([][]float64, len(family)), make([]stats.Margin, len(family))
-		alone := make([]float64, len(family))
+		alone, pools := make([]float64, len(family)), make([]*stats.Pooled, len(family))
 		for i, p := range family {
-			rows[i], margins[i] = p.row, p.margin
+			rows[i], margins[i], pools[i] = p.row, p.margin, p.pool
 		}
-		for i, j := range stats.JudgeLook(rows, margins, look) {
+		for i, j := range stats.JudgePooled(rows, pools, margins, look) {
 			p := family[i]
 			applyJudgement(&p.Comparison, j, p.margin)
-			p.Trials, p.Alone, alone[i] = len(p.logs), aloneInterval(p.logs), j.P
+			p.Trials, p.Alone, alone[i] = len(p.logs), p.alone(), j.P
 		}
 		holm, q := stats.Holm(alone), stats.BenjaminiHochberg(alone)
 		for i, p := range family {
@@ -57,10 +57,11 @@ func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
 	all := scopeOf(r).allPairs(groupTrials(SelectBatch(trials, false)))
 	for _, f := range lab.Families {
 		var rows [][]float64
+		var pools []*stats.Pooled
 		for _, p := range familyOf(all, f) {
-			rows = append(rows, p.row)
+			rows, pools = append(rows, p.row), append(pools, p.pool)
 		}
-		for _, v := range stats.SimultaneousIntervals(rows, lab.Confidence) {
+		for _, v := range stats.PooledIntervals(rows, pools, lab.Confidence) {
 			if v.Level < lab.Confidence-1e-9 || math.Expm1((v.High-v.Low)/2) > precision {
 				return false
 			}

@@ -42,8 +42,9 @@ func (u *Unpaired) askInRounds(group int, a, b Sample, m lab.Measure,
 			cells[at] = trials
 		}
 	}
-	p := pairArms(cells, m, a.Level, a.Arm, b.Arm)
-	if len(p.logs) == 0 {
+	q := scope{arms: []scopeArm{{name: a.Arm}, {name: b.Arm}}}
+	p := q.compareArms(cells, m, a.Level, a.Arm, b.Arm)
+	if p == nil || len(p.logs) == 0 {
 		return nil, errors.New("no round has both")
 	}
 	near := isNearCeiling(u.Groups[0].Record, p.Comparison, cells)

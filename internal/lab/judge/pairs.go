@@ -73,12 +73,15 @@ func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []
 			if arm.control != control || arm.baseline == "" {
 				continue
 			}
-			p := pairArms(cells, m, level, arm.baseline, arm.name)
+			p := q.compareArms(cells, m, level, arm.baseline, arm.name)
+			if p == nil {
+				continue
+			}
 			p.Control, p.margin = control, stats.Margin{Practical: q.margin}
 			if !control {
 				p.margin.Floor = floor[arm.baseline]
 			} else if len(p.logs) >= MinRounds {
-				floor[arm.baseline], _ = stats.NoiseFloor(p.logs)
+				floor[arm.baseline] = p.noiseFloor()
 			}
 			if len(p.logs) > 0 {
 				all = append(all, p)
@@ -139,8 +142,9 @@ func (cells byCell) roundNumbers() []int {
 type paired struct {
 	lab.Comparison
 	margin stats.Margin
-	logs   []float64 // log ratios of the rounds in which both arms measured it
-	row    []float64 // of all rounds; NaN where one is missing
+	logs   []float64     // log ratios of the rounds in which both arms measured it
+	row    []float64     // of all rounds; NaN where one is missing
+	pool   *stats.Pooled // of a percentile of all trials together, whose values row and logs are
 }
 
 func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired {
@@ -181,6 +185,11 @@ func (p *paired) addRound(cells byCell, m lab.Measure, round int, pairs []design
 	}
 	p.row[len(p.row)-1] = sum / float64(counted)
 	p.logs = append(p.logs, sum/float64(counted))
+	p.noteTrials(m, trials...)
+}
+
+// noteTrials counts what speaks against the trials of a round.
+func (p *paired) noteTrials(m lab.Measure, trials ...*lab.Trial) {
 	if slices.ContainsFunc(trials, func(t *lab.Trial) bool { return t.Grade == lab.GradeF }) {
 		p.GradeF++
 	}

@@ -36,9 +36,12 @@ func (q scope) rankAll(trials []*lab.Trial, verdicts []lab.Comparison) (all []la
 	return all
 }
 
-// rankLevel orders arms by their medians.
+// rankLevel orders arms by their medians. Percentiles of all trials together have none.
 func (q scope) rankLevel(cells byCell, level string, m lab.Measure) (lab.Rank, bool) {
 	median := map[string]float64{}
+	if _, few := q.pooledAt(cells, m, level); few {
+		return lab.Rank{}, false
+	}
 	for _, arm := range q.arms {
 		if values := cellValues(cells, m, arm.name, level); len(values) > 0 && !arm.control {
 			median[arm.name] = stats.Median(values)

@@ -171,7 +171,7 @@ func (c *Comparison) File() ([]byte, error) {
 		f.Fairness.Mode = experiment.Warn
 	}
 	if c.Regression > 0 {
-		f.Gate = &gate{Metrics: f.Design.Metrics[:1], Margin: c.Regression.String(), Confirm: true}
+		f.Gate = &gate{Metrics: gated(f.Design.Metrics), Margin: c.Regression.String(), Confirm: true}
 	}
 	f.Variants.Kind = yaml.MappingNode
 	for i, v := range variants {

@@ -54,11 +54,12 @@ func TestFile(t *testing.T) {
 		t.Errorf("%+v", e.Fairness)
 	}
 	if !slices.Equal(e.Design.Metrics, []experiment.Metric{"p50", "p99"}) || e.Gate == nil || e.Gate.Margin != 0.05 ||
-		!slices.Equal(e.Gate.Metrics, []experiment.Metric{"p50"}) || e.Design.Margin != 0.03 {
+		!slices.Equal(e.Gate.Metrics, []experiment.Metric{"p50", "p99"}) || e.Design.Margin != 0.03 {
 		t.Errorf("%+v, %+v", e.Design, e.Gate)
 	}
 	c.Servers, c.Allow, c.Level.Rate, c.Level.Arrival = c.Servers[:2], []string{"all"}, 0, ""
-	if e = read(t, c); e.Fairness.Mode != experiment.Warn || e.Design.Metrics[0] != "cpu" || e.Levels[0].IsOpen() {
+	if e = read(t, c); e.Fairness.Mode != experiment.Warn || e.Design.Metrics[0] != "cpu" || e.Levels[0].IsOpen() ||
+		!slices.Equal(e.Gate.Metrics, []experiment.Metric{"cpu", "p99"}) {
 		t.Errorf("%+v, %+v", e.Fairness, e.Design)
 	}
 }

@@ -47,7 +47,8 @@ func Of(r *lab.Record) answer.Answer {
 }
 
 // groupsOf are the findings by measure and level: first those in which something is decided, in the
-// order in which the experiment's file names measures and levels. forecasts has undecided findings
+// order in which the experiment's file names measures and levels. That by which a
+// single variant is clearly worst for users comes before. forecasts has undecided findings
 // say how many rounds more would decide them.
 func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	for i, c := range r.Verdicts {
@@ -65,7 +66,8 @@ func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	}
 	for i, g := range all {
 		labelRows(g.Findings)
-		all[i].Notes = slices.Concat(overNotes(r, g), curveNotes(r, g), aliasNotes(r, g))
+		all[i].Notes = slices.Concat(overNotes(r, g), curveNotes(r, g), aliasNotes(r, g),
+			pooledNotes(r, g))
 		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
 			better := float64(r.Verdicts[x.Comparison].Better)
 			return cmp.Compare(better*y.Ratio, better*x.Ratio)
@@ -75,7 +77,7 @@ func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 		return cmp.Or(cmp.Compare(weight(y), weight(x)),
 			cmp.Compare(metricPlace(r, x.Metric), metricPlace(r, y.Metric)))
 	})
-	return all
+	return worstGroup(r, all)
 }
 
 // isOfLoad reports whether a measure is what an open load asks for.

@@ -113,8 +113,12 @@ func TestSentence(t *testing.T) {
 			compared("cpu", "nginx", 3.449, 1.413, 8.486, stats.Different)),
 		"a needs 35 % less CPU per request than go [15, 45] and b 12 % more [9, 15]": record(
 			compared("cpu", "b", 1.12, 1.09, 1.15, stats.Different), compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different)),
-		"a needs 35 % less CPU per request than go [15, 45]; but p99 latency of a is worse: +20 % [+10, +30]": record(
+		// what is worse for users comes first, and of that the most
+		"a has 20 % higher p99 latency than go [10, 30]; but CPU per request of a is better: −35 % [−45, −15]": record(
 			compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different), compared("p99", "a", 1.2, 1.1, 1.3, stats.Different)),
+		"a has 22 times the p99 latency of go [9, 40]; also CPU per request +12 % [+9, +15] and p50 latency +11 % [+8, +14]": record(
+			compared("cpu", "a", 1.12, 1.09, 1.15, stats.Different), compared("p50", "a", 1.11, 1.08, 1.14, stats.Different),
+			compared("p99", "a", 22, 9, 40, stats.Different)),
 		// not only what speaks against the variant with the largest difference
 		"a needs 35 % less CPU per request than go [15, 45] and b 12 % less [9, 15]; but p99 latency of b is worse: " +
 			"+200 % [+190, +210]": record(compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different),

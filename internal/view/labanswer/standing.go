@@ -35,9 +35,9 @@ func AreDecided(all []Standing) bool {
 }
 
 // Standings are those of all variants but the baseline, in the order of the experiment's file. A
-// variant is better or worse by the first measure that decides; measures that say the contrary are
-// named. It is the same if the first measure says so that the generator does not limit. A is the
-// answer of the experiment.
+// variant is worse if users see that, in times or rates; else it is better or worse by the first
+// measure that decides. Measures that say the contrary are named. It is the same if the first
+// measure says so that the generator does not limit. A is the answer of the experiment.
 func Standings(r *lab.Record, a answer.Answer) (all []Standing) {
 	for _, arm := range r.Arms {
 		if arm.Control || arm.Baseline == "" {
@@ -54,7 +54,7 @@ func Standings(r *lab.Record, a answer.Answer) (all []Standing) {
 // A placed is a finding and what it is about.
 type placed struct {
 	answer.Finding
-	of string
+	of, metric string
 }
 
 func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
@@ -63,7 +63,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	var invalid []placed
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
-			p := placed{f, shortName(r, g)}
+			p := placed{f, shortName(r, g), g.Metric}
 			if f.Variant != variant {
 				continue
 			}
@@ -87,6 +87,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	}
 	switch {
 	case len(decided) > 0:
+		decided = worstFirst(r, decided)
 		s.Verdict = decided[0].Verdict
 		s.Says, s.Rest = changesText(decided, s.Verdict), restText(open, invalid)
 	case len(same) > 0 && isFirst(same[0]):

@@ -29,7 +29,9 @@ func TestStandings(t *testing.T) {
 		leads string
 		rest  string
 	}{
-		"worse":               {all: []lab.Comparison{worse("cpu"), open("p99", 3)}, want: answer.Worse, says: "CPU per request +40 % [+30, +50]", rest: "undecided: p99 latency"},
+		"worse": {all: []lab.Comparison{worse("cpu"), open("p99", 3)}, want: answer.Worse, says: "CPU per request +40 % [+30, +50]", rest: "undecided: p99 latency"},
+		"worst for users": {all: []lab.Comparison{compared("cpu", "b", 0.8, 0.7, 0.9, stats.Different), compared("p50", "b", 1.1, 1.05, 1.15, stats.Different),
+			compared("p99", "b", 22, 9, 40, stats.Different)}, want: answer.Worse, says: "p99 latency ×22 [×9, ×40], p50 latency +10 % [+5, +15]; but better: CPU per request −20 % [−30, −10]", leads: "CPU per request −20 %"},
 		"better, but worse":   {all: []lab.Comparison{worse("throughput"), worse("cpu")}, want: answer.Better, says: "throughput +40 % [+30, +50]; but worse: CPU per request +40 %"},
 		"a later one decides": {all: []lab.Comparison{open("cpu", 3), worse("p99")}, want: answer.Worse, says: "p99 latency +40 %", leads: "CPU per request +10 %", rest: "undecided: CPU per request"},
 		"the same":            {all: []lab.Comparison{same("throughput"), same("cpu"), open("p99", 5)}, want: answer.Same, says: "throughput and CPU per request within 2 %", rest: "undecided: p99 latency"},
