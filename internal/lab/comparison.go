@@ -21,9 +21,6 @@ type Comparison struct {
 	Verdict  stats.Verdict `json:"verdict"`
 	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
 	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
-	// Pooled is of how many requests, of the arm that has fewer, a percentile is: one trial has too
-	// few, so it is that of all trials together. 0: each trial has a value.
-	Pooled int64 `json:"pooled_requests,omitempty"`
 
 	Confidence float64 `json:"confidence"` // of the interval; below 0.95 for few trials
 	PValues
@@ -43,7 +40,16 @@ type Comparison struct {
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs with a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 
+	Basis
+}
+
+// A Basis is what the values are of which a ratio is.
+type Basis struct {
 	Bound Bound `json:"bound,omitempty"` // "": the ratio is what was measured
+
+	// Pooled is of how many requests, of the arm that has fewer, a percentile is: one trial has too
+	// few, so it is that of all trials together. 0: each trial has a value.
+	Pooled int64 `json:"pooled_requests,omitempty"`
 }
 
 // A Bound says what is known of a ratio of which a value is only known to be higher, because
