@@ -51,7 +51,7 @@ func TestExportsOfBounds(t *testing.T) {
 // Tables have bounds as such.
 func TestTablesOfBounds(t *testing.T) {
 	c := lab.Comparison{Metric: "p99", Variant: "b", Baseline: "a", Ratio: 8, Low: 7.5, High: 8.5, Confidence: 0.95,
-		Bound: lab.AtLeast}
+		Basis: lab.Basis{Bound: lab.AtLeast}}
 	if got := comparisonRatio(c) + " " + comparisonInterval(c); got != "at least 8.00 [7.50, ∞)" {
 		t.Error(got)
 	}
