@@ -99,7 +99,7 @@ lab/experiment/starter: /
 lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
-remote: engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
+remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits say engine/loadresult lab observe/probe result stats /

@@ -1,9 +1,10 @@
-// Package cgroup finds the control groups of this process, of version 1 and 2, and the CPU time
-// that they may use. A machine can mount both versions; one controller is in one of them.
+// Package cgroup finds the control groups of this process, of version 1 and 2, and the CPU time and
+// memory that they may use. A machine can mount both versions; one controller is in one of them.
 package cgroup
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,6 +22,10 @@ type Group struct {
 	// many as there are. Limited is the directory of the group that has it, else the own one.
 	Quota   float64
 	Limited string
+
+	// MemoryLimit is how many bytes of memory the group may use, by its own limit or by one of a group
+	// around it; 0: as many as there are.
+	MemoryLimit uint64
 }
 
 // Own is the group of this process; the zero value where there is none, or it cannot be read.
@@ -53,7 +58,18 @@ func find(root string) (g Group) {
 	}
 	g.Limited = cmp.Or(g.CPU, g.Unified)
 	for _, own := range []string{g.CPU, g.Unified} {
-		g.setQuota(own, top[own])
+		for dir := range around(own, top[own]) {
+			if q := readQuota(dir); q > 0 && (g.Quota == 0 || q < g.Quota) {
+				g.Quota, g.Limited = q, dir
+			}
+		}
+	}
+	for _, own := range []string{g.Memory, g.Unified} {
+		for dir := range around(own, top[own]) {
+			if m := readMemoryLimit(dir); m > 0 && (g.MemoryLimit == 0 || m < g.MemoryLimit) {
+				g.MemoryLimit = m
+			}
+		}
 	}
 	return g
 }
@@ -103,17 +119,24 @@ func pathInMount(point, root, group string) string {
 	return filepath.Join(point, group)
 }
 
-// setQuota sets the lowest quota of a group and of those around it, up to the mount.
-func (g *Group) setQuota(dir, top string) {
-	for dir != "" {
-		if q := readQuota(dir); q > 0 && (g.Quota == 0 || q < g.Quota) {
-			g.Quota, g.Limited = q, dir
+// around are the directories of a group and of those around it, up to the mount; none if dir is "".
+func around(dir, top string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for dir != "" && yield(dir) && dir != top && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
 		}
-		if dir == top || dir == filepath.Dir(dir) {
-			return
-		}
-		dir = filepath.Dir(dir)
 	}
+}
+
+// readMemoryLimit is how many bytes of memory a group may use; 0: it has no limit.
+func readMemoryLimit(dir string) uint64 {
+	for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			limit, _ := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // "max" is none
+			return limit
+		}
+	}
+	return 0
 }
 
 // readQuota is how many CPUs a group may use; 0: it has no quota.

@@ -57,6 +57,34 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// The lowest limit of memory of the group and of those around it counts.
+func TestMemoryLimit(t *testing.T) {
+	const v1 = "32 20 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+	const root, own = "/sys/fs/cgroup", "/sys/fs/cgroup/memory"
+	for _, c := range []struct {
+		what, groups, mounts string
+		files                map[string]string
+		want                 uint64
+	}{
+		{"version 2", "0::/a/b\n", v2, map[string]string{root + "/a/b/memory.max": "1000\n", root + "/a/memory.max": "2000\n"}, 1000},
+		{"that of a parent", "0::/a/b\n", v2, map[string]string{root + "/a/b/memory.max": "max\n", root + "/a/memory.max": "2000\n"}, 2000},
+		{"none", "0::/a\n", v2, map[string]string{root + "/a/memory.max": "max\n"}, 0},
+		{"version 1", "4:memory:/s\n0::/\n", v2 + v1, map[string]string{own + "/s/memory.limit_in_bytes": "3000\n",
+			own + "/memory.limit_in_bytes": "9223372036854771712\n"}, 3000},
+		{"no cgroups", "", rest, nil, 0},
+	} {
+		dir := t.TempDir()
+		for name, text := range c.files {
+			write(t, filepath.Join(dir, name), text)
+		}
+		write(t, filepath.Join(dir, "proc/self/cgroup"), c.groups)
+		write(t, filepath.Join(dir, "proc/self/mountinfo"), c.mounts)
+		if g := find(dir); g.MemoryLimit != c.want {
+			t.Errorf("%s: %d bytes", c.what, g.MemoryLimit)
+		}
+	}
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

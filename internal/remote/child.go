@@ -167,9 +167,8 @@ func stopProcess(why error, cmd *exec.Cmd, in io.Closer, killed chan<- time.Dura
 		wait = goneTime
 	}
 	time.AfterFunc(wait, func() {
-		if cmd.Process.Kill() == nil { // an error once it has ended
-			killed <- wait
-		}
+		killed <- wait // first: whoever sees that it has ended asks why
+		cmd.Process.Kill()
 	})
 }
 

@@ -35,7 +35,7 @@ func TestMemoryLimit(t *testing.T) {
 		!strings.Contains(said, "failed to allocate") {
 		t.Errorf("%v: %.300s", err, out)
 	}
-	if half := HalfOfMemory(); half < 64<<20 {
+	if half := HalfOfMemory(); half < leastMemory {
 		t.Errorf("half of the machine's memory is %d", half)
 	}
 }
