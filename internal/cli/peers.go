@@ -43,6 +43,7 @@ type peerLoad struct {
 	rate   float64
 	capped float64
 	body   string // of dyno's --body; "": none
+	text   string // of a body that begins with @ and is no file's name
 	output string // a file for the report; "": stdout
 	host   string // hey -host
 	plain  bool   // no Accept-Encoding is sent unless a header was given
@@ -161,11 +162,12 @@ func setBodyFile(l *peerLoad, v string) error {
 	return nil
 }
 
+// setBodyText has the body be a text. One that begins with @ would be a file to dyno run, which reads
+// it as its input.
 func setBodyText(l *peerLoad, v string) error {
-	if strings.HasPrefix(v, "@") {
-		return errors.New("a body that begins with @ is a file's name here; write it to a file")
+	if l.body = v; strings.HasPrefix(v, "@") {
+		l.body, l.text = "@-", v
 	}
-	l.body = v
 	return nil
 }
 
@@ -293,6 +295,9 @@ func (l *peerLoad) runArgs() []string {
 func (l *peerLoad) readRun(stdin io.Reader) (*runFlags, []error) {
 	f := newRunFlags()
 	f.filling.names.Literal = true
+	if l.text != "" && l.body == "@-" {
+		stdin = strings.NewReader(l.text)
+	}
 	return f.parseArgs(l.runArgs(), stdin)
 }
 

@@ -63,10 +63,10 @@ func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 	compared, differing := 0, 0
 	unlike := map[string]string{"hey -a user:word": "hey loses its credentials: it replaces the header that has them"}
 	for _, line := range []string{
-		"hey", "hey -disable-compression", `hey -d a\{{uuid}}`, "hey -m POST -d x -T application/json",
+		"hey", "hey -disable-compression", `hey -d a\{{uuid}}`, "hey -m POST -d @x{{b}}", "hey -m POST -d x -T application/json",
 		"hey -m POST -d x -H Content-Type:t/t -H a:{{b}}", "hey -m HEAD", "hey -host foo -A text/x", "hey -a user:word",
 		"hey -H Host:bar", "hey -m put -D " + file, "hey -m DELETE", "hey -disable-keepalive", "hey -H Accept-Encoding:br",
-		"oha --no-tui", "oha --no-tui --disable-compression", `oha --no-tui -d a\{{uuid}}`, "oha --no-tui -m POST -d x -T a/b",
+		"oha --no-tui", "oha --no-tui --disable-compression", `oha --no-tui -d a\{{uuid}}`, "oha --no-tui -m POST -d @x{{b}}", "oha --no-tui -m POST -d x -T a/b",
 		"oha --no-tui --host foo -A t/x -a user:word", "oha --no-tui -H Host:bar -H accept:z", "oha --no-tui -m HEAD",
 		"oha --no-tui -D " + file + " -m PUT", "oha --no-tui --disable-keepalive", "oha --no-tui --http-version 1.0",
 		"ab -q", "ab -q -H Host:foo -H Accept:z", "ab -q -C a=b -C c=d -A user:word", "ab -q -p " + file,
