@@ -20,7 +20,7 @@ import (
 // Read gives the targets of a file, as file of that name, to take, in their order. Bodies in files
 // are read from the current folder. It stops at the first error, which has the line.
 func Read(file string, r io.Reader, take func(imports.Request) error) error {
-	p := parser{lines: imports.NewLines(file, r, imports.MaxTarget), take: take}
+	p := parser{file: file, lines: imports.NewLines(file, r, imports.MaxTarget), take: take}
 	for p.lines.Next() {
 		if at := p.lines.Binary(); at > 0 {
 			return p.lines.Fault(at, "has a byte that no file of targets has")
@@ -29,7 +29,7 @@ func Read(file string, r io.Reader, take func(imports.Request) error) error {
 		var err error
 		switch {
 		case strings.HasPrefix(text, "#"):
-		case strings.HasPrefix(text, "{") && p.target == nil:
+		case strings.HasPrefix(text, "{") && p.target == nil && !p.plain:
 			err = p.json(text)
 		default:
 			err = p.text(text)
@@ -52,7 +52,9 @@ func Read(file string, r io.Reader, take func(imports.Request) error) error {
 
 // A parser reads one file.
 type parser struct {
+	file   string
 	lines  *imports.Lines
+	plain  bool // the format is text
 	take   func(imports.Request) error
 	target *imports.Request // which is not complete; nil: there is none
 	begun  int              // number of its line
@@ -74,7 +76,10 @@ func (p *parser) text(line string) error {
 			return p.lines.Fault(1, "%.60q is no target; write METHOD http://HOST/PATH", line)
 		}
 		p.target, p.begun = &imports.Request{Method: method, URL: url}, p.lines.Number()
+		p.plain = true
 		return nil
+	case p.target == nil && p.plain:
+		return p.lines.Fault(1, "%.60q is no target, METHOD http://HOST/PATH; a body is in a file, @FILE", line)
 	case p.target == nil:
 		return p.lines.Fault(1, "%.60q is no target; write METHOD http://HOST/PATH", line)
 	case p.target.Body != nil:
@@ -127,7 +132,7 @@ func (p *parser) end() error {
 	p.target = nil
 	p.count++
 	if err != nil {
-		return p.lines.Fault(0, "the target of line %d %v", p.begun, err)
+		return fault.Fault{File: p.file, Line: p.begun, Problem: "the target " + err.Error()}
 	}
 	return nil
 }

@@ -39,22 +39,33 @@ func TestRead(t *testing.T) {
 func TestFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for text, want := range map[string]string{
-		"":                        "f: has no target; write one, as GET http://localhost:8080/",
-		"# nothing":               "f: has no target; write one, as GET http://localhost:8080/",
-		"hello":                   `f:1:1: "hello" is no target; write METHOD http://HOST/PATH`,
-		"GET /path":               `f:1:1: "GET /path" is no target; write METHOD http://HOST/PATH`,
-		"GET http://h/\nheader":   `f:2:1: "header" is no header; write NAME: VALUE`,
-		"GET http://h/\n@missing": "f:2:1: missing: no such file or directory",
-		"GET http://h/\n\nX: 1":   `f:3:1: "X: 1" is no target; write METHOD http://HOST/PATH`,
-		"{\"method\":\"GET\"}":    `f:1:1: has no "method" or no "url"`,
-		"{\"method\":":            "f:1:10: is no JSON: unexpected end of JSON input",
-		"{\"method\":5}":          "f:1:11: method is a number",
-		"\x00\x01":                "f:1:1: has a byte that no file of targets has",
+		"":                            "f: has no target; write one, as GET http://localhost:8080/",
+		"# nothing":                   "f: has no target; write one, as GET http://localhost:8080/",
+		"hello":                       `f:1:1: "hello" is no target; write METHOD http://HOST/PATH`,
+		"GET /path":                   `f:1:1: "GET /path" is no target; write METHOD http://HOST/PATH`,
+		"GET http://h/\nheader":       `f:2:1: "header" is no header; write NAME: VALUE`,
+		"GET http://h/\n@missing":     "f:2:1: missing: no such file or directory",
+		"GET http://h/\n\nX: 1":       `f:3:1: "X: 1" is no target, METHOD http://HOST/PATH; a body is in a file, @FILE`,
+		"POST http://h/\n\n{\"a\":1}": `f:3:1: "{\"a\":1}" is no target, METHOD http://HOST/PATH; a body is in a file, @FILE`,
+		"{\"method\":\"GET\"}":        `f:1:1: has no "method" or no "url"`,
+		"{\"method\":":                "f:1:10: is no JSON: unexpected end of JSON input",
+		"{\"method\":5}":              "f:1:11: method is a number",
+		"\x00\x01":                    "f:1:1: has a byte that no file of targets has",
 		`{"method":"GET","url":"http://h/","body":"%"}`: "f:1:1: its body is not base64: illegal base64 data at input byte 0",
 		strings.Repeat("x", 65<<20):                     "f:1: the line is longer than 65536 KiB",
 	} {
 		if _, err := read(text); err == nil || err.Error() != want {
 			t.Errorf("%.60q\n  is %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What is wrong with a target is at its first line, wherever it ends.
+func TestPlaceOfATarget(t *testing.T) {
+	for _, text := range []string{"GET http://a/\nGET http://b/\nX: 1\n\n# the end", "GET http://a/\nGET http://b/\nGET http://a/"} {
+		c := imports.Collector{}
+		if err := Read("f", strings.NewReader(text), c.Add); err == nil || !strings.HasPrefix(err.Error(), "f:2: the target is for http://b, ") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
