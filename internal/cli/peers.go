@@ -162,8 +162,8 @@ func setBodyFile(l *peerLoad, v string) error {
 	return nil
 }
 
-// setBodyText has the body be a text. One that begins with @ would be a file to dyno run, which reads
-// it as its input.
+// setBodyText has the body be a text. One that begins with @ would name a file to dyno run, which
+// reads it as its input.
 func setBodyText(l *peerLoad, v string) error {
 	if l.body = v; strings.HasPrefix(v, "@") {
 		l.body, l.text = "@-", v

@@ -79,7 +79,8 @@ func (p *parser) text(line string) error {
 		p.plain = true
 		return nil
 	case p.target == nil && p.plain:
-		return p.lines.Fault(1, "%.60q is no target, METHOD http://HOST/PATH; a body is in a file, @FILE", line)
+		return p.lines.Fault(1, "%.60q is no target, METHOD http://HOST/PATH; a body is in a file, @FILE",
+			line)
 	case p.target == nil:
 		return p.lines.Fault(1, "%.60q is no target; write METHOD http://HOST/PATH", line)
 	case p.target.Body != nil:
