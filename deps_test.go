@@ -75,11 +75,13 @@ engine/flow: engine/loadplan engine/ring /
 engine/load: engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
-result: result/runfacts result/usage result/durations digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets / github.com/HdrHistogram/hdrhistogram-go
+result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 result/runfacts: engine/loadresult fact result/durations /
 result/durations: engine/metric /
+result/unanswered: engine/loadresult result/durations /
+result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan /
 objective: digits nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
@@ -113,7 +115,7 @@ view/answer: view/format /
 view/labanswer: fact say lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact say view/format engine/loadplan /
-view/report: fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
@@ -134,7 +136,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: remote fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: result/hdrfile fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench: stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy: / golang.org/x/sys

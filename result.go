@@ -142,8 +142,12 @@ type Outcome struct {
 	Unit      string   // of Value: "us" (microseconds), "percent", "per_s", or "" for a count
 	Note      string   // why to doubt Value: there was no server for a second, say; often ""
 
-	// Needs is not 0 if the condition is neither met nor missed: it is about a percentile that takes
-	// so many values, and there were fewer. Value is only the longest of them.
+	// Undecided means that the condition is neither met nor missed. Either Needs is not 0, or requests
+	// had no answer, and what they add to Value is not known; Note says how many.
+	Undecided bool
+
+	// Needs is not 0 if the condition is about a percentile that takes so many values, and there were
+	// fewer. Value is only the longest of them.
 	Needs int64
 }
 
@@ -249,7 +253,8 @@ func newResult(of *result.Result) *Result {
 		r.Failures = append(r.Failures, Failure{e.Phase, e.Kind, e.Detail, e.Count})
 	}
 	for _, o := range of.Objectives {
-		r.Objectives = append(r.Objectives, Outcome{o.Expr, o.Met, o.Value, o.Unit, o.Note, o.Needs})
+		r.Objectives = append(r.Objectives, Outcome{Objective: o.Expr, Met: o.Met, Value: o.Value,
+			Unit: o.Unit, Note: o.Note, Undecided: o.IsUndecided(), Needs: o.Needs})
 	}
 	return r
 }

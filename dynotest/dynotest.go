@@ -50,6 +50,8 @@ func Objective(t testing.TB, handler http.Handler, objectives string, l dyno.Loa
 		case o.Met:
 		case o.Needs > 0:
 			t.Errorf("%s: cannot be judged: it takes at least %d values: %v", o.Objective, o.Needs, r)
+		case o.Undecided:
+			t.Errorf("%s: cannot be judged: %s: %v", o.Objective, o.Note, r)
 		case r.Generator != dyno.OK && r.Completed > 0 && (o.Unit == "us" || o.Unit == "per_s"):
 			doubted = true
 			t.Logf("%s: missed, but the measurement is %s: %s", o.Objective, r.Generator,

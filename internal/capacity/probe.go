@@ -214,10 +214,12 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 		switch {
 		case j.Value == nil:
 		case bounded && j.IsMissed() && r.Latency != nil && r.Latency.Over != nil: // see its note
+		case j.Undecided == result.NoAnswers:
+			j.Verdict = Undecided
 		case !bounded:
 			if j.Met {
 				j.Verdict = Passed
-			} else if j.Needs > 0 || mayBeChance(o, j, r.Requests.Sent) {
+			} else if j.IsUndecided() || mayBeChance(o, j, r.Requests.Sent) {
 				j.Verdict = Undecided
 			}
 		default:

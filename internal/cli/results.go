@@ -10,6 +10,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/result/hdrfile"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/live"
@@ -85,8 +86,8 @@ var renderers = []struct {
 	{".md", withoutStyle(report.Markdown)},
 	{".json", withoutStyle(report.JSON)},
 	{".csv", withoutStyle(report.CSV)},
-	{".hgrm", withoutStyle(result.EncodeHGRM)},
-	{".hlog", withoutStyle(result.EncodeHLog)},
+	{".hgrm", withoutStyle(hdrfile.HGRM)},
+	{".hlog", withoutStyle(hdrfile.HLog)},
 }
 
 // withoutStyle adapts a function for a form that has only one style.

@@ -186,7 +186,24 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	if c.Streams != nil {
 		claims = append(claims, claim{"streams at once", float64(*c.Streams), loadplan.MaxStreams})
 	}
-	return append(claims, r.rateClaims(m, part, handshakes)...)
+	return append(append(claims, unansweredClaims(m.part, part, all)...),
+		r.rateClaims(m, part, handshakes)...)
+}
+
+// unansweredClaims returns the claims about waits for answers that did not come.
+func unansweredClaims(p loadplan.Plan, part *result.Result, all float64) (claims []claim) {
+	const s = 1e9 // ns
+	q, slots := part.Requests, float64(p.Connections*p.Depth())
+	claims = []claim{{"kinds of waits", float64(len(q.Unanswered)), loadresult.WaitsMost}}
+	for _, w := range q.Unanswered[:min(len(q.Unanswered), loadresult.WaitsMost)] {
+		claims = append(claims, claim{"ns until it gave up", float64(w.After), all * s},
+			claim{"requests without an answer", float64(w.Requests), float64(q.Errors + q.Unfinished)},
+			claim{"requests without all of an answer", float64(w.Begun), float64(w.Requests)},
+			claim{"ns of slots without an answer", float64(w.Slots),
+				slots * (part.Window.MeasuredS + 1) * s},
+			claim{"ns of slots without all of one", float64(w.SlotsBegun), float64(w.Slots)})
+	}
+	return claims
 }
 
 // rateClaims returns the claims about rates in the window. Outside the window are requests that

@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 )
 
 // A percentile that so few values cannot have is undecided where their longest meets the limit, and
@@ -45,8 +46,22 @@ func TestTooFewForAPercentile(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := o.Judge(of(test.n))
-		if out.Needs != test.needs || out.Met != test.met || out.IsMissed() == (test.met || test.needs > 0) {
+		if out.Needs != test.needs || out.Met != test.met || out.IsMissed() == (test.met || test.needs > 0) ||
+			out.IsUndecided() != (out.Undecided == result.FewValues) || out.IsUndecided() != (test.needs > 0) {
 			t.Errorf("%s of %d: %+v, want needs %d, met %v", test.slo, test.n, out, test.needs, test.met)
 		}
+	}
+
+	// 98 answers and two requests without one are a hundred values: p98 is the longest of those answered.
+	r := of(98)
+	r.Latency = r.Latency.WithUnanswered(durations.Bound{US: 2e6, Count: 2})
+	if o, _ := Parse("p98<1s"); !o.Judge(r).Met {
+		t.Errorf("%+v", o.Judge(r))
+	}
+	if o, _ := Parse("p99.9>1s"); o.Judge(r).Needs != 1000 {
+		t.Errorf("%+v", o.Judge(r))
+	}
+	if old := (result.Outcome{Needs: 5}); !old.IsUndecided() || old.IsMissed() {
+		t.Error("an older result is not undecided")
 	}
 }

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -127,20 +126,16 @@ func (o Objective) hasEnough(m result.Measured) bool {
 		return true
 	}
 	begun, done := m.Requests.Sent, m.Requests.Completed
-	switch whose, _, _ := strings.Cut(o.name, "."); whose {
+	switch o.whose {
 	case "iteration":
 		begun, done = m.Iterations.Count, m.Iterations.Count
 	case "checks":
 		begun = 0
 		for _, c := range m.Checks {
-			if o.name == whose || o.name == whose+"."+c.Name {
+			if o.name == o.whose || o.name == o.whose+"."+c.Name {
 				begun += c.Passed + c.Failed
 			}
 		}
 	}
-	if whose, rest, _ := strings.Cut(o.name, "."); whose == "iteration" || whose == "service" {
-		o.name = rest
-	}
-	quantile, is := o.Quantile()
-	return begun >= guardCount && (!is || float64(done)*(1-quantile) >= guardBeyond)
+	return begun >= guardCount && (o.percent == 0 || float64(done)*(1-o.percent/100) >= guardBeyond)
 }

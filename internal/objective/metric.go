@@ -15,7 +15,7 @@ import (
 
 // parseMetric finds the quantity metric.NAME, a counter of the run's script, or metric.NAME.p99 and
 // the like, of a histogram. of is nil if the name means something else.
-func parseMetric(name string) (of func(*result.Result) (float64, bool), err error) {
+func parseMetric(name string) (of func(*result.Result) reading, err error) {
 	metric, is := strings.CutPrefix(name, "metric.")
 	switch {
 	case !is:
@@ -23,9 +23,9 @@ func parseMetric(name string) (of func(*result.Result) (float64, bool), err erro
 	case metric == "":
 		return nil, errors.New("of a metric: write metric.NAME<3, or metric.NAME.p99<3 of a histogram")
 	}
-	return func(r *result.Result) (float64, bool) {
+	return func(r *result.Result) reading {
 		if m, known := scripted.Find(r.Metrics, metric); known && m.Value != nil {
-			return *m.Value, true
+			return reading{value: *m.Value, ok: true}
 		}
 		var values *scripted.Values
 		_, statistic := splitStatistic(metric, func(name string) bool {
@@ -34,7 +34,7 @@ func parseMetric(name string) (of func(*result.Result) (float64, bool), err erro
 			return known && values != nil
 		})
 		if statistic == "" {
-			return 0, false
+			return reading{}
 		}
 		return statisticOf(values, statistic)
 	}, nil
@@ -52,24 +52,18 @@ func splitStatistic(metric string, isHistogram func(name string) bool) (name, st
 }
 
 // statisticOf is a statistic of a histogram.
-func statisticOf(v *scripted.Values, name string) (float64, bool) {
-	switch name {
-	case "count":
-		return float64(v.Count), true
-	case "min":
-		return v.Min, true
-	case "mean":
-		return v.Mean, true
-	case "stdev":
-		return v.Stdev, true
-	case "max":
-		return v.Max, true
+func statisticOf(v *scripted.Values, name string) reading {
+	known := map[string]float64{"count": float64(v.Count), "min": v.Min, "mean": v.Mean,
+		"stdev": v.Stdev, "max": v.Max}
+	if value, is := known[name]; is {
+		return reading{value: value, ok: true}
 	}
 	percent, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
 	if !isPercentile(name) || err != nil || percent <= 0 || percent >= 100 {
-		return 0, false
+		return reading{}
 	}
-	return v.Percentile(percent)
+	value, ok := v.Percentile(percent)
+	return reading{value: value, ok: ok, percent: percent, known: v.Count}
 }
 
 // Names are those of what a run will have measured beside its latencies.
@@ -120,8 +114,7 @@ func isStatistic(name string) bool {
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1)
 	all := scripted.From([]metric.Named{{Name: name, Histogram: h}})
-	_, ok := statisticOf(all[0].Values, name)
-	return ok
+	return statisticOf(all[0].Values, name).ok
 }
 
 // meant says which name somebody had in mind, or which there are.

@@ -1,7 +1,6 @@
 // Package objective judges results by conditions such as "p99<20ms", and ends a run that will miss
 // one. Package result has the Outcome, which is stored.
 //
-//	enough.go      how many values a percentile takes
 //	guard.go       ends a run that will miss an objective
 //	metric.go      names of metrics
 //	objective.go   reads p99<20ms, and judges a result
@@ -11,6 +10,7 @@ package objective
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,26 +25,54 @@ import (
 type Objective struct {
 	Expr string
 
-	name  string
-	of    func(r *result.Result) (value float64, ok bool)
+	quantity
 	op    string
 	limit float64
-	kind  kind
 	live  bool // it can be judged each second
+}
+
+// A quantity is what an objective is about.
+type quantity struct {
+	name    string  // as it was written
+	whose   string  // of which distribution, or what else: latency, route, checks, rps and the like
+	percent float64 // which percentile of it, if that is known without a result; else 0
+	kind    kind
+	of      func(r *result.Result) reading
+}
+
+// A reading is the value of a quantity in a result.
+type reading struct {
+	value float64
+	ok    bool // there is a value
+	over  bool // it is only known to be higher, because requests had no answer
+	vague bool // what they add to it is not known
+
+	percent float64 // of a percentile
+	known   int64   // of a percentile: of how many values, answered or not
+
+	answers func() float64 // the value of what was answered; nil: that is the value
+}
+
+// plain is the reading of a quantity that is known, if ok.
+func plain(of func(r *result.Result) (value float64, ok bool)) func(*result.Result) reading {
+	return func(r *result.Result) reading {
+		value, ok := of(r)
+		return reading{value: value, ok: ok}
+	}
 }
 
 // A kind is the kind of quantity of an objective.
 type kind int
 
 const (
-	durations kind = iota // in µs
-	shares                // in percent
+	times  kind = iota // in µs
+	shares             // in percent
 	counts
-	rates // 1/s
-	plain // without a unit
+	rates   // 1/s
+	numbers // without a unit
 )
 
-var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
+var unitOf = map[kind]string{times: "us", shares: "percent", rates: "per_s"}
 
 // The name of a check or a metric may have blanks.
 var expression = regexp.MustCompile(`^\s*((?:checks|metric)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
@@ -103,14 +131,14 @@ func Parse(s string) (Objective, error) {
 	if !slices.Contains([]string{"<", "<=", ">", ">="}, op) {
 		return at(m[4], "%q is not <, <=, > or >=", op)
 	}
-	o := Objective{Expr: name + op + limit, name: name, op: op}
+	o := Objective{Expr: name + op + limit, op: op}
 	var err error
-	if o.of, o.kind, err = parseQuantity(name); err != nil {
+	if o.quantity, err = parseQuantity(name); err != nil {
 		return at(m[2], "%v", err)
 	}
-	o.live = isLive(name)
+	o.live = o.isLive()
 	if o.kind == counts && strings.HasSuffix(limit, "%") {
-		o.kind, o.of = shares, failedShare
+		o.kind, o.of = shares, plain(failedShare)
 	}
 	if o.limit, err = o.kind.parseLimit(limit); err != nil {
 		return at(m[6], "%v", err)
@@ -122,7 +150,7 @@ func Parse(s string) (Objective, error) {
 func (k kind) parseLimit(s string) (float64, error) {
 	number, wanted, whole := s, "a number is wanted, as 10000", true
 	switch k {
-	case durations:
+	case times:
 		d, err := time.ParseDuration(s)
 		if err != nil || d < 0 || !strings.ContainsAny(s, "nuµmsh") {
 			return 0, fmt.Errorf("a duration with its unit is wanted, as 20ms, not %q", s)
@@ -151,46 +179,48 @@ func (k kind) parseLimit(s string) (float64, error) {
 }
 
 // parseQuantity finds the quantity that a name means.
-func parseQuantity(name string) (func(*result.Result) (float64, bool), kind, error) {
+func parseQuantity(name string) (quantity, error) {
 	switch name {
 	case "rps":
-		return func(r *result.Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
+		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
+			return r.Rate.Completed, true
+		})}, nil
 	case "cpu":
-		return serverCPUPerRequest, durations, nil
+		return quantity{name, name, 0, times, plain(serverCPUPerRequest)}, nil
 	case "errors":
-		return func(r *result.Result) (float64, bool) {
+		return quantity{name, name, 0, counts, plain(func(r *result.Result) (float64, bool) {
 			return float64(failedRequests(r)), true
-		}, counts, nil
+		})}, nil
 	}
 	if rest, is := strings.CutPrefix(name, "route."); is {
-		return parseRouted(rest)
+		of, err := parseRouted(rest)
+		return quantity{name, "route", 0, times, of}, err
 	}
 	if of, err := parseChecks(name); of != nil || err != nil {
-		return of, shares, err
+		return quantity{name, "checks", 0, shares, plain(of)}, err
 	}
 	if of, err := parseMetric(name); of != nil || err != nil {
-		return of, plain, err
+		return quantity{name, "metric", 0, numbers, of}, err
 	}
-	of, statistic := distributions["latency"], name
+	q := quantity{name: name, whose: "latency", kind: times}
+	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
-		statistic = rest
-		of = distributions[whose]
-		if of == nil {
-			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
-				"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
-				"checks, metric and route", whose)
-		}
+		q.whose, statistic = whose, rest
 	}
-	value, err := parseStatistic(statistic)
-	if err != nil {
-		return nil, 0, err
+	of := distributions[q.whose]
+	if of == nil {
+		return q, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
+			"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
+			"checks, metric and route", q.whose)
 	}
-	return func(r *result.Result) (float64, bool) {
+	read, percent, err := parseStatistic(statistic)
+	q.percent, q.of = percent, func(r *result.Result) reading {
 		if d := of(r); d != nil && d.Count > 0 {
-			return value(d)
+			return read(d)
 		}
-		return 0, false
-	}, durations, nil
+		return reading{}
+	}
+	return q, err
 }
 
 // distributions are those that objectives name.
@@ -215,59 +245,88 @@ func isPercentile(name string) bool {
 	return len(name) > 1 && name[0] == 'p' && '0' <= name[1] && name[1] <= '9'
 }
 
-// isLive reports whether the quantity of that name is known each second.
-func isLive(name string) bool {
-	whose, _, dotted := strings.Cut(name, ".")
-	ofAll := !dotted || isPercentile(name) ||
-		slices.Contains([]string{"latency", "service", "iteration", "checks"}, whose)
-	return name != "cpu" && ofAll
+// isLive reports whether the quantity is known each second.
+func (q quantity) isLive() bool {
+	switch q.whose {
+	case "latency", "service", "iteration", "checks", "rps", "errors":
+		return true
+	}
+	return false
 }
 
-// parseStatistic finds the statistic of a distribution that a name means.
-func parseStatistic(name string) (func(*result.Distribution) (float64, bool), error) {
-	field := map[string]func(*result.Distribution) float64{
-		"min":   func(d *result.Distribution) float64 { return d.Min },
-		"mean":  func(d *result.Distribution) float64 { return d.Mean },
-		"stdev": func(d *result.Distribution) float64 { return d.Stdev },
-		"max":   func(d *result.Distribution) float64 { return d.Max },
-	}[name]
-	if field != nil {
-		return func(d *result.Distribution) (float64, bool) { return field(d), true }, nil
+// parseStatistic finds the statistic of a distribution that a name means, and which percentile that
+// is, or 0.
+func parseStatistic(name string) (func(*result.Distribution) reading, float64, error) {
+	switch name {
+	case "min":
+		return func(d *result.Distribution) reading {
+			if o := d.Over; o != nil && o.US < d.Min {
+				return reading{value: o.US, ok: true, over: true, answers: func() float64 { return d.Min }}
+			}
+			return reading{value: d.Min, ok: true}
+		}, 0, nil
+	case "mean":
+		return func(d *result.Distribution) reading {
+			return reading{value: d.Over.LeastMean(d.Count, d.Mean), ok: true, over: d.Over != nil,
+				answers: func() float64 { return d.Mean }}
+		}, 0, nil
+	case "stdev":
+		return func(d *result.Distribution) reading {
+			return reading{value: d.Stdev, ok: true, vague: d.Over != nil}
+		}, 0, nil
+	case "max":
+		return func(d *result.Distribution) reading {
+			return reading{value: d.Max, ok: true, over: d.IsOver(100),
+				answers: func() float64 { return d.Answered().Max }}
+		}, 0, nil
 	}
 	digits, is := strings.CutPrefix(name, "p")
 	percent, err := strconv.ParseFloat(digits, 64)
 	plain := strings.Trim(digits, "0123456789.") == ""
 	if !is || !plain || err != nil || percent <= 0 || percent >= 100 {
-		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
+		return nil, 0, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
 			"percentiles such as p99 and p99.9; those of something else are named after it, as in "+
 			"service.p99, connect.p99, first_byte.p99 and error_latency.p99", name)
 	}
-	return func(d *result.Distribution) (float64, bool) { return d.Percentile(percent) }, nil
+	return func(d *result.Distribution) reading {
+		value, ok := d.Percentile(percent)
+		return reading{value: value, ok: ok, over: d.IsOver(percent), percent: percent, known: d.Known(),
+			answers: func() float64 {
+				value, _ := d.Answered().Percentile(percent)
+				return value
+			}}
+	}, percent, nil
 }
 
-// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots.
-func parseRouted(name string) (func(*result.Result) (float64, bool), kind, error) {
-	values := map[string]func(result.Route) float64{
-		"mean": func(r result.Route) float64 { return r.Mean },
-		"p50":  func(r result.Route) float64 { return r.P50 },
-		"p90":  func(r result.Route) float64 { return r.P90 },
-		"p99":  func(r result.Route) float64 { return r.P99 },
-		"max":  func(r result.Route) float64 { return r.Max },
+// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots. A result
+// of several generators has no percentiles of a route that more than one of them served.
+func parseRouted(name string) (func(*result.Result) reading, error) {
+	values := map[string]struct {
+		percent float64
+		of      func(result.Route) float64
+	}{
+		"mean": {0, func(r result.Route) float64 { return r.Over.LeastMean(r.Completed, r.Mean) }},
+		"p50":  {50, func(r result.Route) float64 { return r.P50 }},
+		"p90":  {90, func(r result.Route) float64 { return r.P90 }},
+		"p99":  {99, func(r result.Route) float64 { return r.P99 }},
+		"max":  {100, func(r result.Route) float64 { return r.Max }},
 	}
 	dot := strings.LastIndexByte(name, '.')
-	of := values[name[dot+1:]]
-	if dot < 1 || of == nil {
-		return nil, 0, fmt.Errorf("of a route there are mean, p50, p90, p99 and max: write " +
+	is, known := values[name[dot+1:]]
+	if dot < 1 || !known {
+		return nil, fmt.Errorf("of a route there are mean, p50, p90, p99 and max: write " +
 			"route.NAME.p99")
 	}
-	return func(r *result.Result) (float64, bool) {
+	return func(r *result.Result) reading {
 		for _, route := range r.Routes {
-			if route.Name == name[:dot] && route.Completed > 0 {
-				return of(route), true
+			if value := is.of(route); route.Name == name[:dot] && value > 0 {
+				over := route.Over != nil && is.percent == 0 || route.IsOver(is.percent)
+				return reading{value: value, ok: true, over: over, percent: is.percent,
+					known: route.Known()}
 			}
 		}
-		return 0, false
-	}, durations, nil
+		return reading{}
+	}, nil
 }
 
 // probeLatency is the latency of the probe.
@@ -313,56 +372,43 @@ func nothingDue(r *result.Result) bool {
 
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
-// A percentile of latency has requests that were not answered. One that so few values cannot have
-// is undecided, if their longest meets it.
+// A value that is only known to be higher, because requests had no answer, proves that a ceiling is
+// missed, or that a floor is met, and otherwise nothing. A percentile that so few values cannot
+// have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
-	value, ok := o.of(r)
-	ok = ok && !nothingDue(r)
+	got := o.of(r)
 	out := result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
-	if !ok {
+	if !got.ok || nothingDue(r) {
 		return out
 	}
-	out.Value, out.Met, out.Note = &value, o.Meets(value), r.NoteNoServer()
-	if out.Note != "" && (o.kind != durations) {
+	out.Value, out.Met, out.Over = &got.value, o.Meets(got.value), got.over
+	if out.Note = r.NoteNoServer(); out.Note != "" && (o.kind != times) {
 		out.Met = false
 	}
-	out.Over = o.isOver(r)
-	if late := o.noteUnanswered(r); !out.Met && late != "" {
-		out.Note = late
+	switch needs := got.needs(); {
+	case got.vague, got.over && out.Met == o.Ceiling():
+		out.Met, out.Undecided = false, result.NoAnswers
+	case out.Met && needs > 0:
+		out.Met, out.Undecided, out.Needs = false, result.FewValues, needs
 	}
-	if needs := o.needs(r); out.Met && needs > 0 {
-		out.Met, out.Needs = false, needs
+	alone := got.answers != nil && o.Meets(got.answers()) // what was answered would meet it
+	if !out.Met && (alone || out.Undecided == result.NoAnswers || got.over && got.answers == nil) {
+		out.Note = cmp.Or(o.noteUnanswered(r), out.Note)
 	}
 	return out
 }
 
-// noteUnanswered is why a bound of latency is missed that all answers meet: so many requests had
-// none that one of them is the percentile.
-func (o Objective) noteUnanswered(r *result.Result) string {
-	if r.Latency == nil || r.Latency.Over == nil || !o.Ceiling() || !o.isOfLatency() {
-		return ""
+// needs is how many values a percentile takes: as many as that one lies beyond it. It is 0 if there
+// are so many. With fewer, the percentile is only the longest of them.
+func (got reading) needs() int64 {
+	if got.percent <= 0 || got.percent >= 100 {
+		return 0
 	}
-	answered := *r
-	answered.Latency = r.Latency.Answered()
-	if value, ok := o.of(&answered); ok && o.Meets(value) {
-		return noteUnanswered(r)
+	// A little more than 1 of 100 exceeds p99, in floating point.
+	if least := int64(math.Ceil(100/(100-got.percent) - 1e-6)); got.known < least {
+		return least
 	}
-	return ""
-}
-
-// isOver reports whether the value is only known to be higher.
-func (o Objective) isOver(r *result.Result) bool {
-	q, is := o.Quantile()
-	if !is {
-		q = 1
-	}
-	return o.isOfLatency() && r.Latency.IsOver(100*q)
-}
-
-// isOfLatency reports whether the objective is about a percentile of latency, or the longest.
-func (o Objective) isOfLatency() bool {
-	_, is := o.Quantile()
-	return is || o.name == "max" || o.name == "latency.max"
+	return 0
 }
 
 // Meets reports whether a value, in the unit of Outcome, meets the objective.
@@ -386,25 +432,23 @@ func (o Objective) Ceiling() bool { return o.op == "<" || o.op == "<=" }
 func (o Objective) Limit() float64 { return o.limit }
 
 // OfErrors reports whether the objective is about requests that failed.
-func (o Objective) OfErrors() bool { return o.name == "errors" }
+func (o Objective) OfErrors() bool { return o.whose == "errors" }
+
+// Quantity is what the objective is about, as it was written.
+func (o Objective) Quantity() string { return o.name }
 
 // Quantile is the quantile of latency that the objective is about, between 0 and 1. ok is false if
 // it is about anything else.
 func (o Objective) Quantile() (q float64, ok bool) {
-	digits, is := strings.CutPrefix(strings.TrimPrefix(o.name, "latency."), "p")
-	percent, err := strconv.ParseFloat(digits, 64)
-	return percent / 100, is && err == nil
+	return o.percent / 100, o.whose == "latency" && o.percent > 0
 }
 
-// noteUnanswered says how many requests latency has that were not answered; "" if there are none.
-func noteUnanswered(r *result.Result) string {
-	if r.Latency == nil || r.Latency.Over == nil {
-		return ""
+// noteUnanswered says how many requests, or iterations, had no answer; "" if all had one.
+func (o Objective) noteUnanswered(r *result.Result) string {
+	if o.whose == "iteration" {
+		d := r.IterationTime()
+		return fmt.Sprintf("%d of %d iterations had not ended %s s after the window",
+			d.Known()-d.Count, d.Known(), digits.Significant(r.Window.DrainedS, 2))
 	}
-	if n := r.Requests.Held; n > 0 {
-		return fmt.Sprintf("connections or streams without an answer in the whole window: %d", n)
-	}
-	over := r.Latency.Over
-	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", over.Count,
-		r.Latency.Count+over.Count, digits.Significant(over.US/1e6, 2))
+	return r.NoteUnanswered()
 }

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
 )
 
@@ -128,48 +129,112 @@ func TestObjectivesAreJudged(t *testing.T) {
 	}
 }
 
-// A request that has no answer at the end of the drain took longer than the drain. If there are more of
-// them than a percentile leaves above itself, so did the percentile.
-func TestUnansweredRequestsMissLatency(t *testing.T) {
+// A request that has no answer took longer than it has waited. What is only known to be higher proves
+// that a ceiling is missed, or that a floor is met, and nothing else.
+func TestUnansweredRequests(t *testing.T) {
+	const met, missed, undecided = "met", "missed", "no-answers"
 	for _, c := range []struct {
 		expr                string
 		unfinished, waiting int64
 		drained             float64
+		value               float64 // ms
+		want                string
 		note                string
 	}{
-		{"p99<1s", 0, 0, 2, ""},
-		{"p99<1s", 10, 0, 2, ""},
-		{"p99<1s", 11, 0, 2, "11 of 1000 requests had no answer 2 s after the window"},
-		{"p99<1s", 5, 600, 2, "605 of 1600 requests had no answer 2 s after the window"},
-		{"latency.p99<=1s", 11, 0, 2, "11 of 1000 requests had no answer 2 s after the window"},
-		{"p99<1s", 11, 0, 0.9, ""}, // they may have waited for 0.9 s
-		{"p99<1s", 11, 0, 0, ""},   // interrupted
-		{"p50<1s", 11, 0, 2, ""},
-		{"p90<1s", 100, 0, 2, ""},
-		{"p90<1s", 101, 0, 2, "101 of 1000 requests had no answer 2 s after the window"},
-		{"p95<100ms", 20, 0, 2, "20 of 1000 requests had no answer 2 s after the window"}, // 35 answers took 150 ms
-		{"p95<100ms", 10, 0, 2, ""},
-		{"max<1s", 1, 0, 2, "1 of 1000 requests had no answer 2 s after the window"},
-		{"max<3s", 1, 0, 2, ""},
-		{"p99>1ms", 900, 0, 2, ""},
+		{"p99<1s", 0, 0, 2, 150, met, ""},
+		{"p99<1s", 10, 0, 2, 150, met, ""},
+		{"p99<1s", 11, 0, 2, 2000, missed, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99<=2s", 11, 0, 2, 2000, undecided, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99<5s", 11, 0, 2, 2000, undecided, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99>1s", 11, 0, 2, 2000, met, ""},
+		{"p99>=2s", 11, 0, 2, 2000, met, ""},
+		{"p99>5s", 11, 0, 2, 2000, undecided, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99<1s", 5, 600, 2, 2000, missed, "605 of 1600 requests had no answer 2 s after the window"},
+		{"latency.p99<=1s", 11, 0, 2, 2000, missed, "11 of 1000 requests had no answer 2 s after the window"},
+		{"p99<1s", 11, 0, 0.9, 900, undecided, "11 of 1000 requests had no answer 0.9 s after the window"},
+		{"p50<1s", 11, 0, 2, 50, met, ""},
+		{"p90<1s", 100, 0, 2, 150, met, ""},
+		{"p90<1s", 101, 0, 2, 2000, missed, "101 of 1000 requests had no answer 2 s after the window"},
+		{"p95<100ms", 20, 0, 2, 150, missed, "20 of 1000 requests had no answer 2 s after the window"}, // 35 answers took 150 ms
+		{"p95<100ms", 10, 0, 2, 50, met, ""},
+		{"max<1s", 1, 0, 2, 2000, missed, "1 of 1000 requests had no answer 2 s after the window"},
+		{"max<3s", 1, 0, 2, 2000, undecided, "1 of 1000 requests had no answer 2 s after the window"},
+		{"max>1s", 1, 0, 2, 2000, met, ""},
+		{"min<60ms", 1, 0, 2, 50, met, ""}, {"min>60ms", 1, 0, 2, 50, missed, ""},
+		{"min>60ms", 1, 0, 0.01, 10, undecided, "1 of 1000 requests had no answer 0.01 s after the window"},
+		{"mean<80ms", 20, 0, 2, (35*150 + 945*50 + 20*2000) / 1000., missed, "20 of 1000 requests had no answer 2 s after the window"},
+		{"mean<100ms", 20, 0, 2, (35*150 + 945*50 + 20*2000) / 1000., undecided, "20 of 1000 requests had no answer 2 s after the window"},
+		{"mean>80ms", 20, 0, 2, (35*150 + 945*50 + 20*2000) / 1000., met, ""},
+		{"stdev<1ms", 20, 0, 2, 18.56, undecided, "20 of 1000 requests had no answer 2 s after the window"},
+		{"stdev<20ms", 0, 0, 2, 18.37, met, ""},
 	} {
-		o, err := Parse(c.expr)
+		for _, whose := range []string{"", "service.", "first_byte."} {
+			expr := whose + strings.TrimPrefix(c.expr, "latency.")
+			o, err := Parse(expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ms := make([]time.Duration, 1000-c.unfinished)
+			for i := range ms {
+				if ms[i] = 50 * time.Millisecond; i < 35 {
+					ms[i] = 150 * time.Millisecond
+				}
+			}
+			r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(ms...),
+				Service: histogram(), Iterations: histogram(), Requests: result.Requests{Sent: 1000,
+					Completed: 1000 - c.unfinished, Unfinished: c.unfinished, Waiting: &c.waiting}})
+			r.Latency = r.Latency.WithUnanswered(durations.Bound{US: c.drained * 1e6, Count: c.unfinished + c.waiting})
+			r.Service, r.Phases.FirstByte = r.Latency, r.Latency
+			r.Ended, r.Window.DrainedS = string(loadresult.ByDuration), c.drained
+			got := o.Judge(r)
+			state := map[bool]string{true: met, false: missed}[got.Met]
+			if got.IsUndecided() {
+				state = got.Undecided
+			}
+			if state != c.want || got.IsMissed() != (c.want == missed) || got.Note != c.note ||
+				math.Abs(*got.Value/1e3/c.value-1) > 0.001 {
+				t.Errorf("%s, %d unfinished, %d never sent, drained for %v s: %v, %+v; want %s, %v, %q", expr, c.unfinished,
+					c.waiting, c.drained, *got.Value, got, c.want, c.value, c.note)
+			}
+		}
+	}
+}
+
+// So it is with iterations, and with a route of which a tenth was given up after 3 s. Nothing is known of a
+// route's percentile that several generators have.
+func TestUnansweredOfOthers(t *testing.T) {
+	values := make([]time.Duration, 900)
+	for i := range values {
+		values[i] = 50 * time.Millisecond
+	}
+	r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(), Service: histogram(),
+		Iterations: histogram(values...), Requests: result.Requests{Sent: 1000}})
+	r.Window.DrainedS, r.Ended = 2, string(loadresult.ByDuration)
+	r.Requests.Unanswered = loadresult.Unanswered{{After: 3e9, Requests: 100}}
+	r.Iterations.Time = r.Iterations.Time.WithUnanswered(durations.Bound{US: 2e6, Count: 100})
+	r.Routes = []result.Route{{Name: "a", Completed: 900, Mean: 50e3, P50: 50e3, P90: 50e3, P99: 3e6, Max: 3e6,
+		Over: &durations.Over{US: 3e6, Count: 100, Answered: 50e3}}, {Name: "b", Completed: 900, Mean: 50e3, Max: 50e3}}
+	for expr, want := range map[string]struct{ state, note string }{
+		"iteration.p90<100ms":  {"met", ""},
+		"iteration.p99<1s":     {"missed", "100 of 1000 iterations had not ended 2 s after the window"},
+		"iteration.p99<5s":     {"no-answers", "100 of 1000 iterations had not ended 2 s after the window"},
+		"iteration.mean>200ms": {"met", ""},
+		"route.a.p90<100ms":    {"met", ""}, "route.a.p99<1s": {"missed", "100 of 1000 requests had no answer in 3 s"},
+		"route.a.p99<5s": {"no-answers", "100 of 1000 requests had no answer in 3 s"}, "route.a.max>1s": {"met", ""},
+		"route.a.mean<300ms": {"missed", "100 of 1000 requests had no answer in 3 s"}, "route.b.mean<1s": {"met", ""},
+		"route.a.mean<400ms": {"no-answers", "100 of 1000 requests had no answer in 3 s"}, "route.b.p99<1s": {"missed", ""},
+	} {
+		o, err := Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ms := make([]time.Duration, 1000-c.unfinished)
-		for i := range ms {
-			if ms[i] = 50 * time.Millisecond; i < 35 {
-				ms[i] = 150 * time.Millisecond
-			}
+		got := o.Judge(r)
+		state := map[bool]string{true: "met", false: "missed"}[got.Met]
+		if got.IsUndecided() {
+			state = got.Undecided
 		}
-		r := result.Provisional(result.Measured{Took: 10 * time.Second, Latency: histogram(ms...),
-			Service: histogram(), Iterations: histogram(), Requests: result.Requests{Sent: 1000,
-				Completed: 1000 - c.unfinished, Unfinished: c.unfinished, Waiting: &c.waiting}})
-		r.Latency = r.Latency.WithUnanswered(c.drained*1e6, c.unfinished+c.waiting)
-		if got := o.Judge(r); got.Met != (c.note == "") || got.Note != c.note {
-			t.Errorf("%s, %d unfinished, %d never sent, drained for %v s: %+v; want %q", c.expr, c.unfinished, c.waiting,
-				c.drained, got, c.note)
+		if state != want.state || got.Note != want.note {
+			t.Errorf("%s: %+v, want %v", expr, got, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -61,10 +60,6 @@ func TestOnlyErrors(t *testing.T) {
 	}
 	if err := Check(r); err != nil {
 		t.Error(err)
-	}
-	var b bytes.Buffer
-	if err := EncodeHLog(&b, r); err != nil || !strings.Contains(b.String(), "Tag=error_latency,") {
-		t.Errorf("%v: %s", err, b.String())
 	}
 }
 

@@ -4,6 +4,7 @@ package result
 var (
 	FromRun     = from
 	ClosedRun   = closedRun
+	OpenRun     = openRun
 	BesideRun   = besideRun
 	FailingRun  = failingRun
 	ScenarioRun = scenarioRun

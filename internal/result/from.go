@@ -35,7 +35,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
 			WarmupLost: r.WarmupLost, WarmupInWindow: total.Early + total.EarlyErrors,
-			Held: r.Held},
+			Held: r.Held, Unanswered: r.Unanswered},
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
 			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},
@@ -43,7 +43,6 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 			Bytes:       Bytes{total.Written, total.Received, total.Bodies},
 			Connections: newConnections(r), Retries: r.Retries, Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
-		Routes:    newRoutes(r.Routes),
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
@@ -72,6 +71,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 	}
 	out.setSeriesUsers()
 	out.countUnanswered([]*Result{out})
+	out.setRoutes(r.Routes)
 	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
 	out.addRunFacts(runfacts.Of(r))
@@ -157,6 +157,14 @@ func (r *Result) setUnavailable(from *loadresult.Result) {
 func (r *Result) SentLater() bool {
 	return r.Model == OpenLoop || r.Latency != nil && r.Service != nil &&
 		r.Service.HDR != r.Latency.HDR
+}
+
+// ServiceApart is service time if it differs from latency.
+func (r *Result) ServiceApart() *Distribution {
+	if !r.SentLater() {
+		return nil
+	}
+	return r.Service
 }
 
 func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counters) {
@@ -336,23 +344,21 @@ func countByCode(of map[uint16]int64) map[string]int64 {
 	return m
 }
 
-// newRoutes converts routes. A single route equals the total, and is left out.
-func newRoutes(from []loadresult.Route) []Route {
+// setRoutes converts routes. A single route equals the total, and is left out.
+func (r *Result) setRoutes(from []loadresult.Route) {
 	if len(from) < 2 {
-		return nil
+		return
 	}
-	all := make([]Route, len(from))
-	for i, r := range from {
-		all[i] = Route{Name: r.Name, Completed: r.Completed, Errors: r.Failed}
-		if r.Latency == nil || r.Latency.Count == 0 {
-			continue
+	l := r.waited()
+	for _, x := range from {
+		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed}
+		if x.Latency != nil && x.Latency.Count > 0 {
+			d := durations.New(x.Latency).WithUnanswered(l.RouteBounds(x.Unanswered)...)
+			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
+			route.Max, route.Over = d.Max, d.Over
 		}
-		v := r.Latency.View()
-		q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-		all[i].Mean, all[i].Max = toMicroseconds(r.Latency.Mean()), toMicroseconds(float64(r.Latency.Max))
-		all[i].P50, all[i].P90, all[i].P99 = q(0.5), q(0.9), q(0.99)
+		r.Routes = append(r.Routes, route)
 	}
-	return all
 }
 
 func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {

@@ -128,7 +128,7 @@ func TestFromClosed(t *testing.T) {
 			InFlight: 2, Received: 3000, Written: 2400, Status: map[string]int64{"200": 599, "404": 1},
 			Heat: metric.Heat{{5, 550}, {6, 50}}}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
-		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
+		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6, nil}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
 		{"CPU/request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
 		{"CPU", r.Generator.CPUPercent, 25.0},
@@ -151,7 +151,7 @@ func TestFromClosed(t *testing.T) {
 // several machines did together, and in exports.
 func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	run := closedRun()
-	if r := from(t, run); r.SentLater() || r.serviceApart() != nil {
+	if r := from(t, run); r.SentLater() || r.ServiceApart() != nil {
 		t.Error("service time is latency, and said to differ")
 	}
 	run.Total.Service.Merge(run.Total.Latency)
@@ -159,7 +159,7 @@ func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	run.Total.Latency.Record(1e9)
 	run.Total.Sent, run.Total.Completed = run.Total.Sent+1, run.Total.Completed+1
 	r := from(t, run)
-	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.serviceApart() != r.Service {
+	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.ServiceApart() != r.Service {
 		t.Errorf("service time %+v", r.Service)
 	}
 	both := run.Plan.Split(2)

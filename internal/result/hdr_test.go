@@ -1,4 +1,4 @@
-package result
+package result_test
 
 import (
 	"bufio"
@@ -9,19 +9,22 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dyno/internal/result"
+	"dyno/internal/result/hdrfile"
 )
 
 // What HdrHistogram's own reader finds in the log is what was measured.
 func TestHLog(t *testing.T) {
-	r := from(t, openRun())
+	r := result.FromRun(t, result.OpenRun())
 	var b bytes.Buffer
-	if err := EncodeHLog(&b, r); err != nil {
+	if err := hdrfile.HLog(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	reader := hdrhistogram.NewHistogramLogReader(&b)
 	for _, want := range []struct {
 		tag string
-		of  *Distribution
+		of  *result.Distribution
 	}{{"", r.Latency}, {"service", r.Service}, {"error_latency", r.ErrorLatency},
 		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"dns", r.Phases.DNS}} {
 		h, err := reader.NextIntervalHistogram()
@@ -50,9 +53,9 @@ func TestHLog(t *testing.T) {
 // Each line of the percentiles is a value, its percentile and how many it has, in
 // order, to the last value.
 func TestHGRM(t *testing.T) {
-	r := from(t, closedRun()) // 1 to 1,000 µs
+	r := result.FromRun(t, result.ClosedRun()) // 1 to 1,000 µs
 	var b bytes.Buffer
-	if err := EncodeHGRM(&b, r); err != nil {
+	if err := hdrfile.HGRM(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	lines, last := 0, 0.0
@@ -77,30 +80,39 @@ func TestHGRM(t *testing.T) {
 }
 
 func TestNoHistogramToWrite(t *testing.T) {
-	empty, damaged := from(t, closedRun()), from(t, closedRun())
+	empty, damaged := result.FromRun(t, result.ClosedRun()), result.FromRun(t, result.ClosedRun())
 	empty.Latency, empty.ErrorLatency = nil, nil
 	damaged.Latency.HDR = "HISTFAAA"
-	for _, r := range []*Result{empty, damaged} {
-		if err := EncodeHGRM(new(bytes.Buffer), r); err == nil {
+	for _, r := range []*result.Result{empty, damaged} {
+		if err := hdrfile.HGRM(new(bytes.Buffer), r); err == nil {
 			t.Error("percentiles of nothing")
 		}
-		if err := EncodeHLog(new(bytes.Buffer), r); err == nil {
+		if err := hdrfile.HLog(new(bytes.Buffer), r); err == nil {
 			t.Error("a log of nothing")
 		}
 	}
 	if _, err := damaged.Latency.Quantiles([]float64{0.5}); err == nil {
 		t.Error("quantiles of nothing")
 	}
-	got, err := from(t, closedRun()).Latency.Quantiles([]float64{0, 0.5, 1})
+	got, err := result.FromRun(t, result.ClosedRun()).Latency.Quantiles([]float64{0, 0.5, 1})
 	if err != nil || got[0] != 1 || got[1] < 499 || got[1] > 501 || got[2] != 1000 {
 		t.Errorf("quantiles %v, %v", got, err)
+	}
+}
+
+// So are the latencies of errors, if every answer was one.
+func TestHLogOfErrors(t *testing.T) {
+	var b bytes.Buffer
+	err := hdrfile.HLog(&b, result.FromRun(t, result.FailingRun(0)))
+	if err != nil || !strings.Contains(b.String(), "Tag=error_latency,") {
+		t.Errorf("%v: %s", err, b.String())
 	}
 }
 
 // Times of iterations are in the log, too.
 func TestHLogOfUsers(t *testing.T) {
 	var b bytes.Buffer
-	if err := EncodeHLog(&b, from(t, scenarioRun(false))); err != nil {
+	if err := hdrfile.HLog(&b, result.FromRun(t, result.ScenarioRun(false))); err != nil {
 		t.Fatal(err)
 	}
 	reader := hdrhistogram.NewHistogramLogReader(&b)

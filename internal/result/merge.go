@@ -187,6 +187,8 @@ func (q *Requests) Add(part Requests) {
 	q.Errors += part.Errors
 	q.Unfinished += part.Unfinished
 	q.Held += part.Held
+	q.Unanswered = slices.Clone(q.Unanswered)
+	q.Unanswered.AddAll(part.Unanswered)
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
@@ -352,7 +354,7 @@ func (r *Route) addPart(part Route) {
 		r.P50, r.P90, r.P99 = 0, 0, 0 // unknown
 	}
 	r.Mean = weightedMean(r.Mean, r.Completed, part.Mean, part.Completed)
-	r.Max = max(r.Max, part.Max)
+	r.Max, r.Over = max(r.Max, part.Max), r.Over.With(part.Over)
 	r.Completed += part.Completed
 	r.Errors += part.Errors
 }

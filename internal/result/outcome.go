@@ -17,15 +17,30 @@ type Outcome struct {
 	Over  bool     `json:"over,omitempty"` // the value is only known to be higher
 	Note  string   `json:"note,omitempty"` // what the value does not cover, or lacks
 
-	// Needs is set if the objective is undecided: there were fewer values than its percentile takes,
-	// which is this many. Value is only the longest of them.
+	// Undecided is why the objective is neither met nor missed: FewValues or NoAnswers.
+	Undecided string `json:"undecided,omitempty"`
+
+	// Needs is how many values the percentile takes, of FewValues. Value is only the longest of them.
 	Needs int64 `json:"needs,omitempty"`
 
 	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run at that time of the window
 }
 
+// Why an objective is undecided.
+const (
+	FewValues = "few-values" // its percentile takes more
+
+	// Requests had no answer, and what they add to the value is not known.
+	NoAnswers = "no-answers"
+)
+
+// IsUndecided reports whether the objective is neither met nor missed.
+func (o Outcome) IsUndecided() bool {
+	return o.Undecided != "" || o.Needs > 0 // results from before Undecided have Needs
+}
+
 // IsMissed reports whether the objective is neither met nor undecided.
-func (o Outcome) IsMissed() bool { return !o.Met && o.Needs == 0 }
+func (o Outcome) IsMissed() bool { return !o.Met && !o.IsUndecided() }
 
 // A Measured is what was measured in a span of time. Its histograms are Fine, in ns.
 type Measured struct {

@@ -9,7 +9,6 @@
 //	encode.go          writes it
 //	fleet.go           agents
 //	from.go            makes a result of what a load measured
-//	hdr.go             HdrHistogram's files: .hgrm, .hlog
 //	host.go            the machine
 //	iterations.go      what users of a scenario did
 //	machinechecks.go   the verdict's checks of the machine
@@ -24,6 +23,7 @@
 //	runner.go          Runner: whoever makes a load
 //	samples.go         samples of errors, without secrets
 //	server.go          what the server's processes used
+//	unanswered.go      adds what was not answered to latencies
 //	validate.go        may a stored result be believed?
 //	verdict.go         the generator's verdict on itself: which checks, which kinds of doubts
 //	verdictchecks.go   the checks of load and generator
@@ -172,8 +172,12 @@ type Requests struct {
 	WarmupInWindow int64 `json:"warmup_in_window,omitempty"`
 
 	// Held is how many slots of a closed workload waited through the whole window for the answer to a
-	// request of Warmup. Each is a request that took longer than the window.
+	// request of Warmup.
 	Held int64 `json:"held,omitempty"`
+
+	// Unanswered are the waits that ended without an answer. Latency, Service and the first byte count
+	// them as durations that are known to be longer.
+	Unanswered loadresult.Unanswered `json:"unanswered,omitempty"`
 
 	Due       *int64 `json:"due,omitempty"`        // open: in the window, Sent + Waiting
 	Waiting   *int64 `json:"waiting,omitempty"`    // open: of Due, never sent
@@ -332,7 +336,18 @@ type Route struct {
 	P90       float64 `json:"p90_us,omitempty"`
 	P99       float64 `json:"p99_us,omitempty"`
 	Max       float64 `json:"max_us,omitempty"`
+
+	Over *durations.Over `json:"over,omitempty"` // as of a Distribution
 }
+
+// Known is Distribution.Known.
+func (r *Route) Known() int64 {
+	d := Distribution{Count: r.Completed, Over: r.Over}
+	return d.Known()
+}
+
+// IsOver is Distribution.IsOver.
+func (r *Route) IsOver(percent float64) bool { return r.Over.Reaches(r.Completed, percent) }
 
 // A Generator is what dyno measured of itself. If another Program made the load, it has only what
 // the server and the kernel reported: requests, rate and CPU.

@@ -1,49 +1,65 @@
 package result
 
 import (
+	"fmt"
 	"slices"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/result/durations"
+	"dyno/internal/result/unanswered"
 )
 
-// countUnanswered adds to latencies what was not answered when the load of all parts of r had
-// ended: requests that were due in the window and had no answer at the end of the drain, or were
-// never sent, and what users would have asked meanwhile whose slot waited for the answer to a
-// request of the warm-up for the whole window. How long they would have taken is not known, but
-// that it is longer than the drain, or than the window.
+// countUnanswered adds to latencies what was not answered by the load of all parts of r.
 func (r *Result) countUnanswered(parts []*Result) {
-	add := func(to **Distribution, us float64, n int64) {
-		if *to != nil {
-			*to = (*to).WithUnanswered(us, n)
-		}
-	}
 	for _, part := range parts {
-		if !part.endedAsPlanned() {
-			continue // it is not known how long it waited
+		l := part.waited()
+		latency, service, firstByte := l.Bounds()
+		for _, d := range []struct {
+			to  **Distribution
+			all []durations.Bound
+		}{{&r.Latency, latency}, {&r.Service, service}, {&r.Phases.FirstByte, firstByte}} {
+			if *d.to != nil {
+				*d.to = (*d.to).WithUnanswered(d.all...)
+			}
 		}
-		q, drained, window := part.Requests, part.Window.DrainedS*1e6, part.Window.MeasuredS*1e6
-		waiting := orZero(q.Waiting)
-		add(&r.Latency, drained, q.Unfinished+waiting)
-		add(&r.Latency, window, q.Held*part.answersOfSlot())
-		if part.Model == ClosedLoop {
-			add(&r.Service, drained, q.Unfinished)
-			add(&r.Service, window, q.Held*part.answersOfSlot())
-		}
-		if i := part.Iterations; i != nil {
-			add(&r.Iterations.Time, drained, i.Unfinished+orZero(i.Waiting))
+		if i := part.Iterations; i != nil && r.Iterations.Time != nil && l.Planned {
+			r.Iterations.Time = r.Iterations.Time.WithUnanswered(
+				durations.Bound{US: l.Drained, Count: i.Unfinished + orZero(i.Waiting)})
 		}
 	}
 }
 
-// answersOfSlot is how many answers each slot had on average of those that were not held: so many
-// requests one that was held did not send. A server that starves some of its users would otherwise
-// have the percentiles of the others.
-func (r *Result) answersOfSlot() int64 {
-	return max(1, r.Answers()/max(1, int64(r.inFlight())-r.Requests.Held))
+// waited is what is known of r's waits for answers that did not come.
+func (r *Result) waited() unanswered.Load {
+	q := r.Requests
+	planned := []loadresult.Ending{loadresult.ByDuration, loadresult.ByRequests}
+	return unanswered.Load{Open: r.Model == OpenLoop,
+		Planned: slices.Contains(planned, loadresult.Ending(r.Ended)),
+		Drained: r.Window.DrainedS * 1e6, Window: r.Window.MeasuredS * 1e6, Slots: r.inFlight(),
+		Answers: r.Answers(), Unfinished: q.Unfinished, Waiting: orZero(q.Waiting),
+		Waits: q.Unanswered}
 }
 
-// endedAsPlanned reports whether the load went on until its planned end, and the drain too.
-func (r *Result) endedAsPlanned() bool {
-	return slices.Contains([]loadresult.Ending{loadresult.ByDuration, loadresult.ByRequests},
-		loadresult.Ending(r.Ended))
+// NoteUnanswered says how many requests had no answer; "" if all had one.
+func (r *Result) NoteUnanswered() string {
+	l := r.waited()
+	if n := r.Requests.Held; n > 0 {
+		return fmt.Sprintf("connections or streams without an answer in the whole window: %d", n)
+	}
+	if share := l.SlotShare(); share > 0 {
+		return fmt.Sprintf("connections or streams waited for %s %% of the time for answers that did "+
+			"not come", digits.Significant(100*share, 2))
+	}
+	n, longest := l.Requests()
+	if n == 0 {
+		return ""
+	}
+	of := r.Requests.Sent + l.Waiting
+	if longest > 0 {
+		return fmt.Sprintf("%d of %d requests had no answer in %s s", n, of,
+			digits.Significant(longest/1e6, 2))
+	}
+	return fmt.Sprintf("%d of %d requests had no answer %s s after the window", n, of,
+		digits.Significant(l.Drained/1e6, 2))
 }

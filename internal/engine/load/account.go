@@ -167,12 +167,16 @@ func (a *account) countOtherLoss(due int64, v *flow.Window) {
 	}
 }
 
-// countUnanswered counts a request without an answer at the end of the run.
-func (a *account) countUnanswered(x flow.Arrival, v *flow.Window) {
-	if x.Counted {
-		a.totals.Unfinished++
-	} else if x.Due < v.From {
-		a.totals.WarmupLost++
+// countNoAnswer counts a request of the window that had no answer, of that number in the plan, and
+// how long it waited.
+func (a *account) countNoAnswer(wait loadresult.Wait, begun bool, of int) {
+	wait.Requests = 1
+	if begun {
+		wait.Begun = 1
+	}
+	a.totals.Unanswered.Add(wait)
+	if a.route != nil {
+		a.routes[a.route[of]].Unanswered.Add(wait)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // A connection is unavailable from the end of its life until it can carry requests again, if an
 // attempt in between failed: refused, reset, timed out, or a life without a completed request. The
 // pauses between attempts are part of it. If the life ended because a request timed out, the time
-// begins when that request was sent, unless it was the connection's first. Connecting that succeeds
+// begins when that request was sent, unless it was the connection's first and the next one was
+// answered. Connecting that succeeds
 // at once is not part of it: that wait is latency (see slot.go). Nor is an idle connection for
 // which nothing is due. A connection that was never open is unavailable from the end of its first
 // attempt on. Only time in the window counts, while there is something to send.
@@ -40,7 +41,7 @@ func (w *worker) noteClosed(c *conn) {
 	if carried || c.lost == 0 {
 		c.lost = w.now
 	}
-	if c.timedOut != 0 && c.served {
+	if c.timedOut != 0 && (c.served || c.silence.requests > 1) {
 		c.lost = min(c.lost, c.timedOut)
 	}
 	c.regained, c.idled = 0, false
@@ -56,6 +57,7 @@ func (w *worker) countUnavailable(c *conn, until int64) {
 // noteRecovery notes that a request was completed after another one timed out.
 func (w *worker) noteRecovery(c *conn) {
 	if c.timedOut != 0 && c.used > c.usedThen {
+		w.countSilence(c)
 		w.recovered, c.timedOut = true, 0
 	}
 }
@@ -82,6 +84,7 @@ func (c *conn) waitsSince() int64 {
 // endWaits counts what was still waited for when the run had ended. slowest is how long its slowest
 // answer took; 0: there was none, and nothing is known of how long one takes.
 func endWaits(workers []*worker, slowest int64) {
+	again := waitMost * slowest
 	for _, w := range workers {
 		for i := range w.conns {
 			w.noteRecovery(&w.conns[i])
@@ -92,7 +95,7 @@ func endWaits(workers []*worker, slowest int64) {
 	}
 	most := waitMost * slowest
 	if slowest == 0 {
-		most = flow.NotYet
+		most, again = flow.NotYet, flow.NotYet
 	}
 	last := int64(0)
 	for _, w := range workers {
@@ -103,30 +106,8 @@ func endWaits(workers []*worker, slowest int64) {
 		if w.End != flow.NotYet {
 			last = w.End
 		}
-		w.countHeld(last, most)
+		w.countSilences(last, most, again)
 		w.endOutage()
-	}
-}
-
-// countHeld counts the slots of a closed workload that waited for the answer to a request of the
-// warm-up for the whole window: a user would have asked again and again. Such a request is none of
-// the window's, so nothing else shows it. The wait is time without a server if it was longer than
-// most, as that of a request that was never answered, which countWaits counts. end is the window's.
-func (w *worker) countHeld(end, most int64) {
-	if !w.IsClosed() || w.From == flow.NotYet || end <= w.From {
-		return
-	}
-	for i := range w.conns {
-		for _, x := range w.conns[i].exchanges {
-			answered := !x.live && x.Due >= end // when the slot became free
-			if x.sent == 0 || x.Counted || x.sent >= w.From || !x.live && !answered {
-				continue
-			}
-			w.totals.Held++
-			if answered && !w.deep && x.Due-max(x.sent, w.From) > most {
-				w.totals.AddUnavailable(w.Overlap(x.sent, min(x.Due, end)))
-			}
-		}
 	}
 }
 
@@ -157,6 +138,9 @@ func (w *worker) endUnavailable(c *conn, most int64) {
 		if waits {
 			w.totals.AddUnavailable(w.Overlap(max(since, c.regained), w.now))
 		}
+	}
+	if waits && c.timedOut != 0 {
+		c.lost = min(c.lost, c.timedOut)
 	}
 	if waits && (c.state != ready || c.used == 0) && c.failedAttempts == 0 {
 		c.failedAttempts = 1 // the end of the run ended it

@@ -67,6 +67,7 @@ type attempts struct {
 	idled          bool   // this life ended with nothing in flight
 	timedOut       int64  // since when a request waited that timed out; 0: one was completed since
 	usedThen       uint32 // conn.used when it timed out, of this life
+	silence        silence
 }
 
 // A lifeState is how far a connection has come.

@@ -184,6 +184,9 @@ func (w *worker) isExpected(request int, status uint16) bool {
 // failRequest counts a request that failed.
 func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
+	if phase == loadresult.Timeout {
+		w.noteTimeout(c, x, x.status != 0 || err != failure.ErrTimeout)
+	}
 	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))

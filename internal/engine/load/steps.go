@@ -143,7 +143,7 @@ func (w *worker) countStepLag(a flow.Arrival, possible int64) {
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.of[tag]
 	if !w.mayJudge() {
-		w.countUnanswered(x.Arrival, &w.Window)
+		w.countUnanswered(x, true)
 		return
 	}
 	w.recordBody(x, body)
@@ -180,7 +180,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	next := scenario.Fail()
 	if expected || step.KeepGoing {
 		if next = w.callNext(x.Request, r); r.Unjudged {
-			w.countUnanswered(x.Arrival, &w.Window)
+			w.countUnanswered(x, true)
 			return
 		}
 	}
@@ -343,7 +343,7 @@ func (w *worker) takeBackLent() {
 		case w.mayJudge():
 			w.settleStep(&s.x, &s.answer, s.at, s.place)
 		default:
-			w.countUnanswered(s.x.Arrival, &w.Window)
+			w.countUnanswered(&s.x, true)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package load
 
 import (
 	"dyno/internal/engine/failure"
-	"dyno/internal/engine/flow"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fact"
 )
@@ -32,17 +31,18 @@ func (c *conn) timeoutOfOldest() error {
 	return failure.ErrTimeout
 }
 
-// countUnanswered counts the exchanges in flight at the end of the run.
-func (c *conn) countUnanswered(a *account, v *flow.Window) {
+// endConnRequests counts the exchanges of c that are in flight at the end of the run.
+func (w *worker) endConnRequests(c *conn) {
 	for tag := range c.exchanges {
 		x := &c.exchanges[tag]
 		if !x.live {
 			continue
 		}
-		a.countUnanswered(x.Arrival, v)
-		if p := c.progressOf(uint32(tag)); p != nil && x.Counted {
+		p := c.progressOf(uint32(tag))
+		w.countUnanswered(x, p != nil)
+		if p != nil && x.Counted {
 			p.Count, p.AtEnd = 1, true
-			a.totals.AddCut(p)
+			w.totals.AddCut(p)
 		}
 	}
 }

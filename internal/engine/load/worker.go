@@ -289,7 +289,7 @@ func (w *worker) finishRun() {
 	}
 	for i := range w.conns {
 		c := &w.conns[i]
-		c.countUnanswered(&w.account, &w.Window)
+		w.endConnRequests(c)
 		if c.codec != nil {
 			c.codec.Decode(nil, true) // the codec frees its buffers
 			w.releaseCodec(c)
@@ -303,7 +303,7 @@ func (w *worker) finishRun() {
 	}
 	for ; w.Retries.Len > 0; w.Retries.DropHead() {
 		if a := w.Retries.First(); w.users == nil || a.Past > 0 { // else a step that was never sent
-			w.countUnanswered(a, &w.Window)
+			w.countUnanswered(&exchange{Arrival: a}, false)
 		}
 	}
 	w.totals.Waiting = w.Backlog(w.now, &w.Window)

@@ -13,6 +13,7 @@
 //	scenariototals.go   iterations and checks
 //	together.go         intervals of several generators
 //	totals.go           what all workers counted
+//	unanswered.go       waits for answers that did not come
 package loadresult
 
 import (
@@ -165,6 +166,7 @@ type Route struct {
 	Name              string
 	Completed, Failed int64
 	Latency           *metric.Histogram
+	Unanswered        Unanswered // without times of slots
 }
 
 // A Totals is what a worker counts over the whole run and reports at its end. Totals add up.
@@ -176,10 +178,11 @@ type Totals struct {
 
 	Retried        int64 // requests retried
 	Retries        Retries
-	Warmup         int64  // requests due before the window and sent, each once
-	WarmupLost     int64  // of those: failed, or without an answer at the end
-	Held           int64  // closed workload: slots that waited for one of Warmup for the whole window
-	Unfinished     int64  // requests of the window without an answer at the end
+	Warmup         int64 // requests due before the window and sent, each once
+	WarmupLost     int64 // of those: failed, or without an answer at the end
+	Held           int64 // closed workload: slots that waited for one of Warmup for the whole window
+	Unfinished     int64 // requests of the window without an answer at the end
+	Unanswered     Unanswered
 	Late           int64  // open workload: sent more than lateAfter after they were due
 	SentAfter      int64  // open workload: due in the window and sent after it
 	CompletedAfter int64  // right answers that were counted and came after the window

@@ -44,6 +44,7 @@ func AddRoutes(to, from []Route) []Route {
 		to[i].Completed += from[i].Completed
 		to[i].Failed += from[i].Failed
 		to[i].Latency.Merge(from[i].Latency)
+		to[i].Unanswered.AddAll(from[i].Unanswered)
 	}
 	return to
 }

@@ -41,6 +41,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.Held += from.Held
 	t.Unfinished += from.Unfinished
 	t.AddCut(from.Cut)
+	t.Unanswered.AddAll(from.Unanswered)
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter
 	t.CompletedAfter += from.CompletedAfter

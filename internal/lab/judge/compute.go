@@ -159,7 +159,7 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 		for _, arm := range q.arms {
 			var kept []lab.ObjectiveCount
 			spoiled, missed := 0, map[int]bool{} // by the machine; by the server, by the index of kept
-			few := map[int]bool{}                // likewise: a trial had too few values to decide
+			few := map[int]bool{}                // likewise: a trial did not decide it
 			for _, round := range cells.roundNumbers() {
 				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
@@ -170,7 +170,7 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 				}
 				for i, o := range t.Objectives {
 					missed[i] = missed[i] || o.IsMissed() && !t.SpoiledByMachine()
-					few[i] = few[i] || o.Needs > 0
+					few[i] = few[i] || o.IsUndecided()
 					if i == len(kept) {
 						kept = append(kept, lab.ObjectiveCount{Expr: o.Expr, Arm: arm.name, Level: level})
 					}

@@ -5,6 +5,7 @@
 package durations
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,11 +34,142 @@ type Distribution struct {
 	Over  *Over   `json:"over,omitempty"`
 }
 
-// An Over is of requests that had no answer. Each took longer than US.
+// An Over is of requests that had no answer. Each took longer than US, the least of the bounds.
 type Over struct {
 	US       float64 `json:"us"`
 	Count    int64   `json:"count"`
 	Answered float64 `json:"answered_max_us"` // the longest of those that were answered
+
+	// Bounds are the requests by what each is known to have exceeded, in ascending order; nil if US is
+	// the bound of all.
+	Bounds []Bound `json:"bounds,omitempty"`
+}
+
+// A Bound is of Count requests that each took longer than US.
+type Bound struct {
+	US    float64 `json:"us"`
+	Count int64   `json:"count"`
+}
+
+// boundsMost is how many bounds an Over has at most. More are taken together, with the least of
+// them: what is known then is less, and still true.
+const boundsMost = 8
+
+// all are the bounds, also where they are one.
+func (o *Over) all() []Bound {
+	switch {
+	case o == nil:
+		return nil
+	case len(o.Bounds) == 0:
+		return []Bound{{o.US, o.Count}}
+	}
+	return o.Bounds
+}
+
+// With is o, which may be nil, with the requests of other answers, of which the longest took
+// answered.
+func (o *Over) With(more *Over) *Over {
+	if more == nil {
+		return o
+	}
+	answered := more.Answered
+	if o != nil {
+		answered = max(answered, o.Answered)
+	}
+	return o.with(more.all(), answered)
+}
+
+// with is o, which may be nil, with more bounds.
+func (o *Over) with(more []Bound, answered float64) *Over {
+	var all []Bound
+	for _, b := range slices.Concat(o.all(), more) {
+		i, known := slices.BinarySearchFunc(all, b.US, func(b Bound, us float64) int {
+			return cmp.Compare(b.US, us)
+		})
+		switch {
+		case b.Count <= 0 || !(b.US > 0):
+		case known:
+			all[i].Count = plus(all[i].Count, b.Count)
+		default:
+			all = slices.Insert(all, i, b)
+		}
+	}
+	if len(all) == 0 {
+		return o
+	}
+	sum := &Over{US: all[0].US, Answered: answered}
+	for _, b := range all {
+		sum.Count = plus(sum.Count, b.Count)
+	}
+	for len(all) > boundsMost { // the two that are nearest to one another
+		i := nearestPair(all)
+		all[i].Count = plus(all[i].Count, all[i+1].Count)
+		all = slices.Delete(all, i+1, i+2)
+	}
+	if len(all) > 1 {
+		sum.Bounds = all
+	}
+	return sum
+}
+
+// LeastMean is what the mean of all exceeds, of which count were answered with that mean.
+func (o *Over) LeastMean(count int64, mean float64) float64 {
+	n, sum := float64(count), float64(count)*mean
+	for _, b := range o.all() {
+		n, sum = n+float64(b.Count), sum+float64(b.Count)*b.US
+	}
+	return sum / max(n, 1)
+}
+
+// nearestPair is the index of the bound whose successor is the least times as long.
+func nearestPair(all []Bound) (at int) {
+	for i := range len(all) - 1 {
+		if all[i+1].US/all[i].US < all[at+1].US/all[at].US {
+			at = i
+		}
+	}
+	return at
+}
+
+// check returns an error if dyno cannot have written o.
+func (o *Over) check() error {
+	sum, last := int64(0), 0.0
+	for _, b := range o.all() {
+		if b.Count <= 0 || !(b.US > last) {
+			return errors.New("its requests without an answer are fewer than one, or their bounds do " +
+				"not ascend")
+		}
+		sum, last = plus(sum, b.Count), b.US
+	}
+	if o != nil && (sum != o.Count || o.all()[0].US != o.US || len(o.Bounds) > boundsMost) {
+		return fmt.Errorf("it has %d requests without an answer, and bounds of %d", o.Count, sum)
+	}
+	return nil
+}
+
+// plus adds counts, which peers may have made up.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// bound is what the requests at that rank (from 0, of Count) and above are known to have exceeded.
+func (o *Over) bound(rank float64) float64 {
+	us := o.US
+	for _, b := range o.all() {
+		if us = b.US; rank <= float64(b.Count) {
+			break
+		}
+		rank -= float64(b.Count)
+	}
+	return us
+}
+
+// Reaches reports whether a percentile of count answered and o's other requests is one of these.
+func (o *Over) Reaches(count int64, percent float64) bool {
+	return o != nil && percent/100*float64(plus(count, o.Count)) > float64(count)*(1+1e-9)
 }
 
 // New is the distribution of a histogram of ns.
@@ -67,48 +199,49 @@ func (d *Distribution) percentileIn(v metric.View, percent float64) float64 {
 	answered := func(rank float64) float64 {
 		return Micros(float64(v.Quantile(min(rank/float64(d.Count), 1))))
 	}
-	switch rank := percent / 100 * float64(d.all()); {
+	switch rank := percent / 100 * float64(d.Known()); {
 	case d.Over == nil:
 		return Micros(float64(v.Quantile(percent / 100)))
 	case d.IsOver(percent):
-		return max(d.Over.US, answered(max(rank-float64(d.Over.Count), 0)))
+		below := max(rank-float64(d.Over.Count), 0)
+		return max(d.Over.bound(rank-float64(d.Count)), answered(below))
 	default:
 		return answered(rank)
 	}
 }
 
-// all is how many requests d knows of, answered or not.
-func (d *Distribution) all() int64 {
-	if d.Over == nil {
-		return d.Count
+// Known is how many requests d knows of, answered or not; 0 of nil.
+func (d *Distribution) Known() int64 {
+	if d == nil || d.Over == nil {
+		return d.Counted()
 	}
-	return d.Count + d.Over.Count
+	return plus(d.Count, d.Over.Count)
 }
 
 // IsOver reports whether a percentile, or with 100 the maximum, is that of a request that was not
 // answered, so that it is known only to be longer than what d has.
 func (d *Distribution) IsOver(percent float64) bool {
-	return d.Over != nil && percent/100*float64(d.all()) > float64(d.Count)*(1+1e-9)
+	return d.Over.Reaches(d.Count, percent)
 }
 
 // Beyond is how many of all requests are above a percentile.
 func (d *Distribution) Beyond(percent float64) float64 {
-	return float64(d.all()) * (1 - percent/100)
+	return float64(d.Known()) * (1 - percent/100)
 }
 
-// WithUnanswered is d with so many more requests that had no answer and took longer than us µs. A d
-// without a histogram that dyno wrote stays as it is.
-func (d *Distribution) WithUnanswered(us float64, n int64) *Distribution {
+// WithUnanswered is d with more requests that had no answer. A d without a histogram that dyno
+// wrote stays as it is.
+func (d *Distribution) WithUnanswered(more ...Bound) *Distribution {
 	h, err := d.Histogram()
-	if err != nil || n <= 0 || us <= 0 {
+	if err != nil {
 		return d
 	}
 	with := *d
-	with.Over = &Over{US: us, Count: n, Answered: with.answeredMax()}
-	if d.Over != nil {
-		with.Over.US, with.Over.Count = min(us, d.Over.US), n+d.Over.Count
+	if with.Over = d.Over.with(more, d.answeredMax()); with.Over == nil {
+		return d
 	}
-	with.Max = max(with.Over.Answered, with.Over.US)
+	all := with.Over.all()
+	with.Max = max(with.Over.Answered, all[len(all)-1].US)
 	with.setPercentiles(h)
 	return &with
 }
@@ -169,8 +302,10 @@ func (d *Distribution) Histogram() (*metric.Histogram, error) {
 // LowerBounds is Histogram with what was not answered, at the duration that it exceeded.
 func (d *Distribution) LowerBounds() (*metric.Histogram, error) {
 	h, err := d.Histogram()
-	if err == nil && d.Over != nil {
-		h.RecordMany(int64(d.Over.US*1e3), d.Over.Count)
+	if err == nil {
+		for _, b := range d.Over.all() {
+			h.RecordMany(int64(b.US*1e3), b.Count)
+		}
 	}
 	return h, err
 }
@@ -184,8 +319,8 @@ func (d *Distribution) Mergeable(of string) error {
 	if most := d.answeredMax(); err == nil && (d.Mean < d.Min-Micros(1) || d.Mean > most+Micros(1)) {
 		err = fmt.Errorf("its mean is %v, of values from %v to %v µs", d.Mean, d.Min, most)
 	}
-	if err == nil && d.Over != nil && (d.Over.Count < 0 || !(d.Over.US >= 0)) {
-		err = errors.New("it has fewer than no requests without an answer")
+	if err == nil {
+		err = d.Over.check()
 	}
 	if err != nil {
 		return fmt.Errorf("the %s histogram: %w", of, err)
@@ -242,6 +377,9 @@ func (d *Distribution) Check(name string) error {
 	ascending := []float64{0, d.Min, d.P50, d.P75, d.P90, d.P95, d.P99, d.P999, d.P9999}
 	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
 		return fmt.Errorf("%s: its percentiles do not ascend", name)
+	}
+	if err := d.Over.check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if d.HDR == "" {
 		return nil

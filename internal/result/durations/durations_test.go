@@ -1,7 +1,9 @@
 package durations
 
 import (
+	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -45,7 +47,7 @@ func TestUnanswered(t *testing.T) {
 			[]percentile{{50, 1 * ms, false}, {95, 300 * ms, false}, {99.5, 300 * ms, true}, {100, 300 * ms, true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := c.d.WithUnanswered(c.us, c.n)
+			d := c.d.WithUnanswered(Bound{c.us, c.n})
 			for _, p := range c.wants {
 				got, ok := d.Percentile(p.of)
 				if p.of == 100 {
@@ -68,14 +70,62 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// What is added twice adds up, with the shorter of the durations; merging leaves it out.
+// Requests that had no answer are in the order of what each is known to have exceeded. Their least bound
+// is that of all; merging leaves them out.
 func TestUnansweredOfParts(t *testing.T) {
-	d := of(map[int]int64{10: 100}).WithUnanswered(2000*ms, 3).WithUnanswered(1000*ms, 4)
-	if *d.Over != (Over{1000 * ms, 7, 10 * ms}) || d.Max != 1000*ms {
+	d := of(map[int]int64{10: 93}).WithUnanswered(Bound{2000 * ms, 3}).WithUnanswered(Bound{1000 * ms, 2}, Bound{2000 * ms, 1},
+		Bound{0, 5}, Bound{10000 * ms, 1}, Bound{3000 * ms, 0})
+	want := Over{1000 * ms, 7, 10 * ms, []Bound{{1000 * ms, 2}, {2000 * ms, 4}, {10000 * ms, 1}}}
+	if !reflect.DeepEqual(*d.Over, want) || d.Max != 10000*ms || d.Known() != 100 {
 		t.Errorf("%+v, longest %v", d.Over, d.Max)
 	}
+	for percent, want := range map[float64]float64{50: 10, 93: 10, 94: 1000, 95: 1000, 96: 2000, 99: 2000, 99.5: 10000} {
+		if got, ok := d.Percentile(percent); !ok || math.Abs(got/want/ms-1) > 0.001 || d.IsOver(percent) != (percent > 93) {
+			t.Errorf("p%v is %v, over: %v; want %v ms", percent, got, d.IsOver(percent), want)
+		}
+	}
+	if got := d.Over.LeastMean(d.Count, d.Mean); math.Abs(got/ms-(93*10+2*1000+4*2000+10000)/100.) > 0.1 {
+		t.Errorf("the mean is over %v", got)
+	}
+	if got := (*Over)(nil).LeastMean(d.Count, d.Mean); got != d.Mean {
+		t.Errorf("the mean is %v", got)
+	}
 	all, err := Merge([]*Distribution{d, nil, d})
-	if err != nil || all.Count != 200 || all.Over != nil || all.Max != 10*ms || d.Mergeable("x") != nil {
+	if err != nil || all.Count != 186 || all.Over != nil || all.Max != 10*ms || d.Mergeable("x") != nil {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// There are few bounds: those that are nearest to one another are taken together, with the least.
+func TestFewBounds(t *testing.T) {
+	d := of(map[int]int64{10: 100})
+	for i := range 12 {
+		d = d.WithUnanswered(Bound{float64(int(1)<<i) * ms * 100, 1}, Bound{float64(int(1)<<i) * ms * 101, 1})
+	}
+	if o := d.Over; len(o.Bounds) != boundsMost || o.Count != 24 || o.US != 100*ms || o.check() != nil {
+		t.Errorf("%+v", o)
+	}
+}
+
+// An older result has one bound. What dyno cannot have written is refused.
+func TestOverIsChecked(t *testing.T) {
+	for text, fits := range map[string]bool{
+		`{"us":2e6,"count":3,"answered_max_us":9}`:                                                true,
+		`{"us":1,"count":3,"answered_max_us":9,"bounds":[{"us":1,"count":1},{"us":2,"count":2}]}`: true,
+		`{"us":0,"count":3,"answered_max_us":9}`:                                                  false,
+		`{"us":1,"count":-3,"answered_max_us":9}`:                                                 false,
+		`{"us":1,"count":4,"answered_max_us":9,"bounds":[{"us":1,"count":1},{"us":2,"count":2}]}`: false,
+		`{"us":2,"count":3,"answered_max_us":9,"bounds":[{"us":1,"count":1},{"us":2,"count":2}]}`: false,
+		`{"us":2,"count":3,"answered_max_us":9,"bounds":[{"us":2,"count":1},{"us":1,"count":2}]}`: false,
+		`{"us":1,"count":9223372036854775807,"answered_max_us":9,"bounds":[{"us":1,"count":` +
+			`9223372036854775807},{"us":2,"count":-1}]}`: false,
+	} {
+		d := of(map[int]int64{10: 100})
+		if err := json.Unmarshal([]byte(text), &d.Over); err != nil {
+			t.Fatal(err)
+		}
+		if (d.Check("x") == nil) != fits || (d.Over.check() == nil) != fits {
+			t.Errorf("%s: %v", text, d.Check("x"))
+		}
 	}
 }

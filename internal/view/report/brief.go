@@ -325,7 +325,7 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 				format.Plural(int64(n), "objective"))}, ""})
 		}
 		c := format.Green
-		if o.Needs > 0 {
+		if o.IsUndecided() {
 			c = format.Yellow
 		} else if !o.Met {
 			c = format.Red

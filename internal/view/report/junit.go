@@ -3,8 +3,8 @@ package report
 import (
 	"io"
 	"slices"
-	"strings"
 
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -36,7 +36,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 	s.AddCases(completed, trusted)
 	for _, o := range r.Objectives {
 		c := format.TestCase{Name: format.PlainLine(o.Expr)}
-		if o.Needs > 0 {
+		if o.IsUndecided() {
 			c.Skipped = &format.Problem{Message: objectiveText(o)}
 		} else if !o.Met {
 			c.Failure = &format.Problem{Message: objectiveText(o)}
@@ -49,6 +49,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 // judgesErrors reports whether an objective says how many errors there may be.
 func judgesErrors(r *result.Result) bool {
 	return slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool {
-		return strings.HasPrefix(strings.TrimSpace(o.Expr), "errors")
+		parsed, err := objective.Parse(o.Expr)
+		return err == nil && parsed.OfErrors()
 	})
 }

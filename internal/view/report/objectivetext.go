@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 )
@@ -11,9 +12,8 @@ import (
 // objectiveText is an objective and how it came out.
 func objectiveText(o result.Outcome) string {
 	s := format.PlainLine(o.Expr) + ": met, " + objectiveValue(o)
-	if o.Needs > 0 {
-		s = fmt.Sprintf("%s: UNDECIDED: %s takes at least %s values, and the longest of fewer was %s",
-			format.PlainLine(o.Expr), percentileOf(o.Expr), format.Count(o.Needs), objectiveValue(o))
+	if o.IsUndecided() {
+		s = format.PlainLine(o.Expr) + ": UNDECIDED: " + whyUndecided(o)
 	} else if !o.Met {
 		s = format.PlainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
 	}
@@ -26,16 +26,27 @@ func objectiveText(o result.Outcome) string {
 	return s
 }
 
-// percentileOf is the quantity of an objective.
-func percentileOf(expr string) string {
-	return format.PlainLine(expr[:max(strings.IndexAny(expr, "<>"), 0)])
+// whyUndecided is why an objective is undecided.
+func whyUndecided(o result.Outcome) string {
+	quantity := "it"
+	if parsed, err := objective.Parse(o.Expr); err == nil {
+		quantity = format.PlainLine(parsed.Quantity())
+	}
+	switch {
+	case o.Needs > 0:
+		return fmt.Sprintf("%s takes at least %s values, and the longest of fewer was %s", quantity,
+			format.Count(o.Needs), objectiveValue(o))
+	case o.Over:
+		return fmt.Sprintf("%s is %s, and nobody knows by how much", quantity, objectiveValue(o))
+	}
+	return fmt.Sprintf("%s of what was answered is %s", quantity, objectiveValue(o))
 }
 
-// UndecidedObjectives names the objectives that too few values leave undecided; "" if none is.
+// UndecidedObjectives names the objectives that are undecided; "" if none is.
 func UndecidedObjectives(all []result.Outcome) string {
 	var undecided []string
 	for _, o := range all {
-		if o.Needs > 0 {
+		if o.IsUndecided() {
 			undecided = append(undecided, objectiveText(o))
 		}
 	}

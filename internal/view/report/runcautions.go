@@ -16,7 +16,7 @@ const mostErrors = 3
 // runCautions are all that speak against the numbers of a run, each once.
 func runCautions(r *result.Result) (all []answer.Caution) {
 	for _, o := range r.Objectives {
-		if o.Needs > 0 {
+		if o.IsUndecided() {
 			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Doubt,
 				Says: objectiveText(o)})
 		} else if !o.Met {

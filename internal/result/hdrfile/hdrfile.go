@@ -1,4 +1,6 @@
-package result
+// Package hdrfile writes the latencies of a result as the files that HdrHistogram's tools read:
+// .hgrm and .hlog.
+package hdrfile
 
 import (
 	"cmp"
@@ -7,6 +9,8 @@ import (
 	"io"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dyno/internal/result"
 )
 
 // hgrmTicks is how many percentiles are written for each halving of the remaining distance to 100
@@ -16,10 +20,10 @@ const hgrmTicks = 5
 // errNothing is the error of a file for a distribution that was not measured.
 var errNothing = errors.New("nothing completed, so there is no latency to write")
 
-// EncodeHGRM writes the percentiles of latency, in µs, in the format of HdrHistogram's plotters
+// HGRM writes the percentiles of latency, in µs, in the format of HdrHistogram's plotters
 // (.hgrm). The format cannot say that a request took longer than something: one that had no answer
 // has the duration that it exceeded.
-func EncodeHGRM(w io.Writer, r *Result) error {
+func HGRM(w io.Writer, r *result.Result) error {
 	if r.Latency == nil {
 		return errNothing
 	}
@@ -31,16 +35,16 @@ func EncodeHGRM(w io.Writer, r *Result) error {
 	return err
 }
 
-// EncodeHLog writes the distributions of r as a HdrHistogram log, version 1.3 (.hlog). Each is one
+// HLog writes the distributions of r as a HdrHistogram log, version 1.3 (.hlog). Each is one
 // interval as long as the window. Latency has no tag, and the others have their names as tags.
 // Values are in ns, as readers of the log expect.
-func EncodeHLog(w io.Writer, r *Result) error {
-	if r.mainLatency() == nil {
+func HLog(w io.Writer, r *result.Result) error {
+	if r.Latency == nil && r.ErrorLatency == nil {
 		return errNothing
 	}
 	log := hdrhistogram.NewHistogramLogWriter(w)
-	begin := r.windowBegin().UnixMilli()
-	length := int64(r.Window.MeasuredS * 1e3)
+	from, to := r.Measured()
+	begin, end := from.UnixMilli(), to.UnixMilli()
 	err := errors.Join(log.OutputComment(fmt.Sprintf("[dyno %s, %s]", r.Dyno, r.ID)),
 		log.OutputLogFormatVersion(), log.OutputStartTime(begin), log.OutputLegend())
 	if err != nil {
@@ -48,8 +52,8 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	}
 	for _, d := range []struct {
 		tag string
-		of  *Distribution
-	}{{"", r.Latency}, {"service", r.serviceApart()}, {"error_latency", r.ErrorLatency},
+		of  *result.Distribution
+	}{{"", r.Latency}, {"service", r.ServiceApart()}, {"error_latency", r.ErrorLatency},
 		{"iteration", r.IterationTime()},
 		{"failed_iteration", r.FailedIterationTime()},
 		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS},
@@ -57,9 +61,10 @@ func EncodeHLog(w io.Writer, r *Result) error {
 		if d.of == nil {
 			continue
 		}
-		if over := d.of.Over; over != nil { // as in EncodeHGRM
+		if over := d.of.Over; over != nil { // as in HGRM
 			err = errors.Join(err, log.OutputComment(fmt.Sprintf("[%s: %d had no answer, and took longer "+
-				"than the %.0f ns that stand for each]", cmp.Or(d.tag, "latency"), over.Count, over.US*1e3)))
+				"than what stands for each, at least %.0f ns]", cmp.Or(d.tag, "latency"), over.Count,
+				over.US*1e3)))
 		}
 		h, err := d.of.LowerBounds()
 		if err != nil {
@@ -68,18 +73,10 @@ func EncodeHLog(w io.Writer, r *Result) error {
 		hdr := h.HDR()
 		hdr.SetTag(d.tag)
 		hdr.SetStartTimeMs(begin)
-		hdr.SetEndTimeMs(begin + length)
+		hdr.SetEndTimeMs(end)
 		if err := log.OutputIntervalHistogram(hdr); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// serviceApart is service time if it differs from latency.
-func (r *Result) serviceApart() *Distribution {
-	if !r.SentLater() {
-		return nil
-	}
-	return r.Service
 }
