@@ -17,7 +17,7 @@ func answered(minute int, ms float64, unanswered int64) *result.Result {
 	h := metric.NewHistogram(metric.Fine)
 	h.RecordMany(int64(ms*float64(time.Millisecond)), 5000)
 	r := measured(minute, 1000)
-	r.Latency = durations.New(h).WithUnanswered(2e6, unanswered)
+	r.Latency = durations.New(h).WithUnanswered(durations.Bound{US: 2e6, Count: unanswered})
 	return r
 }
 

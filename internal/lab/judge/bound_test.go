@@ -20,7 +20,7 @@ func waiting(arm string, round int, ms float64, starved bool) *lab.Trial {
 	h.RecordMany(int64(ms*float64(time.Millisecond)), 2000)
 	d := durations.New(h)
 	if starved {
-		d = d.WithUnanswered(2e6, 40)
+		d = d.WithUnanswered(durations.Bound{US: 2e6, Count: 40})
 	}
 	started := epoch.Add(time.Duration(2*round+len(arm)%2) * time.Minute)
 	return &lab.Trial{ID: arm, Started: started, Slot: lab.Slot{Round: round, Arm: arm, Level: "l"}, Attempt: 1, Grade: lab.GradeA,

@@ -19,7 +19,7 @@ import (
 func starved() *result.Distribution {
 	h := metric.NewHistogram(metric.Fine)
 	h.RecordMany(int64(10*time.Millisecond), 2000)
-	return durations.New(h).WithUnanswered(2e6, 40)
+	return durations.New(h).WithUnanswered(durations.Bound{US: 2e6, Count: 40})
 }
 
 // Every export says which values are only known to be higher.
