@@ -3,6 +3,7 @@ package load
 import (
 	"testing"
 
+	"dyno/internal/engine/batching"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
 )
@@ -54,7 +55,7 @@ func TestRest(t *testing.T) {
 			continue
 		}
 		at := min(int64(p.Connections*min(p.Streams, int(tc.allowed))), duration/service)
-		most := at*service*(batchShare+1)/batchShare + batchDelayMost
+		most := at*service*(batching.Share+1)/batching.Share + batching.Most
 		if r.Total.Latency.Max > most || r.Total.Completed < duration/service*99/100 {
 			t.Errorf("%s: %d completed, the slowest took %d ns, want %d at most", name,
 				r.Total.Completed, r.Total.Latency.Max, most)

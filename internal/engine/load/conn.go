@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/timers"
 )
 
 // A conn is one connection: a socket, its codec and its requests in flight. When the socket is
@@ -365,10 +366,10 @@ func (w *worker) closeConn(i uint32, c *conn) {
 }
 
 // handleTimer dials a connection or gives it up, if its deadline has passed.
-func (w *worker) handleTimer(t timer) {
-	i := t.of
+func (w *worker) handleTimer(t timers.Timer) {
+	i := t.Of
 	c := &w.conns[i]
-	if c.wake != t.at {
+	if c.wake != t.At {
 		return
 	}
 	c.wake = 0

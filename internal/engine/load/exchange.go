@@ -142,7 +142,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
-	w.batching.recordAnswer(w.now - x.sent)
+	w.batching.RecordAnswer(w.now - x.sent)
 	if w.users != nil {
 		w.finishStep(c, tag, body)
 		w.releaseTag(c, tag, w.now)

@@ -1,13 +1,16 @@
 package load
 
-import "dyno/internal/engine/flow"
+import (
+	"dyno/internal/engine/flow"
+	"dyno/internal/engine/timers"
+)
 
 // A pool is a worker's connections: which have room, when each must be looked at, how they are
 // dialed, and since when none is ready.
 type pool struct {
 	conns   []conn
 	idle    flow.FIFO[uint32] // had room when last looked at; the head has waited longest
-	timers  timers
+	timers  timers.Heap
 	dialing dialing
 
 	inFlight  int   // requests, on all of them
@@ -33,7 +36,7 @@ func (p *pool) dropIdle(c *conn) {
 func (p *pool) setTimer(i uint32, c *conn, at int64) {
 	if c.wake == 0 || at < c.wake {
 		c.wake = at
-		p.timers.pushTimer(at, i)
+		p.timers.Push(at, i)
 	}
 }
 

@@ -9,7 +9,6 @@
 //
 //	account.go      counts what a worker sees
 //	available.go    time in which no connection was open
-//	batching.go     waits a little, so that several answers are handled at once
 //	collect.go      adds up what workers count, once a second and at the end
 //	conn.go         the events of a connection: opened, failed, lost, late
 //	dialing.go      when connections are opened and dialed again
@@ -25,11 +24,12 @@
 //	reshare.go      changes a worker's share of the rate
 //	run.go          Run: prepares, starts a worker per thread
 //	samples.go      samples of errors, for --save-errors, --show and --log
+//	silence.go      waits for answers that did not come
 //	slot.go         when a slot of a closed workload became free
 //	standstill.go   time in which a thread was stopped
 //	steps.go        what users of a scenario do, step by step
-//	timers.go       the timers of connections
 //	userramp.go     users whose number changes
+//	unfinished.go   how far the answers came that did not end
 //	users.go        users, and the responses that they see
 //	worker.go       the loop; read it first
 //

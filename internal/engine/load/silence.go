@@ -27,8 +27,8 @@ type silence struct {
 	shortest int64 // of their timeouts
 }
 
-// noteTimeout counts a request that is given up now, whose answer had begun or not. It may have waited for less than its timeout,
-// if its connection is given up because of another one.
+// noteTimeout counts a request that is given up now, whose answer had begun or not. It may have
+// waited for less than its timeout, if its connection is given up because of another one.
 func (w *worker) noteTimeout(c *conn, x *exchange, begun bool) {
 	after := w.timeoutOf(x.Request)
 	if w.now-x.sent < after {

@@ -77,7 +77,7 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 	}
 	u.step = *s
 	if due := at + int64(max(s.Think, 0)); due > w.now {
-		w.users.thinking.pushTimer(due, n)
+		w.users.thinking.Push(due, n)
 	} else {
 		w.Retries.PushBack(w.arrivalOf(n, due))
 	}
@@ -85,8 +85,8 @@ func (w *worker) takeStep(n uint32, s *scenario.Step, at int64) {
 
 // wakeThinking ends the thinking of users whose steps have become due: these wait for a connection.
 func (w *worker) wakeThinking() {
-	for t, ok := w.users.thinking.popExpired(w.now); ok; t, ok = w.users.thinking.popExpired(w.now) {
-		w.Retries.PushBack(w.arrivalOf(t.of, t.at))
+	for t, ok := w.users.thinking.PopExpired(w.now); ok; t, ok = w.users.thinking.PopExpired(w.now) {
+		w.Retries.PushBack(w.arrivalOf(t.Of, t.At))
 	}
 }
 

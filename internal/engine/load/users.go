@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/timers"
 )
 
 // users are a worker's virtual users, who go through a scenario step by step; nil without one. A
@@ -26,7 +27,7 @@ type users struct {
 	want     proto.Want
 	all      []user
 	free     flow.FIFO[uint32] // the longest first
-	thinking timers
+	thinking timers.Heap
 	lent     []lentStep
 	failed   scenario.Response // of a step that failed: without a response
 	clock    scenario.CallClock

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 
+	"dyno/internal/engine/batching"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -42,7 +43,7 @@ type worker struct {
 	samples sampler
 	watch   watch
 
-	batching  batching
+	batching  batching.Delay
 	rampingIn bool              // see rampIn
 	ending    loadresult.Ending // "" while there is load
 }
@@ -104,7 +105,7 @@ func (w *worker) beginRun() {
 	w.watch.beginWatch(w.now)
 	w.Window, w.rotate = flow.Unopened(), flow.NotYet
 	w.downSince, w.outage = w.now, flow.NotYet
-	w.batching.quickest = flow.NotYet
+	w.batching.Begin()
 	w.dialing.beginDialing(w)
 	w.AdvanceArrival()
 }
@@ -122,14 +123,14 @@ func (w *worker) doTimedWork(lastTurn int64) {
 	} else if s := w.gate.share.Load(); s != w.Share {
 		w.changeShare(s)
 	}
-	for t, ok := w.timers.popExpired(w.now); ok; t, ok = w.timers.popExpired(w.now) {
+	for t, ok := w.timers.PopExpired(w.now); ok; t, ok = w.timers.PopExpired(w.now) {
 		w.handleTimer(t)
 	}
 	if w.users != nil {
 		w.wakeThinking()
 		w.users.followRamp(w.now, w.Start)
 	}
-	w.batching.updateDelay(w.now)
+	w.batching.Update(w.now)
 	w.dialing.dialDue(w)
 	if w.now >= w.From && !w.meter.begun {
 		w.meter.beginWindow(w.now, w.idleTime(), w.ring)
@@ -161,9 +162,9 @@ func (w *worker) nextWakeUp() int64 {
 	if w.plan.Spin {
 		return w.now
 	}
-	at := min(w.now+sleepMost, w.timers.earliest(flow.NotYet), w.dialing.next, w.rotate)
+	at := min(w.now+sleepMost, w.timers.Earliest(flow.NotYet), w.dialing.next, w.rotate)
 	if w.users != nil {
-		at = min(at, w.users.thinking.earliest(flow.NotYet))
+		at = min(at, w.users.thinking.Earliest(flow.NotYet))
 	}
 	if w.Start == flow.NotYet {
 		if w.dialing.settled {
@@ -268,6 +269,15 @@ func (w *worker) rampIn() {
 	}
 	if w.rampingIn = w.idle.Len > 0 && w.beginDue(); w.rampingIn {
 		w.ring.RestUntil(w.ring.Now() + rampInDelay)
+	}
+}
+
+// delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
+// one stream on a connection, and not with --spin.
+func (w *worker) delayForBatch() {
+	if w.batching.For > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.IsClosed() &&
+		!w.plan.Spin {
+		w.ring.RestUntil(min(w.turnBegan+w.batching.For, w.nextWakeUp()))
 	}
 }
 

@@ -49,7 +49,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 // judgesErrors reports whether an objective says how many errors there may be.
 func judgesErrors(r *result.Result) bool {
 	return slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool {
-		parsed, err := objective.Parse(o.Expr)
-		return err == nil && parsed.OfErrors()
+		of, err := objective.Parse(o.Expr)
+		return err == nil && of.OfErrors()
 	})
 }

@@ -28,10 +28,8 @@ func objectiveText(o result.Outcome) string {
 
 // whyUndecided is why an objective is undecided.
 func whyUndecided(o result.Outcome) string {
-	quantity := "it"
-	if parsed, err := objective.Parse(o.Expr); err == nil {
-		quantity = format.PlainLine(parsed.Quantity())
-	}
+	of, _ := objective.Parse(o.Expr)
+	quantity := format.PlainLine(of.Quantity())
 	switch {
 	case o.Needs > 0:
 		return fmt.Sprintf("%s takes at least %s values, and the longest of fewer was %s", quantity,

@@ -16,12 +16,12 @@ const mostErrors = 3
 // runCautions are all that speak against the numbers of a run, each once.
 func runCautions(r *result.Result) (all []answer.Caution) {
 	for _, o := range r.Objectives {
+		c := answer.Caution{Kind: answer.Objectives, Severity: answer.Bad, Says: objectiveText(o)}
 		if o.IsUndecided() {
-			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Doubt,
-				Says: objectiveText(o)})
-		} else if !o.Met {
-			all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
-				Says: objectiveText(o)})
+			c.Severity = answer.Doubt
+		}
+		if !o.Met {
+			all = append(all, c)
 		}
 	}
 	share := r.FailedShare()
