@@ -23,7 +23,7 @@ func locked(random *rand.Rand, arm string, round, requests int, share float64, u
 		}
 		h.Record(int64(1e3 * us))
 	}
-	d := durations.New(h).WithUnanswered(2e6, unanswered)
+	d := durations.New(h).WithUnanswered(durations.Bound{US: 2e6, Count: unanswered})
 	return &lab.Trial{Attempt: 1, Slot: lab.Slot{Arm: arm, Level: "r50", Round: round}, Grade: lab.GradeA,
 		Result: &result.Result{Latency: d}}
 }
