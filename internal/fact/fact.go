@@ -3,6 +3,7 @@
 //
 //	fact.go     Fact, with its JSON
 //	kinds.go    the kinds and their arguments: one table
+//	shortage.go  what an open workload had too little of
 //	texts.go    the texts in a fact, for whoever looks for secrets
 package fact
 

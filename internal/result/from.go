@@ -85,7 +85,7 @@ func (r *Result) addRunFacts(all []fact.Fact) {
 	for _, f := range all {
 		r.Facts = append(r.Facts, f)
 		if !runfacts.IsInVerdict(f) {
-			r.Warnings = append(r.Warnings, say.Text(f, say.Flag))
+			r.Warnings = append(r.Warnings, say.Text(f, r.Voice()))
 		}
 	}
 }
@@ -242,7 +242,7 @@ func newErrors(from []loadresult.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
 		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
-			Count: f.Count}
+			Count: f.Count, Status: int(f.Status)}
 	}
 	sortErrors(all)
 	return all

@@ -121,7 +121,7 @@ func TestFromClosed(t *testing.T) {
 		{"dns", r.Phases.DNS.Mean, 3000.0},
 		{"tls", r.Phases.TLS, (*Distribution)(nil)},
 		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
-		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, ""}},
+		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, 0, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{T: 1, Sent: 600, Completed: 600, Mean: 0.009, P50: 5, P99: 6, Max: 7,

@@ -7,8 +7,10 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
+	"dyno/internal/say"
 )
 
 // A Scenario is what users did, and which responses were right. Its keys are the result's own.
@@ -142,16 +144,24 @@ func (r *Result) Backlog() (waiting, after, sent int64) {
 // are begun. why says why no more of them could be.
 func (r *Result) Counted() (what, begun, why string) {
 	what, begun = "requests", "sent"
-	why = fmt.Sprintf("all %s connections were busy", countText(int64(r.Plan.Connections)))
 	if r.Plan.CountsIterations() {
 		what, begun = "iterations", "begun"
-		why = fmt.Sprintf("all %s users or %s", countText(int64(r.userCount())), why)
+	}
+	return what, begun, say.Shortage(r.Shortage())
+}
+
+// Shortage is what there was too little of, if an open workload did not reach its rate.
+func (r *Result) Shortage() fact.Shortage {
+	s := fact.Shortage{Of: fact.OfConnections, Connections: r.Plan.Connections}
+	if r.Plan.CountsIterations() || r.Plan.HasUsers() {
+		if s.Of, s.Users = fact.OfEither, r.userCount(); r.Plan.HasUsers() && s.Users < r.inFlight() {
+			s.Of = fact.OfUsers
+		}
 	}
 	if r.WasGone() {
-		why = fmt.Sprintf("for %v no connection could be opened",
-			formatMicroseconds(r.Window.OutageS*1e6))
+		s.Of, s.OutageUS = fact.OfServer, r.Window.OutageS*1e6
 	}
-	return what, begun, why
+	return s
 }
 
 // WasGone reports whether most of what was due in an open workload and not sent in the window was

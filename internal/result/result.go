@@ -248,6 +248,7 @@ type Error struct {
 	Address string `json:"address,omitempty"`
 	Detail  string `json:"detail"` // of the first failure
 	Count   int64  `json:"count"`
+	Status  int    `json:"status,omitempty"` // of check: of the first answer
 
 	// Sample is the beginning of the body of the first such answer, where bodies were kept: 200 bytes
 	// at most on one line, without secrets.

@@ -246,27 +246,31 @@ func TestWarnings(t *testing.T) {
 		{"waiting", func(r *Result) { r.Requests.Waiting = set(int64(5)) }, "5 requests were due"},
 		{"the server was gone", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 5, set(r.Requests.Sent)
-		}, "100,000 requests were due and never sent, and 0 sent only after the window: for 5 s no connection " +
-			"could be opened, so the rate of -R was not reached"},
+		}, "100,000 requests were due and never sent: for 5 s no connection could be opened, so the offered " +
+			"rate was not reached"},
 		{"the server was gone for a moment", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 0.1, set(r.Requests.Sent)
-		}, "all 10 connections were busy, so the rate of -R was not reached; give more -c, or a lower -R"},
+		}, "all 10 connections were busy, so the offered rate was not reached; raise -c, or lower -R"},
 		{"a replay", func(r *Result) {
 			r.Model, r.Plan.Replay, r.Requests.Waiting = OpenLoop, 1e9, set(r.Requests.Sent)
-		}, "all 10 connections were busy, so the replay's rate was not reached; give more -c, or lower the speed of the " +
+		}, "all 10 connections were busy, so the offered rate was not reached; raise -c, or lower the speed of the " +
 			"replay (dyno from access-log --replay)"},
 		{"the server of a scenario was gone", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Plan.Steps, r.Plan.Users = OpenLoop, 5, []string{"a", "b"}, 3
 			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}
-		}, "100 iterations were due and never begun, and 0 begun only after the window: for 5 s no connection " +
-			"could be opened, so the rate of -R was not reached"},
+		}, "100 iterations were due and never begun: for 5 s no connection could be opened, so the offered " +
+			"rate was not reached"},
 		{"users were busy", func(r *Result) {
 			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 3
 			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}
-		}, "all 3 users or all 10 connections were busy, so the rate of -R was not reached; give more users, " +
-			"more -c, or a lower -R"},
-		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(r.Requests.Sent / 2) },
-			"sent only after the window"},
+		}, ": all 3 users were busy, so the offered rate was not reached; raise --users, or lower -R"},
+		{"users or connections were busy", func(r *Result) {
+			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 30
+			r.Iterations = &Iterations{Users: 30, Started: 100, Waiting: set(int64(100))}
+		}, "all 30 users or all 10 connections were busy, so the offered rate was not reached; raise --users, " +
+			"or raise -c, or lower -R"},
+		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(int64(1234567)) },
+			"1,234,567 requests were sent only after the window: all 10 connections were busy"},
 		{"the last request", func(r *Result) { r.Requests.SentAfter = set(int64(1)) }, ""},
 		{"none waiting", func(r *Result) { r.Requests.Waiting = set(int64(0)) }, ""},
 	} {

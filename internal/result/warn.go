@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
+	"dyno/internal/result/runfacts"
 	"dyno/internal/say"
 )
 
@@ -30,18 +31,20 @@ func warnings(r *Result) []string {
 	warnRefused(r, tell)
 	warnRows(r, tell)
 	warnLosses(r, tell)
-	warnBacklog(r, tell)
 	for _, f := range cautions(r) {
-		all = append(all, say.Text(f, say.Flag))
+		all = append(all, say.Text(f, r.Voice()))
 	}
 	return all
 }
 
 // cautions are the warnings that are facts.
 func cautions(r *Result) (all []fact.Fact) {
+	if f := r.findBacklog(); f != nil {
+		all = append(all, *f)
+	}
 	if e := r.FCGIStderr; e != nil {
 		all = append(all, fact.Fact{Severity: fact.Warning,
-			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: firstLine(e.Text)}})
+			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: runfacts.FirstLine(e.Text)}})
 	}
 	share := 100 * float64(r.Requests.Retried) / float64(max(r.Requests.Sent, 1))
 	if share > retriedLeast {
@@ -59,40 +62,28 @@ func cautions(r *Result) (all []fact.Fact) {
 	return all
 }
 
-// warnBacklog says that an open loop was asked for more than came of it. One or
-// two requests that were due just before the window's end do not make that so.
-func warnBacklog(r *Result, tell func(string, ...any)) {
+// findBacklog finds that an open loop was asked for more than came of it. One or two requests that
+// were due just before the window's end do not make that so.
+func (r *Result) findBacklog() *fact.Fact {
 	waiting, after, sent := r.Backlog()
 	if waiting == 0 && float64(after) <= lossShare*float64(sent) {
-		return
+		return nil
 	}
-	of, remedy := "rate of -R", "; give more -c, or a lower -R"
-	switch {
-	case r.Iterations != nil:
-		remedy = "; give more users, more -c, or a lower -R"
-	case r.Plan.Replay > 0:
-		of, remedy = "replay's rate", "; give more -c, or lower "+say.ReplaySpeed
+	short := r.Shortage()
+	return &fact.Fact{Severity: fact.Warning, Remedies: short.Remedies(), Args: fact.NotInTime{
+		Iterations: r.Plan.CountsIterations(), Never: waiting, After: after, Shortage: short}}
+}
+
+// Voice is how settings are called on the command line of r's load.
+func (r *Result) Voice() say.Voice {
+	if r.Plan.Replay > 0 {
+		return say.Replay
 	}
-	if r.WasGone() {
-		remedy = ""
-	}
-	what, begun, why := r.Counted()
-	tell("%s %s were due and never %s, and %s %s only after the window: %s, so the %s was not "+
-		"reached%s", countText(waiting), what, begun, countText(after), begun, why, of, remedy)
+	return say.Flag
 }
 
 // countText is a count as people read it: 1,234,567.
 func countText(n int64) string { return loadresult.CountText(n) }
-
-// firstLine is the first line of s that says something, or what fits of it.
-func firstLine(s string) string {
-	const most = 200
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return line
-}
 
 // orZero is a number that may be absent.
 func orZero[T int64 | float64](v *T) T {
@@ -127,7 +118,11 @@ func warnLosses(r *Result, say func(string, ...any)) {
 func warnErrors(r *Result, say func(string, ...any)) {
 	var codes, checks []string
 	for _, e := range r.Errors {
-		switch check := "check " + e.Kind; {
+		check := "check " + e.Kind
+		if e.Status > 0 {
+			check += fmt.Sprintf(": answered %d", e.Status)
+		}
+		switch {
 		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
 		case e.Phase == string(loadresult.Check) && !e.isRefusal() && !slices.Contains(checks, check):

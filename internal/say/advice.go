@@ -29,6 +29,7 @@ var words = map[string]word{
 	"drain":       {flag: "--drain", key: "design: {drain: ...}"},
 	"rate":        {flag: "-R", key: "the level's rate", replay: ReplaySpeed},
 	"connections": {flag: "-c", key: "the level's connections"},
+	"users":       {flag: "--users", key: "the workload's users"},
 }
 
 // ReplaySpeed is what a replay has in place of a rate.

@@ -39,6 +39,15 @@ func Sentence(f fact.Fact) string {
 			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+
 			"pieces; have it write all at once, or set TCP_NODELAY", digits.Micros(a.FirstByteUS),
 			digits.Micros(a.LastByteUS))
+	case fact.IterationsCut:
+		takes := ""
+		if a.TimeUS > 0 {
+			takes = fmt.Sprintf(", where the median iteration takes %s", digits.Micros(a.TimeUS))
+		}
+		return fmt.Sprintf("%s of %s iterations were begun in time and had not ended after a drain of "+
+			"%s%s", count(a.Unfinished), count(a.Started), digits.Micros(a.DrainUS), takes)
+	case fact.NotInTime:
+		return notInTime(a)
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
 			count(a.Bytes), a.First)
@@ -157,6 +166,42 @@ func unfinishedSentence(a fact.AnswerUnfinished) string {
 		late = "before the run did"
 	}
 	return fmt.Sprintf("the answer began and did not end %s, after %s", late, came)
+}
+
+// notInTime says what was due and not sent in time, and why.
+func notInTime(a fact.NotInTime) string {
+	what, begun := "requests", "sent"
+	if a.Iterations {
+		what, begun = "iterations", "begun"
+	}
+	var parts []string
+	if a.Never > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s were due and never %s", count(a.Never), what, begun))
+	}
+	if a.After > 0 || a.Never == 0 {
+		of := what + " were "
+		if len(parts) > 0 {
+			of = ""
+		}
+		parts = append(parts, fmt.Sprintf("%s %s%s only after the window", count(a.After), of, begun))
+	}
+	return strings.Join(parts, ", and ") + ": " + Shortage(a.Shortage) +
+		", so the offered rate was not reached"
+}
+
+// Shortage says why no more could be sent.
+func Shortage(s fact.Shortage) string {
+	users := count(int64(s.Users)) + " users"
+	connections := count(int64(s.Connections)) + " connections"
+	switch s.Of {
+	case fact.OfServer:
+		return fmt.Sprintf("for %s no connection could be opened", digits.Micros(s.OutageUS))
+	case fact.OfUsers:
+		return "all " + users + " were busy"
+	case fact.OfEither:
+		return "all " + users + " or all " + connections + " were busy"
+	}
+	return "all " + connections + " were busy"
 }
 
 // retryReasons say why requests were sent again, after "because".

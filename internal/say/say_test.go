@@ -31,6 +31,13 @@ var said = []fact.Fact{
 	{Args: fact.AnswerUnfinished{Count: 1, Header: 22}},
 	{Args: fact.RedirectsOnly{Status: []int{301, 308}}},
 	{Args: fact.DelayedAck{FirstByteUS: 115, LastByteUS: 44_012}},
+	shortage(fact.NotInTime{Never: 1234, After: 5, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 10}}),
+	shortage(fact.NotInTime{After: 35, Iterations: true, Shortage: fact.Shortage{Of: fact.OfUsers, Connections: 400, Users: 20}}),
+	shortage(fact.NotInTime{Never: 3, Iterations: true, Shortage: fact.Shortage{Of: fact.OfEither, Connections: 40, Users: 200}}),
+	shortage(fact.NotInTime{Never: 3, Shortage: fact.Shortage{Of: fact.OfServer, Connections: 40, OutageUS: 5e6}}),
+	{Args: fact.IterationsCut{Unfinished: 22, Started: 80, TimeUS: 3_104_000, DrainUS: 2e6},
+		Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
+	{Args: fact.IterationsCut{Unfinished: 80, Started: 80, DrainUS: 2e6}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},
@@ -44,6 +51,9 @@ var said = []fact.Fact{
 	{Args: fact.PooledPercentile{Percent: 99.9, Requests: 12_345, Needs: 3_688}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
+
+// shortage is a fact with the remedies of its arguments.
+func shortage(a fact.NotInTime) fact.Fact { return fact.Fact{Args: a, Remedies: a.Remedies()} }
 
 // Each kind has its sentence, and its advice in each voice.
 func TestSentences(t *testing.T) {

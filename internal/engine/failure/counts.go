@@ -43,13 +43,17 @@ func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) 
 
 // CountAnswer counts a complete answer that is an error. reason is what a scenario says of it; nil:
 // nothing.
-func (f Counts) CountAnswer(k Kind, addr ring.Addr, reason error) {
-	f.count(counted{k, addr}, func() string {
+func (f Counts) CountAnswer(k Kind, status uint16, addr ring.Addr, reason error) {
+	key := counted{k, addr}
+	f.count(key, func() string {
 		if k.Phase == loadresult.Check && reason != nil {
 			return oneLine(reason.Error())
 		}
-		return k.AnswerDetail()
+		return k.AnswerDetail(status)
 	})
+	if k.Phase == loadresult.Check && f[key].Count == 1 {
+		f[key].Status = status
+	}
 }
 
 // CountRefusal counts a request that was not sent because the scenario could not make it.

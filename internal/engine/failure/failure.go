@@ -31,10 +31,10 @@ func OfCheck(name string) Kind { return Kind{Phase: loadresult.Check, Name: name
 // Of is the kind of a failure of a connection, or of a request without a complete answer.
 func Of(phase loadresult.Phase, err error) Kind { return Kind{Phase: phase, Name: NameOf(err)} }
 
-// AnswerDetail is the Detail of a complete answer that is an error.
-func (k Kind) AnswerDetail() string {
+// AnswerDetail is the Detail of a complete answer of that status that is an error.
+func (k Kind) AnswerDetail(status uint16) string {
 	if k.Phase == loadresult.Check {
-		return "the answer did not pass the check"
+		return fmt.Sprintf("the answer, of status %03d, did not pass the check", status)
 	}
 	return fmt.Sprintf("%03d", k.Status)
 }

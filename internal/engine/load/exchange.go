@@ -153,7 +153,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
 		k := failure.OfStatus(x.status)
-		w.errors.CountAnswer(k, w.addrs[c.addr], nil)
+		w.errors.CountAnswer(k, x.status, w.addrs[c.addr], nil)
 		w.sampleAnswer(c, tag, body, k)
 	}
 	if w.samples.show > 0 && x.Counted {

@@ -39,7 +39,7 @@ func TestHealthAddsUp(t *testing.T) {
 			f.CountFailure(loadresult.Read, addr, syscall.ECONNRESET)
 		}
 		f.CountFailure(loadresult.Timeout, addr, failure.ErrTimeout)
-		f.CountAnswer(failure.OfStatus(500), addr, nil)
+		f.CountAnswer(failure.OfStatus(500), 500, addr, nil)
 		return f
 	}
 	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}}

@@ -98,7 +98,7 @@ func (p *place) takeWhole() {
 func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k failure.Kind) {
 	if w.samples.wants(k) {
 		x, p := &c.exchanges[tag], w.placeOf(c, tag)
-		s := w.addSample(k, k.AnswerDetail(), x, w.now, p)
+		s := w.addSample(k, k.AnswerDetail(x.status), x, w.now, p)
 		s.SetRequest(w.plan, proto.Message{Request: int(x.Request)})
 		s.SetResponse(p.whole, x.status, body)
 	}
@@ -109,7 +109,7 @@ func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place
 	if !w.samples.wants(k) {
 		return
 	}
-	s, response := w.addSample(k, k.AnswerDetail(), x, at, p), r
+	s, response := w.addSample(k, k.AnswerDetail(x.status), x, at, p), r
 	if w.samples.whole {
 		s.SetRequest(w.plan, w.samples.judged.Message)
 		s.RequestBytes = max(s.RequestBytes, w.samples.judged.BodyBytes)

@@ -200,7 +200,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 			if expected {
 				k = failure.OfCheck(w.plan.Checks[check])
 			}
-			w.errors.CountAnswer(k, w.addrs[p.addr], r.Reason())
+			w.errors.CountAnswer(k, x.status, w.addrs[p.addr], r.Reason())
 			w.sampleStep(x, r, at, p, k)
 		}
 	}

@@ -130,6 +130,7 @@ type Failure struct {
 	Address string
 	Detail  string // of the first
 	Count   int64
+	Status  uint16 `json:",omitempty"` // of Check: of the first answer
 
 	// Unfinished is of a timeout behind the beginning of an answer: how far the first had come. Its
 	// Count is not set.

@@ -216,12 +216,9 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if !ok || share >= sentFail {
 		return nil
 	}
-	why := "all connections were waiting for answers"
-	what, begun, gone := t.Result.Counted()
+	what, begun, why := t.Result.Counted()
 	if t.Result.OwnDelay() {
 		why = "the generator was late, although connections were free"
-	} else if t.Result.WasGone() {
-		why = gone
 	}
 	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
 		"in time: %s", 100*share, what, begun, why)}}

@@ -9,7 +9,6 @@ import (
 // remedies are what a user can change in an experiment's file about a reason of the generator's
 // verdict. Package report has the remedies for a command line.
 var remedies = map[result.Cause]string{
-	result.NeverSent:    "lower the level's rate, or give it more connections",
 	result.Busy:         "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
 	result.ScenarioTime: "have it do less in a step, or give more CPUs (design: {cpus: ...})",
 	result.SendLag:      "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
@@ -42,7 +41,11 @@ func GeneratorReasons(t *lab.Trial) []string {
 			all[i] = InFileWords(reason)
 		}
 		if i < len(g.Doubts) && g.Doubts[i].Kind != result.Fault && t.Arm != "" {
-			if remedy := remedies[g.Doubts[i].Cause]; remedy != "" {
+			remedy := remedies[g.Doubts[i].Cause]
+			if g.Doubts[i].Cause == result.NeverSent {
+				remedy = say.Advice(t.Result.Shortage().Remedies(), say.Key)
+			}
+			if remedy != "" {
 				all[i] += "; " + remedy
 			}
 		}

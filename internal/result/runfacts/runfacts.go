@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadresult"
@@ -16,7 +17,7 @@ import (
 // Of are the facts of a run.
 func Of(r *loadresult.Result) (all []fact.Fact) {
 	for _, find := range []func(*loadresult.Result) *fact.Fact{ProxyUnused, ErrorsSince, Unfinished,
-		RedirectsOnly, DelayedAck} {
+		RedirectsOnly, DelayedAck, IterationsCut} {
 		if f := find(r); f != nil {
 			all = append(all, *f)
 		}
@@ -36,7 +37,7 @@ func IsInVerdict(f fact.Fact) bool {
 // Merge are the facts of a run that several generators made, from those of each.
 func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
-	redirected, held := 0, []fact.Fact(nil)
+	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
 		case fact.AnswerUnfinished:
@@ -45,6 +46,10 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 		case fact.RedirectsOnly:
 			redirected++
 			redirects.Status = append(redirects.Status, a.Status...)
+		case fact.IterationsCut:
+			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
+			a.TimeUS = max(a.TimeUS, cut.TimeUS)
+			cut = a
 		case fact.DelayedAck:
 			held = append(held, f)
 		}
@@ -56,6 +61,10 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 		slices.Sort(redirects.Status)
 		redirects.Status = slices.Compact(redirects.Status)
 		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects})
+	}
+	if cut.Unfinished > 0 {
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: cut,
+			Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}})
 	}
 	if len(held) == len(parts) { // that of the first stands for all
 		all = append(all, held[0])
@@ -200,4 +209,34 @@ func DelayedAck(r *loadresult.Result) *fact.Fact {
 	}
 	return &fact.Fact{Severity: fact.Warning, Args: fact.DelayedAck{
 		FirstByteUS: durations.Micros(float64(from)), LastByteUS: durations.Micros(float64(to))}}
+}
+
+// FirstLine is the first line of s that says something, or what fits of it.
+func FirstLine(s string) string {
+	const most = 200
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return line
+}
+
+const cutLeast = 0.01 // share of the iterations
+
+// IterationsCut finds iterations of an open workload that were begun when due and had not ended
+// with the drain. What ends later is none of the completed, and no sign that the rate was too high.
+func IterationsCut(r *loadresult.Result) *fact.Fact {
+	t := r.Scenario
+	if t == nil || !r.Plan.Open() || !r.Plan.CountsIterations() || r.Ended != loadresult.ByDuration ||
+		r.Total == nil || r.Waiting+t.StartedAfter > 0 ||
+		float64(t.Unfinished) <= cutLeast*float64(t.Started) {
+		return nil
+	}
+	found := fact.IterationsCut{Unfinished: t.Unfinished, Started: t.Started,
+		DrainUS: durations.Micros(float64(r.Drained))}
+	if of := r.Total.IterationTime; of != nil && of.Count > 0 {
+		found.TimeUS = durations.Micros(float64(of.View().Quantile(0.5)))
+	}
+	return &fact.Fact{Severity: fact.Warning, Args: found,
+		Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}}
 }

@@ -160,3 +160,35 @@ func TestDelayedAck(t *testing.T) {
 		}
 	}
 }
+
+// Iterations that a short drain cut are told, and not if the rate was not reached.
+func TestIterationsCut(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*loadresult.Result)
+		found  bool
+	}{
+		"cut":               {func(*loadresult.Result) {}, true},
+		"few":               {func(r *loadresult.Result) { r.Scenario.Unfinished = 1 }, false},
+		"not begun in time": {func(r *loadresult.Result) { r.Scenario.StartedAfter = 3 }, false},
+		"never begun":       {func(r *loadresult.Result) { r.Waiting = 3 }, false},
+		"interrupted":       {func(r *loadresult.Result) { r.Ended = loadresult.Interrupted }, false},
+		"closed":            {func(r *loadresult.Result) { r.Plan.Rate = 0 }, false},
+	} {
+		r := &loadresult.Result{Total: metric.NewCounters(), Ended: loadresult.ByDuration, Drained: 2 * time.Second,
+			Plan: loadplan.Plan{Steps: []string{"a", "b"}, Rate: loadplan.RatePerSecond(20)}}
+		r.Scenario = &loadresult.ScenarioTotals{Started: 100, Unfinished: 22}
+		r.Total.IterationTime = metric.NewHistogram(metric.Fine)
+		r.Total.IterationTime.Record(3e9)
+		c.change(r)
+		f := IterationsCut(r)
+		if (f != nil) != c.found {
+			t.Fatalf("%s: %+v", what, f)
+		}
+		if c.found {
+			a := f.Args.(fact.IterationsCut)
+			if a.Unfinished != 22 || a.Started != 100 || a.DrainUS != 2e6 || a.TimeUS < 2.9e6 || a.TimeUS > 3.1e6 {
+				t.Errorf("%+v", a)
+			}
+		}
+	}
+}

@@ -21,7 +21,7 @@ import (
 func newErrors(all []loadresult.Failure) (errors []result.Error) {
 	for _, f := range all {
 		errors = append(errors, result.Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address,
-			Detail: f.Detail, Count: f.Count})
+			Detail: f.Detail, Count: f.Count, Status: int(f.Status)})
 	}
 	return errors
 }

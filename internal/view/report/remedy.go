@@ -39,21 +39,21 @@ func Reasons(r *result.Result) []string {
 
 func remedyOf(r *result.Result, d result.Doubt) string {
 	if f := r.FactOf(d); f != nil {
-		return say.Advice(f.Remedies, map[bool]say.Voice{true: say.Replay}[r.Plan.Replay > 0])
+		return say.Advice(f.Remedies, r.Voice())
 	}
 	switch {
+	case d.Cause == result.NeverSent:
+		return say.Advice(r.Shortage().Remedies(), r.Voice())
 	case d.Cause == result.Busy && r.AtQuota():
 		return "raise the CPU quota of its cgroup, or use another machine"
 	case d.Cause == result.Busy && r.Generator.Threads < r.Host.CPUs:
 		return "add threads (-t)"
 	case d.Cause == result.Busy:
 		return "give it more CPUs, or another machine"
-	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.WasGone():
-		return "" // no flag mends dyno, nor brings back a server that was gone
+	case d.Kind == result.Fault:
+		return "" // no flag mends dyno
 	case d.Cause == result.TooShort && r.Plan.Replay > 0:
 		return "replay more of the log"
-	case d.Cause == result.NeverSent:
-		return repeat.Lowered(r.Plan) + ", or give more -c"
 	case r.Model == result.OpenLoop && (d.Cause == result.SendLag || d.Cause == result.Spacing):
 		return remedies[d.Cause] + ", or " + repeat.Lowered(r.Plan)
 	}

@@ -103,7 +103,10 @@ func heldText(r *result.Result) string {
 	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what, servedText(r))
 	if offered := r.Offered(); offered != nil {
 		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
-		if !isHeld(r, *offered, rate) {
+		if _, cut, found := fact.Find[fact.IterationsCut](r.Facts); found {
+			s = fmt.Sprintf("%s %s begun in time, and %s of %s not ended with the drain",
+				format.Exact3(*offered), what, format.Count(cut.Unfinished), format.Count(cut.Started))
+		} else if !isHeld(r, *offered, rate) {
 			s = fmt.Sprintf("%s %s were offered and %s completed", format.Exact3(*offered), what,
 				format.Digits3(rate))
 		}
@@ -182,7 +185,11 @@ func stallText(r *result.Result) string {
 	if d := r.Latency; float64(*late) < 0.01*float64(d.Count) || *worst < d.P99/2 {
 		return "" // neither that few nor waits that short make a p99
 	}
-	return fmt.Sprintf("%s waited for a free connection, up to %s", format.Plural(*late, "request"),
+	what, free := "request", "connection"
+	if r.Shortage().Of == fact.OfUsers {
+		what, free = "iteration", "user"
+	}
+	return fmt.Sprintf("%s waited for a free %s, up to %s", format.Plural(*late, what), free,
 		format.Micros(*worst))
 }
 

@@ -23,6 +23,13 @@ func waited() *result.Result {
 	return r
 }
 
+// fewUsers is one whose users waited, and not for connections.
+func fewUsers() *result.Result {
+	r := waited()
+	r.Plan.Users, r.Plan.Connections = 20, 400
+	return r
+}
+
 // slower is an open load of which less was completed than offered, because an agent was lost.
 func slower() *result.Result {
 	r := waited()
@@ -36,6 +43,7 @@ func TestRunSentence(t *testing.T) {
 	for want, r := range map[string]*result.Result{
 		"332,014 requests/s on 100 connections, p99 462 µs":                                                    reporttest.Closed(),
 		"20,000 requests/s held, but p99 is 905 ms: 2,829 requests waited for a free connection, up to 1.00 s": waited(),
+		"20,000 requests/s held, but p99 is 905 ms: 2,829 iterations waited for a free user, up to 1.00 s":     fewUsers(),
 		"22 % of the requests failed: 503 (999 times); the others: p99 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
 		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),

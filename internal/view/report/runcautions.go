@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -129,22 +131,20 @@ func doubtKind(d result.Doubt) string {
 	return answer.Generator
 }
 
-// saidOfErrors are parts of warnings that say what the caution about failed requests does, and
-// saidOfBacklog is one of those that the doubt about requests never sent does.
+// saidOfErrors are parts of warnings that say what the caution about failed requests does.
 var saidOfErrors = []string{"EVERY answer was an error", " were errors (",
 	" of the requests failed: latency is that of the others"}
-
-const saidOfBacklog = " were due and never "
 
 // warningCautions are the warnings that no other caution says.
 func warningCautions(r *result.Result) (all []answer.Caution) {
 	failing := r.FailedShare() >= result.FailingShare
-	behind := hasDoubt(r, result.NeverSent)
+	late, _, behind := fact.Find[fact.NotInTime](r.Facts)
+	behind = behind && hasDoubt(r, result.NeverSent) // which says it
 	for _, text := range r.Warnings {
 		said := failing && slices.ContainsFunc(saidOfErrors, func(part string) bool {
 			return strings.Contains(text, part)
 		})
-		if said || behind && strings.Contains(text, saidOfBacklog) {
+		if said || behind && text == say.Text(late, r.Voice()) {
 			continue
 		}
 		all = append(all, answer.Caution{Kind: answer.Warning, Severity: answer.Doubt,
