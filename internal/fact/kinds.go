@@ -14,7 +14,8 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
-	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, DelayedAck{}, NotInTime{}, IterationsCut{},
+	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, DelayedAck{},
+	NotInTime{}, IterationsCut{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},

@@ -44,7 +44,7 @@ func TestRemediesOfAReplay(t *testing.T) {
 		kind            result.Kind
 		rate, of, again string // remedies of -R and of a replay; the next step after the latter
 	}{
-		{result.NeverSent, result.OtherLoad, "lower -R, or give more -c", speed + ", or give more -c", speed + ", or give more connections (-c)"},
+		{result.NeverSent, result.OtherLoad, "raise -c, or lower -R", "raise -c, or " + speed, speed + ", or give more connections (-c)"},
 		{result.SendLag, result.Limit, "give it CPUs of its own, or lower -R", "give it CPUs of its own, or " + speed, ""},
 		{result.Spacing, result.HeldUp, "give the generator CPUs of its own, or lower -R",
 			"give the generator CPUs of its own, or " + speed, ""},
