@@ -66,6 +66,23 @@ func TestPeerCommands(t *testing.T) {
 	}
 }
 
+// A body that begins with @ is a text for hey and oha, of which only -D names a file.
+func TestPeerBodies(t *testing.T) {
+	for _, p := range allPeers() {
+		if p.name != "hey" && p.name != "oha" {
+			continue
+		}
+		l, err := parsePeer(p, []string{"-m", "POST", "-d", "@/etc/passwd{{x}}", "http://h/"})
+		if err == nil {
+			err = l.complete()
+		}
+		f, faults := l.readRun(strings.NewReader("stdin"))
+		if err != nil || len(faults) > 0 || string(f.plan.Requests[0].Body) != "@/etc/passwd{{x}}" {
+			t.Errorf("%s: %v, %v, %+v", p.name, err, faults, f.plan.Requests)
+		}
+	}
+}
+
 func TestPeerOf(t *testing.T) {
 	for program, want := range map[string]string{"/usr/bin/wrk": "wrk", "go-meter": "go-meter", "ab.exe": "ab", "dyno": "",
 		"run": "", "./wrk3": ""} {
