@@ -1,0 +1,63 @@
+package load
+
+import (
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
+)
+
+// What waits in vain is known to be longer than its timeout, or than the drain. Only a silence counts the
+// time of its slot: requests that were given up one after the other, or the one in which the run ended.
+func TestSilences(t *testing.T) {
+	hang := func(hangs func(p *ring.Peer) bool) *ring.Sim {
+		return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			if !hangs(p) {
+				p.Reply(10*ms, hello)
+			}
+		}}
+	}
+	three := func(p *ring.Peer) bool { return p.N < 3 || p.N >= 8 } // of 8, and those that take their place
+	n := 0
+	for name, c := range map[string]struct {
+		sim     *ring.Sim
+		timeout int64
+		change  func(p *loadplan.Plan)
+		given   loadresult.Wait // up after the timeout
+		end     loadresult.Wait // without an answer at the end of the drain
+	}{
+		"none": {hang(func(*ring.Peer) bool { return false }), s, nil, loadresult.Wait{}, loadresult.Wait{}},
+		"to the end, given up again and again": {hang(three), s, nil,
+			loadresult.Wait{After: s, Requests: 30, Slots: 30 * s}, loadresult.Wait{}},
+		"from the warm-up on": {hang(three), s, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(500 * ms) },
+			loadresult.Wait{After: s, Requests: 27, Slots: 30 * s}, loadresult.Wait{}},
+		"given up once, and again without an answer": {hang(three), 7 * s, nil,
+			loadresult.Wait{After: 7 * s, Requests: 3, Slots: 30 * s}, loadresult.Wait{Requests: 3}},
+		"never given up": {hang(func(p *ring.Peer) bool { return p.N < 3 && p.Now() > 4*s }), 60 * s, nil,
+			loadresult.Wait{}, loadresult.Wait{Requests: 3, Slots: 3 * 6 * s}},
+		"single ones": {hang(func(*ring.Peer) bool { n++; return n%500 == 499 && n < 3000 }), 100 * ms, nil,
+			loadresult.Wait{After: 100 * ms, Requests: 6}, loadresult.Wait{}},
+		"at a rate": {hang(func(p *ring.Peer) bool { return p.Now() > 7500*ms }), s, func(p *loadplan.Plan) {
+			p.Rate, p.Drain = loadplan.RatePerSecond(1), loadplan.Seconds(3*s)
+		}, loadresult.Wait{After: s, Requests: 2}, loadresult.Wait{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := simPlan(func(p *loadplan.Plan) {
+				p.Connections, p.Duration, p.Timeout = 8, loadplan.Seconds(10*s), loadplan.Seconds(c.timeout)
+				if c.change != nil {
+					c.change(p)
+				}
+			})
+			r := simulate(t, p, opensLate(c.sim))
+			got := map[int64]loadresult.Wait{}
+			for _, w := range r.Unanswered {
+				got[w.After] = w
+			}
+			if got[c.given.After] != c.given && c.given.After > 0 || got[0] != c.end || len(got) > 2 ||
+				r.Total.Failed != c.given.Requests || r.Unfinished != c.end.Requests {
+				t.Errorf("%+v, failed %d, unfinished %d; want %+v and %+v", r.Unanswered, r.Total.Failed, r.Unfinished, c.given, c.end)
+			}
+		})
+	}
+}
