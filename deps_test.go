@@ -106,16 +106,16 @@ lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
-lab: atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
+lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits say engine/loadresult lab observe/probe result stats /
-lab/judge: digits engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
+lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
-view/labanswer: fact say lab lab/experiment lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
+view/labanswer: fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact say view/format engine/loadplan /
 view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /

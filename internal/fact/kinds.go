@@ -20,7 +20,7 @@ var kinds = byKind(
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
 	AgentLost{},
-	PooledPercentile{},
+	PooledPercentile{}, ServerSpoiled{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -204,6 +204,25 @@ type PooledPercentile struct {
 
 // Kind is the kind's name.
 func (PooledPercentile) Kind() Kind { return "pooled-percentile" }
+
+// ServerSpoiled says that the server of a variant spoiled trials at a level, so that these do not
+// show what was to be measured. Others are trials of other variants at that level.
+type ServerSpoiled struct {
+	Trials      int    `json:"trials"`
+	Of          int    `json:"of"`
+	Disturbed   int    `json:"disturbed"` // of Trials, in which the machine was busy, too
+	Others      int    `json:"others"`    // spoiled likewise
+	OtherTrials int    `json:"other_trials"`
+	Why         string `json:"why"` // of the first
+
+	// Starved are how many of the connections had no answer, in the trial with fewest; 0: it was
+	// something else.
+	Starved     int64 `json:"starved,omitempty"`
+	Connections int64 `json:"connections,omitempty"`
+}
+
+// Kind is the kind's name.
+func (ServerSpoiled) Kind() Kind { return "server-spoiled" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -129,6 +130,7 @@ type Findings struct {
 	Frontier   *Frontier         `json:"frontier,omitempty"`    // absent: too few open levels
 	Sensitive  *Sensitivity      `json:"sensitivity,omitempty"` // absent: it was not asked for
 	Cautions   []string          `json:"cautions"`              // what a reader must know first
+	Facts      []fact.Fact       `json:"facts,omitempty"`       // likewise
 }
 
 // A State is how far an experiment has come.

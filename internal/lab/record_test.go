@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"dyno/internal/fact"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -61,6 +62,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	switch at := v.Addr().Interface().(type) {
 	case *time.Time:
 		*at = time.Unix(next(), 0).UTC()
+		return
+	case *fact.Args:
+		*at = fact.Steal{Percent: float64(next())}
 		return
 	case *json.RawMessage:
 		*at = fmt.Appendf(nil, `{"key":%d}`, next())

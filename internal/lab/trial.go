@@ -88,6 +88,28 @@ type Reason struct {
 	// Passing reasons lie in the machine, not in the server. The trial may be better when it is
 	// repeated.
 	Passing bool `json:"passing,omitempty"`
+
+	Server  bool  `json:"server,omitempty"`                     // it lies in the server
+	Starved int64 `json:"connections_without_answer,omitempty"` // of Asked
+	Asked   int64 `json:"connections,omitempty"`
+}
+
+// SpoiledByServer is the reason of grade F that lies in the server; nil if there is none.
+// Connections without an answer come first, because the others follow from them.
+func (t TrialSummary) SpoiledByServer() (why *Reason) {
+	for i, r := range t.Reasons {
+		if r.Grade == GradeF && r.Server && t.Failure == nil && (why == nil || r.Starved > 0) {
+			why = &t.Reasons[i]
+		}
+	}
+	return why
+}
+
+// IsDisturbed reports whether a reason of grade F lies in the machine.
+func (t TrialSummary) IsDisturbed() bool {
+	return slices.ContainsFunc(t.Reasons, func(r Reason) bool {
+		return r.Grade == GradeF && r.Passing
+	})
 }
 
 // Served compares what a server counted during a load with the requests that all its clients sent,

@@ -64,6 +64,8 @@ func Sentence(f fact.Fact) string {
 		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
 			"answers", a.Older, a.All)
+	case fact.ServerSpoiled:
+		return spoiledSentence(f.Scope, a)
 	case fact.PooledPercentile:
 		return fmt.Sprintf("p%s is that of all trials of a server together, %s requests at least: a "+
 			"trial has fewer than the %s that it takes for its own", digits.Significant(a.Percent, 4),
@@ -202,6 +204,31 @@ func Shortage(s fact.Shortage) string {
 		return "all " + users + " or all " + connections + " were busy"
 	}
 	return "all " + connections + " were busy"
+}
+
+// spoiledSentence says whose server spoiled trials, by what, and whether the machine had a part.
+func spoiledSentence(of fact.Scope, a fact.ServerSpoiled) string {
+	in := fmt.Sprintf("%d of %d trials", a.Trials, a.Of)
+	if a.Trials == a.Of && a.Of > 1 {
+		in = fmt.Sprintf("all %d trials", a.Of)
+	}
+	s := fmt.Sprintf("the server of %s spoiled %s (%s)", of.Variant, in, a.Why)
+	if a.Starved > 0 {
+		s = fmt.Sprintf("%s of %s connections got no answer with %s, in %s", count(a.Starved),
+			count(a.Connections), of.Variant, in)
+	}
+	if a.OtherTrials > 0 && a.Others == 0 {
+		s += fmt.Sprintf(" and in none of %d others", a.OtherTrials)
+	} else if a.Others > 0 {
+		s += fmt.Sprintf(" and in %d of %d others", a.Others, a.OtherTrials)
+	}
+	switch a.Disturbed {
+	case 0:
+		return s + "; the machine had no part in it"
+	case a.Trials:
+		return s + "; the machine was busy in each of them, too"
+	}
+	return s + fmt.Sprintf("; the machine was busy, too, in %d of them", a.Disturbed)
 }
 
 // retryReasons say why requests were sent again, after "because".

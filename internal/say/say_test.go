@@ -48,6 +48,11 @@ var said = []fact.Fact{
 	{Args: fact.OthersOfName{Name: "nginx", Port: 80, Watched: []int{12}, Others: []int{5, 7}}},
 	{Args: fact.NoListener{Name: "nginx", Port: 80, Watched: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}},
 	{Args: fact.NoListener{Name: "php-fpm", Watched: []int{3}}},
+	{Scope: fact.Scope{Variant: "maxconn=4"}, Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}},
+		Args: fact.ServerSpoiled{Trials: 10, Of: 10, OtherTrials: 20, Why: "x", Starved: 12, Connections: 16}},
+	{Scope: fact.Scope{Variant: "php"}, Args: fact.ServerSpoiled{Trials: 7, Of: 10, Disturbed: 3, Others: 1, OtherTrials: 20,
+		Why: "12 of 4,000 requests failed and 0 had no answer at the end"}},
+	{Scope: fact.Scope{Variant: "php"}, Args: fact.ServerSpoiled{Trials: 1, Of: 1, Disturbed: 1, Why: "x"}},
 	{Args: fact.PooledPercentile{Percent: 99.9, Requests: 12_345, Needs: 3_688}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }

@@ -171,7 +171,7 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 		if q.Errors == 0 && float64(lost) < 0.001*float64(q.Sent) {
 			g = lab.GradeB
 		}
-		all = append(all, lab.Reason{Grade: g, Says: fmt.Sprintf(
+		all = append(all, lab.Reason{Grade: g, Server: true, Says: fmt.Sprintf(
 			"%s of %s requests failed and %s had no answer at the end%s", loadresult.CountText(q.Errors),
 			loadresult.CountText(q.Sent), loadresult.CountText(q.Unfinished), failedChecks(t.Result))})
 	}
@@ -184,8 +184,8 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	}
 	all = append(all, sizeReasons(t)...)
 	for _, c := range t.Changed {
-		all = append(all, lab.Reason{Grade: lab.GradeF, Says: "after the load the server answered " +
-			"otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
+		all = append(all, lab.Reason{Grade: lab.GradeF, Server: true, Says: "after the load the server " +
+			"answered otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
 	}
 	return all
 }
@@ -203,8 +203,8 @@ func sizeReasons(t *lab.Trial) []lab.Reason {
 	if r := float64(received); r >= (1-wireFail)*checked-edge && r <= (1+wireFail)*checked+2*edge {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.0f bytes were received for each "+
-		"request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
+	return []lab.Reason{{Grade: lab.GradeF, Server: true, Says: fmt.Sprintf("%.0f bytes were "+
+		"received for each request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
 }
 
 // lateReasons finds an open workload whose requests were not sent when due.
@@ -220,8 +220,9 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result.OwnDelay() {
 		why = "the generator was late, although connections were free"
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
-		"in time: %s", 100*share, what, begun, why)}}
+	return []lab.Reason{{Grade: lab.GradeF, Server: !t.Result.OwnDelay(),
+		Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
+			"in time: %s", 100*share, what, begun, why)}}
 }
 
 func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
@@ -253,8 +254,9 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 	if !t.Result.Applied() {
 		g = lab.GradeF
 	}
-	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%s %% of the load could not be applied: "+
-		"connections were gone and could not be opened again, or waited for an answer until the end",
+	return []lab.Reason{{Grade: g, Server: true, Says: fmt.Sprintf("%s %% of the load could not be "+
+		"applied: connections were gone and could not be opened again, or waited for an answer until "+
+		"the end",
 		digits.Significant(100*t.Result.Unavailable(), 3))}}
 }
 
@@ -267,8 +269,10 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 	if missing == 0 {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%s of %s connections %s",
-		loadresult.CountText(missing), loadresult.CountText(int64(t.Result.Connections.Asked)), what)}}
+	asked := int64(t.Result.Connections.Asked)
+	return []lab.Reason{{Grade: lab.GradeF, Server: true, Starved: missing, Asked: asked,
+		Says: fmt.Sprintf("%s of %s connections %s", loadresult.CountText(missing),
+			loadresult.CountText(asked), what)}}
 }
 
 // stopReasons finds servers that did not stop on request.

@@ -289,3 +289,29 @@ func TestMeasures(t *testing.T) {
 		t.Errorf("a failed trial has a throughput of %v", v)
 	}
 }
+
+// A reason says whether the server spoiled the trial, or something else: the machine, or the
+// generator.
+func TestWhoSpoiled(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil   func(*lab.Trial)
+		server  bool
+		starved int64
+	}{
+		"connections without an answer": {func(x *lab.Trial) {
+			x.Result.Connections = result.Connections{Asked: 16, Opened: 16, Served: 4}
+		}, true, 12},
+		"failed":            {func(x *lab.Trial) { x.Result.Requests.Errors = 7 }, true, 0},
+		"changed":           {func(x *lab.Trial) { x.Changed = []fairness.Difference{{Aspect: "body"}} }, true, 0},
+		"other programs":    {func(x *lab.Trial) { x.Result.Server.Host.Foreign = 1e9 }, false, 0},
+		"not counted alike": {func(x *lab.Trial) { x.Served = &lab.Served{Server: 900, Clients: 1000} }, false, 0},
+	} {
+		x := soundTrial()
+		c.spoil(x)
+		x.Grade, x.Reasons = Of(x)
+		why := x.Summary().SpoiledByServer()
+		if x.Grade != lab.GradeF || (why != nil) != c.server || why != nil && why.Starved != c.starved {
+			t.Errorf("%s: %s, %+v", name, x.Grade, x.Reasons)
+		}
+	}
+}

@@ -42,6 +42,7 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	r.Frontier = frontierOf(r, cells, r.Verdicts)
 	r.Published = besidePublished(r, r.Experiment.Published)
 	r.Cautions = cautionsOf(r, trials)
+	r.Facts = SpoiledFacts(r)
 }
 
 // medianCells are the medians of all arms at a level for one measure, or what it is in all their

@@ -25,6 +25,7 @@
 //	ranks.go           arms in order, with letters for those that are not told apart
 //	sensitivity.go     does the answer depend on the generator's settings?
 //	shift.go           latency, quantile by quantile
+//	spoiled.go         trials that the server spoiled
 //	unpaired.go        runs that were not measured in pairs
 //
 // What a single trial is worth is package grade's.

@@ -9,16 +9,21 @@ import (
 // A Worth is how many trials can be relied on. Of a trial that was repeated, one attempt counts.
 type Worth struct {
 	Trials     int
-	Unreliable int // of grade F, without those that failed and so measured nothing
+	Unreliable int // of grade F, without those that failed, or that the server spoiled
 }
 
 // WorthOf counts the trials.
 func WorthOf(trials []lab.TrialSummary) (w Worth) {
 	counted, _ := CountedAttempts(trials)
 	w.Trials = len(counted)
+	cells := spoiledCells(counted)
 	for _, t := range counted {
 		if t.Failure != nil || t.Grade != lab.GradeF {
 			continue
+		}
+		of := cells[lab.CellKey{Arm: t.Arm, Level: t.Level}]
+		if t.SpoiledByServer() != nil && !t.IsDisturbed() && isTooMany(of.Trials, of.Of) {
+			continue // SpoiledFacts has them
 		}
 		w.Unreliable++
 	}

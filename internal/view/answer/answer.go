@@ -84,6 +84,7 @@ const (
 	Unloaded    = "not-loaded"   // variants that were not tested
 	FailedTrial = "failed"       // trials that measured nothing
 	GradeF      = "grade-f"      // trials that are unreliable
+	Spoiled     = "spoiled"      // trials that a server itself spoiled
 	AtLimit     = "generator"    // the generator was at its limit
 	Disturbed   = "disturbed"    // something else held the generator up
 	OtherLoad   = "other-load"   // the load was not the requested one, as when it was sent late
@@ -156,8 +157,11 @@ type Finding struct {
 	Unreliable string  `json:"unreliable,omitempty"` // ButUnreliable; "": the verdict can be relied on
 	Remedy     string  `json:"remedy,omitempty"`
 	Comparison int     `json:"comparison"` // in Record.Verdicts; -1: none
-	Ratio      float64 `json:"-"`
-	More       int     `json:"-"` // rounds that would decide, if the estimate holds; 0: unknown
+
+	Interaction bool `json:"-"` // of two factors
+
+	Ratio float64 `json:"-"`
+	More  int     `json:"-"` // rounds that would decide, if the estimate holds; 0: unknown
 }
 
 // A Number is one of a run's, as it is printed.

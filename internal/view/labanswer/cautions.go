@@ -255,7 +255,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			continue
 		}
 		for _, why := range t.Reasons {
-			if why.Grade == lab.GradeF {
+			if why.Grade == lab.GradeF && !isOfSpoiled(r, t, why) {
 				kinds[format.PlainLine(why.Says)]++
 			}
 		}
@@ -276,6 +276,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
 			Remedy:  "run it again when nothing else is at work on this machine"})
 	}
+	all = append(all, spoiledCautions(r)...)
 	if repeated > 0 {
 		all = append(all, answer.Caution{Kind: answer.Repeated, Severity: answer.Note,
 			Says: format.Count(int64(repeated)) + of + "were repeated, and the first attempt is not used"})

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/design"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -52,9 +55,47 @@ func factorClauses(r *lab.Record, decided []answer.Finding) (all []string) {
 			continue
 		}
 		said = append(said, of)
-		all = append(all, format.PlainLine(f.Variant)+" "+amount(f, c, true))
+		all = append(all, withAliases(c)+" "+amount(f, c, true))
 	}
 	return all
+}
+
+// withAliases is the name of an effect, with the number of pairs of factors that a screening cannot
+// tell apart from it.
+func withAliases(c lab.Comparison) string {
+	name := format.PlainLine(c.Variant)
+	if c.Aliases == "" {
+		return name
+	}
+	n := int64(1 + strings.Count(c.Aliases, design.AliasSeparator))
+	return fmt.Sprintf("%s (or %s that it cannot be told apart from)", name,
+		format.Plural(n, "other pair"))
+}
+
+// labelFactors gives variants whose names are long the factors in which they differ from their
+// baseline as labels.
+func labelFactors(r *lab.Record, all []answer.Finding) {
+	if r.Experiment == nil {
+		return
+	}
+	settings := map[string][]experiment.Setting{}
+	for _, v := range experiment.Expand(r.Experiment) {
+		settings[v.Name] = v.Factors
+	}
+	for i, f := range all {
+		if utf8.RuneCountInString(f.Variant) <= longestName || f.Label != "" {
+			continue
+		}
+		var differ []string
+		for _, s := range settings[f.Variant] {
+			if !slices.Contains(settings[f.Baseline], s) {
+				differ = append(differ, s.Factor+"="+s.Value)
+			}
+		}
+		if len(settings[f.Baseline]) > 0 && len(differ) > 0 {
+			all[i].Label = strings.Join(differ, " ")
+		}
+	}
 }
 
 // curveNotes say, for each factor of a group with three or more rising numbers, up to which value

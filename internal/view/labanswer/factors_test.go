@@ -54,6 +54,43 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A sentence about a pair of factors says how many others a screening takes for it, and a note names
+// them.
+func TestAliasesInTheSentence(t *testing.T) {
+	pair := setting("pm", "static and opcache=on", "", 0.79, stats.Different)
+	pair.Baseline, pair.With, pair.Aliases = "each alone", "opcache", "a=2 and b=2, or a=2 and c=2, or b=2 and d=2"
+	a := Of(factored(pair))
+	const sentence = "pm=static and opcache=on (or 3 other pairs that it cannot be told apart from) needs 21.0 % less CPU per request than each alone [20.2, 21.8]"
+	if a.Sentence != sentence {
+		t.Errorf("%s", a.Sentence)
+	}
+	if want := "pm=static and opcache=on cannot be told apart from " + pair.Aliases; !slices.Contains(a.Groups[0].Notes, want) {
+		t.Errorf("%q", a.Groups[0].Notes)
+	}
+}
+
+// A variant with a long name has the factors in which it differs from its baseline as its label.
+func TestLongNames(t *testing.T) {
+	r := record()
+	r.Experiment.Factors = experiment.Mapping[[]string]{{Name: "process_manager", Value: []string{"dynamic", "static"}},
+		{Name: "opcache_enabled", Value: []string{"off", "on"}}}
+	var v experiment.Definition
+	v.URL = "http://127.0.0.1:1/{{process_manager}}{{opcache_enabled}}"
+	r.Experiment.Variants = experiment.Mapping[experiment.Definition]{{Name: "php-fpm", Value: v}}
+	all := experiment.Expand(r.Experiment)
+	c := compared("cpu", all[3].Name, 0.8, 0.7, 0.9, stats.Different)
+	c.Baseline = all[2].Name
+	short := compared("cpu", "b", 0.8, 0.7, 0.9, stats.Different)
+	r.Verdicts = []lab.Comparison{c}
+	if got := Of(r).Groups[0].Findings[0].Row(); got != "opcache_enabled=on" {
+		t.Errorf("%q of %q against %q", got, c.Variant, c.Baseline)
+	}
+	r.Verdicts = []lab.Comparison{short}
+	if got := Of(r).Groups[0].Findings[0].Row(); got != "b" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Where a factor stops paying is said if its values are rising numbers and each comparison that it
 // takes has an interval.
 func TestWhereAFactorStopsPaying(t *testing.T) {

@@ -43,6 +43,7 @@ func Of(r *lab.Record) answer.Answer {
 	a.Next = nextStep(r, a)
 	sayOnce(&a)
 	withhold(r, &a)
+	withholdSpoiled(r, &a)
 	return a
 }
 
@@ -66,6 +67,7 @@ func groupsOf(r *lab.Record, forecasts bool) (all []answer.Group) {
 	}
 	for i, g := range all {
 		labelRows(g.Findings)
+		labelFactors(r, g.Findings)
 		all[i].Notes = slices.Concat(overNotes(r, g), curveNotes(r, g), aliasNotes(r, g),
 			pooledNotes(r, g))
 		slices.SortStableFunc(g.Findings, func(x, y answer.Finding) int {
@@ -231,6 +233,7 @@ func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 		f.Effect = c.Bound.Text(format.Change(c.Ratio, 1, 1))
 	}
 	f.Verdict, f.Because, f.Why = verdictOf(c, r.Verdicts)
+	f.Interaction = c.With != ""
 	if f.Verdict == answer.Undecided {
 		f.More = c.Needed()
 	}

@@ -59,6 +59,10 @@ type placed struct {
 
 func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	s := Standing{Variant: variant, Verdict: answer.Undecided}
+	if f := spoiledFact(r, variant); f != nil { // figures are not those of the load
+		s.Verdict, s.Says, s.Unreliable = answer.Worse, spoiledText(r, *f), !isStarved(*f)
+		return s
+	}
 	var decided, same, open []placed
 	var invalid []placed
 	for _, g := range inFileOrder(r, a.Groups) {

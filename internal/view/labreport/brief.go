@@ -201,6 +201,7 @@ func (b *brief) group(g answer.Group, decided bool) {
 			return !f.IsDecided()
 		})
 	}
+	findings, open := b.withoutNoise(findings)
 	shown := answer.Shown(findings, b.atMost(mostRows))
 	for _, i := range shown {
 		f := findings[i]
@@ -219,9 +220,28 @@ func (b *brief) group(g answer.Group, decided bool) {
 	if n := len(findings) - len(shown); n > 0 {
 		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(n), "variant")), 1)
 	}
+	if open > 0 {
+		b.add("", rowIndent, format.Plural(int64(open), "pair")+" of factors: undecided (-v)", 1)
+	}
 	for _, note := range g.Notes {
 		b.add("", rowIndent, note, mostRowLines)
 	}
+}
+
+// withoutNoise are the findings without interactions that are undecided, and how many these are: of
+// many pairs of factors nearly all say nothing.
+func (b *brief) withoutNoise(all []answer.Finding) (shown []answer.Finding, open int) {
+	for _, f := range all {
+		if f.Interaction && f.Verdict == answer.Undecided && !b.s.Detail {
+			open++
+			continue
+		}
+		shown = append(shown, f)
+	}
+	if len(shown) == 0 {
+		return all, 0
+	}
+	return shown, open
 }
 
 // longestLabel leaves room for change, interval and verdict.

@@ -182,14 +182,21 @@ func elapsedTime(r *lab.Record) time.Duration {
 	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }
 
+// mostSentences is up to how many comparisons each has its sentence above the table. Of more, only
+// those have one that differ, or of which more has to be known than the table has.
+const mostSentences = 12
+
 // verdictSection has the verdicts, as sentences and as a table.
 func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
 		text: correctionText(r.Verdicts)}
 	findings := labanswer.Findings(r)
+	most := len(r.Verdicts) > mostSentences
 	for i, c := range r.Verdicts {
-		if !c.Control {
+		plain := c.Disturbed+c.OtherLoad == 0 &&
+			(findings[i].Verdict == answer.Undecided || findings[i].Verdict == answer.Same)
+		if !c.Control && !(most && plain) {
 			out.text = append(out.text, variantSentence(c, findings[i]))
 		}
 		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,

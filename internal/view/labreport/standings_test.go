@@ -149,3 +149,22 @@ func TestNoiseIsSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// Pairs of factors that are undecided have no row, but a line that counts them; of one that is decided,
+// and with details, there is a row.
+func TestUndecidedPairs(t *testing.T) {
+	pair := func(name string, v answer.Verdict) answer.Finding {
+		return answer.Finding{Variant: name, Verdict: v, Interaction: true, Effect: "+1 %", Interval: "[−9, +9]"}
+	}
+	g := answer.Group{Name: "cpu", Findings: []answer.Finding{{Variant: "log=off", Verdict: answer.Better, Effect: "−9 %"},
+		pair("a and b", answer.Undecided), pair("a and c", answer.Undecided), pair("b and c", answer.Worse)}}
+	for detail, want := range map[bool][2]bool{false: {false, true}, true: {true, false}} {
+		b := &brief{s: format.Style{Detail: detail, Width: 100}}
+		b.group(g, false)
+		text := strings.Join(b.lines, "\n")
+		if got := [2]bool{strings.Contains(text, "a and b"), strings.Contains(text, "2 pairs of factors: undecided (-v)")}; got != want ||
+			!strings.Contains(text, "b and c") || !strings.Contains(text, "log=off") {
+			t.Errorf("detail %v:\n%s", detail, text)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (b *brief) versusCautions(a answer.Answer) {
 			continue
 		}
 		switch c.Kind {
-		case answer.Unloaded, answer.FewRounds, answer.AboveNoise, answer.Correction:
+		case answer.Unloaded, answer.FewRounds, answer.AboveNoise, answer.Correction, answer.Spoiled:
 			continue // the line of the server says it
 		}
 		all = append(all, c)

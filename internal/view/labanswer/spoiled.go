@@ -1,0 +1,94 @@
+package labanswer
+
+import (
+	"slices"
+
+	"dyno/internal/fact"
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"dyno/internal/say"
+	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
+)
+
+// spoiledFact is the fact that a variant spoiled trials of its own, at any level; nil if it did
+// not. One that starves connections comes first.
+func spoiledFact(r *lab.Record, variant string) (found *fact.Fact) {
+	all := judge.SpoiledFacts(r)
+	for i, f := range all {
+		if f.Scope.Variant == variant && (found == nil || isStarved(f) && !isStarved(*found)) {
+			found = &all[i]
+		}
+	}
+	return found
+}
+
+// isStarved reports whether a server left connections without an answer.
+func isStarved(f fact.Fact) bool {
+	a, is := f.Args.(fact.ServerSpoiled)
+	return is && a.Starved > 0
+}
+
+// spoiledText is the sentence of the fact, with its level where there are several.
+func spoiledText(r *lab.Record, f fact.Fact) string {
+	s := format.PlainLine(say.Sentence(f))
+	if severalLevels(r) {
+		s = "at " + format.PlainLine(f.Scope.Level) + ", " + s
+	}
+	return s
+}
+
+// spoiledCautions say whose trials the server spoiled. That connections got no answer is a finding;
+// anything else makes the figures useless.
+func spoiledCautions(r *lab.Record) (all []answer.Caution) {
+	for _, f := range judge.SpoiledFacts(r) {
+		c := answer.Caution{Kind: answer.Spoiled, Severity: answer.Bad,
+			Says: sentenceCase(spoiledText(r, f)), Remedy: say.Advice(f.Remedies, say.Key)}
+		if f.Severity == fact.Warning {
+			c.Severity = answer.Doubt
+		}
+		if c.Remedy == "" {
+			c.Remedy = "see why the server spoiled its trials, in the table of trials"
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// isOfSpoiled reports whether a trial's reason is said by a fact about its variant.
+func isOfSpoiled(r *lab.Record, t lab.TrialSummary, why lab.Reason) bool {
+	return why.Server && slices.ContainsFunc(judge.SpoiledFacts(r), func(f fact.Fact) bool {
+		return f.Scope.Variant == t.Arm && f.Scope.Level == t.Level
+	})
+}
+
+// withholdSpoiled marks the findings of variants, and against baselines, that spoiled their trials;
+// the sentence begins with that.
+func withholdSpoiled(r *lab.Record, a *answer.Answer) {
+	for _, f := range slices.Backward(judge.SpoiledFacts(r)) {
+		for g, group := range a.Groups {
+			for i, one := range group.Findings {
+				of := one.Variant == f.Scope.Variant || one.Baseline == f.Scope.Variant
+				if of && (group.Level == "" || group.Level == f.Scope.Level) &&
+					(one.IsDecided() || one.Verdict == answer.Same) {
+					a.Groups[g].Findings[i].Unreliable = answer.ButUnreliable
+				}
+			}
+		}
+		if a.Unreliable != "" {
+			continue
+		}
+		a.Sentence = sentenceCase(spoiledText(r, f))
+		if isBaseline(r, f.Scope.Variant) { // nothing is left that could be relied on
+			a.Unreliable, a.Withheld = "Do not rely on this, because "+spoiledText(r, f), answer.Spoiled
+			a.Sentence = a.Unreliable
+		}
+	}
+}
+
+// isBaseline reports whether others are compared with a variant.
+func isBaseline(r *lab.Record, variant string) bool {
+	return slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
+		return a.Baseline == variant && !a.Control
+	})
+}
