@@ -132,7 +132,7 @@ func (p *Pooled) Row(shift float64) []float64 {
 }
 
 // interval has the shifts that the flips do not reject; tops are those of all comparisons, of which
-// this is the k-th. No shift is farther than the values are apart.
+// this is the k-th. No shift is farther than a value of one arm is from a value of the other.
 func (p *Pooled) interval(tops []top, k int, level float64) Interval {
 	c := newColumn(p.Row(0))
 	if c.n == 0 {
@@ -176,7 +176,10 @@ func (p *Pooled) reaching(shift float64, tops []top, k int) (n int) {
 func (p *Pooled) farthest(estimate, side float64, holds func(float64) bool) float64 {
 	const nearer, steps, halvings = 0.8, 40, 12
 	b, v := p.base.values, p.variant.values
-	end := max(b[0].value, v[0].value) - min(b[len(b)-1].value, v[len(v)-1].value) + rounding
+	end := v[0].value - b[len(b)-1].value - estimate + rounding
+	if side < 0 {
+		end = estimate - (v[len(v)-1].value - b[0].value) + rounding
+	}
 	if holds(estimate + side*end) {
 		return estimate + side*end
 	}

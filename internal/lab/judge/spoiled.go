@@ -23,7 +23,8 @@ func SpoiledFacts(r *lab.Record) (all []fact.Fact) {
 					args.Others, args.OtherTrials = args.Others+other.Trials, args.OtherTrials+other.Of
 				}
 			}
-			f := fact.Fact{Severity: fact.Error, Scope: fact.Scope{Variant: a.Name, Level: level}, Args: args}
+			at := fact.Scope{Variant: a.Name, Level: level}
+			f := fact.Fact{Severity: fact.Error, Scope: at, Args: args}
 			if args.Starved > 0 {
 				f.Severity = fact.Warning
 				f.Remedies = []fact.Remedy{{Setting: "connections", Value: fact.Lower}}
