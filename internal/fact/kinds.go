@@ -20,7 +20,7 @@ var kinds = byKind(
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
 	AgentLost{},
-	PooledPercentile{}, ServerSpoiled{},
+	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.
@@ -223,6 +223,24 @@ type ServerSpoiled struct {
 
 // Kind is the kind's name.
 func (ServerSpoiled) Kind() Kind { return "server-spoiled" }
+
+// UnprovenChange says that the newest runs of a series differ from those before them, and that they
+// are too few to be published as a change.
+type UnprovenChange struct {
+	Metric       string  `json:"metric"`
+	Unit         string  `json:"unit"`
+	Before       int     `json:"before"` // runs
+	After        int     `json:"after"`
+	MedianBefore float64 `json:"median_before"`
+	MedianAfter  float64 `json:"median_after"`
+	Ratio        float64 `json:"ratio"` // of what is after to what was before
+	Low          float64 `json:"low"`   // of its 95 % interval
+	High         float64 `json:"high"`
+	More         int     `json:"more_runs,omitempty"` // that would show it, if they are alike
+}
+
+// Kind is the kind's name.
+func (UnprovenChange) Kind() Kind { return "unproven-change" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

@@ -64,6 +64,8 @@ func Sentence(f fact.Fact) string {
 		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
 			"answers", a.Older, a.All)
+	case fact.UnprovenChange:
+		return unprovenSentence(a)
 	case fact.ServerSpoiled:
 		return spoiledSentence(f.Scope, a)
 	case fact.PooledPercentile:
@@ -204,6 +206,26 @@ func Shortage(s fact.Shortage) string {
 		return "all " + users + " or all " + connections + " were busy"
 	}
 	return "all " + connections + " were busy"
+}
+
+// unprovenSentence says what the newest runs look like, and what is missing for a change point.
+func unprovenSentence(a fact.UnprovenChange) string {
+	value := func(v float64) string {
+		if strings.HasPrefix(a.Unit, "µs") {
+			return digits.Micros(v)
+		}
+		return digits.Significant(v, 3) + " " + a.Unit
+	}
+	s := fmt.Sprintf("the last %d runs have %s, the %d before %s (%s times as much %s): too few for a "+
+		"change point", a.After, value(a.MedianAfter), a.Before, value(a.MedianBefore),
+		digits.Ratio(a.Ratio, a.Low, a.High), digits.RatioInterval(a.Low, a.High))
+	switch a.More {
+	case 0:
+		return s
+	case 1:
+		return s + "; 1 more run like these would show one"
+	}
+	return s + fmt.Sprintf("; about %d more runs like these would show one", a.More)
 }
 
 // spoiledSentence says whose server spoiled trials, by what, and whether the machine had a part.

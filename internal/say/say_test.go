@@ -53,6 +53,9 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Variant: "php"}, Args: fact.ServerSpoiled{Trials: 7, Of: 10, Disturbed: 3, Others: 1, OtherTrials: 20,
 		Why: "12 of 4,000 requests failed and 0 had no answer at the end"}},
 	{Scope: fact.Scope{Variant: "php"}, Args: fact.ServerSpoiled{Trials: 1, Of: 1, Disturbed: 1, Why: "x"}},
+	{Args: fact.UnprovenChange{Metric: "throughput", Unit: "req/s", Before: 5, After: 5, MedianBefore: 1980, MedianAfter: 1650, Ratio: 0.8333,
+		Low: 0.821, High: 0.845, More: 2}},
+	{Args: fact.UnprovenChange{Metric: "p99", Unit: "µs", Before: 9, After: 6, MedianBefore: 1980, MedianAfter: 16_500, Ratio: 8.3, Low: 8.1, High: 8.5}},
 	{Args: fact.PooledPercentile{Percent: 99.9, Requests: 12_345, Needs: 3_688}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"regexp"
+	"strings"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
@@ -31,9 +33,20 @@ func askedPart(p loadplan.Plan) loadplan.Plan {
 		rows.File = ""
 		p.Rows = &rows
 	}
+	p.Target.URL = withPath(p.Target.URL)
 	p.Seed, p.Values, p.Part, p.Parts = 0, 0, 0, 0
 	p.Requested, p.Duration, p.Drain, p.Timeout, p.Connecting = 0, 0, 0, 0, 0
 	return p
+}
+
+// withPath is a URL with the path that is asked for if it has none: http://h:1 is http://h:1/.
+func withPath(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Path != "" {
+		return s
+	}
+	at := strings.Index(s, u.Host) + len(u.Host)
+	return s[:at] + "/" + s[at:]
 }
 
 // MachineOf is the fingerprint of a machine: of its system, its CPUs and its kernel's major and

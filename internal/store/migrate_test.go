@@ -44,7 +44,8 @@ func TestMigrationsUpAndDown(t *testing.T) {
 			t.Fatalf("up to %d: %v", n, err)
 		}
 		at = append(at, schema(t, db))
-		if n > 0 && slices.Equal(at[n], at[n-1]) {
+		again := func() bool { return strings.Contains(all[n-1].up, "DELETE FROM files") } // all is read again
+		if n > 0 && slices.Equal(at[n], at[n-1]) && !again() {
 			t.Errorf("migration %d does nothing", n)
 		}
 	}

@@ -123,6 +123,9 @@ func writeSeries(d *format.Document, s format.Style, t store.Series) {
 	if f := t.RatesApart(); f != nil {
 		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
 	}
+	if f := t.Unproven(); f != nil {
+		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
+	}
 	for _, c := range t.Changes {
 		paint := format.Green
 		if c.Verdict == store.Worse {
