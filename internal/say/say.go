@@ -216,8 +216,8 @@ func unprovenSentence(a fact.UnprovenChange) string {
 		}
 		return digits.Significant(v, 3) + " " + a.Unit
 	}
-	s := fmt.Sprintf("the last %d runs have %s, the %d before %s (%s times as much %s): too few for a "+
-		"change point", a.After, value(a.MedianAfter), a.Before, value(a.MedianBefore),
+	s := fmt.Sprintf("the last %d runs have %s, the %d before %s (%s times as much %s): too few for "+
+		"a change point", a.After, value(a.MedianAfter), a.Before, value(a.MedianBefore),
 		digits.Ratio(a.Ratio, a.Low, a.High), digits.RatioInterval(a.Low, a.High))
 	switch a.More {
 	case 0:

@@ -17,8 +17,8 @@ const (
 	unprovenMore = 10
 )
 
-// Unproven is what the newest runs look like if they differ from those before, and are too few for a
-// change point; nil if they do not, or if there is a change point. Nothing is published of it.
+// Unproven is what the newest runs look like if they differ from those before, and are too few for
+// a change point; nil if they do not, or if there is a change point. Nothing is published of it.
 func (s *Series) Unproven() *fact.Fact {
 	runs := s.Runs
 	if n := len(s.Changes); n > 0 {

@@ -6,8 +6,8 @@ import (
 )
 
 // SpoiledFacts say of which variants the server itself spoiled so many trials that their figures
-// are not those of the load that was asked for: whose trials, by what, and whether the machine had a
-// part in it. Each has the variant and the level as its scope.
+// are not those of the load that was asked for: whose trials, by what, and whether the machine had
+// a part in it. Each has the variant and the level as its scope.
 func SpoiledFacts(r *lab.Record) (all []fact.Fact) {
 	counted, _ := CountedAttempts(r.Trials)
 	cells := spoiledCells(counted)
