@@ -44,12 +44,13 @@ engine/scenario: engine/proto /
 fault: /
 fact: /
 say: digits fact /
+engine/redirect: engine/proto /
 engine/template: fault nearest /
 engine/hurl: fault /
 engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
-engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/scenario engine/sequence engine/template fault / golang.org/x/net
+engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault / golang.org/x/net
 engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/session fault / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
@@ -58,7 +59,7 @@ engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
 engine/reqlog: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
-engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/scenario engine/sequence engine/template /
+engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/redirect engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
 redact: /
 atomicfile: /
@@ -81,7 +82,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadresult fact result/durations /
+result/runfacts: engine/loadplan engine/loadresult fact result/durations /
 result/durations: engine/metric /
 result/unanswered: engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
@@ -110,7 +111,7 @@ lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe obser
 lab/grade: digits say engine/loadresult lab observe/probe result stats /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
-lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
+lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
 view/format: digits /
@@ -164,7 +165,7 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
-.: engine/load engine/loadplan engine/loadresult engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
+.: engine/load engine/loadplan engine/loadresult engine/onestep engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
 dynotest: digits . /
 release/image: / github.com/google/go-containerregistry
 `

@@ -42,7 +42,8 @@ import (
 // Run sends no header fields but those of Header, Host, User-Agent (dyno/VERSION), Authorization
 // if URL has credentials, and Content-Length with a Body or the Method POST, PUT or PATCH. So it
 // does not ask for compression, and a Body has no Content-Type unless Header gives one. Run
-// follows no redirect, keeps no cookie and fills no template: "{{" is sent as it stands.
+// follows no redirect without Follow, keeps no cookie and fills no template: "{{" is sent as it
+// stands.
 //
 // # A server can receive a request twice
 //
@@ -118,6 +119,13 @@ type Load struct {
 	// The server may have carried them out. Without it, only requests of idempotent methods are sent
 	// again: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
 	RetryUnsafe bool
+
+	// Follow is how many redirects (301, 302, 303, 307, 308) of one request Run follows on the server
+	// of URL, at most 100. The request counts once: from when it was due to its last response, whose
+	// status is judged. It has Timeout with all its redirects. One redirect more, and one to another
+	// scheme, host or port, is one of Result.Errors. 0: a redirect is a response. A Scenario is given
+	// every response, so the two exclude each other.
+	Follow int
 
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with

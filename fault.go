@@ -22,7 +22,7 @@ var fieldNames = map[string]string{
 	"Connections": "Connections", "Threads": "Threads", "Requested": "Requests", "Rate": "Rate",
 	"Arrival": "Poisson", "Duration": "For", "Warmup": "Warmup", "Drain": "Drain",
 	"Timeout": "Timeout", "Users": "Users", "HTTP": "HTTP", "Insecure": "Insecure",
-	"CAFile": "RootCAs", "Resend": "RetryUnsafe",
+	"CAFile": "RootCAs", "Resend": "RetryUnsafe", "Follow": "Follow",
 }
 
 // fieldErrors are the faults that err joins, as those of fields. Others stay as they are.

@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -492,5 +494,43 @@ func copyFile(t *testing.T, from, to string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// With Follow a request counts once, with its last response, and redirects to elsewhere are errors.
+func TestFollow(t *testing.T) {
+	var received atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		received.Add(1)
+		switch body, _ := io.ReadAll(r.Body); r.URL.Path {
+		case "/":
+			http.Redirect(rw, r, "/next", http.StatusTemporaryRedirect)
+		case "/away":
+			http.Redirect(rw, r, "https://elsewhere.test/", http.StatusFound)
+		default:
+			fmt.Fprintf(rw, "%s %s", r.Method, body)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for _, test := range []struct {
+		path            string
+		follow          int
+		received, right int64
+		status          int
+	}{{"/", 0, 10, 10, 307}, {"/", 1, 20, 10, 200}, {"/away", 1, 10, 0, 302}} {
+		received.Store(0)
+		r, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL + test.path, Body: []byte("{{x}}"), Follow: test.follow,
+			Connections: 2, Requests: 10})
+		if err != nil || received.Load() != test.received || r.Completed != test.right || r.Sent != 10 ||
+			r.Status[test.status] != 10 {
+			t.Errorf("%+v: %d received, %+v, %v", test, received.Load(), r, err)
+		}
+	}
+	scenario := func(*dyno.User, *dyno.Response) (*dyno.Request, error) { return nil, nil }
+	_, err := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Scenario: scenario, Follow: 1})
+	_, err2 := dyno.Run(context.Background(), dyno.Load{URL: server.URL, Follow: 101})
+	if err == nil || !strings.Contains(err.Error(), "Follow: a Scenario is given each redirect") || err2 == nil ||
+		!strings.Contains(err2.Error(), "Follow: 101 is not within 0 to 100") {
+		t.Errorf("%v; %v", err, err2)
 	}
 }

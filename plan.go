@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/onestep"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 )
@@ -30,6 +31,7 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	if l.RetryUnsafe {
 		p.Resend = loadplan.ResendUnsafe
 	}
+	p.Follow = l.Follow
 	p.TLS.Insecure, p.TLS.CA = l.Insecure, string(l.RootCAs)
 	faults = append(faults, l.setSize(&p)...)
 	if l.Expect != "" {
@@ -40,6 +42,10 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	l.setTimes(&p)
 	p.Seed = l.Seed
 	if l.Scenario != nil {
+		if l.Follow != 0 {
+			faults = append(faults, FieldError{"Follow", "a Scenario is given each redirect, and says " +
+				"what is sent next; leave one of the two out"})
+		}
 		faults = append(faults, l.setScenario(&p, u)...)
 		return p, faults
 	}
@@ -55,6 +61,9 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	}
 	p.Requests = []loadplan.Request{{Request: one, Name: one.Method + " " + one.Path, Weight: 1,
 		Raw: bytes.Contains(one.Body, []byte("{{"))}}
+	if err := onestep.SetScenario(&p, nil); err != nil {
+		faults = append(faults, err)
+	}
 	return p, faults
 }
 

@@ -39,6 +39,7 @@ var exceptions = map[string]string{}
 var settings = map[string]bool{
 	"internal/engine/loadplan/plan.go: Plan": true,
 	"internal/cli/flags.go: runFlags":        true,
+	"dyno.go: Load":                          true,
 }
 
 // sources are the names of the Go files of the repository.

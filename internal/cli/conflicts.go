@@ -39,6 +39,7 @@ var exclusive = []struct{ one, other, because string }{
 	{"script", "variables-file", "the script makes its own values"},
 	{"script", "expect-body", "a script checks with dyno.check"},
 	{"script", "expect-header", "a script checks with dyno.check"},
+	{"script", "follow", "the script sees each redirect, and makes the next request"},
 	{"script", "probe", "a probe sends one request again and again"},
 	{"requests-file", "form", "the file says what to send"},
 	{"requests-file", "json-body", "the file says what to send"},

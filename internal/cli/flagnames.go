@@ -7,7 +7,7 @@ import "dyno/internal/engine/loadplan"
 var flagOf = map[string]string{
 	"Connections": "--connections", "Threads": "--threads", "Pipeline": "--pipeline",
 	"Streams": "--streams", "Reconnect": "--reconnect",
-	"Resend": "--retry-unsafe", "Requested": "--requests",
+	"Resend": "--retry-unsafe", "Follow": "--follow", "Requested": "--requests",
 	"ConnectRate": "--connect-rate", "Probe": "--probe", "Warmup": "--warmup", "Drain": "--drain",
 	"Timeout": "--timeout", "Connecting": "--connect-timeout", "Duration": "--duration",
 	"Requests": "--requests-file", "Expect": "--expect", "Rate": "--rate", "Stages": "--stage",

@@ -145,6 +145,9 @@ func (f *runFlags) requestGroup() group {
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
 			"(default: all below 400)",
 			storeParsed(&f.plan.Expect, loadplan.ParseStatuses)},
+		{"follow", "", "N", "follow up to N redirects of a request on its server; the request\n" +
+			"counts once, with its last answer (0: none)",
+			storeParsed(&f.plan.Follow, parseInt)},
 	}}
 }
 

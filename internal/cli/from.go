@@ -287,7 +287,7 @@ func fromLog(f *fromFlags, s streams, name string, c *imports.Collector) (i impo
 
 func fromVegeta(_ *fromFlags, s streams, name string, c *imports.Collector) (imported, error) {
 	note := "vegeta asks for gzip and follows redirects, which the targets do not say; dyno run " +
-		"asks for gzip with -H 'Accept-Encoding: gzip'"
+		"does so with -H 'Accept-Encoding: gzip' --follow 10"
 	return imported{notes: []string{note}}, readFrom(s, name, func(file string, r io.Reader) error {
 		return vegeta.Read(file, r, c.Add)
 	})

@@ -95,8 +95,7 @@ func newSpelling(name, value string) (problem string, takes, is bool) {
 	case "--latency-correction":
 		return "is not needed; with -R, latency is from when a request was due", false, true
 	case "--location":
-		return "dyno follows no redirects, unless a request in a Hurl file has the option location: true",
-			false, true
+		return "is written --follow 50 here; in a Hurl file it is the option location: true", false, true
 	case "-T":
 		if strings.Contains(value, "/") {
 			return "is written -H 'Content-Type: " + value + "' here", true, true

@@ -19,24 +19,24 @@ func TestPeerCommands(t *testing.T) {
 			"http://h/", "as ab without -k"},
 		{"oha -c 5 -n 5 --http2 --http-version 1.1 http://h/", "-c 5 --expect any --no-save -n 5 -X GET --timeout 8784h --connect-timeout 5s --http 1.1 " +
 			"-H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br http://h/", ""},
-		{"hey -n=30 -c=20 -q 5 https://h/", "-c 20 --expect any --no-save -n 30 -R 100 -X GET --timeout 20s --connect-timeout 20s " +
+		{"hey -n=30 -c=20 -q 5 https://h/", "-c 20 --expect any --no-save -n 30 -R 100 -X GET --timeout 20s --connect-timeout 20s --follow 9 " +
 			"-H Content-Type: text/html -H Accept-Encoding: gzip https://h/", "30 requests were sent"},
 		{"oha -z 1s -n 5 -c 8 -t 0 http://h/", "-c 8 --expect any --no-save -d 1s -X GET --timeout 8784h --connect-timeout 5s " +
 			"-H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br http://h/", ""},
-		{"hey -z 1s -d {{x}} -H a:{{y}} -c 1 http://h/{{z}}", `-c 1 --expect any --no-save -d 1s -X GET -b {{x}} --timeout 20s --connect-timeout 20s ` +
+		{"hey -z 1s -d {{x}} -H a:{{y}} -c 1 http://h/{{z}}", `-c 1 --expect any --no-save -d 1s -X GET -b {{x}} --timeout 20s --connect-timeout 20s --follow 9 ` +
 			`-H a:{{y}} -H Content-Type: text/html -H Accept-Encoding: gzip http://h/{{z}}`, ""},
-		{"hey -z 5s --c 600 http://h/", "-c 600 --expect any --no-save -d 5s -X GET --timeout 20s --connect-timeout 20s " +
+		{"hey -z 5s --c 600 http://h/", "-c 600 --expect any --no-save -d 5s -X GET --timeout 20s --connect-timeout 20s --follow 9 " +
 			"-H Content-Type: text/html -H Accept-Encoding: gzip http://h/", "600 connections are kept"},
 		{"hey -c 1 -d x https://h/", "-c 1 --expect any --no-save -n 200 -X GET -b x --timeout 20s " +
-			"--connect-timeout 20s -H Content-Type: text/html -H Accept-Encoding: gzip https://h/",
+			"--connect-timeout 20s --follow 9 -H Content-Type: text/html -H Accept-Encoding: gzip https://h/",
 			"the certificate was verified"},
 		{"oha -z 1s -q 50 --http2 https://h/", "-c 50 --expect any --no-save -d 1s -R 50 -X GET --timeout 8784h --connect-timeout 5s " +
 			"--http 2 -H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br https://h/", ""},
 		{"oha -n 2m -c 4 --no-tui -o f -r 0 http://h/", "-c 4 --expect any --no-save -n 2000000 -X GET --timeout 8784h " +
-			"--connect-timeout 5s -H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br http://h/", ""},
+			"--connect-timeout 5s --follow 0 -H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br http://h/", ""},
 		{"oha -n 2 -c 4 http://h/", "-c 2 --expect any --no-save -n 2 -X GET --timeout 8784h --connect-timeout 5s " +
 			"-H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br http://h/", ""},
-		{"hey -z 1s -H Host:x -host y http://h/", "-c 50 --expect any --no-save -d 1s -X GET --timeout 20s --connect-timeout 20s " +
+		{"hey -z 1s -H Host:x -host y http://h/", "-c 50 --expect any --no-save -d 1s -X GET --timeout 20s --connect-timeout 20s --follow 9 " +
 			"-H Content-Type: text/html -H Accept-Encoding: gzip -H Host: y http://h/", "hey ignores a header Host"},
 		{"go-meter -c 2 -d 5s -mrq 100 -es 1s -reconnect -u http://h/", "-c 2 --expect any --no-save -t 2 -d 5s " +
 			"--warmup 1s --reconnect always http://h/", "one request at a time"},

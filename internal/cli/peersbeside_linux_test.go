@@ -55,13 +55,17 @@ func runTool(t *testing.T, program string, args []string) string {
 // order and case, and body.
 func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 	t.Setenv("DYNO_HOME", t.TempDir())
-	file := filepath.Join(t.TempDir(), "body")
+	t.Chdir(t.TempDir())
+	const file = "body"
 	if err := os.WriteFile(file, []byte(`a\{{uuid}} b`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	s := servePeers(t)
 	compared, differing := 0, 0
-	unlike := map[string]string{"hey -a user:word": "hey loses its credentials: it replaces the header that has them"}
+	const referer = "hey sends a Referer behind a redirect"
+	unlike := map[string]string{"hey -a user:word": "hey loses its credentials: it replaces the header that has them",
+		"hey /302/3": referer, "hey -m HEAD /307/2": referer,
+		"hey -m POST -d x /303/2": referer + ", and the Content-Type of a body that it has no more"}
 	for _, line := range []string{
 		"hey", "hey -disable-compression", `hey -d a\{{uuid}}`, "hey -m POST -d @x{{b}}", "hey -m POST -d x -T application/json",
 		"hey -m POST -d x -H Content-Type:t/t -H a:{{b}}", "hey -m HEAD", "hey -host foo -A text/x", "hey -a user:word",
@@ -72,8 +76,11 @@ func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 		"ab -q", "ab -q -H Host:foo -H Accept:z", "ab -q -C a=b -C c=d -A user:word", "ab -q -p " + file,
 		"ab -q -u " + file + " -T a/b", "ab -q -p " + file + " -H Content-Type:x/y", "ab -q -i", "ab -q -m DELETE", "ab -q -k",
 		"wrk", "wrk -H Host:~foo -H a:~{{b}}",
+		"hey /302/3", "hey -disable-redirects /302/3", "hey -m POST -d x /303/2", "hey -m HEAD /307/2",
+		"oha --no-tui /302/3", "oha --no-tui -r 3 /302/3", "oha --no-tui -r 2 -m POST -d x /308/2", "wrk /302/3",
+		"ab -q /302/3",
 	} {
-		words := strings.Fields(line)
+		words, path := pathOf(strings.Fields(line), "/x?a=b")
 		for i, w := range words { // wrk ignores a header without a blank
 			words[i] = strings.ReplaceAll(w, "~", " ")
 		}
@@ -87,7 +94,7 @@ func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 		}
 		var sent [2]string
 		for i, by := range []string{program, "dyno"} {
-			runTool(t, by, append(append(slices.Clone(words), more...), "http://"+s.at+"/x?a=b"))
+			runTool(t, by, append(append(slices.Clone(words), more...), "http://"+s.at+path))
 			sent[i] = s.last()
 		}
 		if compared++; sent[0] != sent[1] || sent[0] == "" {
@@ -100,6 +107,14 @@ func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 		}
 	}
 	t.Logf("%d command lines compared, %d differ", compared, differing)
+}
+
+// pathOf is the path that ends a command line, or another, and the words before it.
+func pathOf(words []string, other string) (_ []string, path string) {
+	if last := words[len(words)-1]; last[0] == '/' {
+		return words[:len(words)-1], last
+	}
+	return words, other
 }
 
 // A peerServer answers requests, with bodies of 10, 110 and 210 bytes in turn, and keeps the last one.
@@ -154,7 +169,7 @@ func (s *peerServer) answer(c net.Conn) {
 		fields = slices.DeleteFunc(fields, func(f string) bool { return strings.HasPrefix(f, "user-agent:") })
 		slices.Sort(fields[1:])
 		s.mu.Lock()
-		s.request = strings.Join(fields, "\n") + "\n\n" + string(body)
+		s.request = fmt.Sprintf("%s\n\n%s", strings.Join(fields, "\n"), body)
 		long := 10 + s.n%3*100
 		s.n++
 		s.mu.Unlock()
@@ -164,7 +179,12 @@ func (s *peerServer) answer(c net.Conn) {
 		if r.Method == "HEAD" {
 			answer = ""
 		}
-		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: %s\r\n\r\n%s", long, keep, answer)
+		status, location := redirectOf(r)
+		if location != "" {
+			location = "Location: " + location + "\r\n"
+		}
+		fmt.Fprintf(c, "HTTP/1.1 %d OK\r\n%sContent-Length: %d\r\nConnection: %s\r\n\r\n%s", status, location, long, keep,
+			answer)
 		if closes {
 			return
 		}
@@ -181,6 +201,12 @@ func TestPeersCountAsTheirToolsCount(t *testing.T) {
 		counts     string
 	}{
 		{"hey -disable-compression", "Total data: 660 bytes|Size/request: 110 bytes|[200] 6 responses", `Total data|Size/request|\[200\]`},
+		{"hey -disable-compression /302/2", "Total data: 1260 bytes|Size/request: 210 bytes|[200] 6 responses", `Total data|Size/request|\[\d+\]\s+\d`},
+		{"hey -disable-compression /302/9", "Total data: 660 bytes|Size/request: 110 bytes|[200] 6 responses", `Total data|Size/request|\[200\]`},
+		{"hey -disable-compression /302/10", "", `Total data|Size/request|\[200\]`},
+		{"hey -disable-compression -disable-redirects /302/2", "Total data: 660 bytes|Size/request: 110 bytes|[302] 6 responses", `Total data|Size/request|\[302\]`},
+		{"oha --no-tui -r 2 /302/2", "Success rate: 100.00%|Total data: 1.23 KiB|Size/request: 210 B|[200] 6 responses",
+			`Success rate|Total data|Size/request|\[\d+\] \d`},
 		{"oha --no-tui", "Success rate: 100.00%|Total data: 660 B|Size/request: 110 B|[200] 6 responses",
 			`Success rate|Total data|Size/request|\[200\]`},
 		{"ab -q -l -k", "Complete requests: 6|Failed requests: 0|Keep-Alive requests: 6|HTML transferred: 660 bytes",
@@ -190,11 +216,7 @@ func TestPeersCountAsTheirToolsCount(t *testing.T) {
 		{"ab -q -l -k /close", "Complete requests: 6|Failed requests: 0|Keep-Alive requests: 0|HTML transferred: 660 bytes",
 			`Complete requests|Failed requests|Keep-Alive|HTML`},
 	} {
-		words := strings.Fields(test.line)
-		path := "/"
-		if last := words[len(words)-1]; last[0] == '/' {
-			path, words = last, words[:len(words)-1]
-		}
+		words, path := pathOf(strings.Fields(test.line), "/")
 		for _, by := range []string{installedTool(t, words[0]), "dyno"} {
 			if by == "" {
 				continue

@@ -28,7 +28,8 @@ func allPeers() []peer {
 	meter := peerLoad{Run: peers.Run{Threads: 4, Connections: 64, Duration: 30 * time.Second},
 		url: "http://localhost"}
 	many := peers.Run{Connections: 50, Requested: 200}
-	hey := peerLoad{Run: many, flags: []string{"--timeout", "20s", "--connect-timeout", "20s"}}
+	hey := peerLoad{Run: many, flags: []string{"--timeout", "20s", "--connect-timeout", "20s",
+		"--follow", "9"}} // net/http stops at the tenth request
 	oha := peerLoad{Run: many, flags: []string{"--timeout", longestTimeout, "--connect-timeout", "5s"}}
 	return []peer{
 		{"wrk", "load a server as wrk does", wrkFlags(), false, start(wrk), loadplan.ResendNever},
@@ -134,7 +135,11 @@ func heyFlags() []peerFlag {
 		}},
 		{"disable-keepalive", "", "", "a connection for each request", always("--reconnect", "always")},
 		{"disable-compression", "", "", "do not ask for gzip", setPlain},
-		{"disable-redirects", "", "", "changes nothing here: dyno follows none", unused},
+		{"disable-redirects", "", "", "follow none (9 of a request, on the server itself)",
+			func(l *peerLoad, _ string) error {
+				l.replace("--follow", "0")
+				return nil
+			}},
 		{"cpus", "N", "", "threads", setThreads},
 		{"o", "csv", "", "not possible here",
 			refused("dyno hey keeps no time of each request; dyno run --log FILE.csv does")},
@@ -180,15 +185,6 @@ func setTimeout(flags ...string) func(*peerLoad, string) error {
 	}
 }
 
-// setRedirects refuses to follow redirects.
-func setRedirects(l *peerLoad, v string) error {
-	n, err := parseCount(v)
-	if err == nil && n > 0 {
-		err = errors.New("dyno oha follows no redirects; load the URL that they lead to")
-	}
-	return err
-}
-
 func setOutput(l *peerLoad, v string) error {
 	l.output = v
 	return nil
@@ -221,7 +217,7 @@ func ohaFlags() []peerFlag {
 		{"key", "FILE", "", "its key", same("--key")},
 		{"latency-correction", "", "", "what dyno always does", setDetail},
 		{"disable-compression", "", "", "ask for no compression", setPlain},
-		{"r redirect", "N", "0", "redirects to follow; dyno follows none", setRedirects},
+		{"r redirect", "N", "0", "redirects to follow, on the server itself", same("--follow")},
 		{"o output", "FILE", "stdout", "a file for the report", setOutput},
 		{"no-tui no-color w wait-ongoing-requests-after-deadline no-pre-lookup", "", "",
 			"change nothing here", unused},

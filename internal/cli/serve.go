@@ -134,7 +134,7 @@ var formFlags = map[string]bool{
 	"stage": true, "seed": false, "warmup": false, "drain": false, "timeout": false,
 	"threads": false, "cpus": false, "ring": false,
 	"method": false, "header": true, "body": false, "expect": false, "variable": true,
-	"users": false, "expect-body": true, "expect-header": true,
+	"users": false, "expect-body": true, "expect-header": true, "follow": false,
 	"reconnect": false, "http": false, "pipeline": false, "streams": false, "fcgi-param": true,
 	"connect-to": false, "connect-rate": false, "connect-timeout": false,
 	"insecure": false, "sni": false, "watch": true, "slo": true, "abort-on-slo": false,

@@ -63,7 +63,7 @@ func (f *vsFlags) groups() []group {
 		pickOptions(f.connectionGroup(), "reconnect", "retry-unsafe", "http", "pipeline")...),
 	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
 		"requests-file", "script", "variable", "variables-file", "data", "data-order", "users",
-		"expect-body", "expect-header", "expect"),
+		"expect-body", "expect-header", "expect", "follow"),
 	}, {"Output", []option{
 		{"output", "o", "DIR", "folder for trials, report and experiment (one in the store)",
 			setText(&f.output)},
@@ -212,7 +212,7 @@ func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
 	if given["pipeline"] {
 		l.Pipeline = p.Pipeline
 	}
-	l.RetryUnsafe = p.Resend == loadplan.ResendUnsafe
+	l.RetryUnsafe, l.Follow = p.Resend == loadplan.ResendUnsafe, p.Follow
 	switch {
 	case p.Reconnect == 1:
 		l.Reconnect = "always"
@@ -265,7 +265,7 @@ func (f *vsFlags) takeHurlFile(p *parsed) (name string) {
 // hurlFaults are the flags that a Hurl file leaves no room for.
 func (f *vsFlags) hurlFaults(given map[string]bool) (faults []error) {
 	for _, flag := range []string{"method", "header", "user", "body", "urls", "requests-file", "path",
-		"script", "expect-body", "expect-header"} {
+		"script", "expect-body", "expect-header", "follow"} {
 		if given[flag] && len(f.hurlFiles) > 0 {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
 				"what is sent and expected; write it there"})

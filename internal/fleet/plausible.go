@@ -151,7 +151,10 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 		claims = append(claims, claim{"requests", sent, float64(m.part.Requested)})
 	}
 	handshakes := countOrZero(c.TLSFull) + countOrZero(c.TLSResumed)
+	follow := float64(m.part.Follow)
 	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
+		claim{"redirects followed", float64(q.Redirects), follow * sent},
+		claim{"redirects followed before the window", float64(q.WarmupRedirects), follow * warm},
 		claim{"requests before the window", float64(q.Warmup), warm},
 		claim{"requests lost before the window", float64(q.WarmupLost), float64(q.Warmup)},
 		claim{"requests held through the window", float64(q.Held), float64(q.Warmup)},

@@ -35,7 +35,7 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
 			WarmupLost: r.WarmupLost, WarmupInWindow: total.Early + total.EarlyErrors,
-			Held: r.Held, Unanswered: r.Unanswered},
+			Held: r.Held, Unanswered: r.Unanswered, RedirectTotals: r.RedirectTotals},
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
 			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},

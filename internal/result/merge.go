@@ -190,6 +190,7 @@ func (q *Requests) Add(part Requests) {
 	q.Unanswered = slices.Clone(q.Unanswered)
 	q.Unanswered.AddAll(part.Unanswered)
 	q.Retried += part.Retried
+	q.AddRedirects(part.RedirectTotals)
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
 	q.WarmupInWindow += part.WarmupInWindow

@@ -174,6 +174,7 @@ type Requests struct {
 	// Held is how many slots of a closed workload waited through the whole window for the answer to a
 	// request of Warmup.
 	Held int64 `json:"held,omitempty"`
+	loadresult.RedirectTotals
 
 	// Unanswered are the waits that ended without an answer. Latency, Service and the first byte count
 	// them as durations that are known to be longer.

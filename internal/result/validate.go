@@ -111,8 +111,9 @@ func checkCounts(r *Result) (all []error) {
 		orZero(c.TLSFull), orZero(c.TLSResumed))
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
 	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
-		r.Requests.WarmupInWindow, orZero(r.Requests.Waiting), orZero(r.Requests.Late),
-		orZero(r.Requests.SentAfter), r.Requests.StepsAfter, r.Requests.FailedAfter)
+		r.Requests.WarmupInWindow, r.Requests.Redirects, r.Requests.WarmupRedirects,
+		orZero(r.Requests.Waiting), orZero(r.Requests.Late), orZero(r.Requests.SentAfter),
+		r.Requests.StepsAfter, r.Requests.FailedAfter)
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])

@@ -30,6 +30,7 @@ var words = map[string]word{
 	"rate":        {flag: "-R", key: "the level's rate", replay: ReplaySpeed},
 	"connections": {flag: "-c", key: "the level's connections"},
 	"users":       {flag: "--users", key: "the workload's users"},
+	"follow":      {flag: "--follow", key: "the level's follow"},
 }
 
 // ReplaySpeed is what a replay has in place of a rate.

@@ -33,8 +33,8 @@ func Sentence(f fact.Fact) string {
 	case fact.AnswerUnfinished:
 		return unfinishedSentence(a)
 	case fact.RedirectsOnly:
-		return fmt.Sprintf("every response was a redirect (%s), and redirects are not followed: give "+
-			"the URL they lead to", numbers(a.Status))
+		return fmt.Sprintf("every response was a redirect (%s), and none was followed: give the URL "+
+			"they lead to, or follow them", numbers(a.Status))
 	case fact.DelayedAck:
 		return fmt.Sprintf("the median answer began after %s and ended after %s: so long do Nagle's "+
 			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+

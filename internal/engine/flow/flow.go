@@ -47,8 +47,15 @@ type Arrival struct {
 	Due     int64
 	Request uint32 // which of the plan's; with a scenario, which of the worker's users asks
 	Counted bool   // due in the window
-	Past    uint8  // how often it was refused, and wasLost
+	Past    uint16 // how often it was refused (Refusals), and what else it was
 }
+
+// Parts of an arrival's past.
+const (
+	Refusals = 1<<7 - 1 // how often the server refused it
+	WasLost  = 1 << 7   // its connection was lost
+	IsHop    = 1 << 8   // it follows a redirect, so it was counted before
+)
 
 // IsClosed reports whether the workload is closed: a request is due when the last was answered.
 func (f *Flow) IsClosed() bool { return f.Next == loadplan.AtOnce }

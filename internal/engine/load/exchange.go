@@ -148,7 +148,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		w.releaseTag(c, tag, w.now)
 		return
 	}
-	w.recordBody(x, body)
+	w.noteAnswer(x, body, w.now)
 	expected := w.isExpected(int(x.Request), x.status)
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
@@ -163,12 +163,12 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	w.releaseTag(c, tag, w.now)
 }
 
-// recordBody counts the body of an answer, and writes the answer's line of the log.
-func (w *worker) recordBody(x *exchange, body int64) {
+// noteAnswer counts the body of an answer that was complete at an instant, and logs it.
+func (w *worker) noteAnswer(x *exchange, body, at int64) {
 	if x.Counted {
 		w.counters.Bodies += body
 		if w.samples.log != nil {
-			w.logRequest(x, body, "")
+			w.logRequest(x, body, at, "")
 		}
 	}
 }
@@ -187,13 +187,14 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 	if phase == loadresult.Timeout {
 		w.noteTimeout(c, x, x.status != 0 || err != failure.ErrTimeout)
 	}
+	w.restoreSent(x)
 	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
 		if w.samples.log != nil {
-			w.logRequest(x, -1, phase)
+			w.logRequest(x, -1, w.now, phase)
 		}
 	} else {
 		w.countOtherLoss(x.Due, &w.Window)
@@ -208,18 +209,14 @@ func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
 	w.errors.CountFailure(phase, w.addrs[c.addr], err)
 }
 
-// An arrival's past: how often the server refused it, and whether its connection was lost.
-const (
-	refusedMost = 100    // refusals at most
-	wasLost     = 1 << 7 // added once its connection was lost
-)
+const refusedMost = 100 // times that a request may be refused
 
 // handleRefused retries a request that the peer says it did not process. It does so once, or up to
 // refusedMost times if the peer takes no more requests on this connection and had others of it:
 // then the refusal has nothing to do with this request. err is the reason, or nil.
 func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
-	times := x.Past &^ wasLost
+	times := x.Past & flow.Refusals
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
 		w.queueRetry(x, x.Past+1, loadresult.RetryRefused)

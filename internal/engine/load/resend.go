@@ -1,6 +1,7 @@
 package load
 
 import (
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 )
@@ -10,15 +11,11 @@ func (u *users) methodOf(request uint32, p *loadplan.Plan) string {
 	if u == nil {
 		return p.Requests[request].Method
 	}
-	m := &u.all[request].step.Message
-	if m.Fill != nil && m.Fill.Own != nil {
-		return m.Fill.Own.Method
-	}
-	return p.Requests[m.Request].Method
+	return p.MethodOf(u.all[request].step.Message)
 }
 
 // queueRetry has a request sent again as soon as a connection has room.
-func (w *worker) queueRetry(x *exchange, past uint8, why string) {
+func (w *worker) queueRetry(x *exchange, past uint16, why string) {
 	a := x.Arrival
 	a.Past = past
 	w.Retries.PushBack(a)
@@ -35,7 +32,7 @@ func (w *worker) queueRetry(x *exchange, past uint8, why string) {
 func (w *worker) resends(x *exchange, c *conn, announced bool) (why string, again bool) {
 	unsent := x.handed == c.handed
 	switch {
-	case x.Past >= wasLost && !announced, c.used == 0 && !unsent:
+	case x.Past&flow.WasLost != 0 && !announced, c.used == 0 && !unsent:
 		return "", false
 	case unsent:
 		return loadresult.RetryUnsent, true

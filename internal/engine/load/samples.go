@@ -60,9 +60,9 @@ func (s *sampler) keepMessage(m proto.Message) {
 	}
 }
 
-// logRequest adds a request that ends now to the log.
-func (w *worker) logRequest(x *exchange, body int64, failed loadresult.Phase) {
-	w.samples.log.Add(reqlog.Line{Due: x.Due - w.From, Sent: x.sent - w.From, Ended: w.now - w.From,
+// logRequest adds a request that ended at an instant to the log.
+func (w *worker) logRequest(x *exchange, body, at int64, failed loadresult.Phase) {
+	w.samples.log.Add(reqlog.Line{Due: x.Due - w.From, Sent: x.sent - w.From, Ended: at - w.From,
 		Bytes: body, Failed: string(failed), Request: int32(w.numberOf(x)), Thread: int32(w.id),
 		Status: x.status})
 }

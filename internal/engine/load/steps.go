@@ -14,7 +14,7 @@ import (
 
 // This file leads users through their iterations (see users). The functions stand in the order in
 // which a step meets them: beginDue, beginIteration, takeStep, wakeThinking, nextDue, stepMessage,
-// finishStep or failStep, and takeStep again, until endIteration.
+// finishStep or failStep, and takeStep again (or followRedirect), until endIteration.
 //
 // What is due by the schedule, or because the last has ended, is an iteration. Its first step is
 // due with it, and each further one when the user has thought after the response before it. Each
@@ -146,7 +146,6 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 		w.countUnanswered(x, true)
 		return
 	}
-	w.recordBody(x, body)
 	r.Status, r.BodyBytes = x.status, body
 	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
@@ -188,6 +187,12 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	if check >= 0 && !step.KeepGoing {
 		next = scenario.Fail()
 	}
+	if next.Hop {
+		w.followRedirect(x, &next)
+		return
+	}
+	w.restoreSent(x)
+	w.noteAnswer(x, r.BodyBytes, at)
 	right := expected && check < 0
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
 	if x.Counted {
@@ -197,7 +202,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
 			k := failure.OfStatus(x.status)
-			if expected {
+			if check >= 0 && (expected || scenario.IsOfRedirects(w.plan.Checks[check])) {
 				k = failure.OfCheck(w.plan.Checks[check])
 			}
 			w.errors.CountAnswer(k, x.status, w.addrs[p.addr], r.Reason())
@@ -205,6 +210,26 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		}
 	}
 	w.takeStep(x.Request, &next, at)
+}
+
+// followRedirect sends what follows a redirect as soon as a connection has room. It is the same
+// request: due when it was, and counted once, with its last answer.
+func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
+	u := &w.users.all[x.Request]
+	if x.Past&flow.IsHop == 0 {
+		u.first = x.sent
+	}
+	w.totals.CountRedirect(x.Counted)
+	u.step = *hop
+	x.Past = flow.IsHop
+	w.Retries.PushBack(x.Arrival)
+}
+
+// restoreSent has an exchange that follows a redirect begin when its request was first sent.
+func (w *worker) restoreSent(x *exchange) {
+	if x.Past&flow.IsHop != 0 {
+		x.sent = w.users.all[x.Request].first
+	}
 }
 
 // numberOf is the number of an exchange's request in the plan or, with a scenario, of its step.

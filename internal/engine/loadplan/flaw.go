@@ -20,7 +20,8 @@ func (f Flaw) Error() string {
 
 // Fields are the settings that Flaws name.
 var Fields = []string{
-	"Connections", "Threads", "Pipeline", "Streams", "Reconnect", "Resend", "Requested",
+	"Connections", "Threads", "Pipeline", "Streams", "Reconnect", "Resend", "Follow",
+	"Requested",
 	"ConnectRate", "Probe", "Cap", "Warmup", "Drain", "Timeout", "Connecting", "Duration",
 	"Requests", "Expect", "Rate", "Stages", "Arrival", "Users", "Source", "HTTP", "Params",
 	"Ring", "Spin", "CPUs", "Insecure", "CAFile", "CertFile", "KeyFile", "ServerName", "ALPN",

@@ -84,6 +84,7 @@ type Plan struct {
 	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
 	Reconnect int     `json:"reconnect"`         // requests that a connection carries; 0: no limit
 	Resend    string  `json:"resend,omitempty"`  // ResendUnsafe and the like
+	Follow    int     `json:"follow,omitempty"`  // redirects of one request at most; 0: none
 	Params    []Param `json:"fcgi_params,omitempty"`
 	TLS       TLS     `json:"tls,omitzero"`
 
@@ -294,6 +295,7 @@ const (
 	MaxTime        = 366 * 24 * time.Hour
 	MaxStages      = 10_000
 	MaxUsers       = 1 << 22
+	MaxFollow      = 100
 )
 
 // Check reports every Flaw of the plan, joined, and changes nothing. It looks at nothing outside
@@ -317,6 +319,7 @@ func (p *Plan) Check() error {
 	within(int64(p.Pipeline), 1, MaxPipeline, "Pipeline")
 	within(int64(p.Streams), 1, MaxStreams, "Streams")
 	within(int64(p.Reconnect), 0, math.MaxInt32, "Reconnect")
+	within(int64(p.Follow), 0, MaxFollow, "Follow")
 	within(p.Requested, 0, MaxRequested, "Requested")
 	flaw(!slices.Contains([]string{ResendIdempotent, ResendUnsafe, ResendSafe, ResendNever}, p.Resend),
 		"Resend", "%q is not %s, %s or %s", p.Resend, ResendUnsafe, ResendSafe, ResendNever)

@@ -76,8 +76,8 @@ func (p *Plan) checkReplay(flaw func(bool, string, string, ...any)) {
 	flaw(p.Warmup > 0, "Warmup", "a replay (at_s) begins with its first request, and measures all")
 	flaw(p.Requested > int64(len(p.Requests)), "Requested",
 		"%d are more than the %d that are replayed", p.Requested, len(p.Requests))
-	flaw(p.Scenario != nil, "Requests", "has times (at_s), which users, rows of data and "+
-		"checks exclude; give values by {Variables}")
+	flaw(p.Scenario != nil, "Requests", "has times (at_s), which users, rows of data, "+
+		"checks and redirects that are followed exclude; give values by {Variables}")
 	flaw(p.Replay != last, "Requests", "the last request is due at %v, and not at %v", last,
 		p.Replay)
 }

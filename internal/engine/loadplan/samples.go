@@ -41,3 +41,11 @@ func (p *Plan) FilledRequest(m proto.Message) proto.Request {
 	}
 	return p.Requests[m.Request].Filled(m.Fill)
 }
+
+// MethodOf is the method of a message.
+func (p *Plan) MethodOf(m proto.Message) string {
+	if m.Fill != nil && m.Fill.Own != nil {
+		return m.Fill.Own.Method
+	}
+	return p.Requests[m.Request].Method
+}

@@ -170,6 +170,33 @@ type Route struct {
 	Unanswered        Unanswered // without times of slots
 }
 
+// A RedirectTotals is how many redirects were followed. A request and its redirects count once.
+type RedirectTotals struct {
+	Redirects       int64 `json:"redirects,omitempty"`        // of requests of the window
+	WarmupRedirects int64 `json:"warmup_redirects,omitempty"` // of those before it
+}
+
+// CountRedirect counts one of a request that is counted, or that was due before the window.
+func (t *RedirectTotals) CountRedirect(counted bool) {
+	if counted {
+		t.Redirects++
+	} else {
+		t.WarmupRedirects++
+	}
+}
+
+// AddRedirects adds the counts of another worker or part.
+func (t *RedirectTotals) AddRedirects(from RedirectTotals) {
+	t.Redirects += from.Redirects
+	t.WarmupRedirects += from.WarmupRedirects
+}
+
+// A StderrTotals is what FastCGI applications wrote to stderr.
+type StderrTotals struct {
+	Stderr      []byte // up to 4 KiB a worker
+	StderrBytes int64  // all of it
+}
+
 // A Totals is what a worker counts over the whole run and reports at its end. Totals add up.
 type Totals struct {
 	ConnectionTotals
@@ -177,21 +204,21 @@ type Totals struct {
 	OutageTotals
 	StandstillTotals
 
-	Retried        int64 // requests retried
-	Retries        Retries
+	Retried int64 // requests retried
+	Retries Retries
+	RedirectTotals
 	Warmup         int64 // requests due before the window and sent, each once
 	WarmupLost     int64 // of those: failed, or without an answer at the end
 	Held           int64 // closed workload: slots that waited for one of Warmup for the whole window
 	Unfinished     int64 // requests of the window without an answer at the end
 	Unanswered     Unanswered
-	Late           int64  // open workload: sent more than lateAfter after they were due
-	SentAfter      int64  // open workload: due in the window and sent after it
-	CompletedAfter int64  // right answers that were counted and came after the window
-	ErrorsAfter    int64  // answers that were errors, likewise
-	LateMax        int64  // ns after due, of all that were sent
-	Waiting        int64  // open workload: due in the window and never sent
-	Stderr         []byte // FastCGI: what applications wrote to stderr, up to 4 KiB a worker
-	StderrBytes    int64  // FastCGI: all that they wrote to stderr
+	Late           int64 // open workload: sent more than lateAfter after they were due
+	SentAfter      int64 // open workload: due in the window and sent after it
+	CompletedAfter int64 // right answers that were counted and came after the window
+	ErrorsAfter    int64 // answers that were errors, likewise
+	LateMax        int64 // ns after due, of all that were sent
+	Waiting        int64 // open workload: due in the window and never sent
+	StderrTotals
 
 	Cut *fact.AnswerUnfinished // of Unfinished, those whose answers had begun; nil: none
 

@@ -31,6 +31,7 @@ type Config struct {
 	Data     *data.Table // nil: no request has a column
 	Order    data.Order
 	MaxBody  int64 // bytes of a body that checks see; 0: DefaultBody
+	Follow   Follow
 }
 
 // A Maker is the scenario of a run. The plan's Requests are its requests, the plan's Steps their
@@ -42,8 +43,11 @@ type Maker struct {
 	table    *data.Table
 	rows     data.Order
 	want     proto.Want
+	follow   Follow
 	values   int // of the request that has most
 	longest  int // bytes of what is generated for one request, at most
+
+	redirectChecks int // the first of them among the plan's Checks
 }
 
 // compiled is a request with what is computed once for all of its messages.
@@ -105,7 +109,7 @@ func findInsertion(t *data.Table, column int, in proto.Part) (i *insertion) {
 
 // New makes the scenario.
 func New(c Config) (*Maker, error) {
-	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order}
+	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order, follow: c.Follow}
 	var faults []error
 	var weights []int
 	places := insertions{c.Data, map[[2]int]*insertion{}}
@@ -143,6 +147,10 @@ func New(c Config) (*Maker, error) {
 	if m.want.Body > 0 && !slices.Contains(m.want.Fields, encodingField) {
 		m.want.Fields = append(m.want.Fields, encodingField)
 	}
+	if m.follow.Most > 0 {
+		m.want.Fields = append(m.want.Fields, locationField)
+		m.redirectChecks = len(m.CheckNames()) - len(m.follow.checks())
+	}
 	m.order = sequence.Order(weights)
 	return m, errors.Join(faults...)
 }
@@ -158,7 +166,7 @@ func (m *Maker) Want() proto.Want { return m.want }
 // CheckNames are the checks, as the plan's Checks. Behind those of Config there are three more if
 // a check needs the body: that it is what its Content-Encoding says; that no other exceeded the
 // limits of a search; and one that fails if it is longer than what another check, which did not
-// pass, could see.
+// pass, could see. Three more are of redirects, if any is followed.
 func (m *Maker) CheckNames() []string {
 	var all []string
 	for _, c := range m.checks {
@@ -167,6 +175,9 @@ func (m *Maker) CheckNames() []string {
 	if m.want.Body > 0 {
 		all = append(all, scenario.BodyDecodes, scenario.JudgedWithin)
 		all = append(all, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
+	}
+	if m.follow.Most > 0 {
+		all = append(all, m.follow.checks()...)
 	}
 	return all
 }
@@ -199,6 +210,7 @@ type message struct {
 	values    [][]byte
 	generated []byte // as long as can be from the start: values point into it
 	body      []byte
+	hop       *hop // nil: it has followed no redirect yet
 }
 
 var errUsedUp = errors.New("all rows of the data are used up")
@@ -225,7 +237,10 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 		}
 	}
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request,
-		Timeout: r.Timeout}
+		Timeout: r.Timeout, KeepGoing: w.follow.Most > 0}
+	if x.hop != nil {
+		x.hop.n, x.hop.took = 0, 0
+	}
 	if len(r.Sources) == 0 {
 		return step
 	}
@@ -275,10 +290,25 @@ func (w *worker) refuse(i *insertion, row int) scenario.Step {
 // encodingField says how a body is encoded.
 const encodingField = "content-encoding"
 
-// Next checks the response. That its body is too long counts once, for however many checks it is.
+// Next follows a redirect, or checks the response.
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	x := u.State.(*message)
+	if w.follow.Most > 0 {
+		if step, is := w.followRedirect(x, r); is {
+			return step
+		}
+	}
+	w.check(u, x, r)
+	if w.follow.Most > 0 && r.FailedCheck() >= 0 {
+		return scenario.Fail()
+	}
+	return scenario.End()
+}
+
+// check checks a response. That its body is too long counts once, for however many checks it is.
+func (w *worker) check(u *scenario.User, x *message, r *scenario.Response) {
 	seen, long, exceeded := r, false, false
-	for _, i := range w.requests[u.State.(*message).request].Checks {
+	for _, i := range w.requests[x.request].Checks {
 		if w.checks[i].Field() == "" && seen == r {
 			seen = w.decode(r)
 		}
@@ -296,7 +326,6 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 		}
 		r.Check(i, passes)
 	}
-	return scenario.End()
 }
 
 // decode is a response as checks see its body: without a Content-Encoding that is known. A body

@@ -13,13 +13,17 @@ import (
 )
 
 // SetScenario gives a plan the scenario that its Requests need, and its Checks: one with holes,
-// data, users, checks or timeouts of its own needs one. The table is the data of the plan's Rows;
-// nil without Rows. Errors are of what cannot be sent.
+// data, users, checks, timeouts of its own or redirects to follow needs one. The table is the data
+// of the plan's Rows; nil without Rows. Errors are of what cannot be sent.
 func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	if !needsScenario(p) {
 		return nil
 	}
-	c := Config{Data: table}
+	c := Config{Data: table, Follow: Follow{Most: p.Follow, Scheme: "http",
+		Timeout: time.Duration(p.Timeout)}}
+	if p.Target.TLS {
+		c.Follow.Scheme = "https"
+	}
 	if p.Rows != nil {
 		order, err := data.ParseOrder(p.Rows.Order)
 		if err != nil {
@@ -52,7 +56,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 // needsScenario reports whether the requests of a plan cannot be sent in turn as they are.
 func needsScenario(p *loadplan.Plan) bool {
 	timed := func(r loadplan.Request) bool { return r.Timeout > 0 }
-	return p.Rows != nil || p.HasUsers() || p.HasHoles() || p.HasChecks() ||
+	return p.Follow > 0 || p.Rows != nil || p.HasUsers() || p.HasHoles() || p.HasChecks() ||
 		slices.ContainsFunc(p.Requests, timed)
 }
 

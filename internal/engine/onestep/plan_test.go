@@ -25,6 +25,7 @@ func tablePlan(t *testing.T, d *data.Table) loadplan.Plan {
 		r := request(t, d, "/?e={{email}}&{{int 1 9}}", "{{seq}}", "{{token}}{{secret}}")
 		p.Requests = append(p.Requests, loadplan.Request{Request: r.Request, Sources: r.Sources, Weight: 1})
 	}
+	p.Follow = 3
 	p.Requests[1].Expect = &loadplan.OwnExpectations{Expectations: loadplan.Expectations{Body: []string{}, Header: []string{"X-Id: 7"}}}
 	if err := SetScenario(&p, d); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,8 @@ func tablePlan(t *testing.T, d *data.Table) loadplan.Plan {
 func TestPack(t *testing.T) {
 	d := rows(t, 50)
 	p := tablePlan(t, d)
-	if want := "[contains:a json:$.x X-Id: 7 body decodes as its Content-Encoding says " + scenario.JudgedWithin + " body within 1048576 bytes]"; fmt.Sprint(p.Checks) != want {
+	if want := "[contains:a json:$.x X-Id: 7 body decodes as its Content-Encoding says " + scenario.JudgedWithin + " body within 1048576 bytes " +
+		"redirects within 3 redirects stay at the server redirects have a Location that can be followed]"; fmt.Sprint(p.Checks) != want {
 		t.Errorf("the checks are %v, want %s", p.Checks, want)
 	}
 	b, err := Pack(p)
@@ -53,7 +55,7 @@ func TestPack(t *testing.T) {
 			t.Errorf("row %d has the token %s, was %s", i, is.table.Value(i, 1), was.table.Value(i, 1))
 		}
 	}
-	if !reflect.DeepEqual(was.requests, is.requests) || was.rows != is.rows || p.Rows.Content != nil ||
+	if !reflect.DeepEqual(was.requests, is.requests) || was.rows != is.rows || was.follow != is.follow || p.Rows.Content != nil ||
 		!reflect.DeepEqual(was.order, is.order) || !reflect.DeepEqual(back.Rows, p.Rows) {
 		t.Errorf("%+v\nwas %+v", is, was)
 	}

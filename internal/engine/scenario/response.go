@@ -38,6 +38,19 @@ const BodyWithin = "body within "
 // says. It is counted only where it fails.
 const BodyDecodes = "body decodes as its Content-Encoding says"
 
+// Checks that a scenario has besides where it follows redirects. They are counted only where they
+// fail. RedirectsWithin begins a name, which has the number.
+const (
+	RedirectsWithin = "redirects within "
+	RedirectsStay   = "redirects stay at the server"
+	RedirectsLead   = "redirects have a Location that can be followed"
+)
+
+// IsOfRedirects reports whether a check is one of these.
+func IsOfRedirects(name string) bool {
+	return strings.HasPrefix(name, RedirectsWithin) || name == RedirectsStay || name == RedirectsLead
+}
+
 // A Checked is the outcome of one of the plan's checks.
 type Checked struct {
 	Check int
@@ -134,11 +147,12 @@ func (r *Response) FieldsLeftOut() int { return r.leftOut }
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
 
-// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, JudgedWithin, or one
-// that begins with BodyWithin. These are the last of their scenario, and results have them only if
-// they failed.
+// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, JudgedWithin, one of
+// redirects, or one that begins with BodyWithin. These are the last of their scenario, and results
+// have them only if they failed.
 func IsOwnCheck(name string) bool {
-	return name == BodyDecodes || name == JudgedWithin || strings.HasPrefix(name, BodyWithin)
+	return name == BodyDecodes || name == JudgedWithin || IsOfRedirects(name) ||
+		strings.HasPrefix(name, BodyWithin)
 }
 
 // OwnChecks is how many of a scenario's checks nobody wrote.

@@ -83,8 +83,12 @@ type Step struct {
 
 	AnyStatus bool // no status is an error in itself
 	KeepGoing bool // an error does not end the iteration: Next is called
-	End       bool // no step: the iteration is over
-	Failed    bool // with End: the iteration failed
+	// Hop, of a response that was a redirect: this step follows it. Both are one request, which is
+	// due when the first was, and of which the last answer alone is counted.
+	Hop bool
+
+	End    bool // no step: the iteration is over
+	Failed bool // with End: the iteration failed
 
 	// Refused, with Failed, is why the iteration's next request cannot be sent: a value does not fit
 	// its place, say. It is counted as an error of phase "check" and kind "value".

@@ -2,12 +2,11 @@ package session
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/scenario"
 )
 
@@ -103,9 +102,9 @@ func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Respons
 	if int64(len(x.hops)) == to.most {
 		return refuse("there are more redirects than max-redirs, %d", to.most)
 	}
-	path, problem := w.redirectPath(x, string(r.Field("location")))
-	if problem != "" {
-		return refuse("%s", problem)
+	path, fault := redirect.Path(string(x.path), string(r.Field("location")), w.Origin.plain())
+	if fault != nil {
+		return refuse("%s", fault.Problem)
 	}
 	x.hops = append(x.hops, hop{w.Origin.Scheme + "://" + w.Origin.Authority + path})
 	if r.Status <= 303 && r.Status != 300 {
@@ -131,44 +130,6 @@ func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Respons
 	}
 	step.Message.Fill = &x.fill
 	return step
-}
-
-// redirectPath is the path and query of a Location, relative to what was last asked for. A problem
-// is why no request follows.
-func (w *worker) redirectPath(x *user, location string) (path, problem string) {
-	base, err := url.Parse(w.Origin.Scheme + "://" + w.Origin.Authority + string(x.path))
-	if err != nil {
-		return "", "the redirect comes from a path that is no URL"
-	}
-	to, err := base.Parse(location)
-	if err != nil {
-		return "", fmt.Sprintf("the redirect to %.80q is no URL", location)
-	}
-	if !w.Origin.is(to.Scheme, to.Host) {
-		return "", fmt.Sprintf("the redirect to %.80q leaves the server that the command line names: "+
-			"no load goes anywhere else", location)
-	}
-	to.RawQuery = escapedQuery(to.RawQuery)
-	if path = to.RequestURI(); path[0] != '/' {
-		return "", fmt.Sprintf("the redirect to %.80q has no path", location)
-	}
-	if problem = proto.ValueProblem(proto.InPath, []byte(path)); problem != "" {
-		return "", "the redirect's path " + problem
-	}
-	return path, ""
-}
-
-// escapedQuery is a query in which what a URL cannot have is escaped, as browsers and hurl do it.
-func escapedQuery(query string) string {
-	var b strings.Builder
-	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>'`, c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
 
 // redirects is the value of the query of that name: the redirects that were followed.

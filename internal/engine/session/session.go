@@ -41,6 +41,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/sequence"
 	"dyno/internal/fault"
@@ -84,20 +85,15 @@ func ParseOrigin(s string) (o Origin, err error) {
 		return o, fmt.Errorf("%.80q is no URL of a server, as http://127.0.0.1:8080", s)
 	}
 	o = Origin{URL: s, Scheme: u.Scheme, Authority: u.Host}
-	o.Host = withoutUsualPort(u.Scheme, u.Host)
+	o.Host = redirect.OriginOf(u.Scheme, u.Host).Host
 	return o, nil
 }
 
-func withoutUsualPort(scheme, host string) string {
-	usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
-	return strings.TrimSuffix(strings.ToLower(host), usual)
-}
+// plain is the origin alone.
+func (o Origin) plain() redirect.Origin { return redirect.Origin{Scheme: o.Scheme, Host: o.Host} }
 
 // is reports whether that is the origin.
-func (o Origin) is(scheme, host string) bool {
-	scheme = strings.ToLower(scheme)
-	return scheme == o.Scheme && withoutUsualPort(scheme, host) == o.Host
-}
+func (o Origin) is(scheme, host string) bool { return redirect.OriginOf(scheme, host) == o.plain() }
 
 // A Maker is the scenario of a run. The plan's Requests are its Requests, the plan's Steps its
 // Steps, and the plan's Checks its Checks.

@@ -57,6 +57,9 @@ func Parse(words []string) (Command, error) {
 		if err := c.check(); err != nil {
 			return all, err
 		}
+		if err := c.setRedirects(); err != nil {
+			return all, err
+		}
 		secure := false
 		for _, u := range c.urls {
 			r, err := c.request(u)
@@ -110,10 +113,21 @@ type command struct {
 	run      []setting
 	notes    []string
 
-	agent, referer, byteRange string
-	length                    string // of the body
+	ownFields
+	length string // of the body
+	redirects
 
 	get, head, compressed, pathAsIs, globOff bool
+}
+
+// ownFields are the header fields that have options of their own.
+type ownFields struct{ agent, referer, byteRange string }
+
+// redirects are what a command says of them.
+type redirects struct {
+	followed  bool
+	most      string // of one request; "": 50
+	keepsPost bool   // some of them keep a POST, which others make a GET
 }
 
 func (c *command) note(text string) {

@@ -1,11 +1,13 @@
 package curl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -99,12 +101,12 @@ func transportOptions() []option {
 		{"resolve", "", true, (*command).setResolve},
 		{"connect-to", "", true, (*command).setConnectTo},
 		{"unix-socket", "", true, store(func(c *command) *string { return &c.unix })},
-		{"location", "L", false, redirects},
-		{"location-trusted", "", false, redirects},
-		{"max-redirs", "", true, ignore},
-		{"post301", "", false, ignore},
-		{"post302", "", false, ignore},
-		{"post303", "", false, ignore},
+		{"location", "L", false, mark(func(c *command) *bool { return &c.followed })},
+		{"location-trusted", "", false, mark(func(c *command) *bool { return &c.followed })},
+		{"max-redirs", "", true, store(func(c *command) *string { return &c.most })},
+		{"post301", "", false, mark(func(c *command) *bool { return &c.keepsPost })},
+		{"post302", "", false, mark(func(c *command) *bool { return &c.keepsPost })},
+		{"post303", "", false, mark(func(c *command) *bool { return &c.keepsPost })},
 	}
 }
 
@@ -136,9 +138,31 @@ func localOptions() (all []option) {
 
 func ignore(*command, string) error { return nil }
 
-func redirects(c *command, _ string) error {
-	c.note("dyno follows no redirects")
-	return nil
+// mostFollowed is how many redirects of a request dyno run follows at most.
+const mostFollowed = 100
+
+// setRedirects has dyno follow redirects if curl does: 50 of a request, unless told otherwise.
+func (c *command) setRedirects() error {
+	if !c.followed {
+		return nil
+	}
+	n, err := strconv.Atoi(cmp.Or(c.most, "50"))
+	if err != nil || n < -1 {
+		return fmt.Errorf("%.40q is no number of redirects for --max-redirs", c.most)
+	}
+	if n == 0 {
+		c.note("curl fails at a redirect (--max-redirs 0), and dyno takes one for an answer")
+		return nil
+	}
+	if n < 0 || n > mostFollowed {
+		n = mostFollowed
+	}
+	c.note("dyno follows no redirect to another server")
+	if again := c.method; c.keepsPost || again != "" && again != "GET" && again != "HEAD" {
+		c.note("behind a redirect with 301, 302 or 303 curl sends " + cmp.Or(again, "POST") +
+			" again, and dyno a GET as browsers do")
+	}
+	return run("--follow", strconv.Itoa(n))(c, "")
 }
 
 // data is an option that adds to the body.

@@ -232,6 +232,10 @@ func (c *checker) checkLevels() {
 			"HTTP/%s has no pipelining", l.HTTP)
 		c.addFaultIf(l.Reconnect > 0 && l.Pipeline > int(l.Reconnect), at+".pipeline",
 			"%d requests cannot be in flight on a connection that carries %d", l.Pipeline, l.Reconnect)
+		c.addFaultIf(l.Follow > 0 && l.Pipeline > 1, at+".follow", "what follows a redirect can end "+
+			"its connection, and with it the requests behind it; leave pipeline out, or use http: 2")
+		c.addFaultIf(l.Follow > 0 && (c.Workload.Hurl != "" || c.Workload.Script != ""), at+".follow",
+			"the Hurl file or script says which redirects are followed; leave it out")
 		c.addFaultIf(l.Timeout == 0, at+".timeout", "0 is no time to answer in")
 	}
 }

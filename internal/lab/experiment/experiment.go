@@ -236,7 +236,8 @@ type Level struct {
 	Rates       *Rates    `json:"rates,omitempty"` // or several; derive makes a level of each
 	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
 	Reconnect   Reconnect `json:"reconnect,omitzero"`
-	RetryUnsafe bool      `json:"retry_unsafe,omitempty"` // not only idempotent methods
+	RetryUnsafe bool      `json:"retry_unsafe,omitempty"`         // not only idempotent methods
+	Follow      int       `json:"follow,omitempty" range:"0,100"` // redirects of one request; 0: none
 	HTTP        string    `json:"http" one:"auto,1.0,1.1,2,3"`
 	Pipeline    int       `json:"pipeline" range:"1,1024"`
 	Threads     int       `json:"threads,omitempty" range:"1,1024"` // 0: one a core

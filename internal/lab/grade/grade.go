@@ -192,10 +192,11 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 
 // sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
 // the window's start, some bytes came before it; of those at its end, bytes are counted without
-// their answer. Results before WarmupInWindow have bytes without answers at both edges.
+// their answer. Results before WarmupInWindow have bytes without answers at both edges. Where
+// redirects are followed, the answer that was checked is only the first.
 func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
-	if n < wireLeast || t.Wire <= 0 {
+	if n < wireLeast || t.Wire <= 0 || t.Result.Plan.Follow > 0 {
 		return nil
 	}
 	p := t.Result.Plan

@@ -123,6 +123,10 @@ func TestGrade(t *testing.T) {
 			"102 bytes were received for each request, and 100 when", false},
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
 			"98 bytes were received for each request, and 100 when", false},
+		{"answers behind redirects", func(t *lab.Trial) {
+			setAnswers(t, 1000, 302_000, 0)
+			t.Result.Plan.Follow = 5
+		}, lab.GradeA, "", false},
 		{"as large as before", func(t *lab.Trial) { setAnswers(t, 1000, 100_500, 0) }, lab.GradeA, "", false},
 		{"answers of which a part came before the window", func(t *lab.Trial) {
 			setAnswers(t, 1000, 92_000, 0)

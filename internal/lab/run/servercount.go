@@ -59,7 +59,8 @@ func loadCounted(ctx context.Context, t *lab.Trial, count remote.Counter, p load
 	if after.Own {
 		after.Served--
 	}
+	q := r.Requests
 	t.Served = &lab.Served{Server: after.Served - before.Served,
-		Clients: r.Requests.Sent + r.Requests.Warmup}
+		Clients: q.Sent + q.Redirects + q.Warmup + q.WarmupRedirects}
 	return r, nil
 }

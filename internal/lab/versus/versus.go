@@ -96,6 +96,7 @@ type Level struct {
 	Arrival     string  `yaml:"arrival,omitempty"`
 	Reconnect   string  `yaml:"reconnect,omitempty"`
 	RetryUnsafe bool    `yaml:"retry_unsafe,omitempty"`
+	Follow      int     `yaml:"follow,omitempty"`
 	HTTP        string  `yaml:"http,omitempty"`
 	Pipeline    int     `yaml:"pipeline,omitempty"`
 	Threads     int     `yaml:"threads,omitempty"`

@@ -43,6 +43,7 @@ func Plan(e *experiment.Experiment, f *Inputs, l experiment.Level, w experiment.
 	if p.HTTP = l.HTTP; l.RetryUnsafe {
 		p.Resend = loadplan.ResendUnsafe
 	}
+	p.Follow = l.Follow
 	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
@@ -38,6 +39,7 @@ func IsInVerdict(f fact.Fact) bool {
 func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
 	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
+	var remedies []fact.Remedy
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
 		case fact.AnswerUnfinished:
@@ -45,6 +47,7 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 			unfinished = a
 		case fact.RedirectsOnly:
 			redirected++
+			remedies = f.Remedies
 			redirects.Status = append(redirects.Status, a.Status...)
 		case fact.IterationsCut:
 			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
@@ -60,7 +63,7 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 	if redirected == len(parts) {
 		slices.Sort(redirects.Status)
 		redirects.Status = slices.Compact(redirects.Status)
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects})
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects, Remedies: remedies})
 	}
 	if cut.Unfinished > 0 {
 		all = append(all, fact.Fact{Severity: fact.Warning, Args: cut,
@@ -158,7 +161,7 @@ func Unfinished(r *loadresult.Result) *fact.Fact {
 func RedirectsOnly(r *loadresult.Result) *fact.Fact {
 	follower, can := r.Plan.Scenario.(interface{ Follows() bool })
 	if r.Total == nil || len(r.Plan.Expect) > 0 || r.Plan.LeastChecks() > 0 ||
-		can && follower.Follows() {
+		r.Plan.Follow > 0 || can && follower.Follows() {
 		return nil
 	}
 	var found fact.RedirectsOnly
@@ -174,7 +177,15 @@ func RedirectsOnly(r *loadresult.Result) *fact.Fact {
 	if len(found.Status) == 0 {
 		return nil
 	}
-	return &fact.Fact{Severity: fact.Warning, Args: found}
+	return &fact.Fact{Severity: fact.Warning, Args: found, Remedies: toFollow(&r.Plan)}
+}
+
+// toFollow is the setting that has redirects followed, of a plan that takes it.
+func toFollow(p *loadplan.Plan) []fact.Remedy {
+	if len(p.Hurl) > 0 || p.Script != nil || p.Replay > 0 || p.Pipeline > 1 {
+		return nil
+	}
+	return []fact.Remedy{{Setting: "follow", Value: "10"}}
 }
 
 // redirects are the statuses that lead elsewhere: a 304 leads nowhere.
@@ -191,7 +202,8 @@ const (
 // DelayedAck finds that the median answer was held up between its first and its last byte as long
 // as a server is that writes on a connection while Nagle's algorithm waits for an acknowledgement.
 func DelayedAck(r *loadresult.Result) *fact.Fact {
-	if r.Total == nil || r.FirstByte == nil || r.Plan.Target.Unix != "" || r.Plan.HTTP == "3" {
+	if r.Total == nil || r.FirstByte == nil || r.Plan.Target.Unix != "" || r.Plan.HTTP == "3" ||
+		r.Plan.Follow > 0 { // first bytes are those of all answers
 		return nil
 	}
 	last := r.Total.Service

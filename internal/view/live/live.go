@@ -34,7 +34,7 @@ func checkCounts(p *loadplan.Plan, all []metric.Outcomes) (counts []result.Check
 		if i == len(p.Checks) {
 			break
 		}
-		if c.Passed+c.Failed == 0 && scenario.IsOwnCheck(p.Checks[i]) {
+		if scenario.IsOwnCheck(p.Checks[i]) && (c.Failed == 0 || scenario.IsOfRedirects(p.Checks[i])) {
 			continue
 		}
 		name := readable(p.Checks[i]) // two that differ in unreadable bytes only are one series

@@ -198,7 +198,6 @@ func TestUntrue(t *testing.T) {
 		{"oha", "", nil, func(r *result.Result) { // a rate that needs no more of them
 			r.Model, r.Connections.Served, r.Connections.Opened = result.OpenLoop, 4, 10
 		}},
-		{"hey", "1000 answers were redirects, which dyno does not follow", nil, func(r *result.Result) { r.Status = map[string]int64{"302": 1000} }},
 		{"oha", "every answer was an error", nil, func(r *result.Result) { r.Status = map[string]int64{"503": 1000} }},
 		{"wrk", "the generator was the limit", nil, func(r *result.Result) { r.Generator.Verdict = result.ClientBound }},
 		{"hey", "p99 is 10.00ms from when requests were due; hey counts from when they were sent, which is 1.00ms", nil,

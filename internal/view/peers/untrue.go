@@ -3,7 +3,6 @@ package peers
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"dyno/internal/result"
 )
@@ -37,9 +36,6 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 	unused, what := r.Unused()
 	say(unused > 0 && answers > 0, "%d of %d connections %s; %s does not say so", unused, c.Asked,
 		what, tool)
-	follows := tool == "hey"
-	say(follows && redirected(r) > 0, "%d answers were redirects, which dyno does not follow; hey "+
-		"follows up to 10", redirected(r))
 	say(tool == "ab" && !run.Varied && run.Method != "HEAD" && run.Document.Length > 0 &&
 		r.Bytes.Bodies != run.Document.Length*answers, "bodies differ in length; ab without -l "+
 		"counts each of another length than the first as failed")
@@ -61,16 +57,6 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 			"percentiles; dyno run -R does", stall)
 	}
 	return all
-}
-
-// redirected is how many answers were redirects.
-func redirected(r *result.Result) (n int64) {
-	for status, of := range r.Status {
-		if slices.Contains([]string{"301", "302", "303", "307", "308"}, status) {
-			n += of
-		}
-	}
-	return n
 }
 
 // reportsService reports whether the tool counts latency from the sending.

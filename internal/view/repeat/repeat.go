@@ -90,6 +90,7 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	c.addFlag(p.Reconnect == 1, "--reconnect", "always")
 	c.addFlag(p.Reconnect > 1, "--reconnect", whole(p.Reconnect))
 	c.addSwitch(p.Resend == loadplan.ResendUnsafe, "--retry-unsafe")
+	c.addFlag(p.Follow > 0, "--follow", whole(p.Follow))
 	for _, param := range p.Params {
 		c.addFlag(true, "--fcgi-param", param.Name+"="+param.Value)
 	}

@@ -273,6 +273,9 @@ func probeText(p *result.Probe) string {
 func requestsText(q result.Requests) string {
 	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", format.Count(q.Sent),
 		format.Count(q.Completed), format.Plural(q.Errors, "error"), format.Count(q.Unfinished))
+	if q.Redirects > 0 {
+		s += fmt.Sprintf("; %s followed", format.Plural(q.Redirects, "redirect"))
+	}
 	if q.Retried > 0 {
 		s += fmt.Sprintf("; %s retried after a close", format.Count(q.Retried))
 	}

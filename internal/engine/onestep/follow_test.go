@@ -1,0 +1,79 @@
+package onestep
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/scenario"
+)
+
+// sentBy is what a step sends.
+func sentBy(m *Maker, s scenario.Step) string {
+	one := s.Message.Fill.Own
+	if one == nil {
+		filled := m.requests[s.Message.Request].Filled(s.Message.Fill)
+		one = &filled
+	}
+	return fmt.Sprintf("%s %s %s %s", one.Method, one.Path, one.Header, one.Body)
+}
+
+// A request keeps its values behind redirects, and has the rest of its timeout. The user's next one
+// begins anew.
+func TestFollowedRequests(t *testing.T) {
+	d := rows(t, 2)
+	r := request(t, d, "/of/{{email}}", "{{token}}", "{{secret}}")
+	r.Header = append(r.Header, proto.Field{Name: "Host", Value: "shop.test"})
+	own := r
+	own.Timeout = 2 * time.Second
+	m := maker(t, Config{Data: d, Requests: []Request{r, own},
+		Follow: Follow{Most: 2, Scheme: "http", Timeout: 10 * time.Second}})
+	w := worker1(t, m, scenario.Share{Users: 1})
+	u := &scenario.User{}
+	answer := func(status uint16, location string, took time.Duration) *scenario.Response {
+		a := &scenario.Response{Status: status, Took: took}
+		a.AddField([]byte("location"), []byte(location), false)
+		return a
+	}
+	for i, timeout := range []time.Duration{10 * time.Second, 2 * time.Second} {
+		head := fmt.Sprintf("[{X-Test t%d} {Host shop.test}]", i)
+		step := w.Start(u)
+		if got := sentBy(m, step); got != fmt.Sprintf("POST /of/u%d@example.org %s s%[1]d", i, head) || step.Hop {
+			t.Errorf("%s %+v", got, step)
+		}
+		step = w.Next(u, answer(307, "b?c", 300*time.Millisecond))
+		if got := sentBy(m, step); got != fmt.Sprintf("POST /of/b?c %s s%d", head, i) || !step.Hop ||
+			step.Timeout != timeout-300*time.Millisecond || step.Route != i {
+			t.Errorf("%s %+v", got, step)
+		}
+		step = w.Next(u, answer(302, "http://shop.test/d", timeout))
+		if got := sentBy(m, step); got != "GET /d "+head+" " || !step.Hop || step.Timeout != time.Millisecond {
+			t.Errorf("%s %+v", got, step)
+		}
+		last := answer(302, "/e", 0)
+		if i == 0 {
+			last.Status = 200
+		}
+		if step = w.Next(u, last); !step.End || step.Failed != (i == 1) || last.FailedCheck() != i-1 {
+			t.Errorf("%+v, check %d", step, last.FailedCheck())
+		}
+	}
+}
+
+// What is no redirect ends the iteration as without redirects.
+func TestNotFollowed(t *testing.T) {
+	m := maker(t, Config{Requests: []Request{request(t, nil, "/", "", "")}, Follow: Follow{Most: 2, Scheme: "http"}})
+	w := worker1(t, m, scenario.Share{Users: 1})
+	for status, failed := range map[uint16]string{200: "", 302: "", 304: "", 404: "expect", 0: "read"} {
+		u := &scenario.User{}
+		w.Start(u)
+		r := &scenario.Response{Status: status, Failed: failed}
+		if status == 304 {
+			r.AddField([]byte("location"), []byte("/"), false)
+		}
+		if step := w.Next(u, r); !step.End || step.Failed != (failed != "") || r.FailedCheck() >= 0 {
+			t.Errorf("%d: %+v", status, step)
+		}
+	}
+}
