@@ -72,11 +72,12 @@ engine/loadplan: fault engine/h3 engine/machine engine/proto engine/reqlog engin
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: atomicfile engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/failure: engine/loadresult engine/proto engine/ring fact say /
+engine/dial: engine/failure engine/loadresult engine/ring /
 engine/flow: engine/loadplan engine/ring /
 engine/batching: engine/flow /
 engine/timers: /
 engine/rendezvous: /
-engine/load: engine/batching engine/timers engine/rendezvous engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /

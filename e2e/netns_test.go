@@ -120,6 +120,14 @@ func testNoWay(t *testing.T) {
 
 // testNoAnswer is of a link with nobody on it, which swallows packets.
 func testNoAnswer(t *testing.T) {
+	addSilentLink(t)
+	expectUnreached(t, "http://203.0.113.2", "timeout", "connect 203.0.113.2:80: no answer in time")
+}
+
+// addSilentLink adds a link that swallows what is sent to 203.0.113.0/24 and 2001:db8::/64, but for
+// the addresses 203.0.113.1 and 2001:db8::1 of this machine.
+func addSilentLink(t *testing.T) {
+	t.Helper()
 	dummy := exec.Command("ip", "link", "add", "nobody", "type", "dummy")
 	tun := exec.Command("ip", "tuntap", "add", "nobody", "mode", "tun")
 	if out, err := dummy.CombinedOutput(); err != nil {
@@ -127,16 +135,16 @@ func testNoAnswer(t *testing.T) {
 			t.Skipf("the kernel has no link that leads nowhere: dummy: %s; tun: %s", out, more)
 		}
 	}
+	t.Cleanup(func() { runIP(t, "link", "del", "nobody") })
 	runIP(t, "address", "add", "203.0.113.1/24", "dev", "nobody")
+	runIP(t, "address", "add", "2001:db8::1/64", "dev", "nobody", "nodad")
 	runIP(t, "link", "set", "nobody", "arp", "off")
 	runIP(t, "link", "set", "nobody", "up")
-	expectUnreached(t, "http://203.0.113.2", "timeout", "connect 203.0.113.2:80: no answer in time")
-	runIP(t, "link", "del", "nobody")
 }
 
 // testNames looks names up in a resolver of the test's, and in a file.
 func testNames(t *testing.T) {
-	bindMount(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n")
+	bindMount(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n"+hostsOfAddresses)
 	bindMount(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
 	t.Run("no resolver", func(t *testing.T) { testUnresolved(t, "connection refused") })
 	t.Run("silent resolver", func(t *testing.T) {
@@ -145,6 +153,7 @@ func testNames(t *testing.T) {
 	})
 	t.Run("unknown name", testUnknownName)
 	t.Run("two addresses, one server", testTwoAddresses)
+	t.Run("addresses that are lost", testLostAddresses)
 }
 
 // bindMount mounts a file of the test's over another, in this namespace.
@@ -217,7 +226,8 @@ func testTwoAddresses(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	o := runDyno(t, 0, "-n", "1000", "-c", "6", "-t", "2", "http://both:"+port)
 	checkFlawless(t, o.result, 1000, "200")
-	want := "[::1]:PORT: connection refused; its share goes to the target's other addresses"
+	const want = "[::1]:PORT, an address of both, refused connections from the start on: its share of " +
+		"the connections went to the other address"
 	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 6 {
 		t.Errorf("said %q, %+v", said, o.result.Connections)
 	}

@@ -19,7 +19,7 @@ var kinds = byKind(
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
-	AgentLost{},
+	AgentLost{}, AddressLost{},
 	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
 )
 
@@ -241,6 +241,20 @@ type UnprovenChange struct {
 
 // Kind is the kind's name.
 func (UnprovenChange) Kind() Kind { return "unproven-change" }
+
+// AddressLost says that no connection could be opened to an address of the target, which is the
+// fact's scope. If there are others, its share of the connections went to them.
+type AddressLost struct {
+	Name   string  `json:"name,omitempty"`   // of which it was an address when the load began
+	Why    string  `json:"why"`              // a kind of error, as "refused" or "timeout"
+	SinceS float64 `json:"since_s"`          // after the window's start; 0: from the start on
+	BackS  float64 `json:"back_s,omitempty"` // when it answered again; 0: it did not
+	Times  int     `json:"times"`            // how often it was lost
+	Others int     `json:"others"`           // addresses that were not lost at the end
+}
+
+// Kind is the kind's name.
+func (AddressLost) Kind() Kind { return "address-lost" }
 
 // Unknown are the arguments of a kind that this dyno does not know: a newer one wrote them.
 type Unknown struct {

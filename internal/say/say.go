@@ -61,6 +61,8 @@ func Sentence(f fact.Fact) string {
 		return noListener(a)
 	case fact.AgentLost:
 		return "agent " + f.Scope.Agent + lostText(a)
+	case fact.AddressLost:
+		return lostAddress(f.Scope, a)
 	case fact.RatesApart:
 		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
@@ -202,6 +204,50 @@ func Shortage(s fact.Shortage) string {
 		return "all " + users + " or all " + connections + " were busy"
 	}
 	return "all " + connections + " were busy"
+}
+
+// lostReasons say how an address was lost, after the address.
+var lostReasons = map[string]string{
+	"refused":     "refused connections",
+	"timeout":     "did not answer",
+	"unreachable": "could not be reached",
+}
+
+// lostAddress says since when an address of the target could not be connected to, and what became
+// of its share of the connections.
+func lostAddress(of fact.Scope, a fact.AddressLost) string {
+	how, name, end := lostReasons[a.Why], "", ""
+	if how == "" {
+		how = "could not be connected to (" + a.Why + ")"
+	}
+	since, back := digits.Micros(a.SinceS*1e6), digits.Micros(a.BackS*1e6)
+	if a.SinceS == 0 {
+		since = "the start"
+	}
+	when := " from " + since + " on"
+	if a.BackS > 0 {
+		when = " from " + since + " until " + back
+	}
+	if a.BackS > 0 && a.Times > 1 {
+		when = fmt.Sprintf(" %d times between %s and %s", a.Times, since, back)
+	}
+	if len(of.Parts) > 0 {
+		when += " for part " + numbers(of.Parts) + " of the load"
+	}
+	switch {
+	case a.Others == 1:
+		end = ": its share of the connections went to the other address"
+	case a.Others > 1:
+		end = fmt.Sprintf(": its share of the connections went to the %d other addresses", a.Others)
+	}
+	if a.Name != "" {
+		name = ", an address of " + a.Name + ","
+	}
+	if a.Name != "" && a.Others == 0 && a.SinceS > 0 {
+		name = ", an address of " + a.Name + " when the load began,"
+		end = "; dyno looks a name up once: if " + a.Name + " has another address by now, run it again"
+	}
+	return of.Address + name + " " + how + when + end
 }
 
 // retryReasons say why requests were sent again, after "because".

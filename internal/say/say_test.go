@@ -57,6 +57,14 @@ var said = []fact.Fact{
 		Low: 0.821, High: 0.845, More: 2}},
 	{Args: fact.UnprovenChange{Metric: "p99", Unit: "µs", Before: 9, After: 6, MedianBefore: 1980, MedianAfter: 16_500, Ratio: 8.3, Low: 8.1, High: 8.5}},
 	{Args: fact.PooledPercentile{Percent: 99.9, Requests: 12_345, Needs: 3_688}},
+	{Scope: fact.Scope{Address: "[2001:db8::2]:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "timeout", Times: 1, Others: 1}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "refused", SinceS: 2.5, Times: 1, Others: 2}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "unreachable", SinceS: 2.5, BackS: 61.25, Times: 3, Others: 2}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "reset", BackS: 1.5, Times: 1, Others: 1}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "refused", SinceS: 2.5, Times: 2}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "timeout", Times: 1}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80", Parts: []int{1, 3}}, Args: fact.AddressLost{Why: "timeout", SinceS: 2.5, Times: 1, Others: 1}},
+	{Scope: fact.Scope{Address: "127.0.0.1:80"}, Args: fact.AddressLost{Why: "refused", SinceS: 2.5, Times: 1}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
 

@@ -172,6 +172,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		last = max(last, next)
 	}
 	r.setWindow(from, end, to, last)
+	res.Lost = lostAddresses(workers, from)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	r.noteCause(workers)
 }

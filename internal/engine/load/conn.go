@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
@@ -15,11 +16,9 @@ import (
 // A conn is one connection: a socket, its codec and its requests in flight. When the socket is
 // lost the connection goes on with another socket, which is its next life.
 type conn struct {
-	codec    proto.Codec
-	fd       int
+	codec proto.Codec
+	dial.Call
 	number   uint32 // among the worker's, from 0
-	life     uint32
-	addr     int
 	protocol string // HTTP11 and the like; "" until TLS has negotiated it
 	state    lifeState
 
@@ -29,7 +28,7 @@ type conn struct {
 	used   uint32 // requests completed in this life
 	handed uint32 // how often bytes were handed to the ring
 
-	since int64 // when it was dialed
+	since int64 // when it was dialed; the socket that it has may have begun later
 	up    int64 // when it was connected
 	open  int64 // when it last had room for a request
 	first int64 // when the next response began, or the last one ended
@@ -61,7 +60,6 @@ type attempts struct {
 	served         bool   // a request was completed
 	settled        bool   // the first attempts have ended
 	failedAttempts uint8  // lives without a completed request since the last life that had one
-	tries          uint8  // addresses tried during the first attempts
 	again          int64  // while down: when to dial
 	lost           int64  // when the last life that carried a request ended, or the first attempt
 	regained       int64  // when it was ready again; 0: it is not
@@ -92,14 +90,10 @@ type exchange struct {
 	waits  bool // the slot has been free since an earlier life of the connection
 }
 
-// userData names a life of connection i in the ring's completions.
-func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
-
 // dialConn begins a new life.
 func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
 	c.number = i
-	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(w.sinkOf(c)), false, true
 	c.borrower, _ = c.codec.(proto.Borrower)
 	c.in, c.out, c.used, c.usedThen = c.in[:0], c.out[:0], 0, 0
@@ -108,15 +102,13 @@ func (w *worker) dialConn(i uint32) {
 		c.protocol = w.protocols.ChosenName(0)
 	}
 	c.since, c.state = w.now, connecting
-	c.addr = w.dialing.nextAddress()
-	fd, err := w.ring.Connect(c.addr, userData(i, c.life))
-	c.fd = fd
-	if err != nil {
+	var err error // completions of the life before are no longer this connection's
+	if c.Call, err = w.dialing.addresses.Dial(i, w.now); err != nil {
 		w.markDown(c)
 		w.handleDialFailure(i, c, loadresult.Connect, err)
 		return
 	}
-	w.setTimer(i, c, c.since+int64(w.plan.Connecting))
+	w.setTimer(i, c, w.nextDeadline(c))
 }
 
 // handleCompletion passes a completion to its connection, and sends what is then due.
@@ -128,7 +120,7 @@ func (w *worker) dialConn(i uint32) {
 func (w *worker) handleCompletion(done ring.Completion) {
 	i := uint32(done.User)
 	c := &w.conns[i]
-	if c.life != uint32(done.User>>32) || c.state == down {
+	if (c.Life != uint32(done.User>>32) || c.state == down) && !w.takeOther(i, c, done) {
 		return
 	}
 	w.now = w.ring.Now()
@@ -175,14 +167,19 @@ func (w *worker) listIfRoom(i uint32, c *conn) {
 // handleConnected begins the handshake, or the load, on a connected socket.
 func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	if err != nil {
+		if other, ok := w.dialing.addresses.Fail(i, c.Call, err, w.now); ok {
+			w.continueWith(i, c, other)
+			return
+		}
 		w.failAttempt(i, c, err)
 		return
 	}
+	w.dialing.addresses.Connected(i, c.Call, w.now)
 	c.state, c.up = shaking, w.now
 	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
-		c.up = c.since
+		c.up = c.Begun
 	} else if !w.IsWarmup(w.now) {
-		w.totals.Connect.Record(w.now - c.since)
+		w.totals.Connect.Record(w.now - c.Begun)
 	}
 	w.markReadyIfRoom(i, c)
 	w.flushOutput(i, c)
@@ -235,7 +232,7 @@ func (w *worker) flushOutput(i uint32, c *conn) {
 			w.counters.Written += int64(len(c.out))
 		}
 		c.handed++
-		if w.ring.Send(c.fd, c.out) {
+		if w.ring.Send(c.FD, c.out) {
 			c.out = c.out[:0]
 			continue
 		}
@@ -268,7 +265,10 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	if phase == loadresult.Connect && errors.As(err, &f) { // HTTP/2 begins with the server's SETTINGS
 		phase = loadresult.Protocol
 	}
-	w.ring.Close(c.fd, false)
+	if c.state == connecting {
+		w.dialing.addresses.GiveUp(i, c.Call, err, w.now)
+	}
+	w.ring.Close(c.FD, false)
 	w.markDown(c)
 	w.handleDialFailure(i, c, phase, err)
 }
@@ -309,7 +309,7 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 	if c.idled = oldest == nil; c.idled && phase != loadresult.Read {
 		w.recordFailure(c, phase, err)
 	}
-	w.ring.Close(c.fd, false)
+	w.ring.Close(c.FD, false)
 	w.markDown(c)
 	w.redialConn(i, c)
 }
@@ -360,7 +360,7 @@ func (w *worker) closeConn(i uint32, c *conn) {
 		w.loseConn(i, c, loadresult.Read, errClosed)
 		return
 	}
-	w.ring.Close(c.fd, true)
+	w.ring.Close(c.FD, true)
 	w.markDown(c)
 	w.redialConn(i, c)
 }
@@ -383,6 +383,8 @@ func (w *worker) handleTimer(t timers.Timer) {
 		}
 	case c.state == ready:
 		w.timeOutConn(i, c)
+	case c.state == connecting && w.now < c.since+int64(w.plan.Connecting):
+		w.continueWith(i, c, w.dialing.addresses.Widen(i, c.Call, w.now))
 	case c.state == shaking && c.protocol != "":
 		w.failAttempt(i, c, errUnready)
 	default:
@@ -445,7 +447,10 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	switch c.state {
 	case down:
 		return c.again
-	case connecting, shaking:
+	case connecting:
+		at := w.dialing.addresses.WidenAt(c.number, c.Call, flow.NotYet)
+		return min(at, c.since+int64(w.plan.Connecting))
+	case shaking:
 		return c.since + int64(w.plan.Connecting)
 	}
 	at, most := int64(flow.NotYet), int64(w.plan.Timeout)

@@ -1,18 +1,18 @@
 package load
 
 import (
-	"fmt"
 	"slices"
 
-	"dyno/internal/engine/failure"
+	"dyno/internal/engine/dial"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
 )
 
 // A dialing opens a worker's connections one after the other, at --connect-rate if there is one,
-// each to the next of the target's addresses. The load begins when every connection has ended its
-// first attempts, with success or without.
+// each to the next of the target's addresses that are not lost (package dial). The load begins when
+// every connection has ended its first attempts, with success or without.
 type dialing struct {
 	pace    loadplan.Schedule // of this worker's connections; nil: at once
 	begun   int64
@@ -21,18 +21,14 @@ type dialing struct {
 	pending int   // first attempts that have not ended
 	opened  int
 	settled bool // all have ended
-	turn    int  // addresses used
 
 	fruitless int // connections with fruitlessMost failed attempts, when their last life ended
-	bad       []bool
-	allBad    bool
+	addresses dial.Addresses
 }
 
 func (d *dialing) beginDialing(w *worker) {
 	d.begun, d.pending = w.now, len(w.conns)
 	d.scheduleDial()
-	d.bad = make([]bool, len(w.addrs))
-	d.turn = w.id
 	d.dialDue(w)
 }
 
@@ -69,17 +65,6 @@ func (d *dialing) scheduleDial() {
 	}
 }
 
-// nextAddress is the index of the address to dial. It goes round all that are not excluded.
-func (d *dialing) nextAddress() int {
-	for {
-		a := d.turn % len(d.bad)
-		d.turn++
-		if !d.bad[a] || d.allBad {
-			return a
-		}
-	}
-}
-
 // endFirstAttempt counts a connection whose first attempts have ended. With the last one the worker
 // reports to the gate.
 func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
@@ -97,44 +82,32 @@ func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 	}
 }
 
-// handleDialFailure counts a failed attempt and dials again. At first a connection tries every
-// address before that is a failure: a name such as localhost has addresses at which nobody listens.
-func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
-	d := &w.dialing
-	if !c.settled && phase == loadresult.Connect && isAboutAddress(err) && len(w.addrs) > 1 {
-		d.excludeAddress(w, c.addr, err)
-		if c.tries++; int(c.tries) < len(w.addrs) && !d.allBad {
-			c.failedAttempts = 0
-			w.setTimer(i, c, w.now)
-			c.again = w.now
-			return
-		}
+// takeOther reports whether a completion that is none of the connection's own call becomes one:
+// another address has connected first.
+func (w *worker) takeOther(i uint32, c *conn, done ring.Completion) bool {
+	if done.Op != ring.Connected {
+		return false
 	}
+	w.now = w.ring.Now()
+	call, connected := w.dialing.addresses.Hear(i, c.Call, uint32(done.User>>32), done.Err, w.now)
+	if call.Life != c.Life {
+		w.continueWith(i, c, call)
+	}
+	return connected
+}
+
+// continueWith goes on with another call of a connection that is being dialed, or with the same.
+func (w *worker) continueWith(i uint32, c *conn, call dial.Call) {
+	c.Call = call
+	w.setTimer(i, c, w.nextDeadline(c))
+}
+
+// handleDialFailure counts a failed attempt and dials again.
+func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
 	w.recordFailure(c, phase, err)
 	w.beginOutage(w.now)
-	d.endFirstAttempt(w, c, false)
+	w.dialing.endFirstAttempt(w, c, false)
 	w.redialConn(i, c)
-}
-
-// excludeAddress removes an address from those to dial, unless it is the last one.
-func (d *dialing) excludeAddress(w *worker, addr int, err error) {
-	if d.bad[addr] {
-		return
-	}
-	d.bad[addr] = true
-	d.allBad = true
-	for _, b := range d.bad {
-		d.allBad = d.allBad && b
-	}
-	w.notices[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
-		w.addrs[addr], failure.Describe(err))] = true
-}
-
-// isAboutAddress reports whether err says that nobody listens at the address. Other errors are
-// about the generator's own limits.
-func isAboutAddress(err error) bool {
-	kind := failure.NameOf(err)
-	return kind == "refused" || kind == "unreachable"
 }
 
 // After a failed attempt a connection is dialed again after a pause that doubles from redialFirst
@@ -186,4 +159,19 @@ func (w *worker) redialConn(i uint32, c *conn) {
 		c.again += min(redialFirst<<min(n-1, 20), redialMost)
 	}
 	w.setTimer(i, c, c.again) // not from here: a dial that fails at once would recur
+}
+
+// lostAddresses are the addresses that the workers lost. One that is the only address is told of
+// only if no connection is left: it may just have been slow to accept.
+func lostAddresses(workers []*worker, from int64) []loadresult.LostAddress {
+	all, up := make([]*dial.Addresses, len(workers)), 0
+	for i, w := range workers {
+		all[i] = &w.dialing.addresses
+		up += w.up
+	}
+	lost := dial.Lost(all, from)
+	if len(lost) > 0 && lost[0].Addresses == 1 && (up > 0 || lost[0].IsBack) {
+		return nil
+	}
+	return lost
 }

@@ -153,7 +153,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
 		k := failure.OfStatus(x.status)
-		w.errors.CountAnswer(k, x.status, w.addrs[c.addr], nil)
+		w.errors.CountAnswer(k, x.status, w.addrs[c.Addr], nil)
 		w.sampleAnswer(c, tag, body, k)
 	}
 	if w.samples.show > 0 && x.Counted {
@@ -206,7 +206,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 
 // recordFailure counts a failure of a request or of a connection.
 func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
-	w.errors.CountFailure(phase, w.addrs[c.addr], err)
+	w.errors.CountFailure(phase, w.addrs[c.Addr], err)
 }
 
 const refusedMost = 100 // times that a request may be refused

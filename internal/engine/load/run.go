@@ -51,6 +51,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
@@ -416,6 +417,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		w.LimitRate(p, n, &w.now)
 		w.pacing = loadresult.NewPacing(p, &tally.Law, n)
 	}
+	w.dialing.addresses = dial.New(g, addrs, connections, i, int64(p.Connecting))
 	if p.ConnectRate > 0 {
 		w.dialing.pace = p.ConnectSchedule(i, n)
 	}

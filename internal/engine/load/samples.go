@@ -76,7 +76,7 @@ type place struct {
 }
 
 func (w *worker) placeOf(c *conn, tag uint32) place {
-	p := place{conn: c, life: c.life, addr: c.addr}
+	p := place{conn: c, life: c.Life, addr: int(c.Addr)}
 	if c.responses.whole != nil {
 		p.whole = &c.responses.whole.of[tag]
 	}
@@ -160,7 +160,7 @@ func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 		Detail: detail, Due: time.Duration(x.Due - w.From), Sent: time.Duration(x.sent - w.From),
 		Ended: time.Duration(at - w.From), Thread: w.id,
 		Connection: int(p.conn.number), Life: p.life}
-	if p.conn.life == p.life {
+	if p.conn.Life == p.life {
 		s.Protocol = p.conn.protocol
 	}
 	if w.users != nil {

@@ -48,6 +48,12 @@ func simulate(t testing.TB, p loadplan.Plan, sim ring.Ring) *loadresult.Result {
 // simulateWith is simulate of a ring that has to do with the gate.
 func simulateWith(t testing.TB, p loadplan.Plan, sim func(*gate) ring.Ring) *loadresult.Result {
 	t.Helper()
+	return simulateAt(t, p, []ring.Addr{{Unix: "simulated"}}, sim)
+}
+
+// simulateAt is simulateWith of a server with these addresses.
+func simulateAt(t testing.TB, p loadplan.Plan, addrs []ring.Addr, sim func(*gate) ring.Ring) *loadresult.Result {
+	t.Helper()
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +63,6 @@ func simulateWith(t testing.TB, p loadplan.Plan, sim func(*gate) ring.Ring) *loa
 	if err != nil {
 		t.Fatal(err)
 	}
-	addrs := []ring.Addr{{Unix: "simulated"}}
 	w, err := newWorker(&p, sim(r.gate), addrs, protocol, r.gate, 0, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -339,7 +339,7 @@ func (c *conn) borrowsMessage(tag uint32) bool {
 func (s *lentStep) isLent() bool {
 	c := s.place.conn
 	again := c.exchanges[s.tag].handed != s.x.handed
-	return c.life == s.place.life && !again && c.borrowsMessage(s.tag)
+	return c.Life == s.place.life && !again && c.borrowsMessage(s.tag)
 }
 
 // lendStep keeps a step for takeBackLent.

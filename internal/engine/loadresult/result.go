@@ -63,6 +63,19 @@ type Result struct {
 	Notices []string // what was done differently from what was asked, and why
 }
 
+// A LostAddress is an address of the target to which no connection could be opened, until the end
+// of the run or for some time. Meanwhile its share of the connections went to the others.
+type LostAddress struct {
+	Address     string
+	Why         string        // the kind of failure
+	Since, Back time.Duration // after the window's start; Since may be before it
+	IsBack      bool          // a connection was opened to it at Back; Since is of the first time
+	Times       int           // how often it was lost
+	For         time.Duration // how long in all, if it is back
+	Addresses   int           // of the target
+	Others      int           // of those, not lost at the end
+}
+
 // An Ending is why a run ended.
 type Ending string
 
@@ -253,6 +266,8 @@ type OutageTotals struct {
 	Unavailable      int64 // sum of the times in which each connection was unavailable
 	UnavailableMost  int64 // the longest time of one connection
 	UnavailableSince int64 // after the window's start, when the longest began
+
+	Lost []LostAddress // of a Result; a worker's are added elsewhere
 }
 
 // StandstillTotals are of times of the window and the drain in which a thread of the generator was

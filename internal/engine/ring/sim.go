@@ -13,6 +13,8 @@ type Sim struct {
 	// Accept, if set, returns the outcome of the nth connect, from 0, and after how many nanoseconds
 	// it follows.
 	Accept func(n int) (after int64, err error)
+	// Reach, if set, is Accept by the number of the address.
+	Reach func(addr int) (after int64, err error)
 
 	now   int64
 	seq   int
@@ -25,6 +27,7 @@ type Sim struct {
 // A Peer is the server's end of a connection.
 type Peer struct {
 	N    int // which connection it is, from 0
+	Addr int // the address that was connected to
 	sim  *Sim
 	user uint64
 	open bool
@@ -62,14 +65,17 @@ func (p *Peer) Hangup(after int64, err error) {
 // Now is the virtual time. Server and client have the same.
 func (p *Peer) Now() int64 { return p.sim.now }
 
-// Connect always completes, at once or as Accept says.
-func (s *Sim) Connect(_ int, user uint64) (int, error) {
-	p := &Peer{N: len(s.peers), sim: s, user: user, open: true}
+// Connect always completes, at once or as Accept or Reach says.
+func (s *Sim) Connect(addr int, user uint64) (int, error) {
+	p := &Peer{N: len(s.peers), Addr: addr, sim: s, user: user, open: true}
 	s.peers = append(s.peers, p)
 	var after int64
 	var err error
 	if s.Accept != nil {
 		after, err = s.Accept(p.N)
+	}
+	if s.Reach != nil {
+		after, err = s.Reach(addr)
 	}
 	s.scheduleEvent(s.now+after, p, Completion{Op: Connected, Err: err})
 	return p.N, nil

@@ -23,7 +23,7 @@ func Of(r *loadresult.Result) (all []fact.Fact) {
 			all = append(all, *f)
 		}
 	}
-	return all
+	return append(all, LostAddresses(r)...)
 }
 
 // IsInVerdict reports whether the sentence of a run's verdict says a fact.
@@ -53,6 +53,10 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
 			a.TimeUS = max(a.TimeUS, cut.TimeUS)
 			cut = a
+		case fact.ProxyUnused:
+			if !slices.ContainsFunc(all, func(g fact.Fact) bool { return g.Args == f.Args }) {
+				all = append(all, f)
+			}
 		case fact.DelayedAck:
 			held = append(held, f)
 		}
@@ -72,7 +76,7 @@ func Merge(parts [][]fact.Fact) (all []fact.Fact) {
 	if len(held) == len(parts) { // that of the first stands for all
 		all = append(all, held[0])
 	}
-	return all
+	return append(all, mergeLost(parts)...)
 }
 
 const (
