@@ -13,7 +13,6 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/runfacts"
-	"dyno/internal/say"
 )
 
 // startsApart is how far apart the starts of parts may lie until a reader is told.
@@ -475,10 +474,7 @@ func mergedNotices(all []*Result) (said []string) {
 	first := slices.MinFunc(whoseWindowBegan(all), compareBegin).windowBegin()
 	last := slices.MaxFunc(whoseWindowBegan(all), compareBegin).windowBegin()
 	for _, r := range all {
-		known := warnings(r)
-		for _, f := range r.Facts { // those that hold for the whole are said of it
-			known = append(known, say.Text(f, say.Flag))
-		}
+		known := append(warnings(r), runfacts.Sentences(r.Facts)...)
 		for _, w := range r.Warnings {
 			if !slices.Contains(known, w) && !slices.Contains(said, w) {
 				said = append(said, w)

@@ -64,9 +64,7 @@ func Sentence(f fact.Fact) string {
 	case fact.AddressLost:
 		return lostAddress(f.Scope, a)
 	case fact.RatesApart:
-		return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
-			"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
-			"answers", a.Older, a.All)
+		return ratesApart(a)
 	case fact.StepsFailedAfter:
 		return fmt.Sprintf("after the window, %s of the %s further steps of its iterations failed: "+
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
@@ -272,6 +270,13 @@ func retries(a fact.Retries) string {
 
 // count is a count as people read it: 1,234,567.
 func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
+
+// ratesApart says that results count rates differently.
+func ratesApart(a fact.RatesApart) string {
+	return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
+		"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
+		"answers", a.Older, a.All)
+}
 
 // noListener says what is watched if nothing of the name listens where the load goes.
 func noListener(a fact.NoListener) string {

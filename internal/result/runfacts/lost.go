@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // leastLost is for how long, in all, an address was lost that is back, if a reader is told.
@@ -75,4 +76,13 @@ func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 		}
 	}
 	return all
+}
+
+// Sentences are those of facts. What a generator said of a fact need not hold for several: Merge has
+// the facts that do.
+func Sentences(all []fact.Fact) (said []string) {
+	for _, f := range all {
+		said = append(said, say.Text(f, say.Flag))
+	}
+	return said
 }
