@@ -78,8 +78,8 @@ func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 	return all
 }
 
-// Sentences are those of facts. What a generator said of a fact need not hold for several: Merge has
-// the facts that do.
+// Sentences are those of facts. What a generator said of a fact need not hold for several: Merge
+// has the facts that do.
 func Sentences(all []fact.Fact) (said []string) {
 	for _, f := range all {
 		said = append(said, say.Text(f, say.Flag))
