@@ -55,8 +55,7 @@ func Sentence(f fact.Fact) string {
 	case fact.Retries:
 		return retries(a)
 	case fact.OthersOfName:
-		return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not "+
-			"watched: %s", a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
+		return othersOfName(a)
 	case fact.NoListener:
 		return noListener(a)
 	case fact.AgentLost:
@@ -276,6 +275,12 @@ func ratesApart(a fact.RatesApart) string {
 	return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
 		"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
 		"answers", a.Older, a.All)
+}
+
+// othersOfName says which processes of a name are watched, and which are not.
+func othersOfName(a fact.OthersOfName) string {
+	return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not "+
+		"watched: %s", a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
 }
 
 // noListener says what is watched if nothing of the name listens where the load goes.
