@@ -51,7 +51,10 @@ func checkNoServer(r *Result) (string, string) {
 // unanswered.
 func (r *Result) whyUnavailable() string {
 	if !r.wasSilent() {
-		return r.firstCause()
+		if e := r.firstFailure(); e != nil {
+			return ": " + e.Detail
+		}
+		return ""
 	}
 	if n := r.Requests.Held; n > 0 {
 		return fmt.Sprintf("%s (%s waited through the whole window)", silent,
@@ -96,7 +99,7 @@ func (r *Result) firstCause() string {
 func (r *Result) unavailableFor() string {
 	s := fmt.Sprintf("%v on average of all connections", formatMicroseconds(r.Window.UnavailableS*1e6))
 	if since := r.Window.UnavailableFromS; since != nil {
-		s += fmt.Sprintf(" (the longest from %v on)", formatMicroseconds(*since*1e6))
+		s += fmt.Sprintf(", the longest from %v on", formatMicroseconds(*since*1e6))
 	}
 	return s
 }

@@ -279,7 +279,7 @@ func (e experiment) spectrumView(i int) View {
 		Unit: "duration over percentile, on a scale of 1/(1 − p)",
 		Foot: []string{"bold: all trials of a variant; band: its 95 % interval, from 8 trials on",
 			"thin: each trial",
-			"a line ends where fewer than 10 requests lie beyond"}}
+			"a line ends where fewer than 10 requests lie beyond, or had no answer"}}
 	var values []float64
 	var arms []string
 	most, n := 0.5, int64(0)

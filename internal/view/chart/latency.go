@@ -21,7 +21,7 @@ var shownSpectra = []string{"latency", "service", "error_latency", "iterations.t
 func runSpectrum(p page.RunPayload) View {
 	v := View{Name: "spectrum", Title: "Percentile spectrum",
 		Unit: "latency over percentile, log of 1/(1−p)",
-		Foot: []string{"each line ends where fewer than 10 values lie beyond", oneRun}}
+		Foot: []string{"each line ends where fewer than 10 values lie beyond, or requests had no answer", oneRun}}
 	var values []float64
 	var names []string
 	most := 0.0
@@ -64,9 +64,12 @@ func spectrumWhy(p page.RunPayload) string {
 }
 
 // heatView is latency over time: how many requests took how long, under lines of percentiles.
-func heatView(over []interval) View {
+func heatView(over []interval, unanswered string) View {
 	v := timeView("heat", "Latency over time",
 		"latency over time; colour: requests (both logarithmic)", over)
+	if unanswered != "" {
+		v.Foot = append(v.Foot, unanswered)
+	}
 	lines := []struct {
 		name string
 		of   func(*result.Point) float64

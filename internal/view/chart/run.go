@@ -74,7 +74,7 @@ func perSecond(all []interval, of func(*result.Point) int64) []Point {
 func Run(p page.RunPayload) []View {
 	r := p.Result
 	over := ratedIntervals(r)
-	all := []View{heatView(over), runSpectrum(p), throughputView(r, over)}
+	all := []View{heatView(over, p.Words.Unanswered), runSpectrum(p), throughputView(r, over)}
 	if r.Iterations != nil {
 		all = append(all, iterationsView(r, over))
 	}

@@ -106,24 +106,28 @@ func spectrumOf(of, name string, d *result.Distribution) spectrum {
 	case h.Count < 2*beyond:
 		s.Why = "too few were measured for one"
 	default:
-		s.Points = spectrumPoints(h)
+		s.Points = spectrumPoints(d)
 	}
 	return s
 }
 
-// spectrumPoints are points of a histogram's spectrum, quantile and µs, evenly spaced in the
-// logarithm of 1/(1−q), to four digits; none if too few values were counted.
-func spectrumPoints(h *metric.Histogram) [][2]float64 {
-	points := [][2]float64{}
-	if h.Count < 2*beyond {
-		return points
-	}
-	view := h.View()
-	last := float64(h.Count) / beyond // 1/(1−q) of the last
+// spectrumPoints are points of the spectrum of a distribution that has a histogram, quantile and
+// µs, evenly spaced in the logarithm of 1/(1−q), to four digits, up to where requests had no
+// answer.
+func spectrumPoints(d *result.Distribution) [][2]float64 {
+	points, at := [][2]float64{}, []float64{}
+	last := d.Beyond(0) / beyond // 1/(1−q) of the last
 	for i := range int(perDecade*math.Log10(last)) + 1 {
-		q := 1 - math.Pow(10, -float64(i)/perDecade)
-		us := float64(view.Quantile(q)) / 1e3
-		points = append(points, [2]float64{roundDigits(q, 9), roundDigits(us, 4)})
+		if q := 1 - math.Pow(10, -float64(i)/perDecade); !d.IsOver(100 * q) {
+			at = append(at, q)
+		}
+	}
+	values, err := d.Quantiles(at)
+	if err != nil {
+		return points // it is not as it should be
+	}
+	for i, q := range at {
+		points = append(points, [2]float64{roundDigits(q, 9), roundDigits(values[i], 4)})
 	}
 	return points
 }

@@ -18,7 +18,7 @@ type spectra struct {
 }
 
 // A cellSpread is the durations of a cell, in µs, at as many of the fractions as there are
-// durations for: beyond the next there are fewer than beyond.
+// durations for: beyond the next there are fewer than beyond, or only requests without an answer.
 type cellSpread struct {
 	Arm    string   `json:"arm"`
 	Level  string   `json:"level"`
@@ -77,6 +77,7 @@ func cellSpectrum(c cellTrials, trials []*lab.Trial, kind string,
 	at []float64) (cellSpread, error) {
 	one := cellSpread{Arm: c.Arm, Level: c.Level, Kind: kind}
 	var found []metric.Sparse
+	var unanswered []int64
 	for i, t := range trials {
 		d := t.Result.Latency
 		if kind == "service" {
@@ -89,10 +90,11 @@ func cellSpectrum(c cellTrials, trials []*lab.Trial, kind string,
 		if err != nil {
 			return one, fmt.Errorf("trial %s: %w", t.ID, err)
 		}
-		found = append(found, h)
+		found, unanswered = append(found, h), append(unanswered, int64(d.Beyond(0))-d.Count)
 		one.Trials = append(one.Trials, c.Trials[i])
 	}
 	p := newHistogramPool(found)
+	p.longer = unanswered
 	all := p.indices()
 	one.Count = p.countAll(all)
 	one.Merged = p.quantilesAt(all, at)
@@ -117,6 +119,7 @@ func histogramOf(d *result.Distribution) (metric.Sparse, error) {
 type histogramPool struct {
 	values []int64   // ascending, in ns, of all that was counted
 	upTo   [][]int64 // of each histogram, how many are at most values[i]
+	longer []int64   // of each, how many had no value, and are above all; nil: none
 }
 
 func newHistogramPool(all []metric.Sparse) (p histogramPool) {
@@ -167,9 +170,20 @@ func (p histogramPool) countAll(blocks []int) int64 {
 	return p.countUpTo(blocks, len(p.values)-1)
 }
 
+// countLonger is how many of the blocks had no value.
+func (p histogramPool) countLonger(blocks []int) (n int64) {
+	for _, b := range blocks {
+		if p.longer != nil {
+			n += p.longer[b]
+		}
+	}
+	return n
+}
+
 // quantileOf is the value, in µs, that a fraction of what the blocks hold does not exceed.
 func (p histogramPool) quantileOf(blocks []int, fraction float64) float64 {
-	wanted := max(1, int64(math.Ceil(fraction*float64(p.countAll(blocks))-1e-6)))
+	n := p.countAll(blocks) + p.countLonger(blocks)
+	wanted := max(1, int64(math.Ceil(fraction*float64(n)-1e-6)))
 	low, high := 0, len(p.values)-1
 	for low < high {
 		if middle := (low + high) / 2; p.countUpTo(blocks, middle) >= wanted {
@@ -183,9 +197,10 @@ func (p histogramPool) quantileOf(blocks []int, fraction float64) float64 {
 
 // quantilesAt is the blocks' sum at those fractions that enough lies beyond.
 func (p histogramPool) quantilesAt(blocks []int, at []float64) (all column) {
-	n := float64(p.countAll(blocks))
+	longer := float64(p.countLonger(blocks))
+	n := float64(p.countAll(blocks)) + longer
 	for _, f := range at {
-		if n*(1-f) < beyond-1e-6 {
+		if n*(1-f) < max(beyond, longer)-1e-6 {
 			break
 		}
 		all = append(all, p.quantileOf(blocks, f))

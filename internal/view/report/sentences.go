@@ -28,7 +28,8 @@ type Sentences struct {
 	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
 	Command    string   `json:"command"`    // that repeats it
 	Lost       string   `json:"lost,omitempty"`
-	Agents     []string `json:"agents,omitempty"` // of a fleet: how each fared, besides its numbers
+	Unanswered string   `json:"unanswered,omitempty"` // what seconds do not show of them
+	Agents     []string `json:"agents,omitempty"`     // of a fleet: how each fared, besides its numbers
 }
 
 // A Fact is a line of a report: its name, and what is known of it, as plain text.
@@ -51,6 +52,7 @@ func RunSentences(r *result.Result) Sentences {
 		s.Objectives = append(s.Objectives, objectiveText(o))
 	}
 	s.Facts = reportFacts(r)[1:] // Model is the first
+	s.Unanswered = unansweredText(r)
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
 		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
@@ -145,4 +147,12 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	p.Rate, p.Duration, p.Threads = 0, 0, 0 // each point had its own
 	all.Command, all.Lost = repeat.Command(p, words...)
 	return all
+}
+
+// unansweredText says that seconds have only what was answered, if requests had no answer.
+func unansweredText(r *result.Result) string {
+	if r.Latency == nil || !r.Latency.IsOver(100) {
+		return ""
+	}
+	return "requests that had no answer are in no second"
 }

@@ -57,6 +57,9 @@ func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
 			return err
 		}
 		for i, v := range values {
+			if c.of.IsOver(100 * qs[i]) {
+				break // and above it nothing is known
+			}
 			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
 		}
 	}
@@ -116,6 +119,9 @@ func writeHeatMap(d *format.Document, s format.Style, r *result.Result) {
 	end := format.Seconds(series[len(series)-1].T)
 	fmt.Fprintf(d, "  %*s  0 s%*s\n", heatLabel, "",
 		max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end)
+	if text := unansweredText(r); text != "" {
+		fmt.Fprintf(d, "  %s\n", text)
+	}
 }
 
 // heatLabel is how wide the latency of a row is written.

@@ -161,6 +161,7 @@ export interface Words {
   methods: string[];
   command: string;
   lost?: string;
+  unanswered?: string;
   agents?: string[]; // of a fleet: how each fared
 }
 

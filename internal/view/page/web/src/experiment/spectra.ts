@@ -31,7 +31,7 @@ function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null 
       bands > 0
         ? "bold: all trials of a variant; band: its 95 % interval, trials as blocks of a bootstrap; thin: each trial"
         : "bold: all trials of a variant; thin: each trial; no band: it takes 8 trials",
-    note: "a line ends where fewer than 10 requests lie beyond",
+    note: "a line ends where fewer than 10 requests lie beyond, or had no answer",
     summary:
       `Latency by percentile at ${level}: ` +
       all

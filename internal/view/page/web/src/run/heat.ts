@@ -36,7 +36,7 @@ function heatBoxes(all: Interval[], most: number): Box[] {
 }
 
 /** heat draws latency over the window's time. */
-export function heat(all: Interval[], cursors: Cursors): HTMLElement {
+export function heat(all: Interval[], cursors: Cursors, unanswered = ""): HTMLElement {
   const rated = all.filter((v) => v.rates);
   const timed = rated.filter((v) => v.point.completed > 0 && (v.point.p50_us ?? 0) > 0);
   const there = rated.some((v) => (v.point.heat?.length ?? 0) > 0);
@@ -52,7 +52,7 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
     unit: "latency over time; colour: requests (both logarithmic)",
     n: intervalCountText(rated),
     interval: oneRun,
-    note: there || timed.length === 0 ? "" : "this result has no heat map (an older dyno wrote it): percentiles only",
+    note: [there || timed.length === 0 ? "" : "this result has no heat map (an older dyno wrote it): percentiles only", unanswered].filter((s) => s).join("; "),
     summary: latencySummary(timed),
     empty: timed.length > 0 ? undefined : "Nothing completed in any whole interval.",
     legend: [...legend, ...shades],

@@ -32,7 +32,7 @@ export function show(run: Run): void {
     const drawn = document.querySelector<HTMLElement>("#answer .charts figure:has(> .plot svg)");
     return drawn ? figureSVG(drawn, run.answer.sentence) : null;
   };
-  const charts = there(heat(over, cursors), spectrum(run), throughput(r, over, cursors));
+  const charts = there(heat(over, cursors, words.unanswered), spectrum(run), throughput(r, over, cursors));
   const first = firstScreen(run.answer, [...there(tiles(r)), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
   const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
   page(words.what, `${format.time(r.window.started)}, dyno ${r.dyno}`, [

@@ -23,7 +23,7 @@ export function spectrum(run: Run): HTMLElement {
     unit: "latency over percentile, log of 1/(1−p)",
     n: "n = " + [latency?.count ? `${format.count(latency.count)} requests` : "", wrong ? `${format.count(wrong.count)} errors` : ""].filter((s) => s).join(", "),
     interval: oneRun,
-    note: "each line ends where fewer than 10 values lie beyond",
+    note: "each line ends where fewer than 10 values lie beyond, or requests had no answer",
     summary: last ? `${drawn[0].of === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
     legend: drawn.map((s, i) => lineMark(i, s.name)),
