@@ -14,7 +14,7 @@ import (
 // and each of the last guardSeconds whole seconds misses it too. So one bad second does not end a
 // run, and neither does a bad time that is long past. A number of errors only grows, so for it the
 // whole alone decides. There must also be as many requests, iterations or checks as the value needs
-// (see Objective.hasEnough). A broken objective ends the run, so it never recovers.
+// (see Objective.hasEnough), or as prove that it is missed. A broken objective ends the run, so it never recovers.
 type Guard struct {
 	objectives []Objective
 	missed     []int // of each objective, consecutive seconds that missed it
@@ -22,6 +22,8 @@ type Guard struct {
 	window time.Duration // 0: until all requests are sent
 	checks []string      // names
 	sum    result.Measured
+
+	waiting pending
 }
 
 const (
@@ -52,13 +54,13 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 	}
 	part := g.measured(iv)
 	g.addPart(part, iv.To)
+	g.waiting.add(iv)
 	if iv.To-iv.From < time.Second/2 {
 		return nil
 	}
-	now := result.Provisional(part)
-	var whole *result.Result
 	for i, o := range g.objectives {
-		switch out := o.Judge(now); {
+		late := g.late(o)
+		switch out := o.Judge(result.Provisional(beside(part, o, late))); {
 		case o.kind == counts && o.op[0] == '<': // a number of errors only grows
 			g.missed[i] = guardSeconds
 		case out.Value == nil:
@@ -67,15 +69,16 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 			g.missed[i] = 0
 			continue
 		}
-		if g.missed[i]++; g.missed[i] < guardSeconds || !o.hasEnough(g.sum) {
+		if g.missed[i]++; g.missed[i] < guardSeconds {
 			continue
 		}
-		if whole == nil {
-			whole = result.Provisional(g.sum)
+		sum := beside(g.sum, o, late)
+		if !o.hasEnough(g.sum) && !o.proves(sum) {
+			continue
 		}
-		if out := o.Judge(whole); out.Value != nil && out.IsMissed() {
+		if out := o.Judge(result.Provisional(sum)); out.Value != nil && out.IsMissed() {
 			at := iv.To.Seconds()
-			out.Aborted = &at
+			out.Aborted, out.Over = &at, late > 0 && *out.Value <= o.limit*longer*longer
 			return &out
 		}
 	}

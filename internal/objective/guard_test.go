@@ -49,6 +49,14 @@ func TestGuard(t *testing.T) {
 		}
 		return all
 	}
+	stop := func(all seconds, from int, n int64) seconds { // n are sent in each second and not answered
+		for i := from; i < len(all); i++ {
+			if all[i] = secondOf(i, 0, fast, 0); i < from+3 {
+				all[i].Sent = n
+			}
+		}
+		return all
+	}
 	for name, test := range map[string]struct {
 		slo   string
 		all   seconds
@@ -63,8 +71,16 @@ func TestGuard(t *testing.T) {
 		"two and two":          {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
 		"three in a row":       {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
 		"three of few":         {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
-		"too few beyond":       {"p99<20ms", steady(100, slow, 0), 10, 100e3},
-		"far too few":          {"p99<20ms", steady(10, slow, 0), 0, 0},
+		"a p99 of few":         {"p99<20ms", steady(100, slow, 0), 3, 100e3},
+		"of very few":          {"p99<20ms", steady(10, slow, 0), 3, 100e3},
+		"of single answers":    {"p99<20ms", steady(1, slow, 0), 10, 100e3},
+		"one of some":          {"p99<20ms", with(steady(50, fast, 0), 1, slow, 4, 5, 6), 0, 0},
+		"a median of few":      {"p50<20ms", steady(5, slow, 0), 3, 100e3},
+		"few, all failing":     {"errors<1%", steady(0, fast, 5), 3, 100},
+		"few, some failing":    {"errors<40%", steady(5, fast, 4), 12, 100 * 4 / 9.0},
+		"no more answers":      {"p99<1.5s", stop(steady(100, fast, 0), 4, 10), 9, 1.5e6},
+		"and never any":        {"p99<1.5s", stop(steady(100, fast, 0), 0, 10), 5, 1.5e6},
+		"a short silence":      {"p99<1.5s", stop(steady(1000, fast, 0), 4, 1), 0, 0},
 		"errors":               {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
 		"errors by number":     {"errors<=5000", steady(10, fast, 1000), 6, 6000},
 		"number not reached":   {"errors<=12000", steady(10, fast, 1000), 0, 0},
@@ -73,7 +89,7 @@ func TestGuard(t *testing.T) {
 		"iterations met":       {"iteration.p95<2s", iterated(steady(1000, slow, 0), 300, time.Second, 5), 0, 0},
 		"iterations missed":    {"iteration.p95<500ms", iterated(steady(1, fast, 0), 300, time.Second, 5), 3, 1e6},
 		"few iterations":       {"iteration.mean<500ms", iterated(steady(1, fast, 0), 30, time.Second, 5), 4, 1e6},
-		"few beyond":           {"iteration.p99<500ms", iterated(steady(1, fast, 0), 200, time.Second, 5), 5, 1e6},
+		"few beyond":           {"iteration.p99<500ms", iterated(steady(1, fast, 0), 200, time.Second, 5), 3, 1e6},
 		"no iterations":        {"iteration.p95<500ms", steady(1000, slow, 0), 0, 0},
 		"checks met":           {"checks>98%", iterated(steady(1000, fast, 0), 300, fast, 6), 0, 0},
 		"checks missed":        {"checks>99%", iterated(steady(1000, fast, 0), 300, fast, 9), 3, 98.5},
@@ -97,7 +113,7 @@ func TestGuard(t *testing.T) {
 					continue
 				}
 				if *out.Aborted != test.ends || out.Expr != test.slo || out.Met ||
-					*out.Value < test.value*0.999 || *out.Value > test.value*1.001 {
+					*out.Value < test.value*0.999 || *out.Value > test.value*1.02 {
 					t.Errorf("%s ended it after %v s by %v", out.Expr, *out.Aborted, *out.Value)
 				}
 				return
