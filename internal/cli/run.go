@@ -194,6 +194,9 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		s.writeLine("dyno: %s", r.Cause)
 		return exitUsage
 	case cause != "":
+		if r.ID == "" && !f.noSave {
+			s.writeLine("dyno: a run without an answer is not stored; --save stores it")
+		}
 		s.writeLine("dyno: %s", cause)
 		return exitUnreachable
 	case len(r.Fleet.Lost()) > 0:
