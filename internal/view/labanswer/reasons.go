@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
 )
 
 // mostFrequent are the reasons of trials, those of one kind together and the most frequent kind
@@ -15,14 +14,14 @@ import (
 func mostFrequent(counted map[string]int) (all []string) {
 	texts, trials := map[string][]string{}, map[string]int{}
 	for _, text := range slices.Sorted(maps.Keys(counted)) {
-		kind := report.ReasonKind(text)
+		kind := format.ReasonKind(text)
 		texts[kind], trials[kind] = append(texts[kind], text), trials[kind]+counted[text]
 	}
 	kinds := slices.Sorted(maps.Keys(texts))
 	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(trials[b], trials[a]) })
 	for _, kind := range kinds {
 		all = append(all, format.Plural(int64(trials[kind]), "trial")+": "+
-			report.MergeReasons(texts[kind]))
+			format.MergeReasons(texts[kind]))
 	}
 	return all
 }

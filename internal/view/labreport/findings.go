@@ -149,7 +149,7 @@ func gradeSection(r *lab.Record) section {
 		grades[t.Grade]++
 		had := map[string]bool{} // of the parts of a trial several may have the same
 		for _, why := range t.Reasons {
-			kind := report.ReasonKind(why.Says)
+			kind := format.ReasonKind(why.Says)
 			if had[kind] {
 				continue
 			}

@@ -149,7 +149,7 @@ func probeNotes(all []capacity.Probe) notes {
 	seen := map[string]int{}
 	for i, p := range all {
 		for _, why := range probeReasons(p) {
-			kind := ReasonKind(why)
+			kind := format.ReasonKind(why)
 			if seen[kind] == 0 {
 				n.texts, n.many = append(n.texts, format.PlainLine(why)), append(n.many, 0)
 				seen[kind] = len(n.texts)

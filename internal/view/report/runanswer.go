@@ -82,9 +82,13 @@ func sinceText(r *result.Result) string {
 	return ""
 }
 
-// goneText is for how long a closed workload could not be applied; "" if that is too short to
-// matter, or if the run ended by it, which is said anyway.
+// goneText is for how long there was no server, or a closed workload could not be applied; "" if
+// that is too short to matter, or if a closed run ended by it, which is said anyway.
 func goneText(r *result.Result) string {
+	if r.Model == result.OpenLoop && wasGone(r) {
+		return fmt.Sprintf("; for %s of %s no connection could be opened",
+			format.Seconds(r.Window.OutageS), format.Seconds(r.Window.MeasuredS))
+	}
 	if r.Applied() || r.Window.UnavailableS == 0 || r.Partial() != "" {
 		return ""
 	}
@@ -106,7 +110,10 @@ func heldText(r *result.Result) string {
 		if _, cut, found := fact.Find[fact.IterationsCut](r.Facts); found {
 			s = fmt.Sprintf("%s %s begun in time, and %s of %s not ended with the drain",
 				format.Exact3(*offered), what, format.Count(cut.Unfinished), format.Count(cut.Started))
-		} else if !isHeld(r, *offered, rate) {
+		} else if held := isHeld(r, *offered, rate); held && isBelow(r, *offered, rate) &&
+			r.FailedShare() < result.FailingShare {
+			s += fmt.Sprintf(", of which %s/s had an answer in the window", format.Digits3(rate))
+		} else if !held {
 			s = fmt.Sprintf("%s %s were offered and %s completed", format.Exact3(*offered), what,
 				format.Digits3(rate))
 		}
@@ -155,7 +162,8 @@ func tailText(d *result.Distribution) string {
 // completed as was due. Where that is not known the rates are compared, with room for arrivals that
 // are drawn, which may be fewer by chance.
 func isHeld(r *result.Result, offered, completed float64) bool {
-	if share, known := r.InTime(); known && share < 1-result.FailingShare {
+	share, known := r.InTime()
+	if known && share < 1-result.FailingShare || wasGone(r) {
 		return false
 	}
 	if r.FailedShare() >= result.FailingShare {
@@ -168,11 +176,20 @@ func isHeld(r *result.Result, offered, completed float64) bool {
 	if due != nil && len(r.Fleet.Lost()) == 0 { // nobody knows what was due at an agent that was lost
 		return float64(done) >= (1-result.FailingShare)*float64(*due)
 	}
+	return !isBelow(r, offered, completed)
+}
+
+func wasGone(r *result.Result) bool {
+	return r.Window.OutageS > result.FailingShare*r.Window.MeasuredS
+}
+
+// isBelow reports whether a rate is below another, with room for arrivals that are drawn.
+func isBelow(r *result.Result, offered, completed float64) bool {
 	room := result.FailingShare
 	if r.Plan.Arrival == loadplan.Poisson {
 		room = max(room, 3/math.Sqrt(max(offered*r.Window.MeasuredS, 1)))
 	}
-	return completed >= offered*(1-room)
+	return completed < offered*(1-room)
 }
 
 // stallText is how many requests waited because all connections were busy; "" if that does not

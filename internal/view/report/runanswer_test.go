@@ -335,6 +335,32 @@ func TestVerdictWithoutAServer(t *testing.T) {
 	}
 }
 
+// A rate of which half of the window had no server was not held, and answers that came after the
+// window are in no rate.
+func TestVerdictOfOutage(t *testing.T) {
+	for name, c := range map[string]struct {
+		out, rate  float64
+		want, lack string
+	}{
+		"half of the window": {5, 200, "200 requests/s were offered and 200 completed, ", " held"},
+		"a moment":           {0.05, 200, "200 requests/s held, p99 ", "no connection"},
+		"answered later":     {0, 150, "200 requests/s held, of which 150/s had an answer in the window, p99 ", "offered"},
+	} {
+		r := reporttest.Closed()
+		offered, due, none := 200.0, int64(2000), int64(0)
+		r.Model, r.Plan.Rate = result.OpenLoop, loadplan.RatePerSecond(200)
+		r.Window.MeasuredS, r.Window.OutageS = 10, c.out
+		r.Rate = result.Rate{Completed: c.rate, Sent: 200, Offered: &offered}
+		r.Requests = result.Requests{Due: &due, Waiting: &none, Late: &none, Sent: due, Completed: due}
+		for _, said := range []string{serverVerdict(r), serverSentence(r)} {
+			gone := strings.HasSuffix(said, "; for 5.00 s of 10.0 s no connection could be opened")
+			if !strings.HasPrefix(said, c.want) || strings.Contains(said, c.lack) || gone != (c.out == 5) {
+				t.Errorf("%s: %q", name, said)
+			}
+		}
+	}
+}
+
 // What an agent that was lost did not send was not held, and no quieter machine brings it back.
 func TestLostAgentHoldsNoRate(t *testing.T) {
 	r := distributed()

@@ -15,7 +15,7 @@
 //	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
 //	               plantext.go (the load in words), remedy.go (what to do about a reason)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
-//	a search       capacity.go, plot.go, reasonkind.go (which reasons count as the same)
+//	a search       capacity.go, plot.go
 //	formats        formats.go (JSON, CSV, Markdown), junit.go
 //	the page       sentences.go, methods.go (how it was measured); package repeat writes the
 //	               command that repeats a run
