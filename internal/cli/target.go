@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dyno/internal/atomicfile"
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/target"
 )
@@ -89,7 +90,8 @@ func serveTarget(s streams, args []string) int {
 	fmt.Fprintf(s.out, "listening on %s\n", urlHost(f.config.Addr, server.Addr()))
 	err = server.Serve(ctx)
 	n := server.Served()
-	fmt.Fprintf(s.out, "served %d requests on %d connections\n", n.Requests, n.Connections)
+	fmt.Fprintf(s.out, "served %s on %s\n", digits.Plural(int64(n.Requests), "request"),
+		digits.Plural(int64(n.Connections), "connection"))
 	if err = errors.Join(err, log()); err != nil {
 		return s.failWith(exitFault, err)
 	}

@@ -126,6 +126,23 @@ func Two(x float64) string {
 	return Thousands(strconv.FormatInt(int64(math.Round(x/unit)*unit), 10))
 }
 
+// Plural is n, thousands separated, of a thing that has a plural in s: "1 request", "2,000
+// requests".
+func Plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Thousands(strconv.FormatInt(n, 10)) + " " + thing + "s"
+}
+
+// Were is the verb of Plural's things: "was" of one.
+func Were(n int64) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 // Micros is us microseconds in three digits, with a space before the unit: "3.65 ms".
 func Micros(us float64) string {
 	d := time.Duration(us * 1e3)

@@ -40,3 +40,13 @@ func TestTwoDigits(t *testing.T) {
 		}
 	}
 }
+
+// One has no plural.
+func TestPlural(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 requests were", 1: "1 request was", 2: "2 requests were",
+		1_200_000: "1,200,000 requests were"} {
+		if got := Plural(n, "request") + " " + Were(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

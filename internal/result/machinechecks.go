@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
@@ -170,7 +171,7 @@ func checkDropped(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
-		"%s times, and so some waited for 200 ms or more", countText(int64(n)))
+		"%s, and so some waited for 200 ms or more", digits.Plural(int64(n), "time"))
 }
 
 // checkResent finds segments that this machine sent again. They are too few to matter in a mean,
@@ -181,8 +182,8 @@ func checkResent(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%s TCP segments were lost and sent again by this machine, "+
-		"while %s requests completed: the network, or a queue that is full, is in the "+
-		"highest latencies", countText(int64(n)), countText(int64(all)))
+		"while %s completed: the network, or a queue that is full, is in the "+
+		"highest latencies", countText(int64(n)), digits.Plural(int64(all), "request"))
 }
 
 // checkTimeWait checks whether ports nearly ran out. A port cannot be used for a minute after dyno

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 	"dyno/internal/say"
 )
@@ -282,12 +283,7 @@ func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < 
 // checkTooShort is the doubt about a result that is TooShort. A short window is no fault of the
 // run, unless requests failed: then more requests might have shown more failures.
 func checkTooShort(r *Result) (Doubt, string) {
-	many := func(n int64, one string) string {
-		if n != 1 {
-			one += "s"
-		}
-		return countText(n) + " " + one
-	}
+	many := digits.Plural
 	verdict, got := OK, many(r.Answers(), "answer")
 	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
 		verdict, got = Suspect, got+" and "+many(failed, "failure")

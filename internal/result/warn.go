@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
@@ -161,7 +162,8 @@ func warnRows(r *Result, say func(string, ...any)) {
 func warnRefused(r *Result, say func(string, ...any)) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
-			say("%s requests were due and not sent: %s", countText(e.Count), e.Detail)
+			say("%s %s due and not sent: %s", digits.Plural(e.Count, "request"), digits.Were(e.Count),
+				e.Detail)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func Sentence(f fact.Fact) string {
 	case fact.NotInTime:
 		return notInTime(a)
 	case fact.ApplicationStderr:
-		return fmt.Sprintf("the application wrote %s bytes to stderr, first: %s",
-			count(a.Bytes), a.First)
+		return fmt.Sprintf("the application wrote %s to stderr, first: %s",
+			digits.Plural(a.Bytes, "byte"), a.First)
 	case fact.Retries:
 		return retries(a)
 	case fact.OthersOfName:
@@ -65,9 +65,9 @@ func Sentence(f fact.Fact) string {
 	case fact.RatesApart:
 		return ratesApart(a)
 	case fact.StepsFailedAfter:
-		return fmt.Sprintf("after the window, %s of the %s further steps of its iterations failed: "+
+		return fmt.Sprintf("after the window, %s of %s of its iterations failed: "+
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
-			count(a.Steps))
+			digits.Plural(a.Steps, "further step"))
 	}
 	if s := manySentence(f); s != "" {
 		return s
@@ -263,8 +263,8 @@ func retries(a fact.Retries) string {
 			parts[i] += " (the server may have carried it out twice)"
 		}
 	}
-	return fmt.Sprintf("%s requests (%.1f %%) were sent again on another connection: %s",
-		count(a.Count), a.Percent, strings.Join(parts, "; "))
+	return fmt.Sprintf("%s (%.1f %%) %s sent again on another connection: %s",
+		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), strings.Join(parts, "; "))
 }
 
 // count is a count as people read it: 1,234,567.

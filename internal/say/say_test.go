@@ -39,6 +39,7 @@ var said = []fact.Fact{
 		Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
 	{Args: fact.IterationsCut{Unfinished: 80, Started: 80, DrainUS: 2e6}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
+	{Args: fact.Retries{Count: 1, Percent: 0.1, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1}}}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
 		{Method: "POST", Why: "closed", Count: 9, Twice: true}}}},
 	{Scope: fact.Scope{Agent: "web2"}, Args: fact.AgentLost{AfterS: 4.25, Why: "nothing was heard of it for 3 s"}},

@@ -178,7 +178,7 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, e := range t.Result.Errors {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
-				"%s requests were due and not sent: %s", loadresult.CountText(e.Count),
+				"%s %s due and not sent: %s", digits.Plural(e.Count, "request"), digits.Were(e.Count),
 				InFileWords(e.Detail))})
 		}
 	}

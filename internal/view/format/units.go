@@ -16,12 +16,7 @@ func Count(n int64) string {
 }
 
 // Plural is n, thousands separated, of a thing that has a plural in s.
-func Plural(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return Count(n) + " " + thing + "s"
-}
+func Plural(n int64, thing string) string { return digits.Plural(n, thing) }
 
 // Digits3 is f to three significant digits, or to the whole number from 1,000,
 // without an exponent.

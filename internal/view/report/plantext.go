@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -246,10 +247,9 @@ func windowText(r *result.Result) string {
 	switch n := r.Requests.Unfinished; {
 	case r.Requests.Sent == 0:
 		return s
-	case n == 1:
-		return s + "; 1 request was unanswered, and given up " + then
-	case n > 1:
-		return s + fmt.Sprintf("; %s requests were unanswered, and given up %s", format.Count(n), then)
+	case n > 0:
+		return s + fmt.Sprintf("; %s %s unanswered, and given up %s", format.Plural(n, "request"),
+			digits.Were(n), then)
 	case w.DrainedS > 0:
 		return s + "; the requests in flight ended within " + format.Seconds(w.DrainedS)
 	}
