@@ -100,6 +100,22 @@ func (g Group) describeContents() string {
 	return strings.Join(arms, ", ") + " at " + strings.Join(levels, ", ")
 }
 
+// checkDistinct reports single runs that are one: it differs from itself by nothing.
+func (u *Unpaired) checkDistinct() error {
+	if u.checkRepeated() == nil {
+		return nil
+	}
+	for i, g := range u.Groups {
+		for k, other := range u.Groups[:i] {
+			a, b := other.allTrials()[0], g.allTrials()[0]
+			if a.Started.Equal(b.Started) && a.ID == b.ID {
+				return fmt.Errorf("%s and %s are the same run, %s: give two runs", Letter(k), Letter(i), a.ID)
+			}
+		}
+	}
+	return u.checkRepeated()
+}
+
 // checkRepeated reports a run that is given more than once. Repeating a number does not add
 // knowledge.
 func (u *Unpaired) checkRepeated() error {

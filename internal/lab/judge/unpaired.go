@@ -199,10 +199,12 @@ func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired,
 	if len(by) == 0 {
 		by = usualMeasures(groups)
 	}
-	if !u.IsSingle() {
-		if err := u.checkComparable(); err != nil {
-			return nil, err
-		}
+	check := u.checkComparable
+	if u.IsSingle() {
+		check = u.checkDistinct
+	}
+	if err := check(); err != nil {
+		return nil, err
 	}
 	for _, s := range groups[0].Samples {
 		for _, m := range by {

@@ -133,9 +133,15 @@ func TestCompareIsMannWhitney(t *testing.T) {
 func TestCompareSingles(t *testing.T) {
 	one, other := measured(0, 1000), measured(0, 900)
 	u, err := CompareGroups([]Group{GroupResults("a", []*result.Result{one}),
-		GroupResults("b", []*result.Result{other}), GroupResults("a", []*result.Result{one})}, nil, 0.02)
+		GroupResults("b", []*result.Result{other}), GroupResults("c", []*result.Result{measured(2, 1000)})}, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
+	}
+	one.ID = "20260102-150000-aaaa"
+	same := []Group{GroupResults("last", []*result.Result{one}), GroupResults("last", []*result.Result{one})}
+	if _, err := CompareGroups(same, nil, 0.02); err == nil ||
+		err.Error() != "A and B are the same run, 20260102-150000-aaaa: give two runs" {
+		t.Errorf("a run beside itself: %v", err)
 	}
 	u.DecideGate()
 	if !u.IsSingle() || u.Gate.Verdict != lab.Undecided || len(u.Verdicts) != 6 ||

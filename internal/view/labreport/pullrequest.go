@@ -56,7 +56,7 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 			fmt.Fprintf(d, "and %s more\n\n", format.Plural(int64(n), "row"))
 		}
 	}
-	fmt.Fprintf(d, "Next: %s\n\n", format.EscapeMarkdown(a.Next.Says))
+	fmt.Fprintf(d, "%s\n\n", nextMarkdown(a.Next))
 	fmt.Fprintf(d, "%s. All tables: report.html, or %s.\n", format.EscapeMarkdown(scopeText(r)),
 		format.CodeSpan(showAll))
 	_, err := text.WriteTo(w)

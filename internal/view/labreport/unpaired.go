@@ -89,7 +89,7 @@ func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 			return err
 		}
 		gateOf(u.Gate).writeMarkdown(d)
-		fmt.Fprintf(d, "%s\n", format.EscapeMarkdown("Next: "+a.Next.Says))
+		fmt.Fprintf(d, "%s\n", nextMarkdown(a.Next))
 		return d.Err()
 	}
 	differing, err := differingRows(u)
@@ -107,8 +107,17 @@ func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(line))
 	}
 	writeDifferingMarkdown(d, differing)
-	fmt.Fprintf(d, "%s\n", format.EscapeMarkdown("Next: "+a.Next.Says))
+	fmt.Fprintf(d, "%s\n", nextMarkdown(a.Next))
 	return d.Err()
+}
+
+// nextMarkdown is the next step, with its command.
+func nextMarkdown(next answer.Step) string {
+	s := "Next: " + format.EscapeMarkdown(next.Says)
+	if next.Command != "" {
+		s += ": " + format.CodeSpan(next.Command)
+	}
+	return s
 }
 
 // resultsOf are those of single runs.

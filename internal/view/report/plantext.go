@@ -140,6 +140,9 @@ func PlanText(p loadplan.Plan) string {
 // MethodAndURL is sent, and where: GET http://host/.
 func MethodAndURL(r *result.Result) string {
 	url := format.URL(r.Plan.Target.URL)
+	if script := r.Plan.Script; script != nil {
+		return "the script " + format.PlainLine(script.File) + " at " + url
+	}
 	if n := len(r.Plan.Steps); n > 0 {
 		return fmt.Sprintf("a scenario of %s at %s", format.Plural(int64(n), "step"), url)
 	}

@@ -341,3 +341,12 @@ func poisson(drawn bool) *result.Result {
 	}
 	return r
 }
+
+// What a script sends is not one request to its URL.
+func TestScriptIsNamed(t *testing.T) {
+	r := reporttest.Closed()
+	r.Plan.Script = &loadplan.Script{File: "post.lua"}
+	if got := MethodAndURL(r); got != "the script post.lua at "+r.Plan.Target.URL {
+		t.Error(got)
+	}
+}
