@@ -61,7 +61,8 @@ func (f *findFlags) groups() []group {
 	own := group{"Search", []option{
 		{"slo", "", "EXPR", "what must hold, as 'p99<20ms' or 'errors<0.1%'; may be repeated",
 			f.addObjective},
-		{"probe-time", "", "D", "measure so long at each rate; bounds need 8s (10s; of a sweep 5s)",
+		{"probe-time", "", "D", "measure so long at each rate, or up to ten times longer if a\n" +
+			"percentile takes more requests; bounds need 8s (10s; of a sweep 5s)",
 			storeParsed(&f.probe, parseProbeTime)},
 		{"levels", "", "c=LIST", "sweep instead: closed loops of so many connections, as c=1,2,4,8",
 			storeParsed(&f.levels, parseLevels)},
@@ -214,8 +215,15 @@ func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner
 	if !f.quiet {
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
 	}
+	told := f.probe == 0 // it is the default
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
 		capacity.Settings{Probe: f.probeTime()}, func(p capacity.Probe) {
+			longer := p.Measured > 1.05*f.probe.Seconds() && p.Purpose == capacity.Trial
+			if longer && !told {
+				told = true
+				s.writeLine("dyno: at %s/s a probe takes %s, longer than --probe-time: bounds of a percentile "+
+					"take so many requests", format.Exact3(p.Rate), format.Seconds(p.Measured))
+			}
 			if !f.quiet {
 				s.writeLine("%s", report.ProbeLine(p))
 			}

@@ -102,6 +102,10 @@ func TestFindsARealServersLimit(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
 		t.Fatalf("code %d: %v\n%s%s", code, err, out.Bytes(), errs.Bytes())
 	}
+	if !strings.Contains(errs.String(), "longer than --probe-time: bounds of a percentile take so many") &&
+		s.End != capacity.Unreachable {
+		t.Errorf("a probe is longer than was asked for, without a word:\n%s", errs.Bytes())
+	}
 	want, known := codes[s.End]
 	if !known || code != want {
 		t.Errorf("%s: code %d\n%s", s.End, code, errs.Bytes())

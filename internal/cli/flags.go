@@ -78,10 +78,12 @@ func (f *runFlags) loadGroup() group {
 		{"connections", "c", "N", "connections, of all threads together (50)",
 			storeParsed(&p.Connections, parseInt)},
 		{"duration", "d", "D", "how long to measure (10s)", setSeconds(&p.Duration)},
-		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
+		{"requests", "n", "N", "send exactly N, of a Hurl file begin N iterations, not for a\n" +
+			"time; with -d, whichever is first",
 			storeParsed(&p.Requested, parsePositive(parseCount))},
-		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
-			"does; without it, a connection sends when it has its answer", storeParsed(&p.Rate, parseRate)},
+		{"rate", "R", "N", "requests a second in all, of a Hurl file iterations, at even\n" +
+			"intervals whatever the server does; without it, a connection\n" +
+			"sends when it has its answer", storeParsed(&p.Rate, parseRate)},
 		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
 			storeParsed(&p.Arrival, parseArrival)},
 		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
@@ -46,6 +47,14 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
 		return step("see where the answer stops, and whether curl waits for more, too", ask)
+	case isSilent(r):
+		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
+		return again("if the server is only slow, measure for longer; curl -v shows how long an answer " +
+			"takes")
+	case onlyTimeouts(r):
+		p.Timeout = 10 * p.Timeout
+		return again("if the server is only slow, give a longer --timeout; curl -v shows how long an " +
+			"answer takes")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
@@ -86,6 +95,20 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	}
 	return step("measure it several times in an experiment, which shows how much it varies",
 		"dyno lab init experiment.yaml")
+}
+
+// isSilent reports whether requests were sent, none was answered in the window or behind it, and
+// none failed: the server may be slower than that.
+func isSilent(r *result.Result) bool {
+	return r.Answers() == 0 && len(r.Errors) == 0 && r.Requests.Unfinished > 0 && r.Plan.Duration > 0
+}
+
+// onlyTimeouts reports whether each request ended because its time was over.
+func onlyTimeouts(r *result.Result) bool {
+	return r.Answers() == 0 && len(r.Errors) > 0 &&
+		!slices.ContainsFunc(r.Errors, func(e result.Error) bool {
+			return e.Phase != string(loadresult.Timeout)
+		})
 }
 
 // has reports whether a result has a fact of a kind.

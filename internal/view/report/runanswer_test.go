@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -379,5 +380,30 @@ func TestLostAgentHoldsNoRate(t *testing.T) {
 	}
 	if f := r.Facts[0]; f.Args.(fact.AgentLost).AfterS != 7.5 || f.Scope.Agent != "web2" {
 		t.Errorf("%+v", r.Facts)
+	}
+}
+
+// A server that is only slower than the load waits is not said to be missing.
+func TestAdviceForSlowServers(t *testing.T) {
+	slow := func(errors ...result.Error) *result.Result {
+		r := reporttest.Closed()
+		r.Latency, r.Status, r.Errors = nil, nil, errors
+		r.Requests = result.Requests{Sent: 2, Unfinished: 2, Errors: int64(len(errors))}
+		r.Plan.Duration, r.Plan.Timeout = loadplan.Seconds(2*time.Second), loadplan.Seconds(3*time.Second)
+		return r
+	}
+	for name, c := range map[string]struct {
+		r         *result.Result
+		says, has string
+	}{
+		"silent": {slow(), "if the server is only slow, measure for longer", " -d 20s"},
+		"timeouts": {slow(result.Error{Phase: "timeout", Kind: "timeout", Count: 2}),
+			"if the server is only slow, give a longer --timeout", "--timeout 30s"},
+		"refused": {slow(result.Error{Phase: "connect", Kind: "refused", Count: 2}), "check that the server runs", "curl -v"},
+	} {
+		next := RunAnswer(c.r).Next
+		if !strings.HasPrefix(next.Says, c.says) || !strings.Contains(next.Command, c.has) {
+			t.Errorf("%s: %+v", name, next)
+		}
 	}
 }
