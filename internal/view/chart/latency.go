@@ -21,7 +21,8 @@ var shownSpectra = []string{"latency", "service", "error_latency", "iterations.t
 func runSpectrum(p page.RunPayload) View {
 	v := View{Name: "spectrum", Title: "Percentile spectrum",
 		Unit: "latency over percentile, log of 1/(1−p)",
-		Foot: []string{"each line ends where fewer than 10 values lie beyond, or requests had no answer", oneRun}}
+		Foot: []string{"each line ends where fewer than 10 values lie beyond, or requests had no " +
+			"answer", oneRun}}
 	var values []float64
 	var names []string
 	most := 0.0

@@ -34,9 +34,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return answer.Step{Says: says, Command: command}, nil
 	}
 	again := func(says string) (answer.Step, *loadplan.Plan) { // the plan as it is changed
-		changed := *r
-		changed.Plan = p
-		s := RunSentences(&changed)
+		s := sentencesWith(r, p)
 		return answer.Step{Says: withLost(says, s.Lost), Command: s.Command}, &p
 	}
 	switch {
@@ -47,14 +45,8 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
 		return step("see where the answer stops, and whether curl waits for more, too", ask)
-	case isSilent(r):
-		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
-		return again("if the server is only slow, measure for longer; curl -v shows how long an answer " +
-			"takes")
-	case onlyTimeouts(r):
-		p.Timeout = 10 * p.Timeout
-		return again("if the server is only slow, give a longer --timeout; curl -v shows how long an " +
-			"answer takes")
+	case isSilent(r), onlyTimeouts(r):
+		return again(waitLonger(r, &p))
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
@@ -101,6 +93,24 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 // none failed: the server may be slower than that.
 func isSilent(r *result.Result) bool {
 	return r.Answers() == 0 && len(r.Errors) == 0 && r.Requests.Unfinished > 0 && r.Plan.Duration > 0
+}
+
+// sentencesWith are those of a result whose plan was another.
+func sentencesWith(r *result.Result, p loadplan.Plan) Sentences {
+	changed := *r
+	changed.Plan = p
+	return RunSentences(&changed)
+}
+
+// waitLonger gives a plan, whose load had no answer in time, more time.
+func waitLonger(r *result.Result, p *loadplan.Plan) string {
+	more := "measure for longer"
+	if onlyTimeouts(r) {
+		more, p.Timeout = "give a longer --timeout", 10*p.Timeout
+	} else {
+		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
+	}
+	return "if the server is only slow, " + more + "; curl -v shows how long an answer takes"
 }
 
 // onlyTimeouts reports whether each request ended because its time was over.

@@ -28,8 +28,8 @@ type Sentences struct {
 	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
 	Command    string   `json:"command"`    // that repeats it
 	Lost       string   `json:"lost,omitempty"`
-	Unanswered string   `json:"unanswered,omitempty"` // what seconds do not show of them
-	Agents     []string `json:"agents,omitempty"`     // of a fleet: how each fared, besides its numbers
+	Unanswered string   `json:"unanswered,omitempty"` // in which seconds they are
+	Agents     []string `json:"agents,omitempty"`     // of a fleet: how each fared
 }
 
 // A Fact is a line of a report: its name, and what is known of it, as plain text.
