@@ -217,7 +217,8 @@ func (f *runFlags) outputGroup() group {
 			"result as the last line, and nothing else", setSwitch(&f.jsonStream)},
 		{"metrics", "", "ADDR", "serve the run's metrics to Prometheus at HOST:PORT while it runs;\n" +
 			"port 0 is a free one", setAddress(&f.metrics)},
-		{"save", "", "", "keep the result, for compare, report and history (yes, if there\nwas an answer)", setSwitch(&f.save)},
+		{"save", "", "", "keep the result, for compare, report and history (yes, if there\n" +
+			"was an answer)", setSwitch(&f.save)},
 		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
 		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
 			"request and response; keeping these costs a copy of each response", f.setErrorFolder},

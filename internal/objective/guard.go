@@ -14,7 +14,8 @@ import (
 // and each of the last guardSeconds whole seconds misses it too. So one bad second does not end a
 // run, and neither does a bad time that is long past. A number of errors only grows, so for it the
 // whole alone decides. There must also be as many requests, iterations or checks as the value needs
-// (see Objective.hasEnough), or as prove that it is missed. A broken objective ends the run, so it never recovers.
+// (see Objective.hasEnough), or as prove that it is missed. A broken objective ends the run, so it
+// never recovers.
 type Guard struct {
 	objectives []Objective
 	missed     []int // of each objective, consecutive seconds that missed it
