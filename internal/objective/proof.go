@@ -2,7 +2,6 @@ package objective
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadresult"
@@ -40,14 +39,10 @@ func (o Objective) proves(m result.Measured) bool {
 		n := m.Requests.Completed + m.Requests.Errors
 		return isProven(m.Requests.Errors, n, o.limit/100)
 	}
-	h := m.Latency
-	if whose, rest, _ := strings.Cut(o.name, "."); whose == "service" {
-		h, o.name = m.Service, rest
-	} else if whose == "iteration" {
-		h, o.name = m.Iterations, rest
-	}
-	q, is := o.Quantile()
-	return is && isProven(countAbove(h, o.limit), h.Count, 1-q)
+	h := map[string]*metric.Histogram{"latency": m.Latency, "service": m.Service,
+		"iteration": m.Iterations}[o.whose]
+	return h != nil && o.percent > 0 &&
+		isProven(countAbove(h, o.limit), h.Count, 1-o.percent/100)
 }
 
 // countAbove is how many values of a histogram of ns are above a limit in µs.

@@ -17,7 +17,7 @@ func TestSpectraOfUnanswered(t *testing.T) {
 	for us := range int64(9000) {
 		h.Record((us + 1) * int64(time.Microsecond))
 	}
-	d := durations.New(h).WithUnanswered(2e6, 1000) // of 10,000 the longest tenth
+	d := durations.New(h).WithUnanswered(durations.Bound{US: 2e6, Count: 1000}) // of 10,000 the longest tenth
 	points := spectrumOf("latency", "latency", d).Points
 	last := points[len(points)-1]
 	if last[0] > 0.9 || last[0] < 0.85 {
