@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"dyno/internal/atomicfile"
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/target"
+	"dyno/internal/view/format"
 )
 
 // targetFlags is the command line of dyno target.
@@ -90,8 +90,8 @@ func serveTarget(s streams, args []string) int {
 	fmt.Fprintf(s.out, "listening on %s\n", urlHost(f.config.Addr, server.Addr()))
 	err = server.Serve(ctx)
 	n := server.Served()
-	fmt.Fprintf(s.out, "served %s on %s\n", digits.Plural(int64(n.Requests), "request"),
-		digits.Plural(int64(n.Connections), "connection"))
+	fmt.Fprintf(s.out, "served %s on %s\n", format.Plural(int64(n.Requests), "request"),
+		format.Plural(int64(n.Connections), "connection"))
 	if err = errors.Join(err, log()); err != nil {
 		return s.failWith(exitFault, err)
 	}

@@ -130,3 +130,6 @@ const longestURL = 2000
 
 // URL is a URL on one line, without what cannot be printed, and cut after 2,000 characters.
 func URL(url string) string { return Clip(PlainLine(url), longestURL) }
+
+// Were is the verb of Plural's things: "was" of one.
+func Were(n int64) string { return digits.Were(n) }

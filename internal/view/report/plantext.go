@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -252,7 +251,7 @@ func windowText(r *result.Result) string {
 		return s
 	case n > 0:
 		return s + fmt.Sprintf("; %s %s unanswered, and given up %s", format.Plural(n, "request"),
-			digits.Were(n), then)
+			format.Were(n), then)
 	case w.DrainedS > 0:
 		return s + "; the requests in flight ended within " + format.Seconds(w.DrainedS)
 	}
