@@ -19,6 +19,7 @@ import (
 	"dyno/internal/say"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
+	"dyno/internal/view/sample"
 )
 
 // The exit codes. If several apply, the first of this list is used.
@@ -236,12 +237,12 @@ func storeResult(r *result.Result) error {
 // showReport writes the report to stdout, unless the JSON goes there.
 func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	err := errors.Join(out.writeResult(r), f.live.endStream(r))
-	shown, _ := report.ShownSamples(r.Samples)
+	shown, _ := sample.Split(r.Samples)
 	to := s.out
 	if f.onlyJSON() {
 		to = s.err
 	}
-	broken := report.Shown(to, shown)
+	broken := sample.Shown(to, shown)
 	err = errors.Join(err, broken)
 	switch {
 	case broken != nil, f.onlyJSON():

@@ -9,7 +9,7 @@ import (
 
 	"dyno/internal/result"
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
+	"dyno/internal/view/sample"
 )
 
 // An errorFolder is where --save-errors writes. It is made before the load, because a load whose
@@ -78,12 +78,12 @@ func (e *errorFolder) saveSamples(r *result.Result) error {
 		return err
 	}
 	defer root.Close()
-	_, failed := report.ShownSamples(r.Samples)
+	_, failed := sample.Split(r.Samples)
 	for i, s := range failed {
-		name := report.ErrorFileName(i+1, s)
+		name := sample.ErrorFileName(i+1, s)
 		file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			err = errors.Join(report.ErrorFile(file, s), file.Close())
+			err = errors.Join(sample.ErrorFile(file, s), file.Close())
 		}
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s streams) saveErrors(f *runFlags, r *result.Result) bool {
 		s.writeLine("dyno: saving errors: %v", err)
 		return false
 	}
-	_, failed := report.ShownSamples(r.Samples)
+	_, failed := sample.Split(r.Samples)
 	switch n := len(failed); {
 	case f.quiet:
 	case n == 0:

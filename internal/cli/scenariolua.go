@@ -11,6 +11,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
+	"dyno/internal/view/sample"
 )
 
 // This file is dyno scenario with a script in Lua, in place of Hurl files.
@@ -126,8 +127,8 @@ func (s streams) scriptRun(f *scenarioFlags, p parsed) int {
 // scriptSteps is what a run of a script showed: requests with -v, errors, checks and metrics.
 func (f *scenarioFlags) scriptSteps(r *result.Result) string {
 	var b strings.Builder
-	if shown, _ := report.ShownSamples(r.Samples); f.verbose {
-		_ = report.Shown(&b, shown) // a builder has no errors
+	if shown, _ := sample.Split(r.Samples); f.verbose {
+		_ = sample.Shown(&b, shown) // a builder has no errors
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(&b, "FAILED %s %s, %s: %s\n", e.Phase, e.Kind, format.Plural(e.Count, "time"),

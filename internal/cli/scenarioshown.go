@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/session"
 	"dyno/internal/redact"
 	"dyno/internal/view/format"
-	"dyno/internal/view/report"
+	"dyno/internal/view/sample"
 )
 
 // This file shows what dyno scenario run does.
@@ -149,7 +149,7 @@ func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
 		sent = append(sent, proto.Field{Name: f.Name, Value: w.keep.Header(f.Name, f.Value)})
 	}
 	body := w.keep.AnswerBody(fieldOf(o.Request.Header, "Content-Type"), o.Request.Body)
-	report.WriteMessage(b, "  > ", o.Request.Method+" "+w.keep.URL(o.Request.Path), sent, body,
+	sample.WriteMessage(b, "  > ", o.Request.Method+" "+w.keep.URL(o.Request.Path), sent, body,
 		int64(len(body)))
 	if o.Response.Status == 0 {
 		return
@@ -161,5 +161,5 @@ func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
 			Value: w.keep.AnswerField(string(name), string(value))})
 	}
 	body = w.keep.AnswerBody(string(o.Response.Field("content-type")), o.Response.Body)
-	report.WriteMessage(b, "  < ", fmt.Sprint(o.Response.Status), fields, body, o.Response.BodyBytes)
+	sample.WriteMessage(b, "  < ", fmt.Sprint(o.Response.Status), fields, body, o.Response.BodyBytes)
 }

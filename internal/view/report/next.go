@@ -79,14 +79,21 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
+	}
+	return stepAfterGood(r), nil
+}
+
+// stepAfterGood is the next step after a run whose numbers can be relied on.
+func stepAfterGood(r *result.Result) answer.Step {
+	switch {
 	case MissedObjectives(r.Objectives) != "":
-		return findStep(r, "find the rate that meets the objective", r.Objectives), nil
+		return findStep(r, "find the rate that meets the objective", r.Objectives)
 	case r.Model != result.OpenLoop:
 		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
-			"not show", nil), nil
+			"not show", nil)
 	}
-	return step("measure it several times in an experiment, which shows how much it varies",
-		"dyno lab init experiment.yaml")
+	return answer.Step{Says: "measure it several times in an experiment, which shows how much it varies",
+		Command: "dyno lab init experiment.yaml"}
 }
 
 // isSilent reports whether requests were sent, none was answered in the window or behind it, and

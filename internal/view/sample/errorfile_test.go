@@ -1,4 +1,4 @@
-package report
+package sample
 
 import (
 	"bytes"
@@ -117,37 +117,5 @@ func TestErrorFileName(t *testing.T) {
 		if got := ErrorFileName(7, s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// Where samples were kept the table of errors has what the server said.
-func TestErrorTableHasAnswers(t *testing.T) {
-	r := reporttest.Closed()
-	r.Errors = []result.Error{{Phase: "expect", Kind: "status", Detail: "500", Count: 9, Sample: "no\x1b[2J such " + strings.Repeat("x", 100)},
-		{Phase: "read", Kind: "reset", Detail: "reset", Count: 1}}
-	table := errorTable(r)
-	if got := table[1][5]; table[0][5] != "answer" || !strings.HasPrefix(got, "no·[2J such xx") || !strings.HasSuffix(got, "x…") ||
-		len([]rune(got)) != 60 || table[2][5] != "" {
-		t.Errorf("%q", table)
-	}
-	r.Errors = r.Errors[1:]
-	if len(errorTable(r)[0]) != 5 {
-		t.Errorf("%q", errorTable(r))
-	}
-}
-
-// The line of the generator has the scenario's share, where there is one.
-func TestGeneratorTextHasTheScenario(t *testing.T) {
-	r := reporttest.Closed()
-	if text := generatorText(r); strings.Contains(text, "scenario") {
-		t.Error(text)
-	}
-	r.Generator.ScenarioPercent = new(12.3)
-	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, holes and checks 12.3 %") {
-		t.Error(text)
-	}
-	r.Plan.Steps = []string{"a", "b"}
-	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, the scenario 12.3 %") {
-		t.Error(text)
 	}
 }

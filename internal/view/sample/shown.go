@@ -1,4 +1,4 @@
-package report
+package sample
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ func WriteMessage(b *strings.Builder, mark, head string, fields []proto.Field, b
 	}
 }
 
-// ShownSamples are the samples of the requests that a run was to show, and the others.
-func ShownSamples(all []loadresult.Sample) (shown, others []loadresult.Sample) {
+// Split returns the samples of the requests that a run was to show, and the others.
+func Split(all []loadresult.Sample) (shown, others []loadresult.Sample) {
 	for _, s := range all {
 		if s.Phase == loadresult.Shown {
 			shown = append(shown, s)

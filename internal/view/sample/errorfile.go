@@ -1,4 +1,9 @@
-package report
+// Package sample writes single requests with their responses as text: those that failed, and those
+// that a run was to show.
+//
+//	errorfile.go   a file about a request that failed
+//	shown.go       requests as curl -v shows them
+package sample
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package report
+package sample
 
 import (
 	"strings"
@@ -45,7 +45,7 @@ func TestShown(t *testing.T) {
 			t.Errorf("%s: %s", name, b.String())
 		}
 	}
-	shown, others := ShownSamples([]loadresult.Sample{{Phase: loadresult.Expect}, sent})
+	shown, others := Split([]loadresult.Sample{{Phase: loadresult.Expect}, sent})
 	if len(shown) != 1 || len(others) != 1 || others[0].Phase != loadresult.Expect {
 		t.Errorf("%v %v", shown, others)
 	}
