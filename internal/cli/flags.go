@@ -223,7 +223,7 @@ func (f *runFlags) outputGroup() group {
 		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
 			"request and response; keeping these costs a copy of each response", f.setErrorFolder},
 		{"show", "", "N", "print the first N requests and what was answered, without secrets\n" +
-			"and reason phrases; -n 1 -v does too; until then each response is copied",
+			"and reason phrases; -n 1 -v does too; it copies each response",
 			storeParsed(&f.plan.Show, parseShow)},
 		{"log", "", "FILE", "write a line for each request of the window, .csv or .ndjson; it\n" +
 			"costs a thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
