@@ -92,8 +92,8 @@ func stepAfterGood(r *result.Result) answer.Step {
 		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
 			"not show", nil)
 	}
-	return answer.Step{Says: "measure it several times in an experiment, which shows how much it varies",
-		Command: "dyno lab init experiment.yaml"}
+	return answer.Step{Command: "dyno lab init experiment.yaml",
+		Says: "measure it several times in an experiment, which shows how much it varies"}
 }
 
 // isSilent reports whether requests were sent, none was answered in the window or behind it, and
