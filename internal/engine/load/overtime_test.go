@@ -25,8 +25,7 @@ func TestJudgingEndsWithTheRun(t *testing.T) {
 		"interrupted":     {func(p *loadplan.Plan) { p.Connections = 50 }, s, s + interrupted + judging, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var sim *ring.Sim
-			sim = &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+			sim := &ring.Sim{Server: func(p *ring.Peer, b []byte) {
 				p.Reply(10*ms, bytes.Repeat(hello, bytes.Count(b, []byte("\r\n\r\n"))))
 			}}
 			judged := int64(0)
