@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -71,6 +73,9 @@ func (c *counter) servedCount(t *testing.T) int64 {
 	return counts.Served
 }
 
+// servedLine is what a server says at its end.
+var servedLine = regexp.MustCompile(`^served ([0-9,]+) requests? on [0-9,]+ connections?\n$`)
+
 // stopCounting ends the server and returns its last word.
 func (c *counter) stopCounting(t *testing.T) (served int64) {
 	t.Helper()
@@ -79,10 +84,13 @@ func (c *counter) stopCounting(t *testing.T) (served int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var connections int64
-	if _, err := fmt.Sscanf(string(line), "served %d requests on %d connections", &served,
-		&connections); err != nil {
-		t.Fatalf("%q: %v", line, err)
+	told := servedLine.FindSubmatch(line)
+	if told == nil {
+		t.Fatalf("%q", line)
+	}
+	served, err = strconv.ParseInt(strings.ReplaceAll(string(told[1]), ",", ""), 10, 64)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return served
 }

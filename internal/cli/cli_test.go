@@ -480,7 +480,7 @@ func tryTarget(t *testing.T, dir, line string) {
 		t.Fatal(err)
 	}
 	lines.Scan()
-	if got, want := lines.Text(), "served 1 requests on 1 connections"; got != want {
+	if got, want := lines.Text(), "served 1 request on 1 connection"; got != want {
 		t.Errorf("the last line is %q, want %q", got, want)
 	}
 	if err := c.Wait(); err != nil {
