@@ -62,12 +62,18 @@ var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", 
 var loopbackNetworks = []string{"127.0.0.0/8", "::1/128"}
 
 // forbiddenNetworks are forbidden by every policy: unspecified, link-local and multicast
-// addresses, and metadata services that hold a cloud machine's secrets, of AWS, Google, Oracle,
-// Azure and Alibaba.
+// addresses, and metadata services that hold a cloud machine's secrets. Many clouds have theirs in
+// fc00::/7, which is allowed by default.
 var forbiddenNetworks = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10",
-	"224.0.0.0/4",
-	"ff00::/8", "255.255.255.255/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32",
-	"168.63.129.16/32", "100.100.100.200/32"}
+	"224.0.0.0/4", "ff00::/8", "255.255.255.255/32",
+	"fd00:ec2::/32",                  // AWS
+	"fd20:ce::/32",                   // Google
+	"fd00:c1::/32", "192.0.0.192/32", // Oracle
+	"168.63.129.16/32",                            // Azure
+	"100.100.100.200/32", "fd00:100::100:200/128", // Alibaba
+	"fd00:a9fe:a9fe::1/128", // Akamai
+	"fd00:42::42/128",       // Scaleway
+}
 
 // translatedNetworks are IPv6 networks whose addresses contain an IPv4 address, after so many
 // bytes (RFC 6052, section 2.1; RFC 3056, section 2). Routers send there what is sent to them.
