@@ -58,7 +58,7 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 	case b.messages > messageBurstMax:
 		why = fmt.Sprintf("it floods: more than %d messages a second", messagesPerSecondMax)
 	case b.bytes > byteBurstMax:
-		why = fmt.Sprintf("it floods: more than %d MB a second that nobody waits for",
+		why = fmt.Sprintf("it floods: more than %d MiB a second that nobody waits for",
 			freeBytesPerSecond>>20)
 	}
 	if why != "" && b.dropped > 0 {

@@ -391,7 +391,7 @@ func TestBudget(t *testing.T) {
 		"all reports again":          {resendDelay / inFlightMax, windowMax / inFlightMax, 100_000, ""},
 		"what has waited to be read": {0, queuedBytesMax / queuedMessagesMax, queuedMessagesMax, ""},
 		"many":                       {time.Millisecond, 10, 100_000, "more than 256 messages a second"},
-		"long ones":                  {10 * time.Millisecond, 1 << 19, 1000, "more than 4 MB a second"},
+		"long ones":                  {10 * time.Millisecond, 1 << 19, 1000, "more than 4 MiB a second"},
 		"at once":                    {0, 10, 100_000, "it floods"},
 	} {
 		var b budget

@@ -108,6 +108,22 @@ func TestShortValuesAreWords(t *testing.T) {
 	}
 }
 
+// Of a load's values the first 4,096 are searched for, and of each the first 4 KiB.
+func TestSoManyValuesAreKnown(t *testing.T) {
+	values := make([]string, 4097)
+	for i := range values {
+		values[i] = fmt.Sprintf("Zq%dSecret", i)
+	}
+	values[0] = strings.Repeat("LongSecret", 500)
+	k := NewKnown(PlainMark, values)
+	for in, want := range map[string]string{values[4095]: Plain, values[4096]: values[4096],
+		values[0]: Plain + values[0][4<<10:], values[0][:4<<10]: Plain} {
+		if got := k.Text("it said " + in); got != "it said "+want {
+			t.Errorf("%.40q became %.40q, of %d bytes, and not %.40q", in, got, len(got), want)
+		}
+	}
+}
+
 func FuzzKnown(f *testing.F) {
 	f.Add("secret-value", "it is secret-value\n\"secret-", "Basic bWU6aHVudGVyMg==")
 	f.Fuzz(func(t *testing.T, one, text, other string) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/onestep"
 	"dyno/internal/engine/proto"
@@ -60,6 +61,20 @@ func redirecting(n *int) *ring.Sim {
 			p.Reply(30*ms, hello)
 		}
 	}}
+}
+
+// A redirect that is followed counts below a machine owner's ceiling as a request does: of 10
+// requests/s that are redirected twice, 20/s are sent.
+func TestRedirectsBelowACeiling(t *testing.T) {
+	arrived := 0
+	p := redirectPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Users, p.Connections, p.Ceiling = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(20)
+		p.Duration, p.Drain = loadplan.Seconds(20*s), 0
+	})
+	simulate(t, p, redirecting(&arrived))
+	if most := 20*21 + flow.CeilingLeast; arrived > most || arrived < most*95/100 {
+		t.Errorf("%d arrived, want %d", arrived, most)
+	}
 }
 
 // A request that is redirected counts once: from when it was due to its last answer. The redirects
