@@ -146,7 +146,8 @@ func TestImportBringsNoCommand(t *testing.T) {
 		t.Fatalf("%d\n%s", got.code, got.err)
 	}
 	theirs := filepath.Join(home, "experiments", "theirs")
-	for _, words := range [][]string{{"lab", "rerun", theirs, "-o", filepath.Join(work, "w")}, {"lab", "run", "--resume", theirs}} {
+	for _, words := range [][]string{{"lab", "rerun", theirs, "-o", filepath.Join(work, "w")}, {"lab", "run", "--resume", theirs},
+		{"lab", "run", filepath.Join(theirs, "experiment.yaml"), "-o", filepath.Join(work, "f")}} {
 		got := runDyno(t, env, words...)
 		if got.code != 2 || !strings.Contains(got.err, "touch "+ran) || !strings.Contains(got.err, "give --imported") {
 			t.Errorf("%q: %d\n%s", words, got.code, got.err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,8 +92,8 @@ func labRun(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuseFlags("lab run", faults)
 	}
-	if f.resume != "" && !f.imported && lab.IsImported(f.resume) {
-		return s.refuseImported(f.resume, e)
+	if dir := cmp.Or(f.resume, folderOfFile(p)); dir != "" && !f.imported && lab.IsImported(dir) {
+		return s.refuseImported(dir, e)
 	}
 	if f.seed != 0 {
 		e.Design.Seed = int64(f.seed)

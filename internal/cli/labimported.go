@@ -29,6 +29,14 @@ func (s streams) refuseImported(dir string, e *experiment.Experiment) int {
 	return exitUsage
 }
 
+// folderOfFile is the folder of an experiment's file; "" of one that ships with dyno.
+func folderOfFile(p parsed) string {
+	if len(p.words) == 0 || isShipped(p.words[0]) {
+		return ""
+	}
+	return filepath.Dir(p.words[0])
+}
+
 // commandsOf are the commands that a variant executes, and the URL that is loaded.
 func commandsOf(d experiment.Definition) (all []string) {
 	add := func(what string, c experiment.Command) {
