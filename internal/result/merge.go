@@ -69,7 +69,7 @@ func Merge(all []*Result) (*Result, error) {
 	for i, r := range all {
 		found[i] = r.Facts
 	}
-	m.addRunFacts(runfacts.Merge(found))
+	m.addRunFacts(runfacts.Merge(found, m.seconds()))
 	m.Facts = append(m.Facts, cautions(m)...)
 	return m, nil
 }
@@ -295,6 +295,22 @@ func (m *Result) notePartRates(all []*Result) {
 		}
 		m.Series[i].ByPart = by
 	}
+}
+
+// seconds are the intervals of the window, with the statuses that were errors.
+func (m *Result) seconds() []runfacts.Second {
+	all := make([]runfacts.Second, len(m.Series))
+	for i, p := range m.Series {
+		wrong := map[string]int64{}
+		for _, e := range m.Errors {
+			if e.Phase == string(loadresult.Expect) {
+				wrong[e.Detail] = p.Status[e.Detail]
+			}
+		}
+		all[i] = runfacts.Second{To: time.Duration(p.T * 1e9), Right: p.Completed, Wrong: p.Errors,
+			Status: wrong}
+	}
+	return all
 }
 
 func (p *Point) addPart(part Point) {

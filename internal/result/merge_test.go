@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 )
 
@@ -187,6 +188,32 @@ func TestMergeJudges(t *testing.T) {
 	if m := merged(t, all...); m.Ended != "gone" || m.Cause != "refused" ||
 		strings.Contains(m.Generator.Reasons[0], "part") {
 		t.Errorf("%s %s %q", m.Ended, m.Cause, m.Generator.Reasons)
+	}
+}
+
+// Since when all failed is said of the whole, if nearly all of the whole did.
+func TestMergeErrorsSince(t *testing.T) {
+	all, _ := parts(t, 2)
+	for _, r := range all {
+		r.Errors = []Error{{Phase: string(loadresult.Expect), Kind: "status", Detail: "401", Count: 1}}
+		r.Series = []Point{{T: 1, Completed: 100, Status: map[string]int64{"200": 100}},
+			{T: 2, Completed: 90, Errors: 10, Status: map[string]int64{"200": 90, "401": 10}},
+			{T: 3, Errors: 100, Status: map[string]int64{"401": 100}}}
+	}
+	want := fact.ErrorsSince{SinceS: 1.9, Status: 401, Percent: 100}
+	if _, got, found := fact.Find[fact.ErrorsSince](merged(t, all...).Facts); !found || got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for _, r := range all { // whose answers were 200 and failed a check
+		r.Series[2].Status = map[string]int64{"200": 100}
+	}
+	want.Status = 0
+	if _, got, found := fact.Find[fact.ErrorsSince](merged(t, all...).Facts); !found || got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	all[0].Series[2] = Point{T: 3, Completed: 100}
+	if f, _, found := fact.Find[fact.ErrorsSince](merged(t, all...).Facts); found {
+		t.Errorf("of one of two: %+v", f)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestMergeLost(t *testing.T) {
 		{lost("a", 2, 9, 1, fact.Warning), lost("b", 3, 0, 1, fact.Warning)},
 		{lost("a", 1, 8, 1, fact.Warning), {Args: fact.ProxyUnused{Variable: "P"}}, {Args: fact.ProxyUnused{Variable: "P"}}},
 		{lost("a", 2, 4, 1, fact.Warning), lost("b", 2, 9, 0, fact.Error)},
-	})
+	}, nil)
 	want := []fact.Fact{{Args: fact.ProxyUnused{Variable: "P"}}, lost("a", 1, 9, 1, fact.Warning), lost("b", 2, 0, 0, fact.Error, 1, 3)}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

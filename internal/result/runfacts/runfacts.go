@@ -35,8 +35,12 @@ func IsInVerdict(f fact.Fact) bool {
 	return false
 }
 
-// Merge are the facts of a run that several generators made, from those of each.
-func Merge(parts [][]fact.Fact) (all []fact.Fact) {
+// Merge are the facts of a run that several generators made, from those of each, and from their
+// seconds added up.
+func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
+	if f := errorsSince(seconds); f != nil {
+		all = append(all, *f)
+	}
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
 	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
 	var remedies []fact.Remedy
@@ -94,34 +98,52 @@ func ProxyUnused(r *loadresult.Result) *fact.Fact {
 	return &fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
 }
 
-// ErrorsSince finds errors that began during the window and stayed: almost none before, nearly all
-// afterwards. Within the interval in which they began, the share of right answers tells when.
+// ErrorsSince finds errors that began during the window and stayed.
 func ErrorsSince(r *loadresult.Result) *fact.Fact {
-	first, right := 0, int64(0)
-	for ; first < len(r.Intervals); first++ {
-		if iv := r.Intervals[first]; float64(iv.Failed) > fewErrors*float64(iv.Completed+iv.Failed) {
+	all := make([]Second, len(r.Intervals))
+	for i, iv := range r.Intervals {
+		all[i] = Second{To: iv.To, Right: iv.Completed, Wrong: iv.Failed, Status: map[string]int64{}}
+		for _, f := range iv.Failures {
+			if f.Phase == loadresult.Expect {
+				all[i].Status[f.Detail] += f.Count
+			}
+		}
+	}
+	return errorsSince(all)
+}
+
+// A Second is what became of requests in an interval, which begins when the one before ends.
+type Second struct {
+	To           time.Duration // after the window's start
+	Right, Wrong int64
+	Status       map[string]int64 // of answers whose status was wrong, by code
+}
+
+// errorsSince finds errors that began in one of the seconds of a window and stayed: almost none
+// before, nearly all afterwards. Within that second, the share of right answers tells when.
+func errorsSince(all []Second) *fact.Fact {
+	first, right, since := 0, int64(0), time.Duration(0)
+	for ; first < len(all); first++ {
+		if s := all[first]; float64(s.Wrong) > fewErrors*float64(s.Right+s.Wrong) {
 			break
 		}
-		right += r.Intervals[first].Completed
+		right, since = right+all[first].Right, all[first].To
 	}
-	if first == len(r.Intervals) || right < leastSeen {
+	if first == len(all) || right < leastSeen {
 		return nil
 	}
-	begin, rest := r.Intervals[first], r.Intervals[first:]
-	since := begin.From
-	if begin.Completed > 0 {
-		share := float64(begin.Completed) / float64(begin.Completed+begin.Failed)
-		since += time.Duration(share * float64(begin.To-begin.From))
+	begin, rest := all[first], all[first:]
+	if begin.Right > 0 {
+		share := float64(begin.Right) / float64(begin.Right+begin.Wrong)
+		since += time.Duration(share * float64(begin.To-since))
 		rest = rest[1:]
 	}
 	var good, bad, answered int64
 	status := map[string]int64{} // a request may expect what is an error of others
-	for _, iv := range rest {
-		good, bad = good+iv.Completed, bad+iv.Failed
-		for _, f := range iv.Failures {
-			if f.Phase == loadresult.Expect {
-				status[f.Detail], answered = status[f.Detail]+f.Count, answered+f.Count
-			}
+	for _, s := range rest {
+		good, bad = good+s.Right, bad+s.Wrong
+		for code, n := range s.Status {
+			status[code], answered = status[code]+n, answered+n
 		}
 	}
 	if bad < leastSeen || float64(bad) < nearlyAll*float64(good+bad) {

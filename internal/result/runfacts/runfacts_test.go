@@ -104,7 +104,7 @@ func TestMerge(t *testing.T) {
 		return append(all, fact.Fact{Args: fact.Steal{Percent: 9}})
 	}
 	args := func(parts ...[]fact.Fact) (all []fact.Args) {
-		for _, f := range Merge(parts) {
+		for _, f := range Merge(parts, nil) {
 			all = append(all, f.Args)
 		}
 		return all
