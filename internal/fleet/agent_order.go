@@ -95,6 +95,13 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 	})
 }
 
+// partThreads returns how many threads an agent uses for its part, which has so many for a load.
+func partThreads(p loadplan.Plan, has int) int {
+	p.Threads = max(min(has, p.Connections), 1)
+	p.FitThreads()
+	return p.Threads
+}
+
 // checkOrder opens an order and returns its plan with the addresses that may be loaded. The error
 // is why the agent refuses it. The nonce is checked elsewhere.
 func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
@@ -113,8 +120,7 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 			wire.Geometry(), o.Geometry)
 	}
 	if !o.Threads {
-		p.Threads = max(min(machine.Threads(), p.Connections), 1)
-		p.FitThreads()
+		p.Threads = partThreads(p, machine.Threads())
 	}
 	if err := p.Check(); err != nil {
 		return o, p, err

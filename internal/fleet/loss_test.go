@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/machine"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -40,10 +41,13 @@ func TestLostAgent(t *testing.T) {
 			vanishing, _ := w.startAgent("a", 1)
 			w.startAgent("b", 1)
 			c := w.newController()
-			c.OnLoss = how
+			c.OnLoss, c.TotalThreads = how, false
 			r, err := w.tryRun(t.Context(), c, w.newPlan(1000, want.duration, 4), onceInSecond(1, vanishing.Close))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if n := 2 * min(machine.Threads(), 2); r.Plan.Threads != n { // else it is of another series
+				t.Errorf("the plan has %d threads, want %d as if none was lost", r.Plan.Threads, n)
 			}
 			a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 			if r.Ended != string(want.ended) || a.Lost == "" || a.Final || a.LostAfter == nil ||

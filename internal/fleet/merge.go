@@ -116,6 +116,9 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 		return nil, a, err
 	}
 	part.Window.Started = r.clock.instantOf(r.start).UTC()
+	if part.Plan, err = r.storedPlan(m, partThreads(m.part, m.hello.Threads)); err != nil {
+		return nil, a, err
+	}
 	a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
 	return part, a, nil
 }
