@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -83,11 +84,32 @@ func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
 		}
 		return nil
 	}}
-	if !d.secure {
+	c, err := d.dialWith(ctx, &by)
+	if err != nil || !d.secure {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	t := tls.Client(c, d.tlsConfig())
+	if err := t.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// dialWith connects to the socket, or to that address of the name which connects first.
+func (d *dialer) dialWith(ctx context.Context, by *net.Dialer) (net.Conn, error) {
+	if d.network != "tcp" {
 		return by.DialContext(ctx, d.network, d.address)
 	}
-	return (&tls.Dialer{NetDialer: &by, Config: d.tlsConfig()}).DialContext(ctx, d.network,
-		d.address)
+	all, err := d.addresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return dialFirst(ctx, all, func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		return by.DialContext(ctx, d.network, to.String())
+	}, func(c net.Conn) { c.Close() })
 }
 
 // tlsConfig is the configuration of one connection.

@@ -3,10 +3,8 @@ package fairness
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,67 +94,56 @@ func (l *streamLine) close() {
 
 // A quicLine is a line of HTTP/3: a ring of its own with one connection.
 type quicLine struct {
-	ring *h3.Ring
-	free func()
-	fd   int
-	sent bool // which is to be reported
+	ring    *h3.Ring
+	free    func()
+	to      netip.AddrPort
+	secrecy atomic.Pointer[Secrecy]
+	fd      int
+	sent    bool // which is to be reported
 }
 
-// dialQUIC connects to the first of a name's addresses where somebody answers, and to that one
-// from then on.
+// dialQUIC connects to that address of the name which answers first, and to that one from then on.
 func (a *asker) dialQUIC(ctx context.Context) (*quicLine, error) {
-	addrs, err := a.resolveUDP(ctx)
+	all, err := a.addresses(ctx)
 	if err != nil {
 		return nil, connectError(ctx, err)
 	}
-	var seen atomic.Pointer[Secrecy]
+	l, err := dialFirst(ctx, all, a.dialQUICTo, func(l *quicLine) { l.close() })
+	if err != nil {
+		return nil, connectError(ctx, err)
+	}
+	a.address, a.here, a.secrecy = l.to.String(), l.to.Addr().IsLoopback(), l.secrecy.Load()
+	return l, nil
+}
+
+// dialQUICTo connects to an address.
+func (a *asker) dialQUICTo(ctx context.Context, to netip.AddrPort) (*quicLine, error) {
+	l := &quicLine{to: to}
 	o := a.codecs.quic
 	o.TLS = a.tlsConfig()
 	before := o.TLS.VerifyConnection
 	o.TLS.VerifyConnection = func(s tls.ConnectionState) error {
-		seen.Store(describeTLS(s))
+		l.secrecy.Store(describeTLS(s))
 		if before != nil {
 			return before(s)
 		}
 		return nil
 	}
-	g, free, err := h3.Open(o, a.codecs.reqs, wanted, addrs)
+	var err error
+	l.ring, l.free, err = h3.Open(o, a.codecs.reqs, wanted, []ring.Addr{{TCP: to}})
 	if err != nil {
 		return nil, err
 	}
-	for i, addr := range addrs {
-		l := &quicLine{ring: g, free: free}
-		if err = l.connect(ctx, i, a.timeout); err == nil {
-			a.address, a.here, a.secrecy = addr.String(), addr.TCP.Addr().IsLoopback(), seen.Load()
-			return l, nil
-		}
-	}
-	free()
-	return nil, connectError(ctx, err)
-}
-
-// resolveUDP are the addresses of the server.
-func (a *asker) resolveUDP(ctx context.Context) (all []ring.Addr, err error) {
-	host, digits, err := net.SplitHostPort(a.address)
-	if err != nil {
+	if err := l.connect(ctx, a.timeout); err != nil {
+		l.free()
 		return nil, err
 	}
-	port, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("port %q is no number up to 65535", digits)
-	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	for _, ip := range found {
-		all = append(all, ring.Addr{TCP: netip.AddrPortFrom(ip.Unmap(), uint16(port))})
-	}
-	return all, err
+	return l, nil
 }
 
-// connect waits until the handshake with an address is over.
-func (l *quicLine) connect(ctx context.Context, addr int, timeout time.Duration) (err error) {
-	if l.fd, err = l.ring.Connect(addr, 0); err != nil {
+// connect waits until the handshake is over.
+func (l *quicLine) connect(ctx context.Context, timeout time.Duration) (err error) {
+	if l.fd, err = l.ring.Connect(0, 0); err != nil {
 		return err
 	}
 	done, err := l.next(ctx, time.Now().Add(timeout))
