@@ -105,7 +105,7 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 	}
 	running, end := interruptedBy(whole)
 	defer end()
-	progress := newVsProgress(s, l, f.planText(intent), f.verbose)
+	progress := newVsProgress(s, l, labreport.ExtentLines(intent), f.verbose)
 	l.Tell = func(ev labrun.Event) {
 		if ev.Step == "unfit" {
 			lose(errUnfit) // what it is about is in the record
@@ -129,16 +129,6 @@ func (s streams) runVersus(ctx context.Context, f *vsFlags) (code int, again boo
 		return s.failUnfit(f, r)
 	}
 	return s.concludeVersus(l, r, err, context.Cause(whole), lf), false
-}
-
-// planText is what will be done, and whether the time that was given suffices for it.
-func (f *vsFlags) planText(i labrun.Intent) string {
-	text := labreport.ExtentLines(i)
-	if long := f.compared.Overrun(len(i.Arms)); long > 0 {
-		text += fmt.Sprintf("dyno: --max-time %v is too short: a verdict needs six rounds, which take "+
-			"about %v\n", f.compared.Limits.Total, long)
-	}
-	return text
 }
 
 // makeFolder makes the folder of a comparison. One whose servers did not start, so that nothing was

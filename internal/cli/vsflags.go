@@ -163,6 +163,11 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 		p.words[i] = requests.FullURL(w)
 	}
 	f.compared.Dir, f.compared.Servers = dir, p.words
+	if long := f.compared.Overrun(len(p.words)); long > 0 {
+		faults = append(faults, loadplan.Flaw{Setting: "--max-time", Problem: fmt.Sprintf("%v is too "+
+			"short: a verdict needs six rounds, which take about %v with all else; give that or more",
+			f.compared.Limits.Total, long)})
+	}
 	if !f.git {
 		if f.build != "" || f.command != "" {
 			faults = append(faults, errors.New("--build and --run are for revisions; add --git"))

@@ -203,7 +203,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// A limit of time that is too short for six rounds is exceeded, and it is said by how much.
+// A limit of time that is too short for six rounds is known before anything begins, with what they take.
 func TestOverrun(t *testing.T) {
 	for total, want := range map[time.Duration]time.Duration{0: 0, 40 * time.Second: 51 * time.Second, 51 * time.Second: 0} {
 		c := Comparison{Limits: Limits{Total: total}}
