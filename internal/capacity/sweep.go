@@ -54,14 +54,15 @@ type Curve struct {
 type Point struct {
 	Round   int      `json:"round"` // from 1
 	Level   float64  `json:"level"`
-	N       float64  `json:"n"`               // under way: connections, or rate × mean latency
-	X       float64  `json:"x_per_s"`         // completed
-	P50     float64  `json:"p50_us"`          // of latency
-	P99     float64  `json:"p99_us"`          // likewise
-	Errors  int64    `json:"errors"`          // and what was given up
-	Verdict string   `json:"verdict"`         // the generator's
-	Reasons []string `json:"reasons"`         // of it
-	Cause   string   `json:"cause,omitempty"` // why nothing was completed
+	N       float64  `json:"n"`                    // in flight: rate × mean latency, if users may idle
+	X       float64  `json:"x_per_s"`              // completed
+	P50     float64  `json:"p50_us"`               // of latency
+	P99     float64  `json:"p99_us"`               // likewise
+	Errors  int64    `json:"errors"`               // and what was given up
+	Verdict string   `json:"verdict"`              // the generator's
+	Short   bool     `json:"not_judged,omitempty"` // it is ok because too little was measured
+	Reasons []string `json:"reasons"`              // of it
+	Cause   string   `json:"cause,omitempty"`      // why nothing was completed
 	// Answered is whether there were answers where nothing was completed in the window: errors, or
 	// late ones.
 	Answered bool `json:"answered,omitempty"`
@@ -145,7 +146,8 @@ func planAt(p loadplan.Plan, axis Axis, level float64) loadplan.Plan {
 func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 	p := Point{Round: round, Level: level, X: r.Rate.Completed,
 		Errors:  r.Requests.Errors + r.Requests.Unfinished,
-		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
+		Verdict: r.Generator.Verdict, Short: r.Generator.NotJudged(), Reasons: r.Generator.Reasons,
+		Checks: r.Checks}
 	if r.Latency == nil {
 		if p.Cause = "nothing was completed" + emptyReason(r); r.OnlyErrors() {
 			p.Cause, p.Answered = describeErrors(r), true
@@ -158,7 +160,7 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
 	p.N = level * float64(r.Plan.Depth())
-	if axis == Rates { // Little's law
+	if axis == Rates || r.Plan.MayIdle() { // Little's law
 		p.N = r.Rate.Completed * r.Latency.Mean / 1e6
 	}
 	return p

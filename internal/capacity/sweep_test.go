@@ -187,6 +187,18 @@ func TestSweepInterrupted(t *testing.T) {
 	}
 }
 
+// Users who think have fewer requests in flight than there are connections.
+func TestInFlightOfUsers(t *testing.T) {
+	r := &result.Result{Latency: &result.Distribution{Count: 20, Mean: 5e4}, Rate: result.Rate{Completed: 10}}
+	if p := pointOf(r, Connections, 4, 1); p.N != 4 {
+		t.Errorf("connections that never idle: %v in flight, want 4", p.N)
+	}
+	r.Plan.Steps = []string{"login", "buy"}
+	if p := pointOf(r, Connections, 4, 1); p.N != 0.5 {
+		t.Errorf("users: %v in flight, want 10/s × 50 ms", p.N)
+	}
+}
+
 // Answers that come after the window are answers, and no throughput.
 func TestLateAnswers(t *testing.T) {
 	r := &result.Result{Latency: &result.Distribution{Count: 20, P50: 5e5},

@@ -280,6 +280,11 @@ func (r *Result) isBrief() bool { return r.Answers() > 0 && r.Window.MeasuredS <
 // hasFewAnswers reports whether the answers are too few for percentiles.
 func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
 
+// NotJudged reports whether nothing speaks against a generator but that it measured too little.
+func (g *Generator) NotJudged() bool {
+	return g.Verdict == OK && len(g.Doubts) == 1 && g.Doubts[0].Kind == Short
+}
+
 // checkTooShort is the doubt about a result that is TooShort. A short window is no fault of the
 // run, unless requests failed: then more requests might have shown more failures.
 func checkTooShort(r *Result) (Doubt, string) {

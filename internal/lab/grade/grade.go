@@ -140,7 +140,7 @@ func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
-	for _, why := range GeneratorReasons(t) { // a load that is too short to judge has none
+	for _, why := range GeneratorReasons(t) {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: "generator: " + why})
 	}
 	return all

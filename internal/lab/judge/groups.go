@@ -263,13 +263,23 @@ func leastPValue(m, n int) float64 {
 	return stats.MannWhitney(x[:m], x[m:])
 }
 
+// notJudged is the verdict on a generator that measured too little.
+const notJudged = "not judged"
+
+func verdictOf(r *result.Result) string {
+	if r.Generator.NotJudged() {
+		return notJudged
+	}
+	return r.Generator.Verdict
+}
+
 // cautionOfGroup adds cautions about the runs of one group.
 func cautionOfGroup(label string, g Group, say func(string, ...any)) {
 	trials := g.allTrials()
-	for _, verdict := range []string{result.ClientBound, result.Suspect} {
+	for _, verdict := range []string{result.ClientBound, result.Suspect, notJudged} {
 		n, why := 0, ""
 		for _, t := range trials {
-			if t.Result == nil || t.Result.Generator.Verdict != verdict {
+			if t.Result == nil || verdictOf(t.Result) != verdict {
 				continue
 			}
 			if n++; why == "" {

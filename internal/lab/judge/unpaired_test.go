@@ -54,6 +54,9 @@ func TestCompareResults(t *testing.T) {
 	}
 	silent := runs(1, noisy(7, 1000)...)
 	silent[3].Rate.Completed, silent[3].Latency = 0, nil
+	brief := runs(1, noisy(6, 1000)...)
+	brief[0].Generator.Reasons = []string{"too short to judge"}
+	brief[0].Generator.Doubts = []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}
 	few := runs(1, noisy(6, 1000)...)
 	for _, r := range few {
 		r.Latency.Count = 100 // too few for p99
@@ -69,6 +72,8 @@ func TestCompareResults(t *testing.T) {
 		{"a little", runs(1, noisy(6, 1010)...), stats.Negligible, lab.Passed, ""},
 		{"better", runs(1, noisy(6, 1100)...), stats.Different, lab.Passed, ""},
 		{"worse", runs(1, noisy(6, 900)...), stats.Different, lab.Regression, ""},
+		{"too short", brief, stats.Equivalent, lab.Passed,
+			"1 of 6 runs of B are not judged, the first because: too short to judge"},
 		{"afterwards", runs(90, noisy(6, 1000)...), stats.Equivalent, lab.Passed,
 			"every run of A began before the first of B"},
 		{"before", runs(-90, noisy(6, 1000)...), stats.Equivalent, lab.Passed,

@@ -155,8 +155,7 @@ func letterOf(i int) string { return judge.Letter(i) }
 func sideBySide(rs []*result.Result) format.Table {
 	head, verdicts := []string{""}, []string{"generator"}
 	for i, r := range rs {
-		head, verdicts = append(head, letterOf(i)), append(verdicts,
-			format.PlainLine(r.Generator.Verdict))
+		head, verdicts = append(head, letterOf(i)), append(verdicts, report.GeneratorWord(r))
 		if i > 0 {
 			head, verdicts = append(head, letterOf(i)+" against A"), append(verdicts, "")
 		}
@@ -226,9 +225,9 @@ func singleRunCautions(rs []*result.Result) []string {
 			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
 				"are those of the others.", 100*float64(n)/float64(sent), letterOf(i)))
 		}
-		if r.Generator.Verdict != result.OK || report.OnlyShort(r) {
-			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i),
-				format.PlainLine(r.Generator.Verdict), strings.Join(report.Reasons(r), "; ")))
+		if r.Generator.Verdict != result.OK || r.Generator.NotJudged() {
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i), report.GeneratorWord(r),
+				strings.Join(report.Reasons(r), "; ")))
 		}
 		if r.Model != rs[0].Model {
 			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+

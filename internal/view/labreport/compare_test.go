@@ -68,6 +68,19 @@ func TestCompareIsPlain(t *testing.T) {
 	}
 }
 
+// A run that is too short to judge is not called ok.
+func TestCompareOfShortRuns(t *testing.T) {
+	short := reporttest.Closed()
+	short.Generator.Verdict, short.Generator.Reasons = result.OK, []string{"too short to judge"}
+	short.Generator.Doubts = []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}
+	words := reporttest.Text(t, func(w *strings.Builder) error {
+		return Compare(w, []*result.Result{short, reporttest.Closed()})
+	})
+	if n := strings.Count(words, "not judged"); n != 2 || strings.Contains(words, "A is ok") {
+		t.Errorf("%d times not judged, want one in the table and one below:\n%s", n, words)
+	}
+}
+
 func TestCompareReturnsWriteErrors(t *testing.T) {
 	r := reporttest.Closed()
 	if err := Compare(reporttest.Full{}, []*result.Result{r, r}); !errors.Is(err, os.ErrClosed) {

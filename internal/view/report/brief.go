@@ -276,7 +276,7 @@ func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFa
 func generatorFacts(r *result.Result, s format.Style) (all []briefFact) {
 	color := verdictColor(r)
 	text := verdictText(r)
-	if r.Generator.Verdict == result.OK && OnlyShort(r) {
+	if r.Generator.NotJudged() {
 		color = format.Yellow
 	}
 	if r.Generator.BusyPercent > 0 {

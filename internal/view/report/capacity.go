@@ -306,17 +306,19 @@ func PeakText(c *capacity.Curve) string {
 	case f.PeakN == nil:
 		return "no peak in range: by the law throughput still grows at the highest level"
 	}
-	s := fmt.Sprintf("by the law %s requests/s at most, with %s in flight",
-		format.Digits3(*f.PeakX)+rangeText(f.PeakXInterval),
-		format.Digits3(*f.PeakN)+rangeText(f.PeakNInterval))
+	x := format.Digits3(*f.PeakX) + rangeText(f.PeakXInterval)
+	n := format.Digits3(*f.PeakN) + rangeText(f.PeakNInterval)
+	s := fmt.Sprintf("by the law %s requests/s at most, with %s in flight", x, n)
+	if _, most := c.Most(); most > *f.PeakX { // no law takes back what was measured
+		s = fmt.Sprintf("%sthe law's peak is lower: %s requests/s, with %s in flight", mostText(c), x, n)
+	}
 	if f.PeakNInterval == nil {
 		s += "; 8 rounds or more would give intervals"
 	}
 	return s
 }
 
-// mostText is, for a sweep without a law, the level with the most throughput by the medians of its
-// rounds.
+// mostText is the level with the most throughput by the medians of its rounds.
 func mostText(c *capacity.Curve) string {
 	best, most := c.Most()
 	completed := func(p capacity.Point) bool { return p.X > 0 }
@@ -362,7 +364,7 @@ func pointTable(c *capacity.Curve) format.Table {
 	for _, p := range all {
 		t = append(t, []string{format.Exact3(p.Level), format.Count(int64(p.Round)), format.Exact3(p.N),
 			format.Exact3(p.X), pointLatency(p, p.P50), pointLatency(p, p.P99), format.Count(p.Errors),
-			format.PlainLine(p.Verdict)})
+			generatorWord(p.Verdict, p.Short)})
 	}
 	return t
 }
@@ -382,7 +384,8 @@ func PointLine(p capacity.Point, axis capacity.Axis) string {
 			format.PlainLine(p.Cause))
 	}
 	return fmt.Sprintf("round %d, %s %s: %s requests/s, p99 %s, %s", p.Round, axis,
-		format.Exact3(p.Level), format.Digits3(p.X), format.Micros(p.P99), format.PlainLine(p.Verdict))
+		format.Exact3(p.Level), format.Digits3(p.X), format.Micros(p.P99),
+		generatorWord(p.Verdict, p.Short))
 }
 
 // writeCurvePlot draws the points over the law.

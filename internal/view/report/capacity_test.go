@@ -218,6 +218,28 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	}
 }
 
+// A law is no bound of what was measured: its peak is said beside that.
+func TestLawBelowWhatWasMeasured(t *testing.T) {
+	c := &capacity.Curve{Axis: capacity.Connections, Rounds: 1, Levels: []float64{1, 2, 4, 8, 16}}
+	n, x := c.Levels, []float64{6, 11, 18.2, 14, 9}
+	for i := range n {
+		c.Points = append(c.Points, capacity.Point{Round: 1, Level: n[i], N: n[i], X: x[i], Verdict: result.OK, Short: i == 0})
+	}
+	c.Fit, _ = capacity.FitLaw(n, x)
+	if c.Fit.PeakX == nil || *c.Fit.PeakX >= 18.2 {
+		t.Fatalf("the law is not below: %+v", c.Fit)
+	}
+	want := fmt.Sprintf("18.2 requests/s at most, at connections 4; the law's peak is lower: %s requests/s, with %s in flight",
+		format.Digits3(*c.Fit.PeakX), format.Digits3(*c.Fit.PeakN))
+	if got := PeakText(c); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	words := reporttest.Text(t, func(b *strings.Builder) error { return Curve(b, c, format.Style{}) })
+	if strings.Count(words, "not judged") != 1 || !strings.HasSuffix(PointLine(c.Points[0], c.Axis), ", not judged") {
+		t.Errorf("a point that is too short to judge:\n%s", words)
+	}
+}
+
 // Where rates are of iterations, the report says so.
 func TestRatesOfIterations(t *testing.T) {
 	s := found()

@@ -30,7 +30,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 		}
 	}
 	trusted := format.TestCase{Name: notTheLimit}
-	if r.Generator.Verdict != result.OK || OnlyShort(r) {
+	if r.Generator.Verdict != result.OK || r.Generator.NotJudged() {
 		trusted.Skipped = &format.Problem{Message: verdictText(r), Text: format.PlainLines(Reasons(r))}
 	}
 	s.AddCases(completed, trusted)

@@ -66,7 +66,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			"dyno help fleet up")
 	case p.Replay > 0 && nextReplay(r, a) != "":
 		return step(nextReplay(r, a), "")
-	case len(r.Generator.Doubts) > 0 && OnlyShort(r):
+	case r.Generator.NotJudged():
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
 	case hasDoubt(r, result.NeverSent) && canBeLower(r):
@@ -75,7 +75,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			"connections (-c)", format.Digits3(r.Rate.Completed)))
 	case hasDoubt(r, result.Unserved) && r.Model == result.ClosedLoop && r.Connections.Served > 0:
 		p.Connections = int(r.Connections.Served)
-		return again("give fewer connections, or a longer load with --warmup")
+		return again("give fewer connections, or a longer load with " + moreWarmup(r))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
@@ -137,7 +137,7 @@ func has[T fact.Args](r *result.Result) bool {
 // nextReplay is what to do after a replay that has to be another one; "" if it has not.
 func nextReplay(r *result.Result, a answer.Answer) string {
 	switch {
-	case OnlyShort(r):
+	case r.Generator.NotJudged():
 		return "measure for longer: replay more of the log"
 	case hasDoubt(r, result.NeverSent) && !r.WasGone():
 		return repeat.Lowered(r.Plan) + ", or give more connections (-c)"

@@ -421,7 +421,7 @@ const notTheLimit = "the generator was not the limit"
 func verdictText(r *result.Result) string {
 	switch r.Generator.Verdict {
 	case result.OK:
-		if OnlyShort(r) {
+		if r.Generator.NotJudged() {
 			return Reasons(r)[0]
 		}
 		return "ok: " + notTheLimit
@@ -441,7 +441,7 @@ func verdictText(r *result.Result) string {
 
 // verdictReasons are the reasons that the verdict's sentence does not have.
 func verdictReasons(r *result.Result) []string {
-	if OnlyShort(r) {
+	if r.Generator.NotJudged() {
 		return nil
 	}
 	return Reasons(r)

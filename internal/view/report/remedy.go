@@ -15,9 +15,6 @@ var remedies = map[result.Cause]string{
 	result.Unscheduled:  "free its CPUs of other work, or give it CPUs of its own (--cpus)",
 	result.Spacing:      "give the generator CPUs of its own",
 	result.Files:        "raise the limit (ulimit -n), or lower -c",
-	result.Dropped:      "raise its backlog and net.core.somaxconn, or give --connect-rate",
-	result.Unserved:     "see the errors, give --warmup or a longer -d, or lower -c",
-	result.Little:       "give --warmup, or -d in place of -n",
 	result.ProbeLag:     "lower -t, or give more CPUs",
 	result.TooShort:     "give a longer -d or a larger -n",
 }
@@ -54,14 +51,44 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return "" // no flag mends dyno
 	case d.Cause == result.TooShort && r.Plan.Replay > 0:
 		return "replay more of the log"
+	case d.Cause == result.Dropped && r.Plan.ConnectRate > 0:
+		return "raise its backlog and net.core.somaxconn, or lower --connect-rate"
+	case d.Cause == result.Dropped:
+		return "raise its backlog and net.core.somaxconn, or give --connect-rate"
+	case d.Cause == result.Unserved && r.Plan.Replay > 0: // which has no warm-up
+		return "see the errors, or lower -c"
+	case d.Cause == result.Unserved && r.Plan.Requested > 0:
+		return "see the errors, give " + moreWarmup(r) + " or a larger -n, or lower -c"
+	case d.Cause == result.Unserved:
+		return "see the errors, give " + moreWarmup(r) + " or a longer -d, or lower -c"
+	case d.Cause == result.Little && r.Plan.Requested > 0:
+		return "give " + moreWarmup(r) + ", or -d in place of -n"
+	case d.Cause == result.Little:
+		return "give " + moreWarmup(r)
+	case d.Cause == result.Unscheduled && len(r.Plan.CPUs) > 0:
+		return "free its CPUs of other work, or give it others (--cpus)"
 	case r.Model == result.OpenLoop && (d.Cause == result.SendLag || d.Cause == result.Spacing):
 		return remedies[d.Cause] + ", or " + repeat.Lowered(r.Plan)
 	}
 	return remedies[d.Cause]
 }
 
-// OnlyShort reports whether a result is too short to judge, and nothing else speaks against it.
-func OnlyShort(r *result.Result) bool {
-	doubts := r.Generator.Doubts
-	return r.Generator.Verdict == result.OK && len(doubts) == 1 && doubts[0].Kind == result.Short
+// moreWarmup is the setting that lets connections begin before the window.
+func moreWarmup(r *result.Result) string {
+	if r.Plan.Warmup > 0 {
+		return "a longer --warmup"
+	}
+	return "--warmup"
+}
+
+// GeneratorWord is the generator's verdict on itself in a word or two.
+func GeneratorWord(r *result.Result) string {
+	return generatorWord(r.Generator.Verdict, r.Generator.NotJudged())
+}
+
+func generatorWord(verdict string, notJudged bool) string {
+	if notJudged {
+		return "not judged"
+	}
+	return format.PlainLine(verdict)
 }

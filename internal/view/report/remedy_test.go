@@ -36,6 +36,43 @@ func TestNoRemedyWithoutAServer(t *testing.T) {
 	}
 }
 
+// A remedy does not tell to give what was given: it says which way to change it.
+func TestRemediesKnowWhatWasGiven(t *testing.T) {
+	for _, c := range []struct {
+		cause       result.Cause
+		given       func(*loadplan.Plan)
+		none, after string
+	}{
+		{result.Unserved, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(1e9) },
+			"see the errors, give --warmup or a longer -d, or lower -c",
+			"see the errors, give a longer --warmup or a longer -d, or lower -c"},
+		{result.Unserved, func(p *loadplan.Plan) { p.Requested = 100 },
+			"see the errors, give --warmup or a longer -d, or lower -c",
+			"see the errors, give --warmup or a larger -n, or lower -c"},
+		{result.Unserved, func(p *loadplan.Plan) { p.Replay = loadplan.Seconds(1e9) },
+			"see the errors, give --warmup or a longer -d, or lower -c", "see the errors, or lower -c"},
+		{result.Little, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(1e9) }, "give --warmup", "give a longer --warmup"},
+		{result.Little, func(p *loadplan.Plan) { p.Requested = 100 }, "give --warmup", "give --warmup, or -d in place of -n"},
+		{result.Dropped, func(p *loadplan.Plan) { p.ConnectRate = loadplan.RatePerSecond(9) },
+			"raise its backlog and net.core.somaxconn, or give --connect-rate",
+			"raise its backlog and net.core.somaxconn, or lower --connect-rate"},
+		{result.Unscheduled, func(p *loadplan.Plan) { p.CPUs = []int{1} },
+			"free its CPUs of other work, or give it CPUs of its own (--cpus)",
+			"free its CPUs of other work, or give it others (--cpus)"},
+	} {
+		r := new(result.Result)
+		r.Generator.Reasons = []string{"why"}
+		r.Generator.Doubts = []result.Doubt{{Cause: c.cause, Kind: result.OtherLoad, Verdict: result.Suspect}}
+		if got := Reasons(r)[0]; got != "why; "+c.none {
+			t.Errorf("%s: %s", c.cause, got)
+		}
+		c.given(&r.Plan)
+		if got := Reasons(r)[0]; got != "why; "+c.after {
+			t.Errorf("%s, given: %s", c.cause, got)
+		}
+	}
+}
+
 // A replay has no -R, no --warmup and no longer -d: what is advised names what it has.
 func TestRemediesOfAReplay(t *testing.T) {
 	const speed = "lower the speed of the replay (dyno from access-log --replay)"

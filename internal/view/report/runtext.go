@@ -138,10 +138,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if early {
 		all = append(all, why)
 	}
-	own, verdict := format.PlainLine(r.Generator.Verdict), format.PlainLine(r.RunVerdict())
-	if OnlyShort(r) {
-		own = "not judged"
-	}
+	own, verdict := GeneratorWord(r), format.PlainLine(r.RunVerdict())
 	if verdict != r.Generator.Verdict && !(early && verdict == result.Unanswered) {
 		all = append(all, strings.ToUpper(verdict))
 	}

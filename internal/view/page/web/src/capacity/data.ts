@@ -44,6 +44,7 @@ export interface Point {
   p99_us: number;
   errors: number;
   verdict: string;
+  not_judged?: boolean;
   cause?: string;
 }
 

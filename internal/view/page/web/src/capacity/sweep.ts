@@ -100,7 +100,7 @@ function points(c: Curve): Table {
       return [
         cell(at("level"), p.level, format.rate), cell(at("round"), p.round, format.count), cell(at("n"), p.n, format.rate),
         cell(at("x_per_s"), p.x_per_s, format.rate), cell(at("p50_us"), p.p50_us, format.duration), cell(at("p99_us"), p.p99_us, format.duration),
-        cell(at("errors"), p.errors, format.count), counts(p) ? residual(c, i) : "–", p.cause ?? p.verdict,
+        cell(at("errors"), p.errors, format.count), counts(p) ? residual(c, i) : "–", p.cause ?? (p.not_judged ? "not judged" : p.verdict),
       ];
     }),
   };
