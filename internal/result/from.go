@@ -332,6 +332,22 @@ func PointOf(i loadresult.Interval) Point {
 		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
 }
 
+// seconds are the intervals of the window, with the statuses that were errors.
+func (m *Result) seconds() []runfacts.Second {
+	all := make([]runfacts.Second, len(m.Series))
+	for i, p := range m.Series {
+		wrong := map[string]int64{}
+		for _, e := range m.Errors {
+			if e.Phase == string(loadresult.Expect) {
+				wrong[e.Detail] = p.Status[e.Detail]
+			}
+		}
+		all[i] = runfacts.Second{To: time.Duration(p.T * 1e9), Right: p.Completed, Wrong: p.Errors,
+			Status: wrong}
+	}
+	return all
+}
+
 // countByCode counts the answers of an interval by status code; nil if there were none.
 func countByCode(of map[uint16]int64) map[string]int64 {
 	if len(of) == 0 {

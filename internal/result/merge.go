@@ -297,22 +297,6 @@ func (m *Result) notePartRates(all []*Result) {
 	}
 }
 
-// seconds are the intervals of the window, with the statuses that were errors.
-func (m *Result) seconds() []runfacts.Second {
-	all := make([]runfacts.Second, len(m.Series))
-	for i, p := range m.Series {
-		wrong := map[string]int64{}
-		for _, e := range m.Errors {
-			if e.Phase == string(loadresult.Expect) {
-				wrong[e.Detail] = p.Status[e.Detail]
-			}
-		}
-		all[i] = runfacts.Second{To: time.Duration(p.T * 1e9), Right: p.Completed, Wrong: p.Errors,
-			Status: wrong}
-	}
-	return all
-}
-
 func (p *Point) addPart(part Point) {
 	switch {
 	case p.Completed == 0:
