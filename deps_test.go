@@ -125,7 +125,7 @@ view/report: objective fact say capacity engine/metric engine/proto observe/prob
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: result /
-view/live: engine/loadplan engine/loadresult engine/metric engine/scenario result engine/reqlog / github.com/prometheus/client_golang
+view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp

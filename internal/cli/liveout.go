@@ -40,6 +40,13 @@ func (s streams) openLive(f *runFlags) (err error) {
 	return nil
 }
 
+// watchServer has the metrics tell what the watched server uses while it is loaded.
+func (o liveOutputs) watchServer(w watch) {
+	if o.metrics != nil && w.server {
+		o.metrics.Watch(w.sampler.Readings)
+	}
+}
+
 // showIntervals wraps each, and gives every interval to those who read.
 func (o liveOutputs) showIntervals(each func(loadresult.Interval)) func(loadresult.Interval) {
 	return func(iv loadresult.Interval) {

@@ -125,6 +125,7 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result
 		return nil, err
 	}
 	defer w.away.closeWatch()
+	f.live.watchServer(w)
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	guard := newGuard(f)

@@ -88,6 +88,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -119,6 +120,7 @@ type Sampler struct {
 	stop      chan struct{}
 	done      chan struct{}
 	once      sync.Once
+	newest    atomic.Pointer[[]Reading]
 	recording *Recording // the sampler's goroutine's until done is closed
 }
 
@@ -144,6 +146,9 @@ func Start(c Config) (*Sampler, error) {
 	return s, nil
 }
 
+// Readings are those of the newest sample, also after Stop: one of each tree that is known.
+func (s *Sampler) Readings() []Reading { return *s.newest.Load() }
+
 // Stop takes a last sample and returns what was recorded. Further calls return
 // the same recording.
 func (s *Sampler) Stop() *Recording {
@@ -159,10 +164,12 @@ func (s *Sampler) sampleLoop(c Config, ready chan<- error) {
 	defer close(s.done)
 	began := threadCPU()
 	v, err := newSamplerState(c)
-	ready <- err
 	if err != nil {
+		ready <- err
 		return
 	}
+	s.newest.Store(v.forest.readings())
+	ready <- nil
 	defer v.closeSystem()
 	timer := time.NewTimer(v.timeToNext())
 	defer timer.Stop()
@@ -170,10 +177,12 @@ func (s *Sampler) sampleLoop(c Config, ready chan<- error) {
 		select {
 		case <-s.stop:
 			v.finishSampling()
+			s.newest.Store(v.forest.readings())
 			s.recording = v.newRecording(threadCPU() - began)
 			return
 		case <-timer.C:
 			v.sampleDue()
+			s.newest.Store(v.forest.readings())
 			timer.Reset(v.timeToNext())
 		}
 	}

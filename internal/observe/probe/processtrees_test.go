@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -12,7 +13,8 @@ type kernel struct {
 	now    float64 // s
 	next   int
 	tasks  map[int]*simulated
-	during func() // happens before each reading
+	share  float64 // proportional set size of each
+	during func()  // happens before each reading
 }
 
 type simulated struct {
@@ -105,7 +107,7 @@ func (k *kernel) detail(p *process, d *detail) error {
 	*d = detail{detailRSS: 1000, detailRead: s.own + s.reaped, detailWritten: math.NaN()}
 	return nil
 }
-func (k *kernel) pss(*process) (float64, error) { return math.NaN(), nil }
+func (k *kernel) pss(*process) (float64, error) { return k.share, nil }
 func (k *kernel) title(int) string              { return "sim\x00-x" }
 
 // Whatever processes do, and whenever it is between and within samples, no CPU
@@ -322,4 +324,38 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is %q, %q; want %q, %q", c.title, name, role, c.name, c.role)
 		}
 	}
+}
+
+// The newest readings are there while the sampling goes on: nothing of a tree that nobody has seen,
+// the last of one that has ended, and RSS where PSS may not be read.
+func TestForestReadings(t *testing.T) {
+	k := &kernel{tasks: map[int]*simulated{}, next: 10, share: math.NaN()}
+	root := k.fork(1)
+	f := newForest(k, newNotes(), func() float64 { return k.now })
+	pid := 0
+	check := func(what string, want ...Reading) {
+		t.Helper()
+		k.now += 1
+		f.sampleTrees(float64(k.next), []Tree{{Name: "sim", PID: pid}})
+		f.readDetails(k.now)
+		f.readShares(k.now)
+		if got := *f.readings(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	pid = 999
+	check("unknown")
+	f = newForest(k, newNotes(), f.clock)
+	pid = root.pid
+	root.own = 3e8
+	check("RSS", Reading{"sim", 3e8, 1000})
+	k.share = 600
+	child := k.fork(root.pid)
+	child.own = 2e8
+	check("PSS of two", Reading{"sim", 5e8, 1200})
+	k.end(child, root.pid)
+	k.wait(child)
+	k.end(root, 1)
+	k.wait(root)
+	check("ended", Reading{"sim", 5e8, 0})
 }

@@ -103,6 +103,14 @@ func (t *table) valueAt(i int, instant float64) float64 {
 	return values[left] + part*(values[right]-values[left])
 }
 
+// newest is the last reading of column i; NaN if there is none.
+func (t *table) newest(i int) float64 {
+	if len(t.at) == 0 {
+		return math.NaN()
+	}
+	return t.values[i][len(t.at)-1]
+}
+
 // growthOf is how much counter i grew between two instants.
 func (t *table) growthOf(i int, from, to float64) float64 {
 	return t.valueAt(i, to) - t.valueAt(i, from)

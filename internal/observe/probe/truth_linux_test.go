@@ -121,6 +121,9 @@ func TestTruthMemory(t *testing.T) {
 	if len(tree.Processes) != len(accounts) {
 		t.Fatalf("%d processes, want %d", len(tree.Processes), len(accounts))
 	}
+	if all := s.Readings(); len(all) != 1 || all[0].Name != "helpers" || all[0].Memory != tree.PSS.Peak || !all[0].CPU.OK() {
+		t.Errorf("the newest are %+v, PSS is %v", all, tree.PSS)
+	}
 	slices.SortFunc(tree.Processes, func(a, b Use) int { return int(a.RSS.Peak - b.RSS.Peak) })
 	small, big := tree.Processes[1], tree.Processes[2]
 	if rss := big.RSS.Peak - small.RSS.Peak; !about(rss, mib<<20, 0.03, 0) {

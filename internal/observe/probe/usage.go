@@ -34,6 +34,29 @@ type Use struct {
 	Processes []Use `json:"processes,omitempty"` // of a tree, those alive in the window
 }
 
+// A Reading is what the newest sample shows of a tree. Its numbers are n/a as a Use's are.
+type Reading struct {
+	Name   string
+	CPU    Value // ns, user and system, since the tree was first seen
+	Memory Value // bytes: PSS, or RSS where PSS is not available
+}
+
+// readings are the newest of the trees that are known.
+func (f *forest) readings() *[]Reading {
+	all := make([]Reading, 0, len(f.trees))
+	for _, t := range f.trees {
+		if !t.known {
+			continue
+		}
+		memory := t.shares.newest(0)
+		if math.IsNaN(memory) || t.briefs.newest(treeProcesses) == 0 { // nobody's is read any more
+			memory = t.details.newest(detailRSS)
+		}
+		all = append(all, Reading{t.Name, Value(t.briefs.newest(briefCPU)), Value(memory)})
+	}
+	return &all
+}
+
 // A Level is a gauge in a window.
 type Level struct {
 	Mean Value `json:"mean"`

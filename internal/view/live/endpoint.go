@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/observe/probe"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -94,6 +95,9 @@ func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() 
 
 // Add adds an interval.
 func (e *Endpoint) Add(iv loadresult.Interval) { e.metrics.Add(iv) }
+
+// Watch is Metrics.Watch.
+func (e *Endpoint) Watch(readings func() []probe.Reading) { e.metrics.Watch(readings) }
 
 // Finish notes that the run has ended, and reports whether somebody reads the metrics and has not
 // read the final ones: then Wait waits for that.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"reflect"
@@ -21,6 +22,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/observe/probe"
 	"dyno/internal/result"
 
 	"github.com/VictoriaMetrics/metricsql"
@@ -103,6 +105,55 @@ func TestMetrics(t *testing.T) {
 		if strings.Contains(text, absent) {
 			t.Errorf("%s of a load without them", absent)
 		}
+	}
+}
+
+// A run of which every answer is an error has their latency, and what the watched server uses;
+// what is not known of it is absent.
+func TestErrorsAndServer(t *testing.T) {
+	p, _ := seconds()
+	h := metric.NewHistogram(metric.Fine)
+	for range 50 {
+		h.Record(int64(3 * time.Millisecond))
+	}
+	iv := loadresult.Interval{To: time.Second, Sent: 50, Failed: 50, Status: map[uint16]int64{503: 50}}
+	iv.ErrorLatency = h.ToSparse()
+	iv.Measure()
+	m := NewMetrics(p, "")
+	e, err := Listen("127.0.0.1:0", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if text := read(t, e.URL()); strings.Contains(text, "dyno_server") {
+		t.Errorf("a server that is not watched:\n%s", text)
+	}
+	e.Add(iv)
+	n := probe.Value(math.NaN())
+	e.Watch(func() []probe.Reading {
+		return []probe.Reading{{Name: "a\xff", CPU: 1.5e9, Memory: 4096}, {Name: "b", CPU: n, Memory: n}}
+	})
+	text := read(t, e.URL())
+	for _, line := range []string{
+		"dyno_latency_seconds_count 0", "dyno_requests_failed_total 50", "dyno_error_latency_seconds_count 50",
+		"dyno_error_latency_seconds_sum 0.15", `dyno_error_latency_seconds_bucket{le="0.002"} 0`,
+		`dyno_error_latency_seconds_bucket{le="0.005"} 50`,
+		"dyno_server_cpu_seconds_total{process=\"a\uFFFD\"} 1.5", "dyno_server_memory_bytes{process=\"a\uFFFD\"} 4096",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s in\n%s", line, text)
+		}
+	}
+	if strings.Contains(text, "NaN") || strings.Contains(text, `process="b"`) {
+		t.Errorf("what is not known:\n%s", text)
+	}
+	var b bytes.Buffer
+	NewStream(&b, p).Add(iv)
+	if !strings.Contains(b.String(), `"error_latency":{"mean_us":3000,"p50_us":3`) || strings.Contains(b.String(), `"p99_us":0`) {
+		t.Error(b.String())
+	}
+	if v, err := jsonschema.UnmarshalJSON(&b); err != nil || compileSchema(t).Validate(v) != nil {
+		t.Errorf("it is not what the schema says: %v", err)
 	}
 }
 
@@ -381,6 +432,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
+	canBeNaN := regexp.MustCompile(`histogram_quantile| / `)
 	expressions := 0
 	for _, panel := range of.Panels {
 		if len(panel.Targets) == 0 {
@@ -389,6 +441,9 @@ func TestDashboard(t *testing.T) {
 		for _, target := range panel.Targets {
 			expressions++
 			check(panel.Title, target.Expr)
+			if canBeNaN.MatchString(target.Expr) && !strings.HasSuffix(target.Expr, " >= 0") {
+				t.Errorf("%s: %s is NaN where nothing was counted", panel.Title, target.Expr)
+			}
 		}
 	}
 	for _, variable := range of.Templating.List {

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/observe/probe"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -20,7 +21,8 @@ type Metric struct {
 	Labels     []string
 }
 
-// The metrics of a run. A counter counts what belongs to the measured window, from its start.
+// The metrics of a run. A counter counts what belongs to the measured window, from its start, but
+// for the server's CPU time, which is counted from when it was first watched.
 var (
 	runInfo = Metric{"dyno_run_info", "1; the labels say which run it is.",
 		prometheus.GaugeValue, []string{"version", "target", "workload"}}
@@ -61,9 +63,17 @@ var (
 	latency = Metric{"dyno_latency_seconds",
 		"Latency of requests answered rightly: from the intended start to the end.",
 		0, nil}
+	errorLatency = Metric{"dyno_error_latency_seconds",
+		"Latency of answers that were errors: from the intended start to the end.", 0, nil}
 	serviceTime = Metric{"dyno_service_time_seconds",
 		"Service time of requests answered rightly: from the actual sending to the end.",
 		0, nil}
+	serverCPU = Metric{"dyno_server_cpu_seconds_total",
+		"--watch: CPU time of the process and those that it starts, since it was first watched.",
+		prometheus.CounterValue, []string{"process"}}
+	serverMemory = Metric{"dyno_server_memory_bytes",
+		"--watch: memory of the process and those that it starts: PSS, or RSS without it.",
+		prometheus.GaugeValue, []string{"process"}}
 	generatorBusy = Metric{"dyno_generator_busy_ratio",
 		"Share of the last interval in which dyno's busiest thread had something to do.",
 		prometheus.GaugeValue, nil}
@@ -75,9 +85,9 @@ var (
 // All is every metric, in the order of the documentation.
 func All() []Metric {
 	return []Metric{runInfo, windowTime, offeredRate, requestsSent, requestsCompleted,
-		requestsFailed, requestsInFlight, responses, failuresByKind, latency, serviceTime,
-		bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, iterationTime, checks, users,
-		generatorBusy, generatorLag}
+		requestsFailed, requestsInFlight, responses, failuresByKind, latency, errorLatency,
+		serviceTime, bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, iterationTime,
+		checks, users, serverCPU, serverMemory, generatorBusy, generatorLag}
 }
 
 func (m Metric) desc() *prometheus.Desc {
@@ -124,8 +134,10 @@ type Metrics struct {
 	last      loadresult.Interval
 	failures  map[failureKind]int64
 	latency   buckets
+	errors    buckets // latency of errors
 	service   buckets
 	iteration buckets
+	watched   func() []probe.Reading // of the server; nil: it is not watched
 }
 
 // NewMetrics returns the metrics of a run of p that has not begun. version is dyno's. What p has of
@@ -136,6 +148,13 @@ func NewMetrics(p loadplan.Plan, version string) *Metrics {
 	return m
 }
 
+// Watch has the metrics tell of the server what readings returns. It must be quick.
+func (m *Metrics) Watch(readings func() []probe.Reading) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.watched = readings
+}
+
 // Add adds an interval.
 func (m *Metrics) Add(iv loadresult.Interval) {
 	m.mutex.Lock()
@@ -144,6 +163,7 @@ func (m *Metrics) Add(iv loadresult.Interval) {
 		m.failures[failureKind{string(f.Phase), readable(f.Kind)}] += f.Count
 	}
 	m.latency.add(iv.Latency)
+	m.errors.add(iv.ErrorLatency)
 	m.service.add(iv.Served())
 	m.iteration.add(iv.IterationTime)
 	m.last = iv
@@ -199,7 +219,18 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for f, n := range m.failures {
 		value(failuresByKind, float64(n), f.phase, f.kind)
 	}
+	if m.watched != nil {
+		for _, tree := range m.watched() {
+			if tree.CPU.OK() {
+				value(serverCPU, float64(tree.CPU)/1e9, readable(tree.Name))
+			}
+			if tree.Memory.OK() {
+				value(serverMemory, float64(tree.Memory), readable(tree.Name))
+			}
+		}
+	}
 	to <- m.latency.metric(latency)
+	to <- m.errors.metric(errorLatency)
 	to <- m.service.metric(serviceTime)
 }
 

@@ -30,6 +30,7 @@ type Interval struct {
 	Offered  *float64       `json:"offered,omitempty"` // open: requests due a second
 	Failures []result.Error `json:"failures,omitempty"`
 
+	ErrorLatency  *Times              `json:"error_latency,omitempty"`  // of answers that were errors
 	IterationTime *Times              `json:"iteration_time,omitempty"` // of those that completed
 	Checks        []result.CheckCount `json:"checks,omitempty"`         // that it has outcomes of
 
@@ -37,7 +38,7 @@ type Interval struct {
 	LagMax      float64 `json:"send_lag_max_us,omitempty"`
 }
 
-// Times are those of the iterations that completed in an interval.
+// Times are those of what ended in an interval.
 type Times struct {
 	Mean float64 `json:"mean_us"`
 	P50  float64 `json:"p50_us"`
@@ -58,7 +59,8 @@ func timesOf(s metric.Sparse) *Times {
 func newInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
 	line := Interval{Format: IntervalFormat, From: iv.From.Seconds(), Point: result.PointOf(iv),
 		Offered: offered(p, iv), Failures: newErrors(iv.Failures), BusyPercent: 100 * iv.Busy,
-		LagMax: float64(iv.LagMax) / 1e3, IterationTime: timesOf(iv.IterationTime)}
+		LagMax: float64(iv.LagMax) / 1e3, IterationTime: timesOf(iv.IterationTime),
+		ErrorLatency: timesOf(iv.ErrorLatency)}
 	for _, c := range checkCounts(p, iv.Checks) {
 		if c.Passed+c.Failed > 0 {
 			line.Checks = append(line.Checks, c)
