@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +47,13 @@ func isVersusField(name string) bool {
 // newVersusReader returns the function that reads the form. The experiment runs in a process of the
 // program exe, with a folder in the store of home.
 func newVersusReader(exe, home string) func(dashboard.Form) (dashboard.Conducting, []error) {
-	return func(form dashboard.Form) (dashboard.Conducting, []error) {
+	return func(given dashboard.Form) (dashboard.Conducting, []error) {
+		form := dashboard.Form{}
+		maps.Copy(form, given)
+		form["url"] = nil // :8080 is a URL, and no name of a file
+		for _, u := range given["url"] {
+			form["url"] = append(form["url"], requests.FullURL(u))
+		}
 		args, faults := versusArgs(form)
 		targets, more := formServers(form["url"])
 		if faults = append(faults, more...); len(faults) > 0 {

@@ -19,6 +19,10 @@ func TestVersusForm(t *testing.T) {
 		c.Targets[0].Host != "127.0.0.1" || c.Targets[0].Port != 8080 || c.Targets[1].Host != "localhost" {
 		t.Errorf("%+v, %v", c, faults)
 	}
+	if c, faults := read(dashboard.Form{"url": {":8080", ":8081/x.hurl?b=c"}}); len(faults) > 0 || len(c.Targets) != 2 ||
+		c.Targets[0].URL != "http://127.0.0.1:8080/" || c.Targets[1].URL != "http://127.0.0.1:8081/x.hurl?b=c" {
+		t.Errorf("ports of this machine: %+v, %v", c, faults)
+	}
 	for _, test := range []struct {
 		form        dashboard.Form
 		field, want string

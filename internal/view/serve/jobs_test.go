@@ -446,7 +446,7 @@ func TestJobCompareMyServers(t *testing.T) {
 		t.Errorf("of a server elsewhere it says %q", said)
 	}
 	tab.Complaints() // the browser notes each answer that is no success
-	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(document.querySelector("#versus-url2").value = %q, true)`, other))
+	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(document.querySelector("#versus-url2").value = %q, true)`, strings.TrimPrefix(other, "http://")))
 	press(tab, "#vs button[type=submit]")
 	tab.AwaitNavigation(`document.querySelector("[data-state=complete]") !== null && document.querySelector("#answer .sentence") !== null`)
 	if n := pagetest.Evaluate[int](tab, `Number(document.querySelector("[data-key=done]").dataset.value)`); n < 18 { // more if some are repeated

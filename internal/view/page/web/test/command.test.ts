@@ -20,6 +20,7 @@ test("a form is a command line", () => {
 
 test("a URL without a scheme is of http", () => {
   for (const [written, want] of [["127.0.0.1:18081", "http://127.0.0.1:18081"], [" localhost/a ", "http://localhost/a"], ["[::1]:80", "http://[::1]:80"],
+    [":8080", "http://127.0.0.1:8080"], [":80/a", "http://127.0.0.1:80/a"], [":x", "http://:x"],
     ["https://a/", "https://a/"], ["http+unix:///run/a.sock:/", "http+unix:///run/a.sock:/"], ["H2C://a", "H2C://a"], ["a/?to=http://b", "http://a/?to=http://b"], [" ", ""]]) {
     assert.equal(withScheme(written), want);
   }

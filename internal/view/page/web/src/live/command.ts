@@ -28,8 +28,12 @@ export function commandLine(verb: string, flags: Flag[], entered: Record<string,
   return [...words, ...urls.map((url, i) => (url.trim() === "" ? `URL${urls.length > 1 ? i + 1 : ""}` : shellQuote(url.trim())))].join(" ");
 }
 
-/** withScheme is a URL as a person writes it: without a scheme it is of http. */
-export const withScheme = (url: string): string => (url.trim() === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url.trim()) ? url.trim() : "http://" + url.trim());
+/** withScheme is a URL as a person writes it: without a scheme it is of http, and :8080 is a port of this machine. */
+export function withScheme(written: string): string {
+  const url = written.trim();
+  if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return url;
+  return (/^:\d+([/?#]|$)/.test(url) ? "http://127.0.0.1" : "http://") + url;
+}
 
 /** hasUnit reports whether a value brings its unit, as 1m30s does: then that of the field is not shown. */
 export const hasUnit = (value: string): boolean => /[a-zµ]/i.test(value);

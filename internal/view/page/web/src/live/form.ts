@@ -159,9 +159,10 @@ export class Form {
     const url = this.inputs.get("url")!;
     const whole = withScheme(url.value);
     if (whole === url.value) return;
-    const added = whole !== url.value.trim();
+    const written = url.value.trim();
+    const added = whole !== written;
     url.value = whole;
-    if (added) this.note.textContent = "http:// was put in front of the URL.";
+    if (added) this.note.textContent = `${whole.slice(0, whole.length - written.length)} was put in front of the URL.`;
   }
 
   /** entered is what is in the fields; those that are not shown for this kind of load were not given. */

@@ -4,7 +4,7 @@
 import { h } from "../dom";
 import { banner, copyable } from "../layout";
 import { requestJSON, problemText, Refused } from "./api";
-import { commandLine, Flag } from "./command";
+import { commandLine, Flag, withScheme } from "./command";
 
 interface Field extends Flag {
   does: string;
@@ -31,13 +31,15 @@ export async function versusForm(): Promise<HTMLElement> {
   const command = h("div", { role: "group", "aria-label": "The same on the command line" });
   const general = h("div", { "aria-live": "assertive" });
   const start = h("button", { type: "submit", class: "primary" }, "Compare in turns");
+  const complete = () => places.filter((p) => p.name === "url").forEach(({ input }) => (input.value = withScheme(input.value)));
   const tell = () => {
     const [urls, flags] = [places.filter((p) => p.name === "url"), fields.filter((f) => f.name !== "url")];
-    command.replaceChildren(copyable(commandLine("vs", flags, Object.fromEntries(entered()), urls.map((p) => p.input.value))));
+    command.replaceChildren(copyable(commandLine("vs", flags, Object.fromEntries(entered()), urls.map((p) => withScheme(p.input.value)))));
   };
   tell();
   const begin = async (e: Event) => {
     e.preventDefault();
+    complete();
     start.disabled = true;
     general.replaceChildren();
     for (const p of places) {
@@ -64,6 +66,6 @@ export async function versusForm(): Promise<HTMLElement> {
       start.disabled = false;
     }
   };
-  return h("form", { id: "vs", onsubmit: begin, oninput: tell }, h("div", { class: "fields" }, ...places.map((p) => p.place)), general, command, start,
+  return h("form", { id: "vs", onsubmit: begin, oninput: tell, onchange: complete }, h("div", { class: "fields" }, ...places.map((p) => p.place)), general, command, start,
     h("p", { class: "caption" }, "Servers that dyno is to start, or more than this form says, take an experiment file: put it into a folder, and begin with dyno serve --experiments DIR."));
 }
