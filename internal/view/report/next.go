@@ -85,15 +85,26 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 
 // stepAfterGood is the next step after a run whose numbers can be relied on.
 func stepAfterGood(r *result.Result) answer.Step {
+	limits := upperLimits(r)
 	switch {
-	case MissedObjectives(r.Objectives) != "":
-		return findStep(r, "find the rate that meets the objective", r.Objectives)
+	case MissedObjectives(limits) != "":
+		return findStep(r, "find the rate that meets the objective", limits)
+	case r.Model != result.OpenLoop && len(limits) > 0:
+		return findStep(r, "find the highest rate that meets the objective, which a closed load does "+
+			"not show", limits)
 	case r.Model != result.OpenLoop:
 		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
 			"not show", nil)
 	}
 	return answer.Step{Command: "dyno lab init experiment.yaml",
 		Says: "measure it several times in an experiment, which shows how much it varies"}
+}
+
+// upperLimits are the objectives without those that are easier to meet the higher the rate.
+func upperLimits(r *result.Result) []result.Outcome {
+	return slices.DeleteFunc(slices.Clone(r.Objectives), func(o result.Outcome) bool {
+		return strings.Contains(o.Expr, ">")
+	})
 }
 
 // isSilent reports whether requests were sent, none was answered in the window or behind it, and
@@ -141,7 +152,7 @@ func nextReplay(r *result.Result, a answer.Answer) string {
 		return "measure for longer: replay more of the log"
 	case hasDoubt(r, result.NeverSent) && !r.WasGone():
 		return repeat.Lowered(r.Plan) + ", or give more connections (-c)"
-	case MissedObjectives(r.Objectives) != "" && r.Generator.Verdict == result.OK &&
+	case MissedObjectives(upperLimits(r)) != "" && r.Generator.Verdict == result.OK &&
 		!a.Has(answer.Disturbed):
 		return repeat.Lowered(r.Plan) + " until the objective is met"
 	}
@@ -189,14 +200,11 @@ func withLost(says, lost string) string {
 }
 
 // findStep searches for the rate that meets objectives, with the same load; without any for one at
-// which p99 stays below ten times the p50 of this run. An objective that is easier to meet the
-// higher the rate has no such rate.
+// which p99 stays below ten times the p50 of this run.
 func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
 	words := []string{"dyno", "find"}
 	for _, o := range all {
-		if !strings.Contains(o.Expr, ">") {
-			words = append(words, "--slo", format.ShellQuote(o.Expr))
-		}
+		words = append(words, "--slo", format.ShellQuote(o.Expr))
 	}
 	if len(words) == 2 && r.Latency != nil {
 		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))

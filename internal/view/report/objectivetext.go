@@ -70,15 +70,25 @@ func objectiveValue(o result.Outcome) string {
 
 // MissedObjectives names the objectives that were missed; "" if none was.
 func MissedObjectives(all []result.Outcome) string {
-	var missed []string
+	return namedObjectives(all, result.Outcome.IsMissed)
+}
+
+// metObjectives names the objectives that were met; "" if none was.
+func metObjectives(all []result.Outcome) string {
+	return namedObjectives(all, func(o result.Outcome) bool { return o.Met })
+}
+
+// namedObjectives names some objectives, each with its value.
+func namedObjectives(all []result.Outcome, some func(result.Outcome) bool) string {
+	var named []string
 	for _, o := range all {
-		if o.IsMissed() {
-			why := objectiveValue(o)
+		if some(o) {
+			value := objectiveValue(o)
 			if o.Note != "" {
-				why += "; " + format.PlainLine(o.Note)
+				value += "; " + format.PlainLine(o.Note)
 			}
-			missed = append(missed, format.PlainLine(o.Expr)+" ("+why+")")
+			named = append(named, format.PlainLine(o.Expr)+" ("+value+")")
 		}
 	}
-	return strings.Join(missed, ", ")
+	return strings.Join(named, ", ")
 }

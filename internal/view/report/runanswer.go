@@ -68,6 +68,9 @@ func serverSentence(r *result.Result) string {
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
 	}
+	if met := metObjectives(r.Objectives); met != "" {
+		s += "; met: " + met
+	}
 	if why := r.Partial(); why != "" {
 		s += "; only a part of what was planned: " + format.PlainLine(why)
 	}

@@ -31,6 +31,15 @@ func fewUsers() *result.Result {
 	return r
 }
 
+// judged is a closed load with an objective of each outcome.
+func judged() *result.Result {
+	r := reporttest.Closed()
+	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Value: new(462.0), Unit: "us", Met: true},
+		{Expr: "rps>1M", Value: new(332_014.0), Unit: "per_s"}, {Expr: "errors<1%", Value: new(0.0), Unit: "percent", Met: true},
+		{Expr: "p99.99<1s", Value: new(500.0), Unit: "us", Needs: 100_000}}
+	return r
+}
+
 // slower is an open load of which less was completed than offered, because an agent was lost.
 func slower() *result.Result {
 	r := waited()
@@ -45,6 +54,8 @@ func TestRunSentence(t *testing.T) {
 		"332,014 requests/s on 100 connections, p99 462 µs":                                                    reporttest.Closed(),
 		"20,000 requests/s held, but p99 is 905 ms: 2,829 requests waited for a free connection, up to 1.00 s": waited(),
 		"20,000 requests/s held, but p99 is 905 ms: 2,829 iterations waited for a free user, up to 1.00 s":     fewUsers(),
+		"332,014 requests/s on 100 connections, p99 462 µs; missed: rps>1M (332,014/s); " +
+			"met: p99<1ms (462 µs), errors<1% (0 %)": judged(),
 		"22 % of the requests failed: 503 (999 times); the others: p99 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
 		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),
@@ -239,6 +250,10 @@ func TestStepCommands(t *testing.T) {
 	post := reporttest.Closed()
 	post.Plan.Requests[0].Method = "POST"
 	post.Objectives = []result.Outcome{{Expr: "p99<1ms"}, {Expr: "rps>1000"}}
+	met := reporttest.Closed()
+	met.Objectives = []result.Outcome{{Expr: "p99<90ms", Met: true}, {Expr: "rps>1", Met: true}}
+	fast := reporttest.Closed() // what it was asked for says nothing of a limit
+	fast.Objectives = []result.Outcome{{Expr: "rps>1M", Value: new(4863.0), Unit: "per_s"}}
 	fleet := reporttest.Failing()
 	fleet.Fleet = &result.Fleet{Agents: []result.Agent{{Name: "a"}}}
 	dead := func(url string, change func(*loadplan.Target)) *result.Result {
@@ -252,9 +267,11 @@ func TestStepCommands(t *testing.T) {
 		has   []string
 		lacks string
 	}{
-		"objective": {post, []string{"dyno find --slo 'p99<1ms'", "-X POST", "-c 100"}, "rps"},
-		"fleet":     {fleet, []string{"curl -v"}, "--save-errors"},
-		"h2c":       {dead("h2c://x:1/", func(*loadplan.Target) {}), []string{"--http2-prior-knowledge http://x:1/"}, "h2c:"},
+		"objective":              {post, []string{"dyno find --slo 'p99<1ms'", "-X POST", "-c 100"}, "rps"},
+		"objective that was met": {met, []string{"dyno find --slo 'p99<90ms' "}, "rps"},
+		"objective of a rate":    {fast, []string{"dyno find --slo 'p99<"}, "rps"},
+		"fleet":                  {fleet, []string{"curl -v"}, "--save-errors"},
+		"h2c":                    {dead("h2c://x:1/", func(*loadplan.Target) {}), []string{"--http2-prior-knowledge http://x:1/"}, "h2c:"},
 		"tls": {func() *result.Result {
 			r := dead("https://x:1/", func(*loadplan.Target) {})
 			r.Plan.TLS = loadplan.TLS{Insecure: true, CAFile: "a b.pem"}
