@@ -134,7 +134,7 @@ func TestClosedRunWithoutAnswers(t *testing.T) {
 		die  func(*dying)
 		says string
 	}{
-		"frozen":   {func(*dying) {}, "): the server did not answer (4 unanswered)"},
+		"frozen":   {func(*dying) {}, " on: the server did not answer (4 unanswered)"},
 		"vanished": {(*dying).vanish, "no answer in time: not open when the run ended"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ func TestRemediesInFormWords(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"lower -R, or give more -c": "lower “Requests/s”, or give more “Connections”",
+		"raise -c, or lower -R": "raise “Connections”, or lower “Requests/s”",
 		"have it do less in a step, or add threads (-t) where there are CPUs": "have it do less in a step, " +
 			"or add threads where there are CPUs",
 		"give it CPUs of its own":              "give it CPUs of its own",

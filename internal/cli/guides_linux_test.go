@@ -189,13 +189,14 @@ func TestComingFrom(t *testing.T) {
 	server := httptest.NewServer(answer(served))
 	t.Cleanup(server.Close)
 	for name, content := range map[string]string{"users.csv": "id\n1\n2\n",
+		"body.json": "{}", "urls.txt": "/1\n/2\n",
 		"script.lua": "function request() return wrk.format(nil, '/x') end\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	span := regexp.MustCompile("`(dyno run [^`]*URL[^`]*)`")
-	shorter := regexp.MustCompile(` (-d \S+|-n \S+)`)
+	shorter := regexp.MustCompile(` (-d \S+|-n \S+|-c 1000)`)
 	ran := 0
 	for line := range strings.Lines(string(text)) {
 		for _, m := range span.FindAllStringSubmatch(line, -1) {

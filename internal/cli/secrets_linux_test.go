@@ -163,7 +163,7 @@ func (h *haystack) loads(t *testing.T, dir, addr, more string) {
 	}
 	h.said(t, dir, "dyno history")
 	h.said(t, dir, "dyno export -o all.tar.gz")
-	h.said(t, dir, "dyno compare last last")
+	h.said(t, dir, "dyno compare run.json last")
 }
 
 // manySecrets is a file of so many requests that they are stored apart.

@@ -184,7 +184,7 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	}
 	for _, e := range part.Errors {
 		claims = append(claims, claim{"failures of a kind", float64(e.Count),
-			dialed + countPerSecondMax*all})
+			dialed + countPerSecondMax*all}, claim{"status of an error", float64(e.Status), 999})
 	}
 	if c.Streams != nil {
 		claims = append(claims, claim{"streams at once", float64(*c.Streams), loadplan.MaxStreams})

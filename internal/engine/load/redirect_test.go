@@ -233,7 +233,9 @@ func TestRedirectsOverProtocols(t *testing.T) {
 		loadplan.HTTP2:  servedPlan(t, say, true, func(p *loadplan.Plan) { p.HTTP, p.Streams = "2", 3 }),
 		loadplan.HTTP3:  http3Plan(port, func(p *loadplan.Plan) { p.Streams = 3 }),
 	} {
+		mu.Lock()
 		clear(heard)
+		mu.Unlock()
 		p.Follow, p.Requested, p.Duration, p.Connections = 2, 6*4, 0, 2
 		p.Timeout, p.Connecting, p.Seed = loadplan.Seconds(60*s), loadplan.Seconds(60*s), 1
 		p.Expectations.Body = []string{"contains:end"}
@@ -252,7 +254,10 @@ func TestRedirectsOverProtocols(t *testing.T) {
 		}
 		const want = "map[GET /1/301 :4 GET /1/303 :4 GET /2/301 :4 GET /end :8 POST /1/302 xt:4 POST /1/307 xt:4 " +
 			"POST /2/303 xt:4 POST /2/307 xt:4 POST /3/301 xt:4 POST /away xt:4 POST /end xt:4 POST /odd xt:4]"
-		if got := fmt.Sprint(heard); got != want {
+		mu.Lock()
+		got := fmt.Sprint(heard)
+		mu.Unlock()
+		if got != want {
 			t.Errorf("%s: the server was asked\n%s, want\n%s", name, got, want)
 		}
 		said := map[string]int64{}

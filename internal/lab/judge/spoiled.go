@@ -17,6 +17,9 @@ func SpoiledFacts(r *lab.Record) (all []fact.Fact) {
 			if a.Control || of == nil || !isTooMany(of.Trials, of.Of) {
 				continue
 			}
+			if of.Trials == 1 && of.Disturbed == 1 {
+				continue // chance
+			}
 			args := *of
 			for at, other := range cells {
 				if at.Level == level && at.Arm != a.Name && !isControlOf(r, at.Arm, a.Name) {
@@ -46,8 +49,8 @@ func spoiledCells(counted []lab.TrialSummary) map[lab.CellKey]*fact.ServerSpoile
 		c := cells[at]
 		c.Of++
 		why := t.SpoiledByServer()
-		if t.Grade != lab.GradeF || why == nil {
-			continue
+		if t.Grade != lab.GradeF || why == nil || t.IsDisturbed() && why.Starved == 0 {
+			continue // a busy machine makes a server slow, too
 		}
 		if c.Trials++; c.Trials == 1 {
 			c.Why = why.Says

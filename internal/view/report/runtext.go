@@ -11,10 +11,11 @@
 //
 //	a run          runanswer.go (the verdict), runcautions.go, next.go (what to do next),
 //	               brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
-//	               routes), shown.go (the first requests: --show), errorfile.go (--save-errors),
-//	               iterationtext.go (of a scenario), spectrum.go (-v), server.go, fleet.go,
-//	               plantext.go (the load in words), remedy.go (what to do about a reason)
+//	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go,
+//	               fleet.go, plantext.go (the load in words), remedy.go (what to do about a
+//	               reason)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
+//	requests       package sample (--show, --save-errors)
 //	a search       capacity.go, plot.go
 //	formats        formats.go (JSON, CSV, Markdown), junit.go
 //	the page       sentences.go, methods.go (how it was measured); package repeat writes the
