@@ -45,8 +45,11 @@ func withPath(s string) string {
 	if err != nil || u.Host == "" || u.Path != "" {
 		return s
 	}
-	at := strings.Index(s, u.Host) + len(u.Host)
-	return s[:at] + "/" + s[at:]
+	host := strings.Index(s, "//") + len("//") // or a login before it
+	if n := strings.IndexAny(s[host:], "?#"); n >= 0 {
+		return s[:host+n] + "/" + s[host+n:]
+	}
+	return s + "/"
 }
 
 // MachineOf is the fingerprint of a machine: of its system, its CPUs and its kernel's major and

@@ -87,7 +87,9 @@ func TestPlanOfPaths(t *testing.T) {
 		one, other string
 		same       bool
 	}{{"http://h:1", "http://h:1/", true}, {"http://h:1?a=b", "http://h:1/?a=b", true}, {"http://h:1", "http://h:2", false},
-		{"http://h:1/x", "http://h:1/x/", false}, {"http://[::1]:1", "http://[::1]:1/", true}, {"unix:/a", "unix:/a/", false}} {
+		{"http://h:1/x", "http://h:1/x/", false}, {"http://[::1]:1", "http://[::1]:1/", true}, {"unix:/a", "unix:/a/", false},
+		{"http://h", "http://h/", true}, {"http://p?p#p", "http://p/?p#p", true}, {"http://app:pw@app", "http://app:pw@app/", true},
+		{"http://unix", "http://unix/", true}, {"http://[::1]", "http://[::1]/", true}, {"http://h#/x", "http://h/#/x", true}} {
 		one, other := measured(1, 1).Plan, measured(1, 1).Plan
 		one.Target.URL, other.Target.URL = c.one, c.other
 		if same := PlanOf(one) == PlanOf(other); same != c.same {
