@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -316,6 +317,21 @@ func manyPatterns(n int) (all []string) {
 
 // What a server sends is searched only if it is within the limits, which are looked at before a tree
 // is built. A path of names and indices builds none.
+// A server's pattern that is too long costs nothing: it is not parsed, and not kept.
+func TestLongPattern(t *testing.T) {
+	m := &matcher{compiled: map[string]*pattern{}}
+	long := strings.Repeat("(a|b.)", 10_000)
+	allocated := testing.AllocsPerRun(1, func() {
+		m.left = math.MaxInt
+		if p := m.pattern(long, `\A(?:`, `)\z`); p.Regexp != nil {
+			t.Error("it is compiled")
+		}
+	})
+	if allocated > 1 || len(m.compiled) > 0 {
+		t.Errorf("%v allocations, %d kept", allocated, len(m.compiled))
+	}
+}
+
 func TestLimits(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) }
 	list := func(n int) string { return "[0" + strings.Repeat(",0", n-1) + "]" }

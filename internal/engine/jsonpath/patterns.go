@@ -152,8 +152,12 @@ func textOf(v spec.PathValue) (text string, is bool) {
 }
 
 // pattern is a regular expression of RFC 9485, where a dot is neither CR nor LF. To compile one
-// counts as many steps as it has instructions, a hundred times.
+// counts as many steps as it has instructions, a hundred times. One that is too long is none, and
+// is neither parsed nor kept.
 func (m *matcher) pattern(written, before, after string) *pattern {
+	if len(written) > scenario.MaxPattern {
+		return &pattern{}
+	}
 	key := before + written
 	if p := m.compiled[key]; p != nil {
 		return p

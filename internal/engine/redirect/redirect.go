@@ -11,8 +11,9 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// MaxLocation is how long a Location may be, in bytes. Browsers and curl take as much at least, and
-// servers refuse longer paths.
+// MaxLocation is how long a Location may be, in bytes, and how long the path that it leads to: a
+// relative one adds to the path before it, and escapes take three bytes for one. Browsers and curl
+// take as much at least, and servers refuse longer paths.
 const MaxLocation = 8 << 10
 
 // Is reports whether a status is that of a redirect that clients follow by themselves: as in
@@ -95,6 +96,10 @@ func Path(from, location string, origins ...Origin) (string, *Fault) {
 	path := to.RequestURI()
 	if path[0] != '/' {
 		return bad("has no path")
+	}
+	if len(path) > MaxLocation {
+		return "", &Fault{false, fmt.Sprintf("the redirect's path has %d bytes; at most %d are "+
+			"followed", len(path), MaxLocation)}
 	}
 	if problem := proto.ValueProblem(proto.InPath, []byte(path)); problem != "" {
 		return "", &Fault{false, "the redirect's path " + problem}

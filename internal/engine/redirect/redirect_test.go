@@ -31,6 +31,9 @@ func TestPath(t *testing.T) {
 		{"/a/b", "mailto:a@b", `AWAY the redirect to "mailto:a@b" leaves`},
 		{"/a/b", "/" + strings.Repeat("x", MaxLocation), "the redirect's Location has 8193 bytes; at most 8192 are followed"},
 		{"/a/b", "/" + strings.Repeat("x", MaxLocation-1), "/" + strings.Repeat("x", MaxLocation-1)},
+		{"/a/b", "/" + strings.Repeat("\xe9", 2731), "the redirect's path has 8194 bytes; at most 8192 are followed"},
+		{"/a/b", "?" + strings.Repeat("\xe9", 2731), "the redirect's path has 8198 bytes; at most 8192 are followed"},
+		{"/" + strings.Repeat("x", MaxLocation-2) + "/b", "cd", "the redirect's path has 8194 bytes; at most 8192 are followed"},
 	} {
 		got, fault := Path(tc.from, tc.location, own...)
 		if fault != nil {
@@ -86,6 +89,7 @@ func FuzzPath(f *testing.F) {
 	for _, s := range []string{"/a", "//h/x", "http://h/?a b", "http://h@x", "\x00", "?", "#", "%", "/%zz", "http://[::1", "é"} {
 		f.Add("/a/b?c", s)
 	}
+	f.Add("/a/", strings.Repeat("\xe9", MaxLocation))
 	f.Fuzz(func(t *testing.T, from, location string) {
 		path, fault := Path(from, location, OriginOf("http", "h"))
 		if fault != nil {
@@ -94,7 +98,7 @@ func FuzzPath(f *testing.F) {
 			}
 			return
 		}
-		if path == "" || path[0] != '/' || proto.ValueProblem(proto.InPath, []byte(path)) != "" {
+		if path == "" || len(path) > MaxLocation || path[0] != '/' || proto.ValueProblem(proto.InPath, []byte(path)) != "" {
 			t.Errorf("%q", path)
 		}
 		for _, c := range []byte(path) {

@@ -43,14 +43,14 @@ func Instructions(re *regexp.Regexp) int {
 // 2 KiB of text, with repetitions in repetitions, package regexp makes three million.
 const maxInstructions = 10_000
 
-// longestPattern is how many bytes such an expression may have.
-const longestPattern = 2 << 10
+// MaxPattern is how many bytes such an expression may have.
+const MaxPattern = 2 << 10
 
 // CompilePattern compiles a regular expression that a server may have written, and returns how many
 // instructions it has.
 func CompilePattern(text string) (re *regexp.Regexp, instructions int, err error) {
-	if len(text) > longestPattern {
-		return nil, 0, fmt.Errorf("the regular expression is longer than %d bytes", longestPattern)
+	if len(text) > MaxPattern {
+		return nil, 0, fmt.Errorf("the regular expression is longer than %d bytes", MaxPattern)
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

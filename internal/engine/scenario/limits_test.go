@@ -10,7 +10,7 @@ func TestCompilePattern(t *testing.T) {
 	for text, fits := range map[string]bool{
 		"a|b": true, "(a{100}){10}": true, strings.Repeat("é", 1000): true, "": true, "[": false,
 		"(?:(?:" + strings.Repeat("a", 50) + "){2}){500}": false, "(((a?){50}){2}){3,}": true,
-		"(?:" + strings.Repeat("a", 500) + "){30}": false, strings.Repeat("a", longestPattern+1): false,
+		"(?:" + strings.Repeat("a", 500) + "){30}": false, strings.Repeat("a", MaxPattern+1): false,
 		"((" + strings.Repeat("[a-z]", 300) + "){10}){10}": false, strings.Repeat("(a{500})", 30): false,
 	} {
 		re, n, err := CompilePattern(text)
