@@ -2,6 +2,7 @@ package versus
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"dyno/internal/lab/experiment"
@@ -128,12 +129,16 @@ func MostServers() int {
 	return n
 }
 
-// Overrun is about how long the fewest rounds of so many servers take, if that is more than the
-// limit of time that was given; otherwise 0.
+// Overrun is about how long the fewest rounds of so many servers take, with all else, if that is
+// more than the limit of time that was given; otherwise 0.
 func (c *Comparison) Overrun(servers int) time.Duration {
 	l, n := c.Limits, time.Duration(servers)
-	window := cmp.Or(l.Window, windows[len(windows)-1])
-	least := n*checkTime + otherTime + experiment.LeastRounds*(n+1)*trialTime(window, l.warmup())
+	trial := trialTime(cmp.Or(l.Window, windows[len(windows)-1]), l.warmup())
+	isCommand := func(word string) bool { return !IsURL(word) }
+	if len(c.Servers) > 0 && c.Git == nil && !slices.ContainsFunc(c.Servers, isCommand) {
+		trial -= startTime // they are running
+	}
+	least := n*checkTime + otherTime + experiment.LeastRounds*(n+1)*trial
 	if l.Total == 0 || l.Rounds > 0 || least <= l.Total {
 		return 0
 	}

@@ -211,6 +211,10 @@ func TestOverrun(t *testing.T) {
 			t.Errorf("%v: %v, not %v", total, got, want)
 		}
 	}
+	running := Comparison{Limits: Limits{Total: 40 * time.Second}, Servers: []string{"http://a/", "http://b/"}}
+	if got := running.Overrun(2); got != 43*time.Second {
+		t.Errorf("servers that need no start: %v", got)
+	}
 	c := Comparison{Limits: Limits{Total: DefaultTotal}}
 	if n := MostServers(); n != 4 || c.Overrun(n) > 0 || c.Overrun(n+1) == 0 { // docs/vs.md has the number
 		t.Errorf("%v suffices for %d servers", DefaultTotal, n)
