@@ -20,7 +20,7 @@ const pieceSize = 16 << 10
 const farewellMax = 64 << 10
 
 // lastWait is how long Close waits for a last message to be sent.
-const lastWait = 10 * time.Millisecond
+const lastWait = 50 * time.Millisecond
 
 // portable turns package net into completions. A connection has a goroutine that dials and then
 // reads, and during a Send one that writes. They queue completions; the worker takes the whole
