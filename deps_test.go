@@ -85,7 +85,7 @@ result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 result/runfacts: engine/loadplan engine/loadresult fact result/durations say /
 result/durations: engine/metric /
-result/unanswered: engine/loadresult result/durations /
+result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan /

@@ -198,6 +198,13 @@ func unansweredClaims(p loadplan.Plan, part *result.Result, all float64) (claims
 	const s = 1e9 // ns
 	q, slots := part.Requests, float64(p.Connections*p.Depth())
 	claims = []claim{{"kinds of waits", float64(len(q.Unanswered)), loadresult.WaitsMost}}
+	waited := q.Waited
+	if part.Iterations != nil {
+		waited = slices.Concat(waited, part.Iterations.Waited)
+	}
+	for _, b := range waited {
+		claims = append(claims, claim{"µs until it was given up", b.US, all * 1e6})
+	}
 	for _, w := range q.Unanswered[:min(len(q.Unanswered), loadresult.WaitsMost)] {
 		claims = append(claims, claim{"ns until it gave up", float64(w.After), all * s},
 			claim{"requests without an answer", float64(w.Requests), float64(q.Errors + q.Unfinished)},

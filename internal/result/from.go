@@ -16,6 +16,7 @@ import (
 	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/result/runfacts"
+	"dyno/internal/result/unanswered"
 	"dyno/internal/say"
 )
 
@@ -99,6 +100,7 @@ func (r *Result) setOpen(from *loadresult.Result) {
 		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
 		due := r.Requests.Sent + waiting
 		r.Rate.Offered, r.Requests.Waiting, r.Requests.Due = &offered, &waiting, &due
+		r.Requests.Waited = unanswered.Waited(from.Waited)
 	}
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		v := lag.View()

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
+	"dyno/internal/result/unanswered"
 	"dyno/internal/say"
 )
 
@@ -31,6 +32,7 @@ type Iterations struct {
 	Warmup     int64  `json:"warmup,omitempty"`  // begun before the window
 	Due        *int64 `json:"due,omitempty"`     // open: in the window, Started + Waiting
 	Waiting    *int64 `json:"waiting,omitempty"` // open: of Due, never begun
+	Waited     Waited `json:"waited,omitempty"`  // of Waiting
 
 	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
 
@@ -83,6 +85,7 @@ func (r *Result) setScenario(from *loadresult.Result) {
 		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
 		due, after := t.Started+waiting, t.StartedAfter
 		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
+		i.Waited = unanswered.Waited(from.Waited)
 	}
 	if t.Time.Count > 0 {
 		i.Time = durations.New(t.Time)
@@ -202,6 +205,8 @@ func checkScenario(r *Result) (all []error) {
 		"requests have what iterations have: due, waiting and offered")
 	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
 		orZero(i.Waiting), orZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
+	err := durations.CheckBounds(i.Waited, orZero(i.Waiting))
+	wrong(err != nil, "iterations.waited: %v", err)
 	wrong(orZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",
 		orZero(i.StartedAfter), i.Started)
 	wrong(i.Due != nil && *i.Due != i.Started+orZero(i.Waiting), "iterations.due is %d, and %d "+
@@ -274,6 +279,7 @@ func (i *Iterations) addPart(part *Iterations) {
 	i.Warmup += part.Warmup
 	i.Due = addPresent(i.Due, part.Due)
 	i.Waiting = addPresent(i.Waiting, part.Waiting)
+	i.Waited = durations.Together(slices.Concat(i.Waited, part.Waited)...)
 	i.StartedAfter = addPresent(i.StartedAfter, part.StartedAfter)
 }
 

@@ -196,6 +196,7 @@ func (q *Requests) Add(part Requests) {
 	q.WarmupInWindow += part.WarmupInWindow
 	q.Due = addPresent(q.Due, part.Due)
 	q.Waiting = addPresent(q.Waiting, part.Waiting)
+	q.Waited = durations.Together(slices.Concat(q.Waited, part.Waited)...)
 	q.Late = addPresent(q.Late, part.Late)
 	q.SentAfter = addPresent(q.SentAfter, part.SentAfter)
 	q.StepsAfter += part.StepsAfter

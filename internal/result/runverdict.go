@@ -11,6 +11,7 @@ const (
 	Unanswered = "unanswered" // nothing was answered
 	Failing    = "failing"    // FailingShare of the requests or iterations failed
 	Missed     = "missed"     // an objective
+	Undecided  = "undecided"  // an objective was neither met nor missed
 )
 
 // RunVerdict is the verdict on a run in a word: what the server did, then its objectives, then the
@@ -24,6 +25,8 @@ func (r *Result) RunVerdict() string {
 		return Failing
 	case slices.ContainsFunc(r.Objectives, Outcome.IsMissed):
 		return Missed
+	case slices.ContainsFunc(r.Objectives, Outcome.IsUndecided):
+		return Undecided
 	}
 	return r.Generator.Verdict
 }

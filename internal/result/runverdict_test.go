@@ -13,14 +13,16 @@ func TestRunVerdict(t *testing.T) {
 		return r
 	}
 	miss := func(r *Result) { r.Objectives = append(r.Objectives, Outcome{}) }
+	open := func(r *Result) { r.Objectives = append(r.Objectives, Outcome{Undecided: NoAnswers}) }
 	for want, all := range map[string][]*Result{
 		Unanswered: {at(0, 0, nil), at(0, 10, miss)},
 		Failing: {at(99, 1, miss), at(1000, 0, func(r *Result) {
 			r.Iterations = &Iterations{Started: 50, Failed: 1}
 		})},
-		Missed:  {at(1000, 1, miss)},
-		Suspect: {at(1000, 1, nil)},
-		OK:      {at(1000, 0, func(r *Result) { r.Generator.Verdict = OK })},
+		Missed:    {at(1000, 1, miss), at(1000, 1, func(r *Result) { open(r); miss(r) })},
+		Undecided: {at(1000, 1, open)},
+		Suspect:   {at(1000, 1, nil)},
+		OK:        {at(1000, 0, func(r *Result) { r.Generator.Verdict = OK })},
 	} {
 		for i, r := range all {
 			if got := r.RunVerdict(); got != want {

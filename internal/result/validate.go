@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/result/durations"
 )
 
 var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
@@ -53,6 +54,8 @@ func Check(r *Result) error {
 	wrong(q.Due != nil && *q.Due != q.Sent+orZero(q.Waiting),
 		"requests.due is %d, and %d were sent and %d not", orZero(q.Due), q.Sent,
 		orZero(q.Waiting))
+	err := durations.CheckBounds(q.Waited, orZero(q.Waiting))
+	wrong(err != nil, "requests.waited: %v", err)
 	wrong(min(r.Window.MeasuredS, r.Window.WarmupS) < 0, "a time is below 0")
 	all = append(append(append(all, checkRates(r)...), checkCounts(r)...), checkScenario(r)...)
 	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",

@@ -5,6 +5,7 @@
 //	fifo.go       a queue
 //	flow.go       which request is due next
 //	share.go      another share of the rate
+//	waited.go     for how long what was never sent has been due
 //	window.go     when the load begins, is measured, ends
 package flow
 

@@ -158,7 +158,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Outage = outage
 	if gone == len(workers) {
 		res.Ended = without
-	} else if gone > 0 {
+	} else if res.Waited = [63]int64{}; gone > 0 { // the others waited on
 		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and had no answer on "+
 			"new ones: from then on the load was that of the others", gone, len(workers)))
 	}

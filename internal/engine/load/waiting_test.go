@@ -1,11 +1,14 @@
 package load
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/ring"
 )
 
 // leftOver is a worker of p at the end, of which so many arrivals have been sent.
@@ -72,17 +75,79 @@ func TestWaiting(t *testing.T) {
 									w.Schedule = loadplan.ChangeAt(w.Schedule, part.ScheduleFrom(i, 3, 2_345_678_901), 2_345_678_901)
 								},
 							} {
-								got, want := leftOver(&part, i, 3, sent), leftOver(&part, i, 3, sent)
+								got, want, taken := leftOver(&part, i, 3, sent), leftOver(&part, i, 3, sent), leftOver(&part, i, 3, sent)
 								change(got)
 								change(want)
+								change(taken)
 								if g, w := got.Backlog(got.now, &got.Window), walked(want); g != w {
 									t.Fatalf("%s %v, %s, after %d, worker %d: %d waiting, want %d", name, weights, arrival,
 										sent, i, g, w)
+								} else if n, by := taken.TakeWaiting(taken.now, &taken.Window); sumOfWaited(by) != n || n != w ||
+									taken.Backlog(taken.now, &taken.Window) != 0 {
+									t.Fatalf("%s %v, %s, after %d, worker %d: took %d waiting, %v, want %d", name, weights, arrival,
+										sent, i, n, by, w)
 								}
 							}
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+func sumOfWaited(by [63]int64) (n int64) {
+	for _, one := range by {
+		n += one
+	}
+	return n
+}
+
+// The server of a load at a rate dies: what was due and not sent until the run ended is counted by
+// how long it had been due. Where the load ends as planned, it is not.
+func TestWaitedForAServer(t *testing.T) {
+	for _, ended := range []loadresult.Ending{loadresult.Gone, loadresult.ByDuration} {
+		p := simPlan(func(p *loadplan.Plan) {
+			p.Connections, p.Rate, p.Duration = 5, loadplan.RatePerSecond(1000), loadplan.Seconds(10*s)
+			if p.Connecting = loadplan.Seconds(2 * s); ended == loadresult.ByDuration {
+				p.Duration = loadplan.Seconds(3 * s)
+				p.Drain = 0
+			}
+		})
+		sim := &ring.Sim{}
+		sim.Server = func(p *ring.Peer, _ []byte) {
+			if p.Now() >= 2*s {
+				p.Hangup(0, syscall.ECONNRESET)
+			} else {
+				p.Reply(ms, hello)
+			}
+		}
+		sim.Accept = func(int) (int64, error) {
+			if sim.Now() >= 2*s {
+				return 0, syscall.ECONNREFUSED
+			}
+			return 0, nil
+		}
+		r := simulate(t, p, sim)
+		if r.Ended != ended || r.Waiting < 900 {
+			t.Fatalf("ended by %s, %d waiting", r.Ended, r.Waiting)
+		}
+		if ended == loadresult.ByDuration {
+			if r.Waited != [63]int64{} {
+				t.Errorf("%v", r.Waited)
+			}
+			continue
+		}
+		if sumOfWaited(r.Waited) != r.Waiting {
+			t.Errorf("%d waiting, %d of them counted", r.Waiting, sumOfWaited(r.Waited))
+		}
+		for at := 27; at <= 30; at++ { // one is due each ms
+			longer := sumOfWaited(r.Waited)
+			for i := range at {
+				longer -= r.Waited[i]
+			}
+			if want := r.Waiting - int64(1)<<at/ms; longer < want-1 || longer > want+1 {
+				t.Errorf("%d had been due for 2^%d ns, want %d", longer, at, want)
 			}
 		}
 	}

@@ -316,7 +316,10 @@ func (w *worker) finishRun() {
 			w.countUnanswered(&exchange{Arrival: a}, false)
 		}
 	}
-	w.totals.Waiting = w.Backlog(w.now, &w.Window)
+	if w.ending == loadresult.Gone || w.ending == loadresult.Unserved {
+		w.totals.Waiting, w.totals.Waited = w.TakeWaiting(w.now, &w.Window)
+	}
+	w.totals.Waiting += w.Backlog(w.now, &w.Window)
 	if w.plan.Target.FastCGI {
 		sample, total := fcgi.Stderr(w.newCodec(nil))
 		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total

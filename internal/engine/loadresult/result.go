@@ -230,7 +230,7 @@ type Totals struct {
 	CompletedAfter int64 // right answers that were counted and came after the window
 	ErrorsAfter    int64 // answers that were errors, likewise
 	LateMax        int64 // ns after due, of all that were sent
-	Waiting        int64 // open workload: due in the window and never sent
+	WaitingTotals
 	StderrTotals
 
 	Cut *fact.AnswerUnfinished // of Unfinished, those whose answers had begun; nil: none
@@ -241,6 +241,14 @@ type Totals struct {
 	Failures  []Failure
 
 	Scenario *ScenarioTotals // nil: the plan has none
+}
+
+// WaitingTotals are of requests of an open workload that were due in the window and never sent. If
+// the server ended the load, Waited counts them by how long they had been due then: element i those
+// of 2ⁱ ns to twice as much.
+type WaitingTotals struct {
+	Waiting int64
+	Waited  [63]int64
 }
 
 // ConnectionTotals are counts of connections of the whole run.

@@ -49,6 +49,9 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.ErrorsAfter += from.ErrorsAfter
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
+	for i, n := range from.Waited {
+		t.Waited[i] += n
+	}
 	t.Unavailable += from.Unavailable
 	if from.UnavailableMost > t.UnavailableMost {
 		t.UnavailableMost, t.UnavailableSince = from.UnavailableMost, from.UnavailableSince

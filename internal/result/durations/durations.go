@@ -112,6 +112,23 @@ func (o *Over) with(more []Bound, answered float64) *Over {
 	return sum
 }
 
+// Together are bounds in ascending order, as many as an Over has at most.
+func Together(of ...Bound) []Bound { return (*Over)(nil).with(of, 0).all() }
+
+// CheckBounds returns an error if bounds are not as Together has them, or of more than most.
+func CheckBounds(all []Bound, most int64) error {
+	o := &Over{Bounds: all}
+	for _, b := range all {
+		o.Count = plus(o.Count, b.Count)
+	}
+	if len(all) == 0 {
+		return nil
+	} else if o.US = all[0].US; o.Count > most {
+		return fmt.Errorf("%d of %d requests", o.Count, most)
+	}
+	return o.check()
+}
+
 // LeastMean is what the mean of all exceeds, of which count were answered with that mean.
 func (o *Over) LeastMean(count int64, mean float64) float64 {
 	n, sum := float64(count), float64(count)*mean
@@ -119,6 +136,14 @@ func (o *Over) LeastMean(count int64, mean float64) float64 {
 		n, sum = n+float64(b.Count), sum+float64(b.Count)*b.US
 	}
 	return sum / max(n, 1)
+}
+
+// LeastMean is the mean; with requests that had no answer, what it exceeds.
+func (d *Distribution) LeastMean() float64 {
+	if d.Over == nil {
+		return d.Mean
+	}
+	return d.Over.LeastMean(d.Count, d.Mean)
 }
 
 // nearestPair is the index of the bound whose successor is the least times as long.

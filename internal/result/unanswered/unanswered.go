@@ -3,9 +3,11 @@
 package unanswered
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result/durations"
 )
@@ -19,8 +21,9 @@ type Load struct {
 	Slots   int
 	Answers int64 // to requests of the window
 
-	Unfinished int64 // requests that had no answer at the end of the drain
-	Waiting    int64 // that were due and never sent
+	Unfinished int64             // requests that had no answer at the end of the drain
+	Waiting    int64             // that were due and never sent
+	Waited     []durations.Bound // of Waiting: see Waited
 	Waits      loadresult.Unanswered
 }
 
@@ -40,8 +43,22 @@ func (l Load) Bounds() (latency, service, firstByte []durations.Bound) {
 	}
 	if l.Planned {
 		latency = append(latency, durations.Bound{US: l.Drained, Count: l.Waiting})
+	} else {
+		latency = append(latency, l.Waited...)
 	}
 	return latency, service, firstByte
+}
+
+// Waited are the bounds of requests that were due and never sent when the server ended the load: see
+// loadresult.WaitingTotals. A server that goes away would otherwise have the latency of what it
+// answered before. What is left waiting when a user interrupts the load says nothing of the server,
+// and is in no percentile.
+func Waited(by [63]int64) []durations.Bound {
+	var all []durations.Bound
+	for i, n := range by {
+		all = append(all, durations.Bound{US: float64(int64(1)<<i) / 1e3, Count: n})
+	}
+	return durations.Together(all...)
 }
 
 // RouteBounds are the bounds of latency of a route, of whose requests these had no answer. Each
@@ -69,9 +86,35 @@ func (l Load) Requests() (n int64, timeout float64) {
 		}
 	}
 	if l.Planned {
-		n += l.Waiting
+		return n + l.Waiting, timeout
+	}
+	for _, b := range l.Waited {
+		n += b.Count
 	}
 	return n, timeout
+}
+
+// Note says how many of the requests, of which so many were sent and slots held, had no answer; ""
+// if all had one.
+func (l Load) Note(sent, held int64) string {
+	if held > 0 {
+		return fmt.Sprintf("connections or streams without an answer in the whole window: %d", held)
+	}
+	if share := l.SlotShare(); share > 0 {
+		return fmt.Sprintf("connections or streams waited for %s %% of the time for answers that did "+
+			"not come", digits.Significant(100*share, 2))
+	}
+	n, timeout := l.Requests()
+	text := fmt.Sprintf("%d of %d requests had no answer ", n, sent+l.Waiting)
+	switch {
+	case n == 0:
+		return ""
+	case timeout > 0:
+		return text + fmt.Sprintf("in %s s", digits.Significant(timeout/1e6, 2))
+	case !l.Planned:
+		return text + "when the server was gone"
+	}
+	return text + fmt.Sprintf("%s s after the window", digits.Significant(l.Drained/1e6, 2))
 }
 
 // SlotShare is the share of the window, 0 to 1, that slots waited for answers that did not come.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/result/durations"
 )
 
@@ -74,5 +75,39 @@ func TestBoundsOfARoute(t *testing.T) {
 	got := l.RouteBounds(loadresult.Unanswered{{Requests: 1}, {After: 10 * ns, Requests: 3}, {After: ns, Requests: 9}})
 	if want := []durations.Bound{{US: 10 * s, Count: 27_000}, {US: 2 * s, Count: 1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What was never sent counts for how long it had been due, if the server ended the load; otherwise, if
+// at all, for as long as the drain.
+func TestBoundsOfWaited(t *testing.T) {
+	by := [63]int64{}
+	by[20], by[31] = 3, 4 // 1.05 ms, 2.15 s
+	l := Load{Open: true, Waiting: 7, Waited: Waited(by), Drained: 1 * s}
+	got, service, first := l.Bounds()
+	if want := []durations.Bound{{US: 1048.576, Count: 3}, {US: 2147483.648, Count: 4}}; !reflect.DeepEqual(got, want) || len(service)+len(first) > 0 {
+		t.Errorf("%v, %v, %v", got, service, first)
+	}
+	h := metric.NewHistogram(metric.Fine)
+	h.RecordMany(2e6, 93)
+	if d := durations.New(h).WithUnanswered(got...); d.IsOver(93) || d.P90 != 2000 || !d.IsOver(95) || d.P95 != 2000 || d.P99 != 2147483.648 {
+		t.Errorf("%+v", d) // p95 is of the seven: over 2.00 ms, that of those answered
+	}
+	if got := l.Note(93, 0); got != "7 of 100 requests had no answer when the server was gone" {
+		t.Error(got)
+	}
+	l.Planned = true
+	latency, _, _ := l.Bounds()
+	if len(latency) != 2 || latency[1] != (durations.Bound{US: 1 * s, Count: 7}) {
+		t.Error(latency)
+	}
+	if l = (Load{Open: true, Waiting: 7}); l.Note(93, 0) != "" { // interrupted
+		t.Error(l.Note(93, 0))
+	}
+	for i := range by {
+		by[i] = 1 // as many as there can be
+	}
+	if all := Waited(by); len(all) != 8 || durations.CheckBounds(all, 63) != nil || durations.CheckBounds(all, 62) == nil {
+		t.Error(all)
 	}
 }
