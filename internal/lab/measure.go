@@ -36,11 +36,14 @@ var percents = map[string]float64{"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p
 // IsOver reports whether a trial's value is only known to be higher: it is that of a request that
 // had no answer.
 func (m Measure) IsOver(t *Trial) bool {
-	percent, is := percents[m.Name]
-	if _, ok := m.Value(t); !ok || !is {
+	if _, ok := m.Value(t); !ok {
 		return false
 	}
 	d := t.Result.Latency
+	percent, is := percents[m.Name]
+	if !is {
+		return (m.Name == "mean" || m.Name == InFlight) && d.Over != nil
+	}
 	if strings.HasPrefix(m.Name, "iteration_") {
 		d = iterationTimes(t)
 	}
@@ -56,7 +59,9 @@ func (m Measure) CountsAnswers() bool {
 }
 
 // InFlight is the name of the measure of requests in flight on average: rate × mean latency
-// (Little's law; Little, Operations Research 9, 1961).
+// (Little's law; Little, Operations Research 9, 1961). It is that of what was answered. What had no
+// answer was in flight besides: how much of the window is not known, so the sum is only known to be
+// higher.
 const InFlight = "in_flight"
 
 // Measures are all measures, in the order in which they are shown.
@@ -68,7 +73,7 @@ var Measures = []Measure{
 		return t.Result.Generator.CPUPerRequest
 	}},
 	{"host_cpu", "µs/req", -1, hostCPU},
-	{"mean", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Mean })},
+	{"mean", "µs", -1, latencyBy((*result.Distribution).LeastMean)},
 	{"p50", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P50 })},
 	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
 	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},

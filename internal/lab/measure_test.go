@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"math"
 	"testing"
 
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 )
 
 // Bytes are divided by all answers that arrived with them, also those to requests that had waited
@@ -15,5 +17,23 @@ func TestBytesOfAnAnswer(t *testing.T) {
 	m, _ := MeasureNamed("bytes")
 	if got, ok := m.Value(&Trial{Result: r}); !ok || got != 100 {
 		t.Errorf("%g bytes an answer, want 100", got)
+	}
+}
+
+// The mean counts what had no answer with what that exceeds, and requests in flight are at least those
+// that were answered: both are only known to be higher.
+func TestMeanOfUnanswered(t *testing.T) {
+	for _, c := range []struct {
+		over *durations.Over
+		mean float64
+	}{{nil, 1000}, {&durations.Over{US: 2e6, Count: 100}, (900*1000 + 100*2e6) / 1000}} {
+		r := &result.Result{Rate: result.Rate{Completed: 90}, Latency: &result.Distribution{Count: 900, Mean: 1000, Over: c.over}}
+		for name, want := range map[string]float64{"mean": c.mean, InFlight: 0.09} {
+			m, _ := MeasureNamed(name)
+			got, ok := m.Value(&Trial{Result: r})
+			if over := m.IsOver(&Trial{Result: r}); !ok || math.Abs(got/want-1) > 1e-9 || over != (c.over != nil) {
+				t.Errorf("%s of %+v: %v (over: %v), want %v", name, c.over, got, over, want)
+			}
+		}
 	}
 }

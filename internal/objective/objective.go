@@ -267,7 +267,7 @@ func parseStatistic(name string) (func(*result.Distribution) reading, float64, e
 		}, 0, nil
 	case "mean":
 		return func(d *result.Distribution) reading {
-			return reading{value: d.Over.LeastMean(d.Count, d.Mean), ok: true, over: d.Over != nil,
+			return reading{value: d.LeastMean(), ok: true, over: d.Over != nil,
 				answers: func() float64 { return d.Mean }}
 		}, 0, nil
 	case "stdev":

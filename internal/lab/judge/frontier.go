@@ -47,14 +47,14 @@ func queueOf(c lab.Comparison, cells byCell) (lab.Queue, bool) {
 		q.Arm, q.Than, q.CPU = c.Baseline, c.Variant, inverse(q.CPU)
 	}
 	m, _ := lab.MeasureNamed(lab.InFlight)
-	logs := pairArms(cells, m, c.Level, q.Than, q.Arm).logs
-	v, err := stats.HodgesLehmann(logs, lab.Confidence)
+	p := pairArms(cells, m, c.Level, q.Than, q.Arm)
+	v, err := stats.HodgesLehmann(p.logs, lab.Confidence)
 	if err != nil || v.Level < lab.Confidence-1e-9 {
 		return lab.Queue{}, false
 	}
 	q.InFlight = stats.Interval{Low: math.Exp(v.Low), Estimate: math.Exp(v.Estimate),
 		High: math.Exp(v.High), Level: v.Level}
-	return q, q.InFlight.Low > queueFactor
+	return q, q.InFlight.Low > queueFactor && p.Bound.Shows(q.InFlight.Low)
 }
 
 // inverse is the interval of the inverse of a ratio.

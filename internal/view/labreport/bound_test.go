@@ -35,7 +35,7 @@ func TestExportsOfBounds(t *testing.T) {
 	}
 	rows, err := csv.NewReader(&table).ReadAll()
 	if err != nil || len(rows) != 2 || rows[0][len(rows[0])-1] != "only known to be higher" ||
-		rows[1][len(rows[1])-1] != "p99 max" {
+		rows[1][len(rows[1])-1] != "mean p99 max in_flight" {
 		t.Errorf("%v, %q", err, rows)
 	}
 	if err := Bench(&bench, r); err != nil {

@@ -49,6 +49,11 @@ func comparedMeasures() []measure {
 		}
 		m := always(q.Name, format.Micros, quantileOf(q, latencyOf))
 		m.over = isOver(q, latencyOf)
+		if q.Name == "mean" { // of all requests, not only of those answered
+			q.Of = (*result.Distribution).LeastMean
+			m.of = quantileOf(q, latencyOf)
+			m.over = func(r *result.Result) bool { return r.Latency != nil && r.Latency.Over != nil }
+		}
 		all = append(all, m)
 	}
 	for _, q := range report.Quantiles {
@@ -189,10 +194,7 @@ func sideBySide(rs []*result.Result) format.Table {
 
 // valueText is a value, "over 2.00 s" if it is only known to be higher.
 func (m measure) valueText(r *result.Result, value float64) string {
-	if m.over != nil && m.over(r) {
-		return "over " + m.show(value)
-	}
-	return m.show(value)
+	return format.Known(m.over != nil && m.over(r), m.show(value))
 }
 
 // changeText is a ratio to the first result's value. If one of the values is only known to be

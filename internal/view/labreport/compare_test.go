@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
+	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
 
@@ -85,5 +87,23 @@ func TestCompareReturnsWriteErrors(t *testing.T) {
 	r := reporttest.Closed()
 	if err := Compare(reporttest.Full{}, []*result.Result{r, r}); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// A server that starves some of its clients has no lower mean than one that does not.
+func TestCompareMeans(t *testing.T) {
+	fair, starves := reporttest.Closed(), reporttest.Closed()
+	starves.Latency = reporttest.Spread(9000, 200)
+	starves.Latency.Over = &durations.Over{US: 2e6, Count: 1000}
+	for _, m := range comparedMeasures() {
+		if m.name != "mean" {
+			continue
+		}
+		of, _ := m.of(fair)
+		least, _ := m.of(starves)
+		if of != fair.Latency.Mean || least < 2e5 || m.valueText(starves, least) != "over "+format.Micros(least) ||
+			m.valueText(fair, of) != format.Micros(of) {
+			t.Errorf("%s and %s", m.valueText(fair, of), m.valueText(starves, least))
+		}
 	}
 }
