@@ -25,6 +25,7 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
 )
@@ -323,8 +324,8 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 
 // experimentCode is the exit code by what an experiment was to decide, and why it is not 0. A gate
 // has one verdict, which every report has. The gate checks whether its trials are reliable, and
-// whether the baseline differs from itself in what it judges. An objective is decided if the
-// machine spoiled few of its trials, or if it was missed in one of the others.
+// whether the baseline differs from itself in what it judges. An objective is decided if each
+// trial decides it and the machine spoiled few, or if it was missed in one of the others.
 func experimentCode(r *lab.Record) (code int, err error) {
 	gate, missed := r.Gate, r.MissedObjective()
 	undecided := func(o lab.ObjectiveCount) bool { return o.Undecided }
@@ -338,8 +339,8 @@ func experimentCode(r *lab.Record) (code int, err error) {
 	}
 	if i := slices.IndexFunc(r.Objectives, undecided); i >= 0 {
 		o := r.Objectives[i]
-		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: %s of %s at %s: the "+
-			"machine spoiled too many of the trials (grade F)", o.Expr, o.Arm, o.Level)
+		return exitUntrusted, fmt.Errorf("objectives: neither met nor missed: %s of %s at %s: %s",
+			o.Expr, o.Arm, o.Level, labanswer.WhyUndecided(o))
 	}
 	return exitOK, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
 	"dyno/internal/stats"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
@@ -25,6 +26,8 @@ func TestExperimentCode(t *testing.T) {
 	met, missed := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1}}, []lab.ObjectiveCount{{Expr: "p99<1s", Trials: 1}}
 	metSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Met: 1, Trials: 1, Undecided: true}}
 	missedSpoiled := []lab.ObjectiveCount{{Expr: "p99<1s", Arm: "a", Level: "c1", Trials: 1, Undecided: true}}
+	open := []lab.ObjectiveCount{{Expr: "p99<5s", Arm: "a", Level: "c1", Trials: 1, Undecided: true,
+		Open: &result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Over: true, Undecided: result.NoAnswers}}}
 	for name, c := range map[string]struct {
 		gate       string
 		objectives []lab.ObjectiveCount
@@ -42,6 +45,7 @@ func TestExperimentCode(t *testing.T) {
 		"missed by a server's fault": {"", missed, failing, exitMissed, "objective missed: p99<1s"},
 		"met, but spoiled":           {"", metSpoiled, spoiled, exitUntrusted, "objectives: neither met nor missed"},
 		"missed, but spoiled":        {"", missedSpoiled, spoiled, exitUntrusted, "p99<1s of a at c1: the machine spoiled too many of the trials"},
+		"undecided in a trial":       {"", open, fine, exitUntrusted, "p99<5s of a at c1: in a trial p99 is over 2.00 s, and nobody knows"},
 		"a gate before an objective": {lab.Undecided, missed, fine, exitUntrusted, "gate: "},
 	} {
 		r := &lab.Record{Findings: lab.Findings{Objectives: c.objectives, Trials: c.trials}}

@@ -231,9 +231,10 @@ type ObjectiveCount struct {
 	Met    int    `json:"met"`
 	Trials int    `json:"trials"`
 
-	// Undecided says that the machine spoiled too many of these trials to tell, and that the
-	// objective was met in all others.
-	Undecided bool `json:"undecided,omitempty"`
+	// Undecided says that the objective was met in all trials that tell. Open is how one of the others
+	// came out, if it is undecided itself; nil: the machine spoiled too many of them.
+	Undecided bool            `json:"undecided,omitempty"`
+	Open      *result.Outcome `json:"open,omitempty"`
 }
 
 // IsMissed reports whether an objective was not met in every trial.

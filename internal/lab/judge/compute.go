@@ -160,7 +160,6 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 		for _, arm := range q.arms {
 			var kept []lab.ObjectiveCount
 			spoiled, missed := 0, map[int]bool{} // by the machine; by the server, by the index of kept
-			few := map[int]bool{}                // likewise: a trial did not decide it
 			for _, round := range cells.roundNumbers() {
 				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
@@ -171,9 +170,11 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 				}
 				for i, o := range t.Objectives {
 					missed[i] = missed[i] || o.IsMissed() && !t.SpoiledByMachine()
-					few[i] = few[i] || o.IsUndecided()
 					if i == len(kept) {
 						kept = append(kept, lab.ObjectiveCount{Expr: o.Expr, Arm: arm.name, Level: level})
+					}
+					if o.IsUndecided() && kept[i].Open == nil {
+						kept[i].Open = &o
 					}
 					kept[i].Trials++
 					if o.Met {
@@ -182,7 +183,11 @@ func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 				}
 			}
 			for i := range kept {
-				kept[i].Undecided = (few[i] || isTooMany(spoiled, kept[i].Trials)) && !missed[i]
+				if missed[i] {
+					kept[i].Open = nil
+				}
+				kept[i].Undecided = kept[i].Open != nil ||
+					isTooMany(spoiled, kept[i].Trials) && !missed[i]
 			}
 			all = append(all, kept...)
 		}

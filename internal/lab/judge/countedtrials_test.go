@@ -105,4 +105,12 @@ func TestObjectivesOfSpoiledTrials(t *testing.T) {
 	if !slices.Equal(r.Objectives, want) {
 		t.Errorf("%+v", r.Objectives)
 	}
+	// What a trial does not decide itself is open for its reason, unless a sound trial missed it.
+	open := result.Outcome{Expr: "errors<1%", Undecided: result.NoAnswers, Value: new(2e6), Over: true}
+	trials[2].Objectives[0] = open // of c
+	trials[1].Objectives[0] = open // of b
+	if Compute(r, trials); r.Objectives[2].Open == nil || *r.Objectives[2].Open != open || !r.Objectives[2].Undecided ||
+		r.Objectives[2].Met != 5 || r.Objectives[1].Open != nil || r.Objectives[1].Undecided || r.Objectives[0].Open != nil {
+		t.Errorf("%+v", r.Objectives)
+	}
 }

@@ -183,18 +183,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		all = append(all, c)
 	}
-	var missed []string
-	for _, o := range r.Objectives {
-		if o.IsMissed() {
-			missed = append(missed, fmt.Sprintf("%s of %s at %s: met in %d of %d trials",
-				format.PlainLine(o.Expr), format.PlainLine(o.Arm), format.PlainLine(o.Level), o.Met, o.Trials))
-		}
-	}
-	if len(missed) > 0 {
-		all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
-			Says: "Objectives were missed", Reasons: missed,
-			Remedy: "see which trials missed an objective, in the table of trials"})
-	}
+	all = append(all, objectiveCautions(r)...)
 	var self []string
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {

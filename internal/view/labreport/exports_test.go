@@ -177,6 +177,28 @@ func TestExperimentJUnit(t *testing.T) {
 	}
 }
 
+// An objective that is open says why: not each is for the machine.
+func TestOpenObjectivesInJUnit(t *testing.T) {
+	for why, open := range map[string]*result.Outcome{
+		"the machine spoiled too many of the trials (grade F)": nil,
+		"in a trial p99 is over 2.00 s, and nobody knows by how much": {Expr: "p99<5s", Unit: "us", Value: new(2e6), Over: true,
+			Undecided: result.NoAnswers},
+		"in a trial p99 takes at least 100 values, and the longest of fewer was 3.00 ms": {Expr: "p99<5s", Unit: "us",
+			Value: new(3e3), Undecided: result.FewValues, Needs: 100},
+	} {
+		r := servers()
+		r.Objectives = []lab.ObjectiveCount{{Expr: "p99<5s", Arm: "go", Level: "c10", Met: 1, Trials: 2, Undecided: true, Open: open}}
+		var b bytes.Buffer
+		if err := ExperimentJUnit(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		want := "p99<5s of go at c10: error (inconclusive: met in 1 of 2 trials: " + why + ")"
+		if got := reporttest.Outcomes(reporttest.ReadSuite(t, b.Bytes())); !strings.Contains(got, want+"\n") {
+			t.Errorf("%s\nhas no %s", got, want)
+		}
+	}
+}
+
 func TestExperimentCSV(t *testing.T) {
 	var b bytes.Buffer
 	r := servers()

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 )
 
 // ExperimentJUnit writes an experiment as a test suite: a case for each variant,
@@ -27,7 +28,7 @@ func ExperimentJUnit(w io.Writer, r *lab.Record) error {
 			format.Plural(int64(o.Trials), "trial"))}
 		switch {
 		case o.Undecided:
-			met.Message = "inconclusive: " + met.Message + ", of which the machine spoiled too many"
+			met.Message = "inconclusive: " + met.Message + ": " + labanswer.WhyUndecided(o)
 			c.Error = met
 		case o.IsMissed():
 			c.Failure = met

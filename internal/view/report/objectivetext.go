@@ -13,7 +13,7 @@ import (
 func objectiveText(o result.Outcome) string {
 	s := format.PlainLine(o.Expr) + ": met, " + objectiveValue(o)
 	if o.IsUndecided() {
-		s = format.PlainLine(o.Expr) + ": UNDECIDED: " + whyUndecided(o)
+		s = format.PlainLine(o.Expr) + ": UNDECIDED: " + WhyUndecided(o)
 	} else if !o.Met {
 		s = format.PlainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
 	}
@@ -26,8 +26,8 @@ func objectiveText(o result.Outcome) string {
 	return s
 }
 
-// whyUndecided is why an objective is undecided.
-func whyUndecided(o result.Outcome) string {
+// WhyUndecided is why an objective is neither met nor missed.
+func WhyUndecided(o result.Outcome) string {
 	of, _ := objective.Parse(o.Expr)
 	quantity := format.PlainLine(of.Quantity())
 	switch {

@@ -153,7 +153,7 @@ export interface Record_ {
   published?: Beside[];
   profiles?: Taken[];
   fairness?: Fairness;
-  objectives?: { expr: string; arm: string; level: string; met: number; trials: number }[];
+  objectives?: { expr: string; arm: string; level: string; met: number; trials: number; undecided?: boolean }[];
   ceilings?: { level: string; throughput: number }[];
   gate?: { verdict: string };
   sensitivity?: Sensitivity;

@@ -112,7 +112,7 @@ function objectives(p: Payload): HTMLElement | null {
     o.expr,
     o.level,
     o.arm,
-    cell(`record.objectives.${i}.met`, o.met, count),
+    cell(`record.objectives.${i}.met`, o.met, (n) => (o.undecided ? "inconclusive: " : "") + count(n)),
     cell(`record.objectives.${i}.trials`, o.trials, count),
   ]);
   return h(
