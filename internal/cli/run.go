@@ -216,11 +216,13 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		}
 		return exitMissed
 	}
-	if undecided := report.UndecidedObjectives(r.Objectives); f.strict && undecided != "" {
+	if undecided := report.UndecidedObjectives(r.Objectives); undecided != "" {
 		if !told {
 			s.writeLine("dyno: %s", undecided)
 		}
-		return exitUntrusted
+		if f.strict {
+			return exitUntrusted
+		}
 	}
 	return exitOK
 }
