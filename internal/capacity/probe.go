@@ -272,6 +272,9 @@ func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 				n = r.Requests.Sent
 			}
 			why = fmt.Sprintf("%d requests are too few to bound %s", n, j.Expr)
+			if j.Undecided == result.NoAnswers { // more requests would not help
+				why = j.Note
+			}
 		}
 	}
 	if r.OnlyErrors() {

@@ -58,6 +58,7 @@ type Point struct {
 	X       float64  `json:"x_per_s"`              // completed
 	P50     float64  `json:"p50_us"`               // of latency
 	P99     float64  `json:"p99_us"`               // likewise
+	Over    []string `json:"over,omitempty"`       // of p50 and p99: only known to be higher
 	Errors  int64    `json:"errors"`               // and what was given up
 	Verdict string   `json:"verdict"`              // the generator's
 	Short   bool     `json:"not_judged,omitempty"` // it is ok because too little was measured
@@ -159,6 +160,12 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 			time.Duration(r.Plan.Duration), r.Latency.Count), true
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
+	if r.Latency.IsOver(99) {
+		p.Over = []string{"p99"}
+	}
+	if r.Latency.IsOver(50) {
+		p.Over = []string{"p50", "p99"}
+	}
 	p.N = level * float64(r.Plan.Depth())
 	if axis == Rates || r.Plan.MayIdle() { // Little's law
 		p.N = r.Rate.Completed * r.Latency.Mean / 1e6

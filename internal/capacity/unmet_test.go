@@ -1,12 +1,14 @@
 package capacity
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/objective"
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 )
 
 // A search that met no rate says that all are missed only if all were.
@@ -62,6 +64,32 @@ func TestErrorsByChance(t *testing.T) {
 		}
 		if got := mayBeChance(all[0], j, c.requests); got != c.want {
 			t.Errorf("%s: %d of %d: %v", c.objective, c.errors, c.requests, got)
+		}
+	}
+}
+
+// A probe whose objective requests without an answer leave open says so, and not that its requests
+// were too few.
+func TestProbeWithoutAnswers(t *testing.T) {
+	o := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Over: true, Undecided: result.NoAnswers, Note: "11 of 1000 had none"}
+	few := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Undecided: result.FewValues}
+	r := &result.Result{Requests: result.Requests{Sent: 1000, Completed: 989}}
+	for want, one := range map[string]result.Outcome{o.Note: o, "989 requests are too few to bound p99<5s": few} {
+		if got, why := worstOutcome(r, []Judged{{Outcome: one, Verdict: Undecided}}); got != Undecided || why != want {
+			t.Errorf("%s: %s, want %s", got, why, want)
+		}
+	}
+}
+
+// A point's percentiles are over what they reach.
+func TestPointOfUnanswered(t *testing.T) {
+	for percent, want := range map[int64]string{0: "[]", 2: "[p99]", 60: "[p50 p99]"} {
+		d := &result.Distribution{Count: 100 - percent}
+		if percent > 0 {
+			d.Over = &durations.Over{US: 2e6, Count: percent}
+		}
+		if got := fmt.Sprint(pointOf(&result.Result{Latency: d}, Connections, 1, 1).Over); got != want {
+			t.Errorf("of %d %%: %s, want %s", percent, got, want)
 		}
 	}
 }

@@ -68,7 +68,8 @@ func routesView(r *result.Result) View {
 	for i, x := range timed {
 		y := float64(i)
 		values = append(values, x.P50, x.P99)
-		v.Rows = append(v.Rows, Row{Label: format.PlainLine(x.Name), Says: "p99 " + format.Micros(x.P99)})
+		v.Rows = append(v.Rows, Row{Label: format.PlainLine(x.Name), Says: "p99 " +
+			format.Known(x.IsOver(99), format.Micros(x.P99))})
 		v.Marks = append(v.Marks,
 			Mark{Kind: Line, Name: "p50 to p99", Ink: "c1", Width: 7, Points: []Point{{X: x.P50, Y: y},
 				{X: x.P99, Y: y}}},
@@ -128,7 +129,8 @@ func phasesView(p page.RunPayload) View {
 		p50, p99 := max(d.P50, 1e-3), max(d.P99, 1e-3)
 		values = append(values, least, d.Max)
 		v.Rows = append(v.Rows, Row{Label: d.Name,
-			Says: fmt.Sprintf("p50 %s, p99 %s", format.Micros(d.P50), format.Micros(d.P99))})
+			Says: fmt.Sprintf("p50 %s, p99 %s", format.Known(d.IsOver(50), format.Micros(d.P50)),
+				format.Known(d.IsOver(99), format.Micros(d.P99)))})
 		v.Marks = append(v.Marks,
 			Mark{Kind: Line, Name: "least to most", Ink: "c7", Width: 1.5, Points: []Point{{X: least,
 				Y: y}, {X: d.Max, Y: y}}},

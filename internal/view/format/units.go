@@ -68,6 +68,14 @@ func inLargestUnit(units []unit, f float64) string {
 	return Digits3(f/last.size) + " " + last.name
 }
 
+// Known is the text of a value, "over 2.00 s" if it is only known to be higher.
+func Known(over bool, text string) string {
+	if over {
+		return "over " + text
+	}
+	return text
+}
+
 // Micros is a time in µs for people: 83.1 µs, 4.12 ms, 1.20 s.
 func Micros(us float64) string {
 	if us == 0 {

@@ -194,11 +194,7 @@ func noiseOf(c lab.Comparison) (share float64, known bool) {
 func medianOf(r *lab.Record, arm, metric, level string) string {
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Metric == metric && c.Level == level {
-			s := valueText(metric, c.Unit, c.Median.Estimate)
-			if c.Over {
-				s = "over " + s
-			}
-			return s
+			return format.Known(c.Over, valueText(metric, c.Unit, c.Median.Estimate))
 		}
 	}
 	return ""

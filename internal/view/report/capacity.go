@@ -363,18 +363,19 @@ func pointTable(c *capacity.Curve) format.Table {
 	})
 	for _, p := range all {
 		t = append(t, []string{format.Exact3(p.Level), format.Count(int64(p.Round)), format.Exact3(p.N),
-			format.Exact3(p.X), pointLatency(p, p.P50), pointLatency(p, p.P99), format.Count(p.Errors),
+			format.Exact3(p.X), pointLatency(p, "p50"), pointLatency(p, "p99"), format.Count(p.Errors),
 			generatorWord(p.Verdict, p.Short)})
 	}
 	return t
 }
 
 // pointLatency is a percentile of a point, which has none where nothing was completed.
-func pointLatency(p capacity.Point, micros float64) string {
+func pointLatency(p capacity.Point, name string) string {
 	if p.X == 0 {
 		return "–"
 	}
-	return format.Micros(micros)
+	us := map[string]float64{"p50": p.P50, "p99": p.P99}[name]
+	return format.Known(slices.Contains(p.Over, name), format.Micros(us))
 }
 
 // PointLine is one point in a line.
@@ -384,7 +385,7 @@ func PointLine(p capacity.Point, axis capacity.Axis) string {
 			format.PlainLine(p.Cause))
 	}
 	return fmt.Sprintf("round %d, %s %s: %s requests/s, p99 %s, %s", p.Round, axis,
-		format.Exact3(p.Level), format.Digits3(p.X), format.Micros(p.P99),
+		format.Exact3(p.Level), format.Digits3(p.X), pointLatency(p, "p99"),
 		generatorWord(p.Verdict, p.Short))
 }
 

@@ -35,10 +35,7 @@ func (q Quantile) PercentileCell(d *result.Distribution) string {
 	if q.beyond < 1 && d.Beyond(100*(1-q.beyond)) < 0.999 {
 		return format.TooFew
 	}
-	if q.IsOver(d) {
-		return "over " + format.Micros(q.Of(d))
-	}
-	return format.Micros(q.Of(d))
+	return format.Known(q.IsOver(d), format.Micros(q.Of(d)))
 }
 
 // IsOver reports whether d's value of it is known only to be longer: requests that it reaches had
@@ -53,10 +50,7 @@ func (q Quantile) IsOver(d *result.Distribution) bool {
 // percentileText is the value of one of Quantiles, whatever the number of values: "over 2.00 s".
 func percentileText(d *result.Distribution, name string) string {
 	q := Quantiles[slices.IndexFunc(Quantiles, func(q Quantile) bool { return q.Name == name })]
-	if q.IsOver(d) {
-		return "over " + format.Micros(q.Of(d))
-	}
-	return format.Micros(q.Of(d))
+	return format.Known(q.IsOver(d), format.Micros(q.Of(d)))
 }
 
 // durationTable has a column for each that was measured; nil when none was. In a
@@ -122,6 +116,8 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
+// routeTable has a row for each route. Of several generators that served a route, its percentiles
+// are not known.
 func routeTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil
@@ -130,8 +126,14 @@ func routeTable(r *result.Result) format.Table {
 	for _, e := range r.Routes {
 		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
 		if e.Completed > 0 {
-			row = append(row, format.Micros(e.Mean), format.Micros(e.P50), format.Micros(e.P90),
-				format.Micros(e.P99), format.Micros(e.Max))
+			row = append(row, format.Micros(e.Mean))
+			for i, us := range []float64{e.P50, e.P90, e.P99, e.Max} {
+				text := format.TooFew
+				if us > 0 {
+					text = format.Known(e.IsOver([]float64{50, 90, 99, 100}[i]), format.Micros(us))
+				}
+				row = append(row, text)
+			}
 		}
 		t = append(t, row)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 	"dyno/internal/view/reporttest"
 )
 
@@ -37,5 +38,21 @@ func TestGeneratorTextHasTheScenario(t *testing.T) {
 	r.Plan.Steps = []string{"a", "b"}
 	if text := generatorText(r); !strings.Contains(text, "busy 48.9 %, the scenario 12.3 %") {
 		t.Error(text)
+	}
+}
+
+// A route's percentiles that reach requests without an answer are lower bounds, as those of all
+// routes. Those that several generators served have none.
+func TestRouteTableOfUnanswered(t *testing.T) {
+	r := &result.Result{Routes: []result.Route{
+		{Name: "held", Completed: 96, Mean: 900, P50: 1000, P90: 2000, P99: 2e6, Max: 2e6,
+			Over: &durations.Over{US: 2e6, Count: 4, Answered: 3000}},
+		{Name: "answered", Completed: 9, Mean: 900, P50: 1000, P90: 2000, P99: 3000, Max: 4000},
+		{Name: "of a fleet", Completed: 8, Mean: 900, Max: 2e6, Over: &durations.Over{US: 2e6, Count: 2}}}}
+	for i, want := range []string{"900 µs 1.00 ms 2.00 ms over 2.00 s over 2.00 s", "900 µs 1.00 ms 2.00 ms 3.00 ms 4.00 ms",
+		"900 µs – – – over 2.00 s"} {
+		if got := strings.Join(routeTable(r)[i+1][3:], " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

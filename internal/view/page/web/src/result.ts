@@ -3,9 +3,16 @@
 
 import type { Answer } from "./answer";
 
+/** Over is of requests that had no answer: each took longer than us. */
+export interface Over {
+  us: number;
+  count: number;
+  answered_max_us: number;
+}
+
 export interface Distribution {
   count: number;
-  over?: { us: number; count: number; answered_max_us: number };
+  over?: Over;
   [statistic: string]: number | string | Distribution["over"];
 }
 
@@ -43,6 +50,7 @@ export interface Route {
   p90_us?: number;
   p99_us?: number;
   max_us?: number;
+  over?: Over;
 }
 
 export interface Stage {

@@ -5,6 +5,7 @@ import type { Words } from "../result";
 export interface Judged {
   expr: string;
   value?: number;
+  over?: boolean; // value is only known to be higher
   unit?: string;
   low?: number;
   high?: number;
@@ -42,6 +43,7 @@ export interface Point {
   x_per_s: number;
   p50_us: number;
   p99_us: number;
+  over?: ("p50" | "p99")[]; // that are only known to be higher
   errors: number;
   verdict: string;
   not_judged?: boolean;

@@ -86,7 +86,7 @@ function objective(s: Search, expr: string, i: number, limit: { value: number; u
     unit: `${log ? "latency, logarithmic" : limit?.unit ?? "value"} over offered ${counts}/s, logarithmic`,
     n: `n = ${all.length} probes`,
     interval: bounded ? "bars: bounds, each at 95 %" : "judged by its value: it has no bounds",
-    summary: all.map((d) => `${format.rate(d.p.rate_per_s)}/s: ${show(limit?.unit)(d.value)}`).join("; "),
+    summary: all.map((d) => `${format.rate(d.p.rate_per_s)}/s: ${format.known(d.j.over, show(limit?.unit)(d.value))}`).join("; "),
     empty: all.length > 0 ? undefined : "No probe measured it.",
     legend: [...legend(all.map((d) => d.p)), { name: `limit ${limit ? show(limit.unit)(limit.value) : ""}`, colour: "var(--bad)", dash: "6 3" }],
     table: () => probes(s),
@@ -126,7 +126,7 @@ function probes(s: Search): Table {
       cell(at(i, "measured_s"), p.measured_s, (v) => format.duration(v * 1e6)),
       ...expressions.flatMap((_, k): (Cell | string)[] => {
         const j = p.judged?.[k];
-        const one = (key: "value" | "low" | "high") => (j?.[key] === undefined ? "–" : cell(at(i, `judged.${k}.${key}`), j[key], show(j.unit)));
+        const one = (key: "value" | "low" | "high") => (j?.[key] === undefined ? "–" : cell(at(i, `judged.${k}.${key}`), j[key], (v) => format.known(key === "value" && j.over, show(j.unit)(v))));
         return !bounded[k] ? [one("value")] : [one("value"), one("low"), one("high"), j?.seconds === undefined ? "–" : cell(at(i, `judged.${k}.seconds`), j.seconds, format.count)];
       }),
       p.outcome.toUpperCase(),

@@ -62,7 +62,7 @@ export function response(c: Curve): HTMLElement {
   const levels = [...new Set(all.map((p) => p.level))].sort((a, b) => a - b);
   const through = levels.map((level) => {
     const at = all.filter((p) => p.level === level);
-    return { x: median(at.map((p) => p.x_per_s)), p50_us: median(at.map((p) => p.p50_us)), p99_us: median(at.map((p) => p.p99_us)) };
+    return { x: median(at.map((p) => p.x_per_s)), p50_us: median(at.map((p) => p.p50_us)), p99_us: median(at.map((p) => p.p99_us)), over: 2 * at.filter((p) => p.over?.includes("p99")).length >= at.length };
   });
   const curves: ["p99_us" | "p50_us", Percentile][] = [["p99_us", "p99"], ["p50_us", "p50"]];
   return figure({
@@ -71,7 +71,7 @@ export function response(c: Curve): HTMLElement {
     unit: "latency, logarithmic, over completed requests/s",
     n: `n = ${all.length} runs at ${levels.length} levels`,
     interval: "points: runs; line: the levels' medians, in the levels' order",
-    summary: through.map((t, i) => `level ${format.rate(levels[i])}: ${format.digits3(t.x)}/s, p99 ${format.duration(t.p99_us)}`).join("; "),
+    summary: through.map((t, i) => `level ${format.rate(levels[i])}: ${format.digits3(t.x)}/s, p99 ${format.known(t.over, format.duration(t.p99_us))}`).join("; "),
     empty: all.length > 0 ? undefined : "Nothing was completed at any level.",
     legend: curves.map(([, name]) => percentileMark(name)),
     table: () => points(c),
@@ -99,7 +99,7 @@ function points(c: Curve): Table {
       const at = (key: string) => `points.${i}.${key}`;
       return [
         cell(at("level"), p.level, format.rate), cell(at("round"), p.round, format.count), cell(at("n"), p.n, format.rate),
-        cell(at("x_per_s"), p.x_per_s, format.rate), cell(at("p50_us"), p.p50_us, format.duration), cell(at("p99_us"), p.p99_us, format.duration),
+        cell(at("x_per_s"), p.x_per_s, format.rate), ...(["p50", "p99"] as const).map((name) => cell(at(`${name}_us`), p[`${name}_us`], (v) => format.known(p.over?.includes(name), format.duration(v)))),
         cell(at("errors"), p.errors, format.count), counts(p) ? residual(c, i) : "–", p.cause ?? (p.not_judged ? "not judged" : p.verdict),
       ];
     }),

@@ -3,6 +3,7 @@
 import { Plot, chart, extent, logTicks, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
+import { lowest, percentile } from "../percentile";
 import { oneRun } from "../result";
 import type { Distribution, Result } from "../result";
 import { cell, table, Table } from "../table";
@@ -26,19 +27,6 @@ function distributions(r: Result): Named[] {
   return [...names, ...more.map((k): [string, string] => [k, format.keyText(k.slice(7))])]
     .flatMap(([key, name]) => { const d = of(key); return d ? [{ name, key, d }] : []; });
 }
-
-// The share of values above a percentile: with fewer than one it is but the maximum's other name.
-export const beyond: Record<string, number> = { p50_us: 0.5, p75_us: 0.25, p90_us: 0.1, p95_us: 0.05, p99_us: 0.01, p99_9_us: 1e-3, p99_99_us: 1e-4 };
-
-/** percentile is how one of d is shown: "–" where it is the maximum by another name, "over …" where it reaches requests without an answer. */
-export const percentile = (d: Distribution | undefined, key: string) => (v: number): string => {
-  const lost = d?.over?.count ?? 0;
-  const all = (d?.count ?? Infinity) + lost;
-  if (all * (beyond[key] ?? 1) < 0.999) return "–";
-  const above = key === "max_us" ? 0 : beyond[key];
-  const over = lost > 0 && above !== undefined && all * above < lost * (1 - 1e-9);
-  return (over ? "over " : "") + format.duration(v);
-};
 
 /** durations has a row for each statistic and a column for each distribution. */
 export function durations(r: Result): HTMLElement | null {
@@ -64,11 +52,11 @@ export function phases(r: Result): HTMLElement {
     unit: "time, logarithmic: thin from least to most, thick from p50 to p99, dot p50",
     n: all.length > 0 ? `n = ${format.count(all[0].d.count)} requests, ${r.phases.connect ? format.count(r.phases.connect.count) : "no"} connects` : "n = 0",
     interval: oneRun,
-    summary: all.map((a) => `${a.name}: p50 ${format.duration(at(a, "p50_us"))}, p99 ${format.duration(at(a, "p99_us"))}`).join("; "),
+    summary: all.map((a) => `${a.name}: ${["p50", "p99"].map((p) => `${p} ${lowest(a.d.count, a.d.over, `${p}_us`)(at(a, `${p}_us`))}`).join(", ")}`).join("; "),
     empty: all.length > 0 ? undefined : "Nothing was timed: nothing completed and no connection was opened.",
     table: () => ({
       head: ["", "min µs", "p50 µs", "p99 µs", "max µs"],
-      rows: all.map((a) => [a.name, ...["min_us", "p50_us", "p99_us", "max_us"].map((k) => cell(`${a.key}.${k}`, a.d[k] as number, format.duration))]),
+      rows: all.map((a) => [a.name, ...["min_us", "p50_us", "p99_us", "max_us"].map((k) => cell(`${a.key}.${k}`, a.d[k] as number, lowest(a.d.count, a.d.over, k)))]),
     }),
     draw: (width) => {
       const [low, high] = extent(all.flatMap((a) => [at(a, "min_us"), at(a, "max_us")])) ?? [1, 10];

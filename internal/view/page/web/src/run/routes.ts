@@ -4,6 +4,7 @@ import { h } from "../dom";
 import { Plot, chart, extent, logTicks, nameInMargin, nameMargin, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
+import { lowest } from "../percentile";
 import { oneRun } from "../result";
 import type { Result, Route } from "../result";
 import { cell, table, Table } from "../table";
@@ -18,7 +19,7 @@ export function routes(r: Result): HTMLElement | null {
   const drawn = timed.slice(0, most);
   const rows: Table["rows"] = all.map((x, i) => [x.name, cell(`routes.${i}.completed`, x.completed, format.count),
     cell(`routes.${i}.errors`, x.errors, format.count),
-    ...(["mean_us", "p50_us", "p90_us", "p99_us", "max_us"] as const).map((k) => (x[k] === undefined ? "–" : cell(`routes.${i}.${k}`, x[k], format.duration)))]);
+    ...(["mean_us", "p50_us", "p90_us", "p99_us", "max_us"] as const).map((k) => (x[k] === undefined ? "–" : cell(`routes.${i}.${k}`, x[k], lowest(x.completed, x.over, k))))]);
   const t = { head: ["route", "completed", "errors", "mean", "p50", "p90", "p99", "max"], rows };
   return h("div", {}, figure({
     id: "routes",
@@ -26,7 +27,7 @@ export function routes(r: Result): HTMLElement | null {
     unit: "latency, logarithmic: from p50 to p99, dot p90",
     n: `n = ${all.length} routes${drawn.length < timed.length ? `, the ${drawn.length} slowest shown` : ""}`,
     interval: oneRun,
-    summary: drawn.slice(0, 5).map((x) => `${x.name}: p99 ${format.duration(x.p99_us!)}`).join("; "),
+    summary: drawn.slice(0, 5).map((x) => `${x.name}: p99 ${lowest(x.completed, x.over, "p99_us")(x.p99_us!)}`).join("; "),
     empty: drawn.length > 0 ? undefined : "No route has a completed request.",
     table: () => t,
     draw: (width) => {

@@ -1,11 +1,11 @@
 // The numbers that matter, and the text report in words.
 
+import { percentile } from "../percentile";
 import { h } from "../dom";
 import * as format from "../format";
 import { list } from "../layout";
 import type { Result, Words } from "../result";
 import { number, table } from "../table";
-import { percentile } from "./phases";
 
 /** inWords is the text report: the load, objectives and warnings, and a line for each fact. */
 export function inWords(words: Words): HTMLElement {
