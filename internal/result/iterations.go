@@ -32,9 +32,10 @@ type Iterations struct {
 	Warmup     int64  `json:"warmup,omitempty"`  // begun before the window
 	Due        *int64 `json:"due,omitempty"`     // open: in the window, Started + Waiting
 	Waiting    *int64 `json:"waiting,omitempty"` // open: of Due, never begun
-	Waited     Waited `json:"waited,omitempty"`  // of Waiting
 
 	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
+
+	Waited []durations.Bound `json:"waited,omitempty"` // of Waiting, as in Requests
 
 	Rate       IterationRate `json:"rate"`
 	Time       *Distribution `json:"time,omitempty"`        // from due to the end, of Completed

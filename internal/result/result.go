@@ -179,11 +179,11 @@ type Requests struct {
 	// Unanswered are the waits that ended without an answer. Latency, Service and the first byte count
 	// them as durations that are known to be longer.
 	Unanswered loadresult.Unanswered `json:"unanswered,omitempty"`
+	Waited     []durations.Bound     `json:"waited,omitempty"` // of Waiting; see unanswered.Waited
 
 	Due       *int64 `json:"due,omitempty"`        // open: in the window, Sent + Waiting
 	Waiting   *int64 `json:"waiting,omitempty"`    // open: of Due, never sent
 	Late      *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after it was due
-	Waited    Waited `json:"waited,omitempty"`     // of Waiting
 	SentAfter *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
 
 	// StepsAfter is how many steps of the window's iterations were due after it. No other figure has

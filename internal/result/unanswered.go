@@ -24,7 +24,7 @@ func (r *Result) countUnanswered(parts []*Result) {
 		if i := part.Iterations; i != nil && r.Iterations.Time != nil {
 			all := i.Waited
 			if l.Planned {
-				all = Waited{{US: l.Drained, Count: i.Unfinished + orZero(i.Waiting)}}
+				all = []durations.Bound{{US: l.Drained, Count: i.Unfinished + orZero(i.Waiting)}}
 			}
 			r.Iterations.Time = r.Iterations.Time.WithUnanswered(all...)
 		}
@@ -46,7 +46,3 @@ func (r *Result) waited() unanswered.Load {
 func (r *Result) NoteUnanswered() string {
 	return r.waited().Note(r.Requests.Sent, r.Requests.Held)
 }
-
-// Waited are requests, or iterations, that were due and never sent when the server ended the load,
-// by how long they had been due.
-type Waited = []durations.Bound

@@ -49,10 +49,10 @@ func (l Load) Bounds() (latency, service, firstByte []durations.Bound) {
 	return latency, service, firstByte
 }
 
-// Waited are the bounds of requests that were due and never sent when the server ended the load: see
-// loadresult.WaitingTotals. A server that goes away would otherwise have the latency of what it
-// answered before. What is left waiting when a user interrupts the load says nothing of the server,
-// and is in no percentile.
+// Waited are the bounds of requests that were due and never sent when the server ended the load, as
+// loadresult.WaitingTotals has them. Else a server that goes away would have the latency of what it
+// answered before. What waits when a user interrupts the load says nothing of the server, and is in
+// no percentile.
 func Waited(by [63]int64) []durations.Bound {
 	var all []durations.Bound
 	for i, n := range by {
