@@ -56,9 +56,9 @@ func (w *worker) countUnavailable(c *conn, until int64) {
 
 // noteRecovery notes that a request was completed after another one timed out.
 func (w *worker) noteRecovery(c *conn) {
-	if c.timedOut != 0 && c.used > c.usedThen {
+	if c.used > c.usedThen {
 		w.countSilence(c)
-		w.recovered, c.timedOut = true, 0
+		w.recovered, c.timedOut = w.recovered || c.timedOut != 0, 0
 	}
 }
 

@@ -19,12 +19,20 @@ import (
 // window in one of the warm-up, which nothing else counts.
 
 // A silence is the requests of a connection that were given up since the last one was completed.
-// The first was sent at attempts.timedOut.
 type silence struct {
 	requests uint32
 	begun    bool  // the answer to one had begun
+	since    int64 // when the wait of the first one began
 	until    int64 // when the last one was given up
 	shortest int64 // of their timeouts
+}
+
+// waitOf is since when c waits for the answer of x, which has begun or not.
+func (c *conn) waitOf(x *exchange, begun bool) int64 {
+	if begun {
+		return x.sent
+	}
+	return max(x.sent, c.first)
 }
 
 // noteTimeout counts a request that is given up now, whose answer had begun or not. It may have
@@ -39,7 +47,7 @@ func (w *worker) noteTimeout(c *conn, x *exchange, begun bool) {
 	}
 	s := &c.silence
 	if s.requests == 0 {
-		s.shortest = after
+		s.since, s.shortest = c.waitOf(x, begun), after
 	}
 	s.requests++
 	s.until, s.shortest, s.begun = w.now, min(s.shortest, after), s.begun || begun
@@ -58,8 +66,8 @@ func (w *worker) countUnanswered(x *exchange, begun bool) {
 
 // countSilence counts the time that the slots of c spent in a silence, which is over.
 func (w *worker) countSilence(c *conn) {
-	if c.silence.requests > 1 {
-		w.addSilence(c, c.timedOut, c.silence.until, c.silence.shortest, c.silence.begun)
+	if s := c.silence; s.requests > 1 {
+		w.addSilence(c, s.since, s.until, s.shortest, s.begun)
 	}
 	c.silence = silence{}
 }
@@ -88,16 +96,18 @@ func (w *worker) countSilences(end, most, again int64) {
 			continue
 		}
 		x, s := c.oldestInFlight(), &c.silence
-		switch {
-		case s.requests > 0 && c.timedOut != 0:
-			if w.Left != 0 && w.now-s.until > again { // the next one waits too
-				s.requests, s.until = s.requests+1, w.now
+		begun, since := x != nil && x.status != 0, s.until
+		if x != nil {
+			since = max(since, c.waitOf(x, begun))
+		}
+		switch waits := w.Left != 0 && (x != nil || c.doubt != 0 || c.state != ready); {
+		case s.requests > 0:
+			if waits && w.now-since > again { // the next one waits too
+				s.requests, s.until, s.begun = s.requests+1, w.now, s.begun || begun
 			}
 			w.countSilence(c)
-		case x != nil && x.status == 0 && w.Left != 0:
-			if since := max(x.sent, c.first); w.now-since > most {
-				w.addSilence(c, since, w.now, 0, false)
-			}
+		case x != nil && waits && w.now-since > most:
+			w.addSilence(c, since, w.now, 0, begun)
 		}
 	}
 }

@@ -18,8 +18,18 @@ func TestSilences(t *testing.T) {
 			}
 		}}
 	}
+	half := []byte("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")
+	stall := func(stalls func(p *ring.Peer) bool) *ring.Sim {
+		return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			if stalls(p) {
+				p.Reply(10*ms, half)
+			} else {
+				p.Reply(10*ms, hello)
+			}
+		}}
+	}
 	three := func(p *ring.Peer) bool { return p.N < 3 || p.N >= 8 } // of 8, and those that take their place
-	n := 0
+	n, m := 0, 0
 	for name, c := range map[string]struct {
 		sim     *ring.Sim
 		timeout int64
@@ -36,6 +46,18 @@ func TestSilences(t *testing.T) {
 			loadresult.Wait{After: 7 * s, Requests: 3, Slots: 30 * s}, loadresult.Wait{Requests: 3}},
 		"never given up": {hang(func(p *ring.Peer) bool { return p.N < 3 && p.Now() > 4*s }), 60 * s, nil,
 			loadresult.Wait{}, loadresult.Wait{Requests: 3, Slots: 3 * 6 * s}},
+		"begun, and given up again and again": {stall(three), s, nil,
+			loadresult.Wait{After: s, Requests: 30, Begun: 30, Slots: 30 * s, SlotsBegun: 30 * s}, loadresult.Wait{}},
+		"begun, and never given up": {stall(func(p *ring.Peer) bool { return p.N < 3 && p.Now() > 4*s }), 60 * s, nil,
+			loadresult.Wait{}, loadresult.Wait{Requests: 3, Begun: 3, Slots: 3 * 6 * s, SlotsBegun: 3 * 6 * s}},
+		"begun once, and a single one later": {&ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			if m++; m == 10 {
+				p.Reply(10*ms, half)
+			} else if m != 500 {
+				p.Reply(10*ms, hello)
+			}
+		}}, 100 * ms, func(p *loadplan.Plan) { p.Connections = 1 },
+			loadresult.Wait{After: 100 * ms, Requests: 2, Begun: 1}, loadresult.Wait{}},
 		"single ones": {hang(func(*ring.Peer) bool { n++; return n%500 == 499 && n < 3000 }), 100 * ms, nil,
 			loadresult.Wait{After: 100 * ms, Requests: 6}, loadresult.Wait{}},
 		"at a rate": {hang(func(p *ring.Peer) bool { return p.Now() > 7500*ms }), s, func(p *loadplan.Plan) {
