@@ -9,8 +9,9 @@ import (
 
 const (
 	// unprovenP is how clearly the newest runs have to differ from those before them to be spoken of.
-	// Five runs and five others can reach it, four and four cannot.
-	unprovenP = 0.01
+	// Five runs and five others can reach it, four and four cannot. Of many runs more cuts are tried,
+	// so unprovenTried is shared among them (Bonferroni).
+	unprovenP, unprovenTried = 0.01, 0.05
 	// unprovenLongest is how many runs are looked at, the newest.
 	unprovenLongest = 40
 	// unprovenMore is up to how many runs more it is said how many would show a change.
@@ -28,7 +29,8 @@ func (s *Series) Unproven() *fact.Fact {
 	if isAnyOver(runs) {
 		return nil
 	}
-	at, best := 0, stats.Judgement{P: unprovenP}
+	cuts := float64(len(runs) - 2*changeLeast + 1)
+	at, best := 0, stats.Judgement{P: min(unprovenP, unprovenTried/max(cuts, 1))}
 	for i := changeLeast; i <= len(runs)-changeLeast; i++ {
 		j, err := stats.JudgeUnpaired(runValues(runs[i:]), runValues(runs[:i]),
 			stats.Margin{Practical: changeMargin})
