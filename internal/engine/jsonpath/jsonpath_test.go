@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"regexp/syntax"
 	"strings"
 	"sync"
 	"testing"
@@ -329,6 +330,45 @@ func TestLongPattern(t *testing.T) {
 	})
 	if allocated > 1 || len(m.compiled) > 0 {
 		t.Errorf("%v allocations, %d kept", allocated, len(m.compiled))
+	}
+}
+
+// A pattern with its dots replaced is the same expression, but for the dots.
+func TestWithDots(t *testing.T) {
+	for _, p := range []string{"", ".", "a.b*", `\.`, `\\.`, `[.]`, `[^.].`, `[].].`, `[^].].`, `[a\].].`, `.é.`,
+		`[[:alpha:].].`, `[[:.]`, `\Q.\E.`, `\Q.`, `\Q\E.`, `(.|..){2,3}?.`, `\pL.`, `\p{Lu}.`, `\x{2e}.`, `(?i:.a)`} {
+		want, err := syntax.Parse(p, syntax.Perl|syntax.DotNL)
+		if err != nil {
+			t.Fatal(p, err)
+		}
+		replaceDots(want)
+		got, err := syntax.Parse(withDots(p), syntax.Perl)
+		if err != nil || got.String() != want.String() {
+			t.Errorf("%s: %s (%v) %v, want %v", p, withDots(p), err, got, want)
+		}
+	}
+	for _, p := range []string{`\`, `[`, `[^`, `[\`, `[[:`, `.\`, `[]`, `[^]`} { // none is a pattern
+		if _, err := syntax.Parse(withDots(p), syntax.Perl); err == nil {
+			t.Errorf("%s: %s", p, withDots(p))
+		}
+	}
+}
+
+func replaceDots(e *syntax.Regexp) {
+	if e.Op == syntax.OpAnyChar {
+		*e = syntax.Regexp{Op: syntax.OpCharClass, Rune: []rune{0, '\n' - 1, '\n' + 1, '\r' - 1,
+			'\r' + 1, 0x10FFFF}}
+	}
+	for _, sub := range e.Sub {
+		replaceDots(sub)
+	}
+}
+
+// A class of Unicode is a pattern: its ranges are not written out, which is longer than is allowed.
+func TestUnicodeClass(t *testing.T) {
+	m := &matcher{compiled: map[string]*pattern{}, left: scenario.MaxSteps}
+	if p := m.pattern(`\pL`, "", ""); p.Regexp == nil || !p.MatchString("é") {
+		t.Error("a class of Unicode is no pattern")
 	}
 }
 

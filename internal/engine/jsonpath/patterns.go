@@ -3,7 +3,6 @@ package jsonpath
 import (
 	"errors"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"sync"
 
@@ -163,12 +162,10 @@ func (m *matcher) pattern(written, before, after string) *pattern {
 		return p
 	}
 	p := &pattern{}
-	if tree, err := syntax.Parse(written, syntax.Perl|syntax.DotNL); err == nil {
-		replaceDots(tree)
-		p.Regexp, p.instructions, err = scenario.CompilePattern(before + tree.String() + after)
-		if err != nil {
-			p.Regexp = nil
-		}
+	var err error
+	p.Regexp, p.instructions, err = scenario.CompilePattern(before + withDots(written) + after)
+	if err != nil {
+		p.Regexp = nil
 	}
 	if m.left -= 100 * (p.instructions + len(written)); m.left < 0 {
 		panic(scenario.ErrLimits)
@@ -180,12 +177,52 @@ func (m *matcher) pattern(written, before, after string) *pattern {
 	return p
 }
 
-func replaceDots(e *syntax.Regexp) {
-	if e.Op == syntax.OpAnyChar {
-		*e = syntax.Regexp{Op: syntax.OpCharClass, Rune: []rune{0, '\n' - 1, '\n' + 1, '\r' - 1,
-			'\r' + 1, 0x10FFFF}}
+// withDots is a pattern whose dots are those of RFC 9485. It is made of the text: to write a parsed
+// one again takes a millisecond for each wide class, and a server can write hundreds.
+func withDots(written string) string {
+	var b strings.Builder
+	for rest := written; rest != ""; {
+		n := 1
+		switch {
+		case rest[0] == '.':
+			b.WriteString(`[^\n\r]`)
+			rest = rest[1:]
+			continue
+		case strings.HasPrefix(rest, `\Q`):
+			if n = strings.Index(rest, `\E`); n < 0 {
+				n = len(rest)
+			}
+		case rest[0] == '\\':
+			n = 2
+		case rest[0] == '[':
+			n = lengthOfClass(rest)
+		}
+		n = min(n, len(rest))
+		b.WriteString(rest[:n])
+		rest = rest[n:]
 	}
-	for _, sub := range e.Sub {
-		replaceDots(sub)
+	return b.String()
+}
+
+// lengthOfClass is how many bytes the class has that a pattern begins with.
+func lengthOfClass(s string) int {
+	i := len("[")
+	if strings.HasPrefix(s[i:], "^") {
+		i++
 	}
+	for first := i; i < len(s) && (s[i] != ']' || i == first); {
+		named := -1
+		if strings.HasPrefix(s[i:], "[:") {
+			named = strings.Index(s[i+2:], ":]")
+		}
+		switch {
+		case named >= 0:
+			i += named + len("[::]")
+		case s[i] == '\\':
+			i += 2
+		default:
+			i++
+		}
+	}
+	return i + 1
 }
