@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/scenario"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
@@ -64,8 +63,8 @@ func (r *Result) setScenario(from *loadresult.Result) {
 	if t == nil {
 		return
 	}
-	for _, c := range t.Checks {
-		if !scenario.IsOwnCheck(c.Name) || c.Failed > 0 && !scenario.IsOfRedirects(c.Name) {
+	for k, c := range t.Checks {
+		if from.Plan.ShowsCheck(k, c.Failed) {
 			r.Checks = append(r.Checks, CheckCount{c.Name, c.Passed, c.Failed})
 		}
 	}
@@ -291,7 +290,7 @@ func (m *Result) mergeChecks(part *Result) error {
 		return nil
 	}
 	for k, c := range part.Checks {
-		if is := func(o CheckCount) bool { return o.Name == c.Name }; scenario.IsOwnCheck(c.Name) {
+		if is := func(o CheckCount) bool { return o.Name == c.Name }; k >= m.Plan.LeastChecks() {
 			if k = slices.IndexFunc(m.Checks, is); k < 0 {
 				k, m.Checks = len(m.Checks), append(m.Checks, CheckCount{Name: c.Name})
 			}

@@ -202,7 +202,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
 			k := failure.OfStatus(x.status)
-			if check >= 0 && (expected || scenario.IsOfRedirects(w.plan.Checks[check])) {
+			if check >= 0 && (expected || w.plan.IsOfRedirects(check)) {
 				k = failure.OfCheck(w.plan.Checks[check])
 			}
 			w.errors.CountAnswer(k, x.status, w.addrs[p.addr], r.Reason())

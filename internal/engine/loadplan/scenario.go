@@ -65,9 +65,25 @@ func (p *Plan) StepName(i int) string {
 	return p.Steps[i]
 }
 
-// LeastChecks is how many of Checks a result has at least: all but the scenario's own (see
-// scenario.IsOwnCheck).
-func (p *Plan) LeastChecks() int { return len(p.Checks) - scenario.OwnChecks(p.Checks) }
+// LeastChecks is how many of Checks a result has at least: all but the scenario's own, which are the
+// last. A script has none of its own, whatever it calls those that it makes.
+func (p *Plan) LeastChecks() int {
+	if p.Script != nil {
+		return len(p.Checks)
+	}
+	return len(p.Checks) - scenario.OwnChecks(p.Checks)
+}
+
+// IsOfRedirects reports whether check i is one that the scenario has because it follows redirects.
+func (p *Plan) IsOfRedirects(i int) bool {
+	return i >= p.LeastChecks() && scenario.IsOfRedirects(p.Checks[i])
+}
+
+// ShowsCheck reports whether people are shown check i, if it failed so often: dyno's own are shown
+// where they failed. Those of redirects are counted as redirects.
+func (p *Plan) ShowsCheck(i int, failed int64) bool {
+	return i < p.LeastChecks() || failed > 0 && !p.IsOfRedirects(i)
+}
 
 // MayIdle reports whether connections of a closed load may be idle: users think between steps, or
 // are fewer than the requests that can be in flight.

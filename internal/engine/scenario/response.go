@@ -46,9 +46,16 @@ const (
 	RedirectsLead   = "redirects have a Location that can be followed"
 )
 
-// IsOfRedirects reports whether a check is one of these.
-func IsOfRedirects(name string) bool {
-	return strings.HasPrefix(name, RedirectsWithin) || name == RedirectsStay || name == RedirectsLead
+// IsOfRedirects reports whether one of a scenario's own checks is one of these.
+func IsOfRedirects(own string) bool {
+	return isNumbered(own, RedirectsWithin, "") || own == RedirectsStay || own == RedirectsLead
+}
+
+// isNumbered reports whether a name is a number between two texts.
+func isNumbered(name, before, after string) bool {
+	number, begins := strings.CutPrefix(name, before)
+	number, ends := strings.CutSuffix(number, after)
+	return begins && ends && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // A Checked is the outcome of one of the plan's checks.
@@ -147,17 +154,17 @@ func (r *Response) FieldsLeftOut() int { return r.leftOut }
 // AddBody adds a copy of the next bytes of the body, which are wanted.
 func (r *Response) AddBody(b []byte) { r.Body = append(r.Body, b...) }
 
-// IsOwnCheck reports whether a check is one that nobody wrote: BodyDecodes, JudgedWithin, one of
-// redirects, or one that begins with BodyWithin. These are the last of their scenario, and results
-// have them only if they failed.
-func IsOwnCheck(name string) bool {
+// isOwnCheck reports whether a check has the name of one that nobody wrote: BodyDecodes,
+// JudgedWithin, one of redirects, or one of BodyWithin.
+func isOwnCheck(name string) bool {
 	return name == BodyDecodes || name == JudgedWithin || IsOfRedirects(name) ||
-		strings.HasPrefix(name, BodyWithin)
+		isNumbered(name, BodyWithin, " bytes")
 }
 
-// OwnChecks is how many of a scenario's checks nobody wrote.
+// OwnChecks is how many of a scenario's checks nobody wrote, unless it is a script's: there anybody
+// writes any name. These are the last, and results have them only if they failed.
 func OwnChecks(names []string) (n int) {
-	for n < len(names) && IsOwnCheck(names[len(names)-1-n]) {
+	for n < len(names) && isOwnCheck(names[len(names)-1-n]) {
 		n++
 	}
 	return n

@@ -13,7 +13,6 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/scenario"
 	"dyno/internal/result"
 )
 
@@ -34,7 +33,7 @@ func checkCounts(p *loadplan.Plan, all []metric.Outcomes) (counts []result.Check
 		if i == len(p.Checks) {
 			break
 		}
-		if scenario.IsOwnCheck(p.Checks[i]) && (c.Failed == 0 || scenario.IsOfRedirects(p.Checks[i])) {
+		if !p.ShowsCheck(i, c.Failed) {
 			continue
 		}
 		name := readable(p.Checks[i]) // two that differ in unreadable bytes only are one series

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -250,6 +251,21 @@ func scenarioSeconds() (p loadplan.Plan, all []loadresult.Interval) {
 		all = append(all, iv)
 	}
 	return p, all
+}
+
+// What a script calls its checks does not make them dyno's own.
+func TestNamesOfScriptChecks(t *testing.T) {
+	names := []string{"redirects within budget", "body within 9 bytes"}
+	counted := []metric.Outcomes{{Failed: 3}, {Passed: 3}}
+	of := func(script *loadplan.Script) string {
+		return fmt.Sprint(checkCounts(&loadplan.Plan{Checks: names, Script: script}, counted))
+	}
+	if got, want := of(&loadplan.Script{}), "[{redirects within budget 0 3} {body within 9 bytes 3 0}]"; got != want {
+		t.Errorf("of a script: %s, want %s", got, want)
+	}
+	if got, want := of(nil), "[{redirects within budget 0 3}]"; got != want {
+		t.Errorf("of others: %s, want %s", got, want)
+	}
 }
 
 // Metrics and stream have the time of iterations and the outcomes of checks.
