@@ -65,8 +65,8 @@ func (p *Plan) StepName(i int) string {
 	return p.Steps[i]
 }
 
-// LeastChecks is how many of Checks a result has at least: all but the scenario's own, which are the
-// last. A script has none of its own, whatever it calls those that it makes.
+// LeastChecks is how many of Checks a result has at least: all but the scenario's own, which are
+// the last. A script has none of its own, whatever it calls those that it makes.
 func (p *Plan) LeastChecks() int {
 	if p.Script != nil {
 		return len(p.Checks)
