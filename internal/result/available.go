@@ -41,7 +41,8 @@ func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
 // checkNoServer finds time without a server, which a closed workload does not show otherwise.
 func checkNoServer(r *Result) (string, string) {
-	if r.Applied() || r.Answers() == 0 || loadresult.Ending(r.Ended) == loadresult.Gone {
+	end := loadresult.Ending(r.Ended)
+	if r.Applied() || r.Answers() == 0 || end == loadresult.Gone || end == loadresult.Unserved {
 		return OK, "" // Ended reports it
 	}
 	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.whyUnavailable()

@@ -29,6 +29,11 @@ func TestVerdictWithoutAServer(t *testing.T) {
 	if r.Generator.Verdict == OK || strings.Count(said, "5 s on average of all connections") != 1 {
 		t.Errorf("%s: %s", r.Generator.Verdict, said)
 	}
+	r = away(t, 5, func(r *loadresult.Result) { r.Ended = loadresult.Unserved })
+	said = strings.Join(r.Generator.Reasons, "\n")
+	if r.Generator.Verdict == OK || strings.Contains(said, "on average") || !strings.Contains(said, "without an answer") {
+		t.Errorf("%s: %s", r.Generator.Verdict, said)
+	}
 }
 
 // Of several generators it is that of all connections.
@@ -54,5 +59,16 @@ func TestUnavailableTogether(t *testing.T) {
 	parts[1].Connections = Connections{} // of which nothing was told
 	if m, err = Merge(parts); err != nil || m.Window.UnavailableS != 8 {
 		t.Errorf("of those that told: %+v, %v", m.Window, err)
+	}
+}
+
+// Where users are fewer than connections, slots are as many as users: of 8 users 3 are held, and the others
+// have 1,000 answers.
+func TestSlotsOfFewUsers(t *testing.T) {
+	for users, want := range map[int]int{8: 8, 90: 50, 0: 50} {
+		r := away(t, 0, func(r *loadresult.Result) { r.Plan.Connections, r.Plan.Users = 50, users })
+		if l := r.waited(); l.Slots != want {
+			t.Errorf("%d users of 50 connections: %d slots, want %d", users, l.Slots, want)
+		}
 	}
 }

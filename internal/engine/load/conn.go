@@ -378,7 +378,9 @@ func (w *worker) handleTimer(t timers.Timer) {
 	case at > w.now:
 		w.setTimer(i, c, at)
 	case c.state == down:
-		if w.EndAtWindow(w.now, &w.Window); !w.Interrupted && w.HasPending() {
+		if w.EndAtWindow(w.now, &w.Window); w.isUnserved() {
+			w.setTimer(i, c, w.now+redialMost)
+		} else if !w.Interrupted && w.HasPending() {
 			w.dialConn(i)
 		}
 	case c.state == ready:

@@ -124,9 +124,9 @@ const (
 const fruitlessMost = 29
 
 // isUnserved reports whether the load would go on for hours: the server ends each connection, and
-// answers nothing. It is asked only while every connection has been fruitless.
+// answers nothing. What is in flight may still be answered; meanwhile nothing is dialed.
 func (w *worker) isUnserved() bool {
-	return w.plan.Duration == 0 && w.plan.Requested > 0 &&
+	return w.dialing.fruitless == len(w.conns) && w.plan.Duration == 0 && w.plan.Requested > 0 &&
 		!slices.ContainsFunc(w.conns, func(c conn) bool { return c.used > 0 && c.state != down })
 }
 

@@ -184,10 +184,11 @@ func (w *worker) isExpected(request int, status uint16) bool {
 // failRequest counts a request that failed.
 func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
-	if phase == loadresult.Timeout {
-		w.noteTimeout(c, x, x.status != 0 || err != failure.ErrTimeout)
-	}
 	w.restoreSent(x)
+	if phase == loadresult.Timeout {
+		var begun *failure.Unfinished
+		w.noteTimeout(c, x, x.status != 0 || errors.As(err, &begun))
+	}
 	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))

@@ -333,6 +333,34 @@ func TestUnserved(t *testing.T) {
 	}
 }
 
+// What is in flight when the last connection has been in vain that often may still be answered, and the
+// load goes on then.
+func TestUnservedWaitsForWhatIsInFlight(t *testing.T) {
+	p := simPlan(func(p *loadplan.Plan) { p.Requested, p.Duration, p.Connections = 200, 0, 2 })
+	for name, c := range map[string]struct {
+		answers bool
+		ended   loadresult.Ending
+	}{"answered": {true, loadresult.ByRequests}, "lost": {false, loadresult.Unserved}} {
+		lives := 0
+		r := simulate(t, p, opensLate(&ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			lives++
+			switch {
+			case p.N == 1: // the second connection's lives begin between those of the first
+				p.Hangup(600*ms, io.EOF)
+			case p.N == 2*fruitlessMost || p.N < 2*fruitlessMost-1: // the last one is the second's
+				p.Hangup(0, io.EOF)
+			case c.answers:
+				p.Reply(400*ms, hello)
+			default:
+				p.Hangup(400*ms, io.EOF)
+			}
+		}}))
+		if r.Ended != c.ended || c.answers && r.Total.Completed != 200-2*fruitlessMost || lives > 4*fruitlessMost+200 {
+			t.Errorf("%s: %s, %d completed, %d failed, %d unfinished", name, r.Ended, r.Total.Completed, r.Total.Failed, r.Unfinished)
+		}
+	}
+}
+
 // A server that never lets anybody in does not hold up a run of so many requests, and if it
 // says why that is told.
 func TestHTTP2GoesAwayAtOnce(t *testing.T) {

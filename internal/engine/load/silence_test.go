@@ -2,10 +2,13 @@ package load
 
 import (
 	"testing"
+	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
 )
 
 // What waits in vain is known to be longer than its timeout, or than the drain. Only a silence counts the
@@ -81,5 +84,53 @@ func TestSilences(t *testing.T) {
 				t.Errorf("%+v, failed %d, unfinished %d; want %+v and %+v", r.Unanswered, r.Total.Failed, r.Unfinished, c.given, c.end)
 			}
 		})
+	}
+}
+
+// A user who thinks waits for nothing: a connection that has been idle since its one timeout is not silent.
+func TestIdleIsNoSilence(t *testing.T) {
+	p := scenarioPlan(thinking(4000), 1, func(p *loadplan.Plan) {
+		p.Users, p.Connections, p.Timeout, p.Duration = 2, 2, loadplan.Seconds(s), loadplan.Seconds(8*s)
+		p.Drain = loadplan.Seconds(500 * ms) // the users think until later
+	})
+	r := simulate(t, p, opensLate(&ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		if p.N > 0 {
+			p.Reply(10*ms, hello)
+		}
+	}}))
+	want := loadresult.Wait{After: s, Requests: 1}
+	if len(r.Unanswered) != 1 || r.Unanswered[0] != want || r.Total.Completed == 0 {
+		t.Errorf("%+v, %d completed; want %+v", r.Unanswered, r.Total.Completed, want)
+	}
+}
+
+// A request with its redirects waits for its whole timeout, of which the last hop has what is left.
+func TestTimeoutAfterARedirect(t *testing.T) {
+	at := func(u *scenario.User, i int) scenario.Step {
+		u.State = i
+		return scenario.Step{Message: proto.Message{Request: i}, Timeout: []time.Duration{0, 1e8}[i], KeepGoing: true, Hop: i > 0}
+	}
+	follows := scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
+		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
+			switch {
+			case r == nil:
+				return at(u, 0)
+			case r.Failed != "":
+				return scenario.Fail()
+			}
+			return at(u, 1)
+		}), nil
+	}}
+	p := scenarioPlan(follows, 2, func(p *loadplan.Plan) {
+		p.Timeout, p.Requested, p.Duration = loadplan.Seconds(s), 3, 0
+	})
+	r := simulate(t, p, opensLate(&ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if stepOf(b) == 0 {
+			p.Reply(900*ms, answer(302, "moved"))
+		}
+	}}))
+	want := loadresult.Wait{After: s, Requests: 3}
+	if len(r.Unanswered) != 1 || r.Unanswered[0] != want {
+		t.Errorf("%+v, want %+v", r.Unanswered, want)
 	}
 }

@@ -217,7 +217,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
 	u := &w.users.all[x.Request]
 	if x.Past&flow.IsHop == 0 {
-		u.first = x.sent
+		u.first, u.timeout = x.sent, w.timeoutOf(x.Request)
 	}
 	w.totals.CountRedirect(x.Counted)
 	u.step = *hop
@@ -225,10 +225,11 @@ func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
 	w.Retries.PushBack(x.Arrival)
 }
 
-// restoreSent has an exchange that follows a redirect begin when its request was first sent.
+// restoreSent gives an exchange that follows a redirect the beginning and timeout of its request.
 func (w *worker) restoreSent(x *exchange) {
 	if x.Past&flow.IsHop != 0 {
-		x.sent = w.users.all[x.Request].first
+		u := &w.users.all[x.Request]
+		x.sent, u.step.Timeout = u.first, time.Duration(u.timeout)
 	}
 }
 

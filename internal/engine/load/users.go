@@ -44,6 +44,7 @@ type user struct {
 	due      int64  // when its iteration was due
 	freed    int64  // when the iteration before was over; 0: it had none; flow.NotYet: see freedBy
 	first    int64  // when its request was sent first, while redirects of it are followed
+	timeout  int64  // of that request with its redirects
 	returned int64  // when a codec last gave back a message that it was lent; 0: none was
 	sent     uint32 // steps of the iteration that were sent
 	counted  bool   // the iteration was due in the window

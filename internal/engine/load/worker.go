@@ -207,7 +207,7 @@ func (w *worker) endOfRun() loadresult.Ending {
 		return loadresult.ByDuration
 	case w.goneFor(w.now, w.Start) > int64(w.plan.Connecting):
 		return loadresult.Gone
-	case w.dialing.fruitless == len(w.conns) && w.isUnserved():
+	case w.inFlight == 0 && w.isUnserved():
 		return loadresult.Unserved
 	}
 	return ""
