@@ -83,7 +83,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadplan engine/loadresult fact result/durations say /
+result/runfacts: engine/loadplan engine/loadresult engine/redirect fact result/durations say /
 result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go

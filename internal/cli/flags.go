@@ -78,8 +78,8 @@ func (f *runFlags) loadGroup() group {
 		{"connections", "c", "N", "connections, of all threads together (50)",
 			storeParsed(&p.Connections, parseInt)},
 		{"duration", "d", "D", "how long to measure (10s)", setSeconds(&p.Duration)},
-		{"requests", "n", "N", "send exactly N, of a Hurl file begin N iterations, not for a\n" +
-			"time; with -d, whichever is first",
+		{"requests", "n", "N", "send exactly N requests, or begin N iterations of a Hurl file;\n" +
+			"with -d, stop at whichever is first",
 			storeParsed(&p.Requested, parsePositive(parseCount))},
 		{"rate", "R", "N", "requests a second in all, of a Hurl file iterations, at even\n" +
 			"intervals whatever the server does; without it, a connection\n" +

@@ -69,8 +69,8 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		seen  int
 		tells string // in what is printed
 	}{
-		{"/302/3", 0, 4, "every response was a redirect (302), and none was followed: give the URL they lead to, " +
-			"or follow them; give --follow 10"},
+		{"/302/3", 0, 4, "every response was a redirect (302), and none was followed: load the URL they lead to, " +
+			"or give --follow 10"},
 		{"--follow 3 /302/3", 0, 16, "4 sent: 4 completed, 0 errors, 0 unfinished; 12 redirects followed"},
 		{"--follow 3 --json - --quiet /302/3", 0, 16, `"redirects": 12`},
 		{"--follow 3 --expect 200 /302/3", 0, 16, "4 completed, 0 errors"},

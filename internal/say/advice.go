@@ -30,7 +30,7 @@ var words = map[string]word{
 	"rate":        {flag: "-R", key: "the level's rate", replay: ReplaySpeed},
 	"connections": {flag: "-c", key: "the level's connections"},
 	"users":       {flag: "--users", key: "the workload's users"},
-	"follow":      {flag: "--follow", key: "the level's follow"},
+	"follow":      {flag: "--follow", key: "the level a follow of"},
 }
 
 // ReplaySpeed is what a replay has in place of a rate.

@@ -33,8 +33,8 @@ func Sentence(f fact.Fact) string {
 	case fact.AnswerUnfinished:
 		return unfinishedSentence(a)
 	case fact.RedirectsOnly:
-		return fmt.Sprintf("every response was a redirect (%s), and none was followed: give the URL "+
-			"they lead to, or follow them", numbers(a.Status))
+		return fmt.Sprintf("every response was a redirect (%s), and none was followed: load the URL "+
+			"they lead to", numbers(a.Status))
 	case fact.DelayedAck:
 		return fmt.Sprintf("the median answer began after %s and ended after %s: so long do Nagle's "+
 			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+
@@ -45,8 +45,9 @@ func Sentence(f fact.Fact) string {
 		if a.TimeUS > 0 {
 			takes = fmt.Sprintf(", where the median iteration takes %s", digits.Micros(a.TimeUS))
 		}
-		return fmt.Sprintf("%s of %s iterations were begun in time and had not ended after a drain of "+
-			"%s%s", count(a.Unfinished), count(a.Started), digits.Micros(a.DrainUS), takes)
+		return fmt.Sprintf("%s of %s %s begun in time and had not ended after a drain of %s%s",
+			count(a.Unfinished), digits.Plural(a.Started, "iteration"), digits.Were(a.Unfinished),
+			digits.Micros(a.DrainUS), takes)
 	case fact.NotInTime:
 		return notInTime(a)
 	case fact.ApplicationStderr:
@@ -77,10 +78,14 @@ func Sentence(f fact.Fact) string {
 
 // Text is the sentence with what can be done.
 func Text(f fact.Fact, v Voice) string {
-	if advice := Advice(f.Remedies, v); advice != "" {
-		return Sentence(f) + "; " + advice
+	advice := Advice(f.Remedies, v)
+	if advice == "" {
+		return Sentence(f)
 	}
-	return Sentence(f)
+	if _, is := f.Args.(fact.RedirectsOnly); is { // its sentence ends with another advice
+		return Sentence(f) + ", or " + advice
+	}
+	return Sentence(f) + "; " + advice
 }
 
 // standstillSentence says for how long the generator stood still, since when, and how many requests
@@ -169,20 +174,21 @@ func unfinishedSentence(a fact.AnswerUnfinished) string {
 
 // notInTime says what was due and not sent in time, and why.
 func notInTime(a fact.NotInTime) string {
-	what, begun := "requests", "sent"
+	what, begun := "request", "sent"
 	if a.Iterations {
-		what, begun = "iterations", "begun"
+		what, begun = "iteration", "begun"
 	}
 	var parts []string
 	if a.Never > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s were due and never %s", count(a.Never), what, begun))
+		parts = append(parts, fmt.Sprintf("%s %s due and never %s", digits.Plural(a.Never, what),
+			digits.Were(a.Never), begun))
 	}
 	if a.After > 0 || a.Never == 0 {
-		of := what + " were "
+		of := digits.Plural(a.After, what) + " " + digits.Were(a.After)
 		if len(parts) > 0 {
-			of = ""
+			of = count(a.After)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s%s only after the window", count(a.After), of, begun))
+		parts = append(parts, fmt.Sprintf("%s %s only after the window", of, begun))
 	}
 	return strings.Join(parts, ", and ") + ": " + Shortage(a.Shortage) +
 		", so the offered rate was not reached"
@@ -190,17 +196,25 @@ func notInTime(a fact.NotInTime) string {
 
 // Shortage says why no more could be sent.
 func Shortage(s fact.Shortage) string {
-	users := count(int64(s.Users)) + " users"
-	connections := count(int64(s.Connections)) + " connections"
+	users, connections := allOf(s.Users, "user"), allOf(s.Connections, "connection")
+	were := " " + digits.Were(int64(s.Connections)) + " busy"
 	switch s.Of {
 	case fact.OfServer:
 		return fmt.Sprintf("for %s no connection could be opened", digits.Micros(s.OutageUS))
 	case fact.OfUsers:
-		return "all " + users + " were busy"
+		return users + " " + digits.Were(int64(s.Users)) + " busy"
 	case fact.OfEither:
-		return "all " + users + " or all " + connections + " were busy"
+		return users + " or " + connections + were
 	}
-	return "all " + connections + " were busy"
+	return connections + were
+}
+
+// allOf is all of n things: "all 10 connections", "the one connection".
+func allOf(n int, thing string) string {
+	if n == 1 {
+		return "the one " + thing
+	}
+	return "all " + digits.Plural(int64(n), thing)
 }
 
 // lostReasons say how an address was lost, after the address.

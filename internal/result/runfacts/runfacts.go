@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/redirect"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 )
@@ -194,7 +195,7 @@ func RedirectsOnly(r *loadresult.Result) *fact.Fact {
 	for code, n := range r.Total.Status {
 		switch {
 		case n == 0:
-		case slices.Contains(redirects, code):
+		case redirect.Is(uint16(code)):
 			found.Status = append(found.Status, code)
 		default:
 			return nil
@@ -208,14 +209,12 @@ func RedirectsOnly(r *loadresult.Result) *fact.Fact {
 
 // toFollow is the setting that has redirects followed, of a plan that takes it.
 func toFollow(p *loadplan.Plan) []fact.Remedy {
-	if len(p.Hurl) > 0 || p.Script != nil || p.Replay > 0 || p.Pipeline > 1 {
+	if len(p.Hurl) > 0 || p.Script != nil || p.Replay > 0 || p.Pipeline > 1 ||
+		p.Probe > 0 {
 		return nil
 	}
 	return []fact.Remedy{{Setting: "follow", Value: "10"}}
 }
-
-// redirects are the statuses that lead elsewhere: a 304 leads nowhere.
-var redirects = []int{300, 301, 302, 303, 307, 308}
 
 const (
 	ackStep  = 40 * time.Millisecond // Linux delays an acknowledgement for at least so long,

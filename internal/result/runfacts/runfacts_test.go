@@ -73,6 +73,7 @@ func TestRedirectsOnly(t *testing.T) {
 	}{
 		"only":         {[]int{301, 308}, loadplan.Plan{}, []int{301, 308}},
 		"not modified": {[]int{304}, loadplan.Plan{}, nil},
+		"a choice":     {[]int{300}, loadplan.Plan{}, nil},
 		"one of them":  {[]int{301, 304}, loadplan.Plan{}, nil},
 		"some":         {[]int{200, 301}, loadplan.Plan{}, nil},
 		"no answers":   {nil, loadplan.Plan{}, nil},
@@ -88,6 +89,20 @@ func TestRedirectsOnly(t *testing.T) {
 		f := RedirectsOnly(r)
 		if (f == nil) != (c.want == nil) || f != nil && !reflect.DeepEqual(f.Args.(fact.RedirectsOnly).Status, c.want) {
 			t.Errorf("%s: %+v", what, f)
+		}
+	}
+}
+
+// To follow redirects is advised to those who can: a probe refuses it.
+func TestFollowIsAdvised(t *testing.T) {
+	for _, c := range []struct {
+		plan loadplan.Plan
+		want int
+	}{{loadplan.Plan{}, 1}, {loadplan.Plan{Probe: 10}, 0}, {loadplan.Plan{Pipeline: 2}, 0}} {
+		r := &loadresult.Result{Plan: c.plan, Total: metric.NewCounters()}
+		r.Total.Status[301] = 7
+		if f := RedirectsOnly(r); f == nil || len(f.Remedies) != c.want {
+			t.Errorf("%+v: %+v", c.plan, f)
 		}
 	}
 }

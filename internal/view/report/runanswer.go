@@ -111,7 +111,7 @@ func heldText(r *result.Result) string {
 	if offered := r.Offered(); offered != nil {
 		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
 		if _, cut, found := fact.Find[fact.IterationsCut](r.Facts); found {
-			s = fmt.Sprintf("%s %s begun in time, and %s of %s not ended with the drain",
+			s = fmt.Sprintf("%s %s were begun in time, and %s of %s had not ended after the drain",
 				format.Exact3(*offered), what, format.Count(cut.Unfinished), format.Count(cut.Started))
 		} else if held := isHeld(r, *offered, rate); held && isBelow(r, *offered, rate) &&
 			r.FailedShare() < result.FailingShare {
