@@ -109,7 +109,7 @@ lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/grade: digits say engine/loadresult lab observe/probe result stats /
+lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh

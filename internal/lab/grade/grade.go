@@ -10,10 +10,12 @@ package grade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
@@ -221,7 +223,10 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result.OwnDelay() {
 		why = "the generator was late, although connections were free"
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Server: !t.Result.OwnDelay(),
+	short := t.Result.Shortage().Of // users may have been thinking
+	server := !t.Result.OwnDelay() && !hadNoRoom(t.Result) &&
+		(short == fact.OfConnections || short == fact.OfServer)
+	return []lab.Reason{{Grade: lab.GradeF, Server: server,
 		Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
 			"in time: %s", 100*share, what, begun, why)}}
 }
@@ -255,10 +260,11 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 	if !t.Result.Applied() {
 		g = lab.GradeF
 	}
-	return []lab.Reason{{Grade: g, Server: true, Says: fmt.Sprintf("%s %% of the load could not be "+
-		"applied: connections were gone and could not be opened again, or waited for an answer until "+
-		"the end",
-		digits.Significant(100*t.Result.Unavailable(), 3))}}
+	return []lab.Reason{{Grade: g, Server: !hadNoRoom(t.Result),
+		Says: fmt.Sprintf("%s %% of the load could not be "+
+			"applied: connections were gone and could not be opened again, or waited for an answer until "+
+			"the end",
+			digits.Significant(100*t.Result.Unavailable(), 3))}}
 }
 
 // connectionReasons finds a load on fewer connections than it asked for.
@@ -271,9 +277,18 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 		return nil
 	}
 	asked := int64(t.Result.Connections.Asked)
-	return []lab.Reason{{Grade: lab.GradeF, Server: true, Starved: missing, Asked: asked,
-		Says: fmt.Sprintf("%s of %s connections %s", loadresult.CountText(missing),
+	return []lab.Reason{{Grade: lab.GradeF, Server: !hadNoRoom(t.Result), Starved: missing,
+		Asked: asked, Says: fmt.Sprintf("%s of %s connections %s", loadresult.CountText(missing),
 			loadresult.CountText(asked), what)}}
+}
+
+// hadNoRoom reports whether the generator itself could not open connections: it had no file
+// descriptor or no local port left.
+func hadNoRoom(r *result.Result) bool {
+	return slices.ContainsFunc(r.Errors, func(e result.Error) bool {
+		return loadresult.Phase(e.Phase) != loadresult.Check &&
+			(e.Kind == "no-file" || e.Kind == "no-port")
+	})
 }
 
 // stopReasons finds servers that did not stop on request.

@@ -305,6 +305,24 @@ func TestWhoSpoiled(t *testing.T) {
 		"connections without an answer": {func(x *lab.Trial) {
 			x.Result.Connections = result.Connections{Asked: 16, Opened: 16, Served: 4}
 		}, true, 12},
+		"connections that were never opened, without a file descriptor": {func(x *lab.Trial) {
+			x.Result.Connections = result.Connections{Asked: 16, Opened: 4, Served: 4}
+			x.Result.Errors = []result.Error{{Phase: "connect", Kind: "no-file", Count: 12}}
+		}, false, 0},
+		"gone, without a port": {func(x *lab.Trial) {
+			x.Result.Window = result.Window{MeasuredS: 1, UnavailableS: 8}
+			x.Result.Connections = result.Connections{Asked: 16, Opened: 16, Served: 16}
+			x.Result.Errors = []result.Error{{Phase: "connect", Kind: "no-port", Count: 12}}
+		}, false, 0},
+		"late on all connections": {func(x *lab.Trial) { setArrivals(x, 1000, 780, 0) }, true, 0},
+		"late without a port": {func(x *lab.Trial) {
+			setArrivals(x, 1000, 780, 0)
+			x.Result.Errors = []result.Error{{Phase: "connect", Kind: "no-port", Count: 12}}
+		}, false, 0},
+		"late with all users busy or thinking": {func(x *lab.Trial) {
+			setArrivals(x, 1000, 780, 0)
+			x.Result.Plan.Connections, x.Result.Plan.Pipeline, x.Result.Plan.Users = 100, 1, 20
+		}, false, 0},
 		"failed":            {func(x *lab.Trial) { x.Result.Requests.Errors = 7 }, true, 0},
 		"changed":           {func(x *lab.Trial) { x.Changed = []fairness.Difference{{Aspect: "body"}} }, true, 0},
 		"other programs":    {func(x *lab.Trial) { x.Result.Server.Host.Foreign = 1e9 }, false, 0},

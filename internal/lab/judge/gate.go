@@ -1,12 +1,13 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
 	"slices"
 	"strings"
 
 	"dyno/internal/digits"
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
@@ -63,7 +64,8 @@ func (q *scope) keepGated(metrics []experiment.Metric) {
 // JudgeFirst computes the outcome from the first batch of the trials.
 func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 	batch := SelectBatch(trials, false)
-	first := judgeScope(g.scope, batch)
+	compared := judgeScope(g.scope, batch)
+	first, spoiled := g.withoutSpoiled(compared, batch)
 	g.Outcome.Missed = regressions(first)
 	unfit := unreliableReasons(g.Outcome.Missed, worthOfTrials(batch))
 	if len(unfit) > 0 {
@@ -76,7 +78,7 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 	if len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
-	g.open = append(open, g.gateGaps(trials, first)...)
+	g.open = append(append(open, spoiled...), g.gateGaps(trials, compared)...)
 	setOutcome(&g.Outcome, verdict, g.open)
 }
 
@@ -84,10 +86,12 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 // the first batch left undecided stays so.
 func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	out, open := &g.Outcome, g.open
-	second := judgeSelected(g.scope, SelectBatch(trials, true), func(c lab.Comparison) bool {
+	batch := SelectBatch(trials, true)
+	second, spoiled := g.withoutSpoiled(judgeSelected(g.scope, batch, func(c lab.Comparison) bool {
 		return containsLike(out.Missed, c)
-	})
+	}), batch)
 	verdict, why := decideBatch(second)
+	why = append(why, spoiled...)
 	shown := regressions(second)
 	if verdict != lab.Regression {
 		verdict = lab.Undecided
@@ -97,7 +101,7 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
 		open = append(open, withReason(again, why))
 	}
-	both := append(SelectBatch(trials, false), SelectBatch(trials, true)...)
+	both := append(SelectBatch(trials, false), batch...)
 	if unfit := unreliableReasons(shown, worthOfTrials(both)); len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
@@ -106,6 +110,26 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	out.Missed = slices.DeleteFunc(judgeScope(g.scope, trials), func(c lab.Comparison) bool {
 		return !containsLike(shown, c) // what is left was shown by both batches
 	})
+}
+
+// withoutSpoiled are the comparisons without those that seem to show a regression against a
+// baseline whose own server spoiled its trials, and what is said of these.
+func (g *Gate) withoutSpoiled(all []lab.Comparison, trials []*lab.Trial) (
+	kept []lab.Comparison, open []string) {
+	facts := spoiledFacts(g.record, summariesOf(trials))
+	for _, c := range all {
+		at := slices.IndexFunc(facts, func(f fact.Fact) bool {
+			return f.Scope.Variant == c.Baseline && f.Scope.Level == c.Level
+		})
+		if at < 0 || c.Control || !c.IsWorse() {
+			kept = append(kept, c)
+			continue
+		}
+		of := facts[at].Args.(fact.ServerSpoiled)
+		open = append(open, fmt.Sprintf("%s, which these trials cannot show: the server of %s spoiled "+
+			"%d of %d (%s)", c.Worsening(), c.Baseline, of.Trials, of.Of, of.Why))
+	}
+	return kept, open
 }
 
 // unreliableReasons are why the trials decide nothing, although bad seems to be worse in them: too

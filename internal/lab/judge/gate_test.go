@@ -140,6 +140,44 @@ func TestGateJudgesItsOwnMeasures(t *testing.T) {
 	}
 }
 
+// Against a baseline that answers with quick errors no variant is a regression: the figures are not
+// those of the load. What the variant's own server spoils takes nothing back.
+func TestGateOfASpoiledBaseline(t *testing.T) {
+	e := &experiment.Experiment{Levels: []experiment.Level{{Name: "l", Connections: 10}}}
+	e.Design.Rounds, e.Design.Margin, e.Design.Metrics = 8, 0.02, []experiment.Metric{"cpu"}
+	e.Gate = &experiment.Gate{Metrics: []experiment.Metric{"cpu"}, Margin: 0.05, Baseline: "old"}
+	r := &lab.Record{Definition: lab.Definition{Experiment: e}}
+	r.Arms = []lab.Arm{{Name: "old"}, {Name: "new", Baseline: "old"}}
+	for spoiled, want := range map[string]string{"": lab.Regression, "new": lab.Regression, "old": lab.Undecided} {
+		var trials []*lab.Trial
+		for n := range 2 * e.Design.Rounds {
+			for i, arm := range r.Arms {
+				round := n%e.Design.Rounds + 1
+				if n >= e.Design.Rounds {
+					round += lab.ConfirmingRound
+				}
+				this := logged(arm.Name, round, 0.002*float64((n+i)%3))
+				this.Level, this.Grade = "l", lab.GradeA
+				this.Result.Server = &result.Server{Processes: []result.Usage{{CPU: probe.Value(20 * (1 + i))}}}
+				if arm.Name == spoiled {
+					this.Grade = lab.GradeF
+					this.Reasons = []lab.Reason{{Grade: lab.GradeF, Server: true, Says: "half failed"}}
+				}
+				trials = append(trials, this)
+			}
+		}
+		g := NewGate(r, []experiment.Variant{{Name: "old"}, {Name: "new"}})
+		g.JudgeFirst(SelectBatch(trials, false))
+		if g.Outcome.Verdict == lab.Regression {
+			g.JudgeSecond(trials)
+		}
+		why := strings.Contains(g.Outcome.Why, "the server of old spoiled 8 of 8 (half failed)")
+		if g.Outcome.Verdict != want || why != (spoiled == "old") {
+			t.Errorf("%q spoiled: %+v", spoiled, g.Outcome)
+		}
+	}
+}
+
 // Where the machine has to be quiet, no number of rounds is forecast.
 func TestNoForecast(t *testing.T) {
 	open := lab.Comparison{Metric: "p50", Variant: "odd", Verdict: stats.Inconclusive, Ratio: 1.1, Low: 0.9, High: 1.3, More: 14, Confidence: 0.95}

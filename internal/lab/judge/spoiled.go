@@ -8,8 +8,11 @@ import (
 // SpoiledFacts say of which variants the server itself spoiled so many trials that their figures
 // are not those of the load that was asked for: whose trials, by what, and whether the machine had
 // a part in it. Each has the variant and the level as its scope.
-func SpoiledFacts(r *lab.Record) (all []fact.Fact) {
-	counted, _ := CountedAttempts(r.Trials)
+func SpoiledFacts(r *lab.Record) []fact.Fact { return spoiledFacts(r, r.Trials) }
+
+// spoiledFacts are SpoiledFacts of some of a record's trials.
+func spoiledFacts(r *lab.Record, trials []lab.TrialSummary) (all []fact.Fact) {
+	counted, _ := CountedAttempts(trials)
 	cells := spoiledCells(counted)
 	for _, a := range r.Arms {
 		for _, level := range levelsOf(counted) {

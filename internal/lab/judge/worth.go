@@ -31,12 +31,13 @@ func WorthOf(trials []lab.TrialSummary) (w Worth) {
 }
 
 // worthOfTrials counts trials that are not summarized yet.
-func worthOfTrials(trials []*lab.Trial) Worth {
-	var all []lab.TrialSummary
+func worthOfTrials(trials []*lab.Trial) Worth { return WorthOf(summariesOf(trials)) }
+
+func summariesOf(trials []*lab.Trial) (all []lab.TrialSummary) {
 	for _, t := range trials {
 		all = append(all, t.Summary())
 	}
-	return WorthOf(all)
+	return all
 }
 
 // IsUnreliable reports whether so many trials are unreliable that comparisons show nothing: neither

@@ -5,16 +5,25 @@ import (
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
 
+// spoiledFacts are judge.SpoiledFacts, as the record has them.
+func spoiledFacts(r *lab.Record) (all []fact.Fact) {
+	for _, f := range r.Facts {
+		if f.Kind() == (fact.ServerSpoiled{}).Kind() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // spoiledFact is the fact that a variant spoiled trials of its own, at any level; nil if it did
 // not. One that starves connections comes first.
 func spoiledFact(r *lab.Record, variant string) (found *fact.Fact) {
-	all := judge.SpoiledFacts(r)
+	all := spoiledFacts(r)
 	for i, f := range all {
 		if f.Scope.Variant == variant && (found == nil || isStarved(f) && !isStarved(*found)) {
 			found = &all[i]
@@ -41,7 +50,7 @@ func spoiledText(r *lab.Record, f fact.Fact) string {
 // spoiledCautions say whose trials the server spoiled. That connections got no answer is a finding;
 // anything else makes the figures useless.
 func spoiledCautions(r *lab.Record) (all []answer.Caution) {
-	for _, f := range judge.SpoiledFacts(r) {
+	for _, f := range spoiledFacts(r) {
 		c := answer.Caution{Kind: answer.Spoiled, Severity: answer.Bad,
 			Says: sentenceCase(spoiledText(r, f)), Remedy: say.Advice(f.Remedies, say.Key)}
 		if f.Severity == fact.Warning {
@@ -57,7 +66,7 @@ func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 
 // isOfSpoiled reports whether a trial's reason is said by a fact about its variant.
 func isOfSpoiled(r *lab.Record, t lab.TrialSummary, why lab.Reason) bool {
-	return why.Server && slices.ContainsFunc(judge.SpoiledFacts(r), func(f fact.Fact) bool {
+	return why.Server && slices.ContainsFunc(spoiledFacts(r), func(f fact.Fact) bool {
 		return f.Scope.Variant == t.Arm && f.Scope.Level == t.Level
 	})
 }
@@ -65,7 +74,7 @@ func isOfSpoiled(r *lab.Record, t lab.TrialSummary, why lab.Reason) bool {
 // withholdSpoiled marks the findings of variants, and against baselines, that spoiled their trials;
 // the sentence begins with that.
 func withholdSpoiled(r *lab.Record, a *answer.Answer) {
-	for _, f := range slices.Backward(judge.SpoiledFacts(r)) {
+	for _, f := range slices.Backward(spoiledFacts(r)) {
 		for g, group := range a.Groups {
 			for i, one := range group.Findings {
 				of := one.Variant == f.Scope.Variant || one.Baseline == f.Scope.Variant

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 )
@@ -31,7 +32,9 @@ func TestSpoiledByServer(t *testing.T) {
 		"the baseline": {"go", []lab.Reason{starved}, "Do not rely on this, because 12 of 16 connections got no answer with go, in all 6 trials", true,
 			answer.Better, true},
 		"the machine, too": {"b", []lab.Reason{starved, busy}, "Do not rely on this, because 6 of 18 trials are unreliable (grade F)", true, answer.Worse, false},
-		"the machine":      {"b", []lab.Reason{busy}, "Do not rely on this, because 6 of 18 trials are unreliable (grade F)", true, answer.Better, true},
+		// Its server was slow because the machine was.
+		"slow on a busy machine": {"b", []lab.Reason{failing, busy}, "Do not rely on this, because 6 of 18 trials are unreliable (grade F)", true, answer.Better, true},
+		"the machine":            {"b", []lab.Reason{busy}, "Do not rely on this, because 6 of 18 trials are unreliable (grade F)", true, answer.Better, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := record(compared("cpu", "b", 0.8, 0.7, 0.9, stats.Different), compared("cpu", "c", 0.9, 0.85, 0.95, stats.Different))
@@ -45,6 +48,7 @@ func TestSpoiledByServer(t *testing.T) {
 					r.Trials = append(r.Trials, one)
 				}
 			}
+			r.Facts = judge.SpoiledFacts(r)
 			a := Of(r)
 			if !strings.HasPrefix(a.Sentence, c.sentence) || (a.Unreliable != "") != c.unreliable {
 				t.Errorf("%q, unreliable: %q", a.Sentence, a.Unreliable)
