@@ -48,8 +48,12 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
 		case fact.AnswerUnfinished:
-			a.Count += unfinished.Count
-			unfinished = a
+			switch { // what timed out comes before what the end of the run cut, as in one run
+			case unfinished.Count == 0 || unfinished.AtEnd && !a.AtEnd:
+				unfinished = a
+			case unfinished.AtEnd == a.AtEnd:
+				unfinished.Count += a.Count
+			}
 		case fact.RedirectsOnly:
 			redirected++
 			remedies = f.Remedies

@@ -129,6 +129,10 @@ func TestMerge(t *testing.T) {
 		fact.RedirectsOnly{Status: []int{301, 302}}}) {
 		t.Errorf("%+v", got)
 	}
+	cut := []fact.Fact{{Args: fact.AnswerUnfinished{Count: 5, AtEnd: true, Header: 9}}}
+	if got := args(cut, part(3), cut, part(4)); !reflect.DeepEqual(got, []fact.Args{unfinished}) {
+		t.Errorf("timeouts and what the end cut: %+v", got)
+	}
 	if got := args(part(7), part(0, 301)); !reflect.DeepEqual(got, []fact.Args{unfinished}) {
 		t.Errorf("one of two had other answers: %+v", got)
 	}
