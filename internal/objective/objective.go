@@ -51,6 +51,7 @@ type reading struct {
 	known   int64   // of a percentile: of how many values, answered or not
 
 	answers func() float64 // the value of what was answered; nil: that is the value
+	most    func() float64 // the most that a value that is over can be; nil: that is unknown
 }
 
 // plain is the reading of a quantity that is known, if ok.
@@ -291,6 +292,7 @@ func parseStatistic(name string) (func(*result.Distribution) reading, float64, e
 	return func(d *result.Distribution) reading {
 		value, ok := d.Percentile(percent)
 		return reading{value: value, ok: ok, over: d.IsOver(percent), percent: percent, known: d.Known(),
+			most: func() float64 { return d.Most(percent) },
 			answers: func() float64 {
 				value, _ := d.Answered().Percentile(percent)
 				return value
@@ -320,7 +322,7 @@ func parseRouted(name string) (func(*result.Result) reading, error) {
 	return func(r *result.Result) reading {
 		for _, route := range r.Routes {
 			if value := is.of(route); route.Name == name[:dot] && value > 0 {
-				over := route.Over != nil && is.percent == 0 || route.IsOver(is.percent)
+				over := route.Over != nil && is.percent == 0 || route.IsOver(is.percent, value)
 				return reading{value: value, ok: true, over: over, percent: is.percent,
 					known: route.Known()}
 			}
@@ -373,7 +375,7 @@ func nothingDue(r *result.Result) bool {
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
 // A value that is only known to be higher, because requests had no answer, proves that a ceiling is
-// missed, or that a floor is met, and otherwise nothing. A percentile that so few values cannot
+// missed, or that a floor is met; the most that it can be may prove the opposite. A percentile that so few values cannot
 // have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	got := o.of(r)
@@ -386,7 +388,8 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 		out.Met = false
 	}
 	switch needs := got.needs(); {
-	case got.vague, got.over && out.Met == o.Ceiling():
+	case got.vague, got.over && out.Met == o.Ceiling() &&
+		(got.most == nil || o.Meets(got.most()) != out.Met):
 		out.Met, out.Undecided = false, result.NoAnswers
 	case out.Met && needs > 0:
 		out.Met, out.Undecided, out.Needs = false, result.FewValues, needs

@@ -91,10 +91,10 @@ func TestNoHistogramToWrite(t *testing.T) {
 			t.Error("a log of nothing")
 		}
 	}
-	if _, err := damaged.Latency.Quantiles([]float64{0.5}); err == nil {
+	if _, _, err := damaged.Latency.Quantiles([]float64{0.5}); err == nil {
 		t.Error("quantiles of nothing")
 	}
-	got, err := result.FromRun(t, result.ClosedRun()).Latency.Quantiles([]float64{0, 0.5, 1})
+	got, _, err := result.FromRun(t, result.ClosedRun()).Latency.Quantiles([]float64{0, 0.5, 1})
 	if err != nil || got[0] != 1 || got[1] < 499 || got[1] > 501 || got[2] != 1000 {
 		t.Errorf("quantiles %v, %v", got, err)
 	}

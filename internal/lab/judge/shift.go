@@ -100,7 +100,7 @@ func shiftQuantiles(t *lab.Trial) []float64 {
 	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil || t.Search != nil {
 		return nil
 	}
-	all, err := t.Result.Latency.Quantiles(shiftAt[:])
+	all, _, err := t.Result.Latency.Quantiles(shiftAt[:])
 	if err != nil {
 		return nil // an older version's, or removed from the file
 	}

@@ -180,21 +180,10 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// bound is what the requests at that rank (from 0, of Count) and above are known to have exceeded.
-func (o *Over) bound(rank float64) float64 {
-	us := o.US
-	for _, b := range o.all() {
-		if us = b.US; rank <= float64(b.Count) {
-			break
-		}
-		rank -= float64(b.Count)
-	}
-	return us
-}
-
-// Reaches reports whether a percentile of count answered and o's other requests is one of these.
-func (o *Over) Reaches(count int64, percent float64) bool {
-	return o != nil && percent/100*float64(plus(count, o.Count)) > float64(count)*(1+1e-9)
+// Reaches reports whether a percentile of count answered, which is at least us, may be that of one
+// of o's requests or be above them.
+func (o *Over) Reaches(count int64, percent, us float64) bool {
+	return o != nil && (us >= o.US || percent/100*float64(plus(count, o.Count)) > float64(count))
 }
 
 // New is the distribution of a histogram of ns.
@@ -218,21 +207,45 @@ func (d *Distribution) setPercentiles(h *metric.Histogram) {
 	}
 }
 
-// percentileIn is a percentile, whose histogram is v. Of n answered and k other requests, all
-// others are above those answered, unless these took longer than the others are known to have.
+// percentileIn is what a percentile is at least, whose histogram is v: that of what was answered and
+// of the bounds of what was not.
 func (d *Distribution) percentileIn(v metric.View, percent float64) float64 {
-	answered := func(rank float64) float64 {
-		return Micros(float64(v.Quantile(min(rank/float64(d.Count), 1))))
-	}
-	switch rank := percent / 100 * float64(d.Known()); {
-	case d.Over == nil:
+	if d.Over == nil {
 		return Micros(float64(v.Quantile(percent / 100)))
-	case d.IsOver(percent):
-		below := max(rank-float64(d.Over.Count), 0)
-		return max(d.Over.bound(rank-float64(d.Count)), answered(below))
-	default:
-		return answered(rank)
 	}
+	rank := d.rank(percent)
+	for _, b := range d.Over.all() {
+		if us := d.answeredIn(v, rank); us <= b.US {
+			return us
+		}
+		if rank -= float64(b.Count); d.answeredIn(v, rank) <= b.US {
+			return b.US
+		}
+	}
+	return d.answeredIn(v, min(rank, float64(d.Count)))
+}
+
+// answeredIn is the value at a rank of what was answered, as if all others took for ever.
+func (d *Distribution) answeredIn(v metric.View, rank float64) float64 {
+	switch n := float64(d.Count); {
+	case rank <= 0:
+		return 0
+	case rank > n*(1+1e-9):
+		return math.Inf(1)
+	default:
+		return Micros(float64(v.Quantile(min(rank/n, 1))))
+	}
+}
+
+// mostIn is what a percentile is at most, +Inf if that is unknown: all that was not answered would
+// be above all that was.
+func (d *Distribution) mostIn(v metric.View, percent float64) float64 {
+	return d.answeredIn(v, d.rank(percent))
+}
+
+// rank is the rank, from 1, of a percentile.
+func (d *Distribution) rank(percent float64) float64 {
+	return max(percent/100*float64(d.Known()), 1)
 }
 
 // Known is how many requests d knows of, answered or not; 0 of nil.
@@ -243,10 +256,29 @@ func (d *Distribution) Known() int64 {
 	return plus(d.Count, d.Over.Count)
 }
 
-// IsOver reports whether a percentile, or with 100 the maximum, is that of a request that was not
-// answered, so that it is known only to be longer than what d has.
+// IsOver reports whether a percentile, or with 100 the maximum, is known only to be at least what d
+// has: it is that of a request that was not answered, or these may be above or below it.
 func (d *Distribution) IsOver(percent float64) bool {
-	return d.Over.Reaches(d.Count, percent)
+	if d.Over == nil || percent >= 100 {
+		return d.Over != nil
+	}
+	switch us, ok := d.Percentile(percent); {
+	case !ok || d.HDR == "":
+		return d.Over.Reaches(d.Count, percent, us)
+	case us < d.Over.US:
+		return false
+	default:
+		return d.Most(percent) > us
+	}
+}
+
+// Most is what a percentile (above 0, below 100) is at most, in µs; +Inf if that is unknown.
+func (d *Distribution) Most(percent float64) float64 {
+	h, err := d.Histogram()
+	if err != nil {
+		return math.Inf(1)
+	}
+	return d.mostIn(h.View(), percent)
 }
 
 // Beyond is how many of all requests are above a percentile.
@@ -297,17 +329,20 @@ func (d *Distribution) Counted() int64 {
 }
 
 // Quantiles are the values, in µs, that the fractions at (0 to 1) of all requests did not exceed,
-// as Percentile has them. An error means that d has no histogram, or none that dyno wrote.
-func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
+// as Percentile has them, and which of them are so as IsOver has it. An error means that d has no
+// histogram, or none that dyno wrote.
+func (d *Distribution) Quantiles(at []float64) (values []float64, over []bool, err error) {
 	h, err := d.Histogram()
 	if err != nil {
-		return nil, fmt.Errorf("a stored histogram: %w", err)
+		return nil, nil, fmt.Errorf("a stored histogram: %w", err)
 	}
-	v, all := h.View(), make([]float64, len(at))
-	for i, q := range at {
-		all[i] = d.percentileIn(v, 100*q)
+	v := h.View()
+	for _, q := range at {
+		us := d.percentileIn(v, 100*q)
+		values = append(values, us)
+		over = append(over, d.Over != nil && us >= d.Over.US && d.mostIn(v, 100*q) > us)
 	}
-	return all, nil
+	return values, over, nil
 }
 
 // Histogram is the histogram of what was answered.

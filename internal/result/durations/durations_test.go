@@ -129,3 +129,41 @@ func TestOverIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// A percentile among answers is known only to be at least that of all bounds where a bound is below it, and
+// at most that of the answers alone. Where these are the same, it is exact.
+func TestBoundsBelowAnswers(t *testing.T) {
+	type percentile struct {
+		of, want, most float64
+		over           bool
+	}
+	inf := math.Inf(1)
+	for name, c := range map[string]struct {
+		d     *Distribution
+		bound Bound
+		wants []percentile
+	}{
+		"half given up sooner": {of(map[int]int64{5000: 50}), Bound{100 * ms, 50}, []percentile{
+			{25, 100 * ms, 5000 * ms, true}, {50, 100 * ms, 5000 * ms, true}, {60, 5000 * ms, inf, true}}},
+		"between": {of(map[int]int64{1: 40, 20000: 30}), Bound{5000 * ms, 30}, []percentile{
+			{40, 1 * ms, 1 * ms, false}, {50, 5000 * ms, 20000 * ms, true}, {60, 5000 * ms, 20000 * ms, true},
+			{70, 5000 * ms, 20000 * ms, true}, {75, 20000 * ms, inf, true}}},
+		"one cut off at once": {of(map[int]int64{10: 9000, 50: 999}), Bound{1 * ms, 1}, []percentile{
+			{50, 10 * ms, 10 * ms, false}, {99, 50 * ms, 50 * ms, false}, {99.999, 50 * ms, inf, true}}},
+	} {
+		d := c.d.WithUnanswered(c.bound)
+		for _, p := range c.wants {
+			got, ok := d.Percentile(p.of)
+			values, over, err := d.Quantiles([]float64{p.of / 100})
+			if !ok || err != nil || math.Abs(got/p.want-1) > 0.001 || math.Abs(values[0]/p.want-1) > 0.001 {
+				t.Errorf("%s: p%v is %v, %v; want %v", name, p.of, got, values, p.want)
+			}
+			if most := d.Most(p.of); most != p.most && !(math.Abs(most/p.most-1) < 0.001) {
+				t.Errorf("%s: p%v is at most %v; want %v", name, p.of, most, p.most)
+			}
+			if d.IsOver(p.of) != p.over || over[0] != p.over {
+				t.Errorf("%s: p%v over: %v, %v; want %v", name, p.of, d.IsOver(p.of), over, p.over)
+			}
+		}
+	}
+}

@@ -69,7 +69,7 @@ func routesView(r *result.Result) View {
 		y := float64(i)
 		values = append(values, x.P50, x.P99)
 		v.Rows = append(v.Rows, Row{Label: format.PlainLine(x.Name), Says: "p99 " +
-			format.Known(x.IsOver(99), format.Micros(x.P99))})
+			format.Known(x.IsOver(99, x.P99), format.Micros(x.P99))})
 		v.Marks = append(v.Marks,
 			Mark{Kind: Line, Name: "p50 to p99", Ink: "c1", Width: 7, Points: []Point{{X: x.P50, Y: y},
 				{X: x.P99, Y: y}}},

@@ -118,15 +118,16 @@ func spectrumPoints(d *result.Distribution) [][2]float64 {
 	points, at := [][2]float64{}, []float64{}
 	last := d.Beyond(0) / beyond // 1/(1−q) of the last
 	for i := range int(perDecade*math.Log10(last)) + 1 {
-		if q := 1 - math.Pow(10, -float64(i)/perDecade); !d.IsOver(100 * q) {
-			at = append(at, q)
-		}
+		at = append(at, 1-math.Pow(10, -float64(i)/perDecade))
 	}
-	values, err := d.Quantiles(at)
+	values, over, err := d.Quantiles(at)
 	if err != nil {
 		return points // it is not as it should be
 	}
 	for i, q := range at {
+		if over[i] {
+			break
+		}
 		points = append(points, [2]float64{roundDigits(q, 9), roundDigits(values[i], 4)})
 	}
 	return points

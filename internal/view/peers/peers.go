@@ -87,7 +87,7 @@ func newView(run Run, r *result.Result) *view {
 	for i := range at {
 		at[i] = (float64(i) + 0.5) / float64(n)
 	}
-	if values, err := v.latency.Quantiles(at); err == nil { // one of another version has none
+	if values, _, err := v.latency.Quantiles(at); err == nil { // one of another version has none
 		v.sample = values
 	}
 	return v

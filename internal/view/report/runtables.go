@@ -130,7 +130,7 @@ func routeTable(r *result.Result) format.Table {
 			for i, us := range []float64{e.P50, e.P90, e.P99, e.Max} {
 				text := format.TooFew
 				if us > 0 {
-					text = format.Known(e.IsOver([]float64{50, 90, 99, 100}[i]), format.Micros(us))
+					text = format.Known(e.IsOver([]float64{50, 90, 99, 100}[i], us), format.Micros(us))
 				}
 				row = append(row, text)
 			}

@@ -52,12 +52,12 @@ func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
 		for i := range qs {
 			qs[i] = 1 - math.Pow(10, -float64(nines*i)/(plotWidth-1))
 		}
-		values, err := c.of.Quantiles(qs)
+		values, over, err := c.of.Quantiles(qs)
 		if err != nil {
 			return err
 		}
 		for i, v := range values {
-			if c.of.IsOver(100 * qs[i]) {
+			if over[i] {
 				break // and above it nothing is known
 			}
 			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
