@@ -154,7 +154,7 @@ func percentileBy(nines int,
 	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
 	least := Tail{Quantile: 1 - math.Pow10(-nines)}.Least()
 	return func(d *result.Distribution) float64 {
-		if d.Count < least {
+		if d.Known() < least {
 			return 0
 		}
 		return of(d)

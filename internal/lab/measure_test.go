@@ -37,3 +37,24 @@ func TestMeanOfUnanswered(t *testing.T) {
 		}
 	}
 }
+
+// A trial has a tail if it knows of enough requests, answered or not; fewer were pooled, and of so many
+// there was none at all.
+func TestTailOfKnown(t *testing.T) {
+	for _, c := range []struct {
+		answered, over int64
+		has            bool
+	}{{360, 0, false}, {360, 7, false}, {360, 8, true}, {368, 0, true}} {
+		d := &result.Distribution{Count: c.answered, P99: 2e6}
+		if c.over > 0 {
+			d.Over = &durations.Over{US: 2e6, Count: c.over}
+		}
+		trial := &Trial{Result: &result.Result{Latency: d}}
+		m, _ := MeasureNamed("p99")
+		tail, _ := TailOf("p99")
+		if m.Has(trial) != c.has || (tail.Count(trial) >= tail.Least()) != c.has {
+			t.Errorf("%d answered, %d not: p99: %v, %d values of %d", c.answered, c.over, m.Has(trial),
+				tail.Count(trial), tail.Least())
+		}
+	}
+}

@@ -43,10 +43,7 @@ func (t Tail) Count(trial *Trial) int64 {
 	if trial.Failure != nil || trial.Result == nil || trial.Search != nil {
 		return 0
 	}
-	if d := t.Of(trial); d.Over != nil {
-		return d.Count + d.Over.Count
-	}
-	return t.Of(trial).Count
+	return t.Of(trial).Known()
 }
 
 // Over is how many of a trial's values are of requests that had no answer.

@@ -135,6 +135,9 @@ func checkCounts(r *Result) (all []error) {
 	}
 	for _, route := range r.Routes {
 		below("route "+route.Name, route.Completed, route.Errors)
+		if err := route.Over.Check(); err != nil {
+			all = append(all, fmt.Errorf("route %s: %w", route.Name, err))
+		}
 	}
 	for _, c := range r.Checks {
 		below("check "+c.Name, c.Passed, c.Failed)

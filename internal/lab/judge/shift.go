@@ -105,7 +105,7 @@ func shiftQuantiles(t *lab.Trial) []float64 {
 		return nil // an older version's, or removed from the file
 	}
 	for i, at := range shiftAt {
-		if float64(t.Result.Latency.Count) < leastRequests(at) || all[i] <= 0 {
+		if float64(t.Result.Latency.Known()) < leastRequests(at) || all[i] <= 0 {
 			all[i] = math.NaN()
 		}
 	}

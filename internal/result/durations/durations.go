@@ -126,7 +126,7 @@ func CheckBounds(all []Bound, most int64) error {
 	} else if o.US = all[0].US; o.Count > most {
 		return fmt.Errorf("%d of %d requests", o.Count, most)
 	}
-	return o.check()
+	return o.Check()
 }
 
 // LeastMean is what the mean of all exceeds, of which count were answered with that mean.
@@ -156,8 +156,12 @@ func nearestPair(all []Bound) (at int) {
 	return at
 }
 
-// check returns an error if dyno cannot have written o.
-func (o *Over) check() error {
+// Check returns an error if dyno cannot have written o.
+func (o *Over) Check() error {
+	if o != nil && len(o.Bounds) > boundsMost {
+		return fmt.Errorf("it has %d bounds of requests without an answer, and at most %d are written",
+			len(o.Bounds), boundsMost)
+	}
 	sum, last := int64(0), 0.0
 	for _, b := range o.all() {
 		if b.Count <= 0 || !(b.US > last) {
@@ -166,7 +170,7 @@ func (o *Over) check() error {
 		}
 		sum, last = plus(sum, b.Count), b.US
 	}
-	if o != nil && (sum != o.Count || o.all()[0].US != o.US || len(o.Bounds) > boundsMost) {
+	if o != nil && (sum != o.Count || o.all()[0].US != o.US) {
 		return fmt.Errorf("it has %d requests without an answer, and bounds of %d", o.Count, sum)
 	}
 	return nil
@@ -380,7 +384,7 @@ func (d *Distribution) Mergeable(of string) error {
 		err = fmt.Errorf("its mean is %v, of values from %v to %v µs", d.Mean, d.Min, most)
 	}
 	if err == nil {
-		err = d.Over.check()
+		err = d.Over.Check()
 	}
 	if err != nil {
 		return fmt.Errorf("the %s histogram: %w", of, err)
@@ -438,7 +442,7 @@ func (d *Distribution) Check(name string) error {
 	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
 		return fmt.Errorf("%s: its percentiles do not ascend", name)
 	}
-	if err := d.Over.check(); err != nil {
+	if err := d.Over.Check(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if d.HDR == "" {

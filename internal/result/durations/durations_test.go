@@ -102,7 +102,7 @@ func TestFewBounds(t *testing.T) {
 	for i := range 12 {
 		d = d.WithUnanswered(Bound{float64(int(1)<<i) * ms * 100, 1}, Bound{float64(int(1)<<i) * ms * 101, 1})
 	}
-	if o := d.Over; len(o.Bounds) != boundsMost || o.Count != 24 || o.US != 100*ms || o.check() != nil {
+	if o := d.Over; len(o.Bounds) != boundsMost || o.Count != 24 || o.US != 100*ms || o.Check() != nil {
 		t.Errorf("%+v", o)
 	}
 }
@@ -124,7 +124,7 @@ func TestOverIsChecked(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &d.Over); err != nil {
 			t.Fatal(err)
 		}
-		if (d.Check("x") == nil) != fits || (d.Over.check() == nil) != fits {
+		if (d.Check("x") == nil) != fits || (d.Over.Check() == nil) != fits {
 			t.Errorf("%s: %v", text, d.Check("x"))
 		}
 	}
