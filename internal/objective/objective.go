@@ -375,8 +375,8 @@ func nothingDue(r *result.Result) bool {
 // Judge evaluates the objective for r. An objective of errors, checks or rps is missed if a closed
 // workload had no server for more than 1 % of the window, whatever was counted in the rest of it.
 // A value that is only known to be higher, because requests had no answer, proves that a ceiling is
-// missed, or that a floor is met; the most that it can be may prove the opposite. A percentile that so few values cannot
-// have is undecided, if their longest meets it.
+// missed, or that a floor is met; the most that it can be may prove the opposite. A percentile that
+// so few values cannot have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
 	got := o.of(r)
 	out := result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}

@@ -349,8 +349,9 @@ func (r *Route) Known() int64 {
 	return d.Known()
 }
 
-// IsOver reports whether a percentile of r, or with 100 its maximum, which is us, is known only to be
-// at least that. It may report so of one that Distribution.IsOver, which has the histogram, does not.
+// IsOver reports whether a percentile of r, or with 100 its maximum, which is us, is known only to
+// be at least that. It may report so of one that Distribution.IsOver, which has the histogram, does
+// not.
 func (r *Route) IsOver(percent, us float64) bool { return r.Over.Reaches(r.Completed, percent, us) }
 
 // A Generator is what dyno measured of itself. If another Program made the load, it has only what

@@ -211,8 +211,8 @@ func (d *Distribution) setPercentiles(h *metric.Histogram) {
 	}
 }
 
-// percentileIn is what a percentile is at least, whose histogram is v: that of what was answered and
-// of the bounds of what was not.
+// percentileIn is what a percentile is at least, whose histogram is v: that of what was answered
+// and of the bounds of what was not.
 func (d *Distribution) percentileIn(v metric.View, percent float64) float64 {
 	if d.Over == nil {
 		return Micros(float64(v.Quantile(percent / 100)))
@@ -421,7 +421,8 @@ func Merge(parts []*Distribution) (*Distribution, error) {
 	return New(total), nil
 }
 
-// Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has none.
+// Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has
+// none.
 func (d *Distribution) Percentile(percent float64) (float64, bool) {
 	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
 		99.9: d.P999, 99.99: d.P9999} {
