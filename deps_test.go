@@ -114,7 +114,7 @@ lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
-store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets / modernc.org/sqlite
+store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
 view/labanswer: fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /

@@ -12,7 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/lab"
-	"dyno/internal/result"
+	"dyno/internal/result/runfacts"
 )
 
 // A Series is the results of one configuration on one machine, for one measure.
@@ -74,7 +74,7 @@ func (t *Series) RatesApart() *fact.Fact {
 	if !t.Metric.CountsAnswers() {
 		return nil
 	}
-	return result.RatesApart(t.Older, len(t.Runs))
+	return runfacts.RatesApart(t.Older, len(t.Runs))
 }
 
 // nameLeast is the shortest name of a series, in letters: of 100 series, two names are equal in one
