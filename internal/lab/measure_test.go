@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
 )
@@ -56,5 +57,26 @@ func TestTailOfKnown(t *testing.T) {
 			t.Errorf("%d answered, %d not: p99: %v, %d values of %d", c.answered, c.over, m.Has(trial),
 				tail.Count(trial), tail.Least())
 		}
+	}
+}
+
+// What had no answer is in a tail at what it is known to have taken, and not above what was answered.
+func TestTailOfBounds(t *testing.T) {
+	h := metric.NewHistogram(metric.Fine)
+	h.RecordMany(1e6, 960)
+	h.RecordMany(9e9, 2)
+	d := durations.New(h).WithUnanswered(durations.Bound{US: 1e6, Count: 20})
+	trial := &Trial{Result: &result.Result{Latency: d}}
+	tail, _ := TailOf("p99")
+	var values []float64
+	for _, v := range tail.Values(trial) {
+		values = append(values, math.Round(math.Exp(v.Value)/1e3), float64(v.N)) // ms
+	}
+	if want := []float64{1, 960, 1000, 20, 9000, 2}; len(values) != len(want) || math.Abs(values[2]-1000) > 8 ||
+		values[3] != 20 || values[5] != 2 {
+		t.Errorf("%v, want about %v", values, want)
+	}
+	if least := math.Exp(tail.LeastOver(trial)); math.Abs(least-1e6) > 1 {
+		t.Errorf("over from %v µs on", least)
 	}
 }

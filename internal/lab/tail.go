@@ -46,33 +46,27 @@ func (t Tail) Count(trial *Trial) int64 {
 	return t.Of(trial).Known()
 }
 
-// Over is how many of a trial's values are of requests that had no answer.
-func (t Tail) Over(trial *Trial) int64 {
+// LeastOver is the logarithm, in µs, of the least that a trial's requests without an answer are
+// known to have taken: values from it on may be higher. It is +Inf if all were answered.
+func (t Tail) LeastOver(trial *Trial) float64 {
 	if t.Count(trial) == 0 || t.Of(trial).Over == nil {
-		return 0
+		return math.Inf(1)
 	}
-	return t.Of(trial).Over.Count
+	return math.Log(max(t.Of(trial).Over.US, 1e-3))
 }
 
 // Values are the logarithms, in µs, of all that a trial measured, ascending; nil if there is none,
-// or if its histogram was removed. What had no answer is above all that had one.
+// or if its histogram was removed. What had no answer has the value that it exceeded.
 func (t Tail) Values(trial *Trial) (all []stats.Counted) {
 	if t.Count(trial) == 0 {
 		return nil
 	}
-	d := t.Of(trial)
-	h, err := d.Histogram()
+	h, err := t.Of(trial).LowerBounds()
 	if err != nil {
 		return nil
 	}
-	last := 0.0
 	for ns, n := range h.ToSparse().ValueCounts() {
-		last = math.Log(max(float64(ns), 1) / 1e3)
-		all = append(all, stats.Counted{Value: last, N: n})
-	}
-	if d.Over != nil {
-		over := max(math.Log(max(d.Over.US, 1e-3)), last)
-		all = append(all, stats.Counted{Value: over, N: d.Over.Count})
+		all = append(all, stats.Counted{Value: math.Log(max(float64(ns), 1) / 1e3), N: n})
 	}
 	return all
 }

@@ -43,7 +43,7 @@ func poolArms(cells byCell, m lab.Measure, tail lab.Tail, level, baseline, arm s
 	p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
 	var base, variant [][]stats.Counted
-	over, overBase := int64(0), int64(0)
+	over, overBase := math.Inf(1), math.Inf(1)
 	for _, round := range cells.roundNumbers() {
 		base, variant = append(base, nil), append(variant, nil)
 		a, b := cells.trialPair(arm, baseline, level, round)
@@ -56,7 +56,7 @@ func poolArms(cells byCell, m lab.Measure, tail lab.Tail, level, baseline, arm s
 			continue
 		}
 		base[len(base)-1], variant[len(variant)-1] = y, x
-		over, overBase = over+tail.Over(a), overBase+tail.Over(b)
+		over, overBase = min(over, tail.LeastOver(a)), min(overBase, tail.LeastOver(b))
 		p.noteTrials(m, a, b)
 	}
 	p.pool = stats.NewPooled(tail.Quantile, base, variant)
@@ -65,7 +65,8 @@ func poolArms(cells byCell, m lab.Measure, tail lab.Tail, level, baseline, arm s
 	if n < tail.Least() {
 		return nil
 	}
-	p.Bound = lab.BoundOf(isOver(tail, over, of), isOver(tail, overBase, ofBase))
+	atBase, at := p.pool.Quantiles()
+	p.Bound = lab.BoundOf(isOver(at, over), isOver(atBase, overBase))
 	p.Pooled, p.row = n, p.pool.Row(0)
 	for _, v := range p.row {
 		if !math.IsNaN(v) {
@@ -75,10 +76,9 @@ func poolArms(cells byCell, m lab.Measure, tail lab.Tail, level, baseline, arm s
 	return p
 }
 
-// isOver reports whether a percentile of n values is that of one of so many that had no answer.
-func isOver(tail lab.Tail, over int64, n float64) bool {
-	return float64(over) > (1-tail.Quantile)*n*(1+1e-9)
-}
+// isOver reports whether a percentile may be higher: from the least on that requests without an
+// answer took. Both are logarithms; a histogram is precise to 1 %.
+func isOver(percentile, leastOver float64) bool { return percentile >= leastOver-0.01 }
 
 // noiseFloor is by which share a control differs from its baseline. Flips of a pooled percentile
 // know how much it varies, and its interval may end where its values do: so it is the difference.
@@ -106,11 +106,11 @@ func (q scope) pooledCells(cells byCell, m lab.Measure, tail lab.Tail,
 	level string) (all []lab.Cell) {
 	for _, arm := range q.arms {
 		var values [][]stats.Counted
-		over := int64(0)
+		over := math.Inf(1)
 		for _, round := range cells.roundNumbers() {
 			if t := cells.bestTrial(arm.name, level, round); t != nil {
 				if v := tail.Values(t); v != nil {
-					values, over = append(values, v), over+tail.Over(t)
+					values, over = append(values, v), min(over, tail.LeastOver(t))
 				}
 			}
 		}
@@ -122,7 +122,7 @@ func (q scope) pooledCells(cells byCell, m lab.Measure, tail lab.Tail,
 		v, _ := p.Quantiles()
 		one := stats.Interval{Low: math.Exp(v), Estimate: math.Exp(v), High: math.Exp(v)}
 		all = append(all, lab.Cell{Arm: arm.name, Level: level, Metric: m.Name, Unit: m.Unit,
-			Median: one, Trials: len(values), Pooled: int64(n), Over: isOver(tail, over, n)})
+			Median: one, Trials: len(values), Pooled: int64(n), Over: isOver(v, over)})
 	}
 	return all
 }
