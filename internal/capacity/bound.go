@@ -79,6 +79,20 @@ func (s *sample) valueAtRank(n int64, times []int64) float64 {
 	return 0
 }
 
+// highWith is the upper bound of the q-quantile if so many more requests had no answer, which may
+// have taken longer than all others. high is the bound without them.
+func (s *sample) highWith(high, q float64, unanswered int64) float64 {
+	if unanswered == 0 {
+		return high
+	}
+	once := make([]int64, len(s.seconds))
+	for i := range once {
+		once[i] = 1
+	}
+	_, rank := boundRanks(s.all+unanswered, q)
+	return max(high, s.valueAtRank(rank, once))
+}
+
 // quantileOf is the q-quantile of the seconds, each taken so often; NaN of nothing.
 func (s *sample) quantileOf(q float64, times []int64) float64 {
 	var all int64

@@ -67,6 +67,18 @@ func TestQuantileOfSeconds(t *testing.T) {
 	}
 }
 
+// Requests without an answer may have taken longer than all others, so the upper bound of a
+// percentile may be one of them.
+func TestBoundWithUnanswered(t *testing.T) {
+	s := newSample(seconds(10, 1000, func(int) float64 { return 1000 }), 10)
+	high := s.boundQuantile(0.99, 1).high
+	for unanswered, infinite := range map[int64]bool{0: false, 50: false, 90: true} {
+		if got := s.highWith(high, 0.99, unanswered); math.IsInf(got, 1) != infinite || !infinite && got != high {
+			t.Errorf("%d without an answer: p99 is at most %v", unanswered, got)
+		}
+	}
+}
+
 // A bound of independent requests holds in about 95 of 100 samples.
 func TestBoundsCover(t *testing.T) {
 	truth := 100 * math.Log(100) // p99 of the exponential distribution

@@ -224,6 +224,9 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 			}
 		default:
 			b := s.boundQuantile(q, uint64(p.made))
+			if r.Latency != nil {
+				b.high = s.highWith(b.high, q, r.Latency.Known()-r.Latency.Count)
+			}
 			j.Verdict, j.Seconds = Undecided, b.seconds
 			if !math.IsInf(b.high, 0) {
 				j.High = &b.high
