@@ -47,7 +47,7 @@ func TestRemediesInFormWords(t *testing.T) {
 			"net.core.somaxconn, or give “connect-rate”",
 		"see the errors, give --warmup or a longer -d, or lower -c": "see the errors, give “warmup” or a longer " +
 			"“Duration”, or lower “Connections”",
-		"give --warmup, or -d in place of -n":   "give “warmup”, or “Duration” in place of “requests”",
+		"give --warmup":                         "give “warmup”",
 		"lower -t, or give more CPUs":           "lower “threads”, or give more CPUs",
 		"give a longer -d or a larger -n":       "give a longer “Duration” or a larger “requests”",
 		"add threads (-t)":                      "add threads",

@@ -455,6 +455,14 @@ func TestJobCompareMyServers(t *testing.T) {
 	if said := tab.ElementText("#state"); strings.Contains(said, "exit status") {
 		t.Errorf("it says %q", said)
 	}
+	for report := filepath.Join(home, "experiments", "*", "report.html"); ; time.Sleep(50 * time.Millisecond) {
+		if all, _ := filepath.Glob(report); len(all) > 0 { // it writes no more into a folder that is to be removed
+			return
+		}
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Job 5: the page of a result is one file that needs no dashboard, and its summary is Markdown.
