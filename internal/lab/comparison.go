@@ -262,7 +262,7 @@ func (g *GateOutcome) Explain() string {
 // 0.93]"; "at least 8.1 [7.5, ∞)" of one that is only bounded.
 func (c Comparison) RatioText() string {
 	return c.Bound.Text(digits.Ratio(c.Ratio, c.Low, c.High)) + " " +
-		c.Bound.Interval(digits.RatioInterval(c.Low, c.High), "0")
+		c.Bound.RatioInterval(c.Low, c.High)
 }
 
 // Text is a ratio, or a change, as "8.1", with what is known of it: "at least 8.1".
@@ -276,17 +276,21 @@ func (b Bound) Text(ratio string) string {
 	return string(b) + " " + ratio
 }
 
-// Interval is an interval, as "[0.71, 0.93]", without the end that is not known; least is the
-// lowest that there is. Of a ratio of which nothing is known it is digits.None.
-func (b Bound) Interval(s, least string) string {
-	low, high, is := strings.Cut(s, ", ")
-	switch {
-	case b == "" || !is:
-		return s
-	case b == AtLeast:
-		return low + ", ∞)"
-	case b == AtMost:
-		return "(" + least + ", " + high
+// RatioInterval is the Interval of a ratio.
+func (b Bound) RatioInterval(low, high float64) string {
+	return b.Interval(digits.Ratio(low, low, high), digits.Ratio(high, low, high), "0")
+}
+
+// Interval is an interval of these ends, as "[0.71, 0.93]", without the end that is not known;
+// least is the lowest that there is. Of a ratio of which nothing is known it is digits.None.
+func (b Bound) Interval(low, high, least string) string {
+	switch b {
+	case "":
+		return "[" + low + ", " + high + "]"
+	case AtLeast:
+		return "[" + low + ", ∞)"
+	case AtMost:
+		return "(" + least + ", " + high + "]"
 	}
 	return digits.None
 }

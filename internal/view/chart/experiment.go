@@ -210,8 +210,7 @@ func ratioSays(c lab.Comparison) string {
 	if !c.HasInterval() {
 		return c.Bound.Text(format.RatioAlone(c.Ratio))
 	}
-	return c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)) + " " +
-		c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0")
+	return c.RatioText()
 }
 
 // A forest is a forest plot that is being made.

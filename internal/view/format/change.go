@@ -27,15 +27,25 @@ func Change(ratio, low, high float64) string {
 
 // ChangeInterval is the interval of a Change: "[−45, −15]".
 func ChangeInterval(low, high float64) string {
-	if !isRatio(low) || !isRatio(high) {
+	least, most, ok := ChangeEnds(low, high)
+	if !ok {
 		return TooFew
 	}
-	if high >= mostChange {
-		return "[×" + RatioText(low, low, high) + ", ×" + RatioText(high, low, high) + "]"
+	return "[" + least + ", " + most + "]"
+}
+
+// ChangeEnds are the ends of the interval of a Change: "−45" and "−15". ok is false if it has none.
+func ChangeEnds(low, high float64) (least, most string, ok bool) {
+	switch {
+	case !isRatio(low) || !isRatio(high):
+		return "", "", false
+	case high >= mostChange:
+		least, most = RatioEnds(low, high)
+		return "×" + least, "×" + most, true
 	}
 	d := changeDecimals(low, high)
 	apart := low > 1+leastApart || high < 1-leastApart
-	return "[" + changeEnd(low, d, apart) + ", " + changeEnd(high, d, apart) + "]"
+	return changeEnd(low, d, apart), changeEnd(high, d, apart), true
 }
 
 // The ends of intervals that leave out no difference by less than any digit shows.
@@ -53,17 +63,17 @@ func AbsoluteChange(ratio, low, high float64) string {
 	return digits.Rounded(100*math.Abs(ratio-1), d) + " %"
 }
 
-// AbsoluteEnds are the ends of the interval of an AbsoluteChange, the smaller first: "15, 45". An
-// interval on both sides of no difference keeps its signs.
-func AbsoluteEnds(low, high float64) string {
+// AbsoluteEnds are the ends of the interval of an AbsoluteChange, the smaller first: "15" and "45".
+// An interval on both sides of no difference keeps its signs.
+func AbsoluteEnds(low, high float64) (least, most string) {
 	d := changeDecimals(low, high)
 	switch {
 	case low >= 1:
-		return absoluteEnd(low, d) + ", " + absoluteEnd(high, d)
+		return absoluteEnd(low, d), absoluteEnd(high, d)
 	case high <= 1:
-		return absoluteEnd(high, d) + ", " + absoluteEnd(low, d)
+		return absoluteEnd(high, d), absoluteEnd(low, d)
 	}
-	return signed(100*(low-1), d) + ", " + signed(100*(high-1), d)
+	return signed(100*(low-1), d), signed(100*(high-1), d)
 }
 
 // changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
@@ -122,9 +132,9 @@ func RatioText(ratio, low, high float64) string {
 	return digits.Rounded(ratio, visibleDecimals(ratio, d))
 }
 
-// RatioEnds are the ends of the interval of a RatioText: "1.4, 8.5".
-func RatioEnds(low, high float64) string {
-	return RatioText(low, low, high) + ", " + RatioText(high, low, high)
+// RatioEnds are the ends of the interval of a RatioText: "1.4" and "8.5".
+func RatioEnds(low, high float64) (least, most string) {
+	return RatioText(low, low, high), RatioText(high, low, high)
 }
 
 // changeDecimals are those of a change in percent whose interval is so wide: as many as give half

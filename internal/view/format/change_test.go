@@ -54,11 +54,12 @@ func TestAbsoluteChange(t *testing.T) {
 		if got := AbsoluteChange(c.ratio, c.low, c.high); got != c.want {
 			t.Errorf("%v: %q, not %q", c.ratio, got, c.want)
 		}
-		if got := AbsoluteEnds(c.low, c.high); got != c.ends {
-			t.Errorf("%v: %q, not %q", c.ratio, got, c.ends)
+		if least, most := AbsoluteEnds(c.low, c.high); least+", "+most != c.ends {
+			t.Errorf("%v: %q and %q, not %q", c.ratio, least, most, c.ends)
 		}
 	}
-	if got := RatioText(3.449, 1.413, 8.486) + " [" + RatioEnds(1.413, 8.486) + "]"; got != "3.4 [1.4, 8.5]" {
+	least, most := RatioEnds(1.413, 8.486)
+	if got := RatioText(3.449, 1.413, 8.486) + " [" + least + ", " + most + "]"; got != "3.4 [1.4, 8.5]" {
 		t.Error(got)
 	}
 	if got := RatioText(499.2, 203.3, 920.2); got != "499" {

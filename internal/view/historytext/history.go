@@ -143,7 +143,7 @@ func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(
 func changeWords(c store.Change) string {
 	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
 		c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)),
-		c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0"),
+		c.Bound.RatioInterval(c.Low, c.High),
 		format.Plural(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said

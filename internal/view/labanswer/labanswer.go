@@ -224,7 +224,10 @@ func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 		Effect: c.Bound.Text(format.Change(c.Ratio, c.Low, c.High))}
 	f.Medians = fromTo(medianOf(r, c.Baseline, c.Metric, c.Level), f.Value)
 	if c.HasInterval() {
-		f.Interval = c.Bound.Interval(format.ChangeInterval(c.Low, c.High), "−100")
+		f.Interval = format.TooFew
+		if low, high, ok := format.ChangeEnds(c.Low, c.High); ok {
+			f.Interval = c.Bound.Interval(low, high, "−100")
+		}
 	} else {
 		f.Effect = c.Bound.Text(format.Change(c.Ratio, 1, 1))
 	}

@@ -115,7 +115,8 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 		} else {
 			s += " " + asMuch(p)
 		}
-		return s + " " + c.Bound.Interval("["+format.RatioEnds(c.Low, c.High)+"]", "0")
+		low, high := format.RatioEnds(c.Low, c.High)
+		return s + " " + c.Bound.Interval(low, high, "0")
 	}
 	word := p.more
 	if c.Ratio < 1 {
@@ -137,12 +138,11 @@ func amount(f answer.Finding, c lab.Comparison, whole bool) string {
 
 // absoluteEnds is the interval of a difference, as large as it is in either direction.
 func absoluteEnds(c lab.Comparison) string {
-	s := "[" + format.AbsoluteEnds(c.Low, c.High) + "]"
+	least, most := format.AbsoluteEnds(c.Low, c.High)
 	if c.Bound == lab.AtMost {
-		least, _, _ := strings.Cut(s, ", ")
-		return least + ", 100)"
+		return "[" + least + ", 100)"
 	}
-	return c.Bound.Interval(s, "0")
+	return c.Bound.Interval(least, most, "0")
 }
 
 // asMuch follows a multiple whose measure was named before.

@@ -250,7 +250,7 @@ func comparisonInterval(c lab.Comparison) string {
 	if !c.HasInterval() {
 		return "–"
 	}
-	return c.Bound.Interval(format.RatioInterval(c.Low, c.High), "0")
+	return c.Bound.RatioInterval(c.Low, c.High)
 }
 
 // comparisonRatio is that of a comparison, with the digits that its interval allows.

@@ -68,7 +68,7 @@ func shiftText(p lab.ShiftPoint) string {
 	s := p.Bound.Text(format.RatioAlone(p.Ratio.Estimate))
 	if r := p.Ratio; r.Level >= 0.95-1e-9 && p.Bound != lab.NoBound {
 		s = p.Bound.Text(format.RatioIn(r.Estimate, r.Low, r.High)) + " " +
-			p.Bound.Interval(format.RatioInterval(r.Low, r.High), "0")
+			p.Bound.RatioInterval(r.Low, r.High)
 	}
 	if p.IsShown() {
 		return s + " *"
