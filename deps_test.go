@@ -33,11 +33,11 @@ const layers = `
 engine/metric: / github.com/HdrHistogram/hdrhistogram-go
 stats: /
 digits: /
-engine/proto: /
-engine/proto/h1: engine/proto /
-engine/proto/h2: engine/proto engine/proto/h1 /
+engine/proto: fact /
+engine/proto/h1: engine/proto fact /
+engine/proto/h2: engine/proto engine/proto/h1 fact /
 engine/proto/h2/conform: engine/proto /
-engine/proto/fcgi: engine/proto engine/proto/h1 /
+engine/proto/fcgi: engine/proto engine/proto/h1 fact /
 engine/proto/tls: engine/proto /
 engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
@@ -99,7 +99,7 @@ observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile / github.com/google/pprof
 server: observe/sockdiag / golang.org/x/sys
-fairness: engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
+fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment/quantity: engine/check /
 lab/experiment/starter: /

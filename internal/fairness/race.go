@@ -6,11 +6,13 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"dyno/internal/engine/dial"
 )
 
 // beside is after how long the next address of a name is tried beside those that do not answer. One
 // that fails is followed by the next at once. Source: RFC 8305.
-const beside = 250 * time.Millisecond
+const beside = time.Duration(dial.Delay)
 
 // addresses are those of a TCP or UDP server, each once, in the resolver's order.
 func (d *dialer) addresses(ctx context.Context) (all []netip.AddrPort, err error) {

@@ -17,7 +17,7 @@ func (c *conn) progressOf(tag uint32) *fact.AnswerUnfinished {
 		return nil
 	}
 	return &fact.AnswerUnfinished{Header: p.Header, Status: int(status), Body: p.Body,
-		Length: max(p.Length, 0), EndedBy: fact.End(p.End)}
+		Length: max(p.Length, 0), EndedBy: p.End}
 }
 
 // timeoutOfOldest is the timeout of a connection: that of its oldest request.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
@@ -164,7 +165,7 @@ func (c *codec) Progress(uint32) proto.Progress {
 	if !a.whole {
 		return proto.Progress{Header: int64(a.size)}
 	}
-	return proto.Progress{Body: a.body, Length: a.length, End: proto.AtStream}
+	return proto.Progress{Body: a.body, Length: a.length, End: fact.ByStream}
 }
 
 // endOfInput is the event after the application closed the connection, with that many unread bytes,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 type state uint8
@@ -242,11 +243,11 @@ func (c *codec) Progress(tag uint32) (p proto.Progress) {
 	case inHead:
 		p.Header = int64(c.size + c.seen)
 	case inBody:
-		p = proto.Progress{Body: c.got - c.left, Length: c.got, End: proto.AtLength}
+		p = proto.Progress{Body: c.got - c.left, Length: c.got, End: fact.ByLength}
 	case inChunks:
-		p = proto.Progress{Body: c.got - c.left, Length: -1, End: proto.AtChunk}
+		p = proto.Progress{Body: c.got - c.left, Length: -1, End: fact.ByChunk}
 	case toEOF:
-		p = proto.Progress{Body: c.got, Length: -1, End: proto.AtClose}
+		p = proto.Progress{Body: c.got, Length: -1, End: fact.ByClose}
 	}
 	return p
 }

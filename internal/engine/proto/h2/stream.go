@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // A stream is one exchange.
@@ -33,12 +34,12 @@ func (c *codec) Progress(tag uint32) (p proto.Progress) {
 		return p
 	}
 	s := &c.slots[slot]
-	p = proto.Progress{Body: s.got, Length: s.length, End: proto.AtStream}
+	p = proto.Progress{Body: s.got, Length: s.length, End: fact.ByStream}
 	if slot+1 == c.ending || slot+1 == c.feeding || c.open == 1 {
 		p.Body = max(p.Body-int64(c.left), 0) // s.got counts a frame before all of it has come
 	}
 	if s.length > s.got {
-		p.End = proto.AtLength
+		p.End = fact.ByLength
 	}
 	return p
 }
