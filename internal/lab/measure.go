@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ type Measure struct {
 	Name, Unit string
 	Better     int // 1: more is; -1: less is
 	of         func(t *Trial) float64
+	over       func(t *Trial) bool // whether it is only known to be higher; nil: it is known
 }
 
 // Value is the measure's value in a trial; ok is false where there is none.
@@ -28,30 +28,13 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	return value, value > 0 // and so not NaN
 }
 
-// percents are the measures that are percentiles of latency, or of the time of iterations. 100 is
-// the maximum.
-var percents = map[string]float64{"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
-	"p99.9": 99.9, "max": 100, "iteration_p50": 50, "iteration_p99": 99}
-
-// IsOver reports whether a trial's value is only known to be higher: it is that of a request that
-// had no answer.
-func (m Measure) IsOver(t *Trial) bool {
-	if _, ok := m.Value(t); !ok {
-		return false
-	}
-	d := t.Result.Latency
-	percent, is := percents[m.Name]
-	if !is {
-		return (m.Name == "mean" || m.Name == InFlight) && d.Over != nil
-	}
-	if strings.HasPrefix(m.Name, "iteration_") {
-		d = iterationTimes(t)
-	}
-	return d.IsOver(percent)
-}
+// IsOver reports whether a trial's value is only known to be higher: requests had no answer.
+func (m Measure) IsOver(t *Trial) bool { return m.over != nil && m.Has(t) && m.over(t) }
 
 // CPU is the server's CPU time per request, the measure with the least noise.
-var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
+var CPU = Measure{Name: "cpu", Unit: "µs/req", Better: -1, of: func(t *Trial) float64 {
+	return float64(t.serverUse().CPU)
+}}
 
 // CountsAnswers reports whether the measure is a rate, or a quotient or product of one.
 func (m Measure) CountsAnswers() bool {
@@ -66,47 +49,48 @@ const InFlight = "in_flight"
 
 // Measures are all measures, in the order in which they are shown.
 var Measures = []Measure{
-	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
-	{string(experiment.Capacity), "req/s", 1, func(t *Trial) float64 { return t.Search.Certified }},
+	{Name: "throughput", Unit: "req/s", Better: 1, of: func(t *Trial) float64 {
+		return t.Result.Rate.Completed
+	}},
+	{Name: string(experiment.Capacity), Unit: "req/s", Better: 1, of: func(t *Trial) float64 {
+		return t.Search.Certified
+	}},
 	CPU,
-	{"generator_cpu", "µs/req", -1, func(t *Trial) float64 {
+	{Name: "generator_cpu", Unit: "µs/req", Better: -1, of: func(t *Trial) float64 {
 		return t.Result.Generator.CPUPerRequest
 	}},
-	{"host_cpu", "µs/req", -1, hostCPU},
-	{"mean", "µs", -1, latencyBy((*result.Distribution).LeastMean)},
-	{"p50", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P50 })},
-	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
-	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},
-	{"p95", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P95 })},
-	{"p99", "µs", -1, latencyBy(percentileBy(2, func(d *result.Distribution) float64 {
-		return d.P99
-	}))},
-	{"p99.9", "µs", -1, latencyBy(percentileBy(3, func(d *result.Distribution) float64 {
-		return d.P999
-	}))},
-	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
-	{"iterations", "iter/s", 1, func(t *Trial) float64 {
+	{Name: "host_cpu", Unit: "µs/req", Better: -1, of: hostCPU},
+	{"mean", "µs", -1, func(t *Trial) float64 { return latencyOf(t).LeastMean() }, hasUnanswered},
+	percentile("p50", latencyOf, 50, func(d *result.Distribution) float64 { return d.P50 }),
+	percentile("p75", latencyOf, 75, func(d *result.Distribution) float64 { return d.P75 }),
+	percentile("p90", latencyOf, 90, func(d *result.Distribution) float64 { return d.P90 }),
+	percentile("p95", latencyOf, 95, func(d *result.Distribution) float64 { return d.P95 }),
+	percentile("p99", latencyOf, 99, func(d *result.Distribution) float64 { return d.P99 }),
+	percentile("p99.9", latencyOf, 99.9, func(d *result.Distribution) float64 { return d.P999 }),
+	percentile("max", latencyOf, 100, func(d *result.Distribution) float64 { return d.Max }),
+	{Name: "iterations", Unit: "iter/s", Better: 1, of: func(t *Trial) float64 {
 		if t.Result.Iterations == nil {
 			return 0
 		}
 		return t.Result.Iterations.Rate.Completed
 	}},
-	{"iteration_p50", "µs", -1, func(t *Trial) float64 { return iterationTimes(t).P50 }},
-	{"iteration_p99", "µs", -1, func(t *Trial) float64 {
-		return percentileBy(2, func(d *result.Distribution) float64 { return d.P99 })(iterationTimes(t))
-	}},
-	{"checks", "%", 1, func(t *Trial) float64 {
+	percentile("iteration_p50", iterationTimes, 50, func(d *result.Distribution) float64 {
+		return d.P50
+	}),
+	percentile("iteration_p99", iterationTimes, 99, func(d *result.Distribution) float64 {
+		return d.P99
+	}),
+	{Name: "checks", Unit: "%", Better: 1, of: func(t *Trial) float64 {
 		share, _ := t.Result.Passed("")
 		return 100 * share
 	}},
-	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.serverUse().Memory) / 1e6 }},
-	{InFlight, "requests", -1, func(t *Trial) float64 {
-		if t.Result.Latency == nil {
-			return 0
-		}
-		return t.Result.Rate.Completed * t.Result.Latency.Mean / 1e6
+	{Name: memory, Unit: "MB", Better: -1, of: func(t *Trial) float64 {
+		return float64(t.serverUse().Memory) / 1e6
 	}},
-	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
+	{InFlight, "requests", -1, func(t *Trial) float64 {
+		return t.Result.Rate.Completed * latencyOf(t).Mean / 1e6
+	}, hasUnanswered},
+	{Name: "bytes", Unit: "bytes/req", Better: -1, of: func(t *Trial) float64 {
 		n, received := t.CountInWindow()
 		if n == 0 {
 			n, received = t.Result.Answers(), t.Result.Bytes.Received
@@ -131,13 +115,25 @@ func MeasureNamed(name string) (Measure, bool) {
 	return Measure{}, false
 }
 
-func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
-	return func(t *Trial) float64 {
-		if t.Result.Latency == nil {
+// percentile is the measure of a percentile of a distribution; 100 is its maximum. A tail is 0 of a
+// trial that has too few values for it: it is judged in all trials together then.
+func percentile(name string, of func(*Trial) *result.Distribution, percent float64,
+	value func(*result.Distribution) float64) Measure {
+	tail, isTail := tails[name]
+	return Measure{name, "µs", -1, func(t *Trial) float64 {
+		if isTail && of(t).Known() < tail.Least() {
 			return 0
 		}
-		return of(t.Result.Latency)
+		return value(of(t))
+	}, func(t *Trial) bool { return of(t).IsOver(percent) }}
+}
+
+// latencyOf is the latency of a trial; empty if it measured none.
+func latencyOf(t *Trial) *result.Distribution {
+	if t.Result.Latency == nil {
+		return new(result.Distribution)
 	}
+	return t.Result.Latency
 }
 
 // iterationTimes are the times of the iterations that completed; empty if there are none.
@@ -148,18 +144,7 @@ func iterationTimes(t *Trial) *result.Distribution {
 	return new(result.Distribution)
 }
 
-// percentileBy is 0 if there are too few requests for a two-sided 95 % interval of the percentile.
-// 99 % has two nines. Tails are judged in all trials together then.
-func percentileBy(nines int,
-	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
-	least := Tail{Quantile: 1 - math.Pow10(-nines)}.Least()
-	return func(d *result.Distribution) float64 {
-		if d.Known() < least {
-			return 0
-		}
-		return of(d)
-	}
-}
+func hasUnanswered(t *Trial) bool { return latencyOf(t).Over != nil }
 
 // hostCPU is the busy time of the whole machine per request. It includes what the kernel does for
 // the server outside its processes, and all other programs. It is meaningless for a server on

@@ -25,13 +25,6 @@ var tails = map[string]Tail{
 	"iteration_p99": {0.99, iterationTimes},
 }
 
-func latencyOf(t *Trial) *result.Distribution {
-	if t.Result.Latency == nil {
-		return new(result.Distribution)
-	}
-	return t.Result.Latency
-}
-
 // Least is how many values a two-sided 95 % interval of the percentile needs: n with qⁿ ≤ 0.025,
 // which is 368 for 99 % and 3,688 for 99.9 %.
 func (t Tail) Least() int64 {

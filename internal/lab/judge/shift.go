@@ -14,7 +14,7 @@ var shiftAt = [...]float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
 // allShifts are the shifts of all compared arms, controls first. Closed workloads have them too:
 // they show which requests cause a difference in throughput.
 func (q scope) allShifts(cells byCell) (all []lab.Shift) {
-	quantiles := map[*lab.Trial][]float64{}
+	quantiles := map[*lab.Trial]trialQuantiles{}
 	for _, trials := range cells {
 		for _, t := range trials {
 			quantiles[t] = shiftQuantiles(t)
@@ -40,19 +40,20 @@ func (q scope) allShifts(cells byCell) (all []lab.Shift) {
 	return all
 }
 
-func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
+func armShift(cells byCell, quantiles map[*lab.Trial]trialQuantiles, arm scopeArm,
 	level string) lab.Shift {
 	s := lab.Shift{Level: level, Baseline: arm.baseline, Variant: arm.name, Control: arm.control}
 	var base, variant [][]float64
 	var bounds [len(shiftAt)]lab.Bound
 	for _, round := range cells.roundNumbers() {
 		a, b := cells.trialPair(arm.name, arm.baseline, level, round)
-		if a != nil && quantiles[a] != nil && quantiles[b] != nil {
-			variant, base = append(variant, quantiles[a]), append(base, quantiles[b])
-			for i, at := range shiftAt {
-				isOver := func(t *lab.Trial) bool { return t.Result.Latency.IsOver(100 * at) }
-				bounds[i] = bounds[i].With(lab.BoundOf(isOver(a), isOver(b)))
-			}
+		x, y := quantiles[a], quantiles[b]
+		if x.us == nil || y.us == nil {
+			continue
+		}
+		variant, base = append(variant, x.us), append(base, y.us)
+		for i := range shiftAt {
+			bounds[i] = bounds[i].With(lab.BoundOf(x.over[i], y.over[i]))
 		}
 	}
 	alone, err := stats.Shift(base, variant, lab.Confidence)
@@ -94,22 +95,26 @@ func bandOf(v, alone stats.Interval) stats.Interval {
 		High: max(math.Exp(v.High), alone.High), Level: v.Level}
 }
 
-// shiftQuantiles are the trial's quantiles at shiftAt, in µs; NaN for those that it has too few
-// requests for; nil if it measured none.
-func shiftQuantiles(t *lab.Trial) []float64 {
+// trialQuantiles are a trial's quantiles at shiftAt.
+type trialQuantiles struct {
+	us   []float64 // NaN for those that it has too few requests for; nil: it measured none
+	over []bool    // which are only known to be higher
+}
+
+func shiftQuantiles(t *lab.Trial) (q trialQuantiles) {
 	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil || t.Search != nil {
-		return nil
+		return q
 	}
-	all, _, err := t.Result.Latency.Quantiles(shiftAt[:])
+	us, over, err := t.Result.Latency.Quantiles(shiftAt[:])
 	if err != nil {
-		return nil // an older version's, or removed from the file
+		return q // an older version's, or removed from the file
 	}
 	for i, at := range shiftAt {
-		if float64(t.Result.Latency.Known()) < leastRequests(at) || all[i] <= 0 {
-			all[i] = math.NaN()
+		if float64(t.Result.Latency.Known()) < leastRequests(at) || us[i] <= 0 {
+			us[i] = math.NaN()
 		}
 	}
-	return all
+	return trialQuantiles{us, over}
 }
 
 // leastRequests is how many requests a two-sided 95 % interval of a quantile needs: n with max(q,
