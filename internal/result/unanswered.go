@@ -39,7 +39,7 @@ func (r *Result) waited() unanswered.Load {
 		Planned: slices.Contains(planned, loadresult.Ending(r.Ended)),
 		Drained: r.Window.DrainedS * 1e6, Window: r.Window.MeasuredS * 1e6,
 		Slots: min(r.inFlight(), r.userCount()), Answers: r.Answers(),
-		Unfinished: q.Unfinished, Waiting: orZero(q.Waiting), Waits: q.Unanswered}
+		Unfinished: q.Unfinished, Waiting: orZero(q.Waiting), Waited: q.Waited, Waits: q.Unanswered}
 }
 
 // NoteUnanswered says how many requests had no answer; "" if all had one.

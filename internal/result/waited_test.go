@@ -1,0 +1,20 @@
+package result
+
+import (
+	"math"
+	"testing"
+
+	"dyno/internal/engine/loadresult"
+)
+
+// What was due and never sent when the server ended the load is in the latency of the result, by
+// how long it had been due.
+func TestWaitedIsLatency(t *testing.T) {
+	l := openRun()
+	l.Ended, l.Waited[30] = loadresult.Gone, 6
+	r := from(t, l)
+	over := r.Latency.Over
+	if over == nil || over.Count != 6 || math.Abs(over.US-float64(1<<30)/1e3) > 1 {
+		t.Errorf("%+v of %+v", over, r.Requests.Waited)
+	}
+}
