@@ -371,7 +371,7 @@ func (r *Result) setRoutes(from []loadresult.Route) {
 	for _, x := range from {
 		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed}
 		if x.Latency != nil && x.Latency.Count > 0 {
-			d := durations.New(x.Latency).WithUnanswered(l.RouteBounds(x.Unanswered)...)
+			d := durations.Summary(x.Latency, l.RouteBounds(x.Unanswered)...)
 			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
 			route.Max, route.Over = d.Max, d.Over
 		}

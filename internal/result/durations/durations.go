@@ -192,9 +192,16 @@ func (o *Over) Reaches(count int64, percent, us float64) bool {
 
 // New is the distribution of a histogram of ns.
 func New(h *metric.Histogram) *Distribution {
+	d := Summary(h)
+	d.HDR = h.EncodeHDR()
+	return d
+}
+
+// Summary is New(h).WithUnanswered(more...) without HDR.
+func Summary(h *metric.Histogram, more ...Bound) *Distribution {
 	d := &Distribution{Count: h.Count, Min: Micros(float64(h.Min)), Mean: Micros(h.Mean()),
-		Stdev: Micros(h.View().Stdev()), Max: Micros(float64(h.Max)), HDR: h.EncodeHDR()}
-	d.setPercentiles(h)
+		Stdev: Micros(h.View().Stdev()), Max: Micros(float64(h.Max))}
+	d.addUnanswered(h, more)
 	return d
 }
 
@@ -298,13 +305,18 @@ func (d *Distribution) WithUnanswered(more ...Bound) *Distribution {
 		return d
 	}
 	with := *d
-	if with.Over = d.Over.with(more, d.answeredMax()); with.Over == nil {
-		return d
-	}
-	all := with.Over.all()
-	with.Max = max(with.Over.Answered, all[len(all)-1].US)
-	with.setPercentiles(h)
+	with.addUnanswered(h, more)
 	return &with
+}
+
+// addUnanswered adds to d, whose histogram is h, requests that had no answer, and sets what counts
+// them.
+func (d *Distribution) addUnanswered(h *metric.Histogram, more []Bound) {
+	if d.Over = d.Over.with(more, d.answeredMax()); d.Over != nil {
+		all := d.Over.all()
+		d.Max = max(d.Over.Answered, all[len(all)-1].US)
+	}
+	d.setPercentiles(h)
 }
 
 // Answered is d without the requests that had no answer.
