@@ -87,7 +87,7 @@ func resultList(h store.History) format.Table {
 			rate = format.Digits3(v)
 		}
 		if v, has := e.Values["p99"]; has {
-			p99 = inUnitText(v, "µs", slices.Contains(e.Over, "p99"))
+			p99 = format.Known(slices.Contains(e.Over, "p99"), format.Micros(v))
 		}
 		var remarks []string
 		if e.Partial != "" {
@@ -118,7 +118,8 @@ func writeSeries(d *format.Document, s format.Style, t store.Series) {
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
-			inUnitText(newest.Value, t.Metric.Unit, newest.Over), newest.Started.Local().Format(instant))
+			format.Known(newest.Over, inUnitText(newest.Value, t.Metric.Unit)),
+			newest.Started.Local().Format(instant))
 	}
 	if f := t.RatesApart(); f != nil {
 		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
@@ -238,11 +239,8 @@ func sparkline(t store.Series) string {
 	return b.String()
 }
 
-// inUnitText is a value of a measure for people; over: it is only known to be higher.
-func inUnitText(v float64, unit string, over bool) string {
-	if over {
-		return "over " + inUnitText(v, unit, false)
-	}
+// inUnitText is a value of a measure for people.
+func inUnitText(v float64, unit string) string {
 	switch unit {
 	case "µs":
 		return format.Micros(v)

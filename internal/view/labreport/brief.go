@@ -405,7 +405,7 @@ func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Level == level && c.Metric == metric {
 			if c.Over {
-				return "over " + format.Digits3(c.Median.Estimate), c.Trials
+				return format.Known(true, format.Digits3(c.Median.Estimate)), c.Trials
 			}
 			if c.Median.Level >= lab.Confidence-1e-9 {
 				return format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2), c.Trials

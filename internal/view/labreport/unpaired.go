@@ -292,7 +292,7 @@ func ratioKind(u *judge.Unpaired) string {
 func medianText(c lab.Cell) string {
 	v := c.Median
 	if c.Over {
-		return "over " + format.Digits3(v.Estimate)
+		return format.Known(true, format.Digits3(v.Estimate))
 	}
 	if v.Level < 0.95-1e-9 {
 		return format.Digits3(v.Estimate)

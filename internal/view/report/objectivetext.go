@@ -56,10 +56,8 @@ func objectiveValue(o result.Outcome) string {
 	switch {
 	case o.Value == nil:
 		return "nothing was measured of it"
-	case o.Over:
-		return "over " + format.Micros(*o.Value)
 	case o.Unit == "us":
-		return format.Micros(*o.Value)
+		return format.Known(o.Over, format.Micros(*o.Value))
 	case o.Unit == "percent":
 		return format.FinePercent(*o.Value / 100)
 	case o.Unit == "per_s":
