@@ -89,7 +89,7 @@ result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan /
-objective: digits nearest engine/loadplan engine/loadresult engine/metric result result/scripted /
+objective: digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say /
 imports: engine/proto fault redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh

@@ -243,6 +243,7 @@ func Run(ctx context.Context, l Load) (*Result, error) {
 	for _, o := range goals {
 		r.Objectives = append(r.Objectives, o.Judge(r))
 	}
+	objective.NoteUnjudged(r)
 	if r.Ended == string(loadresult.Faulted) {
 		err = FieldError{"Scenario", r.Cause}
 	}

@@ -50,6 +50,7 @@ func (g *guard) judgeObjectives(r *result.Result, all []objective.Objective) {
 		}
 		r.Objectives = append(r.Objectives, out)
 	}
+	objective.NoteUnjudged(r)
 }
 
 // abortable returns the faults of --abort-on-slo.

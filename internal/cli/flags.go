@@ -122,8 +122,8 @@ func (f *runFlags) requestGroup() group {
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name, timeout, at_s, expect_body,\n" +
-			"expect_header",
+			"method, url, headers, body, body_base64, weight, name, timeout, at_s,\n" +
+			"expect_status, expect_body, expect_header",
 			setText(&f.requestsFile)},
 		{"script", "", "FILE.lua", "a script in Lua with wrk's API makes the requests; its arguments\n" +
 			"follow the URL and --", setText(&f.script.file)},

@@ -203,28 +203,37 @@ func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 		return exitUnreachable
 	case len(r.Fleet.Lost()) > 0:
 		s.writeLine("dyno: the measurement is partial: %s", lostAgents(r))
+		s.sayObjectives(r, told)
 		return exitUntrusted
 	case f.strict && r.Generator.Verdict != result.OK:
 		if !told {
 			s.writeLine("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
 		}
+		s.sayObjectives(r, told)
 		return exitUntrusted
 	}
-	if missed := report.MissedObjectives(r.Objectives); missed != "" {
-		if !told {
-			s.writeLine("dyno: missed: %s", missed)
-		}
+	missed, undecided := s.sayObjectives(r, told)
+	switch {
+	case missed:
 		return exitMissed
-	}
-	if undecided := report.UndecidedObjectives(r.Objectives); undecided != "" {
-		if !told {
-			s.writeLine("dyno: %s", undecided)
-		}
-		if f.strict {
-			return exitUntrusted
-		}
+	case undecided && f.strict:
+		return exitUntrusted
 	}
 	return exitOK
+}
+
+// sayObjectives says which objectives were missed or, if none was, which are undecided, unless the
+// report told it.
+func (s streams) sayObjectives(r *result.Result, told bool) (missed, undecided bool) {
+	missing, open := report.MissedObjectives(r.Objectives), report.UndecidedObjectives(r.Objectives)
+	switch {
+	case told:
+	case missing != "":
+		s.writeLine("dyno: missed: %s", missing)
+	case open != "":
+		s.writeLine("dyno: %s", open)
+	}
+	return missing != "", open != ""
 }
 
 // storeResult stores r in the store.

@@ -15,7 +15,7 @@ type Args interface{ Kind() Kind }
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
 	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, DelayedAck{},
-	NotInTime{}, IterationsCut{},
+	NotInTime{}, IterationsCut{}, NoServer{}, ErrorsUnjudged{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
@@ -252,6 +252,9 @@ type AddressLost struct {
 	Times  int     `json:"times"`            // how often it was lost
 	Others int     `json:"others"`           // addresses that were not lost at the end
 }
+
+// IsServer reports whether no address was left, for the rest of the load.
+func (a AddressLost) IsServer() bool { return a.Others == 0 && a.SinceS > 0 && a.BackS == 0 }
 
 // Kind is the kind's name.
 func (AddressLost) Kind() Kind { return "address-lost" }

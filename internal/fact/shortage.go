@@ -24,6 +24,32 @@ type IterationsCut struct {
 // Kind is the kind's name.
 func (IterationsCut) Kind() Kind { return "iterations-cut" }
 
+// NoServer says that connections of a closed workload had no server for so much of the window that
+// the window does not show the load that was asked for. Of several streams or pipelined requests on
+// a connection, each counts as one.
+type NoServer struct {
+	Of         int64   `json:"of"`                   // connections, streams or requests, in all
+	Streams    bool    `json:"streams,omitempty"`    // there are several on a connection
+	Held       int64   `json:"held,omitempty"`       // that had no answer in the whole window
+	Unanswered int64   `json:"unanswered,omitempty"` // that had none any more when it ended
+	Why        string  `json:"why,omitempty"`        // what failed, if that is what there was
+	SinceS     float64 `json:"since_s"`              // when the longest such time began
+	LostUS     float64 `json:"lost_us"`              // on average of all
+	OutageUS   float64 `json:"outage_us,omitempty"`  // in which no connection could be opened
+	WindowUS   float64 `json:"window_us"`
+}
+
+// Kind is the kind's name.
+func (NoServer) Kind() Kind { return "no-server" }
+
+// ErrorsUnjudged says that many requests failed, and that none of the objectives counts failures.
+type ErrorsUnjudged struct {
+	Percent float64 `json:"percent"` // of the requests
+}
+
+// Kind is the kind's name.
+func (ErrorsUnjudged) Kind() Kind { return "errors-unjudged" }
+
 // A Shortage is why no more could be sent.
 type Shortage struct {
 	Of          Short   `json:"short_of"`

@@ -340,7 +340,7 @@ func showBody(a *Answer) string {
 		s += fmt.Sprintf(" (only the first %d MiB were read)", maxBody>>20)
 	}
 	if slices.Contains(a.Varies, "body") {
-		s += " (varies)"
+		s = "several bodies, the first " + s
 	}
 	return s
 }

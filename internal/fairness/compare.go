@@ -198,8 +198,9 @@ func (c *comparison) aspectRow(s *aspect) Row {
 		}
 		cell := Cell{Value: s.show(a.Answer), State: Unseen}
 		if c.ref != nil {
-			if cell.State = s.compareAnswers(c.ref, a.Answer, c.allowed); cell.State == Violating {
-				cell.State = c.allowed.differenceState(s.name)
+			ok := c.allowedOf(a.Answer)
+			if cell.State = s.compareAnswers(c.ref, a.Answer, ok); cell.State == Violating {
+				cell.State = ok.differenceState(s.name)
 			}
 			if s.bytes != nil && cell.State != Unseen {
 				cell.Percent = percentMore(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
@@ -265,7 +266,17 @@ func (c *comparison) headerState(name string, a *Answer) State {
 	if vary1 == vary2 && (same || vary1) {
 		return Equal
 	}
-	return c.allowed.differenceState(name)
+	return c.allowedOf(a).differenceState(name)
+}
+
+// allowedOf is what may differ in an answer: its body, too, if its status may and does.
+func (c *comparison) allowedOf(a *Answer) allowed {
+	if !c.allowed.hasName("status") || judgeStatus(c.ref, a, c.allowed) == Equal {
+		return c.allowed
+	}
+	set := newAllowed([]string{"body"})
+	maps.Copy(set, c.allowed)
+	return set
 }
 
 // neutralValue is a header's value without the server's own address. Alt-Svc has its port alone.

@@ -259,6 +259,24 @@ func TestStatusThatVaries(t *testing.T) {
 			t.Errorf("%v: %v, %v", c.a.Statuses, got, ok)
 		}
 	}
+	// The body follows from the status; alone it would have to be allowed.
+	bodies := changed(func(a *Answer) {
+		a.Statuses = map[int]int{200: 20, 503: 20}
+		a.Varies = []string{"body", "header content-length", "reason", "status"}
+	})
+	if got, ok := Fewest("ref", "a", []Asked{{"ref", answer()}, {"a", bodies}}, nil); !ok || !slices.Equal(got, []string{"status"}) {
+		t.Errorf("with another body: %v, %v", got, ok)
+	}
+	bodies.Statuses, bodies.Varies = nil, []string{"body"}
+	asked := []Asked{{"ref", answer()}, {"a", bodies}}
+	if got, ok := Fewest("ref", "a", asked, []string{"status"}); !ok || !slices.Equal(got, []string{"body"}) {
+		t.Errorf("only another body: %v, %v", got, ok)
+	}
+	for _, v := range Compare("ref", asked, nil).Violations() {
+		if v.Aspect == "body" && !strings.HasPrefix(v.Value, "several bodies, the first sha256 ") {
+			t.Errorf("%q beside %q", v.Value, v.Reference)
+		}
+	}
 	shown := Compare("ref", []Asked{{"ref", answer()}, {"a", half}}, nil).Rows[0].Cells[1].Value
 	if want := "200 in 25 of 40 answers, 503 in 15 of 40 answers"; shown != want {
 		t.Errorf("%q", shown)

@@ -6,6 +6,8 @@ import (
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // unavailableMost is the share of the window for which a closed workload may have been without a
@@ -39,41 +41,29 @@ func (r *Result) Unavailable() (share float64) {
 // judged as a whole.
 func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
-// checkNoServer finds time without a server, which a closed workload does not show otherwise.
-func checkNoServer(r *Result) (string, string) {
+// findNoServer finds time without a server, which a closed workload does not show otherwise.
+func findNoServer(r *Result) *fact.Fact {
 	end := loadresult.Ending(r.Ended)
 	if r.Applied() || r.Answers() == 0 || end == loadresult.Gone || end == loadresult.Unserved {
-		return OK, "" // Ended reports it
+		return nil // Ended reports it
 	}
-	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.whyUnavailable()
+	return &fact.Fact{Severity: fact.Warning, Args: r.noServer()}
 }
 
-// whyUnavailable is why the load could not be applied: what failed, unless more requests were
-// unanswered.
-func (r *Result) whyUnavailable() string {
-	if !r.wasSilent() {
-		if e := r.firstFailure(); e != nil {
-			return ": " + e.Detail
-		}
-		return ""
+// noServer is for how many connections there was no server, and why: what failed, unless more
+// requests were unanswered.
+func (r *Result) noServer() fact.NoServer {
+	a := fact.NoServer{Of: int64(min(r.inFlight(), r.userCount())),
+		Streams: r.inFlight() > r.Plan.Connections, SinceS: orZero(r.Window.UnavailableFromS),
+		LostUS: r.Window.UnavailableS * 1e6, OutageUS: r.Window.OutageS * 1e6,
+		WindowUS: r.Window.MeasuredS * 1e6}
+	if e := r.firstFailure(); e != nil && e.Count >= r.Requests.Unfinished+r.Requests.Held {
+		a.Why = e.Detail
+		return a
 	}
-	if n := r.Requests.Held; n > 0 {
-		return fmt.Sprintf("%s (%s waited through the whole window)", silent,
-			countText(n)+" of "+countText(int64(r.inFlight())))
-	}
-	if n := r.Requests.Unfinished; n > 0 {
-		return fmt.Sprintf("%s (%s unanswered)", silent, countText(n))
-	}
-	return silent
-}
-
-// silent is why the load could not be applied if nothing failed.
-const silent = ": the server did not answer"
-
-// wasSilent reports whether connections were unavailable because the server did not answer.
-func (r *Result) wasSilent() bool {
-	e := r.firstFailure()
-	return e == nil || e.Count < r.Requests.Unfinished
+	a.Held = min(r.Requests.Held, a.Of)
+	a.Unanswered = min(r.Requests.Unfinished, a.Of-a.Held)
+	return a
 }
 
 // firstFailure is the most frequent failure of connections or of requests without an answer; nil if
@@ -96,15 +86,6 @@ func (r *Result) firstCause() string {
 	return ""
 }
 
-// unavailableFor describes how long the server was unavailable, and since when.
-func (r *Result) unavailableFor() string {
-	s := fmt.Sprintf("%v on average of all connections", formatMicroseconds(r.Window.UnavailableS*1e6))
-	if since := r.Window.UnavailableFromS; since != nil {
-		s += fmt.Sprintf(", the longest from %v on", formatMicroseconds(*since*1e6))
-	}
-	return s
-}
-
 // NoteNoServer is the note of an objective that was judged without the time in which there was no
 // server.
 func (r *Result) NoteNoServer() string {
@@ -115,10 +96,5 @@ func (r *Result) NoteNoServer() string {
 		return fmt.Sprintf("the server went away, and %s %% of the load was not applied",
 			digits.Significant(100*r.Unavailable(), 3))
 	}
-	note := fmt.Sprintf("the load could not be applied for %v of the window",
-		formatMicroseconds(r.Window.UnavailableS*1e6))
-	if r.wasSilent() {
-		note += silent
-	}
-	return note
+	return say.Sentence(fact.Fact{Args: r.noServer()})
 }

@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/unanswered"
+	"dyno/internal/say"
 )
 
 // countUnanswered adds to latencies what was not answered by the load of all parts of r.
@@ -44,5 +46,8 @@ func (r *Result) waited() unanswered.Load {
 
 // NoteUnanswered says how many requests had no answer; "" if all had one.
 func (r *Result) NoteUnanswered() string {
-	return r.waited().Note(r.Requests.Sent, r.Requests.Held)
+	if r.Requests.Held > 0 {
+		return say.Sentence(fact.Fact{Args: r.noServer()})
+	}
+	return r.waited().Note(r.Requests.Sent)
 }

@@ -118,7 +118,7 @@ func idleKind(r *Result) Kind {
 // checks, the most serious first.
 var checks = []check{
 	{Ended, constantKind(OtherLoad), checkEnded, false, certain, nil},
-	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain, nil},
+	{cause: NoServer, kind: constantKind(OtherLoad), find: findNoServer, whole: true, needs: certain},
 	{Outage, constantKind(OtherLoad), checkOutage, false, certain, nil},
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
 	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},
@@ -241,6 +241,32 @@ func (r *Result) FactOf(d Doubt) *fact.Fact {
 func (g *Generator) addDoubt(d Doubt, reason string) {
 	g.Reasons, g.Doubts = append(g.Reasons, reason), append(g.Doubts, d)
 	g.Verdict = worseVerdict(g.Verdict, d.Verdict)
+}
+
+// IsOwn reports whether a doubt is about the generator. The others are about the load: the server
+// did not take all of it, or it ended early.
+func (r *Result) IsOwn(d Doubt) bool {
+	switch d.Cause {
+	case Ended, NoServer, Outage, Unserved, Dropped:
+		return false
+	case NeverSent:
+		return r.OwnDelay()
+	}
+	return true
+}
+
+// OwnVerdict is the generator's verdict on itself, of the doubts about it alone.
+func (r *Result) OwnVerdict() string {
+	if g := r.Generator; len(g.Doubts) != len(g.Reasons) || len(g.Doubts) == 0 {
+		return g.Verdict
+	}
+	own := OK
+	for _, d := range r.Generator.Doubts {
+		if r.IsOwn(d) {
+			own = worseVerdict(own, d.Verdict)
+		}
+	}
+	return own
 }
 
 // Bound is the kind of the doubt that caused the verdict ClientBound; of several kinds Limit, if it

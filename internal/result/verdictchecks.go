@@ -254,5 +254,4 @@ func checkPauses(r *Result) (string, string) {
 		"highest latencies may be its own", formatMicroseconds(pause))
 }
 
-// formatMicroseconds is us microseconds in three digits, with a space before the unit: "3.65 ms".
 func formatMicroseconds(us float64) string { return digits.Micros(us) }

@@ -133,8 +133,8 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	slices.Sort(codes)
 	slices.Sort(checks)
 	list, mend := strings.Join(slices.Concat(codes, checks), ", "), ""
-	if len(r.Plan.Expect) == 0 && len(codes) > 0 {
-		mend = "; if these are right answers, name them with --expect"
+	if with := r.Plan.StatusSetting(); with != "" && len(codes) > 0 {
+		mend = "; if these are right answers, name them with " + with
 	}
 	switch n := r.ErrorAnswers(); {
 	case r.OnlyErrors():

@@ -31,6 +31,7 @@ var words = map[string]word{
 	"connections": {flag: "-c", key: "the level's connections"},
 	"users":       {flag: "--users", key: "the workload's users"},
 	"follow":      {flag: "--follow", key: "the level a follow of"},
+	"slo":         {flag: "--slo", key: "objectives:"},
 }
 
 // ReplaySpeed is what a replay has in place of a rate.

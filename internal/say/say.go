@@ -4,9 +4,11 @@
 //	advice.go    remedies, and what settings are called in each voice
 //	many.go      sentences about many runs or trials together
 //	say.go       the catalogue: kind → sentence
+//	server.go    sentences about what the server did with a load
 package say
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -70,7 +72,7 @@ func Sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	if s := manySentence(f); s != "" {
+	if s := cmp.Or(serverSentence(f), manySentence(f)); s != "" {
 		return s
 	}
 	return "a newer dyno found: " + string(f.Kind())
@@ -224,13 +226,18 @@ var lostReasons = map[string]string{
 	"unreachable": "could not be reached",
 }
 
+// lostHow is how an address was lost, after the address.
+func lostHow(a fact.AddressLost) string {
+	if how := lostReasons[a.Why]; how != "" {
+		return how
+	}
+	return "could not be connected to (" + a.Why + ")"
+}
+
 // lostAddress says since when an address of the target could not be connected to, and what became
 // of its share of the connections.
 func lostAddress(of fact.Scope, a fact.AddressLost) string {
-	how, name, end := lostReasons[a.Why], "", ""
-	if how == "" {
-		how = "could not be connected to (" + a.Why + ")"
-	}
+	how, name, end := lostHow(a), "", ""
 	since, back := digits.Micros(a.SinceS*1e6), digits.Micros(a.BackS*1e6)
 	if a.SinceS == 0 {
 		since = "the start"

@@ -70,6 +70,14 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "timeout", Times: 1}},
 	{Scope: fact.Scope{Address: "192.0.2.1:80", Parts: []int{1, 3}}, Args: fact.AddressLost{Why: "timeout", SinceS: 2.5, Times: 1, Others: 1}},
 	{Scope: fact.Scope{Address: "127.0.0.1:80"}, Args: fact.AddressLost{Why: "refused", SinceS: 2.5, Times: 1}},
+	{Args: fact.NoServer{Of: 8, Held: 3, LostUS: 1.88e6, WindowUS: 5e6}},
+	{Args: fact.NoServer{Of: 80, Streams: true, Held: 30, Unanswered: 2, LostUS: 1.88e6, WindowUS: 5e6}},
+	{Args: fact.NoServer{Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 1, Unanswered: 1, SinceS: 5.69, LostUS: 4.3e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 10, Why: "connection refused", SinceS: 4.01, LostUS: 3.52e6, OutageUS: 3.5e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LostUS: 3.52e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
+	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
 	{Args: fact.Unknown{Of: "of-2030"}},
 }
 

@@ -26,6 +26,19 @@ func (e OwnExpectations) OrNil() *OwnExpectations {
 	return &e
 }
 
+// StatusSetting is what names the statuses of right responses, if no --expect does: the key of the
+// requests file where requests have it, else the flag.
+func (p *Plan) StatusSetting() string {
+	own := func(r Request) bool { return r.Expect != nil && r.Expect.Status != nil }
+	switch {
+	case len(p.Expect) > 0:
+		return ""
+	case slices.ContainsFunc(p.Requests, own):
+		return "expect_status"
+	}
+	return "--expect"
+}
+
 // Expected are what the responses to a request must be, besides their status.
 func (p *Plan) Expected(r *Request) Expectations {
 	all := p.Expectations

@@ -46,8 +46,11 @@ type hop struct {
 // failed. is is false of all others: their checks decide.
 func (w *worker) followRedirect(x *message, r *scenario.Response) (step scenario.Step, is bool) {
 	location := r.Field(locationField)
-	if !redirect.Is(r.Status) || location == nil {
+	switch {
+	case !redirect.Is(r.Status), location == nil && r.Failed != "":
 		return scenario.Fail(), r.Failed != ""
+	case location == nil:
+		return w.refuseRedirect(r, leads, fmt.Errorf("the redirect (%d) has no Location", r.Status))
 	}
 	one := &w.requests[x.request]
 	h := w.hopOf(x, one)

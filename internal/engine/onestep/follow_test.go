@@ -65,7 +65,7 @@ func TestFollowedRequests(t *testing.T) {
 func TestNotFollowed(t *testing.T) {
 	m := maker(t, Config{Requests: []Request{request(t, nil, "/", "", "")}, Follow: Follow{Most: 2, Scheme: "http"}})
 	w := worker1(t, m, scenario.Share{Users: 1})
-	for status, failed := range map[uint16]string{200: "", 302: "", 304: "", 404: "expect", 0: "read"} {
+	for status, failed := range map[uint16]string{200: "", 302: "expect", 304: "", 404: "expect", 0: "read"} {
 		u := &scenario.User{}
 		w.Start(u)
 		r := &scenario.Response{Status: status, Failed: failed}
@@ -75,5 +75,18 @@ func TestNotFollowed(t *testing.T) {
 		if step := w.Next(u, r); !step.End || step.Failed != (failed != "") || r.FailedCheck() >= 0 {
 			t.Errorf("%d: %+v", status, step)
 		}
+	}
+}
+
+// A redirect that leads nowhere fails, and is counted by the check that says so.
+func TestRedirectWithoutLocation(t *testing.T) {
+	m := maker(t, Config{Requests: []Request{request(t, nil, "/", "", "")}, Follow: Follow{Most: 2, Scheme: "http"}})
+	w := worker1(t, m, scenario.Share{Users: 1})
+	u := &scenario.User{}
+	w.Start(u)
+	r := &scenario.Response{Status: 302}
+	step := w.Next(u, r)
+	if !step.End || !step.Failed || m.CheckNames()[max(r.FailedCheck(), 0)] != scenario.RedirectsLead {
+		t.Errorf("%+v, check %d", step, r.FailedCheck())
 	}
 }

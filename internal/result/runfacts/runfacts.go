@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/redirect"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
+	"dyno/internal/say"
 )
 
 // Of are the facts of a run.
@@ -29,9 +30,11 @@ func Of(r *loadresult.Result) (all []fact.Fact) {
 
 // IsInVerdict reports whether the sentence of a run's verdict says a fact.
 func IsInVerdict(f fact.Fact) bool {
-	switch f.Args.(type) {
+	switch a := f.Args.(type) {
 	case fact.ErrorsSince, fact.AnswerUnfinished:
 		return true
+	case fact.AddressLost:
+		return say.Gone(f) != "" && a.Name == "" // else the warning says more
 	}
 	return false
 }
@@ -92,6 +95,8 @@ const (
 	fewErrors = 0.01 // share of the requests, at most, before errors began
 	nearlyAll = 0.99 // at least, afterwards
 	leastSeen = 10   // requests before, and afterwards: fewer show nothing
+
+	mostOfLast = 0.5 // at least, of the second in which they began, if that is the last
 )
 
 // ProxyUnused says that a proxy, by which others reach the server that r could not, is not used.
@@ -125,7 +130,8 @@ type Second struct {
 }
 
 // errorsSince finds errors that began in one of the seconds of a window and stayed: almost none
-// before, nearly all afterwards. Within that second, the share of right answers tells when.
+// before, nearly all afterwards. Within that second, the share of right answers tells when. Of the
+// last second it is said how many of its requests failed.
 func errorsSince(all []Second) *fact.Fact {
 	first, right, since := 0, int64(0), time.Duration(0)
 	for ; first < len(all); first++ {
@@ -137,21 +143,19 @@ func errorsSince(all []Second) *fact.Fact {
 	if first == len(all) || right < leastSeen {
 		return nil
 	}
-	begin, rest := all[first], all[first:]
+	begin, rest, start := all[first], all[first:], since
 	if begin.Right > 0 {
 		share := float64(begin.Right) / float64(begin.Right+begin.Wrong)
 		since += time.Duration(share * float64(begin.To-since))
 		rest = rest[1:]
 	}
-	var good, bad, answered int64
-	status := map[string]int64{} // a request may expect what is an error of others
-	for _, s := range rest {
-		good, bad = good+s.Right, bad+s.Wrong
-		for code, n := range s.Status {
-			status[code], answered = status[code]+n, answered+n
-		}
+	good, bad, answered, status := together(rest)
+	least := nearlyAll
+	if bad < leastSeen && begin.Right > 0 { // they began in the last second: only all of it is known
+		since, least = start, mostOfLast
+		good, bad, answered, status = together(all[first:])
 	}
-	if bad < leastSeen || float64(bad) < nearlyAll*float64(good+bad) {
+	if bad < leastSeen || float64(bad) < least*float64(good+bad) {
 		return nil
 	}
 	found := fact.ErrorsSince{SinceS: since.Seconds(), Percent: 100 * float64(bad) / float64(good+bad)}
@@ -162,6 +166,19 @@ func errorsSince(all []Second) *fact.Fact {
 		}
 	}
 	return &fact.Fact{Severity: fact.Error, Args: found}
+}
+
+// together are the requests of some seconds: how many were right and wrong, how many of the wrong
+// had an answer, and with which status. A request may expect what is an error of others.
+func together(all []Second) (good, bad, answered int64, status map[string]int64) {
+	status = map[string]int64{}
+	for _, s := range all {
+		good, bad = good+s.Right, bad+s.Wrong
+		for code, n := range s.Status {
+			status[code], answered = status[code]+n, answered+n
+		}
+	}
+	return good, bad, answered, status
 }
 
 // Unfinished finds answers that began and did not end: within the timeout or, if there are none of

@@ -94,12 +94,8 @@ func (l Load) Requests() (n int64, timeout float64) {
 	return n, timeout
 }
 
-// Note says how many of the requests, of which so many were sent and slots held, had no answer; ""
-// if all had one.
-func (l Load) Note(sent, held int64) string {
-	if held > 0 {
-		return fmt.Sprintf("connections or streams without an answer in the whole window: %d", held)
-	}
+// Note says how many of the requests, of which so many were sent, had no answer; "" if all had one.
+func (l Load) Note(sent int64) string {
 	if share := l.SlotShare(); share > 0 {
 		return fmt.Sprintf("connections or streams waited for %s %% of the time for answers that did "+
 			"not come", digits.Significant(100*share, 2))

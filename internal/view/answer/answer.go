@@ -171,6 +171,7 @@ type Number struct{ Name, Text string }
 type Step struct {
 	Says    string `json:"says"`
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
+	Short   string `json:"-"`                 // says it without a command; "": it takes the command
 	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
 
 	Rate float64 `json:"-"` // requests/s to load with, which the generator reaches; 0: any, or none

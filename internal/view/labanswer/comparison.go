@@ -39,6 +39,9 @@ func OfComparison(u *judge.Unpaired, differing []string) answer.Answer {
 	if u.IsSingle() {
 		a.Sentence = singleSentence(r, u.IsOpen())
 	}
+	for _, c := range slices.Backward(failedGroups(u)) {
+		a.Sentence = c.Says + "; " + a.Sentence
+	}
 	a.Conditions = comparedConditions(u)
 	a.Next = comparedStep(u, a)
 	sayOnce(&a)
@@ -159,6 +162,7 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 		}
 		return all
 	}
+	all = append(all, failedGroups(u)...)
 	var few []string
 	for _, c := range r.Verdicts {
 		if !c.Control && !c.HasInterval() {
@@ -177,6 +181,25 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 		if !had {
 			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
 				Says: sentenceCase(text)})
+		}
+	}
+	return all
+}
+
+// failedGroups are the groups whose requests failed, with how many: their rates and latencies are
+// those of the others.
+func failedGroups(u *judge.Unpaired) (all []answer.Caution) {
+	names := groupNames(u)
+	for i, g := range u.Groups {
+		var sum result.Result
+		for _, r := range g.Results() {
+			sum.Requests.Errors += r.Requests.Errors
+			sum.Requests.Sent += r.Requests.Sent
+		}
+		if share := sum.FailedShare(); share >= result.FailingShare {
+			all = append(all, answer.Caution{Kind: answer.Failing, Severity: answer.Bad,
+				Says: fmt.Sprintf("%s of the requests of %s FAILED, which no rate or latency counts",
+					format.Percentage(share, 2), names.of(judge.Letter(i)))})
 		}
 	}
 	return all

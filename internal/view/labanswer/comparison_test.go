@@ -35,6 +35,14 @@ func TestComparisons(t *testing.T) {
 		r.Generator.Verdict, r.Generator.BusyPercent = result.ClientBound, 99
 		r.Generator.Reasons = []string{"it was busy"}
 	}
+	failing := func(n int) []*result.Result {
+		all := runs(1, n, 400_000)
+		for _, r := range all {
+			r.Requests.Errors = r.Requests.Sent / 2
+		}
+		return all
+	}
+	const failed = "50 % of the requests of new (B) FAILED, which no rate or latency counts; "
 	for name, c := range map[string]struct {
 		a, b           []*result.Result
 		differing      []string
@@ -54,6 +62,8 @@ func TestComparisons(t *testing.T) {
 			"−10 %, too few runs for an interval", "a verdict takes 6 runs of each, in turns: 4 more runs of A and 4 more runs of B", answer.Doubt, answer.FewRounds},
 		"single": {runs(0, 1, 200_000), runs(1, 1, 100_000), nil, "new (B) was worse than base (A) in throughput (−50 %), p50 latency (+100 %) and p99 latency (+100 %); " +
 			"one run each does not show whether that is more than chance", "in turns", answer.Doubt, answer.OneRun},
+		"failing":         {runs(0, 6, 200_000), failing(6), nil, failed + "new (B) answers ", "", answer.Bad, answer.Failing},
+		"failing, single": {runs(0, 1, 200_000), failing(1), nil, failed + "new (B) was better than base (A) in", "in turns", answer.Bad, answer.Failing},
 		"at the limit": {runs(0, 6, 200_000), bound, nil, "The servers cannot be told apart in throughput, p50 latency and p99 latency: " +
 			"the generator was the limit", "more runs will not help", answer.Doubt, answer.AtLimit},
 	} {

@@ -36,6 +36,8 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		return step("go on where it stopped", run.resume)
 	case r.Quick:
 		return step("run it in full: --quick is too short for a verdict", run.again)
+	case slices.ContainsFunc(a.Cautions, isUseless):
+		return step("see why the server spoiled its trials, in the table of trials", run.show)
 	case needsQuiet(a.Cautions):
 		return step("run it again when nothing else is at work on this machine", run.rerun)
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:

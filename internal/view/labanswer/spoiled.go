@@ -64,6 +64,12 @@ func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 	return all
 }
 
+// isUseless reports whether a caution says that a server spoiled its own trials, so that their
+// figures show nothing: no quieter machine changes that.
+func isUseless(c answer.Caution) bool {
+	return c.Kind == answer.Spoiled && c.Severity == answer.Bad
+}
+
 // isOfSpoiled reports whether a trial's reason is said by a fact about its variant.
 func isOfSpoiled(r *lab.Record, t lab.TrialSummary, why lab.Reason) bool {
 	return why.Server && slices.ContainsFunc(spoiledFacts(r), func(f fact.Fact) bool {

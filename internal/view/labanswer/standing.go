@@ -105,6 +105,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 		if s.More == 0 {
 			s.Says += ": " + open[0].Why
 		}
+		s.Rest = tailText(open[1:])
 	case len(invalid) > 0:
 		s.Verdict, s.Says = answer.NotValid, boundWhy
 	default:
@@ -178,6 +179,16 @@ func restText(open, invalid []placed) string {
 		parts = append(parts, "not valid: "+namesText(invalid))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// tailText is why a percentile of latency is undecided that users feel, where nothing is decided
+// and the first measure is another; "" if there is none.
+func tailText(open []placed) string {
+	at := slices.IndexFunc(open, func(p placed) bool { return strings.HasPrefix(p.metric, "p99") })
+	if at < 0 {
+		return ""
+	}
+	return changeOf(open[at]) + ": " + open[at].Why
 }
 
 // forecast is the first finding that a possible number of rounds would decide, or else the first.

@@ -228,7 +228,11 @@ func singleRunCautions(rs []*result.Result) []string {
 				"are those of the others.", 100*float64(n)/float64(sent), letterOf(i)))
 		}
 		if r.Generator.Verdict != result.OK || r.Generator.NotJudged() {
-			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i), report.GeneratorWord(r),
+			word := report.GeneratorWord(r)
+			if word == result.OK {
+				word = r.Generator.Verdict // because of the server
+			}
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i), word,
 				strings.Join(report.Reasons(r), "; ")))
 		}
 		if r.Model != rs[0].Model {

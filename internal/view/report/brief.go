@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -88,6 +89,14 @@ func atMost(n int, s format.Style) int {
 	return n
 }
 
+// shown is how many of so many are shown: no line says that one more is not.
+func shown(all, most int, s format.Style) int {
+	if most = atMost(most, s); all == most+1 {
+		return all
+	}
+	return most
+}
+
 // firstLines are the first n lines of a text; the last of them ends in … if there are more.
 func firstLines(text string, width, n int) []string {
 	all := format.FirstLines(text, width, n)
@@ -141,6 +150,9 @@ func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
 		return all
 	}
 	add(boxColor(r, a), "verdict", serverVerdict(r))
+	if isServers(r) {
+		all = append(all, stepFact(a))
+	}
 	doubted := r.Generator.Verdict != result.OK
 	if doubted {
 		all = append(all, generatorFacts(r, s)...)
@@ -207,8 +219,10 @@ func serverVerdict(r *result.Result) string {
 	if share, failing := r.FailedIterations(); failing {
 		text += fmt.Sprintf("; %s of %s failed", format.Percentage(share, 2), of)
 	}
-	text += sinceText(r) + goneText(r)
-	if why, early := earlyEndings[r.Ended]; early {
+	lead := goneLead(r)
+	text = lead + text + sinceText(r) + goneText(r)
+	gone := lead != "" && r.Ended == string(loadresult.Gone)
+	if why, early := earlyEndings[r.Ended]; early && !gone {
 		text += "; " + why
 	}
 	return text
@@ -244,7 +258,7 @@ func deadVerdict(r *result.Result) string {
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:
 		most := mostFrequent(r.Errors)
-		why += ": " + format.PlainLine(most.Phase) + " " + errorLine(most)
+		why += ": " + format.PlainLine(most.Phase) + ": " + errorLine(most)
 	case r.Requests.Sent > 0:
 		why += fmt.Sprintf(": %s sent in %s", format.Plural(r.Requests.Sent, "request"),
 			format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
@@ -264,12 +278,16 @@ func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFa
 			all = append(all, f)
 		}
 	}
-	next := sentenceStart(a.Next.Says)
-	if a.Next.Command != "" {
-		next += ": " + a.Next.Command
+	return append(append(all, stepFact(a)), warningFacts(a, s)...)
+}
+
+// stepFact is what to do next: in words, if the same run is to be repeated with another setting.
+func stepFact(a answer.Answer) briefFact {
+	text := sentenceStart(cmp.Or(a.Next.Short, a.Next.Says))
+	if a.Next.Command != "" && a.Next.Short == "" {
+		text += ": " + a.Next.Command
 	}
-	all = append(all, briefFact{Fact{"do", next}, ""})
-	return append(all, warningFacts(a, s)...)
+	return briefFact{Fact{"do", text}, ""}
 }
 
 // generatorFacts are the generator's verdict on itself, with its reasons.
@@ -286,7 +304,12 @@ func generatorFacts(r *result.Result, s format.Style) (all []briefFact) {
 		text += ", sent late by p99 " + format.Micros(*lag)
 	}
 	all = append(all, briefFact{Fact{"generator", text}, color})
-	reasons := verdictReasons(r)
+	reasons := reasonsBut(r, func(d result.Doubt) bool { // the verdict says it
+		return d.Cause == result.NoServer && goneText(r) != ""
+	})
+	if r.Generator.NotJudged() {
+		reasons = nil
+	}
 	most := atMost(mostDoubts, s)
 	for i, reason := range reasons[:min(len(reasons), most)] {
 		if n := len(reasons) - most; n > 0 && i == most-1 {
@@ -300,8 +323,8 @@ func generatorFacts(r *result.Result, s format.Style) (all []briefFact) {
 // verdictColor is the colour of the generator's verdict.
 func verdictColor(r *result.Result) format.Color {
 	c, known := map[string]format.Color{result.OK: format.Green,
-		result.ClientBound: format.Red}[r.Generator.Verdict]
-	if !known {
+		result.ClientBound: format.Red}[r.OwnVerdict()]
+	if !known || c == format.Green && r.Generator.Verdict != result.OK {
 		c = format.Yellow
 	}
 	return c
@@ -320,7 +343,7 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 		return 1
 	})
 	for i, o := range sorted {
-		if n := len(sorted) - i; i == atMost(mostObjectives, s) && n > 0 {
+		if n := len(sorted) - i; i >= atMost(mostObjectives, s) && n > 1 {
 			return append(all, briefFact{Fact{"", fmt.Sprintf("%s more with -v",
 				format.Plural(int64(n), "objective"))}, ""})
 		}
@@ -362,7 +385,7 @@ func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
 	slices.SortStableFunc(sorted, func(x, y result.Error) int {
 		return cmp.Compare(y.Count, x.Count)
 	})
-	most := atMost(mostKinds, s)
+	most := shown(len(sorted), mostKinds, s)
 	for i, e := range sorted[:min(len(sorted), most)] {
 		name := ""
 		if i == 0 {
@@ -417,7 +440,7 @@ func warningFacts(a answer.Answer, s format.Style) (all []briefFact) {
 			all = append(all, briefFact{Fact{"WARNING", c.Says}, format.Yellow})
 		}
 	}
-	most := atMost(mostWarnings, s)
+	most := shown(len(all), mostWarnings, s)
 	if n := len(all) - most; n > 0 {
 		all = append(all[:most:most], briefFact{Fact{"", fmt.Sprintf("and %s: -v",
 			format.Plural(int64(n), "warning"))}, ""})
@@ -431,5 +454,5 @@ func storedFact(r *result.Result) []briefFact {
 		return nil
 	}
 	return []briefFact{{Fact{"stored", format.PlainLine(r.ID) +
-		" (dyno report last -v; -o run.html)"}, ""}}
+		" (dyno report last -v, or -o run.html)"}, ""}}
 }

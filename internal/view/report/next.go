@@ -35,7 +35,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	}
 	again := func(says string) (answer.Step, *loadplan.Plan) { // the plan as it is changed
 		s := sentencesWith(r, p)
-		return answer.Step{Says: withLost(says, s.Lost), Command: s.Command}, &p
+		return answer.Step{Says: withLost(says, s.Lost), Command: s.Command, Short: says}, &p
 	}
 	switch {
 	case r.Requests.Sent == 0 && r.Refused() > 0:
@@ -47,12 +47,16 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("see where the answer stops, and whether curl waits for more, too", ask)
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p))
+	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
+		return again("look in the server's log why it was gone, and repeat it when it runs")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
+	case starved(r) > 0:
+		return again(answeredOnly(r, &p))
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		s, _ := again("see requests that failed, with their answers")
+		s, _ := again("see requests that failed, with their answers (--save-errors errors)")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil
 	case len(r.Fleet.Lost()) > 0:
@@ -81,6 +85,32 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			"when nothing else is at work on this machine"))
 	}
 	return stepAfterGood(r), nil
+}
+
+// isServers reports whether the server failed in a way that a reader has to look at first: it
+// failed requests, was gone, or left connections without an answer.
+func isServers(r *result.Result) bool {
+	_, failing := r.FailedIterations()
+	return failing || r.FailedShare() >= result.FailingShare || goneLead(r) != "" || wasGone(r) ||
+		!r.Applied() || hasDoubt(r, result.Unserved)
+}
+
+// starved is how many of the connections had no answer in the whole window, or none any more.
+func starved(r *result.Result) int64 {
+	_, none, _ := fact.Find[fact.NoServer](r.Facts)
+	return none.Held + none.Unanswered
+}
+
+// answeredOnly gives a plan only as many connections as were answered, if these can be told.
+func answeredOnly(r *result.Result, p *loadplan.Plan) string {
+	const look = "look at the server's limits (workers, connections) and at its log"
+	_, none, _ := fact.Find[fact.NoServer](r.Facts)
+	n := none.Of - starved(r)
+	if none.Of != int64(p.Connections) || n < 1 {
+		return look + ", then repeat it"
+	}
+	p.Connections = int(n)
+	return fmt.Sprintf("%s; repeat it with what it answered (-c %d)", look, n)
 }
 
 // stepAfterGood is the next step after a run whose numbers can be relied on.
@@ -113,9 +143,13 @@ func isSilent(r *result.Result) bool {
 	return r.Answers() == 0 && len(r.Errors) == 0 && r.Requests.Unfinished > 0 && r.Plan.Duration > 0
 }
 
-// sentencesWith are those of a result whose plan was another.
+// sentencesWith are those of a result whose plan was another. Its command does not name as many
+// threads as there are without -t.
 func sentencesWith(r *result.Result, p loadplan.Plan) Sentences {
 	changed := *r
+	if p.Threads == r.Host.CPUs {
+		p.Threads = 0
+	}
 	changed.Plan = p
 	return RunSentences(&changed)
 }
@@ -128,7 +162,8 @@ func waitLonger(r *result.Result, p *loadplan.Plan) string {
 	} else {
 		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
 	}
-	return "if the server is only slow, " + more + "; curl -v shows how long an answer takes"
+	return "see how long an answer takes (" + repeat.AskCommand(*p) +
+		") and, if the server is only slow, " + more
 }
 
 // onlyTimeouts reports whether each request ended because its time was over.

@@ -17,13 +17,27 @@ func objectiveText(o result.Outcome) string {
 	} else if !o.Met {
 		s = format.PlainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
 	}
-	if o.Note != "" {
+	if isMissedFor(o) {
+		s = format.PlainLine(o.Expr) + ": MISSED: " + missedFor(o)
+	} else if o.Note != "" {
 		s += "; " + format.PlainLine(o.Note)
 	}
 	if o.Aborted != nil {
 		s += "; this ended the run after " + format.Seconds(*o.Aborted)
 	}
 	return s
+}
+
+// isMissedFor reports whether an objective was missed for what its note says alone: its value would
+// meet it.
+func isMissedFor(o result.Outcome) bool {
+	of, err := objective.Parse(o.Expr)
+	return err == nil && o.IsMissed() && o.Note != "" && o.Value != nil && of.Meets(*o.Value)
+}
+
+// missedFor is why such an objective was missed, before its value.
+func missedFor(o result.Outcome) string {
+	return format.PlainLine(o.Note) + "; without that it is " + objectiveValue(o)
 }
 
 // WhyUndecided is why an objective is neither met nor missed.
@@ -82,7 +96,9 @@ func namedObjectives(all []result.Outcome, some func(result.Outcome) bool) strin
 	for _, o := range all {
 		if some(o) {
 			value := objectiveValue(o)
-			if o.Note != "" {
+			if isMissedFor(o) {
+				value = missedFor(o)
+			} else if o.Note != "" {
 				value += "; " + format.PlainLine(o.Note)
 			}
 			named = append(named, format.PlainLine(o.Expr)+" ("+value+")")

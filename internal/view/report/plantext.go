@@ -417,12 +417,16 @@ func generatorText(r *result.Result) string {
 // test in JUnit's format.
 const notTheLimit = "the generator was not the limit"
 
-// verdictText is the generator's verdict on itself, in a sentence.
+// verdictText is the generator's verdict on itself, in a sentence. That the load was another than
+// the one that was asked for, because of the server or of who ended it, is not the generator's.
 func verdictText(r *result.Result) string {
-	switch r.Generator.Verdict {
+	switch own := r.OwnVerdict(); own {
 	case result.OK:
 		if r.Generator.NotJudged() {
 			return Reasons(r)[0]
+		}
+		if r.Generator.Verdict != own {
+			return "ok: " + notTheLimit + ", but this was not all of the load that was asked for"
 		}
 		return "ok: " + notTheLimit
 	case result.ClientBound:

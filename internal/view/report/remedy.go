@@ -1,6 +1,9 @@
 package report
 
 import (
+	"cmp"
+	"slices"
+
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/format"
@@ -20,18 +23,52 @@ var remedies = map[result.Cause]string{
 }
 
 // Reasons are those of the generator's verdict on itself, with what can be done about each on the
-// command line. Results from before result.Doubt say that themselves.
+// command line: those that justify the verdict first. Results from before result.Doubt say that
+// themselves.
 func Reasons(r *result.Result) []string {
-	all := make([]string, len(r.Generator.Reasons))
-	for i, reason := range r.Generator.Reasons {
-		all[i] = format.PlainLine(reason)
+	return reasonsBut(r, func(result.Doubt) bool { return false })
+}
+
+// reasonsBut are Reasons without those of some doubts.
+func reasonsBut(r *result.Result, without func(result.Doubt) bool) []string {
+	all := make([]string, 0, len(r.Generator.Reasons))
+	for _, i := range reasonOrder(r) {
+		reason := format.PlainLine(r.Generator.Reasons[i])
 		if i < len(r.Generator.Doubts) {
-			if remedy := remedyOf(r, r.Generator.Doubts[i]); remedy != "" {
-				all[i] += "; " + remedy
+			d := r.Generator.Doubts[i]
+			if without(d) {
+				continue
+			}
+			if remedy := remedyOf(r, d); remedy != "" {
+				reason += "; " + remedy
 			}
 		}
+		all = append(all, reason)
 	}
 	return all
+}
+
+// reasonOrder is the order in which the reasons of the generator's verdict are said: those about
+// the generator itself first, the worst of each first.
+func reasonOrder(r *result.Result) []int {
+	order, doubts := make([]int, len(r.Generator.Reasons)), r.Generator.Doubts
+	for i := range order {
+		order[i] = i
+	}
+	if len(doubts) != len(order) {
+		return order
+	}
+	rank := func(d result.Doubt) int {
+		rank := slices.Index([]string{result.ClientBound, result.Suspect, result.OK}, d.Verdict)
+		if !r.IsOwn(d) {
+			rank += 3
+		}
+		return rank
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		return cmp.Compare(rank(doubts[i]), rank(doubts[k]))
+	})
+	return order
 }
 
 func remedyOf(r *result.Result, d result.Doubt) string {
@@ -83,7 +120,7 @@ func moreWarmup(r *result.Result) string {
 
 // GeneratorWord is the generator's verdict on itself in a word or two.
 func GeneratorWord(r *result.Result) string {
-	return generatorWord(r.Generator.Verdict, r.Generator.NotJudged())
+	return generatorWord(r.OwnVerdict(), r.Generator.NotJudged())
 }
 
 func generatorWord(verdict string, notJudged bool) string {

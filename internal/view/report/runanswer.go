@@ -64,7 +64,7 @@ func serverSentence(r *result.Result) string {
 	if share, failing := r.FailedIterations(); failing {
 		s = fmt.Sprintf("%s of the iterations failed; %s", format.Percentage(share, 2), s)
 	}
-	s += sinceText(r) + goneText(r)
+	s = goneLead(r) + s + sinceText(r) + goneText(r)
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
 	}
@@ -77,25 +77,41 @@ func serverSentence(r *result.Result) string {
 	return s
 }
 
-// sinceText is since when nearly all requests failed; "" if they did not, or from the start on.
+// goneLead is since when there was no server any more, before what else was measured; "" if there
+// was one at the end.
+func goneLead(r *result.Result) string {
+	for _, f := range r.Facts {
+		if gone := say.Gone(f); gone != "" {
+			return format.PlainLine(gone) + "; "
+		}
+	}
+	return ""
+}
+
+// sinceText is since when nearly all requests failed; "" if they did not, or from the start on, or
+// if it is said why.
 func sinceText(r *result.Result) string {
-	if f, _, found := fact.Find[fact.ErrorsSince](r.Facts); found {
+	if f, since, found := fact.Find[fact.ErrorsSince](r.Facts); found &&
+		(since.Status > 0 || goneLead(r) == "") {
 		return "; " + say.Sentence(f)
 	}
 	return ""
 }
 
-// goneText is for how long there was no server, or a closed workload could not be applied; "" if
-// that is too short to matter, or if a closed run ended by it, which is said anyway.
+// goneText is for how long there was no server, or how many connections of a closed workload had
+// none; "" if that is too short to matter, or if it is said anyway.
 func goneText(r *result.Result) string {
-	if r.Model == result.OpenLoop && wasGone(r) {
+	f, _, found := fact.Find[fact.NoServer](r.Facts)
+	switch {
+	case goneLead(r) != "":
+		return ""
+	case r.Model == result.OpenLoop && wasGone(r):
 		return fmt.Sprintf("; for %s of %s no connection could be opened",
 			format.Seconds(r.Window.OutageS), format.Seconds(r.Window.MeasuredS))
+	case found && r.Partial() == "":
+		return "; " + format.PlainLine(say.Sentence(f))
 	}
-	if r.Applied() || r.Window.UnavailableS == 0 || r.Partial() != "" {
-		return ""
-	}
-	return "; the load could not be applied for " + format.Seconds(r.Window.UnavailableS)
+	return ""
 }
 
 // heldText is the rate, and what latency it had.

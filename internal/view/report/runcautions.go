@@ -43,8 +43,8 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		for _, e := range errors[:min(len(errors), mostErrors)] {
 			c.Reasons = append(c.Reasons, errorLine(e))
 		}
-		if len(r.Plan.Expect) == 0 && len(r.Status) > 0 {
-			c.Remedy = "if these are right answers, name them with --expect"
+		if with := r.Plan.StatusSetting(); with != "" && len(r.Status) > 0 {
+			c.Remedy = "if these are right answers, name them with " + with
 		}
 		all = append(all, c)
 	}

@@ -140,7 +140,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 		all = append(all, why)
 	}
 	own, verdict := GeneratorWord(r), format.PlainLine(r.RunVerdict())
-	if verdict != r.Generator.Verdict && !(early && verdict == result.Unanswered) {
+	if verdict != r.OwnVerdict() && !(early && verdict == result.Unanswered) {
 		all = append(all, strings.ToUpper(verdict))
 	}
 	fmt.Fprintf(d, "%s, generator %s\n", strings.Join(all, ", "), own)
