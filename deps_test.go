@@ -101,13 +101,13 @@ observe/profile: atomicfile / github.com/google/pprof
 server: observe/sockdiag / golang.org/x/sys
 fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment/quantity: engine/check /
+lab/experiment/quantity: engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
-lab/versus: lab/experiment / go.yaml.in/yaml mvdan.cc/sh
+lab/versus: lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
@@ -186,7 +188,7 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 
 // takeLevel has the experiment's level from the flags that are given.
 func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
-	p, l := &f.plan, &f.compared.Level
+	p := &f.plan
 	for _, count := range []struct {
 		flag  string
 		value float64
@@ -201,29 +203,17 @@ func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--rounds and --precision", Problem: "both say " +
 			"when it ends; give one of them"})
 	}
-	l.Connections = p.Connections
+	l := experiment.Default[experiment.Level]()
+	l.Connections, l.Reconnect = experiment.Count(p.Connections), experiment.Reconnect(p.Reconnect)
+	l.RetryUnsafe, l.Follow = p.Resend == loadplan.ResendUnsafe, p.Follow
+	l.HTTP, l.Pipeline, l.Timeout = p.HTTP, p.Pipeline, experiment.Duration(p.Timeout)
 	if given["rate"] {
-		l.Rate, l.Arrival = p.Rate.PerSecond(), p.Arrival
+		l.Rate, l.Arrival = experiment.Rate(p.Rate.PerSecond()), p.Arrival
 	}
 	if given["threads"] {
 		l.Threads = p.Threads
 	}
-	if given["timeout"] {
-		l.Timeout = time.Duration(p.Timeout).String()
-	}
-	if given["http"] {
-		l.HTTP = p.HTTP
-	}
-	if given["pipeline"] {
-		l.Pipeline = p.Pipeline
-	}
-	l.RetryUnsafe, l.Follow = p.Resend == loadplan.ResendUnsafe, p.Follow
-	switch {
-	case p.Reconnect == 1:
-		l.Reconnect = "always"
-	case p.Reconnect > 1:
-		l.Reconnect = strconv.Itoa(p.Reconnect)
-	}
+	f.compared.Level = l
 	return faults
 }
 
@@ -243,13 +233,20 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 		}
 	}
 	faults = append(faults, f.hurlFaults(p.given)...)
-	w.ScriptArgs = f.script.args
-	w.Variables, w.Users = f.filling.variables, f.plan.Users
+	w.ScriptArgs, w.Users = f.script.args, f.plan.Users
+	for _, name := range slices.Sorted(maps.Keys(f.filling.variables)) {
+		w.Variables = append(w.Variables,
+			experiment.Entry[string]{Name: name, Value: f.filling.variables[name]})
+	}
 	if p.given["data-order"] {
 		w.DataOrder = f.filling.order.String()
 	}
-	if x := f.plan.Expectations; len(x.Body)+len(x.Header)+len(f.plan.Expect) > 0 {
-		w.Expect = &versus.Expect{Status: statusTexts(f.plan.Expect), Body: x.Body, Header: x.Header}
+	w.Expect.Status = experimentStatuses(f.plan.Expect)
+	for _, rule := range f.plan.Expectations.Body {
+		w.Expect.Body = append(w.Expect.Body, experiment.BodyRule(rule))
+	}
+	for _, rule := range f.plan.Expectations.Header {
+		w.Expect.Header = append(w.Expect.Header, experiment.HeaderRule(rule))
 	}
 	return append(faults, f.takeRequest(p.given)...)
 }
@@ -281,7 +278,7 @@ func (f *vsFlags) hurlFaults(given map[string]bool) (faults []error) {
 
 // takeRequest has the request from the flags, if they say anything of one.
 func (f *vsFlags) takeRequest(given map[string]bool) (faults []error) {
-	r := versus.Request{Method: f.defaults.Method, Path: f.path}
+	r := experiment.Request{Method: f.defaults.Method, Path: f.path}
 	body, isFile := strings.CutPrefix(f.body, "@")
 	switch {
 	case isFile:
@@ -292,15 +289,22 @@ func (f *vsFlags) takeRequest(given map[string]bool) (faults []error) {
 	if f.hasBody && r.Method == "" {
 		r.Method = "POST"
 	}
-	for _, h := range f.defaults.Header {
-		faults = append(faults, joinedErrors(r.SetHeader(h.Name, h.Value))...)
-	}
+	header := slices.Clone(f.defaults.Header)
 	if f.user != "" {
-		faults = append(faults, joinedErrors(r.SetHeader("Authorization", f.user))...)
+		header = append(header, proto.Field{Name: "Authorization", Value: f.user})
+	}
+	for i, h := range header {
+		same := func(other proto.Field) bool { return strings.EqualFold(other.Name, h.Name) }
+		if slices.ContainsFunc(header[:i], same) {
+			faults = append(faults, fmt.Errorf("--header %s: is given twice; an experiment sends each "+
+				"header once", h.Name))
+			continue
+		}
+		r.Headers = append(r.Headers, experiment.Entry[string](h))
 	}
 	asked := given["method"] || given["path"] || given["header"] || given["user"] || given["body"]
 	if asked {
-		f.compared.Workload.Request = &r
+		f.compared.Workload.Request = r
 	}
 	if w := f.compared.Workload; asked && (w.RequestsFile != "" || w.URLs != "") {
 		faults = append(faults, errors.New("--requests-file and --urls say what is asked for; leave out "+
@@ -327,17 +331,16 @@ func setFilePath(flag, name string, to *string) []error {
 	return nil
 }
 
-// statusTexts are statuses as experiments have them.
-func statusTexts(all []loadplan.Statuses) (texts []string) {
+// experimentStatuses are statuses as experiments have them.
+func experimentStatuses(all []loadplan.Statuses) (as experiment.Statuses) {
 	for _, s := range all {
-		switch {
-		case s == loadplan.AnyStatus():
-			texts = append(texts, "1xx", "2xx", "3xx", "4xx", "5xx")
-		case s.From == s.To:
-			texts = append(texts, strconv.Itoa(int(s.From)))
-		default:
-			texts = append(texts, strconv.Itoa(int(s.From)/100)+"xx")
+		if s != loadplan.AnyStatus() {
+			as = append(as, experiment.Status{From: int(s.From), To: int(s.To)})
+			continue
+		}
+		for class := 100; class <= 500; class += 100 {
+			as = append(as, experiment.Status{From: class, To: class + 99})
 		}
 	}
-	return texts
+	return as
 }

@@ -66,9 +66,7 @@ func (d *decoder) decodeValue(n *yaml.Node, path string, v reflect.Value, tag re
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	if v, is := v.Addr().Interface().(interface{ setDefaults() }); is {
-		v.setDefaults()
-	}
+	setDefaults(v.Addr().Interface())
 	d.decodeInto(n, path, v, tag)
 }
 

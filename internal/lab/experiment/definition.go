@@ -27,7 +27,7 @@ type Definition struct {
 // The server's own count is the only measure of what it did. It gets a level's connections and
 // threads, and is interrupted when the window ends.
 type Generator struct {
-	Cmd    Command           `json:"cmd" required:"true"`
+	Cmd    Command           `json:"cmd" required:"true" text:"flow"`
 	Env    Mapping[Template] `json:"env,omitempty"`
 	Served Template          `json:"served" required:"true"` // URL of the server's own count
 }
@@ -43,7 +43,7 @@ type Needs struct {
 
 // A Step is one command that builds a variant's server.
 type Step struct {
-	Cmd     Command           `json:"cmd" required:"true"`
+	Cmd     Command           `json:"cmd" required:"true" text:"flow"`
 	Dir     Template          `json:"dir"` // default: the experiment file's folder
 	Env     Mapping[Template] `json:"env,omitempty"`
 	Timeout Duration          `json:"timeout"`
@@ -53,7 +53,7 @@ type Step struct {
 // before is ready.
 type Process struct {
 	Name string            `json:"name"` // default: that of its program
-	Cmd  Command           `json:"cmd" required:"true"`
+	Cmd  Command           `json:"cmd" required:"true" text:"flow"`
 	Env  Mapping[Template] `json:"env,omitempty"`
 	Dir  Template          `json:"dir"` // default: the experiment file's folder
 	User string            `json:"user,omitempty"`

@@ -1,10 +1,11 @@
 // Package experiment reads the file that describes an experiment, format
 // dyno.lab/1: which servers are compared, under which loads, in which design.
 //
-// The types are the file: their json tags are its keys, other tags its limits,
-// and one decoder walks both together. It reports every fault at once, each
-// where it is, because a file is written by hand and its experiment takes
-// hours: whatever can be known to fail is known before anything starts.
+// The types are the file: their json tags are its keys, other tags its limits
+// and how it is written. One decoder and one encoder walk types and file
+// together. The decoder reports every fault at once, each where it is, because
+// a file is written by hand and its experiment takes hours: whatever can be
+// known to fail is known before anything starts.
 // schema.json says the same to editors, and a test holds the two together.
 //
 // What differs from trial to trial (ports, sockets, directories) is written as
@@ -21,6 +22,7 @@
 //	defaults.go        what is not given, and --quick
 //	definition.go      types of a variant: processes, limits, readiness, generator
 //	destinations.go    where loads go, which is no secret
+//	encode.go          the types as YAML
 //	entries.go         keys of a mapping, merged (<<) and suggested
 //	expand.go          variants and factors to all combinations
 //	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate
@@ -53,12 +55,12 @@ type Experiment struct {
 	Name        string              `json:"name" required:"true"`
 	Description string              `json:"description,omitempty"`
 	Published   *Published          `json:"published,omitempty"`
-	Design      Design              `json:"design"`
+	Design      Design              `json:"design" text:"shown"`
 	Workload    Workload            `json:"workload"`
 	Levels      []Level             `json:"levels"`
 	Factors     Mapping[[]string]   `json:"factors,omitempty"`
 	Variants    Mapping[Definition] `json:"variants" required:"true"`
-	Fairness    Fairness            `json:"fairness"`
+	Fairness    Fairness            `json:"fairness" text:"shown"`
 	Objectives  []Objective         `json:"objectives,omitempty"`
 	Gate        *Gate               `json:"gate,omitempty"`
 	Profile     *Profile            `json:"profile,omitempty"` // nil: no profile is taken
@@ -101,7 +103,7 @@ const (
 // A Design decides which trials are run, and when they suffice.
 type Design struct {
 	Order     string `json:"order" one:"interleaved-random,abba,sequential"`
-	Rounds    int    `json:"rounds" range:"1,1000"`
+	Rounds    int    `json:"rounds" range:"1,1000" text:"shown"`
 	MaxRounds int    `json:"max_rounds,omitempty" range:"1,1000"` // with Precision only
 
 	// Precision is the half width of the intervals of all primary ratios at which the rounds suffice;
@@ -121,11 +123,11 @@ type Design struct {
 	Baseline  string   `json:"baseline"` // the variant that others are compared with
 	AA        bool     `json:"aa"`       // the baseline a second time, as a control
 	Isolation string   `json:"isolation" one:"process,none"`
-	Warmup    Warmup   `json:"warmup"`
-	Measure   Duration `json:"measure"`
-	Cooldown  Duration `json:"cooldown"`
+	Warmup    Warmup   `json:"warmup" text:"shown,flow"`
+	Measure   Duration `json:"measure" text:"shown"`
+	Cooldown  Duration `json:"cooldown" text:"shown"`
 	Margin    Share    `json:"margin"` // smaller differences do not matter in practice
-	Metrics   []Metric `json:"metrics"`
+	Metrics   []Metric `json:"metrics" text:"shown,flow"`
 	CPUs      CPUs     `json:"cpus,omitzero"` // zero: the laboratory divides them
 	Clients   Clients  `json:"clients"`
 	Quick     Short    `json:"quick"`
@@ -142,8 +144,8 @@ type Short struct {
 
 // Warmup is load that is not measured: from Min until throughput is steady, and at most for Max.
 type Warmup struct {
-	Min Duration `json:"min"`
-	Max Duration `json:"max"`
+	Min Duration `json:"min" text:"shown"`
+	Max Duration `json:"max" text:"shown"`
 	CoV Share    `json:"cov"` // of the last seconds' throughput, below which it is steady
 }
 
@@ -205,7 +207,7 @@ type Request struct {
 
 // Expect is the expected answer; any other is an error.
 type Expect struct {
-	Status Statuses    `json:"status,omitempty"`
+	Status Statuses    `json:"status,omitempty" text:"flow"`
 	Body   BodyRules   `json:"body,omitempty"`   // all of them; none: any
 	Header HeaderRules `json:"header,omitempty"` // likewise
 }
@@ -230,7 +232,7 @@ type Level struct {
 	// Find makes each trial a search: for the highest rate that meets these objectives.
 	Find Objective `json:"find,omitempty"`
 
-	Connections Count     `json:"connections" range:"1,1048576"`
+	Connections Count     `json:"connections" range:"1,1048576" text:"shown"`
 	Rate        Rate      `json:"rate,omitempty"`  // a second, in all; 0: closed
 	Share       Share     `json:"share,omitzero"`  // or that share of the smallest capacity
 	Rates       *Rates    `json:"rates,omitempty"` // or several; derive makes a level of each
@@ -259,17 +261,21 @@ const (
 
 // Fairness is how similar the answers of all variants must be.
 type Fairness struct {
-	Mode      string   `json:"mode" one:"strict,warn,off"`
-	Reference string   `json:"reference"` // a variant; default: the baseline
-	Allow     []string `json:"allow"`     // headers and aspects that may differ, in lower case
+	Mode      string `json:"mode" one:"strict,warn,off"`
+	Reference string `json:"reference"` // a variant; default: the baseline
+
+	// Allow are the headers and aspects that may differ, in lower case.
+	Allow []string `json:"allow" text:"shown,flow"`
 }
 
 // A Gate turns verdicts into an exit code.
 type Gate struct {
 	Baseline string   `json:"baseline"`
-	Metrics  []Metric `json:"metrics"`
-	Margin   Share    `json:"margin"`
-	Confirm  bool     `json:"confirm"` // it fails only if a second batch shows the same
+	Metrics  []Metric `json:"metrics" text:"shown,flow"`
+	Margin   Share    `json:"margin" text:"shown"`
+
+	// Confirm has it fail only if a second batch shows the same.
+	Confirm bool `json:"confirm" text:"shown"`
 }
 
 // The kinds of profile, and when perf is used.

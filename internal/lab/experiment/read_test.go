@@ -187,27 +187,74 @@ func good(t *testing.T) map[string][]byte {
 	return all
 }
 
-// What was read can be stored as JSON, and read again as the same.
+// What was read can be stored, as JSON and as YAML, and read again as the same.
 func TestRoundTrip(t *testing.T) {
 	for name, text := range good(t) {
-		first, err := Read("x", bytes.NewReader(text))
+		e, err := Read("x", bytes.NewReader(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		stored, err := json.Marshal(first)
-		if err != nil {
-			t.Fatal(err)
+		for _, form := range []func(*Experiment) ([]byte, error){
+			(*Experiment).Marshal, func(e *Experiment) ([]byte, error) { return json.Marshal(e) },
+		} {
+			stored, err := form(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readsAs(t, name, stored, *e)
 		}
-		second, err := Read("x", bytes.NewReader(stored))
-		if err != nil {
-			t.Errorf("%s: %v in %s", name, err, stored)
-			continue
-		}
-		first.Source, second.Source = nil, nil
-		if !reflect.DeepEqual(first, second) {
-			t.Errorf("%s: read again it is\n%+v, not\n%+v", name, second, first)
-		}
+	}
+}
+
+// readsAs checks that a text is read as e.
+func readsAs(t *testing.T, name string, text []byte, e Experiment) {
+	t.Helper()
+	again, err := Read("x", bytes.NewReader(text))
+	if err != nil {
+		t.Errorf("%s: %v in %s", name, err, text)
+		return
+	}
+	e.Source, again.Source = nil, nil
+	if !reflect.DeepEqual(&e, again) {
+		t.Errorf("%s: read again it is\n%+v, not\n%+v: %s", name, again, e, text)
+	}
+}
+
+// What a file says is written, and nothing that is so without it, but what people look for.
+func TestMarshal(t *testing.T) {
+	e := Default[Experiment]()
+	e.Version, e.Name = 1, "x"
+	p := Default[Process]()
+	p.Cmd, p.Stop.Grace = Command{"./a b", "{{port}}", "1"}, 0
+	p.Env = Mapping[Template]{{Name: "<<", Value: "null"}, {Name: "N", Value: "1\n2"}}
+	e.Variants = Mapping[Definition]{{Name: "a", Value: Definition{Processes: []Process{p}, URL: "http://127.0.0.1:{{port}}/"}}}
+	got, err := e.Marshal()
+	const want = `version: 1
+name: x
+design:
+  rounds: 10
+  warmup: {min: 3s, max: 30s}
+  measure: 10s
+  cooldown: 1s
+  metrics: [throughput, cpu, p50, p99]
+variants:
+  a:
+    processes:
+      - cmd: [./a b, '{{port}}', "1"]
+        env:
+          "<<": "null"
+          "N": |-
+            1
+            2
+        stop:
+          grace: 0s
+    url: http://127.0.0.1:{{port}}/
+fairness:
+  allow: [server, date]
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 
@@ -276,5 +323,12 @@ func rendered(t *testing.T, e *Experiment) {
 	}
 	if _, err := json.Marshal(e); err != nil {
 		t.Fatal(err)
+	}
+	text, err := e.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) < maxSize {
+		readsAs(t, "", text, *e)
 	}
 }

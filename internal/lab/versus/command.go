@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"dyno/internal/lab/experiment"
 )
 
 // builtins are words of a shell that are no programs, so a command that begins with one needs it.
@@ -92,34 +93,26 @@ func plainWord(w *syntax.Word) (text string, plain bool) {
 }
 
 // newProcess is a process of a command, started in a folder, which is a template.
-func newProcess(command, dir string) (process, error) {
+func newProcess(command, dir string) (experiment.Process, error) {
+	p := experiment.Default[experiment.Process]()
 	s, err := splitCommand(command)
-	if err != nil {
-		return process{}, err
-	}
-	for i := range s.words {
-		s.words[i] = withHoles(s.words[i])
-	}
-	return process{Cmd: listNode(s.words), Env: mapNode(s.env), Dir: dir}, nil
+	p.Cmd, p.Env, p.Dir = s.command(), s.variables(), experiment.Template(dir)
+	return p, err
 }
 
-// listNode is a list of templates, on one line.
-func listNode(words []string) (n yaml.Node) {
-	n.Kind, n.Style = yaml.SequenceNode, yaml.FlowStyle
-	for _, w := range words {
-		n.Content = append(n.Content, textNode(w))
+// command is the command of a file, with holes.
+func (s split) command() (c experiment.Command) {
+	for _, w := range s.words {
+		c = append(c, experiment.Template(withHoles(w)))
 	}
-	return n
+	return c
 }
 
-// mapNode is a map of names and values in turn, with holes; absent if there are none.
-func mapNode(pairs []string) (n yaml.Node) {
-	if len(pairs) == 0 {
-		return n
+// variables are the environment in a file, with holes.
+func (s split) variables() (all experiment.Mapping[experiment.Template]) {
+	for i := 0; i < len(s.env); i += 2 {
+		all = append(all, experiment.Entry[experiment.Template]{Name: s.env[i],
+			Value: experiment.Template(withHoles(s.env[i+1]))})
 	}
-	n.Kind = yaml.MappingNode
-	for i := 0; i < len(pairs); i += 2 {
-		n.Content = append(n.Content, textNode(pairs[i]), textNode(withHoles(pairs[i+1])))
-	}
-	return n
+	return all
 }

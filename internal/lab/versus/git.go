@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+
+	"dyno/internal/lab/experiment"
 )
 
 // A Git is revisions of a repository, each built and run by the same commands.
@@ -77,7 +79,7 @@ func runGit(ctx context.Context, dir string, args ...string) (string, error) {
 // variants are the revisions. Each is checked out into a clone of its own, in the folder for what
 // is built, and not into a worktree: the repository never knows of it, so nothing is left in it
 // however dyno ends, and the experiment can be resumed. The clone shares the repository's objects.
-func (g *Git) variants(address string) (all []variant, err error) {
+func (g *Git) variants(address string) (all []experiment.Definition, err error) {
 	for flag, command := range map[string]string{"--build": g.Build, "--run": g.Run} {
 		if strings.TrimSpace(command) == "" {
 			err = errors.Join(err, fmt.Errorf("%s: revisions need it, as in --build 'go build -o "+
@@ -93,9 +95,8 @@ func (g *Git) variants(address string) (all []variant, err error) {
 	}
 	const source = "{{build}}/source"
 	dir := path.Join(source, verbatim(g.Below))
-	for i := range build.words {
-		build.words[i] = withHoles(build.words[i])
-	}
+	compile := newStep(build.command())
+	compile.Env, compile.Dir = build.variables(), experiment.Template(dir)
 	run, err := newProcess(g.Run, dir)
 	if err != nil {
 		return nil, fmt.Errorf("--run: %w", err)
@@ -104,23 +105,29 @@ func (g *Git) variants(address string) (all []variant, err error) {
 		return nil, fmt.Errorf("--run: %w", one)
 	}
 	for _, r := range g.Revisions {
-		all = append(all, variant{Description: r.Name + ", commit " + r.Commit[:min(12, len(r.Commit))],
-			Build: append(g.checkout(r.Commit, source),
-				step{Cmd: listNode(build.words), Env: mapNode(build.env), Dir: dir}),
-			Processes: []process{run}, URL: address})
+		all = append(all, experiment.Definition{
+			Description: r.Name + ", commit " + r.Commit[:min(12, len(r.Commit))],
+			Build:       append(g.checkout(r.Commit, source), compile),
+			Processes:   []experiment.Process{run}, URL: experiment.Template(address)})
 	}
 	return all, nil
 }
 
 // checkout are the steps that put a commit into a folder, which is a template.
-func (g *Git) checkout(commit, folder string) []step {
-	repository, in := verbatim(g.Repository), []string{"git", "-C", folder}
-	all := []step{{Cmd: listNode([]string{"git", "clone", "--quiet", "--shared", "--no-checkout",
-		repository, folder})}}
+func (g *Git) checkout(commit, folder string) (all []experiment.Step) {
+	step := func(words ...experiment.Template) { all = append(all, newStep(words)) }
+	repository := experiment.Template(verbatim(g.Repository))
+	of, in := experiment.Template(commit), experiment.Template(folder)
+	step("git", "clone", "--quiet", "--shared", "--no-checkout", repository, in)
 	if g.Shallow {
-		all = append(all, step{Cmd: listNode(append(in[:3:3], "fetch", "--quiet", "--update-shallow",
-			repository, commit))})
+		step("git", "-C", in, "fetch", "--quiet", "--update-shallow", repository, of)
 	}
-	return append(all, step{Cmd: listNode(append(in[:3:3], "-c", "advice.detachedHead=false",
-		"checkout", "--quiet", "--detach", commit))})
+	step("git", "-C", in, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach", of)
+	return all
+}
+
+func newStep(c experiment.Command) experiment.Step {
+	s := experiment.Default[experiment.Step]()
+	s.Cmd = c
+	return s
 }

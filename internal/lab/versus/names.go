@@ -64,23 +64,20 @@ func (c *Comparison) description() string {
 			what += ", " + strconv.FormatFloat(n, 'f', -1, 64) + of
 		}
 	}
-	if count(c.Level.Rate, "/s"); w.Users == 0 && (w.Hurl == "" || c.Level.Pipeline > 1) {
+	if count(float64(c.Level.Rate), "/s"); w.Users == 0 && (w.Hurl == "" || c.Level.Pipeline > 1) {
 		count(float64(c.Level.Connections), " connections")
 		return what
 	}
-	count(float64(cmp.Or(w.Users, c.Level.Connections)), " users")
+	count(float64(cmp.Or(w.Users, int(c.Level.Connections))), " users")
 	return what
 }
 
 // request is the method and the path that are asked for, or the method alone if the URLs of the
 // servers differ in their path.
 func (c *Comparison) request() string {
-	method, asked := "GET", ""
-	if r := c.Workload.Request; r != nil {
-		asked, _, _ = strings.Cut(r.Path, "?")
-		method = cmp.Or(r.Method, method)
-	}
-	return strings.TrimSpace(method + " " + cmp.Or(asked, c.commonPath()))
+	r := &c.Workload.Request
+	asked, _, _ := strings.Cut(r.Path, "?")
+	return strings.TrimSpace(cmp.Or(r.Method, "GET") + " " + cmp.Or(asked, c.commonPath()))
 }
 
 // commonPath is the path of the URLs of all servers, and "" if they differ in it.

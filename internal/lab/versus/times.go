@@ -54,27 +54,9 @@ func (l Limits) warmup() time.Duration {
 	return max(l.Warmup, 0)
 }
 
-// The keys of a design that dyno vs sets.
-type design struct {
-	Rounds    int      `yaml:"rounds"`
-	MaxRounds int      `yaml:"max_rounds,omitempty"`
-	Precision string   `yaml:"precision,omitempty"`
-	Budget    string   `yaml:"budget,omitempty"`
-	Warmup    warmup   `yaml:"warmup,flow"`
-	Measure   string   `yaml:"measure"`
-	Cooldown  string   `yaml:"cooldown"`
-	Margin    string   `yaml:"margin,omitempty"`
-	Metrics   []string `yaml:"metrics,flow"`
-}
-
-type warmup struct {
-	Min string `yaml:"min"`
-	Max string `yaml:"max"`
-}
-
 // design is the design for so many variants. The time of all trials stays within the limit, unless
 // that is too short for the fewest rounds that can show anything.
-func (c *Comparison) design(variants int) design {
+func (c *Comparison) design(variants int) experiment.Design {
 	l := c.Limits
 	warm, total := l.warmup(), l.Total
 	switch {
@@ -104,20 +86,26 @@ func (c *Comparison) design(variants int) design {
 			rounds = experiment.LeastRounds
 		}
 	}
-	d := design{Rounds: rounds, Warmup: warmup{seconds(warm), seconds(warm)},
-		Measure: seconds(window), Cooldown: seconds(cooldown), Metrics: c.metrics()}
+	d := experiment.Default[experiment.Design]()
+	d.Rounds, d.Metrics = rounds, c.metrics()
+	d.Warmup.Min, d.Warmup.Max = rounded(warm), rounded(warm)
+	d.Measure, d.Cooldown = rounded(window), rounded(cooldown)
 	if c.Margin > 0 {
-		d.Margin = c.Margin.String()
+		d.Margin = c.Margin
 	}
-	if l.Rounds == 0 { // no round begins that the time does not suffice for
-		d.Budget = budget.String()
+	if l.Rounds == 0 || l.Precision > 0 { // no round begins that the time does not suffice for
+		d.Budget = experiment.Duration(budget)
 	}
 	if l.Precision > 0 {
-		d.Precision, d.MaxRounds = l.Precision.String(), 1000
+		d.Precision, d.MaxRounds = l.Precision, 1000
 		d.Rounds = max(l.Rounds, experiment.LeastRounds)
-		d.Budget = budget.String()
 	}
 	return d
+}
+
+// rounded is a time that is easy to read.
+func rounded(d time.Duration) experiment.Duration {
+	return experiment.Duration(d.Round(time.Millisecond))
 }
 
 // MostServers is how many servers the default time suffices for.
@@ -146,8 +134,7 @@ func (c *Comparison) Overrun(servers int) time.Duration {
 }
 
 // metrics are the measures, that which decides first. Each costs the others some of their power.
-func (c *Comparison) metrics() []string {
-	var all []string
+func (c *Comparison) metrics() (all []experiment.Metric) {
 	if c.startsServers() { // it depends least on what else the machine does
 		all = append(all, "cpu")
 	}
@@ -163,4 +150,6 @@ func (c *Comparison) metrics() []string {
 const tail = "p99"
 
 // gated are the measures of a gate: that which decides first, and what the slowest requests take.
-func gated(metrics []string) []string { return []string{metrics[0], tail} }
+func gated(metrics []experiment.Metric) []experiment.Metric {
+	return []experiment.Metric{metrics[0], tail}
+}

@@ -10,17 +10,13 @@
 package versus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"dyno/internal/lab/experiment"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // A Comparison is what dyno vs is asked to compare, and how.
@@ -31,8 +27,8 @@ type Comparison struct {
 	Address string   // URL at which commands answer, perhaps with {port}; "": http://127.0.0.1:{port}
 	Dir     string   // absolute path of the folder in which commands are started
 
-	Workload Workload
-	Level    Level
+	Workload experiment.Workload // paths of files are absolute
+	Level    experiment.Level    // the zero Level: that of a file without levels
 	Limits   Limits
 
 	Margin     experiment.Share // smaller differences do not matter; 0: the default of experiments
@@ -46,106 +42,6 @@ const AllowAll = "all"
 // leastServers is how many there must be for a comparison.
 const leastServers = 2
 
-// A Workload is what is sent. Paths of files are absolute.
-type Workload struct {
-	Request      *Request          `yaml:"request,omitempty"`
-	RequestsFile string            `yaml:"requests_file,omitempty"`
-	URLs         string            `yaml:"urls,omitempty"`
-	Hurl         string            `yaml:"hurl,omitempty"`
-	Script       string            `yaml:"script,omitempty"`
-	ScriptArgs   []string          `yaml:"script_args,omitempty"`
-	Variables    map[string]string `yaml:"variables,omitempty"`
-	Data         string            `yaml:"data,omitempty"`
-	DataOrder    string            `yaml:"data_order,omitempty"`
-	Users        int               `yaml:"users,omitempty"`
-	Expect       *Expect           `yaml:"expect,omitempty"`
-}
-
-// A Request is the request that is sent.
-type Request struct {
-	Method   string    `yaml:"method,omitempty"`
-	Path     string    `yaml:"path,omitempty"`
-	Headers  yaml.Node `yaml:"headers,omitempty"`
-	Body     string    `yaml:"body,omitempty"`
-	BodyFile string    `yaml:"body_file,omitempty"`
-}
-
-// SetHeader adds a header. No two may have the same name, because a file has each key once.
-func (r *Request) SetHeader(name, value string) error {
-	r.Headers.Kind = yaml.MappingNode
-	for i := 0; i < len(r.Headers.Content); i += 2 {
-		if strings.EqualFold(r.Headers.Content[i].Value, name) {
-			return fmt.Errorf("--header %s: is given twice; an experiment sends each header once", name)
-		}
-	}
-	r.Headers.Content = append(r.Headers.Content, textNode(name), textNode(value))
-	return nil
-}
-
-// Expect is the answer that is right.
-type Expect struct {
-	Status []string `yaml:"status,flow,omitempty"`
-	Body   []string `yaml:"body,omitempty"`
-	Header []string `yaml:"header,omitempty"`
-}
-
-// A Level is the load, with the keys of a level in an experiment file. What is zero is left out.
-type Level struct {
-	Connections int     `yaml:"connections,omitempty"`
-	Rate        float64 `yaml:"rate,omitempty"` // a second; 0: closed
-	Arrival     string  `yaml:"arrival,omitempty"`
-	Reconnect   string  `yaml:"reconnect,omitempty"`
-	RetryUnsafe bool    `yaml:"retry_unsafe,omitempty"`
-	Follow      int     `yaml:"follow,omitempty"`
-	HTTP        string  `yaml:"http,omitempty"`
-	Pipeline    int     `yaml:"pipeline,omitempty"`
-	Threads     int     `yaml:"threads,omitempty"`
-	Timeout     string  `yaml:"timeout,omitempty"`
-}
-
-// The keys of the file, in its order.
-type file struct {
-	Version     int       `yaml:"version"`
-	Name        string    `yaml:"name"`
-	Description string    `yaml:"description,omitempty"`
-	Design      design    `yaml:"design"`
-	Workload    *Workload `yaml:"workload,omitempty"`
-	Levels      []Level   `yaml:"levels,omitempty"`
-	Variants    yaml.Node `yaml:"variants"`
-	Fairness    fair      `yaml:"fairness"`
-	Gate        *gate     `yaml:"gate,omitempty"`
-}
-
-type fair struct {
-	Mode  string   `yaml:"mode,omitempty"`
-	Allow []string `yaml:"allow,flow"`
-}
-
-type gate struct {
-	Metrics []string `yaml:"metrics,flow"`
-	Margin  string   `yaml:"margin"`
-	Confirm bool     `yaml:"confirm"`
-}
-
-type variant struct {
-	Description string    `yaml:"description,omitempty"`
-	Build       []step    `yaml:"build,omitempty"`
-	Processes   []process `yaml:"processes,omitempty"`
-	URL         string    `yaml:"url"`
-}
-
-type step struct {
-	Cmd yaml.Node `yaml:"cmd"`
-	Env yaml.Node `yaml:"env,omitempty"`
-	Dir string    `yaml:"dir,omitempty"`
-}
-
-type process struct {
-	Cmd yaml.Node `yaml:"cmd"`
-	Env yaml.Node `yaml:"env,omitempty"`
-	Dir string    `yaml:"dir"`
-}
-
 // File is the text of the experiment file. Its error joins all that is wrong.
 func (c *Comparison) File() ([]byte, error) {
 	variants, err := c.variants()
@@ -156,48 +52,34 @@ func (c *Comparison) File() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: experiment.Version, Name: "vs-" + strings.Join(names, "-"),
-		Description: c.description(), Design: c.design(len(variants)),
-		Fairness: fair{Allow: c.allowed()}}
-	if len(f.Name) > longestName {
-		f.Name = strings.TrimRight(f.Name[:longestName], ".-+_")
+	e := experiment.Default[experiment.Experiment]()
+	e.Version, e.Name = experiment.Version, "vs-"+strings.Join(names, "-")
+	if len(e.Name) > longestName {
+		e.Name = strings.TrimRight(e.Name[:longestName], ".-+_")
 	}
-	if c.Workload.isGiven() {
-		f.Workload = &c.Workload
+	e.Description, e.Workload = c.description(), c.Workload
+	e.Design = c.design(len(variants))
+	if c.Level != (experiment.Level{}) {
+		e.Levels = []experiment.Level{c.Level}
 	}
-	if c.Level != (Level{}) {
-		f.Levels = []Level{c.Level}
+	for i, v := range variants {
+		e.Variants = append(e.Variants, experiment.Entry[experiment.Definition]{Name: names[i], Value: v})
 	}
+	e.Fairness.Allow = c.allowed()
 	if slices.Contains(c.Allow, AllowAll) {
-		f.Fairness.Mode = experiment.Warn
+		e.Fairness.Mode = experiment.Warn
 	}
 	if c.Regression > 0 {
-		f.Gate = &gate{Metrics: gated(f.Design.Metrics), Margin: c.Regression.String(), Confirm: true}
+		g := experiment.Default[experiment.Gate]()
+		g.Metrics, g.Margin = gated(e.Design.Metrics), c.Regression
+		e.Gate = &g
 	}
-	f.Variants.Kind = yaml.MappingNode
-	for i, v := range variants {
-		var node yaml.Node
-		if err := node.Encode(v); err != nil {
-			return nil, fmt.Errorf("writing the experiment: %w", err)
-		}
-		f.Variants.Content = append(f.Variants.Content, textNode(names[i]), &node)
-	}
-	var b bytes.Buffer
-	b.WriteString("# Written by dyno vs. To change it, edit it and run: dyno lab run FILE\n")
-	to := yaml.NewEncoder(&b)
-	to.SetIndent(2)
-	if err := errors.Join(to.Encode(f), to.Close()); err != nil {
-		return nil, fmt.Errorf("writing the experiment: %w", err)
-	}
-	return b.Bytes(), nil
+	text, err := e.Marshal()
+	return append([]byte(heading), text...), err
 }
 
-// isGiven reports whether anything but GET / is sent, or expected.
-func (w *Workload) isGiven() bool {
-	return w.Request != nil || w.RequestsFile != "" || w.URLs != "" || w.Hurl != "" ||
-		w.Script != "" ||
-		len(w.Variables) > 0 || w.Data != "" || w.Users > 0 || w.Expect != nil
-}
+// heading is the first line of the file.
+const heading = "# Written by dyno vs. To change it, edit it and run: dyno lab run FILE\n"
 
 // allowed are the aspects and headers in which answers may differ.
 func (c *Comparison) allowed() []string {
@@ -211,7 +93,7 @@ func (c *Comparison) allowed() []string {
 }
 
 // variants are the servers, in their order.
-func (c *Comparison) variants() (all []variant, err error) {
+func (c *Comparison) variants() (all []experiment.Definition, err error) {
 	if c.Git != nil {
 		return c.Git.variants(c.address())
 	}
@@ -226,24 +108,29 @@ func (c *Comparison) variants() (all []variant, err error) {
 }
 
 // variant is a server: a command that is to be started, or a URL of one that is running.
-func (c *Comparison) variant(server string) (variant, error) {
+func (c *Comparison) variant(server string) (v experiment.Definition, err error) {
 	if IsURL(server) {
-		return variant{URL: server}, nil
+		v.URL = experiment.Template(server)
+		return v, nil
 	}
 	p, err := newProcess(server, verbatim(c.Dir))
-	if err != nil {
-		return variant{}, err
+	if err == nil {
+		err = c.lacksPort(server, p)
 	}
-	if err := c.lacksPort(server, p); err != nil {
-		return variant{}, err
-	}
-	return variant{Description: oneLine(server), Processes: []process{p}, URL: c.address()}, nil
+	v.Description, v.Processes = oneLine(server), []experiment.Process{p}
+	v.URL = experiment.Template(c.address())
+	return v, err
 }
 
 // lacksPort is the fault of a command that is told of no port.
-func (c *Comparison) lacksPort(command string, p process) error {
-	names := func(n *yaml.Node) bool { return portHole.MatchString(n.Value) }
-	told := slices.ContainsFunc(p.Cmd.Content, names) || slices.ContainsFunc(p.Env.Content, names)
+func (c *Comparison) lacksPort(command string, p experiment.Process) error {
+	told := false
+	for _, e := range p.Env {
+		told = told || portHole.MatchString(string(e.Value))
+	}
+	for _, word := range p.Cmd {
+		told = told || portHole.MatchString(string(word))
+	}
 	if told || c.Address != "" && !portHole.MatchString(c.Address) {
 		return nil
 	}
@@ -293,14 +180,5 @@ func withHoles(text string) string {
 // verbatim is a template that makes a text.
 func verbatim(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
-func textNode(s string) *yaml.Node {
-	n := new(yaml.Node)
-	n.SetString(s)
-	return n
-}
-
 // oneLine is a text in one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// seconds is a duration as the file has it.
-func seconds(d time.Duration) string { return d.Round(time.Millisecond).String() }

@@ -28,10 +28,18 @@ func read(t *testing.T, c Comparison) *experiment.Experiment {
 	return e
 }
 
+// level is a load of connections, at a rate or, with 0, without one.
+func level(connections experiment.Count, rate experiment.Rate) experiment.Level {
+	l := experiment.Default[experiment.Level]()
+	l.Connections, l.Rate = connections, rate
+	return l
+}
+
 func TestFile(t *testing.T) {
 	c := Comparison{Servers: []string{"./srv -p {port}", "MODE='a b' ./srv -p {port} --tmp {dir}/x", "http://127.0.0.1:8081/x?y=1"},
-		Dir: "/home/{port}/{{x", Level: Level{Connections: 7, Rate: 500, Arrival: "poisson"}, Allow: []string{"ETag", "server"},
-		Margin: 0.03, Regression: 0.05, Workload: Workload{Expect: &Expect{Status: []string{"2xx", "404"}}}}
+		Dir: "/home/{port}/{{x", Level: level(7, 500), Allow: []string{"ETag", "server"}, Margin: 0.03, Regression: 0.05,
+		Workload: experiment.Workload{Expect: experiment.Expect{Status: experiment.Statuses{{From: 200, To: 299}, {From: 404, To: 404}}}}}
+	c.Level.Arrival = "poisson"
 	e := read(t, c)
 	if e.Design.Baseline != "srv-p" && e.Design.Baseline != e.Variants[0].Name {
 		t.Errorf("the baseline is %s", e.Design.Baseline)
@@ -141,17 +149,17 @@ func TestNames(t *testing.T) {
 func TestDescription(t *testing.T) {
 	commands, urls := []string{"./a {port}", "./b {port}"}, []string{"http://127.0.0.1:1/x", "http://127.0.0.1:2/"}
 	for want, c := range map[string]Comparison{
-		"GET /, 50 connections":           {Servers: commands, Level: Level{Connections: 50}},
-		"GET, 50 connections":             {Servers: urls, Level: Level{Connections: 50}},
-		"GET /x, 50 connections":          {Servers: []string{"http://a/x?key=1", "http://b/x"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{}}},
-		"GET /y, 50 connections":          {Servers: []string{"http://a/y", "http://b/y"}, Level: Level{Connections: 50}},
-		"PUT, 50 connections":             {Servers: urls, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Method: "PUT"}}},
-		"GET /z, 50 connections":          {Servers: []string{"http://a", "http://b/"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Path: "/z"}}},
-		"GET /v, 50 connections":          {Servers: commands, Address: "http://127.0.0.1:{port}/v", Level: Level{Connections: 50}},
-		"HEAD /, 50 connections":          {Servers: []string{"http://a", "./b {port}"}, Level: Level{Connections: 50}, Workload: Workload{Request: &Request{Method: "HEAD"}}},
-		"POST /buy, 500/s, 7 connections": {Servers: commands, Level: Level{Connections: 7, Rate: 500}, Workload: Workload{Request: &Request{Method: "POST", Path: "/buy?token=x"}}},
-		"login.hurl, 50 users":            {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{Hurl: "/home/a/login.hurl"}},
-		"mix.jsonl, 9 users":              {Servers: commands, Level: Level{Connections: 50}, Workload: Workload{RequestsFile: "/home/mix.jsonl", Users: 9}},
+		"GET /, 50 connections":           {Servers: commands, Level: level(50, 0)},
+		"GET, 50 connections":             {Servers: urls, Level: level(50, 0)},
+		"GET /x, 50 connections":          {Servers: []string{"http://a/x?key=1", "http://b/x"}, Level: level(50, 0), Workload: experiment.Workload{Request: experiment.Request{}}},
+		"GET /y, 50 connections":          {Servers: []string{"http://a/y", "http://b/y"}, Level: level(50, 0)},
+		"PUT, 50 connections":             {Servers: urls, Level: level(50, 0), Workload: experiment.Workload{Request: experiment.Request{Method: "PUT"}}},
+		"GET /z, 50 connections":          {Servers: []string{"http://a", "http://b/"}, Level: level(50, 0), Workload: experiment.Workload{Request: experiment.Request{Path: "/z"}}},
+		"GET /v, 50 connections":          {Servers: commands, Address: "http://127.0.0.1:{port}/v", Level: level(50, 0)},
+		"HEAD /, 50 connections":          {Servers: []string{"http://a", "./b {port}"}, Level: level(50, 0), Workload: experiment.Workload{Request: experiment.Request{Method: "HEAD"}}},
+		"POST /buy, 500/s, 7 connections": {Servers: commands, Level: level(7, 500), Workload: experiment.Workload{Request: experiment.Request{Method: "POST", Path: "/buy?token=x"}}},
+		"login.hurl, 50 users":            {Servers: commands, Level: level(50, 0), Workload: experiment.Workload{Hurl: "/home/a/login.hurl"}},
+		"mix.jsonl, 9 users":              {Servers: commands, Level: level(50, 0), Workload: experiment.Workload{RequestsFile: "/home/mix.jsonl", Users: 9}},
 	} {
 		c.Dir = "/"
 		if got := read(t, c).Description; got != want {
