@@ -11,6 +11,7 @@
 //	make                     made the inputs: its comment says how, and what was replaced in them
 //
 // The page's data and JSON are lines of a path and a value (abridged_test.go). Of long lists of
-// numbers and of histograms there are the length, the first and last, and a digest; long texts stand
-// in golden/texts.golden, each once. Of a chart there is each text in it, and a digest of the SVG.
+// numbers and of histograms there are the length, the first and last, and a digest; long texts
+// stand in golden/texts.golden, each once. Of a chart there is each text in it, and a digest of the
+// SVG.
 package net
