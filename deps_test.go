@@ -22,7 +22,7 @@ internal/server internal/fairness internal/target internal/notices internal/dyno
 internal/result
 internal/engine internal/observe
 internal/say
-internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup
+internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup internal/hole
 `
 
 // What each package may import from this module and from others, and nothing
@@ -45,7 +45,8 @@ fault: /
 fact: /
 say: digits fact /
 engine/redirect: engine/proto /
-engine/template: fault nearest /
+hole: /
+engine/template: fault hole nearest /
 engine/hurl: fault /
 engine/strftime: /
 engine/cookie: /
@@ -79,7 +80,7 @@ engine/timers: /
 engine/rendezvous: /
 engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
-engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault / golang.org/x/net
+engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole / golang.org/x/net
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
@@ -103,15 +104,15 @@ fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 e
 nearest: /
 lab/experiment/quantity: engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
-lab/experiment: lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
+lab/experiment: hole lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
-lab/experiment/secrets: lab/experiment redact / go.yaml.in/yaml
+lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
-lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault lab/experiment lab/experiment/secrets result/plansecrets /
+lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
@@ -135,14 +136,14 @@ view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/laban
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
-fleet/deploy: fleet/bus /
+fleet/deploy: fleet/bus hole /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
 fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: remote fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys
@@ -281,6 +282,20 @@ func listImports(t *testing.T, goos string) map[string][]string {
 		all[pkg] = f[1:]
 	}
 	return all
+}
+
+// The linker keeps every exported method of a program that looks for one by a name which it does
+// not know, as text/template does.
+func TestNoTemplates(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/dyno").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if dep == "text/template" || dep == "html/template" {
+			t.Errorf("%s is in the binary; package hole fills templates", dep)
+		}
+	}
 }
 
 // modulePath is the module's path, which go.mod names.

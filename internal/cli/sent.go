@@ -23,6 +23,7 @@ import (
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/template"
 	"dyno/internal/fault"
+	"dyno/internal/hole"
 )
 
 // This file is about flags that say what is sent in the words of curl and HTTPie.
@@ -215,7 +216,7 @@ func escapeField(s string) string {
 		if i < 0 {
 			return b.String() + url.QueryEscape(s[from:])
 		}
-		n := template.HoleLength(s[from+i:])
+		n := hole.Length(s[from+i:])
 		if n == 0 {
 			n = len("{{") // the fault is reported where holes are checked
 		}
@@ -243,7 +244,7 @@ func checkJSON(name string, body []byte) error {
 			break
 		}
 		from += i
-		n := template.HoleLength(string(plain[from:min(len(plain), from+longestHole)]))
+		n := hole.Length(string(plain[from:min(len(plain), from+longestHole)]))
 		for k := range n {
 			plain[from+k] = '1'
 		}

@@ -129,9 +129,9 @@ func TestFilledRequestsArrive(t *testing.T) {
 		args, path string
 		want       []string // requests that came once; "2× " before one that came twice
 	}{
-		{`-H|X-A: {{"x"}}`, "/", nil},
-		{`-H|X-A: \{{x}} {{env "TENANT"}} {{v}}|--variable|v=a=b`, "/", []string{
-			"4× GET / [X-A: {{x}} acme a=b]"}},
+		{`-H|X-A: {{x}}`, "/", nil},
+		{`-H|X-A: \{{x}} {{"{{x}}\\"}}{{env "TENANT"}} {{v}}|--variable|v=a=b`, "/", []string{
+			`4× GET / [X-A: {{x}} {{x}}\acme a=b]`}},
 		{"--data|people.csv|-H|X-T: {{token}}", "/?e={{seq}}", []string{
 			"GET /?e=1 [X-T: t1]", "GET /?e=2 [X-T: t2]", "GET /?e=3 [X-T: t1]", "GET /?e=4 [X-T: t2]"}},
 		{"--data|people.csv|-b|{{email}}|--data-order|once", "/", []string{

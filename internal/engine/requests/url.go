@@ -27,7 +27,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/template"
+	"dyno/internal/hole"
 
 	"golang.org/x/net/idna"
 )
@@ -275,7 +275,7 @@ func wirePath(s string) (string, error) {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if n := template.HoleLength(s[i:]); n > 0 {
+		if n := hole.Length(s[i:]); n > 0 {
 			b.WriteString(s[i : i+n])
 			i += n - 1
 			continue

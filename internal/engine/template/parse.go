@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dyno/internal/fault"
+	"dyno/internal/hole"
 )
 
 // maxDigits is how many digits a hole of hex has at most, and maxHoles how many holes a text has.
@@ -17,17 +18,16 @@ const (
 )
 
 // Parse compiles a text that begins at a position. The error has every fault of it, each a
-// fault.Fault.
-//
-// A hole begins with {{ and ends with the next }} of its line, outside of quotes. After a backslash
-// {{ is literal, and the backslash is left out; after two it begins a hole, and both stay.
+// fault.Fault. See hole.Pieces for what is a hole.
 func (n *Names) Parse(text string, at Position) (Text, error) {
 	if n.Literal {
 		return Text{Literal: text}, nil
 	}
-	p := parser{names: n, text: text, line: at.Line, column: at.Column}
+	p := parser{names: n, line: at.Line, column: at.Column}
 	p.faults.File = at.File
-	for p.next() {
+	for piece := range hole.Pieces(text) {
+		p.piece(piece, text[piece.At:])
+		p.skip(piece.Text)
 	}
 	if len(p.holes) > maxHoles {
 		p.faults.Add(at.Line, at.Column, "has %d holes; %d are possible", len(p.holes), maxHoles)
@@ -38,85 +38,44 @@ func (n *Names) Parse(text string, at Position) (Text, error) {
 // HasHoles reports whether a text has {{, so that Parse would change it or refuse it.
 func HasHoles(text string) bool { return strings.Contains(text, "{{") }
 
-// HoleLength is how many bytes the hole has with which a text begins, or 0.
-func HoleLength(text string) int {
-	if !strings.HasPrefix(text, "{{") {
-		return 0
-	}
-	return max(holeEnd(text), 0)
-}
-
 type parser struct {
 	names        *Names
-	text         string // what is left
-	line, column int    // where it begins
+	line, column int // of the piece
 	literal      strings.Builder
 	holes        []Hole
 	faults       fault.List
 }
 
-// skip moves n bytes on.
-func (p *parser) skip(n int) {
-	if i := strings.LastIndexByte(p.text[:n], '\n'); i >= 0 {
-		p.line += strings.Count(p.text[:n], "\n")
-		p.column = n - i
+// skip moves the place behind a text.
+func (p *parser) skip(text string) {
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		p.line += strings.Count(text, "\n")
+		p.column = len(text) - i
 	} else {
-		p.column += n
+		p.column += len(text)
 	}
-	p.text = p.text[n:]
 }
 
-// next parses the literal up to the next hole, and the hole. It reports whether there is more.
-func (p *parser) next() bool {
-	i := strings.Index(p.text, "{{")
-	if i < 0 {
-		p.literal.WriteString(p.text)
-		return false
-	}
-	if slashes := i - len(strings.TrimRight(p.text[:i], `\`)); slashes%2 == 1 {
-		p.literal.WriteString(p.text[:i-1])
+// piece adds a piece, with which rest begins.
+func (p *parser) piece(piece hole.Piece, rest string) {
+	switch piece.Kind {
+	case hole.Literal:
+		p.literal.WriteString(piece.Text)
+	case hole.Escaped:
 		p.literal.WriteString("{{")
-		p.skip(i + 2)
-		return true
-	}
-	p.literal.WriteString(p.text[:i])
-	p.skip(i)
-	end := holeEnd(p.text)
-	if end < 0 {
-		line, _, _ := strings.Cut(p.text, "\n")
-		if hole, _, closed := strings.Cut(line, "}}"); closed && strings.Contains(hole, `"`) {
-			p.faults.Add(p.line, p.column, "a quote in %.60s}} is not closed; write {{env \"NAME\"}}", hole)
+	case hole.Hole:
+		if problem := p.hole(piece.Inside()); problem != "" {
+			p.faults.Add(p.line, p.column, "%s", problem)
+		}
+	case hole.Open:
+		line, _, _ := strings.Cut(rest, "\n")
+		if text, _, closed := strings.Cut(line, "}}"); closed && strings.Contains(text, `"`) {
+			p.faults.Add(p.line, p.column, "a quote in %.60s}} is not closed; write {{env \"NAME\"}}", text)
 		} else {
 			p.faults.Add(p.line, p.column,
 				`{{ is not closed by }} on its line; write \{{ to send it as it is`)
 		}
-		p.skip(2)
-		return true
 	}
-	if problem := p.hole(strings.TrimSpace(p.text[2 : end-2])); problem != "" {
-		p.faults.Add(p.line, p.column, "%s", problem)
-	}
-	p.skip(end)
-	return true
-}
-
-// holeEnd is where the hole ends at which text begins, or -1.
-func holeEnd(text string) int {
-	quoted := false
-	for i := 2; i < len(text) && text[i] != '\n'; i++ {
-		switch {
-		case text[i] == '"':
-			quoted = !quoted
-		case quoted && text[i] == '\\':
-			i++
-		case quoted:
-		case strings.HasPrefix(text[i:], "{{"):
-			return -1
-		case strings.HasPrefix(text[i:], "}}"):
-			return i + 2
-		}
-	}
-	return -1
 }
 
 // hole parses what stands in a hole. It returns what is wrong with it.
@@ -137,10 +96,14 @@ func (p *parser) hole(inside string) (problem string) {
 		p.add(Source{Kind: Capture, Index: i})
 		return ""
 	}
-	name, rest, _ := strings.Cut(inside, " ")
-	if name == env {
-		return p.env(strings.TrimSpace(rest))
+	if value, is := hole.Unquote(inside); is {
+		p.literal.WriteString(value)
+		return ""
 	}
+	if e, is, ok := hole.ReadEnv(inside); is {
+		return p.env(e, ok)
+	}
+	name, rest, _ := strings.Cut(inside, " ")
 	i := slices.IndexFunc(functions, func(f function) bool { return f.name == name })
 	switch {
 	case inside == "":
@@ -198,41 +161,23 @@ func parseCall(k Kind, args []string) (s Source, ok bool) {
 	return s, low <= high
 }
 
-// env parses the arguments of env, and writes the variable's value.
-func (p *parser) env(rest string) (problem string) {
-	const usage = `write {{env "NAME"}}, or {{env "NAME" "DEFAULT"}}`
-	name, rest, ok := quotedPrefix(rest)
-	if !ok || name == "" {
-		return usage
-	}
-	value, fallback := "", rest != ""
-	if fallback {
-		if value, rest, ok = quotedPrefix(rest); !ok || rest != "" {
-			return usage
-		}
+// env writes the value of a variable of the environment.
+func (p *parser) env(e hole.Env, ok bool) (problem string) {
+	if !ok {
+		return `write {{env "NAME"}}, or {{env "NAME" "DEFAULT"}}`
 	}
 	if p.names.Env != nil {
-		if set, is := p.names.Env(name); is {
+		if set, is := p.names.Env(e.Name); is {
 			p.literal.WriteString(set)
 			return ""
 		}
 	}
-	if !fallback {
+	if !e.HasDefault {
 		return fmt.Sprintf("the environment has no %.60s; set it, or write "+
-			`{{env "%.60[1]s" "DEFAULT"}}`, name)
+			`{{env "%.60[1]s" "DEFAULT"}}`, e.Name)
 	}
-	p.literal.WriteString(value)
+	p.literal.WriteString(e.Default)
 	return ""
-}
-
-// quotedPrefix takes a quoted string, and spaces behind it, off s.
-func quotedPrefix(s string) (value, rest string, ok bool) {
-	q, err := strconv.QuotedPrefix(s)
-	if err != nil || q[0] != '"' {
-		return "", s, false
-	}
-	value, err = strconv.Unquote(q)
-	return value, strings.TrimSpace(s[len(q):]), err == nil
 }
 
 // Longest is how many bytes Append appends at most.

@@ -2,11 +2,10 @@
 // each message has values of its own.
 //
 // A text is compiled once to the literal text and the places of its holes. To fill a hole is to
-// append bytes: nothing is interpreted or allocated under load. That is why this is not
-// text/template, which has loops and functions that nobody needs here, and takes microseconds.
+// append bytes: nothing is interpreted or allocated under load. Package hole says what a hole is.
 //
 //	fill.go       the values of functions: uuid, random_int, now, seq
-//	parse.go      finds holes, and reads what is in them
+//	parse.go      reads what is in holes
 //	template.go   which functions and names there are
 package template
 

@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		`\\{{host}}`:                        `\\example.org`,
 		`\\\{{host}}`:                       `\\{{host}}`,
 		`a\b`:                               `a\b`,
+		`{{"\\"}}{{seq}}{{ "{{x}}" }}`:      `\<3 0 0 0>{{x}}`,
 		"{ {uuid} }":                        "{ {uuid} }",
 	} {
 		got, err := names().Parse(text, Position{"f", 1, 1})

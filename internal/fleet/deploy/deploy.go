@@ -11,10 +11,10 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"text/template"
 	"time"
 
 	"dyno/internal/fleet/bus"
+	"dyno/internal/hole"
 )
 
 //go:embed templates
@@ -124,11 +124,64 @@ func kindNames() (all []string) {
 
 // WriteKind writes the file of a kind. c must have passed CheckKind.
 func WriteKind(w io.Writer, kind string, c Config) error {
-	t, err := template.ParseFS(files, path.Join("templates", kind))
-	if err != nil {
-		return err
+	text, err := fill(kind, c.words())
+	if err == nil {
+		_, err = io.WriteString(w, text)
 	}
-	return t.Execute(w, c)
+	return err
+}
+
+// fill fills one of the templates.
+func fill(name string, words hole.Words) (string, error) {
+	text, err := files.ReadFile(path.Join("templates", name))
+	if err != nil {
+		return "", err
+	}
+	t, faults := hole.ParseTemplate(string(text))
+	if len(faults) > 0 {
+		return "", faults[0]
+	}
+	return t.Fill(words)
+}
+
+// words are what the templates can name. They have no loops: what there are several of is one word.
+func (c Config) words() hole.Words {
+	var tunnels, machines, tokens, hubs, targets strings.Builder
+	for _, t := range c.tunnels() {
+		fmt.Fprintf(&tunnels, " -R %s", t)
+	}
+	for _, m := range c.Machines() {
+		fmt.Fprintf(&machines, "agent %s %s & pids=\"$pids $!\"\n", m.Address, m.Name)
+	}
+	for i := range c.Agents {
+		fmt.Fprintf(&tokens, "\n  join-token-%d:\n    file: ./tokens/%[1]d", i)
+	}
+	for _, b := range c.blocks() {
+		fmt.Fprintf(&hubs, "\n    - to: [{ipBlock: {cidr: %q}}]\n"+
+			"      ports: [{protocol: TCP, port: %d}]", b.CIDR, b.Port)
+	}
+	for _, t := range c.Targets {
+		fmt.Fprintf(&targets, "\n    - to: [{ipBlock: {cidr: %q}}]", t)
+	}
+	return hole.Words{"agents": hole.Int(c.Agents), "program": hole.Text(c.Program),
+		"image": hole.Text(c.Image), "cpus": hole.Int(c.CPUs), "memory": hole.Text(c.Memory),
+		"deadline": hole.Int(int((c.Deadline + time.Second - 1) / time.Second)), // rounded up
+		"tunnels":  hole.Text(tunnels.String()), "machines": hole.Text(machines.String()),
+		"services": {Value: c.services}, "tokens": hole.Text(tokens.String()),
+		"hubs": hole.Text(hubs.String()), "targets": hole.Text(targets.String())}
+}
+
+// services are the agents in a compose file.
+func (c Config) services([]string) (any, error) {
+	var all strings.Builder
+	for i := range c.Agents {
+		one, err := fill("compose-agent", hole.Words{"number": hole.Int(i), "image": hole.Text(c.Image)})
+		if err != nil {
+			return nil, err
+		}
+		all.WriteString("\n" + strings.TrimSuffix(one, "\n"))
+	}
+	return all.String(), nil
 }
 
 // A Host is an ssh destination, and the name of the agent there.
@@ -147,23 +200,9 @@ func (c Config) Machines() (all []Host) {
 	return all
 }
 
-// Indices returns the agents' numbers, from 0.
-func (c Config) Indices() []int {
-	all := make([]int, c.Agents)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// DeadlineSeconds returns the deadline, rounded up.
-func (c Config) DeadlineSeconds() int {
-	return int((c.Deadline + time.Second - 1) / time.Second)
-}
-
-// Tunnels returns the tunnels that ssh has to open, because agents cannot reach a hub on a
+// tunnels returns the tunnels that ssh has to open, because agents cannot reach a hub on a
 // loopback address. Their tokens contain the same address, which is the tunnel's end there.
-func (c Config) Tunnels() (all []string) {
+func (c Config) tunnels() (all []string) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil && at.Addr().IsLoopback() {
 			all = append(all, h+":"+h)
@@ -172,18 +211,18 @@ func (c Config) Tunnels() (all []string) {
 	return all
 }
 
-// A Block is an address in a NetworkPolicy.
-type Block struct {
+// A block is an address in a NetworkPolicy.
+type block struct {
 	CIDR netip.Prefix
 	Port uint16
 }
 
-// Blocks returns the hubs' addresses.
-func (c Config) Blocks() (all []Block) {
+// blocks returns the hubs' addresses.
+func (c Config) blocks() (all []block) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil {
 			addr := at.Addr().Unmap()
-			all = append(all, Block{netip.PrefixFrom(addr, addr.BitLen()), at.Port()})
+			all = append(all, block{netip.PrefixFrom(addr, addr.BitLen()), at.Port()})
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment/quantity"
 	"dyno/internal/stats"
 )
@@ -178,7 +179,7 @@ func (c *checker) checkRequest(at string, r Request) {
 	method := tokenOf.MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
 	c.addFaultIf(r.Method != "" && !method, at+".method",
 		"%q is not a method; write GET, POST, or another in capitals", r.Method)
-	path := EnvAction.ReplaceAllString(r.Path, "") // blanks within it are not sent
+	path := ReplaceEnv(r.Path, noText) // blanks within it are not sent
 	c.addFaultIf(r.Path != "" && (r.Path[0] != '/' || strings.ContainsFunc(path, hasBlankOrControl)),
 		at+".path", "%q is not a path; it begins with / and has no blanks", r.Path)
 	for _, h := range r.Headers {
@@ -253,7 +254,7 @@ func (c *checker) checkFactors() {
 		_, isVerb := verbs[f.Name]
 		c.addKeyFaultIf(!factorOf.MatchString(f.Name), at,
 			"%q is not a factor's name; write letters, digits and _, for templates mention it", f.Name)
-		c.addKeyFaultIf(isVerb || slices.Contains(reserved, f.Name) || slices.Contains(logic, f.Name), at,
+		c.addKeyFaultIf(isVerb || hole.Reserved(f.Name), at,
 			"%s means something else in templates; choose another name", f.Name)
 		c.addFaultIf(len(f.Value) == 0, at, "the list is empty")
 		c.addFaultIf(c.Design.Screen && len(f.Value) > 0 && len(f.Value) != 2, at,

@@ -1,10 +1,14 @@
 package experiment
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"dyno/internal/hole"
 )
 
 // checkTemplates checks the templates of a variant. Faults that show only in rendered text are
@@ -13,17 +17,20 @@ func (c *checker) checkTemplates(at string, v Entry[Definition]) {
 	trial := c.renderRehearsal(v)
 	told, good := toldNames(v.Value), true
 	eachTemplate(reflect.ValueOf(v.Value), at, func(path string, t Template) {
-		all, wrong := findMentions(string(t))
-		for _, m := range all {
+		parsed, wrong := hole.ParseTemplate(string(t))
+		for _, m := range parsed.Mentions {
 			if problem := c.checkMention(m, path[len(at)+1:], v.Value, told); problem != "" {
-				wrong = append(wrong, misuse{m.at, problem})
+				wrong = append(wrong, hole.Fault{At: m.At, Err: errors.New(problem)})
 			}
 		}
-		if _, err := t.renderWith(trial.words); err != nil && len(wrong) == 0 {
-			wrong = append(wrong, misuse{strings.Index(string(t), "{{"), innermostError(err).Error()})
+		if len(wrong) == 0 {
+			if _, err := trial.render(t); err != nil {
+				f, _ := errors.AsType[hole.Fault](err)
+				wrong = append(wrong, hole.Fault{At: f.At, Err: cmp.Or(f.Err, err)})
+			}
 		}
-		for _, m := range wrong {
-			c.addMisuse(path, t, m)
+		for _, f := range wrong {
+			c.addMisuse(path, t, f)
 		}
 		good = good && len(wrong) == 0
 	})
@@ -38,7 +45,7 @@ func (c *checker) renderRehearsal(v Entry[Definition]) *renderer {
 		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1, Threads: 1,
 		Port:   func(string) (int, error) { return 10000, nil },
 		Socket: func(_, _ string) (string, error) { return "/run/socket", nil }})
-	r.words["env"] = func(...string) string { return "" }
+	r.words["env"] = wordOf("env", func([]string) (string, error) { return "", nil })
 	return r
 }
 
@@ -51,10 +58,9 @@ func toldNames(d Definition) map[string][]string {
 		d.Processes[i].Ready = nil
 	}
 	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
-		found, _ := findMentions(string(t))
-		for _, m := range found {
-			if name := strings.Join(m.args, ""); !slices.Contains(all[m.verb], name) {
-				all[m.verb] = append(all[m.verb], name)
+		for _, m := range t.mentions() {
+			if name := strings.Join(m.Args, ""); !slices.Contains(all[m.Word], name) {
+				all[m.Word] = append(all[m.Word], name)
 			}
 		}
 	})
@@ -62,37 +68,37 @@ func toldNames(d Definition) map[string][]string {
 }
 
 // checkMention reports a fault of the mention m in the template at path of d, if there is one.
-func (c *checker) checkMention(m mention, path string, d Definition,
+func (c *checker) checkMention(m hole.Mention, path string, d Definition,
 	told map[string][]string) string {
-	verb, known := verbs[m.verb]
-	name := strings.Join(m.args, " ")
+	verb, known := verbs[m.Word]
+	name := strings.Join(m.Args, " ")
 	building := strings.HasPrefix(path, "build[") || strings.HasPrefix(path, "version[")
 	asked := path == "url" || path == "pprof" || path == "served" || path == "generator.served" ||
 		strings.Contains(path, ".ready.")
-	_, isFactor := c.Factors.Get(m.verb)
+	_, isFactor := c.Factors.Get(m.Word)
 	switch {
-	case isFactor && len(m.args) > 0:
-		return fmt.Sprintf("%s is a factor, and takes no argument", m.verb)
+	case isFactor && len(m.Args) > 0:
+		return fmt.Sprintf("%s is a factor, and takes no argument", m.Word)
 	case isFactor:
 		return ""
 	case !known:
-		return fmt.Sprintf("%s is neither a factor nor a word of templates%s", m.verb,
-			orAllowed(m.verb, c.templateWords()))
-	case len(m.args) < verb.least || len(m.args) > verb.most:
-		return fmt.Sprintf("%s takes %s; %d are given", m.verb,
-			arguments(verb.least, verb.most), len(m.args))
+		return fmt.Sprintf("%s is neither a factor nor a word of templates%s", m.Word,
+			orAllowed(m.Word, c.templateWords()))
+	case len(m.Args) < verb.least || len(m.Args) > verb.most:
+		return fmt.Sprintf("%s takes %s; %d are given", m.Word,
+			arguments(verb.least, verb.most), len(m.Args))
 	case building && verb.trial:
-		return fmt.Sprintf("%s belongs to a trial, and a variant is built once for all", m.verb)
-	case m.verb == "file" && !slices.Contains(d.Files.Names(), name):
+		return fmt.Sprintf("%s belongs to a trial, and a variant is built once for all", m.Word)
+	case m.Word == "file" && !slices.Contains(d.Files.Names(), name):
 		return fmt.Sprintf("%q is not one of this variant's files%s", name, orNone(name, d.Files.Names()))
-	case (m.verb == "port" || m.verb == "socket") && name != "" && !nameOf.MatchString(name):
+	case (m.Word == "port" || m.Word == "socket") && name != "" && !nameOf.MatchString(name):
 		return fmt.Sprintf("%q is not a name; write %s", name, nameRule)
-	case (m.verb == "port" || m.verb == "socket") && len(d.Processes) == 0:
+	case (m.Word == "port" || m.Word == "socket") && len(d.Processes) == 0:
 		return fmt.Sprintf("no process is started that could have a %s; "+
-			"give processes, or the whole URL of a server that is running", m.verb)
-	case (m.verb == "port" || m.verb == "socket") && asked && !slices.Contains(told[m.verb], name):
-		return fmt.Sprintf("no process is told of the %s%s%s", m.verb, quotedName(name),
-			orNone(name, told[m.verb]))
+			"give processes, or the whole URL of a server that is running", m.Word)
+	case (m.Word == "port" || m.Word == "socket") && asked && !slices.Contains(told[m.Word], name):
+		return fmt.Sprintf("no process is told of the %s%s%s", m.Word, quotedName(name),
+			orNone(name, told[m.Word]))
 	}
 	return ""
 }
@@ -139,21 +145,18 @@ func orNone(given string, allowed []string) string {
 }
 
 // addMisuse adds a fault within a template, at its place in the file.
-func (c *checker) addMisuse(path string, t Template, m misuse) {
+func (c *checker) addMisuse(path string, t Template, f hole.Fault) {
 	if len(c.faults) >= maxLooked {
 		return
 	}
-	begin := max(0, strings.LastIndex(string(t[:m.at]), "{{"))
-	if strings.HasPrefix(string(t[m.at:]), "{{") {
-		begin = m.at
-	}
-	fragment := string(t[begin:])
-	if n, err := actionLength(fragment); err == nil && n > 0 {
+	fragment := string(t[f.At:])
+	if n := hole.TemplateLength(fragment); n > 0 {
 		fragment = fragment[:n]
 	}
 	n := c.nodeAt(path)
 	key := fmt.Sprintf("%d:%d:%s", n.Line, n.Column, fragment)
-	p := c.source.findFragment(n, fragment, c.found[key])
+	nth := max(c.found[key], strings.Count(string(t[:f.At]), fragment))
+	p := c.source.findFragment(n, fragment, nth)
 	c.found[key]++
-	c.addFaultAt(p, "%s%s", withPath(path), m.message)
+	c.addFaultAt(p, "%s%s", withPath(path), f.Error())
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/stats"
 )
 
@@ -207,8 +208,9 @@ func (c *checker) checkRunFile(at, name string) {
 // checkAddresses checks the URLs of a definition.
 func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 	check := func(path string, t Template) {
-		all, _ := findMentions(string(t))
-		fromOutside := slices.ContainsFunc(all, func(m mention) bool { return m.verb == "env" })
+		fromOutside := slices.ContainsFunc(t.mentions(), func(m hole.Mention) bool {
+			return m.Word == "env"
+		})
 		if s := trial.renderText(t); c.isGiven(path) && !c.hasFault(path) && !fromOutside {
 			c.checkAddress(path, s)
 		}
@@ -240,9 +242,8 @@ func (c *checker) checkReachable(at string, d Definition) {
 	if c.Design.Clients.Isolate != NetNS || c.hasFault("design.clients") || !c.isGiven(at+".url") {
 		return
 	}
-	all, _ := findMentions(string(d.URL))
-	named := slices.ContainsFunc(all, func(m mention) bool {
-		return m.verb == "address" || m.verb == "socket"
+	named := slices.ContainsFunc(d.URL.mentions(), func(m hole.Mention) bool {
+		return m.Word == "address" || m.Word == "socket"
 	})
 	switch {
 	case len(d.Processes) == 0:

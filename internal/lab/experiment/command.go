@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"dyno/internal/hole"
 )
 
 // A Command is a program and its arguments, each a template of its own, so that
@@ -35,18 +37,17 @@ func (c *Command) UnmarshalText(b []byte) error {
 
 // splitWords cuts s into words as a POSIX shell does: at blanks that are not within
 // quotes, after a backslash, or within {{ and }}. Nothing is expanded: $, * and
-// ; are themselves.
+// ; are themselves. Words are templates, in which \{{ stands for {{ here, too.
 func splitWords(s string) (words []string, err error) {
 	var word strings.Builder
 	begun := false
 	for i := 0; i < len(s); {
 		c, n := s[i], 1
 		switch {
-		case strings.HasPrefix(s[i:], "{{"):
-			if n, err = actionLength(s[i:]); err != nil {
+		case begins(s[i:]):
+			if n, err = copyHole(s[i:], &word); err != nil {
 				return nil, err
 			}
-			word.WriteString(s[i : i+n])
 			begun = true
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 			if begun {
@@ -65,7 +66,7 @@ func splitWords(s string) (words []string, err error) {
 			}
 			n = 2
 			if s[i+1] != '\n' { // which only joins two lines
-				word.WriteByte(s[i+1])
+				writeChar(s[i+1], s[i+2:], &word)
 				begun = true
 			}
 		default:
@@ -80,6 +81,31 @@ func splitWords(s string) (words []string, err error) {
 	return words, nil
 }
 
+// begins reports whether a hole or \{{ begins s.
+func begins(s string) bool { return strings.HasPrefix(s, "{{") || strings.HasPrefix(s, `\{{`) }
+
+// copyHole adds the hole or the \{{ that s begins with to word, and returns its length.
+func copyHole(s string, word *strings.Builder) (n int, err error) {
+	if n = len(`\{{`); s[0] == '{' {
+		if n = hole.TemplateLength(s); n == 0 {
+			return 0, errors.New("has a {{ that no }} closes; " +
+				`write \{{ for braces that are meant as they are`)
+		}
+	}
+	word.WriteString(s[:n])
+	return n, nil
+}
+
+// writeChar adds a character to word that stands before rest. A backslash that is meant as it is
+// would make the braces behind it literal.
+func writeChar(c byte, rest string, word *strings.Builder) {
+	if c == '\\' && begins(rest) {
+		word.WriteString(`{{"\\"}}`)
+		return
+	}
+	word.WriteByte(c)
+}
+
 // readQuoted adds the quoted text that s begins with to word, and returns its
 // length. Within " a backslash quotes ", \, $ and `, as in a shell.
 func readQuoted(s string, word *strings.Builder) (int, error) {
@@ -88,37 +114,18 @@ func readQuoted(s string, word *strings.Builder) (int, error) {
 		switch {
 		case s[i] == quote:
 			return i + 1, nil
-		case strings.HasPrefix(s[i:], "{{"):
-			n, err := actionLength(s[i:])
+		case begins(s[i:]):
+			n, err := copyHole(s[i:], word)
 			if err != nil {
 				return 0, err
 			}
-			word.WriteString(s[i : i+n])
 			i += n - 1
 		case quote == '"' && s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\"\\$`", s[i+1]) >= 0:
 			i++
-			word.WriteByte(s[i])
+			writeChar(s[i], s[i+1:], word)
 		default:
 			word.WriteByte(s[i])
 		}
 	}
 	return 0, errors.New("has a " + string(quote) + " that is never closed")
-}
-
-// actionLength is the length of the template action that s begins with.
-func actionLength(s string) (int, error) {
-	var quote byte
-	for i := 2; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote == 0 && strings.HasPrefix(s[i:], "}}"):
-			return i + 2, nil
-		case quote == 0 && (c == '"' || c == '`' || c == '\''):
-			quote = c
-		case quote != 0 && quote != '`' && c == '\\':
-			i++
-		case c == quote:
-			quote = 0
-		}
-	}
-	return 0, errors.New("has a {{ that no }} closes")
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/hole"
 )
 
 // Defaults of a file. setDefaults runs before the file's own values are decoded. derive runs
@@ -132,11 +134,12 @@ func (p *Process) derive() {
 		return
 	}
 	program := string(p.Cmd[0])
-	if verbs, wrong := findMentions(program); len(wrong) == 0 && len(verbs) == 1 {
-		if program == "{{"+verbs[0].verb+"}}" {
-			program = verbs[0].verb // for example {{dyno}}
-		} else if verbs[0].verb == "env" && len(verbs[0].args) == 2 {
-			program = verbs[0].args[1]
+	if parsed, wrong := hole.ParseTemplate(program); len(wrong) == 0 && len(parsed.Mentions) == 1 {
+		m := parsed.Mentions[0]
+		if program == "{{"+m.Word+"}}" {
+			program = m.Word // for example {{dyno}}
+		} else if m.Word == "env" && len(m.Args) == 2 {
+			program = m.Args[1]
 		}
 	}
 	if p.Name = strings.TrimSuffix(path.Base(program), ".exe"); !nameOf.MatchString(p.Name) {

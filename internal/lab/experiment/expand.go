@@ -73,9 +73,8 @@ func (v Variant) with(factor, value string) Variant {
 func mentionedBy(d Definition) map[string]bool {
 	words := map[string]bool{}
 	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
-		found, _ := findMentions(string(t)) // Read reports faulty ones
-		for _, m := range found {
-			words[m.verb] = true
+		for _, m := range t.mentions() {
+			words[m.Word] = true
 		}
 	})
 	return words

@@ -130,6 +130,9 @@ func TestSplit(t *testing.T) {
 		`{{port "a b"}} x{{ dir }}/y`:  {`{{port "a b"}}`, `x{{ dir }}/y`},
 		`"{{file "n"}} 1" '{{dir}} 2'`: {`{{file "n"}} 1`, `{{dir}} 2`},
 		`{{"}}"}}`:                     {`{{"}}"}}`},
+		`\{{x}} '\{{y} z' "\{{"`:       {`\{{x}}`, `\{{y} z`, `\{{`},
+		`\\{{dir}} "\\{{dir}}" \\\{{`:  {`{{"\\"}}{{dir}}`, `{{"\\"}}{{dir}}`, `{{"\\"}}\{{`},
+		`{{/* " */}}x y`:               {`{{/* " */}}x`, "y"},
 	} {
 		if got, err := splitWords(s); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", s, got, err, want)

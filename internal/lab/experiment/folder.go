@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"dyno/internal/hole"
 )
 
 // A Folder is the run directory or, for processes of another user, a folder within it that belongs
@@ -50,10 +52,10 @@ func (r *renderer) userFolder(user string) string {
 
 // enterFolder makes the template words dir and file refer to that folder.
 func (r *renderer) enterFolder(folder string) {
-	r.words["dir"] = func() string { return folder }
-	r.words["file"] = func(name string) string {
-		return filepath.Join(folder, filepath.FromSlash(name))
-	}
+	r.words["dir"] = hole.Text(folder)
+	r.words["file"] = wordOf("file", func(args []string) (string, error) {
+		return filepath.Join(folder, filepath.FromSlash(args[0])), nil
+	})
 }
 
 // socketFolders is the folder of each socket: that of the first process whose own templates mention
@@ -62,10 +64,9 @@ func (r *renderer) socketFolders(v Variant) map[string]string {
 	all := map[string]string{}
 	for _, p := range v.Processes {
 		eachTemplate(reflect.ValueOf(p), "", func(_ string, t Template) {
-			found, _ := findMentions(string(t))
-			for _, m := range found {
-				name := strings.Join(m.args, "")
-				if _, named := all[name]; m.verb == "socket" && !named {
+			for _, m := range t.mentions() {
+				name := strings.Join(m.Args, "")
+				if _, named := all[name]; m.Word == "socket" && !named {
 					all[name] = r.userFolder(p.User)
 				}
 			}

@@ -1,13 +1,17 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"dyno/internal/hole"
 )
 
 // debian maps programs to the Debian packages with other names.
@@ -58,7 +62,10 @@ func Missing(v Variant) (reasons []string) {
 			continue
 		}
 		if _, err := os.Stat(v.beside(file)); err != nil {
-			say("%s cannot be read: %v%s", file, innermostError(err), installAdvice(v, ""))
+			if why, is := errors.AsType[*fs.PathError](err); is {
+				err = why.Err
+			}
+			say("%s cannot be read: %v%s", file, err, installAdvice(v, ""))
 		}
 	}
 	root := os.Geteuid() == 0
@@ -102,10 +109,9 @@ func (v Variant) programs() (all []string) {
 	}
 	r := newRenderer(v, Values{})
 	for _, c := range commands {
-		found, _ := findMentions(string(c[0]))
-		early := !slices.ContainsFunc(found, func(m mention) bool {
-			_, isFactor := v.ValueOf(m.verb)
-			return m.verb != "env" && m.verb != "dyno" && !isFactor
+		early := !slices.ContainsFunc(c[0].mentions(), func(m hole.Mention) bool {
+			_, isFactor := v.ValueOf(m.Word)
+			return m.Word != "env" && m.Word != "dyno" && !isFactor
 		})
 		program, err := c[0].renderWith(r.words)
 		relative := filepath.Base(program) != program && !filepath.IsAbs(program)

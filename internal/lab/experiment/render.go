@@ -6,8 +6,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"text/template"
 	"time"
+
+	"dyno/internal/hole"
 )
 
 // Values are what templates are replaced by in one trial. Port and Socket are called when a name is
@@ -78,10 +79,11 @@ type BuildStep struct {
 
 // A renderer renders the templates of one variant, and keeps the first error.
 type renderer struct {
-	words   template.FuncMap
+	words   hole.Words
 	here    string
 	folders []Folder          // without their files
 	sockets map[string]string // the folder of each socket that a process names
+	made    int               // bytes
 	err     error
 }
 
@@ -90,34 +92,30 @@ func newRenderer(v Variant, x Values) *renderer {
 	if x.Address == "" {
 		x.Address = "127.0.0.1"
 	}
-	words := template.FuncMap{
-		"port": memoize(x.Port), "env": environment,
-	}
-	for name, value := range map[string]any{"build": x.Build, "here": x.Here,
-		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections, "threads": x.Threads,
-		"address": x.Address} {
-		words[name] = func() any { return value }
-	}
+	words := hole.Words{"port": wordOf("port", memoize(x.Port)), "env": wordOf("env", environment),
+		"build": hole.Text(x.Build), "here": hole.Text(x.Here), "dyno": hole.Text(x.Dyno),
+		"cpus": hole.Int(x.CPUs), "connections": hole.Int(x.Connections),
+		"threads": hole.Int(x.Threads), "address": hole.Text(x.Address)}
 	for _, f := range v.declared {
 		value, mentioned := v.ValueOf(f)
-		if !mentioned && (words[f] != nil || !factorOf.MatchString(f)) {
+		if _, is := words[f]; is && !mentioned {
 			continue // Read rejects such a name
 		}
-		words[f] = func() string { return value }
+		words[f] = hole.Text(value)
 	}
 	r := &renderer{words: words, here: x.Here, folders: foldersOf(v, x.Dir)}
 	r.enterFolder(x.Dir)
 	r.sockets = r.socketFolders(v)
-	words["socket"] = memoize(func(name string) (string, error) {
+	words["socket"] = wordOf("socket", memoize(func(name string) (string, error) {
 		return x.Socket(cmp.Or(r.sockets[name], r.folders[0].Path), name)
-	})
+	}))
 	return r
 }
 
 // memoize calls get once for each name; "" stands for no name.
-func memoize[T any](get func(string) (T, error)) func(...string) (T, error) {
+func memoize[T any](get func(string) (T, error)) func([]string) (T, error) {
 	known := map[string]T{}
-	return func(names ...string) (T, error) {
+	return func(names []string) (T, error) {
 		name := strings.Join(names, "")
 		if value, is := known[name]; is {
 			return value, nil
@@ -130,12 +128,25 @@ func memoize[T any](get func(string) (T, error)) func(...string) (T, error) {
 	}
 }
 
+// maxMade is how many bytes the templates of a variant make at most: a short one can make much.
+const maxMade = 64 << 20
+
 func (r *renderer) renderText(t Template) string {
-	s, err := t.renderWith(r.words)
+	s, err := r.render(t)
 	if r.err == nil {
 		r.err = err
 	}
 	return s
+}
+
+// render renders t, unless too much was rendered before.
+func (r *renderer) render(t Template) (string, error) {
+	if r.made > maxMade {
+		return "", fmt.Errorf("the variant's templates make more than %d bytes", maxMade)
+	}
+	s, err := t.renderWith(r.words)
+	r.made += len(s)
+	return s, err
 }
 
 func (r *renderer) renderJob(cmd Command, dir Template, envs ...Mapping[Template]) Job {

@@ -3,19 +3,52 @@ package experiment
 import (
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/redact"
 )
 
-// EnvAction matches {{env "NAME"}} and {{env "NAME" "DEFAULT"}}. These are the only actions in a
-// request; other holes are those of dyno run.
-var (
-	EnvAction = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
-	likely    = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
-)
+// ReplaceEnv is a text of a request in which with says what stands in the place of each
+// {{env "NAME"}} and {{env "NAME" "DEFAULT"}}. Other holes are those of dyno run, and stay.
+func ReplaceEnv(text string, with func(action string, e hole.Env) string) string {
+	var b strings.Builder
+	for p := range hole.Pieces(text) {
+		if e, is, ok := envIn(p); is && ok {
+			p.Text = with(p.Text, e)
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// noText stands in the place of nothing.
+func noText(string, hole.Env) string { return "" }
+
+// HasEnv reports whether a text of a request takes something from the environment.
+func HasEnv(text string) bool {
+	has := false
+	ReplaceEnv(text, func(action string, _ hole.Env) string {
+		has = true
+		return action
+	})
+	return has
+}
+
+// envIn is the use of env in a piece of a request's text. It may have the trim markers of a
+// template, which do nothing.
+func envIn(p hole.Piece) (e hole.Env, is, ok bool) {
+	if p.Kind != hole.Hole {
+		return e, false, false
+	}
+	inside := strings.TrimPrefix(strings.TrimSuffix(p.Text[2:len(p.Text)-2], "-"), "-")
+	e, is, ok = hole.ReadEnv(strings.TrimSpace(inside))
+	if e.At > 0 {
+		e.At += strings.Index(p.Text, "env")
+	}
+	return e, is, ok
+}
 
 // texts are the texts of a request in which variables may be named.
 func (r *Request) texts() []*string {
@@ -33,20 +66,19 @@ func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 	r.Headers = slices.Clone(r.Headers)
 	var failed error
 	for _, text := range r.texts() {
-		*text = EnvAction.ReplaceAllStringFunc(*text, func(action string) string {
-			m := EnvAction.FindStringSubmatch(action)
-			name, otherwise := strings.Trim(m[1], `"`), []string{}
-			if m[2] != "" {
-				otherwise = append(otherwise, strings.Trim(m[2], `"`))
+		*text = ReplaceEnv(*text, func(_ string, e hole.Env) string {
+			args := []string{e.Name, e.Default}
+			if !e.HasDefault {
+				args = args[:1]
 			}
-			value, err := environment(name, otherwise...)
+			value, err := environment(args)
 			if err != nil && failed == nil {
 				failed = err
 			}
-			if keep != nil && os.Getenv(name) != "" {
-				value = keep(name, value)
+			if keep != nil && os.Getenv(e.Name) != "" {
+				value = keep(e.Name, value)
 			}
-			return strings.ReplaceAll(value, "{{", `\{{`) // a value has no holes
+			return hole.Quote(value) // a value has no holes
 		})
 	}
 	return r, failed
@@ -54,26 +86,27 @@ func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 
 // FromEnvironment reports whether a request names variables.
 func (r Request) FromEnvironment() bool {
-	return slices.ContainsFunc(r.texts(), func(s *string) bool { return EnvAction.MatchString(*s) })
+	return slices.ContainsFunc(r.texts(), func(s *string) bool { return HasEnv(*s) })
 }
 
 // unsetVariables are the variables that a request names, that are not set and have no default.
 func (r Request) unsetVariables() (names []string) {
 	for _, text := range r.texts() {
-		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
-			if name := strings.Trim(m[1], `"`); m[2] == "" && os.Getenv(name) == "" {
-				names = append(names, name)
+		ReplaceEnv(*text, func(_ string, e hole.Env) string {
+			if !e.HasDefault && os.Getenv(e.Name) == "" {
+				names = append(names, e.Name)
 			}
-		}
+			return ""
+		})
 	}
 	return names
 }
 
 // misnamed is a faulty use of env in a request's text; "" if there is none.
 func misnamed(text string) string {
-	for _, found := range likely.FindAllString(text, -1) {
-		if !EnvAction.MatchString(found) {
-			return found
+	for p := range hole.Pieces(text) {
+		if _, is, ok := envIn(p); is && !ok {
+			return p.Text
 		}
 	}
 	return ""
@@ -88,18 +121,18 @@ func (v Variant) Environment() (values []string) {
 		}
 	}
 	eachTemplate(reflect.ValueOf(v.Definition), "", func(_ string, t Template) {
-		found, _ := findMentions(string(t))
-		for _, m := range found {
-			if m.verb == "env" && len(m.args) > 0 {
-				add(m.args[0])
+		for _, m := range t.mentions() {
+			if m.Word == "env" && len(m.Args) > 0 {
+				add(m.Args[0])
 			}
 		}
 	})
 	asked := v.Asked()
 	for _, text := range asked.texts() {
-		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
-			add(strings.Trim(m[1], `"`))
-		}
+		ReplaceEnv(*text, func(_ string, e hole.Env) string {
+			add(e.Name)
+			return ""
+		})
 	}
 	return values
 }

@@ -1,18 +1,16 @@
 package experiment
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
-	"text/template"
-	"text/template/parse"
+
+	"dyno/internal/hole"
 )
 
-// A Template is a text of text/template, in which these stand for what a trial
-// gives them, and each factor's name for its value:
+// A Template is a text with holes, in which these stand for what a trial gives them, and each
+// factor's name for its value:
 //
 //	port ["NAME"]           a free port, the same for the same name
 //	socket ["NAME"]         path of a unix socket, likewise
@@ -30,10 +28,10 @@ import (
 //	threads                 of the generator, at the level
 //
 // There is {{if}} with eq, ne, and, or, not; and printf. There are no loops: a
-// template ends.
+// template ends. \{{ stands for {{.
 type Template string
 
-// verbs are the functions of templates, with their number of arguments. Those of a trial are
+// verbs are the words of templates, with their number of arguments. Those of a trial are
 // unknown while a variant is built.
 var verbs = map[string]struct {
 	least, most int
@@ -45,178 +43,36 @@ var verbs = map[string]struct {
 	"address": {0, 0, true},
 }
 
-// logic are the functions of text/template that remain available.
-var logic = []string{"eq", "ne", "and", "or", "not", "printf"}
-
-// reserved are words that text/template itself uses.
-var reserved = []string{"if", "else", "end", "range", "with", "define", "template", "block",
-	"break", "continue", "true", "false", "nil", "len", "index", "slice", "html", "js", "call",
-	"urlquery", "print", "println", "lt", "le", "gt", "ge"}
-
-// A mention is a use of a verb or a factor, at an offset in its template.
-type mention struct {
-	verb string
-	args []string
-	at   int
+// mentions are the words in a template. Read reports faulty ones.
+func (t Template) mentions() []hole.Mention {
+	parsed, _ := hole.ParseTemplate(string(t))
+	return parsed.Mentions
 }
 
-// A misuse is a fault in a template, at an offset.
-type misuse struct {
-	at      int
-	message string
-}
-
-// findMentions returns all mentions in text, and all faults.
-func findMentions(text string) ([]mention, []misuse) {
-	if !strings.Contains(text, "{{") {
-		return nil, nil
+// renderWith renders t with words.
+func (t Template) renderWith(words hole.Words) (string, error) {
+	parsed, faults := hole.ParseTemplate(string(t))
+	if len(faults) > 0 {
+		return "", fmt.Errorf("template %q: %w", t, faults[0])
 	}
-	t := parse.New("")
-	t.Mode = parse.SkipFuncCheck
-	trees := map[string]*parse.Tree{}
-	if _, err := t.Parse(text, "", "", trees); err != nil {
-		return nil, []misuse{misuseOf(text, err)}
-	}
-	w := walker{}
-	for _, tree := range trees {
-		if tree != t || t.Root == nil {
-			return nil, []misuse{{0, "define and block are not for this; there is one template"}}
-		}
-	}
-	if t.Root != nil {
-		w.walkList(t.Root)
-	}
-	return w.mentions, w.misuses
-}
-
-// misuseOf finds the action that the parser reported, by its line.
-func misuseOf(text string, err error) misuse {
-	message := strings.TrimPrefix(err.Error(), "template: ")
-	message = strings.TrimPrefix(message, ":")
-	number, rest, _ := strings.Cut(message, ":")
-	line, err := strconv.Atoi(number)
-	if err != nil {
-		return misuse{0, message}
-	}
-	at := 0
-	for range line - 1 {
-		at += strings.Index(text[at:], "\n") + 1
-	}
-	end := len(text)
-	if i := strings.Index(text[at:], "\n"); i >= 0 {
-		end = at + i
-	}
-	return misuse{at + max(0, strings.LastIndex(text[at:end], "{{")), strings.TrimSpace(rest)}
-}
-
-// A walker collects the mentions and misuses of a template.
-type walker struct {
-	mentions []mention
-	misuses  []misuse
-}
-
-func (w *walker) walkList(l *parse.ListNode) {
-	if l == nil {
-		return
-	}
-	for _, n := range l.Nodes {
-		switch n := n.(type) {
-		case *parse.TextNode, *parse.CommentNode:
-		case *parse.ActionNode:
-			w.walkPipe(n.Pipe)
-		case *parse.IfNode:
-			w.walkPipe(n.Pipe)
-			w.walkList(n.List)
-			w.walkList(n.ElseList)
-		default:
-			w.refuseNode(n, "is not for this; there is {{if}}, and no loop")
-		}
-	}
-}
-
-func (w *walker) walkPipe(p *parse.PipeNode) {
-	if len(p.Decl) > 0 || len(p.Cmds) != 1 {
-		w.refuseNode(p, "is not for this; there are no variables and no pipes")
-		return
-	}
-	c := p.Cmds[0]
-	name, isName := c.Args[0].(*parse.IdentifierNode)
-	switch {
-	case !isName:
-		for _, a := range c.Args {
-			w.walkOperand(a)
-		}
-	case slices.Contains(logic, name.Ident):
-		for _, a := range c.Args[1:] {
-			w.walkOperand(a)
-		}
-	default:
-		m := mention{verb: name.Ident, at: int(name.Pos)}
-		for _, a := range c.Args[1:] {
-			s, isString := a.(*parse.StringNode)
-			if !isString {
-				w.refuseNode(a, "is not a name in quotes")
-				return
-			}
-			m.args = append(m.args, s.Text)
-		}
-		w.mentions = append(w.mentions, m)
-	}
-}
-
-func (w *walker) walkOperand(n parse.Node) {
-	switch n := n.(type) {
-	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode:
-	case *parse.PipeNode:
-		w.walkPipe(n)
-	case *parse.IdentifierNode:
-		w.mentions = append(w.mentions, mention{verb: n.Ident, at: int(n.Pos)})
-	case *parse.FieldNode:
-		w.refuseNode(n, "has a dot; write {{"+strings.Join(n.Ident, " ")+"}}")
-	default:
-		w.refuseNode(n, "is not for this")
-	}
-}
-
-func (w *walker) refuseNode(n parse.Node, why string) {
-	w.misuses = append(w.misuses, misuse{int(n.Position()), n.String() + " " + why})
-}
-
-// renderWith renders t with words for its functions.
-func (t Template) renderWith(words template.FuncMap) (string, error) {
-	if !strings.Contains(string(t), "{{") {
-		return string(t), nil
-	}
-	parsed, err := template.New("").Funcs(words).Parse(string(t))
+	s, err := parsed.Fill(words)
 	if err != nil {
 		return "", fmt.Errorf("template %q: %w", t, err)
 	}
-	var b strings.Builder
-	if err := parsed.Execute(&b, nil); err != nil {
-		return "", fmt.Errorf("template %q: %w", t, innermostError(err))
-	}
-	return b.String(), nil
+	return s, nil
 }
 
-// innermostError is the innermost error, without the template engine's position.
-func innermostError(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
+// wordOf is the word with a verb's name, which calls get.
+func wordOf[T any](verb string, get func(args []string) (T, error)) hole.Word {
+	return hole.Word{Least: verbs[verb].least, Most: verbs[verb].most,
+		Value: func(args []string) (any, error) { return get(args) }}
 }
 
-// environment is the function env.
-func environment(name string, otherwise ...string) (string, error) {
-	value, set := os.LookupEnv(name)
-	switch {
-	case set && value != "":
-		return value, nil
-	case len(otherwise) > 0:
-		return otherwise[0], nil
+// environment is the value of a variable, or the default that is given behind its name.
+func environment(args []string) (string, error) {
+	value := os.Getenv(args[0])
+	if value == "" && len(args) == 1 {
+		return "", fmt.Errorf("the environment variable %s is not set", args[0])
 	}
-	return "", fmt.Errorf("the environment variable %s is not set", name)
+	return cmp.Or(value, strings.Join(args[1:], "")), nil
 }

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/template"
 	"dyno/internal/fault"
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 )
 
@@ -50,7 +51,7 @@ func textFaults(e *experiment.Experiment, f *Inputs, at string,
 	r experiment.Request) (faults []error) {
 	check := func(path, text string) {
 		// What is taken from the environment is no hole of these.
-		plain := experiment.EnvAction.ReplaceAllStringFunc(text, func(s string) string {
+		plain := experiment.ReplaceEnv(text, func(s string, _ hole.Env) string {
 			return strings.Repeat("x", len(s))
 		})
 		_, err := f.names.Parse(plain, template.Position{Line: 1, Column: 1})
@@ -61,9 +62,9 @@ func textFaults(e *experiment.Experiment, f *Inputs, at string,
 				continue
 			}
 			from := offsetOf(text, found.Line, found.Column)
-			hole := text[from : from+max(template.HoleLength(text[from:]), len("{{"))]
-			nth := strings.Count(text[:from], hole)
-			faults = append(faults, e.FaultIn(path, hole, nth, found.Problem))
+			wrong := text[from : from+max(hole.Length(text[from:]), len("{{"))]
+			nth := strings.Count(text[:from], wrong)
+			faults = append(faults, e.FaultIn(path, wrong, nth, found.Problem))
 		}
 	}
 	check(at+".path", r.Path)

@@ -29,7 +29,7 @@ func otherPathFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 			continue
 		}
 		its, from := "its path, "+path+",", e.FaultIn(key, "", 0, "")
-		if experiment.EnvAction.MatchString(string(v.URL)) {
+		if experiment.HasEnv(string(v.URL)) {
 			its = "its path" // what the environment has may be secret
 		}
 		faults = append(faults, e.FaultIn(experiment.PathOf("variants", v.Of)+".url", "", 0,

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
 )
@@ -355,7 +356,7 @@ func (s *sifter) expect(n *yaml.Node) {
 // so others stand for all of them meanwhile.
 func (s *sifter) body(kind, text string) string {
 	s.actions = nil
-	text = experiment.EnvAction.ReplaceAllStringFunc(text, func(action string) string {
+	text = experiment.ReplaceEnv(text, func(action string, _ hole.Env) string {
 		s.actions = append(s.actions, action)
 		return held(len(s.actions) - 1)
 	})

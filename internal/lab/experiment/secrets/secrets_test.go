@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"dyno/internal/engine/template"
 	"dyno/internal/lab/experiment"
 	"encoding/json"
 	"os"
@@ -174,6 +175,15 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 	if _, err := (experiment.Request{Body: `{{env "DYNO_NONE"}}`}).ExpandVariables(nil); err == nil ||
 		!strings.Contains(err.Error(), "DYNO_NONE is not set") {
 		t.Error(err)
+	}
+	t.Setenv("DYNO_T", `{{x}}\`) // no hole, whatever is around it
+	r = experiment.Request{Body: `\\{{env "DYNO_T"}}{{seq}} \{{env "DYNO_T"}}`}
+	if got, err = r.ExpandVariables(nil); err != nil {
+		t.Error(err)
+	}
+	text, err := new(template.Names).Parse(got.Body, template.Position{Line: 1, Column: 1})
+	if err != nil || text.Literal != `\\{{x}}\ {{env "DYNO_T"}}` || len(text.Holes) != 1 || text.Holes[0].At != 8 {
+		t.Errorf("%v: %s is %+v", err, got.Body, text)
 	}
 	const file = "version: 1\nname: x\nworkload: {request: {body: '%'}}\n" +
 		"variants: {a: {url: 'http://127.0.0.1:1/'}}\n"

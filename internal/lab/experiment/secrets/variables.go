@@ -3,8 +3,10 @@ package secrets
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
 )
@@ -16,8 +18,8 @@ var glue = regexp.MustCompile(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\
 // fromEnvironment reports whether all that is secret in a text comes from the environment, or is
 // what comes in its place.
 func fromEnvironment(text string) bool {
-	return experiment.EnvAction.MatchString(text) &&
-		glue.MatchString(experiment.EnvAction.ReplaceAllString(text, ""))
+	return experiment.HasEnv(text) &&
+		glue.MatchString(experiment.ReplaceEnv(text, func(string, hole.Env) string { return "" }))
 }
 
 // A sift is told of a secret of a file, and returns what stands in its place. spare says that it
@@ -48,12 +50,14 @@ func (s *sifter) secret(to sift) redact.Replacer {
 
 // defaults replaces the defaults of the variables in a text.
 func defaults(name, text string, to sift) string {
-	return experiment.EnvAction.ReplaceAllStringFunc(text, func(action string) string {
-		at := experiment.EnvAction.FindStringSubmatchIndex(action)
-		if at[4] < 0 || at[5]-at[4] <= len(`""`) {
+	return experiment.ReplaceEnv(text, func(action string, e hole.Env) string {
+		if e.Default == "" {
 			return action
 		}
-		spare := os.Getenv(strings.Trim(action[at[2]:at[3]], `"`)) != ""
-		return action[:at[4]+1] + to(name, action[at[4]+1:at[5]-1], spare) + action[at[5]-1:]
+		kept := to(name, e.Default, os.Getenv(e.Name) != "")
+		if kept == e.Default {
+			return action // as it is spelled
+		}
+		return action[:e.At] + strconv.Quote(kept) + action[e.At+e.Length:]
 	})
 }
