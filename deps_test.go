@@ -111,7 +111,7 @@ remote: cgroup engine/load engine/luascript fairness observe/probe observe/profi
 lab/versus: lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
-lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result stats engine/loadplan /
+lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
@@ -125,7 +125,7 @@ view/sample: engine/proto view/format engine/loadresult /
 view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
-view/peers: result /
+view/peers: digits result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /

@@ -250,7 +250,7 @@ func (r *Result) IsOwn(d Doubt) bool {
 	case Ended, NoServer, Outage, Unserved, Dropped:
 		return false
 	case NeverSent:
-		return r.OwnDelay()
+		return r.OwnDelay() && !r.WasGone()
 	}
 	return true
 }

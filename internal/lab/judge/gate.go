@@ -9,6 +9,7 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -112,12 +113,22 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	})
 }
 
-// withoutSpoiled are the comparisons without those that seem to show a regression against a
-// baseline whose own server spoiled its trials, and what is said of these.
+// withoutSpoiled are the comparisons without those that are undecided of a variant whose server
+// spoiled its trials, and without those that seem to show a regression against such a baseline;
+// open is what is said of these.
 func (g *Gate) withoutSpoiled(all []lab.Comparison, trials []*lab.Trial) (
 	kept []lab.Comparison, open []string) {
 	facts := spoiledFacts(g.record, summariesOf(trials))
 	for _, c := range all {
+		own := slices.IndexFunc(facts, func(f fact.Fact) bool {
+			return f.Scope.Variant == c.Variant && f.Scope.Level == c.Level && f.Severity == fact.Error
+		})
+		if own >= 0 && !c.Control && c.Verdict == stats.Inconclusive { // more rounds decide nothing
+			if why := say.Sentence(facts[own]); !slices.Contains(open, why) {
+				open = append(open, why)
+			}
+			continue
+		}
 		at := slices.IndexFunc(facts, func(f fact.Fact) bool {
 			return f.Scope.Variant == c.Baseline && f.Scope.Level == c.Level
 		})
@@ -275,7 +286,9 @@ func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []strin
 	if lacks := lackingTrials(g.record, stored); len(lacks) > 0 {
 		gaps = append(gaps, "trials are lacking: "+countByCell(lacks))
 	}
-	return append(append(gaps, hiddenDifferences(all)...), failedCells(SelectBatch(trials, false))...)
+	first := SelectBatch(trials, false)
+	said := spoiledFacts(g.record, summariesOf(first)) // by withoutSpoiled
+	return append(append(gaps, hiddenDifferences(all)...), failedCells(first, said)...)
 }
 
 // unloadedArms are the arms that were not tested, each with the reason.
@@ -328,9 +341,15 @@ func hiddenDifferences(all []lab.Comparison) (gaps []string) {
 	return gaps
 }
 
-// failedCells names one trial of each cell that has grade F not only because of the machine.
-func failedCells(trials []*lab.Trial) (gaps []string) {
+// failedCells names one trial of each cell that has grade F not only because of the machine, but
+// for cells that a server spoiled as a whole.
+func failedCells(trials []*lab.Trial, spoiled []fact.Fact) (gaps []string) {
 	var failed []lab.CellKey
+	for _, f := range spoiled {
+		if f.Severity == fact.Error {
+			failed = append(failed, lab.CellKey{Arm: f.Scope.Variant, Level: f.Scope.Level})
+		}
+	}
 	for _, t := range trials {
 		if t.Grade != lab.GradeF || t.SpoiledByMachine() {
 			continue

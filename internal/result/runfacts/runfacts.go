@@ -96,7 +96,7 @@ const (
 	nearlyAll = 0.99 // at least, afterwards
 	leastSeen = 10   // requests before, and afterwards: fewer show nothing
 
-	mostOfLast = 0.5 // at least, of the second in which they began, if that is the last
+	someOfLast = 0.05 // at least, of the second in which they began, if that is the last
 )
 
 // ProxyUnused says that a proxy, by which others reach the server that r could not, is not used.
@@ -133,12 +133,12 @@ type Second struct {
 // before, nearly all afterwards. Within that second, the share of right answers tells when. Of the
 // last second it is said how many of its requests failed.
 func errorsSince(all []Second) *fact.Fact {
-	first, right, since := 0, int64(0), time.Duration(0)
+	first, right, wrong, since := 0, int64(0), int64(0), time.Duration(0)
 	for ; first < len(all); first++ {
 		if s := all[first]; float64(s.Wrong) > fewErrors*float64(s.Right+s.Wrong) {
 			break
 		}
-		right, since = right+all[first].Right, all[first].To
+		right, wrong, since = right+all[first].Right, wrong+all[first].Wrong, all[first].To
 	}
 	if first == len(all) || right < leastSeen {
 		return nil
@@ -151,8 +151,8 @@ func errorsSince(all []Second) *fact.Fact {
 	}
 	good, bad, answered, status := together(rest)
 	least := nearlyAll
-	if bad < leastSeen && begin.Right > 0 { // they began in the last second: only all of it is known
-		since, least = start, mostOfLast
+	if bad < leastSeen && begin.Right > 0 && wrong == 0 { // they began in the last second: only all of it is known
+		since, least = start, someOfLast
 		good, bad, answered, status = together(all[first:])
 	}
 	if bad < leastSeen || float64(bad) < least*float64(good+bad) {

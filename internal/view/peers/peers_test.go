@@ -198,6 +198,10 @@ func TestUntrue(t *testing.T) {
 		{"oha", "", nil, func(r *result.Result) { // a rate that needs no more of them
 			r.Model, r.Connections.Served, r.Connections.Opened = result.OpenLoop, 4, 10
 		}},
+		{"hey", "50 % of the answers were errors by their status; hey counts them", nil, func(r *result.Result) {
+			n := r.Answers() / 2
+			r.Status = map[string]int64{"200": r.Answers() - n, "503": n}
+		}},
 		{"oha", "every answer was an error", nil, func(r *result.Result) { r.Status = map[string]int64{"503": 1000} }},
 		{"wrk", "the generator was the limit", nil, func(r *result.Result) { r.Generator.Verdict = result.ClientBound }},
 		{"hey", "p99 is 10.00ms from when requests were due; hey counts from when they were sent, which is 1.00ms", nil,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"dyno/internal/digits"
 	"dyno/internal/result"
 )
 
@@ -31,8 +32,13 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 			ok += n
 		}
 	}
-	say(answers > 0 && ok == 0 && tool != "wrk2", "every answer was an error by its status; %s "+
-		"counts them in its rate and its latencies, and so do the numbers above", tool)
+	which := "every answer was an error by its status"
+	if ok > 0 {
+		which = digits.Significant(100*float64(answers-ok)/float64(answers), 2) +
+			" % of the answers were errors by their status"
+	}
+	say(float64(answers-ok) >= result.FailingShare*float64(max(answers, 1)) && tool != "wrk2",
+		"%s; %s counts them in its rate and its latencies, and so do the numbers above", which, tool)
 	unused, what := r.Unused()
 	say(unused > 0 && answers > 0, "%d of %d connections %s; %s does not say so", unused, c.Asked,
 		what, tool)

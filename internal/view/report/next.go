@@ -48,7 +48,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
-		return again("look in the server's log why it was gone, and repeat it when it runs")
+		return again("look in the server's log what became of it, and repeat this when it answers again")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
 	case starved(r) > 0:

@@ -378,7 +378,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			" do Look at the server's limits (workers, connections) and at its log; repeat it with what it answered (-c 5) generator",
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
-			" do Look in the server's log why it was gone, and repeat it when it runs generator",
+			" do Look in the server's log what became of it, and repeat this when it answers again generator",
 			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - sent late;"},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},
