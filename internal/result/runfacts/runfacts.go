@@ -151,7 +151,7 @@ func errorsSince(all []Second) *fact.Fact {
 	}
 	good, bad, answered, status := together(rest)
 	least := nearlyAll
-	if bad < leastSeen && begin.Right > 0 && wrong == 0 { // they began in the last second: only all of it is known
+	if bad < leastSeen && begin.Right > 0 && wrong == 0 { // of the last second only all is known
 		since, least = start, someOfLast
 		good, bad, answered, status = together(all[first:])
 	}
