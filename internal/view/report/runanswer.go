@@ -188,6 +188,9 @@ func isHeld(r *result.Result, offered, completed float64) bool {
 	if r.FailedShare() >= result.FailingShare {
 		return true
 	}
+	if (r.Plan.Replay > 0 || r.Plan.Requested > 0) && isProlonged(r, offered) {
+		return false
+	}
 	due, done := r.Requests.Due, r.Requests.Completed
 	if i := r.Iterations; i != nil {
 		due, done = i.Due, i.Completed
@@ -196,6 +199,20 @@ func isHeld(r *result.Result, offered, completed float64) bool {
 		return float64(done) >= (1-result.FailingShare)*float64(*due)
 	}
 	return !isBelow(r, offered, completed)
+}
+
+// isProlonged reports whether a window that lasts until all was answered took longer than what was
+// due in it at a rate, and the longest answer.
+func isProlonged(r *result.Result, offered float64) bool {
+	due := r.Requests.Due
+	if i := r.Iterations; i != nil {
+		due = i.Due
+	}
+	if due == nil || r.Service == nil || offered <= 0 {
+		return false
+	}
+	most := float64(*due)/offered + r.Service.Answered().Max/1e6
+	return r.Window.MeasuredS > (1+result.FailingShare)*most && isBelow(r, offered, r.Rate.Completed)
 }
 
 func wasGone(r *result.Result) bool {

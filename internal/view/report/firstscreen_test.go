@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"dyno/internal/fact"
+	"dyno/internal/result"
+	"dyno/internal/say"
+	"dyno/internal/view/format"
+	"dyno/internal/view/reporttest"
+)
+
+// starving is a closed run of 8 connections of which 3 had no answer in the whole window.
+func starving() *result.Result {
+	r := reporttest.Closed()
+	r.Plan.Connections = 8
+	r.Window.MeasuredS, r.Window.UnavailableS, r.Requests.Held = 5, 1.88, 3
+	none := fact.Fact{Severity: fact.Warning, Args: fact.NoServer{Of: 8, Held: 3, LostUS: 1.88e6, WindowUS: 5e6}}
+	r.Facts = []fact.Fact{none}
+	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{say.Sentence(none)}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.NoServer, Kind: result.OtherLoad, Verdict: result.Suspect}}
+	return r
+}
+
+// gone is an open run whose server refused connections from 3.47 s on.
+func gone() *result.Result {
+	r := slower()
+	r.Ended, r.Window.OutageS, r.Window.MeasuredS = "duration", 2.53, 6
+	r.Facts = []fact.Fact{{Severity: fact.Error, Scope: fact.Scope{Address: "127.0.0.1:80"},
+		Args: fact.AddressLost{Why: "refused", SinceS: 3.47, Times: 1}}}
+	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"no connection", "never sent", "sent late"}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.Outage, Kind: result.OtherLoad, Verdict: result.Suspect},
+		{Cause: result.NeverSent, Kind: result.OtherLoad, Verdict: result.Suspect},
+		{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.ClientBound}}
+	return r
+}
+
+// The first screen of a server that failed says so first, in connections and since when, and what to
+// do. What it did is no verdict on the generator; what justifies that verdict is said first.
+func TestFirstScreenOfABadServer(t *testing.T) {
+	silent := starving()
+	silent.Facts[0].Args = fact.NoServer{Of: 8, Unanswered: 8, SinceS: 1.94, LostUS: 3e6, WindowUS: 5e6}
+	for name, c := range map[string]struct {
+		r          *result.Result
+		has, lacks []string
+	}{
+		"starved": {starving(), []string{"verdict 332,014 requests/s on 8 connections, p99 462 µs; 3 of 8 connections got no answer in the whole window",
+			" do Look at the server's limits (workers, connections) and at its log; repeat it with what it answered (-c 5) generator",
+			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
+		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
+			" do Look in the server's log what became of it, and repeat this when it answers again generator",
+			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - sent late;"},
+			[]string{"for 2.53 s"}},
+		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},
+		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do See requests that failed, with their answers " +
+			"(--save-errors errors) generator"}, nil},
+		"good": {reporttest.Closed(), nil, []string{" do "}},
+	} {
+		var b bytes.Buffer
+		if err := Text(&b, c.r, format.Style{Width: 400}); err != nil {
+			t.Fatal(err)
+		}
+		flat := strings.Join(strings.Fields(b.String()), " ")
+		for _, want := range c.has {
+			if !strings.Contains(flat, want) {
+				t.Errorf("%s: it does not have %q:\n%s", name, want, b.String())
+			}
+		}
+		for _, not := range c.lacks {
+			if strings.Contains(flat, not) {
+				t.Errorf("%s: it has %q:\n%s", name, not, b.String())
+			}
+		}
+	}
+}
+
+// An objective that its note alone misses says the note first, and no line says that one is left.
+func TestObjectiveMissedForItsNote(t *testing.T) {
+	r := judged()
+	r.Objectives[2] = result.Outcome{Expr: "errors<1%", Value: new(0.18), Unit: "percent", Note: "the server went away"}
+	if got := objectiveText(r.Objectives[2]); got != "errors<1%: MISSED: the server went away; without that it is 0.18 %" {
+		t.Error(got)
+	}
+	if got := MissedObjectives(r.Objectives); !strings.Contains(got, "errors<1% (the server went away; without that it is 0.18 %)") {
+		t.Error(got)
+	}
+	if all := objectiveFacts(r, format.Style{}); len(all) != 4 || strings.Contains(all[3].Text, "more") {
+		t.Errorf("of four: %+v", all)
+	}
+	r.Objectives = append(r.Objectives, r.Objectives[0])
+	if all := objectiveFacts(r, format.Style{}); len(all) != 4 || all[3].Text != "2 objectives more with -v" {
+		t.Errorf("of five: %+v", all)
+	}
+}
