@@ -184,6 +184,9 @@ func TestExperimentPageState(t *testing.T) {
 	// A variant that is left out is drawn nowhere, and its verdicts stay.
 	lines := `document.querySelectorAll("#medians-open svg.spark").length`
 	verdicts := pagetest.Evaluate[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`)
+	if folded := `document.querySelector('ul[aria-label="Verdicts"]').closest("details")?.open === false`; !pagetest.Evaluate[bool](tab, folded) {
+		t.Error("the sentences that repeat the table of comparisons are not folded")
+	}
 	pagetest.Evaluate[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
 	tab.WaitUntil(`location.hash.includes("variants.off=2") && ` + lines + ` === 2`)
 	tab.AwaitFigures()

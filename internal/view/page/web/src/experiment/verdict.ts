@@ -15,16 +15,27 @@ export function verdicts(p: Payload): (Node | null)[] {
   return [
     gate(p),
     tiles(p),
-    h("h3", {}, "Findings"),
     ...(p.words.correction ?? []).map((s) => h("p", {}, s)),
-    list(of(false), "Verdicts") ?? h("p", {}, "Nothing could be compared."),
-    of(true).length > 0 ? h("h3", {}, "The baseline against itself") : null,
-    list(of(true), "Noise floor"),
+    of(false).length === 0 ? h("p", {}, "Nothing could be compared.") : null,
+    verdictTable(p),
+    inWords(of(false), of(true)),
     (p.words.unavailable ?? []).length > 0 ? h("h3", {}, "Not tested, or failed") : null,
     list(p.words.unavailable ?? []),
-    verdictTable(p),
     objectives(p),
   ];
+}
+
+/** inWords has a sentence for each comparison, which repeats the table. */
+function inWords(verdicts: string[], noise: string[]): HTMLElement | null {
+  if (verdicts.length + noise.length === 0) return null;
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "The same in words"),
+    list(verdicts, "Verdicts"),
+    noise.length > 0 ? h("h3", {}, "The baseline against itself") : null,
+    list(noise, "Noise floor"),
+  );
 }
 
 function gate(p: Payload): HTMLElement | null {
@@ -96,9 +107,9 @@ function verdictTable(p: Payload): HTMLElement | null {
     ];
   });
   return h(
-    "details",
-    { class: "more" },
-    h("summary", {}, `All ${count(all.length)} comparisons`),
+    "div",
+    {},
+    h("h3", {}, `All ${count(all.length)} comparisons`),
     table({ head: ["level", "measure", "variant", "ratio", "low", "high", "verdict", "pairs", "p (corrected)"], rows }, "Comparisons"),
   );
 }
