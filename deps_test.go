@@ -51,10 +51,12 @@ engine/hurl: fault /
 engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
-engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/onestep engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault / golang.org/x/net
-engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/session fault / github.com/yuin/gopher-lua
+engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault / golang.org/x/net
+engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario fault / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
+engine/jsonpack: engine/jsonscan /
+engine/unpack: engine/loadplan engine/luascript engine/onestep engine/session /
 engine/jsonpath: engine/jsonscan engine/scenario / github.com/theory/jsonpath
 engine/check: engine/jsonpath engine/jsonscan engine/scenario / golang.org/x/net
 engine/sequence: /
@@ -69,7 +71,7 @@ engine/ring: engine/uring / golang.org/x/sys
 engine/h3: engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
 cgroup: /
 engine/machine: cgroup / golang.org/x/sys
-engine/loadplan: fault engine/h3 engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: fault engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: atomicfile engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/failure: engine/loadresult engine/proto engine/ring fact say /
@@ -107,7 +109,7 @@ lab/experiment/starter: /
 lab/experiment: hole lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
-remote: cgroup engine/load engine/luascript fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
+remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
@@ -140,9 +142,9 @@ fleet/deploy: fleet/bus hole /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
-fleet/wire: engine/metric engine/luascript result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
-fleet: remote fleet/policy fleet/wire engine/load engine/luascript engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
+fleet: remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
 cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof

@@ -9,7 +9,6 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/machine"
 	"dyno/internal/fleet/wire"
 )
@@ -131,6 +130,6 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 	}
 	most, err = s.currentPolicy().Authorize(j.ctx, most, s.Lookup)
 	p.Addresses, p.Ceiling = most.Addresses, most.Ceiling
-	luascript.KnowAddresses(&p)
+	p.TellScenario(nil)
 	return o, p, err
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/luascript"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -82,7 +81,7 @@ func (r *fleetRun) connectTimeout() time.Duration {
 // sendOrders sends each member its part, sealed and in pieces.
 func (r *fleetRun) sendOrders() error {
 	for _, m := range r.members {
-		packed, err := luascript.Pack(m.part)
+		packed, err := loadplan.Pack(m.part)
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}

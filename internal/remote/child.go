@@ -31,7 +31,6 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/luascript"
 	"dyno/internal/result"
 )
 
@@ -87,7 +86,7 @@ func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
 // does not: the child is killed.
 func (c Child) RunShared(ctx context.Context, p loadplan.Plan, meet load.Barrier,
 	shares <-chan load.Share, each func(loadresult.Interval)) (l Loaded, err error) {
-	t := task{Brief: true, Ceiling: p.Ceiling, Memory: c.Memory}
+	t := task{Brief: true, Memory: c.Memory}
 	last, err := c.runPlan(ctx, t, p, meet, shares, each)
 	if err != nil {
 		return l, err
@@ -100,7 +99,7 @@ func soon(context.Context) time.Time { return time.Now().Add(beginLead) }
 
 func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.Barrier,
 	shares <-chan load.Share, each func(loadresult.Interval)) (last message, err error) {
-	if t.Plan, err = luascript.Pack(p); err != nil {
+	if t.Plan, err = loadplan.Pack(p); err != nil {
 		return last, fmt.Errorf("packing the plan for a worker: %w", err)
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)

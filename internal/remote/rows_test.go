@@ -56,7 +56,7 @@ func TestRowsOfWorkers(t *testing.T) {
 	var wait sync.WaitGroup
 	var failed int64
 	for _, part := range p.Split(3) {
-		b, err := onestep.Pack(part)
+		b, err := loadplan.Pack(part)
 		if err != nil {
 			t.Fatal(err)
 		}

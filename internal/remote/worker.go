@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/luascript"
+	"dyno/internal/engine/unpack"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -20,16 +20,15 @@ import (
 // A task is a line of JSON to a worker process. The first says what to do. If that is a load, a
 // second one says when to begin, once the worker has reported that it is ready.
 type task struct {
-	Plan  []byte             `json:"plan,omitempty"` // encoded by luascript.Pack
+	Plan  json.RawMessage    `json:"plan,omitempty"` // as loadplan.Pack packs it
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetchTask         `json:"fetch,omitempty"`
 	Count string             `json:"count,omitempty"` // URL at which the server reports its count
 	Begin *time.Time         `json:"begin,omitempty"`
 	Share *load.Share        `json:"share,omitempty"` // of the arrivals, from an instant on
 
-	Brief   bool          `json:"brief,omitempty"`   // the result is within the limits of reports
-	Ceiling loadplan.Rate `json:"ceiling,omitempty"` // of the plan
-	Memory  uint64        `json:"memory,omitempty"`  // bytes that the worker may take; 0: any number
+	Brief  bool   `json:"brief,omitempty"`  // the result is within the limits of reports
+	Memory uint64 `json:"memory,omitempty"` // bytes that the worker may take; 0: any number
 }
 
 // A fetchTask is a profile to fetch and to write to a file.
@@ -126,13 +125,11 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, shares <-chan
 	messages *json.Encoder) (message, error) {
 	switch {
 	case t.Plan != nil:
-		p, err := luascript.Unpack(t.Plan)
+		p, err := unpack.Plan(t.Plan)
 		if err != nil {
 			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
-		p.Ceiling = t.Ceiling
-		luascript.KnowAddresses(&p)
-		luascript.EndWith(&p, ctx.Done())
+		p.TellScenario(ctx.Done())
 		r, err := runLoadPart(ctx, p, begin, shares, messages)
 		if err != nil {
 			return message{}, err

@@ -12,7 +12,6 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/luascript"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
@@ -55,7 +54,7 @@ func (w *Workers) RunLoad(ctx context.Context, p loadplan.Plan, each func(loadre
 		if w.Ring != nil {
 			part.Ring = w.Ring(part)
 		}
-		plan, err := luascript.Pack(part)
+		plan, err := loadplan.Pack(part)
 		if err != nil {
 			return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 		}

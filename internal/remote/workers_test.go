@@ -104,7 +104,7 @@ func TestWork(t *testing.T) {
 	}
 	p.Connections = 0
 	for want, first := range map[string]any{"Connections: 0": taskOf(p), "nothing that it can": task{},
-		"reading the plan": task{Plan: []byte("x")}} {
+		"reading the plan": task{Plan: []byte(`"x"`)}} {
 		if said = talk(t, first, never); len(said) != 1 || !strings.Contains(said[0].Error, want) {
 			t.Errorf("%+v, want %s", said, want)
 		}

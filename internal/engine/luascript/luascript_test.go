@@ -238,6 +238,18 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// remade is a plan as another process gets it.
+func remade(p loadplan.Plan) (there loadplan.Plan, err error) {
+	b, err := loadplan.Pack(p)
+	if err == nil {
+		there, err = loadplan.Unpack(b)
+	}
+	if err == nil {
+		err = Remake(&there)
+	}
+	return there, err
+}
+
 // A plan for another process carries the script. Nothing of it runs before the load does, and then
 // it sends what it would here.
 func TestPack(t *testing.T) {
@@ -261,18 +273,14 @@ func TestPack(t *testing.T) {
 	p.Connections, p.Threads, p.Requested, p.Duration = 2, 2, 10, 0
 	p.Drain = loadplan.Seconds(time.Minute)
 	m.SetPlan(&p)
-	b, err := Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err := Unpack(b)
+	there, err := remade(p)
 	if err != nil || there.Script.Text != "" || there.Scenario.(*Maker).main != nil {
 		t.Fatal(err, there.Script)
 	}
 	if w, want := there.Want(), p.Want(); w.AllFields != want.AllFields || w.Body != want.Body {
 		t.Errorf("%+v, want %+v", w, want)
 	}
-	KnowAddresses(&there)
+	there.TellScenario(nil)
 	r, err := load.Run(context.Background(), there, func(loadresult.Interval) {})
 	if err != nil {
 		t.Fatal(err)
@@ -295,11 +303,7 @@ func TestPackedFault(t *testing.T) {
 	p := loadplan.DefaultPlan()
 	p.Target = loadplan.Target{URL: c.URL, Host: "127.0.0.1", Port: 1}
 	m.SetPlan(&p)
-	b, err := Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err := Unpack(b)
+	there, err := remade(p)
 	if err != nil {
 		t.Fatal(err)
 	}

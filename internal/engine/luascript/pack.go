@@ -10,23 +10,16 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/session"
 )
 
-// Pack is session.Pack that also packs a plan whose scenario is a script.
-func Pack(p loadplan.Plan) ([]byte, error) {
-	m, is := p.Scenario.(*Maker)
-	if !is {
-		return session.Pack(p)
-	}
-	p.Scenario = nil
+// PackInto puts the script into a plan that is packed.
+func (m *Maker) PackInto(p *loadplan.Plan) {
 	script := *p.Script
 	script.Text, script.Defines = m.Source, m.defines()
 	p.Script = &script
-	return loadplan.Pack(p)
 }
 
-// defines are the functions that the script has, as Unpack needs to know them: with the number of
+// defines are the functions that the script has, as Remake needs to know them: with the number of
 // parameters of response.
 func (m *Maker) defines() (all []string) {
 	if m.dynamic {
@@ -41,19 +34,15 @@ func (m *Maker) defines() (all []string) {
 	return all
 }
 
-// Unpack reads what Pack wrote. Of a script nothing runs before the load is made: whoever unpacks a
-// plan may still refuse it.
-func Unpack(b []byte) (loadplan.Plan, error) {
-	p, err := session.Unpack(b)
-	if err != nil || p.Script == nil {
-		return p, err
-	}
+// Remake makes the scenario of a plan that was packed with a script. Of the script nothing runs
+// before the load is made: whoever unpacks a plan may still refuse it.
+func Remake(p *loadplan.Plan) error {
 	if len(p.Requests) != 1 {
-		return p, fmt.Errorf("%d requests of a script", len(p.Requests))
+		return fmt.Errorf("%d requests of a script", len(p.Requests))
 	}
 	u, err := url.Parse(p.Target.URL)
 	if err != nil {
-		return p, err
+		return err
 	}
 	const apart = 1 << 32 // each part draws random numbers of its own
 	http2 := p.OnlyHTTP2() || p.OnlyHTTP3()
@@ -67,7 +56,7 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 	for _, name := range p.Script.Defines {
 		if n, is := strings.CutPrefix(name, "response/"); is {
 			if m.parameters, err = strconv.Atoi(n); err != nil {
-				return p, err
+				return err
 			}
 			m.setWant()
 		}
@@ -75,23 +64,14 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 	script := *p.Script
 	script.Text, script.Defines = "", nil
 	p.Scenario, p.Script = m, &script
-	return p, nil
+	return nil
 }
 
-// KnowAddresses has wrk.lookup return the plan's addresses.
-func KnowAddresses(p *loadplan.Plan) {
-	if m, is := p.Scenario.(*Maker); is {
-		m.known = nil
-		for _, a := range p.Addresses {
-			m.known = append(m.known, netip.AddrPortFrom(a, p.Target.Port))
-		}
-	}
-}
-
-// EndWith has a script of a plan end when its run does.
-func EndWith(p *loadplan.Plan, ended <-chan struct{}) {
-	if m, is := p.Scenario.(*Maker); is {
-		m.Ended = ended
+// Hear has wrk.lookup return the plan's addresses, and the script end once ended is closed.
+func (m *Maker) Hear(p *loadplan.Plan, ended <-chan struct{}) {
+	m.known, m.Ended = nil, ended
+	for _, a := range p.Addresses {
+		m.known = append(m.known, netip.AddrPortFrom(a, p.Target.Port))
 	}
 }
 

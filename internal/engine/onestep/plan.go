@@ -8,7 +8,6 @@ import (
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/proto"
 	"dyno/internal/engine/template"
 )
 
@@ -115,60 +114,28 @@ func (m *Maker) IsRandom() bool {
 		})
 }
 
-// Pack is loadplan.Pack of a plan whose scenario, if it has one, is one that SetScenario made. The
-// data goes along.
-func Pack(p loadplan.Plan) ([]byte, error) {
-	if m, is := p.Scenario.(*Maker); is {
-		p.Scenario = nil
-		p.Requests = withOwnChecks(&p)
-		p.Expectations = loadplan.Expectations{}
-		if p.Rows != nil {
-			rows := *p.Rows
-			rows.Content = m.table.Encode()
-			p.Rows = &rows
-		}
-	}
-	return loadplan.Pack(p)
-}
-
-// withOwnChecks are the requests of a plan, each with all that is expected of its responses. A
-// request that expects nothing has an empty list where the plan has checks, and package gob does
-// not tell that from none.
-func withOwnChecks(p *loadplan.Plan) []loadplan.Request {
-	all := slices.Clone(p.Requests)
-	for i := range all {
-		e := loadplan.OwnExpectations{Expectations: p.Expected(&all[i])}
-		if own := all[i].Expect; own != nil {
-			e.Status = own.Status
-		}
-		all[i].Expect = &e
-	}
-	return all
-}
-
-// Unpack reads what Pack wrote.
-func Unpack(b []byte) (loadplan.Plan, error) {
-	p, err := loadplan.Unpack(b)
-	if err != nil || len(p.Requests) == 0 || len(p.Steps) > 0 || p.Script != nil {
-		return p, err
-	}
-	var table *data.Table
+// PackInto puts the data into a plan that is packed.
+func (m *Maker) PackInto(p *loadplan.Plan) {
 	if p.Rows != nil {
 		rows := *p.Rows
-		if table, err = data.Decode(rows.Content); err != nil {
-			return p, err
-		}
-		rows.Content = nil
+		rows.Content = m.table.Encode()
 		p.Rows = &rows
 	}
-	for i := range p.Requests {
-		r := &p.Requests[i]
-		if err := r.CheckHoles(); err != nil {
-			return p, fmt.Errorf("request %d: %w", i+1, err)
+}
+
+// Remake makes the scenario of a plan that was packed, if it needs one.
+func Remake(p *loadplan.Plan) (err error) {
+	var table *data.Table
+	if p.Rows != nil {
+		if table, err = data.Decode(p.Rows.Content); err != nil {
+			return err
 		}
-		if r.Body == nil && r.HasHoles(proto.InBody) {
-			r.Body = []byte{} // which package gob does not tell from none
+		p.Rows.Content = nil
+	}
+	for i := range p.Requests {
+		if err := p.Requests[i].CheckHoles(); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
 		}
 	}
-	return p, SetScenario(&p, table)
+	return SetScenario(p, table)
 }

@@ -33,6 +33,18 @@ func tablePlan(t *testing.T, d *data.Table) loadplan.Plan {
 	return p
 }
 
+// remade is a plan as another process gets it.
+func remade(p loadplan.Plan) (there loadplan.Plan, err error) {
+	b, err := loadplan.Pack(p)
+	if err == nil {
+		there, err = loadplan.Unpack(b)
+	}
+	if err == nil {
+		err = Remake(&there)
+	}
+	return there, err
+}
+
 // A packed plan has the same scenario where it is unpacked: the same rows, values and checks.
 func TestPack(t *testing.T) {
 	d := rows(t, 50)
@@ -41,11 +53,7 @@ func TestPack(t *testing.T) {
 		"redirects within 3 redirects stay at the server redirects have a Location that can be followed]"; fmt.Sprint(p.Checks) != want {
 		t.Errorf("the checks are %v, want %s", p.Checks, want)
 	}
-	b, err := Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := Unpack(b)
+	back, err := remade(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,15 +79,11 @@ func TestPackOfOthers(t *testing.T) {
 	if err := SetScenario(&p, nil); err != nil || p.Scenario != nil {
 		t.Errorf("%v, %v", p.Scenario, err)
 	}
-	b, err := Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := Unpack(b); err != nil || back.Scenario != nil || len(back.Requests) != 1 {
+	if back, err := remade(p); err != nil || back.Scenario != nil || len(back.Requests) != 1 {
 		t.Errorf("%+v, %v", back, err)
 	}
 	p.Scenario = scenario.Program{}
-	if _, err := Pack(p); err == nil {
+	if _, err := loadplan.Pack(p); err == nil {
 		t.Error("Go code is packed")
 	}
 }
@@ -102,19 +106,12 @@ func TestDamagedPlans(t *testing.T) {
 	}
 	p := tablePlan(t, d)
 	p.Scenario, p.Rows.Content = nil, whole[:len(whole)-1]
-	b, err := loadplan.Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Unpack(b); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := remade(p); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Error(err)
 	}
 	p = tablePlan(t, d)
 	p.Requests[0].Sources[0].Index = 77
-	if b, err = Pack(p); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Unpack(b); err == nil {
+	if _, err := remade(p); err == nil {
 		t.Error("a column that there is not is taken")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/onestep"
 )
 
 // BaseVariable is the variable that names the server.
@@ -30,14 +29,10 @@ func (m *Maker) SetPlan(p *loadplan.Plan) {
 	}
 }
 
-// Pack is onestep.Pack that also packs a plan whose scenario is a session. The Hurl files, those
-// that they name, and the data go along.
-func Pack(p loadplan.Plan) ([]byte, error) {
-	m, is := p.Scenario.(*Maker)
-	if !is {
-		return onestep.Pack(p)
-	}
-	p.Scenario, p.Requests = nil, nil
+// PackInto puts the Hurl files, those that they name, and the data into a plan that is packed. The
+// requests are compiled of them again.
+func (m *Maker) PackInto(p *loadplan.Plan) {
+	p.Requests = nil
 	scripts := make([]loadplan.Script, len(m.Files))
 	for i, f := range m.Files {
 		scripts[i] = p.Hurl[i]
@@ -49,26 +44,19 @@ func Pack(p loadplan.Plan) ([]byte, error) {
 		rows.Content = m.Data.Encode()
 		p.Rows = &rows
 	}
-	return loadplan.Pack(p)
 }
 
-// Unpack reads what Pack wrote, and compiles the session again.
-func Unpack(b []byte) (loadplan.Plan, error) {
-	p, err := onestep.Unpack(b)
-	if err != nil || len(p.Hurl) == 0 {
-		return p, err
-	}
+// Remake makes the scenario of a plan that was packed with Hurl files: it compiles them again.
+func Remake(p *loadplan.Plan) (err error) {
 	c := Config{}
 	if p.Rows != nil {
-		rows := *p.Rows
-		if c.Data, err = data.Decode(rows.Content); err != nil {
-			return p, err
+		if c.Data, err = data.Decode(p.Rows.Content); err != nil {
+			return err
 		}
-		if c.Order, err = data.ParseOrder(rows.Order); err != nil {
-			return p, err
+		if c.Order, err = data.ParseOrder(p.Rows.Order); err != nil {
+			return err
 		}
-		rows.Content = nil
-		p.Rows = &rows
+		p.Rows.Content = nil
 	}
 	for _, v := range p.Variables {
 		c.Variables = append(c.Variables, Variable(v))
@@ -76,14 +64,14 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 			continue
 		}
 		if c.Origin, err = ParseOrigin(v.Value); err != nil {
-			return p, err
+			return err
 		}
 	}
 	beside := map[string][]loadplan.Beside{}
 	for _, script := range p.Hurl {
 		f, err := hurl.Parse(script.File, script.Text)
 		if err != nil {
-			return p, err
+			return err
 		}
 		c.Files = append(c.Files, f)
 		beside[script.File] = script.Beside
@@ -97,9 +85,8 @@ func Unpack(b []byte) (loadplan.Plan, error) {
 		return nil, fmt.Errorf("the file %s was not sent", name)
 	}
 	m, err := Compile(c)
-	if err != nil {
-		return p, err
+	if err == nil {
+		m.SetPlan(p)
 	}
-	m.SetPlan(&p)
-	return p, nil
+	return err
 }

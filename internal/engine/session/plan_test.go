@@ -10,6 +10,18 @@ import (
 	"dyno/internal/engine/proto"
 )
 
+// remade is a plan as another process gets it.
+func remade(p loadplan.Plan) (there loadplan.Plan, err error) {
+	b, err := loadplan.Pack(p)
+	if err == nil {
+		there, err = loadplan.Unpack(b)
+	}
+	if err == nil {
+		err = Remake(&there)
+	}
+	return there, err
+}
+
 // A packed plan is compiled again elsewhere, with its rows and files, and sends the same.
 func TestPack(t *testing.T) {
 	table, err := data.Read("u.csv", strings.NewReader("user\nann\nbob\n"), data.MaxBytes)
@@ -22,11 +34,7 @@ func TestPack(t *testing.T) {
 	p.Rows = &loadplan.Rows{File: "u.csv", Rows: 2, Order: "in-order", SHA256: strings.Repeat("0", 64)}
 	p.SetVariables(map[string]string{"base": base, "v": "7"})
 	m.SetPlan(&p)
-	b, err := Pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Unpack(b)
+	got, err := remade(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +62,7 @@ func TestPack(t *testing.T) {
 		p.SetVariables(map[string]string{"base": base, "v": "7"})
 		again.SetPlan(&p)
 		spoil(&p)
-		b, err := Pack(p)
-		if err == nil {
-			_, err = Unpack(b)
-		}
-		if err == nil {
+		if _, err := remade(p); err == nil {
 			t.Errorf("%s was changed, and nobody minds", change)
 		}
 	}

@@ -1,14 +1,15 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/nats-io/nkeys"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/unpack"
 )
 
 // An Order is a plan for an agent: data, no code. It names the agent and its process, so that it
@@ -21,9 +22,10 @@ type Order struct {
 	HelloHeardAt int64  `json:"heard"` // when that came, in ns of the controller's monotonic clock
 	Version      string `json:"version"`
 	Geometry     string `json:"geometry"`
-	Plan         []byte `json:"plan"`    // as luascript.Pack packs it
 	Threads      bool   `json:"threads"` // use the plan's threads; else one for each core
 	MayReshard   bool   `json:"reshare"` // its shard may become larger, up to the whole
+
+	Plan json.RawMessage `json:"plan"` // as loadplan.Pack packs it
 }
 
 // A signed is an Order or an Instruction in its signed form. Both are decoded strictly and have
@@ -35,9 +37,9 @@ type signed struct {
 
 // Geometry describes this version's histograms and the form of its finals. Agents must have the
 // same, or their results cannot be merged: for example, an agent that counts a 503 like other
-// answers has no histogram of errors.
+// answers has no histogram of errors. A plan of another form could not be read.
 func Geometry() string {
-	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts, scripts",
+	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts, plans in JSON",
 		int64(metric.Longest), metric.Fine, metric.Coarse)
 }
 
@@ -79,10 +81,11 @@ func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	if err := verify(s.Text, s.Signature); err != nil {
 		return o, loadplan.Plan{}, err
 	}
-	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
+	// Its values beside the plan are few, for it has no lists; those of the plan unpack limits.
+	if err := decodeStrict(s.Text, &o, len(s.Text)); err != nil {
 		return o, loadplan.Plan{}, err
 	}
-	plan, err := luascript.Unpack(o.Plan)
+	plan, err := unpack.Plan(o.Plan)
 	if err != nil {
 		return o, plan, fmt.Errorf("reading the plan: %w", err)
 	}

@@ -212,21 +212,6 @@ func FuzzReadInstruction(f *testing.F) {
 	})
 }
 
-// FuzzOpen has signed whatever comes: what is in an order is read with as little trust.
-func FuzzOpen(f *testing.F) {
-	packed, err := loadplan.Pack(loadplan.DefaultPlan())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(packed)
-	f.Add([]byte("x"))
-	f.Fuzz(func(t *testing.T, packed []byte) {
-		if p, err := loadplan.Unpack(packed); err == nil {
-			_ = p.Check()
-		}
-	})
-}
-
 func TestCut(t *testing.T) {
 	for _, n := range []int{0, 1, PieceMax, PieceMax + 1, 3*PieceMax + 5} {
 		b := make([]byte, n)
