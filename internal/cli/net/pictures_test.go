@@ -16,6 +16,7 @@ import (
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
+	"dyno/internal/view/report"
 )
 
 // A picture is what the page of an input is drawn from, and its charts.
@@ -104,6 +105,15 @@ func (s *sheet) pictures(p picture, file string, keys ...string) {
 		charts += drawn(svg.Bytes(), had)
 	}
 	s.add("charts", charts)
+}
+
+// inOneLine adds what run -q writes in place of the report.
+func (s *sheet) inOneLine(path string) {
+	r, err := dynohome.Open("", path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.add("run -q", s.written(func(w io.Writer) error { return report.Quiet(w, r) }))
 }
 
 // conclusion adds what is written when an experiment ends: report.md, and the report of dyno vs.

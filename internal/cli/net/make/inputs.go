@@ -78,7 +78,7 @@ var inputs = []input{
 	{"sweep-open", "find --rates 100,400,3000 --rounds 2 --probe-time 400ms -c 8 {four}/"},
 }
 
-// makeSeries makes two times ten runs of one URL, whose server is slower from the eleventh on.
+// makeSeries makes two times twelve runs of one URL, whose server is slower from the thirteenth on.
 func (m *maker) makeSeries() error {
 	if !m.wants("series") {
 		return nil
@@ -90,7 +90,7 @@ func (m *maker) makeSeries() error {
 			return err
 		}
 		address = url[len("http://"):]
-		for i := range 10 {
+		for i := range 12 {
 			name := fmt.Sprintf("%s-%02d", half.name, i+1)
 			json := filepath.Join(m.tmp, name+".json")
 			if err = m.run(name, "home-series", 0, "run", "-q", "-c", "1", "-R", "150", "-d", "1s",
