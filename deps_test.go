@@ -20,6 +20,7 @@ internal/lab internal/fleet
 internal/capacity internal/remote
 internal/server internal/fairness internal/target internal/notices internal/dynohome internal/objective internal/imports
 internal/result
+internal/setting
 internal/engine internal/observe
 internal/say
 internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup internal/hole
@@ -44,6 +45,7 @@ engine/scenario: engine/proto /
 fault: /
 fact: /
 say: digits fact /
+setting: engine/data engine/loadplan engine/requests fact /
 engine/redirect: engine/proto /
 hole: /
 engine/template: fault hole nearest /
@@ -83,10 +85,10 @@ engine/rendezvous: /
 engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole / golang.org/x/net
-result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets /
+result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadplan engine/loadresult engine/redirect fact result/durations say /
+result/runfacts: engine/loadplan engine/loadresult engine/redirect fact result/durations say setting /
 result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
@@ -106,13 +108,13 @@ fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 e
 nearest: /
 lab/experiment/quantity: engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
-lab/experiment: hole lab/experiment/quantity nearest redact result objective stats / go.yaml.in/yaml
+lab/experiment: hole lab/experiment/quantity nearest redact result objective stats setting / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
 lab/versus: lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/grade: digits fact say engine/loadresult lab observe/probe result stats /
+lab/grade: digits fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
@@ -120,11 +122,11 @@ capacity: digits atomicfile result engine/ring stats engine/loadplan engine/load
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
-view/labanswer: fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report /
+view/labanswer: fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
-view/repeat: redact say view/format engine/loadplan /
+view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult /
+view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits result /
@@ -134,7 +136,7 @@ view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engi
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats view/answer view/format view/page / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting /
 fleet/bus/bustest: /
 fleet/bus: atomicfile / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -144,8 +146,8 @@ notices: /
 notices/generate: /
 fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
-fleet: remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+fleet: remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine engine/luascript / github.com/nats-io/nats.go github.com/nats-io/nkeys
+cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext setting / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys
@@ -172,7 +174,7 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
-.: engine/load engine/loadplan engine/loadresult engine/onestep engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report /
+.: engine/load engine/loadplan engine/loadresult engine/onestep engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report setting /
 dynotest: digits . /
 release/image: / github.com/google/go-containerregistry
 `

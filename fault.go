@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
 )
 
 // A FieldError says what is wrong with a field of a Load, or with several fields together. The
@@ -16,19 +17,10 @@ type FieldError struct {
 // Error returns Field and Problem, with a colon between them.
 func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// fieldNames are the fields of a Load by those of the plan. What a Load does not set is left out.
-var fieldNames = map[string]string{
-	"URL": "URL", "Requests": "Method, Header, Body", "Scenario": "Scenario",
-	"Connections": "Connections", "Threads": "Threads", "Requested": "Requests", "Rate": "Rate",
-	"Arrival": "Poisson", "Duration": "For", "Warmup": "Warmup", "Drain": "Drain",
-	"Timeout": "Timeout", "Users": "Users", "HTTP": "HTTP", "Insecure": "Insecure",
-	"CAFile": "RootCAs", "Resend": "RetryUnsafe", "Follow": "Follow",
-}
-
 // fieldErrors are the faults that err joins, as those of fields. Others stay as they are.
 func fieldErrors(err error) (all []error) {
 	if flaw, is := err.(loadplan.Flaw); is {
-		named := flaw.Named(func(field string) string { return fieldNames[field] })
+		named := flaw.Named(setting.InLibrary)
 		return []error{FieldError{named.Setting, named.Problem}}
 	}
 	if joined, is := err.(interface{ Unwrap() []error }); is {

@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fleet/policy"
 	fleetwatch "dyno/internal/fleet/watch"
 	"dyno/internal/remote"
+	"dyno/internal/setting"
 )
 
 const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it, - stdin. It is used
@@ -62,7 +63,7 @@ func (f *agentFlags) groups() []group {
 			{"watch", "", "", "it makes no load; dyno run --watch NAME@AGENT sees its\nprocesses",
 				setSwitch(&f.watch)},
 			{"leave-after", "", "D", "end when the bus was away for so long (never)",
-				storeParsed(&f.leave, parseDuration)},
+				storeParsed(&f.leave, setting.ParseDuration)},
 		}},
 		{"Another's bus", append(f.options(),
 			option{"plan-key", "", "KEY", "with --nats: whose plans it obeys; dyno fleet key prints it,\n" +

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
+	"dyno/internal/setting"
 	"dyno/internal/view/chart"
 	"dyno/internal/view/format"
 	"dyno/internal/view/page"
@@ -50,7 +51,7 @@ var chartExamples = []string{"dyno chart last", "dyno chart last -o latency.png"
 
 // parseWidth parses the width of a picture.
 func parseWidth(s string) (int, error) {
-	n, err := parseInt(s)
+	n, err := setting.ParseInt(s)
 	if err == nil && (n < chart.LeastWidth || n > chart.MostWidth) {
 		err = fmt.Errorf("%d is not from %d to %d", n, chart.LeastWidth, chart.MostWidth)
 	}

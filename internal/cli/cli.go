@@ -19,9 +19,8 @@
 //	files.go            reads files that flags name
 //	find.go             dyno find, sweeps
 //	finding.go          a stored search or sweep, shown again
-//	flagnames.go        names of flags for settings of a plan
+//	flagnames.go        faults of a plan in the words of the command line
 //	flags.go            the flags of a load, and the plan that they make
-//	flagvalues.go       values of flags: CPUs, statuses, --reconnect, --http
 //	fleet.go            dyno fleet up, token, revoke, stop, key
 //	fleetbus.go         connects to a fleet's bus
 //	fleetdeploy.go      dyno fleet deploy
@@ -62,10 +61,10 @@
 //	sent.go             headers, bodies, forms: what is sent
 //	serve.go            dyno serve
 //	session.go          a Hurl file as a load
-//	stages.go           --stage, --arrival, --seed
+//	stages.go           --stages
+//	tableflags.go       the flags that the table of settings has
 //	target.go           dyno target
 //	tui.go              --tui: keys and the terminal; package screen draws
-//	units.go            durations, rates, counts
 //	unused.go           variables and columns that nothing uses
 //	values.go           --data, --variable
 //	version.go          dyno version

@@ -298,7 +298,7 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: valid FILE")
 	}
 	c := jsonschema.NewCompiler()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(result.Schema))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(result.Schema()))
 	ts.Check(err)
 	ts.Check(c.AddResource("result.json", doc))
 	schema, err := c.Compile("result.json")

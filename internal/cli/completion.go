@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"dyno/internal/dynohome"
-	"dyno/internal/engine/data"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/setting"
 )
 
 // The scripts of the shells ask dyno itself, by the hidden verb complete, for completions of a
@@ -289,13 +289,10 @@ func findFlag(v verb, name string) (option, bool) {
 
 // valuesOf are the values that a flag can have, and what file names are among them.
 func valuesOf(o option) (all []candidate, files fileChoice) {
-	known := map[string]string{"arrival": "constant poisson", "ring": "auto epoll uring portable",
-		"http": "auto 1.0 1.1 2 3", "reconnect": "never always", "tls-min": "1.0 1.1 1.2 1.3",
-		"tls-max": "1.0 1.1 1.2 1.3", "on-agent-loss": "abort continue rebalance",
-		"alpn": "h2 http/1.1 h2,http/1.1 none", "method": "GET HEAD POST PUT PATCH DELETE OPTIONS",
-		"expect": "any 2xx 200", "data-order": strings.Join(data.OrderNames(), " ")}
-	for w := range strings.FieldsSeq(known[o.long]) {
-		all = append(all, candidate{word: w})
+	if row := setting.Named(o.long); row != nil {
+		for _, w := range row.Values {
+			all = append(all, candidate{word: w})
+		}
 	}
 	if o.long == "metric" || o.long == "metrics" {
 		for _, m := range lab.Measures {

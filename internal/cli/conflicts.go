@@ -8,52 +8,15 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/setting"
 )
 
-// exclusive are pairs of flags that exclude each other.
-var exclusive = []struct{ one, other, because string }{
-	{"verbose", "quiet", "one asks for more and one for less"},
-	{"tui", "verbose", "each is a way to show the run"},
-	{"tui", "quiet", "one asks for more and one for less"},
-	{"stage", "stages", "both say how the rate goes on"},
-	{"json-stream", "tui", "each shows the run"},
-	{"json-stream", "serve", "each shows the run"},
-	{"save", "no-save", "one asks for what the other forbids"},
-	{"show", "fleet", "agents keep neither requests nor responses"},
-	{"log", "fleet", "agents keep no log"},
-	{"log", "serve", "the load is in a process of its own, which keeps no log"},
-	{"save-errors", "fleet", "agents keep neither requests nor responses"},
-	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
-	{"body", "bodies", "both say what to send"},
-	{"body", "json-body", "both say what to send"},
-	{"body", "form", "both say what to send"},
-	{"bodies", "json-body", "both say what to send"},
-	{"bodies", "form", "both say what to send"},
-	{"form", "json-body", "both say what to send"},
-	{"script", "serve", "the load would be in another process than the script"},
-	{"script", "urls", "the script says what to ask for"},
-	{"script", "bodies", "the script says what to send"},
-	{"script", "requests-file", "the script says what to send"},
-	{"script", "data", "the script makes its own values"},
-	{"script", "variable", "the script makes its own values"},
-	{"script", "variables-file", "the script makes its own values"},
-	{"script", "expect-body", "a script checks with dyno.check"},
-	{"script", "expect-header", "a script checks with dyno.check"},
-	{"script", "follow", "the script sees each redirect, and makes the next request"},
-	{"script", "probe", "a probe sends one request again and again"},
-	{"requests-file", "form", "the file says what to send"},
-	{"requests-file", "json-body", "the file says what to send"},
-	{"requests-file", "urls", "the file says what to ask for"},
-	{"requests-file", "bodies", "the file says what to send"},
-	{"requests-file", "body", "the file says what to send"},
-	{"requests-file", "method", "the file says with what method"},
-}
-
+// contradictions are the flags that exclude each other.
 func contradictions(given map[string]bool) (faults []error) {
-	for _, x := range exclusive {
-		if given[x.one] && given[x.other] {
-			faults = append(faults, loadplan.Flaw{Setting: "--" + x.one + " and --" + x.other,
-				Problem: x.because + "; give one of them"})
+	for _, x := range setting.Clashes {
+		if given[x.One] && given[x.Other] {
+			faults = append(faults, loadplan.Flaw{Setting: "--" + x.One + " and --" + x.Other,
+				Problem: x.Because + "; give one of them"})
 		}
 	}
 	if given["log-sample"] && !given["log"] {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fault"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -58,43 +60,11 @@ var findExamples = []string{
 }
 
 func (f *findFlags) groups() []group {
-	own := group{"Search", []option{
-		{"slo", "", "EXPR", "what must hold, as 'p99<20ms' or 'errors<0.1%'; may be repeated",
-			f.addObjective},
-		{"probe-time", "", "D", "measure so long at each rate, or up to ten times longer if a\n" +
-			"percentile takes more requests; bounds need 8s (10s; of a sweep 5s)",
-			storeParsed(&f.probe, parseProbeTime)},
-		{"levels", "", "c=LIST", "sweep instead: closed loops of so many connections, as c=1,2,4,8",
-			storeParsed(&f.levels, parseLevels)},
-		{"rates", "", "LIST", "sweep instead: open loops of such rates, as 1k,2k,4k",
-			storeParsed(&f.rates, parseRates)},
-		{"rounds", "", "N", "of a sweep, each over all levels in an order of its own; 8 give\n" +
-			"intervals (3)", storeParsed(&f.rounds, parsePositive(parseInt))},
-	}}
-	out := group{"Output", []option{
-		{"json", "", "FILE|-", "write what was found there too; with - stdout has nothing else",
-			setText(&f.json)},
-		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
-		showSecretsOption(&f.showSecrets),
-		{"help", "h", "", "this", setSwitch(&f.help)},
-	}}
-	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe",
-		"warmup")
-	load.options = append(load.options, option{"rate", "R", "N",
-		"the first rate to try (a fifth of what a closed loop reaches)",
-		storeParsed(&f.plan.Rate, parseRate)}, option{"warmup", "", "D",
-		"load so long before measuring, at each rate or level anew (a fifth of\n" +
-			"--probe-time)", setSeconds(&f.plan.Warmup)})
-	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
-		f.fleet.fleetGroup(), out}
-}
-
-// withoutOptions is g without some options.
-func withoutOptions(g group, long ...string) group {
-	g.options = slices.DeleteFunc(slices.Clone(g.options), func(o option) bool {
-		return slices.Contains(long, o.long)
-	})
-	return g
+	all := f.readers()
+	maps.Copy(all, readers{"probe-time": storeParsed(&f.probe, parseProbeTime),
+		"levels": storeParsed(&f.levels, parseLevels), "rates": storeParsed(&f.rates, parseRates),
+		"rounds": storeParsed(&f.rounds, setting.Positive(setting.ParseInt))})
+	return tableGroups(setting.Find, &f.plan, all)
 }
 
 // isSweep reports whether a sweep was requested, and not a search.
@@ -329,7 +299,7 @@ func parseLevels(s string) ([]int, error) {
 			"c=1,2,4,8", s)
 	}
 	return parseList(list, func(s string) (int, error) {
-		n, err := parsePositive(parseInt)(s)
+		n, err := setting.Positive(setting.ParseInt)(s)
 		if err == nil && n > loadplan.MaxConnections {
 			err = fmt.Errorf("%q is above %d", s, loadplan.MaxConnections)
 		}
@@ -338,7 +308,7 @@ func parseLevels(s string) ([]int, error) {
 }
 
 // parseRates parses 1k,2k,4k: rates, each once.
-func parseRates(s string) ([]loadplan.Rate, error) { return parseList(s, parseRate) }
+func parseRates(s string) ([]loadplan.Rate, error) { return parseList(s, setting.ParseRate) }
 
 // parseList parses values separated by commas, each of which may occur once.
 func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, err error) {
@@ -361,7 +331,7 @@ func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, 
 const shortestProbe = 100 * time.Millisecond
 
 func parseProbeTime(s string) (time.Duration, error) {
-	d, err := parseDuration(s)
+	d, err := setting.ParseDuration(s)
 	if err == nil && d < shortestProbe {
 		err = fmt.Errorf("%q is below %v", s, shortestProbe)
 	}

@@ -3,29 +3,30 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
 )
 
-// Every field that a flaw can name has its flag, which dyno run has.
-func TestFlagOfEveryField(t *testing.T) {
-	var flags []string
-	for _, g := range newRunFlags().groups() {
-		for _, o := range g.options {
-			flags = append(flags, "--"+o.long)
+// Each flag of a verb is read: by a reader of the verb, or as its row says.
+func TestEveryFlagIsRead(t *testing.T) {
+	find, vs := newFindFlags(), newVsFlags()
+	for verb, groups := range map[setting.Verbs][]group{setting.Run: newRunFlags().groups(),
+		setting.Find: find.groups(), setting.Vs: vs.groups()} {
+		for _, g := range groups {
+			for _, o := range g.options {
+				func() {
+					defer func() {
+						if recover() != nil {
+							t.Errorf("verb %d: --%s has neither a reader nor an access", verb, o.long)
+						}
+					}()
+					o.set("")
+				}()
+			}
 		}
-	}
-	for _, field := range loadplan.Fields {
-		flag, known := flagOf[field]
-		if !known || strings.HasPrefix(flag, "--") && !slices.Contains(flags, flag) {
-			t.Errorf("%s: %q is no flag", field, flag)
-		}
-	}
-	if len(flagOf) != len(loadplan.Fields) {
-		t.Errorf("%d flags of %d fields", len(flagOf), len(loadplan.Fields))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"dyno/internal/objective"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
+	"dyno/internal/setting"
 	"dyno/internal/view/live"
 )
 
@@ -67,189 +69,31 @@ func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f
 
 func newRunFlags() *runFlags { return &runFlags{plan: loadplan.DefaultPlan(), logShare: 1} }
 
-func (f *runFlags) groups() []group {
-	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
-		f.serverGroup(), f.fleet.fleetGroup(), f.outputGroup()}
-}
+func (f *runFlags) groups() []group { return tableGroups(setting.Run, &f.plan, f.readers()) }
 
-func (f *runFlags) loadGroup() group {
-	p := &f.plan
-	return group{"Load", []option{
-		{"connections", "c", "N", "connections, of all threads together (50)",
-			storeParsed(&p.Connections, parseInt)},
-		{"duration", "d", "D", "how long to measure (10s)", setSeconds(&p.Duration)},
-		{"requests", "n", "N", "send exactly N requests, or begin N iterations of a Hurl file;\n" +
-			"with -d, stop at whichever is first",
-			storeParsed(&p.Requested, parsePositive(parseCount))},
-		{"rate", "R", "N", "requests a second in all, of a Hurl file iterations, at even\n" +
-			"intervals whatever the server does; without it, a connection\n" +
-			"sends when it has its answer", storeParsed(&p.Rate, parseRate)},
-		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
-			storeParsed(&p.Arrival, parseArrival)},
-		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
-			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold;\n" +
-			"likewise D:Nusers without a rate, from --users or 0", f.addStage},
-		{"stages", "", "FILE", "stages, one a line; may be repeated", f.readStages},
-		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
-			storeParsed(&p.Seed, parseSeed)},
-		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
-			"and report their latency apart", storeParsed(&p.Probe, parseRate)},
-		{"warmup", "", "D", "load so long before measuring (0s)", setSeconds(&p.Warmup)},
-		{"drain", "", "D", "wait so long at the end for requests in flight (2s)", setSeconds(&p.Drain)},
-		{"timeout", "", "D", "for one request, from when it was sent (10s)", setSeconds(&p.Timeout)},
-		{"threads", "t", "N", "threads (one a physical core)", storeParsed(&p.Threads, parseInt)},
-		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
-			storeParsed(&p.CPUs, parseCPUs)},
-		{"ring", "", "KIND", "how to do I/O: auto, epoll, uring or portable (auto)",
-			storeParsed(&p.Ring, parseRing)},
-		{"spin", "", "", "threads never sleep: a CPU each, for the least error at low load",
-			setSwitch(&p.Spin)},
-	}}
-}
+// readers are those of the flags that make requests, or say what becomes of the result.
+func (f *runFlags) readers() readers {
+	all := readers{
+		"stages": f.readStages, "method": storeParsed(&f.defaults.Method, parseMethod),
+		"header": f.addHeader, "user": f.setUser, "body": f.setBody, "json-body": setText(&f.jsonBody),
+		"form": f.form.addField, "urls": setText(&f.urls), "bodies": setText(&f.bodies),
+		"requests-file": setText(&f.requestsFile), "script": setText(&f.script.file),
+		"variable": f.filling.flagVariable, "variables-file": f.filling.addVariables,
+		"data": setText(&f.filling.file), "data-order": storeParsed(&f.filling.order, data.ParseOrder),
+		"connect-to": setText(&f.connectTo),
 
-func (f *runFlags) requestGroup() group {
-	d := &f.defaults
-	return group{"Requests", []option{
-		{"method", "X", "M", "GET, unless there is a body: then POST",
-			storeParsed(&d.Method, parseMethod)},
-		{"header", "H", "'K: V'", "a header, or @FILE with one a line; may be repeated", f.addHeader},
-		{"user", "u", "USER:PASSWORD", "the header Authorization: Basic of these", f.setUser},
-		{"body", "b", "S|@FILE", "a body, or the file that holds it", f.setBody},
-		{"json-body", "", "FILE", "a file of JSON as the body, with its Content-Type",
-			setText(&f.jsonBody)},
-		{"form", "", "K=V|K=@FILE", "a field of a form as the body, or a file to upload; may be\n" +
-			"repeated", f.form.addField},
-		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
-		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
-		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, body_base64, weight, name, timeout, at_s,\n" +
-			"expect_status, expect_body, expect_header",
-			setText(&f.requestsFile)},
-		{"script", "", "FILE.lua", "a script in Lua with wrk's API makes the requests; its arguments\n" +
-			"follow the URL and --", setText(&f.script.file)},
-		{"variable", "", "K=V", "{{K}} in a URL, a header or a body is V; may be repeated",
-			f.filling.flagVariable},
-		{"variables-file", "", "FILE", "variables, K=V, one a line; may be repeated",
-			f.filling.addVariables},
-		{"data", "", "FILE", "rows, whose columns are names in {{}}, from FILE.csv or FILE.jsonl",
-			setText(&f.filling.file)},
-		{"data-order", "", "ORDER", "which row a request has: in-order, random, once (each, in the\n" +
-			"whole run), or per-user (a user has the same in all) (in-order)",
-			storeParsed(&f.filling.order, data.ParseOrder)},
-		{"users", "", "N", "users who send in turn, each with a row and random values of its own\n" +
-			"(one for each request in flight at once)",
-			storeParsed(&f.plan.Users, parsePositive(parseInt))},
-		{"expect-body", "", "WHAT", "contains:TEXT, regex:RE, sha256:HEX or json:PATH[==VALUE]: a\n" +
-			"response without it is an error; may be repeated",
-			addChecked(&f.plan.Expectations.Body, requests.ExpectBody)},
-		{"expect-header", "", "'K: V'", "likewise of a header, or K for any value; may be repeated",
-			addChecked(&f.plan.Expectations.Header, requests.ExpectHeader)},
-		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
-			"(default: all below 400)",
-			storeParsed(&f.plan.Expect, loadplan.ParseStatuses)},
-		{"follow", "", "N", "follow up to N redirects of a request on its server; the request\n" +
-			"counts once, with its last answer (0: none)",
-			storeParsed(&f.plan.Follow, parseInt)},
-	}}
-}
+		"watch": f.addWatch, "pprof": f.setPprof,
 
-// retryUnsafe is the flag --retry-unsafe.
-func (f *runFlags) retryUnsafe(string) error {
-	f.plan.Resend = loadplan.ResendUnsafe
-	return nil
-}
-
-func (f *runFlags) connectionGroup() group {
-	p := &f.plan
-	return group{"Connections", []option{
-		{"reconnect", "", "WHEN", "never, always, or after N requests (never)",
-			storeParsed(&p.Reconnect, parseReconnect)},
-		{"retry-unsafe", "", "", "if a connection is lost before an answer, send a POST or PATCH\n" +
-			"again, too, which the server may carry out twice", f.retryUnsafe},
-		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
-			"2 and 1.1, else 1.1)", storeParsed(&p.HTTP, parseHTTP)},
-		{"pipeline", "", "N", "requests of HTTP/1.1 in flight at once on a connection (1)",
-			storeParsed(&p.Pipeline, parseInt)},
-		{"streams", "", "N", "requests of HTTP/2 or 3 in flight at once on a connection (1)",
-			storeParsed(&p.Streams, parseInt)},
-		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
-			func(s string) error {
-				param, err := parseParam(s)
-				if err == nil {
-					p.Params = append(p.Params, param)
-				}
-				return err
-			}},
-		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
-			setText(&f.connectTo)},
-		{"source", "", "IP,IP|CIDR", "connect from these addresses of this machine, in turn",
-			storeParsed(&p.Source, parseSources)},
-		{"connect-rate", "", "N", "at the start, open N connections per second (all at once)",
-			storeParsed(&p.ConnectRate, parseRate)},
-		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", setSeconds(&p.Connecting)},
-	}}
-}
-
-func (f *runFlags) tlsGroup() group {
-	t := &f.plan.TLS
-	return group{"TLS", []option{
-		{"insecure", "", "", "accept any certificate", setSwitch(&t.Insecure)},
-		{"cacert", "", "FILE", "trust these certificates instead of the system's",
-			setReadable(&t.CAFile)},
-		{"cert", "", "FILE", "our certificate, for servers that ask for one", setReadable(&t.CertFile)},
-		{"key", "", "FILE", "its key", setReadable(&t.KeyFile)},
-		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)",
-			setText(&t.ServerName)},
-		{"alpn", "", "LIST", "protocols to offer, in this order, as http/1.1,h2; or none\n" +
-			"(as --http says)", setText(&t.ALPN)},
-		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", setText(&t.MinVersion)},
-		{"tls-max", "", "VERSION", "highest version (1.3)", setText(&t.MaxVersion)},
-		{"tls-resume", "", "on|off", "resume sessions of the thread's earlier connections (off: every\n" +
-			"handshake is a full one)", storeParsed(&t.Resume, parseOnOff)},
-	}}
-}
-
-func (f *runFlags) outputGroup() group {
-	return group{"Output", []option{
-		{"json", "", "FILE|-", "write the result as JSON too; with - stdout has nothing else",
-			setText(&f.json)},
-		{"json-stream", "", "", "write a line of JSON a second to stdout while it runs, then the\n" +
-			"result as the last line, and nothing else", setSwitch(&f.jsonStream)},
-		{"metrics", "", "ADDR", "serve the run's metrics to Prometheus at HOST:PORT while it runs;\n" +
-			"port 0 is a free one", setAddress(&f.metrics)},
-		{"save", "", "", "keep the result, for compare, report and history (yes, if there\n" +
-			"was an answer)", setSwitch(&f.save)},
-		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
-		{"save-errors", "", "DIR", "write the first 20 errors of each kind into an empty folder, with\n" +
-			"request and response; keeping these costs a copy of each response", f.setErrorFolder},
-		{"show", "", "N", "print the first N requests and what was answered, without secrets\n" +
-			"and reason phrases; -n 1 -v does too; it copies each response",
-			storeParsed(&f.plan.Show, parseShow)},
-		{"log", "", "FILE", "write a line for each request of the window, .csv or .ndjson; it\n" +
-			"costs a thread about 50 ns a request, and the writer a part of a CPU", f.setLog},
-		{"log-sample", "", "P%", "log only that share of the requests, at random (100%)", f.setLogShare},
-		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
-			"and over time", setSwitch(&f.verbose)},
-		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
-		{"tui", "", "", "show the run on the whole terminal, until it ends or q is pressed",
-			setSwitch(&f.tui)},
-		{"serve", "", "", "show the run in the browser, until Ctrl-C; a process of its own\n" +
-			"makes the load", setSwitch(&f.serve)},
-		{"slo", "", "EXPR", "objectives, as 'p99<20ms', 'rps>=10k' or 'p99<20ms, errors<0.1%'; may\n" +
-			"be repeated; exit 1 if one is missed", f.addObjective},
-		{"abort-on-slo", "", "", "end the run when an objective is missed by the run so far and\n" +
-			"by each of its last 3 seconds", setSwitch(&f.abortOnSLO)},
-		{"strict", "", "", "exit 3 unless the measurement can be trusted", setSwitch(&f.strict)},
-		showSecretsOption(&f.showSecrets),
-		{"help", "h", "", "this", setSwitch(&f.help)},
-	}}
-}
-
-func setSeconds(to *loadplan.Seconds) func(string) error {
-	return storeParsed(to, func(s string) (loadplan.Seconds, error) {
-		d, err := parseDuration(s)
-		return loadplan.Seconds(d), err
-	})
+		"json": setText(&f.json), "json-stream": setSwitch(&f.jsonStream),
+		"metrics": setAddress(&f.metrics), "save": setSwitch(&f.save), "no-save": setSwitch(&f.noSave),
+		"save-errors": f.setErrorFolder, "log": f.setLog, "log-sample": f.setLogShare,
+		"verbose": setSwitch(&f.verbose), "quiet": setSwitch(&f.quiet), "tui": setSwitch(&f.tui),
+		"serve": setSwitch(&f.serve), "slo": f.addObjective, "abort-on-slo": setSwitch(&f.abortOnSLO),
+		"strict": setSwitch(&f.strict), "show-secrets": setSwitch(&f.showSecrets),
+		"help": setSwitch(&f.help),
+	}
+	maps.Copy(all, f.fleet.readers())
+	return all
 }
 
 // setBody sets the body, which may be empty, or the name of its file.
@@ -275,45 +119,6 @@ func (f *runFlags) addObjective(s string) error {
 
 // parseMethod parses a method; methods are case-sensitive.
 func parseMethod(s string) (string, error) { return s, requests.Method(s) }
-
-// parseRing parses a kind of ring that some platform has.
-func parseRing(s string) (string, error) {
-	if !slices.Contains([]string{"auto", "epoll", "uring", "portable"}, s) {
-		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
-	}
-	return s, nil
-}
-
-// parseShow parses how many requests are shown.
-func parseShow(s string) (int, error) {
-	n, err := parsePositive(parseInt)(s)
-	if err == nil && n > loadplan.ShowMost {
-		err = fmt.Errorf("%d is more than %d; --save-errors keeps what fails", n, loadplan.ShowMost)
-	}
-	return n, err
-}
-
-// parseOnOff parses a switch with two names.
-func parseOnOff(s string) (bool, error) {
-	if s != "on" && s != "off" {
-		return false, fmt.Errorf("%q is not on or off", s)
-	}
-	return s == "on", nil
-}
-
-// setReadable stores the name of a file after checking that it can be read.
-func setReadable(to *string) func(string) error {
-	return storeParsed(to, func(s string) (string, error) {
-		if s == "" {
-			return "", errNoValue
-		}
-		f, err := os.Open(s)
-		if err != nil {
-			return "", err
-		}
-		return s, f.Close()
-	})
-}
 
 // readRun reads the command line of dyno run. The plan is complete if there are no faults.
 func readRun(args []string, stdin io.Reader) (*runFlags, []error) {

@@ -16,6 +16,7 @@ import (
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/deploy"
 	"dyno/internal/fleet/hub"
+	"dyno/internal/setting"
 )
 
 const upNotes = `A fleet is machines that lend themselves to one load. This keeps what they meet
@@ -145,7 +146,7 @@ func newTokenFlags() *tokenFlags {
 func (f *tokenFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"life", "", "D", fmt.Sprintf("how long it can be used, up to %.0fh (15m)", hub.LifeMax.Hours()),
-			storeParsed(&f.Life, parseDuration)},
+			storeParsed(&f.Life, setting.ParseDuration)},
 		{"name", "", "NAME", "only for an agent of that name", setText(&f.Name)},
 		{"from", "", "CIDR", "only from these addresses, and so the agent; may be repeated",
 			func(s string) error {
@@ -153,7 +154,7 @@ func (f *tokenFlags) groups() []group {
 				return nil
 			}},
 		{"count", "", "N", fmt.Sprintf("so many, one a line, up to %d (1)", deploy.AgentsMax),
-			storeParsed(&f.count, parsePositive(parseInt))},
+			storeParsed(&f.count, setting.Positive(setting.ParseInt))},
 		{"output", "o", "DIR", "each into a file of that new folder", setText(&f.folder)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}

@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -22,12 +23,11 @@ import (
 type busFlags struct{ bus.External }
 
 func (f *busFlags) options() []option {
-	return []option{
-		{"nats", "", "URL", "a NATS server, 2.11.1 or newer, that carries the fleet:\n" +
-			"tls://HOST:PORT (this machine's dyno fleet up)", setText(&f.URL)},
-		{"creds", "", "FILE", "with --nats: your credentials there", setText(&f.Creds)},
-		{"nats-ca", "", "FILE", "with --nats: authorities to trust (the system's)", setText(&f.CACert)},
-	}
+	return pickOptions(tableGroups(setting.Run, nil, f.readers()), "nats", "creds", "nats-ca")
+}
+
+func (f *busFlags) readers() readers {
+	return readers{"nats": setText(&f.URL), "creds": setText(&f.Creds), "nats-ca": setText(&f.CACert)}
 }
 
 func (f *busFlags) faults() (all []error) {

@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fleet/bus"
 	"dyno/internal/fleet/deploy"
+	"dyno/internal/setting"
 )
 
 // deployFlags is the command line of dyno fleet deploy.
@@ -24,14 +25,15 @@ func newDeployFlags() *deployFlags {
 func (f *deployFlags) groups() []group {
 	c := &f.Config
 	return []group{{"Flags", []option{
-		{"agents", "", "N", "how many, for compose and kubernetes (1)", storeParsed(&c.Agents, parseInt)},
+		{"agents", "", "N", "how many, for compose and kubernetes (1)",
+			storeParsed(&c.Agents, setting.ParseInt)},
 		{"program", "", "PATH", "where dyno is on the machine, for systemd (/usr/local/bin/dyno)",
 			setText(&c.Program)},
 		{"image", "", "NAME", fmt.Sprintf("of containers (%s)", c.Image), setText(&c.Image)},
-		{"cpus", "", "N", "of each agent, for kubernetes (2)", storeParsed(&c.CPUs, parseInt)},
+		{"cpus", "", "N", "of each agent, for kubernetes (2)", storeParsed(&c.CPUs, setting.ParseInt)},
 		{"memory", "", "SIZE", "of each agent, for kubernetes (1Gi)", setText(&c.Memory)},
 		{"deadline", "", "D", "after which kubernetes ends them (4h)",
-			storeParsed(&c.Deadline, parseDuration)},
+			storeParsed(&c.Deadline, setting.ParseDuration)},
 		{"hub", "", "ADDR", "where agents find the hub, for ssh and, as IP:PORT, for kubernetes;\n" +
 			"may be repeated (this machine's dyno fleet up)", func(s string) error {
 			c.Hubs = append(c.Hubs, s)

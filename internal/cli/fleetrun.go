@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"dyno/internal/lab"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 )
 
 // fleetFlags name the machines that make the load. The zero value is this machine alone.
@@ -33,16 +35,16 @@ type fleetFlags struct {
 	was *lab.Fleet // of a resumed experiment
 }
 
+// fleetGroup is the flags that say who makes a load.
 func (f *fleetFlags) fleetGroup() group {
-	return group{"Fleet", append([]option{
-		{"fleet", "", "NAME,...|all", "make the load with these agents, or with all that are there:\n" +
-			"every number is the total of all (dyno help fleet up)", storeParsed(&f.agents, parseAgents)},
-		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
-			"shares; rebalance: they take over its part of a rate\n(" + fleet.Abort +
-			"); the exit code is 3 in any case", storeParsed(&f.onLoss, parseOnLoss)},
-		{"loose-start", "", "", "begin even if the agents' clocks are not known to 5 ms",
-			setSwitch(&f.loose)},
-	}, f.bus.options()...)}
+	return titled(tableGroups(setting.Run, nil, f.readers()), "Fleet")
+}
+
+func (f *fleetFlags) readers() readers {
+	all := readers{"fleet": storeParsed(&f.agents, parseAgents),
+		"on-agent-loss": storeParsed(&f.onLoss, parseOnLoss), "loose-start": setSwitch(&f.loose)}
+	maps.Copy(all, f.bus.readers())
+	return all
 }
 
 // parseAgents parses names of agents, each once, or all.

@@ -25,6 +25,7 @@ import (
 	"dyno/internal/lab/workload"
 	"dyno/internal/remote"
 	"dyno/internal/server"
+	"dyno/internal/setting"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
@@ -54,7 +55,7 @@ func (f *labFlags) groups() []group {
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
 		{"resume", "", "DIR", "go on where an experiment stopped", setText(&f.resume)},
 		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
-			storeParsed(&f.seed, parseSeed)},
+			storeParsed(&f.seed, setting.ParseSeed)},
 		{"rounds", "", "N|+N", "trials of each variant at each level, in place of the file's; +N:\n" +
 			"so many more than an experiment that is resumed has", f.rounds.parse},
 		detailOption(&f.verbose),

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fault"
 	"dyno/internal/nearest"
+	"dyno/internal/setting"
 )
 
 // An option is one flag: its names, its value's name in the help ("" for a switch), what it does,
@@ -35,15 +34,7 @@ func (o option) repeats() bool {
 func (o option) flagName() string { return "--" + o.long }
 
 // setSwitch returns what sets a switch.
-func setSwitch(b *bool) func(string) error {
-	return func(s string) (err error) {
-		*b, err = strconv.ParseBool(s)
-		if err != nil {
-			err = fmt.Errorf("%q is not true or false; give the flag without a value", s)
-		}
-		return err
-	}
-}
+func setSwitch(b *bool) func(string) error { return storeParsed(b, setting.ParseSwitch) }
 
 // storeParsed returns what stores the value that parse reads.
 func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error {
@@ -56,14 +47,11 @@ func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error
 	}
 }
 
-// errNoValue is the fault of an empty value for an option that needs one.
-var errNoValue = errors.New("needs a value")
-
 // setText returns what stores a value as it is. An empty value is a fault.
 func setText(to *string) func(string) error {
 	return func(s string) error {
 		if s == "" {
-			return errNoValue
+			return setting.ErrNoValue
 		}
 		*to = s
 		return nil
@@ -205,14 +193,11 @@ func (p *parsed) correctFlag(arg string, groups []group) (found []assignment, kn
 	return found, known
 }
 
-// unshown are options whose values may be secrets.
-var unshown = []string{"user", "body"}
-
 // assignValue gives an option its value, or keeps the fault of that.
 func (p *parsed) assignValue(v assignment) {
 	if before, twice := p.texts[v.long]; twice && before != v.text && !v.repeats() {
 		problem := fmt.Sprintf("is given twice, as %.60q and %.60q; give one of them", before, v.text)
-		if slices.Contains(unshown, v.long) {
+		if row := setting.Named(v.long); row != nil && row.Secret {
 			problem = "is given twice; give one of them"
 		}
 		p.faults = append(p.faults, loadplan.Flaw{Setting: v.flagName(), Problem: problem})
@@ -230,7 +215,7 @@ func (p *parsed) assignValue(v assignment) {
 
 // isNegative reports whether an argument is a number below 0.
 func isNegative(arg string) bool {
-	_, is := plainNumber(arg)
+	_, is := setting.PlainNumber(arg)
 	return is && strings.HasPrefix(arg, "-")
 }
 

@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/peers"
 )
 
@@ -116,7 +117,7 @@ func setMethod(l *peerLoad, v string) error {
 // setNumber reads a count such as 100 or 2k.
 func setNumber(to func(*peerLoad) *int) func(*peerLoad, string) error {
 	return func(l *peerLoad, v string) error {
-		n, err := parseCount(strings.ToUpper(v))
+		n, err := setting.ParseCount(strings.ToUpper(v))
 		if err == nil && (n < 1 || n > loadplan.MaxConnections) {
 			err = fmt.Errorf("%q is not a number from 1 to %d", v, loadplan.MaxConnections)
 		}
@@ -134,12 +135,12 @@ func setThreads(l *peerLoad, v string) error {
 }
 
 func setRequested(l *peerLoad, v string) (err error) {
-	l.Requested, err = parsePositive(parseCount)(strings.ToUpper(v))
+	l.Requested, err = setting.Positive(setting.ParseCount)(strings.ToUpper(v))
 	return err
 }
 
 func setPeerDuration(l *peerLoad, v string) error {
-	d, err := parseDuration(v)
+	d, err := setting.ParseDuration(v)
 	if err == nil && d <= 0 {
 		err = fmt.Errorf("%q is no time above 0", v)
 	}
@@ -148,7 +149,7 @@ func setPeerDuration(l *peerLoad, v string) error {
 }
 
 func setPeerRate(l *peerLoad, v string) error {
-	r, err := parseRate(strings.ToUpper(v))
+	r, err := setting.ParseRate(strings.ToUpper(v))
 	l.rate = r.PerSecond()
 	return err
 }

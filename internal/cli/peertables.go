@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
 	"dyno/internal/view/peers"
 )
 
@@ -175,7 +176,7 @@ const longestTimeout = "8784h"
 // setTimeout sets timeouts; 0 is none.
 func setTimeout(flags ...string) func(*peerLoad, string) error {
 	return func(l *peerLoad, v string) error {
-		if d, err := parseDuration(v); err == nil && d == 0 {
+		if d, err := setting.ParseDuration(v); err == nil && d == 0 {
 			v = longestTimeout
 		}
 		for _, flag := range flags {
@@ -291,7 +292,7 @@ func setCap(l *peerLoad, v string) error {
 		l.capped = 0
 		return nil
 	}
-	r, err := parseRate(v)
+	r, err := setting.ParseRate(v)
 	l.capped = r.PerSecond()
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 	"dyno/internal/view/sample"
 )
@@ -37,7 +38,7 @@ func emptyFolderFault(dir string) error {
 // setErrorFolder sets the folder of --save-errors.
 func (f *runFlags) setErrorFolder(dir string) error {
 	if dir == "" {
-		return errNoValue
+		return setting.ErrNoValue
 	}
 	f.errorsIn.dir, f.plan.SaveErrors = dir, true
 	return emptyFolderFault(dir)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dyno/internal/engine/load"
@@ -25,29 +26,21 @@ func newScenarioFlags() *scenarioFlags { return &scenarioFlags{*newRunFlags()} }
 
 // checkGroups are the options of scenario check.
 func (f *scenarioFlags) checkGroups() []group {
-	var own []option
-	for _, o := range f.requestGroup().options {
-		switch o.long {
-		case "variable", "variables-file", "data":
-			own = append(own, o)
-		}
-	}
-	own = append(own, option{"help", "h", "", "this", setSwitch(&f.help)})
-	return []group{{"Variables", own}}
+	return []group{{"Variables",
+		pickOptions(f.groups(), "variable", "variables-file", "data", "help")}}
 }
 
 // runGroups are the options of scenario run.
 func (f *scenarioFlags) runGroups() []group {
-	own := f.checkGroups()[0]
-	run := group{"Run", []option{
-		{"requests", "n", "N", "how many iterations, one after the other (1)",
-			storeParsed(&f.plan.Requested, parsePositive(parseCount))},
-		{"timeout", "", "D", "for one request, from when it was sent (10s)", setSeconds(&f.plan.Timeout)},
-		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto)", storeParsed(&f.plan.HTTP, parseHTTP)},
-		{"verbose", "v", "", "show each request and response", setSwitch(&f.verbose)},
-		showSecretsOption(&f.showSecrets),
-	}}
-	return []group{run, own, withoutOptions(f.tlsGroup(), "tls-resume")}
+	all := f.groups()
+	own := pickOptions(all, "requests", "timeout", "http", "verbose", "show-secrets")
+	own[0] = own[0].saying("how many iterations, one after the other (1)")
+	own[2] = own[2].saying("auto, 1.0, 1.1, 2 or 3 (auto)")
+	own[3] = own[3].saying("show each request and response")
+	resumes := func(o option) bool { return o.long == "tls-resume" } // of a load
+	tls := titled(all, "TLS")
+	tls.options = slices.DeleteFunc(tls.options, resumes)
+	return []group{{"Run", own}, f.checkGroups()[0], tls}
 }
 
 // scenarioCheck is dyno scenario check.

@@ -18,6 +18,7 @@ import (
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
+	"dyno/internal/setting"
 )
 
 // newMarks returns what replaces secrets in everything that is stored and written; nil if they are
@@ -63,9 +64,8 @@ func experimentMarkFaults(e *experiment.Experiment, show bool) []error {
 
 // showSecretsOption is the flag by which secrets are kept.
 func showSecretsOption(to *bool) option {
-	return option{"show-secrets", "", "",
-		"keep the values of secret headers, fields and bodies; else marks\n" +
-			"take their place in all that is stored and written", setSwitch(to)}
+	own := readers{"show-secrets": setSwitch(to)}
+	return pickOptions(tableGroups(setting.Run, nil, own), "show-secrets")[0]
 }
 
 // completingRunner is run with results that have the plan it was given, with secrets replaced by

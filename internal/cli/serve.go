@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/remote"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	dashboard "dyno/internal/view/serve"
 )
 
@@ -89,7 +89,7 @@ func serveDashboard(s streams, args []string) int {
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
 		Offers: f.newOffers(), Conduct: f.newConductor(exe, home),
-		VersusForm: versusFields, Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
+		VersusForm: versusFields(), Versus: newVersusReader(exe, home), Resume: newResumer(exe)})
 	if err != nil {
 		return s.refuseFlags("serve", []error{loadplan.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}
@@ -126,79 +126,29 @@ func openBrowser(url string) {
 	}
 }
 
-// formFlags are the flags of dyno run that are fields of the form, and whether they may be
-// repeated. None of them reads or writes a file or fetches a URL, because a browser must not reach
-// what belongs to the user who started the dashboard.
-var formFlags = map[string]bool{
-	"connections": false, "duration": false, "requests": false, "rate": false, "arrival": false,
-	"stage": true, "seed": false, "warmup": false, "drain": false, "timeout": false,
-	"threads": false, "cpus": false, "ring": false,
-	"method": false, "header": true, "body": false, "expect": false, "variable": true,
-	"users": false, "expect-body": true, "expect-header": true, "follow": false,
-	"reconnect": false, "http": false, "pipeline": false, "streams": false, "fcgi-param": true,
-	"connect-to": false, "connect-rate": false, "connect-timeout": false,
-	"insecure": false, "sni": false, "watch": true, "slo": true, "abort-on-slo": false,
-}
-
-// formHints are what helps to fill in the fields: units, defaults and choices.
-var formHints = map[string]dashboard.Hint{
-	"connections":     {Label: "Connections", Unit: "connections", Default: "50"},
-	"duration":        {Label: "Duration", Unit: "s", Default: "10"},
-	"requests":        {Unit: "requests"},
-	"rate":            {Label: "Requests/s", Unit: "requests/s"},
-	"arrival":         {Default: "constant", Choices: []string{"constant", "poisson"}},
-	"warmup":          {Unit: "s", Default: "0"},
-	"drain":           {Unit: "s", Default: "2"},
-	"timeout":         {Unit: "s", Default: "10"},
-	"connect-timeout": {Unit: "s", Default: "5"},
-	"connect-rate":    {Unit: "connections/s"},
-	"threads":         {Unit: "threads", Default: "one a physical core"},
-	"cpus":            {Default: "those the process may use"},
-	"ring":            {Default: "auto", Choices: []string{"auto", "epoll", "uring", "portable"}},
-	"method": {Default: "GET", Free: true,
-		Choices: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}},
-	"expect":    {Default: "all below 400", Free: true, Choices: []string{"2xx", "200", "any"}},
-	"reconnect": {Default: "never", Free: true, Choices: []string{"never", "always", "100"}},
-	"http":      {Default: "auto", Choices: []string{"auto", "1.0", "1.1", "2", "3"}},
-	"pipeline":  {Unit: "requests", Default: "1"},
-	"streams":   {Unit: "requests", Default: "1"},
-	"users":     {Unit: "users"},
-	"slo": {Label: "Objective", Free: true,
-		Choices: []string{"p99<20ms", "errors<0.1%", "p99<20ms, errors<0.1%", "rps>=10k"}},
-}
-
-// formHelp are what fields do, where the help of the flag speaks of the command line.
-var formHelp = map[string]string{
-	"requests": "send exactly so many, and not for a time; if both are given, whichever is first ends",
-	"stage": "DURATION:RATE goes evenly from the rate before, at first the load's or 0, to RATE " +
-		"within the duration; 0s:RATE is a step, and the same rate again a hold; without a rate " +
-		"DURATION:Nusers does the same with users",
-	"header": "a header, as X-Trace: on",
-	"body":   "what is sent",
-	"watch": "measure CPU/request, memory and more of this process on this machine, and those that " +
-		"it starts",
-	"slo": "what must hold, as p99<20ms; several with commas",
-	"abort-on-slo": "end the load when an objective is missed by the load so far and by each of its " +
-		"last 3 seconds",
-}
-
-// formFields are the fields in the order of the help.
+// formFields are the fields of the form: settings of dyno run, in the order of its help. None of
+// them reads or writes a file or fetches a URL, because a browser must not reach what belongs to
+// the user who started the dashboard.
 func formFields() (all []dashboard.Group) {
-	for _, g := range newRunFlags().groups() {
+	for _, g := range setting.Groups(setting.Run) {
 		var fields []dashboard.Field
-		for _, o := range g.options {
-			if many, is := formFlags[o.long]; is {
-				does := cmp.Or(formHelp[o.long], strings.ReplaceAll(strings.ReplaceAll(o.does, "\n", " "),
-					"; may be repeated", ""))
-				fields = append(fields, dashboard.Field{Name: o.long, Value: o.value, Many: many,
-					Does: does, Short: o.short, Hint: formHints[o.long]})
+		for _, s := range g.Settings {
+			if s.Form != nil {
+				fields = append(fields, dashboard.Field{Name: s.Name, Value: s.Value, Short: s.Short,
+					Many: s.Value != "" && s.Repeats(), Does: s.FormHelp(s.Form), Hint: s.Hints(s.Form)})
 			}
 		}
 		if len(fields) > 0 {
-			all = append(all, dashboard.Group{Title: g.title, Fields: fields})
+			all = append(all, dashboard.Group{Title: g.Title, Fields: fields})
 		}
 	}
 	return all
+}
+
+// isFormField reports whether the form has a field of that name.
+func isFormField(name string) bool {
+	s := setting.Named(name)
+	return s != nil && s.Form != nil
 }
 
 // formPurpose is the purpose of the marks of what a form of the dashboard asks for.
@@ -256,11 +206,10 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		_, is := formFlags[name]
 		switch {
 		case name == "url":
 			continue
-		case !is:
+		case !isFormField(name):
 			faults = append(faults, loadplan.Flaw{Setting: "--" + name,
 				Problem: "is not a field of the form"})
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/atomicfile"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
 	"dyno/internal/target"
 	"dyno/internal/view/format"
 )
@@ -25,18 +26,18 @@ func (f *targetFlags) groups() []group {
 	c := &f.config
 	return []group{
 		{"Answers", []option{
-			{"status", "", "N", "status of every answer (200)", storeParsed(&c.Status, parseInt)},
-			{"body", "b", "N", "bytes of body (0)", storeParsed(&c.Body, parseInt)},
+			{"status", "", "N", "status of every answer (200)", storeParsed(&c.Status, setting.ParseInt)},
+			{"body", "b", "N", "bytes of body (0)", storeParsed(&c.Body, setting.ParseInt)},
 			{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
 				c.Header = append(c.Header, s)
 				return nil
 			}},
 			{"close-after", "", "N", "close a connection after N requests (never)",
-				storeParsed(&c.CloseAfter, parsePositive(parseInt))},
+				storeParsed(&c.CloseAfter, setting.Positive(setting.ParseInt))},
 		}},
 		{"Time", []option{
 			{"workers", "", "N", "requests served at once (1)",
-				storeParsed(&c.Workers, parsePositive(parseInt))},
+				storeParsed(&c.Workers, setting.Positive(setting.ParseInt))},
 			{"service", "", "DIST", "time to serve one: constant:D, or exponential:D with mean D (none)",
 				setText(&c.Service)},
 			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)",
@@ -48,7 +49,7 @@ func (f *targetFlags) groups() []group {
 			{"log", "", "FILE", "a line of CSV for each request: arrival_ns, service_start_ns,\n" +
 				"service_ns, path", setText(&f.log)},
 			{"cpus", "", "LIST", "CPUs to run on, as 0,2-3 (those the process may use)",
-				storeParsed(&f.cpus, parseCPUs)},
+				storeParsed(&f.cpus, setting.ParseCPUs)},
 			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", setText(&c.Ring)},
 			{"portable", "", "", "serve as on other systems than Linux", setSwitch(&c.Portable)},
 			{"help", "h", "", "this", setSwitch(&f.help)},

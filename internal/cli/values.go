@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	wanted "dyno/internal/engine/check"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/onestep"
@@ -181,15 +180,4 @@ func (f *runFlags) textFaults(p parsed) (faults []error) {
 // or checks are wanted.
 func (f *runFlags) setScenario() []error {
 	return joinedErrors(onestep.SetScenario(&f.plan, f.filling.table))
-}
-
-// addChecked returns what adds an expectation that parse takes.
-func addChecked(to *[]string, parse func(string) (*wanted.Check, error)) func(string) error {
-	return func(s string) error {
-		_, err := parse(s)
-		if err == nil {
-			*to = append(*to, s)
-		}
-		return err
-	}
 }

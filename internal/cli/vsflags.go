@@ -18,6 +18,7 @@ import (
 	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/versus"
+	"dyno/internal/setting"
 )
 
 // vsFlags is the command line of dyno vs. What is sent, and how, it has from dyno run.
@@ -36,53 +37,20 @@ type vsFlags struct {
 func newVsFlags() *vsFlags { return &vsFlags{runFlags: newRunFlags()} }
 
 func (f *vsFlags) groups() []group {
-	c := &f.compared
-	return []group{{"What is compared", []option{
-		{"url", "", "URL", "where commands answer (http://127.0.0.1:{port}/)", setText(&c.Address)},
-		{"path", "", "PATH", "path to ask for, with its query (/)", setText(&f.path)},
-		{"names", "", "A,B", "names for the report (programs, hosts, revisions)", f.setNames},
-		{"git", "", "", "the words are revisions of this folder's repository", setSwitch(&f.git)},
-		{"build", "", "CMD", "builds a revision; {out} is a folder for what is built", setText(&f.build)},
-		{"run", "", "CMD", "runs a revision; {out} is that folder, {port} the port", setText(&f.command)},
-		{"allow", "", "LIST", "in what answers may differ: headers and aspects, as etag,body, or\n" +
-			"all; may be repeated",
-			f.addAllowed},
-		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setShare(&c.Margin)},
-		{"max-regression", "", "P%", "exit 1 if a server is worse than the first by more, twice",
-			f.setShare(&c.Regression)},
-	}}, {"How long", []option{
-		{"max-time", "", "D", "for everything (90s; 15m with --precision)", f.setTime(&c.Limits.Total)},
-		{"precision", "", "P%", "go on until every interval is as narrow: its half width",
-			f.setShare(&c.Limits.Precision)},
-		{"rounds", "", "N", "trials of each server, however long they take (what fits)",
-			storeParsed(&c.Limits.Rounds, parseRounds)},
-		{"duration", "d", "D", "window of a trial (what fits, from 1s to 5s)",
-			f.setTime(&c.Limits.Window)},
-		{"warmup", "", "D", "load before a window; every trial has a new server (500ms)",
-			f.setWarmup},
-	}}, {"Load", append(
-		pickOptions(f.loadGroup(), "connections", "rate", "arrival", "threads", "timeout"),
-		pickOptions(f.connectionGroup(), "reconnect", "retry-unsafe", "http", "pipeline")...),
-	}, {"Requests", pickOptions(f.requestGroup(), "method", "header", "user", "body", "urls",
-		"requests-file", "script", "variable", "variables-file", "data", "data-order", "users",
-		"expect-body", "expect-header", "expect", "follow"),
-	}, {"Output", []option{
-		{"output", "o", "DIR", "folder for trials, report and experiment (one in the store)",
-			setText(&f.output)},
-		{"verbose", "v", "", "each step, all differences, and at the end all tables",
-			setSwitch(&f.verbose)},
-		showSecretsOption(&f.secrets.show),
-		{"help", "h", "", "this", setSwitch(&f.help)},
-	}}}
-}
+	c, all := &f.compared, f.readers()
+	maps.Copy(all, readers{
+		"url": setText(&c.Address), "path": setText(&f.path), "names": f.setNames,
+		"git": setSwitch(&f.git), "build": setText(&f.build), "run": setText(&f.command),
+		"allow": f.addAllowed, "margin": f.setShare(&c.Margin),
+		"max-regression": f.setShare(&c.Regression),
 
-// pickOptions are the options of a group with these names, in their order.
-func pickOptions(g group, long ...string) (some []option) {
-	for _, name := range long {
-		i := slices.IndexFunc(g.options, func(o option) bool { return o.long == name })
-		some = append(some, g.options[i])
-	}
-	return some
+		"max-time": f.setTime(&c.Limits.Total), "precision": f.setShare(&c.Limits.Precision),
+		"rounds": storeParsed(&c.Limits.Rounds, parseRounds), "duration": f.setTime(&c.Limits.Window),
+		"warmup": f.setWarmup,
+
+		"output": setText(&f.output), "show-secrets": setSwitch(&f.secrets.show),
+	})
+	return tableGroups(setting.Vs, &f.plan, all)
 }
 
 func (f *vsFlags) setShare(to *experiment.Share) func(string) error {
@@ -97,7 +65,7 @@ func (f *vsFlags) setShare(to *experiment.Share) func(string) error {
 
 func (f *vsFlags) setTime(to *time.Duration) func(string) error {
 	return storeParsed(to, func(s string) (time.Duration, error) {
-		d, err := parseDuration(s)
+		d, err := setting.ParseDuration(s)
 		if err == nil && d <= 0 {
 			err = fmt.Errorf("%q is no time", s)
 		}
@@ -107,7 +75,7 @@ func (f *vsFlags) setTime(to *time.Duration) func(string) error {
 
 // setWarmup sets the warm-up, which may be 0.
 func (f *vsFlags) setWarmup(s string) error {
-	d, err := parseDuration(s)
+	d, err := setting.ParseDuration(s)
 	if err == nil && d == 0 {
 		d = -1
 	}
@@ -124,7 +92,7 @@ func (f *vsFlags) setNames(s string) error {
 func (f *vsFlags) addAllowed(s string) error {
 	for name := range strings.SplitSeq(s, ",") {
 		if name = strings.TrimSpace(name); name == "" {
-			return errNoValue
+			return setting.ErrNoValue
 		}
 		f.compared.Allow = append(f.compared.Allow, name)
 	}

@@ -11,37 +11,32 @@ import (
 	"dyno/internal/engine/requests"
 	"dyno/internal/lab/versus"
 	"dyno/internal/redact"
+	"dyno/internal/setting"
 	dashboard "dyno/internal/view/serve"
 )
 
 // This file is the dashboard's form of two servers: dyno vs with URLs, and with no flag that reads
 // a file or executes anything.
 
-// versusFields are the fields of the form: the URL of each server, and flags of dyno vs.
-var versusFields = []dashboard.Field{
-	{Name: "url", Value: "URL", Does: "URL of a server that is running",
-		Hint: dashboard.Hint{Label: "A, the one to compare with", Default: "http://127.0.0.1:8080/"}},
-	{Name: "url", Value: "URL", Does: "URL of the other; both get the same requests",
-		Hint: dashboard.Hint{Label: "B", Default: "http://127.0.0.1:8081/"}},
-	{Name: "connections", Value: "N", Short: "c", Does: "each sends when it has its answer",
-		Hint: dashboard.Hint{Label: "Connections", Default: "50"}},
-	{Name: "rate", Value: "N", Short: "R", Does: "of each server; empty: as many as it answers",
-		Hint: dashboard.Hint{Label: "Requests/s"}},
-	{Name: "max-time", Value: "D", Does: "of everything, or give rounds",
-		Hint: dashboard.Hint{Label: "Time", Default: "90s"}},
-	{Name: "rounds", Value: "N", Does: "trials of each server; empty: what fits into the time",
-		Hint: dashboard.Hint{Label: "Rounds"}},
-	{Name: "duration", Value: "D", Short: "d", Does: "of a trial; empty: what fits into the time",
-		Hint: dashboard.Hint{Label: "Window"}},
-	{Name: "allow", Value: "LIST", Does: "headers and aspects, as etag,body, or all",
-		Hint: dashboard.Hint{Label: "Answers may differ in"}},
-	{Name: "threads", Value: "N", Short: "t", Does: "of the generator; empty: one a physical core",
-		Hint: dashboard.Hint{Label: "Threads"}},
+// versusFields are the fields of the form: the URL of each server, and settings of dyno vs.
+func versusFields() []dashboard.Field {
+	all := []dashboard.Field{
+		{Name: "url", Value: "URL", Does: "URL of a server that is running",
+			Hint: dashboard.Hint{Label: "A, the one to compare with", Default: "http://127.0.0.1:8080/"}},
+		{Name: "url", Value: "URL", Does: "URL of the other; both get the same requests",
+			Hint: dashboard.Hint{Label: "B", Default: "http://127.0.0.1:8081/"}}}
+	for _, name := range []string{"connections", "rate", "max-time", "rounds", "duration", "allow",
+		"threads"} {
+		s := setting.Of(setting.Vs, name)
+		all = append(all, dashboard.Field{Name: name, Value: s.Value, Short: s.Short,
+			Does: s.FormHelp(s.Compare), Hint: s.Hints(s.Compare)})
+	}
+	return all
 }
 
 // isVersusField reports whether the form has a field of that name.
 func isVersusField(name string) bool {
-	return slices.ContainsFunc(versusFields, func(f dashboard.Field) bool { return f.Name == name })
+	return slices.ContainsFunc(versusFields(), func(f dashboard.Field) bool { return f.Name == name })
 }
 
 // newVersusReader returns the function that reads the form. The experiment runs in a process of the
@@ -81,7 +76,7 @@ func versusArgs(form dashboard.Form) (args []string, faults []error) {
 				Problem: "is not a field of the form"})
 		}
 	}
-	for _, f := range versusFields {
+	for _, f := range versusFields() {
 		for _, value := range form[f.Name] {
 			if f.Name != "url" {
 				args = append(args, "--"+f.Name+"="+value)

@@ -65,7 +65,7 @@ func TestVersusFieldsAreFlags(t *testing.T) {
 		}
 	}
 	urls := 0
-	for _, f := range versusFields {
+	for _, f := range versusFields() {
 		if f.Name == "url" {
 			urls++
 			continue

@@ -14,26 +14,16 @@ import (
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 )
 
 // longestProfile is long enough for exact shares, and short enough to wait for.
 const longestProfile = 30 * time.Second
 
-func (f *runFlags) serverGroup() group {
-	return group{"Server", []option{
-		{"watch", "", "PID|NAME", "measure CPU/request, memory and more of this process and those\n" +
-			"that it starts; of several of a NAME, the one that listens where\n" +
-			"the load goes; may be repeated; NAME@AGENT: on the machine of\n" +
-			"dyno agent --watch", f.addWatch},
-		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
-			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
-	}}
-}
-
 // addWatch finds the processes that a --watch names, or notes the agent on whose machine they are.
 func (f *runFlags) addWatch(s string) (err error) {
 	if s == "" {
-		return errNoValue
+		return setting.ErrNoValue
 	}
 	f.watch = append(f.watch, s)
 	if process, agent := splitWatch(s); agent != "" {

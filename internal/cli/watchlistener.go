@@ -10,6 +10,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/server"
+	"dyno/internal/setting"
 )
 
 // leaveOthers leaves of each name in --watch only the processes that listen where the load goes,
@@ -72,7 +73,7 @@ func addFound(r *result.Result, found []fact.Fact) {
 	r.Facts = append(r.Facts, found...)
 	for _, f := range found {
 		if f.Severity != fact.Note {
-			r.Warnings = append(r.Warnings, say.Text(f, say.Flag))
+			r.Warnings = append(r.Warnings, say.Text(f, setting.Flag))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 )
 
 // calibratedWeight means the weight that a calibration of the machine gives.
@@ -16,7 +17,7 @@ const calibratedWeight = "calibrated"
 // parseWeight parses an agent's weight.
 func parseWeight(s string) (int, error) {
 	if s != calibratedWeight {
-		return parsePositive(parseInt)(s)
+		return setting.Positive(setting.ParseInt)(s)
 	}
 	home, err := dynohome.Dir()
 	if err != nil {

@@ -1,17 +1,20 @@
 package result
 
 import (
-	_ "embed" // for Schema
+	_ "embed" // for schema
 	"encoding/json"
 	"io"
 	"maps"
 	"slices"
+
+	"dyno/internal/setting"
 )
 
-// Schema is the JSON Schema (2020-12) of a result.
-//
 //go:embed schema.json
-var Schema []byte
+var schema []byte
+
+// Schema is the JSON Schema (2020-12) of a result.
+func Schema() []byte { return setting.WithSettings(schema) }
 
 // Encode writes r as stored: indented JSON, keys in a fixed order.
 func Encode(w io.Writer, r *Result) error {

@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 )
 
 // A proxy that the environment names is a fact of a result only if nothing could be reached.
@@ -30,7 +31,7 @@ func TestProxyUnused(t *testing.T) {
 		run.Ended = test.ended
 		r := from(t, run)
 		found := slices.ContainsFunc(r.Facts, func(f fact.Fact) bool { return f.Args == unused.Args })
-		told := slices.Contains(r.Warnings, say.Text(unused, say.Flag))
+		told := slices.Contains(r.Warnings, say.Text(unused, setting.Flag))
 		if found != test.want || told != test.want {
 			t.Errorf("%s, without %q: in facts %v, said %v", test.ended, test.exclude, found, told)
 		}

@@ -46,7 +46,7 @@ func doubts(t *testing.T, keys map[string]any) string {
 // Of what the schema requires nothing can be taken out, or be null, unnoticed.
 func TestCheckFindsWhatIsMissing(t *testing.T) {
 	var root node
-	if err := json.Unmarshal(Schema, &root); err != nil {
+	if err := json.Unmarshal(Schema(), &root); err != nil {
 		t.Fatal(err)
 	}
 	sample := openRun()

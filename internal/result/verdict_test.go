@@ -120,7 +120,7 @@ func TestSchemaHasAllCauses(t *testing.T) {
 			}
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(Schema, &schema); err != nil {
+	if err := json.Unmarshal(Schema(), &schema); err != nil {
 		t.Fatal(err)
 	}
 	p := schema.Defs.Doubt.Properties

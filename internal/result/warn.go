@@ -11,6 +11,7 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/result/runfacts"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 )
 
 // lossShare is the share of requests missing from latency above which a reader
@@ -76,12 +77,7 @@ func (r *Result) findBacklog() *fact.Fact {
 }
 
 // Voice is how settings are called on the command line of r's load.
-func (r *Result) Voice() say.Voice {
-	if r.Plan.Replay > 0 {
-		return say.Replay
-	}
-	return say.Flag
-}
+func (r *Result) Voice() say.Voice { return setting.VoiceOf(&r.Plan) }
 
 // countText is a count as people read it: 1,234,567.
 func countText(n int64) string { return loadresult.CountText(n) }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dyno/internal/fact"
+	"dyno/internal/setting"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -90,9 +91,9 @@ func TestSentences(t *testing.T) {
 	known := map[fact.Kind]bool{}
 	for _, f := range said {
 		known[f.Kind()] = true
-		fmt.Fprintf(&out, "%s\n\tflag\t%s\n\tkey\t%s\n", f.Kind(), Text(f, Flag), Text(f, Key))
+		fmt.Fprintf(&out, "%s\n\tflag\t%s\n\tkey\t%s\n", f.Kind(), Text(f, setting.Flag), Text(f, setting.Key))
 		for _, r := range f.Remedies {
-			if _, named := words[r.Setting]; !named {
+			if setting.Flag(r.Setting, fact.Higher) == "" {
 				t.Errorf("%s: no voice names the setting %q", f.Kind(), r.Setting)
 			}
 		}
@@ -117,13 +118,14 @@ func TestSentences(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	all := []fact.Remedy{{Setting: "drain", Value: "5s"}, {Setting: "rate", Value: fact.Lower},
 		{Setting: "unheard", Value: "1"}}
-	for v, want := range []string{"give --drain 5s, or lower -R", "give design: {drain: ...} 5s, or lower the level's rate",
-		"give --drain 5s, or lower the speed of the replay (dyno from access-log --replay)"} {
-		if got := Advice(all, Voice(v)); got != want {
+	for want, v := range map[string]Voice{"give --drain 5s, or lower -R": setting.Flag,
+		"lower the level's rate": setting.Key,
+		"give --drain 5s, or lower the speed of the replay (dyno from access-log --replay)": setting.Replay} {
+		if got := Advice(all, v); got != want {
 			t.Errorf("%q", got)
 		}
 	}
-	if got := Advice(slices.Clone(all[2:]), Flag); got != "" {
+	if got := Advice(slices.Clone(all[2:]), setting.Flag); got != "" {
 		t.Errorf("%q", got)
 	}
 }

@@ -2,7 +2,7 @@ package loadplan
 
 import (
 	"cmp"
-	"regexp"
+	"reflect"
 	"strings"
 )
 
@@ -18,19 +18,18 @@ func (f Flaw) Error() string {
 	return f.Setting + ": " + f.Problem
 }
 
-// Fields are the settings that Flaws name.
-var Fields = []string{
-	"Connections", "Threads", "Pipeline", "Streams", "Reconnect", "Resend", "Follow",
-	"Requested",
-	"ConnectRate", "Probe", "Cap", "Warmup", "Drain", "Timeout", "Connecting", "Duration",
-	"Requests", "Expect", "Rate", "Stages", "Arrival", "Users", "Source", "HTTP", "Params",
-	"Ring", "Spin", "CPUs", "Insecure", "CAFile", "CertFile", "KeyFile", "ServerName", "ALPN",
-	"MinVersion", "MaxVersion", "Resume", "KeyLogFile", "Rows", "Variables", "URL", "Scenario",
-	"Part", "Parts", "Weights", "Before", "UsersBefore",
-}
+// Fields are the names that Flaws can have: URL, and the fields of Plan and TLS.
+var Fields = fieldsOf(reflect.TypeFor[Plan](), reflect.TypeFor[TLS]())
 
-// braces are a field in a Problem.
-var braces = regexp.MustCompile(`\{(` + strings.Join(Fields, "|") + `)\}`)
+func fieldsOf(types ...reflect.Type) map[string]bool {
+	all := map[string]bool{"URL": true}
+	for _, t := range types {
+		for f := range t.Fields() {
+			all[f.Name] = true
+		}
+	}
+	return all
+}
 
 // Named returns the flaw with other names for the fields. A field whose name is "" is left out of
 // Setting, unless none is left, and keeps its name in Problem.
@@ -44,9 +43,26 @@ func (f Flaw) Named(name func(field string) string) Flaw {
 	if len(names) > 0 {
 		f.Setting = strings.Join(names, ", ")
 	}
-	f.Problem = braces.ReplaceAllStringFunc(f.Problem, func(s string) string {
-		field := s[1 : len(s)-1]
-		return cmp.Or(name(field), field)
-	})
+	f.Problem = withNames(f.Problem, name)
 	return f
+}
+
+// withNames is a text with other names for the fields in braces.
+func withNames(text string, name func(field string) string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		field, after, closed := strings.Cut(rest, "}")
+		if closed && Fields[field] {
+			b.WriteString(cmp.Or(name(field), field))
+			text = after
+			continue
+		}
+		b.WriteByte('{')
+		text = rest
+	}
 }

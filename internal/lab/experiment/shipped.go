@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"dyno/internal/setting"
 )
 
 //go:embed schema.json
@@ -26,7 +28,7 @@ var shipped embed.FS
 const shippedFile = "experiment.yaml"
 
 // Schema is the JSON Schema (2020-12) of experiment files.
-func Schema() []byte { return bytes.Clone(schema) }
+func Schema() []byte { return setting.WithSettings(schema) }
 
 // A Listing describes an experiment that ships inside dyno.
 type Listing struct {

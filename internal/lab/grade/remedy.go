@@ -4,6 +4,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 )
 
 // remedies are what a user can change in an experiment's file about a reason of the generator's
@@ -31,7 +32,7 @@ func GeneratorReasons(t *lab.Trial) []string {
 		all[i] = reason
 		if i < len(g.Doubts) {
 			if f := t.Result.FactOf(g.Doubts[i]); f != nil && t.Arm != "" {
-				if advice := say.Advice(f.Remedies, say.Key); advice != "" {
+				if advice := say.Advice(f.Remedies, setting.Key); advice != "" {
 					all[i] += "; " + advice
 				}
 				continue
@@ -43,7 +44,7 @@ func GeneratorReasons(t *lab.Trial) []string {
 		if i < len(g.Doubts) && g.Doubts[i].Kind != result.Fault && t.Arm != "" {
 			remedy := remedies[g.Doubts[i].Cause]
 			if g.Doubts[i].Cause == result.NeverSent {
-				remedy = say.Advice(t.Result.Shortage().Remedies(), say.Key)
+				remedy = say.Advice(t.Result.Shortage().Remedies(), setting.Key)
 			}
 			if remedy != "" {
 				all[i] += "; " + remedy

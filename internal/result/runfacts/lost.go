@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 )
 
 // leastLost is for how long, in all, an address was lost that is back, if a reader is told.
@@ -82,7 +83,7 @@ func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 // has the facts that do.
 func Sentences(all []fact.Fact) (said []string) {
 	for _, f := range all {
-		said = append(said, say.Text(f, say.Flag))
+		said = append(said, say.Text(f, setting.Flag))
 	}
 	return said
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // setting is a comparison of two values of a factor, in CPU per request.
-func setting(factor, value, base string, ratio float64, v stats.Verdict) lab.Comparison {
+func settingOf(factor, value, base string, ratio float64, v stats.Verdict) lab.Comparison {
 	c := compared("cpu", factor+"="+value, ratio, ratio*0.99, ratio*1.01, v)
 	c.Level, c.Factor, c.Baseline = "c100", factor, factor+"="+base
 	return c
@@ -29,12 +29,12 @@ func factored(all ...lab.Comparison) *lab.Record {
 // Each setting has a row that names what it is compared with, and the sentence has the largest
 // difference of each factor.
 func TestSettings(t *testing.T) {
-	off := setting("log", "off", "on", 0.88, stats.Different)
-	both := setting("log", "off and workers=2", "", 1, stats.Equivalent)
+	off := settingOf("log", "off", "on", 0.88, stats.Different)
+	both := settingOf("log", "off and workers=2", "", 1, stats.Equivalent)
 	both.Variant, both.Baseline, both.With = "log=off and workers=2", "each alone", "workers"
-	a := Of(factored(off, setting("workers", "2", "1", 0.7, stats.Different),
-		setting("workers", "4", "1", 0.5, stats.Different),
-		setting("workers", "4", "2", 0.71, stats.Different), both))
+	a := Of(factored(off, settingOf("workers", "2", "1", 0.7, stats.Different),
+		settingOf("workers", "4", "1", 0.5, stats.Different),
+		settingOf("workers", "4", "2", 0.71, stats.Different), both))
 	var rows []string
 	for _, f := range a.Groups[0].Findings {
 		rows = append(rows, f.Row())
@@ -57,7 +57,7 @@ func TestSettings(t *testing.T) {
 // A sentence about a pair of factors says how many others a screening takes for it, and a note names
 // them.
 func TestAliasesInTheSentence(t *testing.T) {
-	pair := setting("pm", "static and opcache=on", "", 0.79, stats.Different)
+	pair := settingOf("pm", "static and opcache=on", "", 0.79, stats.Different)
 	pair.Baseline, pair.With, pair.Aliases = "each alone", "opcache", "a=2 and b=2, or a=2 and c=2, or b=2 and d=2"
 	a := Of(factored(pair))
 	const sentence = "pm=static and opcache=on (or 3 other pairs that it cannot be told apart from) needs 21.0 % less CPU per request than each alone [20.2, 21.8]"
@@ -94,22 +94,22 @@ func TestLongNames(t *testing.T) {
 // Where a factor stops paying is said if its values are rising numbers and each comparison that it
 // takes has an interval.
 func TestWhereAFactorStopsPaying(t *testing.T) {
-	few := setting("workers", "4", "2", 1, stats.Equivalent)
+	few := settingOf("workers", "4", "2", 1, stats.Equivalent)
 	few.Confidence = 0.5
 	for _, test := range []struct {
 		name           string
 		two, four, six lab.Comparison // 2 against 1, 4 against 1, 4 against 2
 		want           string
 	}{
-		{"up to 2", setting("workers", "2", "1", 0.7, stats.Different), setting("workers", "4", "1", 0.7, stats.Different),
-			setting("workers", "4", "2", 1, stats.Equivalent), "workers pays up to 2: 4 is the same (0 % [−1, +1])"},
-		{"never", setting("workers", "2", "1", 1.2, stats.Different), setting("workers", "4", "1", 1.3, stats.Different),
-			setting("workers", "4", "2", 1.1, stats.Different), "No value of workers is better than 1: 2 is worse (+20 % [+19, +21])"},
-		{"always", setting("workers", "2", "1", 0.7, stats.Different), setting("workers", "4", "1", 0.5, stats.Different),
-			setting("workers", "4", "2", 0.7, stats.Different), "workers still pays at 4, its largest value"},
-		{"only the largest", setting("workers", "2", "1", 1, stats.Equivalent), setting("workers", "4", "1", 0.5, stats.Different),
-			setting("workers", "4", "2", 0.5, stats.Different), "workers still pays at 4, its largest value"},
-		{"too few rounds", setting("workers", "2", "1", 0.7, stats.Different), setting("workers", "4", "1", 0.7, stats.Different), few, ""},
+		{"up to 2", settingOf("workers", "2", "1", 0.7, stats.Different), settingOf("workers", "4", "1", 0.7, stats.Different),
+			settingOf("workers", "4", "2", 1, stats.Equivalent), "workers pays up to 2: 4 is the same (0 % [−1, +1])"},
+		{"never", settingOf("workers", "2", "1", 1.2, stats.Different), settingOf("workers", "4", "1", 1.3, stats.Different),
+			settingOf("workers", "4", "2", 1.1, stats.Different), "No value of workers is better than 1: 2 is worse (+20 % [+19, +21])"},
+		{"always", settingOf("workers", "2", "1", 0.7, stats.Different), settingOf("workers", "4", "1", 0.5, stats.Different),
+			settingOf("workers", "4", "2", 0.7, stats.Different), "workers still pays at 4, its largest value"},
+		{"only the largest", settingOf("workers", "2", "1", 1, stats.Equivalent), settingOf("workers", "4", "1", 0.5, stats.Different),
+			settingOf("workers", "4", "2", 0.5, stats.Different), "workers still pays at 4, its largest value"},
+		{"too few rounds", settingOf("workers", "2", "1", 0.7, stats.Different), settingOf("workers", "4", "1", 0.7, stats.Different), few, ""},
 	} {
 		a := Of(factored(test.two, test.four, test.six))
 		var notes []string

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/lab/versus"
 	"dyno/internal/redact"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
 )
@@ -107,12 +108,8 @@ func lackingRuns(u *judge.Unpaired) string {
 	return fmt.Sprintf("a verdict takes %d runs of each, in turns: %s", enough, fewNames(parts))
 }
 
-// vsFlags are the flags of a run's load that dyno vs has, too.
-var vsFlags = []string{"-c", "-t", "-R", "--arrival", "--timeout", "--http", "--pipeline",
-	"--reconnect", "-X", "-H", "-b", "--expect", "--expect-body", "--expect-header"}
-
-// ownFlags are flags of a run that an experiment chooses itself.
-var ownFlags = []string{"-d", "-n", "--warmup", "--drain", "--seed"}
+// ownSettings are settings of a run that an experiment chooses itself.
+var ownSettings = []string{"duration", "requests", "warmup", "drain", "seed"}
 
 // InTurns are the URLs of the servers of stored results, and the flags of the load that all of them
 // got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno vs
@@ -147,9 +144,10 @@ func flagsInTurns(r *result.Result) (own []string, ok bool) {
 	}
 	for _, flag := range repeat.Flags(r.Plan) {
 		name, _, _ := strings.Cut(flag, " ")
+		row := setting.OfFlag(name)
 		switch {
-		case slices.Contains(ownFlags, name):
-		case !slices.Contains(vsFlags, name):
+		case slices.Contains(ownSettings, row.Name):
+		case row.On&setting.Vs == 0 || strings.Contains(row.Value, "FILE") && row.Name != "body":
 			return nil, false
 		default:
 			own = append(own, flag)

@@ -23,7 +23,7 @@ type mutator struct {
 }
 
 func newMutator(t testing.TB, seed uint64) *mutator {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(result.Schema))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(result.Schema()))
 	if err != nil {
 		t.Fatal(err)
 	}

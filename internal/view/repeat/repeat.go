@@ -13,7 +13,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/redact"
-	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -70,41 +70,15 @@ func Settings(p loadplan.Plan) (all []Setting, lost []string) {
 
 // addPlan is all of a plan but its URL.
 func (c *commandLine) addPlan(p loadplan.Plan) {
-	d := loadplan.DefaultPlan()
 	if len(p.Requests) == 1 && p.Data == nil {
 		takeOwn(&p)
 	}
-	whole := func(n int) string { return strconv.Itoa(n) }
-	c.addFlag(p.Connections != d.Connections || len(p.UserStages) > 0, "-c", whole(p.Connections))
-	c.addFlag(p.Threads > 0, "-t", whole(p.Threads)) // a default that depends on the machine
-	c.addArrivals(p)
-	c.addFlag(p.Requested > 0, "-n", strconv.FormatInt(p.Requested, 10))
-	c.addFlag(p.Duration > 0, "-d", p.Duration.String())
-	c.addFlag(p.Warmup != d.Warmup, "--warmup", p.Warmup.String())
-	c.addFlag(p.Drain != d.Drain, "--drain", p.Drain.String())
-	c.addFlag(p.Timeout != d.Timeout, "--timeout", p.Timeout.String())
-	c.addFlag(p.Connecting != d.Connecting, "--connect-timeout", p.Connecting.String())
-	c.addFlag(p.HTTP != d.HTTP && !p.Target.FastCGI && !p.Target.H2C, "--http", p.HTTP)
-	c.addFlag(p.Pipeline != d.Pipeline, "--pipeline", whole(p.Pipeline))
-	c.addFlag(p.Streams != d.Streams && p.Streams > 0, "--streams", whole(p.Streams))
-	c.addFlag(p.Reconnect == 1, "--reconnect", "always")
-	c.addFlag(p.Reconnect > 1, "--reconnect", whole(p.Reconnect))
-	c.addSwitch(p.Resend == loadplan.ResendUnsafe, "--retry-unsafe")
-	c.addFlag(p.Follow > 0, "--follow", whole(p.Follow))
-	for _, param := range p.Params {
-		c.addFlag(true, "--fcgi-param", param.Name+"="+param.Value)
-	}
+	all := setting.Shown(&p)
+	c.addSettings(all, func(s *setting.Setting) bool { return !s.SaysWhatIsSent() })
 	c.addFlag(connectsElsewhere(p.Target), "--connect-to",
 		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
-	c.addFlag(p.ConnectRate > 0, "--connect-rate", RateFlag(p.ConnectRate))
-	c.addFlag(p.Probe > 0, "--probe", RateFlag(p.Probe))
-	c.addFlag(len(p.Source) > 0, "--source", JoinComma(p.Source, loadplan.Source.String))
-	c.addFlag(p.Ring != d.Ring, "--ring", p.Ring)
-	c.addSwitch(p.Spin, "--spin")
-	c.addFlag(len(p.CPUs) > 0, "--cpus", JoinComma(p.CPUs, whole))
-	c.addFlag(len(p.Expect) > 0, "--expect", JoinComma(p.Expect, loadplan.Statuses.String))
-	c.addTLS(p.TLS)
 	c.addFilling(p)
+	c.addSettings(all, (*setting.Setting).SaysWhatIsSent)
 	if s := p.Script; s != nil {
 		c.addFlag(true, "--script", s.File)
 		c.lost = append(c.lost, neededFile(*s))
@@ -116,6 +90,20 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	for _, h := range p.Hurl {
 		c.words = append(c.words, format.ShellQuote(h.File))
 		c.lost = append(c.lost, neededFile(h))
+	}
+}
+
+// addSettings adds some of a plan's settings.
+func (c *commandLine) addSettings(all []setting.Given, which func(*setting.Setting) bool) {
+	for _, given := range all {
+		switch {
+		case !which(given.Setting):
+		case given.Value == "":
+			c.words = append(c.words, given.ShortFlag())
+			c.settings = append(c.settings, Setting{given.ShortFlag(), ""})
+		default:
+			c.addFlag(true, given.ShortFlag(), given.Text)
+		}
 	}
 }
 
@@ -143,39 +131,7 @@ func connectsElsewhere(t loadplan.Target) bool {
 	return !strings.EqualFold(u.Hostname(), t.Host) || port != strconv.Itoa(int(t.Port))
 }
 
-// addSwitch is a switch.
-func (c *commandLine) addSwitch(wanted bool, name string) {
-	if wanted {
-		c.words = append(c.words, name)
-		c.settings = append(c.settings, Setting{name, ""})
-	}
-}
-
-func (c *commandLine) addArrivals(p loadplan.Plan) {
-	c.addFlag(p.Rate > 0, "-R", RateFlag(p.Rate))
-	c.addFlag(p.Arrival != "" && p.Arrival != loadplan.Even, "--arrival", p.Arrival)
-	for _, s := range p.Stages {
-		c.addFlag(true, "--stage", s.Duration.String()+":"+RateFlag(s.Rate))
-	}
-	for _, s := range p.UserStages {
-		c.addFlag(true, "--stage", s.Duration.String()+":"+strconv.Itoa(s.Users)+"users")
-	}
-	c.addFlag(p.Seed > 0, "--seed", strconv.FormatUint(p.Seed, 10))
-}
-
-func (c *commandLine) addTLS(t loadplan.TLS) {
-	c.addSwitch(t.Insecure, "--insecure")
-	c.addFlag(t.CAFile != "", "--cacert", t.CAFile)
-	c.addFlag(t.CertFile != "", "--cert", t.CertFile)
-	c.addFlag(t.KeyFile != "", "--key", t.KeyFile)
-	c.addFlag(t.ServerName != "", "--sni", t.ServerName)
-	c.addFlag(t.MinVersion != "", "--tls-min", t.MinVersion)
-	c.addFlag(t.MaxVersion != "", "--tls-max", t.MaxVersion)
-	c.addFlag(t.Resume, "--tls-resume", "on")
-	c.addFlag(t.ALPN != "", "--alpn", t.ALPN)
-}
-
-// addFilling adds what holes are filled from, who sends, and what responses must be.
+// addFilling adds what holes are filled from.
 func (c *commandLine) addFilling(p loadplan.Plan) {
 	for _, v := range p.Variables {
 		c.addFlag(true, "--variable", v.Name+"="+v.Value)
@@ -185,13 +141,6 @@ func (c *commandLine) addFilling(p loadplan.Plan) {
 		c.addFlag(d.Order != "in-order", "--data-order", d.Order)
 		c.lost = append(c.lost, fmt.Sprintf("--data needs %s as it was, with %s (SHA-256 %.12s…)",
 			format.PlainLine(d.File), format.Plural(int64(d.Rows), "row"), d.SHA256))
-	}
-	c.addFlag(p.Users > 0, "--users", strconv.Itoa(p.Users))
-	for _, s := range p.Expectations.Body {
-		c.addFlag(true, "--expect-body", s)
-	}
-	for _, s := range p.Expectations.Header {
-		c.addFlag(true, "--expect-header", s)
 	}
 }
 
@@ -302,7 +251,7 @@ func AskCommand(p loadplan.Plan) string {
 // Lowered is what an open load has less of at a lower rate.
 func Lowered(p loadplan.Plan) string {
 	if p.Replay > 0 {
-		return "lower " + say.ReplaySpeed
+		return "lower " + setting.ReplaySpeed
 	}
 	return "lower -R"
 }

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -37,7 +38,7 @@ func serverFacts(r *result.Result) (all []Fact) {
 func othersOfName(r *result.Result) (all []Fact) {
 	for _, f := range r.Facts {
 		if _, is := f.Args.(fact.OthersOfName); is {
-			all = append(all, Fact{"watched", format.PlainLine(say.Text(f, say.Flag))})
+			all = append(all, Fact{"watched", format.PlainLine(say.Text(f, setting.Flag))})
 		}
 	}
 	return all

@@ -18,6 +18,7 @@ import (
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
+	"dyno/internal/setting"
 	"dyno/internal/view/report"
 )
 
@@ -41,14 +42,8 @@ type Field struct {
 	Hint
 }
 
-// A Hint is what helps to fill in a field. Nothing depends on it.
-type Hint struct {
-	Label   string   `json:"label,omitempty"`   // what the field is called, if not by its name
-	Unit    string   `json:"unit,omitempty"`    // of a number without one
-	Default string   `json:"default,omitempty"` // what an empty field means
-	Choices []string `json:"choices,omitempty"` // all that are allowed, unless Free
-	Free    bool     `json:"free,omitempty"`    // the choices are examples
-}
+// A Hint helps to fill in a field.
+type Hint = setting.Hint
 
 // A Job is a load that a form asks for: a plan without flaws, and what carries it out in
 // another process, stores what it measured, and returns that.

@@ -1,4 +1,4 @@
-package cli
+package setting
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func parsing[T any](parse func(string) (T, error)) func(string) string {
 }
 
 func TestUnits(t *testing.T) {
-	above0 := parsing(parsePositive(parseCount))
-	duration, rate, count := parsing(parseDuration), parsing(parseRate), parsing(parseCount)
-	cpus, expect, reconnect := parsing(parseCPUs), parsing(loadplan.ParseStatuses), parsing(parseReconnect)
+	above0 := parsing(Positive(ParseCount))
+	duration, rate, count := parsing(ParseDuration), parsing(ParseRate), parsing(ParseCount)
+	cpus, expect, reconnect := parsing(ParseCPUs), parsing(loadplan.ParseStatuses), parsing(ParseReconnect)
 	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any"
 	const tooLong = " is too long; the longest allowed is 8784h"
 	const notADuration = " is not a duration; write 30s, 1m30s, 500ms, or seconds as 30"
@@ -87,16 +87,16 @@ func FuzzDuration(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		d, err := parseDuration(s)
+		d, err := ParseDuration(s)
 		if err != nil {
 			return
 		}
-		if again, err := parseDuration(d.String()); d < 0 || err != nil || again != d {
+		if again, err := ParseDuration(d.String()); d < 0 || err != nil || again != d {
 			t.Fatalf("%q is %d, and %v is %d, %v", s, d, d, again, err)
 		}
 		if d%time.Second == 0 {
 			bare := fmt.Sprint(int64(d / time.Second))
-			if again, err := parseDuration(bare); err != nil || max(again-d, d-again) > time.Microsecond {
+			if again, err := ParseDuration(bare); err != nil || max(again-d, d-again) > time.Microsecond {
 				t.Fatalf("%q is %v, and %q is %v, %v", s, d, bare, again, err)
 			}
 		}
@@ -108,7 +108,7 @@ func FuzzRate(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		r, err := parseRate(s)
+		r, err := ParseRate(s)
 		if err != nil {
 			return
 		}
@@ -116,7 +116,7 @@ func FuzzRate(f *testing.F) {
 			t.Fatalf("%q is %d thousandths", s, r)
 		}
 		text := fmt.Sprintf("%.3f", r.PerSecond())
-		if again, err := parseRate(text); err != nil || again != r {
+		if again, err := ParseRate(text); err != nil || again != r {
 			t.Fatalf("%q is %d, and %q is %d, %v", s, r, text, again, err)
 		}
 	})
@@ -127,7 +127,7 @@ func FuzzCPUs(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		cpus, err := parseCPUs(s)
+		cpus, err := ParseCPUs(s)
 		if err != nil {
 			return
 		}
@@ -135,7 +135,7 @@ func FuzzCPUs(f *testing.F) {
 			t.Fatalf("%q is %v", s, cpus)
 		}
 		text := strings.Trim(strings.ReplaceAll(fmt.Sprint(cpus), " ", ","), "[]")
-		if again, err := parseCPUs(text); err != nil || !slices.Equal(again, cpus) {
+		if again, err := ParseCPUs(text); err != nil || !slices.Equal(again, cpus) {
 			t.Fatalf("%q is %v, and %q is %v, %v", s, cpus, text, again, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package cli
+package setting
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-// parseDuration parses a Go duration or a bare number of seconds.
-func parseDuration(s string) (time.Duration, error) {
+// ParseDuration parses a Go duration or a bare number of seconds.
+func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
-	f, bare := plainNumber(s)
+	f, bare := PlainNumber(s)
 	switch {
 	case bare && f*1e9 < math.MaxInt64:
 		d = time.Duration(math.Round(max(f, -1) * 1e9))
@@ -43,9 +43,9 @@ func isTooLarge(s string) bool {
 	return err == nil
 }
 
-// plainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
+// PlainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
 // result is infinite if it is too large for a float64.
-func plainNumber(s string) (float64, bool) {
+func PlainNumber(s string) (float64, bool) {
 	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
 		return 0, false
 	}
@@ -53,8 +53,8 @@ func plainNumber(s string) (float64, bool) {
 	return f, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// parseNumber parses a number with an optional k, for thousands, or M.
-func parseNumber(s string) (float64, bool) {
+// ParseNumber parses a number with an optional k, for thousands, or M.
+func ParseNumber(s string) (float64, bool) {
 	digits, factor := s, 1.0
 	switch {
 	case strings.HasSuffix(s, "k"), strings.HasSuffix(s, "K"):
@@ -62,13 +62,13 @@ func parseNumber(s string) (float64, bool) {
 	case strings.HasSuffix(s, "M"):
 		digits, factor = s[:len(s)-1], 1e6
 	}
-	f, ok := plainNumber(digits)
+	f, ok := PlainNumber(digits)
 	return f * factor, ok
 }
 
-// parseRate parses a positive number of events a second.
-func parseRate(s string) (loadplan.Rate, error) {
-	f, ok := parseNumber(strings.TrimSuffix(s, "/s"))
+// ParseRate parses a positive number of events a second.
+func ParseRate(s string) (loadplan.Rate, error) {
+	f, ok := ParseNumber(strings.TrimSuffix(s, "/s"))
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", s)
@@ -80,10 +80,10 @@ func parseRate(s string) (loadplan.Rate, error) {
 	return loadplan.RatePerSecond(f), nil
 }
 
-// parseCount parses an integer. It accepts negative ones, because the caller that knows the minimum
+// ParseCount parses an integer. It accepts negative ones, because the caller that knows the minimum
 // reports them better.
-func parseCount(s string) (int64, error) {
-	f, ok := parseNumber(s)
+func ParseCount(s string) (int64, error) {
+	f, ok := ParseNumber(s)
 	switch {
 	case !ok || f != math.Trunc(f):
 		return 0, fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", s)
@@ -95,14 +95,14 @@ func parseCount(s string) (int64, error) {
 	return int64(f), nil
 }
 
-// parseInt is parseCount for an int.
-func parseInt(s string) (int, error) {
-	n, err := parseCount(s)
+// ParseInt is ParseCount for an int.
+func ParseInt(s string) (int, error) {
+	n, err := ParseCount(s)
 	return int(n), err
 }
 
-// parsePositive returns parse limited to values of at least 1.
-func parsePositive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
+// Positive returns parse limited to values of at least 1.
+func Positive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
 	return func(s string) (N, error) {
 		n, err := parse(s)
 		if err == nil && n < 1 {
@@ -112,5 +112,14 @@ func parsePositive[N int | int64](parse func(string) (N, error)) func(string) (N
 	}
 }
 
-// maxCPU is the highest number of a CPU.
-const maxCPU = 4095
+// RateOf is a rate of the library, of which 0 is none.
+func RateOf(f float64) (loadplan.Rate, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
+		return 0, errors.New("is no number of requests a second")
+	}
+	r := loadplan.RatePerSecond(min(f, 10*loadplan.MaxRate)) // Check says what is too much
+	if f > 0 && r == 0 {
+		return 0, errors.New("is less than one request in 1,000 seconds")
+	}
+	return r, nil
+}

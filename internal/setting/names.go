@@ -1,0 +1,128 @@
+package setting
+
+import (
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
+)
+
+// flagOf is what messages call a setting on the command line.
+func (s *Setting) flagOf() string {
+	if s.Name == "" {
+		return s.Said
+	}
+	return "--" + s.Name
+}
+
+// ShortFlag is the flag as a command has it: the letter, if there is one.
+func (s *Setting) ShortFlag() string {
+	if s.Short != "" {
+		return "-" + s.Short
+	}
+	return s.flagOf()
+}
+
+// OfFlag is the setting of a flag as ShortFlag writes it; one without anything if there is none.
+func OfFlag(flag string) *Setting {
+	if s := find(func(s *Setting) bool { return s.ShortFlag() == flag && s.Name != "" }); s != nil {
+		return s
+	}
+	return &Setting{}
+}
+
+// LastKey is the key in its mapping of an experiment's file: pipeline.
+func (s *Setting) LastKey() string { return s.Key[strings.LastIndexByte(s.Key, '.')+1:] }
+
+// Field is the setting of a field of the plan; nil if none is it.
+func Field(name string) *Setting {
+	return find(func(s *Setting) bool { return s.Field == name && name != "" })
+}
+
+// InFlags is what a field of the plan is called on the command line. What is no field stays, for it
+// is a flag already.
+func InFlags(field string) string {
+	if s := Field(field); s != nil {
+		return s.flagOf()
+	}
+	return field
+}
+
+// InLibrary is what a field of the plan is called in the library; "" if it sets none.
+func InLibrary(field string) string {
+	if s := Field(field); s != nil {
+		return s.Library
+	}
+	return ""
+}
+
+// InKeys is what a field of the plan is called in an experiment's file, as "level.pipeline"; "" if
+// that has it not.
+func InKeys(field string) string {
+	if s := Field(field); s != nil {
+		return s.Key
+	}
+	return ""
+}
+
+// What would change a fact is said in the voice of whoever described the load (say.Voice): which
+// setting to raise, to lower or to give.
+
+// Flag is the voice of the command line.
+func Flag(name, value string) string {
+	s := Named(name)
+	if s == nil {
+		return ""
+	}
+	return said(s.ShortFlag(), value)
+}
+
+// Key is the voice of an experiment's file. It has no word for what the file does not set.
+func Key(name, value string) string {
+	s := Named(name)
+	if s == nil || s.Key == "" {
+		return ""
+	}
+	place, key, within := strings.Cut(s.Key, ".")
+	switch {
+	case !within:
+		return said(place+":", value)
+	case place == "design": // "design: {cpus: ...}"
+		key, _, _ = strings.Cut(key, ".")
+		return said("design: {"+key+": ...}", value)
+	case slices.Contains([]string{fact.Higher, fact.Lower}, value):
+		return said("the "+place+"'s "+key, value)
+	}
+	return said("the "+place+" a "+key+" of", value)
+}
+
+// ReplaySpeed is what a replay has in place of a rate.
+const ReplaySpeed = "the speed of the replay (dyno from access-log --replay)"
+
+// Replay is the voice of the command line where requests have times and the load has no rate.
+func Replay(name, value string) string {
+	if name == "rate" {
+		return said(ReplaySpeed, value)
+	}
+	return Flag(name, value)
+}
+
+// VoiceOf is the voice of the command line of a plan.
+func VoiceOf(p *loadplan.Plan) func(name, value string) string {
+	if p.Replay > 0 {
+		return Replay
+	}
+	return Flag
+}
+
+// said is what to do with a setting that is called so.
+func said(name, value string) string {
+	switch value {
+	case fact.Higher:
+		return "raise " + name
+	case fact.Lower:
+		return "lower " + name
+	}
+	return "give " + name + " " + value
+}

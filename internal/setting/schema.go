@@ -1,0 +1,121 @@
+package setting
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+)
+
+// WithSettings is a JSON schema in which the table describes settings. A line "$settings": "PLACE"
+// among the properties of an object stands for those of a place: "plan" or "tls" of a result,
+// "level" or "workload" of an experiment's file.
+func WithSettings(schema []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(schema) {
+		before, place, is := strings.Cut(string(line), `"$settings": "`)
+		if !is {
+			out.Write(line)
+			continue
+		}
+		place, after, _ := strings.Cut(place, `"`)
+		all := properties(place)
+		for i, p := range all {
+			if i < len(all)-1 {
+				p += ",\n"
+			}
+			out.WriteString(before + p)
+		}
+		out.WriteString(after)
+	}
+	return out.Bytes()
+}
+
+// properties are those of a place, a line each.
+func properties(place string) (all []string) {
+	for i := range Table {
+		s := &Table[i]
+		switch place {
+		case "plan", "tls":
+			key, of := s.storedAs(place)
+			if key != "" {
+				all = append(all, property(key, of, s.withDefault(s.Stored)))
+			}
+		default:
+			in, key, _ := strings.Cut(s.Key, ".")
+			if in == place && s.Schema.Type != "" {
+				all = append(all, property(key, s.Schema.Type+s.limits(), s.withDefault(s.Schema.Does)))
+			}
+		}
+	}
+	return all
+}
+
+// limits are those of a number, for a schema.
+func (s *Setting) limits() string {
+	if s.Most == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`, "minimum": %d, "maximum": %d`, s.Least, s.Most)
+}
+
+func property(key, of, does string) string {
+	if does != "" {
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(does) // of a string, into memory
+		of += `, "description": ` + strings.TrimSuffix(text.String(), "\n")
+	}
+	return fmt.Sprintf("%q: {%s}", key, of)
+}
+
+// storedAs is the key of a result's plan, or of its TLS, that a setting is stored under, and its
+// type; "" if it is not stored there.
+func (s *Setting) storedAs(place string) (key, of string) {
+	t := reflect.TypeFor[loadplan.Plan]()
+	if place == "tls" {
+		t = reflect.TypeFor[loadplan.TLS]()
+	}
+	var f reflect.StructField
+	for name := range strings.SplitSeq(s.Field, ".") {
+		found, is := t.FieldByName(name)
+		if !is {
+			return "", ""
+		}
+		f, t = found, found.Type
+	}
+	key, _, _ = strings.Cut(f.Tag.Get("json"), ",")
+	if key == "-" || s.Said != "" {
+		return "", ""
+	}
+	if s.StoredType != "" {
+		return key, s.StoredType
+	}
+	return key, typeOf(f.Type)
+}
+
+// typeOf is the schema of a field's type.
+func typeOf(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[loadplan.Seconds](), t == reflect.TypeFor[loadplan.Rate]():
+		return `"$ref": "#/$defs/quantity"`
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()), t.Kind() == reflect.String:
+		return `"type": "string"`
+	case t.Kind() == reflect.Bool:
+		return `"type": "boolean"`
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Int:
+		return `"type": "array", "items": {"type": "integer", "minimum": 0}`
+	case t.Kind() == reflect.Slice:
+		return `"type": "array", "items": {` + typeOf(t.Elem()) + `}`
+	case t.Kind() == reflect.Pointer:
+		return typeOf(t.Elem())
+	case t.Kind() == reflect.Struct:
+		return `"$ref": "#/$defs/` + strings.ToLower(t.Name()) + `"`
+	}
+	return `"$ref": "#/$defs/count"`
+}

@@ -1,0 +1,226 @@
+// Package setting is the one table of what people set of a load. A row says everything about a
+// setting: its flag, its key in an experiment's file, the field of the plan and of the library that
+// it is, its field in the forms of the dashboard, how its text is read and written, and how several
+// generators divide it. Flags, help, completions, manual pages, forms, schemas, the command that
+// repeats a run, and the names in messages are made from it. So a new setting is a row here,
+// besides what the engine does with it.
+//
+// Its default stands in loadplan.DefaultPlan, and its range in Plan.Check: the table has neither.
+//
+//	access.go       how a setting is read from text and written in a plan
+//	clashes.go      settings that exclude each other
+//	connections.go  rows: connections and TLS
+//	load.go         rows: how much load there is, when, and on which threads
+//	names.go        what settings are called: by flags, keys, fields and labels
+//	output.go       rows: what is watched and reported, which is not of the plan
+//	own.go          rows that dyno find and dyno vs have of their own
+//	requests.go     rows: what is sent, and what responses must be
+//	schema.go       what the schemas of results and experiments say of settings
+//	shown.go        what a plan has that differs from the default
+//	units.go        texts of numbers, durations and rates
+//	values.go       texts of other values
+package setting
+
+import (
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+)
+
+// A Setting is a row of the table. What a zero field means is said at the field; a setting that
+// lacks a door (a flag, a key, a form, a field of the library) cannot be set there.
+type Setting struct {
+	Name  string // its flag without dashes, and its name in facts; "": it has none (see Said)
+	Short string // its letter as a flag; "": none
+	Value string // what its value is called in help; "": it is a switch
+	Group string // the heading under which help lists it
+	On    Verbs  // the verbs that have the flag
+	// Does is the help. {default} stands for the default, which the plan has. "may be repeated" in
+	// it says that the flag may be.
+	Does  string
+	Finds string // the help of dyno find; "": Does
+
+	Values      []string // that it can have, or examples of them if Free; for completions and forms
+	Free        bool
+	Least, Most int64 // of a number; 0, 0: Plan.Check alone knows
+	Secret      bool  // its value is not repeated in messages
+	Varies      bool  // its default depends on the machine
+
+	Access        // how it is read and written; zero: whoever reads the command line does that
+	Field  string // of the plan, as Flaws name it, or several; "": none
+	Said   string // what a field is called that nobody sets
+	Split  Split  // how it is divided
+
+	Key     string   // in an experiment's file, as "level.pipeline"; "": it is in none
+	Library string   // the field of dyno.Load, or several; "": none
+	Form    *Form    // its field in the form of a load; nil: there is none
+	Compare *Form    // likewise in the form that compares servers
+	Schema  KeyWords // what the schema of experiments says of Key
+	Stored  string   // what the schema of results says of Field; {default} stands for the default
+	// StoredType is the type of Field in that schema, if it is more exact than that of the plan's.
+	StoredType string
+}
+
+// Verbs are those that have a flag.
+type Verbs uint8
+
+// The verbs whose flags are in the table.
+const (
+	Run Verbs = 1 << iota
+	Find
+	Vs
+	All = Run | Find | Vs
+)
+
+// A Split says how a load's generators, and their threads, divide a setting.
+type Split int
+
+// The ways.
+const (
+	Same   Split = iota // each has it as it is
+	Shared              // each has a share, and together they have what was set
+	Law                 // each knows that of the whole load, and makes its share of it
+	First               // the first one alone has it
+)
+
+// A Form is a field of a form.
+type Form struct {
+	Hint
+	Does string // what it does, if that is not the help of the flag
+}
+
+// A Hint helps to fill in a field.
+type Hint struct {
+	Label   string   `json:"label,omitempty"`   // what the field is called, if not by its name
+	Unit    string   `json:"unit,omitempty"`    // of a number without one
+	Default string   `json:"default,omitempty"` // what an empty field means
+	Choices []string `json:"choices,omitempty"` // all that are allowed, unless Free
+	Free    bool     `json:"free,omitempty"`    // the choices are examples
+}
+
+// KeyWords are what the schema of experiments says of a key.
+type KeyWords struct {
+	Type string // its type in JSON schema
+	Does string // its description; {default} stands for the default
+}
+
+// Table is all settings of a load, in the order in which help lists them.
+var Table = slices.Concat(load, requestRows, connections, tlsRows, watching, fleetRows, output,
+	unset)
+
+// A Group is settings that help shows together.
+type Group struct {
+	Title    string
+	Settings []*Setting
+}
+
+// Groups are the settings of a verb, as its help shows them: its own first in each group.
+func Groups(v Verbs) (all []Group) {
+	for _, title := range titles {
+		g := Group{Title: title}
+		for _, rows := range [][]Setting{own, Table} {
+			for i := range rows {
+				if s := &rows[i]; s.On&v != 0 && s.headingOf(v) == title {
+					g.Settings = append(g.Settings, s)
+				}
+			}
+		}
+		if len(g.Settings) > 0 {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// headingOf is the heading of a setting in the help of a verb. dyno vs has few of connections.
+func (s *Setting) headingOf(v Verbs) string {
+	if v == Vs && s.Group == connectionGroup {
+		return loadGroup
+	}
+	return s.Group
+}
+
+// Of is a verb's setting of a name; nil if it has none.
+func Of(v Verbs, name string) *Setting {
+	for _, g := range Groups(v) {
+		for _, s := range g.Settings {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// Named is the setting of a name; nil if there is none.
+func Named(name string) *Setting {
+	return find(func(s *Setting) bool { return s.Name == name && name != "" })
+}
+
+func find(is func(*Setting) bool) *Setting {
+	for i := range Table {
+		if is(&Table[i]) {
+			return &Table[i]
+		}
+	}
+	return nil
+}
+
+// Help is what the flag does, in lines, for a verb.
+func (s *Setting) Help(v Verbs) string {
+	if v == Find && s.Finds != "" {
+		return s.Finds
+	}
+	return s.withDefault(s.Does)
+}
+
+// Repeats reports whether it may be given more than once. Its help says so, and is what counts, so
+// that the two cannot differ.
+func (s *Setting) Repeats() bool {
+	return s.Value == "" || strings.Contains(strings.ReplaceAll(s.Does, "\n", " "), mayBeRepeated)
+}
+
+const mayBeRepeated = "may be repeated"
+
+// withDefault is a text in which {default} stands for the default.
+func (s *Setting) withDefault(text string) string {
+	if !strings.Contains(text, defaultHole) {
+		return text
+	}
+	return strings.ReplaceAll(text, defaultHole, s.Default())
+}
+
+const defaultHole = "{default}"
+
+// Default is the value of a plan for which the setting is not given, as its flag has it; "" if
+// there is none that could be given.
+func (s *Setting) Default() string {
+	if s.Text == nil || s.Varies {
+		return ""
+	}
+	p := loadplan.DefaultPlan()
+	return strings.Join(s.Text(&p), ",")
+}
+
+// Hints are what helps to fill in a field of a form: what it says, and the values and the default
+// of the setting. A number has the field's unit.
+func (s *Setting) Hints(f *Form) Hint {
+	h := f.Hint
+	if h.Choices == nil {
+		h.Choices = s.Values
+	}
+	h.Free = s.Free && len(h.Choices) > 0
+	if h.Default == "" {
+		h.Default = strings.TrimSuffix(s.Default(), f.Unit)
+	}
+	return h
+}
+
+// FormHelp is what a field of a form does, in one line.
+func (s *Setting) FormHelp(f *Form) string {
+	if f.Does != "" {
+		return f.Does
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s.Help(Run), "\n", " "), "; "+mayBeRepeated, "")
+}
