@@ -41,8 +41,8 @@ func (r *Result) Unavailable() (share float64) {
 // judged as a whole.
 func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
-// findNoServer finds time without a server, which a closed workload does not show otherwise.
-func findNoServer(r *Result) *fact.Fact {
+// FindNoServer finds time without a server, which a closed workload does not show otherwise.
+func (r *Result) FindNoServer() *fact.Fact {
 	end := loadresult.Ending(r.Ended)
 	if r.Applied() || r.Answers() == 0 || end == loadresult.Gone || end == loadresult.Unserved {
 		return nil // Ended reports it

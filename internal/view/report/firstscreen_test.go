@@ -17,9 +17,7 @@ func starving() *result.Result {
 	r := reporttest.Closed()
 	r.Plan.Connections = 8
 	r.Window.MeasuredS, r.Window.UnavailableS, r.Requests.Held = 5, 1.88, 3
-	none := fact.Fact{Severity: fact.Warning, Args: fact.NoServer{Of: 8, Held: 3, LostUS: 1.88e6, WindowUS: 5e6}}
-	r.Facts = []fact.Fact{none}
-	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{say.Sentence(none)}
+	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{say.Sentence(*r.FindNoServer())}
 	r.Generator.Doubts = []result.Doubt{{Cause: result.NoServer, Kind: result.OtherLoad, Verdict: result.Suspect}}
 	return r
 }
@@ -41,7 +39,7 @@ func gone() *result.Result {
 // do. What it did is no verdict on the generator; what justifies that verdict is said first.
 func TestFirstScreenOfABadServer(t *testing.T) {
 	silent := starving()
-	silent.Facts[0].Args = fact.NoServer{Of: 8, Unanswered: 8, SinceS: 1.94, LostUS: 3e6, WindowUS: 5e6}
+	silent.Requests.Held, silent.Requests.Unfinished, silent.Window.UnavailableFromS = 0, 8, new(1.94)
 	for name, c := range map[string]struct {
 		r          *result.Result
 		has, lacks []string
@@ -50,7 +48,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			" do Look at the server's limits (workers, connections) and at its log; repeat it with what it answered (-c 5) generator",
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
-			" do Look in the server's log what became of it, and repeat this when it answers again generator",
+			" do Look in the server's log what became of it, then repeat this generator",
 			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - sent late;"},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},

@@ -48,7 +48,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
-		return again("look in the server's log what became of it, and repeat this when it answers again")
+		return again("look in the server's log what became of it, then repeat this")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
 	case starved(r) > 0:
@@ -97,14 +97,22 @@ func isServers(r *result.Result) bool {
 
 // starved is how many of the connections had no answer in the whole window, or none any more.
 func starved(r *result.Result) int64 {
-	_, none, _ := fact.Find[fact.NoServer](r.Facts)
+	none := noServer(r)
 	return none.Held + none.Unanswered
+}
+
+// noServer is how many connections had no server; zero if all had one.
+func noServer(r *result.Result) (none fact.NoServer) {
+	if f := r.FindNoServer(); f != nil {
+		none = f.Args.(fact.NoServer)
+	}
+	return none
 }
 
 // answeredOnly gives a plan only as many connections as were answered, if these can be told.
 func answeredOnly(r *result.Result, p *loadplan.Plan) string {
 	const look = "look at the server's limits (workers, connections) and at its log"
-	_, none, _ := fact.Find[fact.NoServer](r.Facts)
+	none := noServer(r)
 	n := none.Of - starved(r)
 	if none.Of != int64(p.Connections) || n < 1 {
 		return look + ", then repeat it"

@@ -80,7 +80,11 @@ func serverSentence(r *result.Result) string {
 // goneLead is since when there was no server any more, before what else was measured; "" if there
 // was one at the end.
 func goneLead(r *result.Result) string {
-	for _, f := range r.Facts {
+	facts := r.Facts
+	if none := r.FindNoServer(); none != nil { // older results do not have it
+		facts = append(slices.Clone(facts), *none)
+	}
+	for _, f := range facts {
 		if gone := say.Gone(f); gone != "" {
 			return format.PlainLine(gone) + "; "
 		}
@@ -101,15 +105,15 @@ func sinceText(r *result.Result) string {
 // goneText is for how long there was no server, or how many connections of a closed workload had
 // none; "" if that is too short to matter, or if it is said anyway.
 func goneText(r *result.Result) string {
-	f, _, found := fact.Find[fact.NoServer](r.Facts)
+	none := r.FindNoServer()
 	switch {
 	case goneLead(r) != "":
 		return ""
 	case r.Model == result.OpenLoop && wasGone(r):
 		return fmt.Sprintf("; for %s of %s no connection could be opened",
 			format.Seconds(r.Window.OutageS), format.Seconds(r.Window.MeasuredS))
-	case found && r.Partial() == "":
-		return "; " + format.PlainLine(say.Sentence(f))
+	case none != nil && r.Partial() == "":
+		return "; " + format.PlainLine(say.Sentence(*none))
 	}
 	return ""
 }
