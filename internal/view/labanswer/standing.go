@@ -105,7 +105,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 		if s.More == 0 {
 			s.Says += ": " + open[0].Why
 		}
-		s.Rest = tailText(open[1:])
+		s.Rest = tailText(open[1:], s.MoreOf)
 	case len(invalid) > 0:
 		s.Verdict, s.Says = answer.NotValid, boundWhy
 	default:
@@ -182,13 +182,17 @@ func restText(open, invalid []placed) string {
 }
 
 // tailText is why a percentile of latency is undecided that users feel, where nothing is decided
-// and the first measure is another; "" if there is none.
-func tailText(open []placed) string {
+// and the first measure is another; "" if there is none. What would decide one measure is said.
+func tailText(open []placed, forecast string) string {
 	at := slices.IndexFunc(open, func(p placed) bool { return strings.HasPrefix(p.metric, "p99") })
 	if at < 0 {
 		return ""
 	}
-	return changeOf(open[at]) + ": " + open[at].Why
+	s := changeOf(open[at])
+	if open[at].of != forecast {
+		s += ": " + open[at].Why
+	}
+	return s
 }
 
 // forecast is the first finding that a possible number of rounds would decide, or else the first.

@@ -37,9 +37,13 @@ func TestStandings(t *testing.T) {
 		"the same":            {all: []lab.Comparison{same("throughput"), same("cpu"), open("p99", 5)}, want: answer.Same, says: "throughput and CPU per request within 2 %", rest: "undecided: p99 latency"},
 		"the first is open":   {all: []lab.Comparison{open("throughput", 12), same("cpu")}, want: answer.Undecided, says: "throughput +10 % [−10, +30]", more: 12, of: "throughput"},
 		"out of reach":        {all: []lab.Comparison{open("throughput", 900), open("cpu", 15)}, want: answer.Undecided, says: "throughput +10 %", more: 15, of: "CPU per request"},
-		"never":               {all: []lab.Comparison{open("throughput", stats.MoreMax)}, want: answer.Undecided, says: "the interval is too wide"},
-		"the generator":       {all: []lab.Comparison{bound}, want: answer.NotValid, says: "the generator was the limit"},
-		"not by the limited":  {all: []lab.Comparison{bound, same("cpu")}, want: answer.Same, says: "CPU per request within 2 %", leads: "CPU per request", rest: "not valid: throughput"},
+		"and the tail": {all: []lab.Comparison{open("cpu", stats.MoreMax), open("p99", 5)}, want: answer.Undecided, says: "CPU per request +10 %",
+			more: 5, of: "p99 latency", rest: "p99 latency +10 % [−10, +30]"},
+		"and a tail out of reach": {all: []lab.Comparison{open("cpu", 3), open("p99", stats.MoreMax)}, want: answer.Undecided, says: "CPU per request +10 %",
+			more: 3, of: "CPU per request", rest: "p99 latency +10 % [−10, +30]: the interval is too wide"},
+		"never":              {all: []lab.Comparison{open("throughput", stats.MoreMax)}, want: answer.Undecided, says: "the interval is too wide"},
+		"the generator":      {all: []lab.Comparison{bound}, want: answer.NotValid, says: "the generator was the limit"},
+		"not by the limited": {all: []lab.Comparison{bound, same("cpu")}, want: answer.Same, says: "CPU per request within 2 %", leads: "CPU per request", rest: "not valid: throughput"},
 	} {
 		r := record(c.all...)
 		all := Standings(r, Of(r))
