@@ -54,7 +54,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		share   float64
 		note    string
 	}{
-		{"silent", 5, silent, 0.5, "1 of 2 connections got no answer any more, the first from 2 s on"},
+		{"silent", 5, silent, 0.5, "1 of 2 connections got no answer, the first from 2 s on"},
 		{"for half of it", 5, nil, 0.5, "on average 1 of 2 connections had no server, the first from 2 s on: "},
 		{"for 1 %", 0.1, nil, 0.01, ""},
 		{"for a little more", 0.101, nil, 0.0101, "from 2 s on, no connection could be opened: reset"},

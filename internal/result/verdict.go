@@ -118,7 +118,7 @@ func idleKind(r *Result) Kind {
 // checks, the most serious first.
 var checks = []check{
 	{Ended, constantKind(OtherLoad), checkEnded, false, certain, nil},
-	{cause: NoServer, kind: constantKind(OtherLoad), find: (*Result).FindNoServer, whole: true, needs: certain},
+	{NoServer, constantKind(OtherLoad), nil, true, certain, (*Result).FindNoServer},
 	{Outage, constantKind(OtherLoad), checkOutage, false, certain, nil},
 	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
 	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},

@@ -51,12 +51,12 @@ func noServerSentence(a fact.NoServer) string {
 	}
 	switch {
 	case a.Held > 0 && a.Unanswered > 0:
-		return fmt.Sprintf("%s got no answer in the whole window, and %s none any more at its end",
+		return fmt.Sprintf("%s got no answer in the whole window, and %s none at its end",
 			places(a.Held, a), count(a.Unanswered))
 	case a.Held > 0:
 		return places(a.Held, a) + " got no answer in the whole window"
 	case a.Unanswered > 0:
-		return places(a.Unanswered, a) + " got no answer any more, " + first + since + " on"
+		return places(a.Unanswered, a) + " got no answer, " + first + since + " on"
 	}
 	why := ""
 	if a.Why != "" {
