@@ -23,7 +23,8 @@ internal/result
 internal/setting
 internal/engine internal/observe
 internal/say
-internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup internal/hole
+internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup
+internal/hole
 `
 
 // What each package may import from this module and from others, and nothing
@@ -66,7 +67,7 @@ engine/reqlog: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
 engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/redirect engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
-redact: /
+redact: hole /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
@@ -95,7 +96,7 @@ result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan /
 objective: digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say /
-imports: engine/proto fault redact /
+imports: engine/proto fault hole redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
 imports/har: engine/proto fault imports /
@@ -112,7 +113,7 @@ lab/experiment: hole lab/experiment/quantity nearest redact result objective sta
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
-lab/versus: lab/experiment / mvdan.cc/sh
+lab/versus: hole lab/experiment / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /

@@ -72,6 +72,9 @@ func TestFromHurl(t *testing.T) {
 		{"line ends", "`a\\r\\n\\`b\\t\\u{20}`", imports.Request{Method: "PUT", URL: "/", Body: []byte("a\r\n`b\t ")}},
 		{"braces", "GET {{base}}/\\u{7b}\\u{7b}x}}\nX: \\u{7b}\\u{7b}y", imports.Request{Method: "GET", URL: "/{{x}}",
 			Header: []proto.Field{{Name: "X", Value: "{{y"}}}},
+		{"a backslash before braces", `X: \\\u{7b}\u{7b}y` + "\n`" + `\u{7b}\\\u{7b}\u{7b}\n {"password": "{{password}}"}`,
+			imports.Request{Method: "PUT", URL: "/", Header: []proto.Field{{Name: "X", Value: `\{{y`}},
+				Body: []byte("{\\{{\n {\"password\": \"x\"}")}},
 		{"bytes", "base64,/wA=;", imports.Request{Method: "POST", URL: "/", Body: []byte{0xff, 0}}},
 	} {
 		got, file, ok := sentAsHurl(t, test.request)

@@ -355,8 +355,10 @@ func FuzzVerbatim(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, err := filled(Verbatim(text), nil); got != text || err != nil {
-			t.Errorf("%q became %q, which makes %q, %v", text, Verbatim(text), got, err)
+		ours, _ := words()
+		between := VerbatimBeforeHole(text) + "{{f}}" + Verbatim(text)
+		if got, err := filled(between, ours); got != text+"x"+text || err != nil {
+			t.Errorf("%q became %q, which makes %q, %v", text, between, got, err)
 		}
 		pieced(t, text, Pieces(text))
 		pieced(t, text, TemplatePieces(text))

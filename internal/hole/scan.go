@@ -36,8 +36,14 @@ type Piece struct {
 	Text string // as it is written
 }
 
-// Inside is what stands between the braces of a hole, without the spaces around it.
-func (p Piece) Inside() string { return strings.TrimSpace(p.Text[2 : len(p.Text)-2]) }
+// Inside is what stands between the braces of a hole, without the spaces around it; "" if p is
+// none.
+func (p Piece) Inside() string {
+	if p.Kind != Hole {
+		return ""
+	}
+	return strings.TrimSpace(p.Text[2 : len(p.Text)-2])
+}
 
 // Pieces are the pieces of a request's text. A hole begins with {{ and ends with the next }} of its
 // line, outside of quotes. An odd number of backslashes before {{ makes it literal, and the last of
@@ -161,18 +167,28 @@ func length(text, quotes, ends string) int {
 	return 0
 }
 
-// Verbatim is a template that makes a text.
-func Verbatim(text string) string {
+// Verbatim is a text of a request or a template that makes a text.
+func Verbatim(text string) string { return verbatim(text, false) }
+
+// VerbatimBeforeHole is Verbatim of a text behind which a hole stands.
+func VerbatimBeforeHole(text string) string { return verbatim(text, true) }
+
+func verbatim(text string, beforeHole bool) string {
 	var b strings.Builder
 	for {
 		before, behind, found := strings.Cut(text, "{{")
-		if !found {
-			return b.String() + before
-		}
-		if slashes := len(before) - len(strings.TrimRight(before, `\`)); slashes%2 == 0 {
+		plain := strings.TrimRight(before, `\{`)
+		tail := before[len(plain):]
+		odd := (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
+		switch {
+		case found && odd: // with one more the braces would begin a hole
+			b.WriteString(plain + Quote(tail+"{{"))
+		case found:
 			b.WriteString(before + `\{{`)
-		} else { // with one more the braces would begin a hole
-			b.WriteString(before[:len(before)-1] + `{{"\\{{"}}`)
+		case beforeHole && (odd || strings.HasSuffix(tail, "{")):
+			return b.String() + plain + Quote(tail)
+		default:
+			return b.String() + before
 		}
 		text = behind
 	}

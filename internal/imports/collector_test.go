@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/hole"
 )
 
 // written is what a collector writes of requests.
@@ -63,7 +64,7 @@ func TestSecretsBecomeVariables(t *testing.T) {
 			Request{Method: "POST", URL: "/{{a}}", Body: []byte("{{uuid}} {{{")}},
 		{"bytes", `{"method":"POST","url":"/","body_base64":"/wB7ew=="}`, nil,
 			Request{Method: "POST", URL: "/", Body: []byte("\xff\x00{{")}},
-		{"a backslash before braces", `{"method":"POST","url":"/","body_base64":"XHt7"}`, nil,
+		{"a backslash before braces", `{"method":"POST","url":"/","body":"{{\"\\\\{{\"}}"}`, nil,
 			Request{Method: "POST", URL: "/", Body: []byte(`\{{`)}},
 		{"a function's name", `{"method":"GET","url":"/","headers":["X: token={{token}}"]}`, []string{"token=abc"},
 			Request{Method: "GET", URL: "/", Header: []proto.Field{{Name: "X", Value: "token=abc"}}}},
@@ -111,33 +112,23 @@ func FuzzSecrets(f *testing.F) {
 		}
 		expand := func(s string) string {
 			var b strings.Builder
-			for s != "" {
-				literal, is := strings.CutPrefix(s, `\{{`)
-				if is {
-					b.WriteString("{{")
-					s = literal
-					continue
+			for p := range hole.Pieces(s) {
+				value, known := p.Text, p.Kind == hole.Literal
+				switch p.Kind {
+				case hole.Escaped:
+					value, known = "{{", true
+				case hole.Hole:
+					value, known = hole.Unquote(p.Inside())
 				}
-				if strings.HasPrefix(s, "{{") {
-					variable, rest, found := strings.Cut(s[2:], "}}")
-					if !found {
-						t.Fatalf("a hole does not end: %q", s)
+				for _, secret := range c.Secrets() {
+					if p.Kind == hole.Hole && secret.Variable == p.Inside() {
+						value, known = secret.Value, true
 					}
-					known := false
-					for _, secret := range c.Secrets() {
-						if secret.Variable == variable {
-							b.WriteString(secret.Value)
-							known = true
-						}
-					}
-					if !known {
-						t.Fatalf("no variable %q in %+v", variable, c.Secrets())
-					}
-					s = rest
-					continue
 				}
-				b.WriteByte(s[0])
-				s = s[1:]
+				if !known {
+					t.Fatalf("%q has %q; there are the variables %+v", s, p.Text, c.Secrets())
+				}
+				b.WriteString(value)
 			}
 			return b.String()
 		}

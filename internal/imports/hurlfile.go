@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"dyno/internal/hole"
 )
 
 // BaseVariable is the variable of a Hurl file that names the host.
@@ -75,6 +77,7 @@ func (e *entry) hurl() (string, error) {
 // lines between three backticks, or one line with escapes.
 func hurlBody(text, kind string) string {
 	plain := !strings.Contains(text, "{{")
+	meant := strings.Contains(text, `\{{`) || strings.Contains(text, `{{"`) // braces as they are
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	switch {
 	case plain && strings.Contains(strings.ToLower(kind), "json") && json.Valid([]byte(text)) &&
@@ -82,7 +85,7 @@ func hurlBody(text, kind string) string {
 		strings.TrimRight(text, " \t\r\n") == text && isReadAlike(text):
 		return text
 	case strings.Contains(text, "\n") && !strings.Contains(text, "\r") &&
-		!strings.Contains(text, "```") && !strings.Contains(text, `\{{`):
+		!strings.Contains(text, "```") && !meant:
 		return "```\n" + text + "```"
 	}
 	return "`" + hurlText(text, "`") + "`"
@@ -105,36 +108,43 @@ func isReadAlike(text string) bool {
 	return true
 }
 
-// hurlText is text of a requests file in Hurl: {{name}} is a variable in both, \{{ is two braces,
-// and what ends a text in Hurl is escaped.
+// hurlText is text of a requests file in Hurl: {{name}} is a variable in both, braces that are
+// meant as they are are no hole, and what ends a text in Hurl is escaped.
 func hurlText(text, ends string) string {
 	var b strings.Builder
-	for text != "" {
-		if rest, is := strings.CutPrefix(text, `\{{`); is {
+	for p := range hole.Pieces(text) {
+		behind := p.At + len(p.Text)
+		switch meant, quoted := hole.Unquote(p.Inside()); {
+		case p.Kind == hole.Escaped:
 			b.WriteString(`\u{7b}\u{7b}`)
-			text = rest
-			continue
-		}
-		if end := strings.Index(text, "}}"); strings.HasPrefix(text, "{{") && end > 0 {
-			b.WriteString(text[:end+2])
-			text = text[end+2:]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text)
-		atEdge := r == ' ' && (b.Len() == 0 || size == len(text))
-		switch {
-		case r == '\\' || strings.ContainsRune(ends, r):
-			b.WriteString(`\` + text[:size])
-		case strings.ContainsRune("\n\r\t", r):
-			b.WriteString(map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}[r])
-		case r < ' ' || r == 0x7f || atEdge:
-			fmt.Fprintf(&b, `\u{%x}`, r)
+		case p.Kind == hole.Hole && quoted:
+			writeHurl(&b, meant, ends+"{", behind == len(text))
+		case p.Kind == hole.Hole:
+			b.WriteString(p.Text)
 		default:
-			b.WriteString(text[:size])
+			writeHurl(&b, p.Text, ends, behind == len(text))
 		}
-		text = text[size:]
 	}
 	return b.String()
+}
+
+// writeHurl adds text in which these characters are escaped, too. last says that nothing is behind
+// it.
+func writeHurl(b *strings.Builder, text, ends string, last bool) {
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		atEdge := r == ' ' && (b.Len() == 0 || last && i+size == len(text))
+		switch {
+		case strings.ContainsRune("\n\r\t", r):
+			b.WriteString(map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}[r])
+		case r < ' ' || r == 0x7f || r == '{' && strings.ContainsRune(ends, r) || atEdge:
+			fmt.Fprintf(b, `\u{%x}`, r)
+		case r == '\\' || strings.ContainsRune(ends, r):
+			b.WriteString(`\` + text[i:i+size])
+		default:
+			b.WriteString(text[i : i+size])
+		}
+	}
 }
 
 // hurlName is the name of a header in Hurl, in which only some characters stand for themselves.

@@ -3,13 +3,13 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/hole"
 	"dyno/internal/redact"
 )
 
@@ -78,22 +78,22 @@ func variableName(name string) string {
 }
 
 // Path is what is written of a path and query.
-func (v *vault) path(path string) (string, error) {
+func (v *vault) path(path string) string {
 	v.where = "URL"
 	return v.finish(path, redact.Replacer(v.replace).URL)
 }
 
 // header is what is written of a header's value. The scheme of credentials is kept.
-func (v *vault) header(f proto.Field) (proto.Field, error) {
+func (v *vault) header(f proto.Field) proto.Field {
 	v.where = "header " + f.Name
-	value, err := v.finish(f.Value, func(s string) string {
+	value := v.finish(f.Value, func(s string) string {
 		scheme, rest, found := strings.Cut(s, " ")
 		if found && strings.HasSuffix(strings.ToLower(f.Name), "authorization") {
 			return scheme + " " + v.replace(f.Name, rest)
 		}
 		return redact.Replacer(v.replace).AnswerField(f.Name, s)
 	})
-	return proto.Field{Name: f.Name, Value: value}, err
+	return proto.Field{Name: f.Name, Value: value}
 }
 
 // body is what is written of a text that is a body of a kind. It is not ok if the body cannot be a
@@ -103,13 +103,13 @@ func (v *vault) body(kind string, body []byte, parts bool) (text string, ok bool
 		return "", false
 	}
 	v.where = "body"
-	text, err := v.finish(string(body), func(s string) string {
+	text = v.finish(string(body), func(s string) string {
 		if parts {
 			return v.parts(s)
 		}
 		return v.exact(s, string(redact.Replacer(v.replace).AnswerBody(kind, []byte(s))))
 	})
-	return text, err == nil
+	return text, true
 }
 
 // parts replaces the values of secret fields of a form in parts.
@@ -191,22 +191,18 @@ func (v *vault) rewrite(i int, written string) int {
 
 // finish is text as hide leaves it, with variables, and with its own {{ escaped. If the variables'
 // values do not make it the same text again, all of it becomes a variable.
-func (v *vault) finish(text string, hide func(string) string) (string, error) {
+func (v *vault) finish(text string, hide func(string) string) string {
 	v.before = len(v.secrets)
 	if strings.Contains(text, open) || strings.Contains(text, shut) {
-		return v.whole(text), nil
+		return v.whole(text)
 	}
-	hidden := hide(text)
-	done, expanded, err := v.variables(hidden)
-	if err == nil && expanded == text {
+	done, expanded, ok := v.variables(hide(text))
+	if ok && expanded == text {
 		v.forgetUnused(v.before, done)
-		return done, nil
+		return done
 	}
 	v.forget(v.before)
-	if err != nil && hidden == text {
-		return "", err
-	}
-	return v.whole(text), nil
+	return v.whole(text)
 }
 
 // whole is a variable in the place of all of a text.
@@ -214,38 +210,25 @@ func (v *vault) whole(text string) string {
 	return "{{" + v.secrets[v.indexOf(v.where, text)].Variable + "}}"
 }
 
-// variables is a text with its secrets' names as variables, and with the values of these.
-func (v *vault) variables(hidden string) (done, expanded string, err error) {
+// variables is a text with its secrets' names as variables, and with the values of these. It is
+// not ok if a name was changed.
+func (v *vault) variables(hidden string) (done, expanded string, ok bool) {
 	var b, e strings.Builder
 	for {
 		before, rest, found := strings.Cut(hidden, open)
-		literal, err := escapeBraces(before)
-		if err != nil {
-			return "", "", err
-		}
-		b.WriteString(literal)
 		e.WriteString(before)
 		if !found {
-			return b.String(), e.String(), nil
+			return b.String() + hole.Verbatim(before), e.String(), true
 		}
 		index, after, _ := strings.Cut(rest, shut)
 		i, err := strconv.Atoi(index)
 		if err != nil || i < 0 || i >= len(v.secrets) {
-			return "", "", fmt.Errorf("%.40q was changed", rest)
+			return "", "", false
 		}
-		if endsBeforeHole(before) {
-			return "", "", errBraces
-		}
-		b.WriteString("{{" + v.secrets[i].Variable + "}}")
+		b.WriteString(hole.VerbatimBeforeHole(before) + "{{" + v.secrets[i].Variable + "}}")
 		e.WriteString(v.secrets[i].Value)
 		hidden = after
 	}
-}
-
-// endsBeforeHole reports whether what ends a text would change the hole behind it: a backslash
-// makes that literal, and a brace moves its beginning.
-func endsBeforeHole(before string) bool {
-	return strings.HasSuffix(before, `\`) || strings.HasSuffix(before, "{")
 }
 
 // forgetUnused removes the newest secrets that a text does not name.
@@ -266,26 +249,4 @@ func (v *vault) forget(n int) {
 		}
 	}
 	v.secrets = v.secrets[:n]
-}
-
-// errBraces is the error of a text that no requests file can hold.
-var errBraces = fmt.Errorf(`has a backslash before {{, which a requests file cannot have`)
-
-// escapeBraces is a text in which {{ begins no hole.
-func escapeBraces(text string) (string, error) {
-	if !strings.Contains(text, "{{") {
-		return text, nil
-	}
-	var b strings.Builder
-	for {
-		i := strings.Index(text, "{{")
-		if i < 0 {
-			return b.String() + text, nil
-		}
-		if strings.HasSuffix(text[:i], `\`) {
-			return "", errBraces
-		}
-		b.WriteString(text[:i] + `\{{`)
-		text = text[i+2:]
-	}
 }

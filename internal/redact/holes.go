@@ -5,14 +5,24 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
+
+	"dyno/internal/hole"
 )
 
-// hole is a hole of a template that names what fills it, and says nothing else.
-var hole = regexp.MustCompile(`\{\{\s*(\w[\w.-]*|env\s+"\w+")\s*\}\}`)
+// namesOnly is the inside of a hole that names what fills it, and says nothing else.
+var namesOnly = regexp.MustCompile(`^(\w[\w.-]*|env\s+"\w+")$`)
 
-// onlyHole is a secret of which all is filled in, perhaps behind the kind of credentials it is.
-var onlyHole = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?` + hole.String() + `$`)
+// schemeBefore is what may stand before a secret of which all else is filled in.
+var schemeBefore = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?`)
+
+// isHole reports whether a hole is all of a secret.
+func isHole(value string) bool {
+	value = value[len(schemeBefore.FindString(value)):]
+	for p := range hole.Pieces(value) { // if it is one, it is the first
+		return len(p.Text) == len(value) && namesOnly.MatchString(p.Inside())
+	}
+	return false
+}
 
 // KeepHoles is r, which leaves the holes of templates that stand in the place of a secret. It adds
 // the names in them to names, unless that is nil.
@@ -21,26 +31,22 @@ func (r Replacer) KeepHoles(names map[string]bool) Replacer {
 		return nil
 	}
 	return func(name, value string) string {
-		if !strings.Contains(value, "{{") {
-			return r(name, value)
-		}
-		for _, m := range hole.FindAllStringSubmatch(value, -1) {
-			if names != nil {
-				names[m[1]] = true
+		if names != nil {
+			for p := range hole.Pieces(value) {
+				if inside := p.Inside(); namesOnly.MatchString(inside) {
+					names[inside] = true
+				}
 			}
 		}
-		if onlyHole.MatchString(value) {
+		if isHole(value) {
 			return value
 		}
 		return r(name, value)
 	}
 }
 
-// anyHole is a hole of a template, and stand a number that stands for one, by its index.
-var (
-	anyHole = regexp.MustCompile(`\{\{[^{}\n]*\}\}`)
-	stand   = regexp.MustCompile(standDigits + `(\d{7})`)
-)
+// stand is a number that stands for a hole, by its index.
+var stand = regexp.MustCompile(standDigits + `(\d{7})`)
 
 const (
 	standDigits = "2718281828"
@@ -49,25 +55,29 @@ const (
 
 // TemplateBody is Body of a template. Holes stand for values there: {"n": {{int 1 9}}} is JSON.
 func (r Replacer) TemplateBody(kind string, body []byte) []byte {
-	if r == nil || !bytes.Contains(body, []byte("{{")) || !anyHole.Match(body) || stand.Match(body) {
+	if r == nil || !bytes.Contains(body, []byte("{{")) || stand.Match(body) {
 		return r.Body(kind, body)
 	}
-	holes := anyHole.FindAll(body, mostHoles+1)
-	if len(holes) > mostHoles {
+	var holes []string
+	var numbered []byte
+	for p := range hole.Pieces(string(body)) {
+		if p.Kind == hole.Literal {
+			numbered = append(numbered, p.Text...)
+			continue
+		}
+		numbered = fmt.Appendf(numbered, "%s%07d", standDigits, len(holes))
+		holes = append(holes, p.Text)
+	}
+	if len(holes) == 0 || len(holes) > mostHoles {
 		return r.Body(kind, body)
 	}
-	n := -1
-	numbered := anyHole.ReplaceAllFunc(body, func([]byte) []byte {
-		n++
-		return fmt.Appendf(nil, "%s%07d", standDigits, n)
-	})
 	restored := func(text []byte) []byte {
 		return stand.ReplaceAllFunc(text, func(number []byte) []byte {
 			i, err := strconv.Atoi(string(number[len(standDigits):]))
 			if err != nil || i >= len(holes) {
 				return number
 			}
-			return holes[i]
+			return []byte(holes[i])
 		})
 	}
 	kept := Replacer(func(name, value string) string {

@@ -11,6 +11,7 @@ func TestTemplateBodies(t *testing.T) {
 		{"", `{"id": {{seq}}, "pin": {{int 1 9}}, "pw": "{{pw}}"}`, `{"id": {{seq}}, "pin": "(pin)", "pw": "(pw)"}`},
 		{"", `{"a": "{{env "HOME"}}", "b": [{{x}}, {{x}}]}`, `{"a": "{{env "HOME"}}", "b": [{{x}}, {{x}}]}`},
 		{"application/x-www-form-urlencoded", `a={{uuid}}&password=x`, `a={{uuid}}&password=(password)`},
+		{"", `{"a": "\{{b}}", "pin": "\{{pin}}"}`, `{"a": "\{{b}}", "pin": "(pin)"}`},
 		{"", `to {{email}}`, "(body)"},
 		{"", `{"a": {{b}`, "(body)"},
 		{"", `{"a": {{b}}, "c": 27182818280000001}`, "(body)"}, // a number that looks as one of ours

@@ -3,6 +3,8 @@ package redact
 import (
 	"regexp"
 	"strings"
+
+	"dyno/internal/hole"
 )
 
 // Settings are several values with names in one text. Where a value ends depends on the form of the
@@ -95,13 +97,9 @@ func segmentLength(text string) int {
 	return len(text)
 }
 
-// actionLength is how long the action of a template is that a text begins with; 0 if it is none.
-func actionLength(text string) int {
-	if !strings.HasPrefix(text, "{{") {
-		return 0
-	}
-	return max(strings.Index(text, "}}"), 0)
-}
+// actionLength is how long the hole is that a text begins with, but for its last byte; 0 if it is
+// none.
+func actionLength(text string) int { return max(hole.TemplateLength(text)-1, 0) }
 
 // redactWordSettings is redactSettings where blanks part them.
 func (c commandLine) redactWordSettings(text string) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dyno/internal/hole"
 )
 
 func names() *Names {
@@ -253,13 +255,10 @@ func FuzzParse(f *testing.F) {
 			last = h.At
 			h.Append(nil, facts(1))
 		}
-		escaped := strings.ReplaceAll(text, "{{", `\{{`)
-		if strings.Contains(text, `\{{`) {
-			return
-		}
-		if again, err := names().Parse(escaped, Position{"f", 1, 1}); err == nil &&
-			!strings.Contains(text, "{{{") && again.Literal != text {
-			t.Fatalf("%q was escaped and is %q", text, again.Literal)
+		escaped := hole.VerbatimBeforeHole(text) + "{{seq}}" + hole.Verbatim(text)
+		again, err := names().Parse(escaped, Position{"f", 1, 1})
+		if err != nil || again.Literal != text+text || len(again.Holes) != 1 || again.Holes[0].At != len(text) {
+			t.Fatalf("%q was escaped and is %+v, %v", text, again, err)
 		}
 	})
 }

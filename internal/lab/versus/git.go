@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 )
 
@@ -94,7 +95,7 @@ func (g *Git) variants(address string) (all []experiment.Definition, err error) 
 		return nil, fmt.Errorf("--build: %w", err)
 	}
 	const source = "{{build}}/source"
-	dir := path.Join(source, verbatim(g.Below))
+	dir := path.Join(source, hole.Verbatim(g.Below))
 	compile := newStep(build.command())
 	compile.Env, compile.Dir = build.variables(), experiment.Template(dir)
 	run, err := newProcess(g.Run, dir)
@@ -116,7 +117,7 @@ func (g *Git) variants(address string) (all []experiment.Definition, err error) 
 // checkout are the steps that put a commit into a folder, which is a template.
 func (g *Git) checkout(commit, folder string) (all []experiment.Step) {
 	step := func(words ...experiment.Template) { all = append(all, newStep(words)) }
-	repository := experiment.Template(verbatim(g.Repository))
+	repository := experiment.Template(hole.Verbatim(g.Repository))
 	of, in := experiment.Template(commit), experiment.Template(folder)
 	step("git", "clone", "--quiet", "--shared", "--no-checkout", repository, in)
 	if g.Shallow {

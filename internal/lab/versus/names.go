@@ -158,7 +158,7 @@ func differences(words [][]string, short []string) []string {
 			for _, other := range words {
 				everywhere = everywhere && slices.Contains(other, w)
 			}
-			if !everywhere && !portHole.MatchString(w) {
+			if !everywhere && !namesPort(w) {
 				some = append(some, w)
 			}
 		}

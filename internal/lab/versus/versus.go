@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 )
 
@@ -113,7 +114,7 @@ func (c *Comparison) variant(server string) (v experiment.Definition, err error)
 		v.URL = experiment.Template(server)
 		return v, nil
 	}
-	p, err := newProcess(server, verbatim(c.Dir))
+	p, err := newProcess(server, hole.Verbatim(c.Dir))
 	if err == nil {
 		err = c.lacksPort(server, p)
 	}
@@ -126,12 +127,12 @@ func (c *Comparison) variant(server string) (v experiment.Definition, err error)
 func (c *Comparison) lacksPort(command string, p experiment.Process) error {
 	told := false
 	for _, e := range p.Env {
-		told = told || portHole.MatchString(string(e.Value))
+		told = told || namesPort(string(e.Value))
 	}
 	for _, word := range p.Cmd {
-		told = told || portHole.MatchString(string(word))
+		told = told || namesPort(string(word))
 	}
-	if told || c.Address != "" && !portHole.MatchString(c.Address) {
+	if told || c.Address != "" && !namesPort(c.Address) {
 		return nil
 	}
 	return fmt.Errorf("%q has no {port}: write {port} where the command takes its port, as in "+
@@ -158,27 +159,34 @@ var schemeOf = regexp.MustCompile(`^(https?|h2c|fcgi|https?\+unix|fcgi\+unix)://
 // IsURL reports whether a word is the URL of a server, and not a command.
 func IsURL(word string) bool { return schemeOf.MatchString(word) }
 
-// holeOf matches {port} and the like, and templates as experiments have them, which stay.
-var (
-	holeOf   = regexp.MustCompile(`\{\{[^{}]*\}\}|\{(port|dir|out)\}`)
-	portHole = regexp.MustCompile(`\{port\}|\{\{-? *port\b`)
-)
+// shortForms are what stands for holes in commands of dyno vs.
+var shortForms = strings.NewReplacer("{port}", "{{port}}", "{dir}", "{{dir}}", "{out}", "{{build}}")
 
-// withHoles is a text with the templates of experiments: {port} is {{port}}, {out} is {{build}}.
+// withHoles is a text with the holes of experiments, which stay, in the place of the short ones.
 func withHoles(text string) string {
-	return holeOf.ReplaceAllStringFunc(text, func(hole string) string {
-		switch {
-		case strings.HasPrefix(hole, "{{"):
-			return hole
-		case hole == "{out}":
-			return "{{build}}"
+	var b strings.Builder
+	for p := range hole.TemplatePieces(text) {
+		if p.Kind == hole.Literal {
+			p.Text = shortForms.Replace(p.Text)
 		}
-		return "{" + hole + "}"
-	})
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
-// verbatim is a template that makes a text.
-func verbatim(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
+// namesPort reports whether a text has the hole of a port.
+func namesPort(text string) bool {
+	for p := range hole.TemplatePieces(withHoles(text)) {
+		if p.Kind != hole.Hole {
+			continue
+		}
+		one, _ := hole.ParseTemplate(p.Text)
+		if slices.ContainsFunc(one.Mentions, func(m hole.Mention) bool { return m.Word == "port" }) {
+			return true
+		}
+	}
+	return false
+}
 
 // oneLine is a text in one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -46,7 +46,7 @@ func TestFile(t *testing.T) {
 	}
 	second := e.Variants[1].Value
 	if got := second.Processes[0]; !slices.Equal(got.Cmd, experiment.Command{"./srv", "-p", "{{port}}", "--tmp", "{{dir}}/x"}) ||
-		got.Env[0].Name != "MODE" || got.Env[0].Value != "a b" || got.Dir != `/home/{port}/{{"{{"}}x` {
+		got.Env[0].Name != "MODE" || got.Env[0].Value != "a b" || got.Dir != `/home/{port}/\{{x` {
 		t.Errorf("%+v", got)
 	}
 	if second.URL != "http://127.0.0.1:{{port}}/" || second.Description != c.Servers[1] {
