@@ -82,14 +82,15 @@ engine/dial: engine/failure engine/loadresult engine/ring /
 engine/flow: engine/loadplan engine/ring /
 engine/batching: engine/flow /
 engine/timers: /
-engine/rendezvous: /
-engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/rendezvous: engine/flow engine/ring /
+engine/meter: engine/h3 engine/machine engine/metric engine/ring /
+engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole / golang.org/x/net
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadplan engine/loadresult engine/redirect fact result/durations say setting /
+result/runfacts: engine/loadplan engine/loadresult engine/redirect engine/scenario fact result/durations say setting /
 result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
@@ -130,7 +131,7 @@ view/sample: engine/proto view/format engine/loadresult /
 view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
-view/peers: digits result /
+view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /

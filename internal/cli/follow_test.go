@@ -2,13 +2,19 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"dyno/internal/result"
 )
 
 // redirectOf is the status and the Location with which an echo answers: /CODE/N leads to /CODE/N-1,
@@ -81,6 +87,14 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		{"--follow many /", 2, 0, "--follow: \"many\" is not"},
 		{"--follow 1 --pipeline 2 /", 2, 0, "--pipeline: what follows a redirect has the rest of its request's timeout"},
 		{"--follow 1 --script x.lua /", 2, 0, "--script and --follow: the script sees each redirect"},
+		{"--follow 1 --follow-to https://a/b /", 2, 0, "--follow-to: \"https://a/b\" is more than an origin"},
+		{"--follow 1 --follow-to https://me:x@a /", 2, 0, "--follow-to: \"https://me:x@a\" is more than an origin"},
+		{"--follow 1 --follow-to fcgi://127.0.0.1:1 /", 2, 0, "--follow-to: fcgi://127.0.0.1:1 is no origin that a redirect leads to"},
+		{"--follow 1 --follow-to https://a.invalid /", 2, 0, "--follow-to: https://a.invalid: lookup a.invalid"},
+		{"--follow-to https://127.0.0.1 /", 2, 0, "--follow-to: says where redirects may lead, and none is followed; give --follow 10"},
+		{"--follow 1 --follow-to https://127.0.0.1 --sni a /", 2, 0, "--cert, --sni: are for the server alone"},
+		{"--follow 1 --follow-to https://127.0.0.1 --alpn h3 /", 2, 0, "--alpn: \"h3\" is not what these connections can speak"},
+		{"--follow 1 --follow-to https://127.0.0.1 --fleet all /", 2, 0, "--follow-to and --fleet: an agent loads the server alone"},
 		{"--follow 1 --probe 10 /", 2, 0, "--probe: sends the same request again and again"},
 	} {
 		var out, errs bytes.Buffer
@@ -95,5 +109,121 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		if seen := len(e.take()); code != test.code || seen != test.seen || !strings.Contains(text, strings.ToLower(test.tells)) {
 			t.Errorf("%s: exit code %d, the server saw %d\n%s%s", test.args, code, seen, out.String(), errs.String())
 		}
+	}
+}
+
+// A traveller is two servers that redirect from one to the other: of /a/b/c the first asks the
+// second for /b/c, which asks the first for /c.
+type traveller struct {
+	first, second *httptest.Server
+	mu            sync.Mutex
+	heard         []string
+}
+
+func startTraveller(t *testing.T) *traveller {
+	x := &traveller{}
+	serve := func(name string, other func() string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			host, _, _ := strings.Cut(r.Host, ":")
+			x.mu.Lock()
+			x.heard = append(x.heard, fmt.Sprintf("%s: %s %s, host %s, %q, authorization %q, cookie %q, x-a %q", name, r.Method,
+				r.URL.Path, host, body, r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("X-A")))
+			x.mu.Unlock()
+			if _, rest, more := strings.Cut(r.URL.Path[1:], "/"); more {
+				http.Redirect(w, r, other()+"/"+rest, http.StatusTemporaryRedirect)
+			}
+		})
+	}
+	x.first = httptest.NewServer(serve("first", x.elsewhere))
+	x.second = httptest.NewUnstartedServer(serve("second", func() string { return x.first.URL }))
+	x.second.EnableHTTP2 = true
+	x.second.StartTLS()
+	t.Cleanup(x.first.Close)
+	t.Cleanup(x.second.Close)
+	return x
+}
+
+// elsewhere is the second server's origin. Its host has another name: to another port of the same
+// host curl sends a Host of -H, too.
+func (x *traveller) elsewhere() string {
+	return strings.Replace(x.second.URL, "127.0.0.1", "localhost", 1)
+}
+
+func (x *traveller) take() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.heard
+	x.heard = nil
+	return all
+}
+
+// To an origin that is named dyno sends what curl -L sends there. To one that is not, nothing.
+func TestFollowToBesideCurl(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed; Debian's package is curl (see e2e/install.sh)")
+	}
+	t.Setenv("DYNO_HOME", t.TempDir())
+	x := startTraveller(t)
+	for _, with := range []struct{ curl, dyno string }{
+		{"", ""},
+		{"-d a=b -H Authorization:x -H Cookie:y", "-b a=b -H Content-Type:application/x-www-form-urlencoded " +
+			"-H Authorization:x -H Cookie:y"},
+		{"-u me:pass -H X-A:1", "-u me:pass -H X-A:1"},
+		{"-H Host:shop.test", "-H Host:shop.test"},
+	} {
+		for _, path := range []string{"/a/b", "/a/b/c"} {
+			url := x.first.URL + path
+			args := append(strings.Fields("--silent -k -L "+with.curl), url)
+			if out, err := exec.Command("curl", args...).CombinedOutput(); err != nil {
+				t.Fatalf("curl %q: %v\n%s", args, err, out)
+			}
+			want := x.take()
+			if n := len(want); n == 3 { // back at the first server, curl sends its secrets again
+				want = want[:2]
+			}
+			var out, errs bytes.Buffer
+			run := "run -n 1 -c 1 -q --no-save --insecure --follow 50 --follow-to " + x.elsewhere() + " "
+			args = append(strings.Fields(run+with.dyno), url)
+			if status := Main(args, strings.NewReader(""), &out, &errs); status != exitOK {
+				t.Errorf("%q: exit code %d, %s", args, status, errs.String())
+			}
+			got := x.take()
+			if len(want) != 2 || len(got) != strings.Count(path, "/") || !slices.Equal(got[:2], want) {
+				t.Errorf("%q\ncurl sent\n%s\ndyno sent\n%s", args, strings.Join(want, "\n"), strings.Join(got, "\n"))
+			}
+			if last := got[len(got)-1]; !strings.Contains(last, `authorization "", cookie ""`) {
+				t.Errorf("%q: the last request was %s", args, last)
+			}
+		}
+	}
+	var out, errs bytes.Buffer
+	args := []string{"run", "-n", "3", "-c", "1", "--no-save", "--follow", "5", x.first.URL + "/a/b"}
+	code := Main(args, strings.NewReader(""), &out, &errs)
+	const advice = "The redirects of 3 requests led to another origin, and were not followed; give --follow-to ORIGIN"
+	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), advice) {
+		t.Errorf("exit code %d, %q\n%s%s", code, seen, out.String(), errs.String())
+	}
+}
+
+// Each answer on the way is shown, and JSON has what was followed where.
+func TestFollowToIsShown(t *testing.T) {
+	t.Setenv("DYNO_HOME", t.TempDir())
+	x := startTraveller(t)
+	var out, errs bytes.Buffer
+	args := []string{"run", "-n", "1", "-c", "1", "-v", "--no-save", "--json", "-", "--insecure", "--follow", "5", "--follow-to",
+		x.elsewhere(), x.first.URL + "/a/b/c"}
+	code := Main(args, strings.NewReader(""), &out, &errs)
+	for _, want := range []string{"> GET /a/b/c HTTP/1.1\n", "< HTTP/1.1 307\n", "> GET /b/c HTTP/2\n", "< HTTP/2 307\n", "> GET /c HTTP/1.1\n",
+		"< HTTP/1.1 200\n"} {
+		if strings.Count(errs.String(), want) != 1 {
+			t.Errorf("exit code %d, not once: %s\n%s", code, want, errs.String())
+		}
+	}
+	var r result.Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Requests.Redirects != 2 || len(r.Requests.RedirectsTo) != 1 ||
+		r.Requests.RedirectsTo[0].Origin != x.elsewhere() || r.Requests.RedirectsTo[0].Redirects != 1 ||
+		r.Requests.RedirectsTo[0].Connections != 1 || r.Connections.Opened != 1 {
+		t.Errorf("%v: %+v, %+v", err, r.Requests, r.Connections)
 	}
 }

@@ -48,7 +48,7 @@ func (f *runFlags) takeHurl(p *parsed) (faults []error) {
 		p.words = []string{f.filling.variables[session.BaseVariable]}
 	}
 	for _, flag := range []string{"method", "header", "user", "body", "json-body", "form", "urls",
-		"bodies", "requests-file", "expect-body", "expect-header", "follow"} {
+		"bodies", "requests-file", "expect-body", "expect-header", "follow", "follow-to"} {
 		if p.given[flag] {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
 				"what is sent and expected; write it there"})

@@ -14,8 +14,8 @@ type Args interface{ Kind() Kind }
 // in package say.
 var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
-	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, DelayedAck{},
-	NotInTime{}, IterationsCut{}, NoServer{}, ErrorsUnjudged{},
+	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, RedirectsAway{},
+	DelayedAck{}, NotInTime{}, IterationsCut{}, NoServer{}, ErrorsUnjudged{},
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
@@ -104,6 +104,14 @@ type RedirectsOnly struct {
 
 // Kind is the kind's name.
 func (RedirectsOnly) Kind() Kind { return "redirects-only" }
+
+// RedirectsAway says that redirects led to another origin, where none is followed.
+type RedirectsAway struct {
+	Count int64 `json:"count"` // of requests
+}
+
+// Kind is the kind's name.
+func (RedirectsAway) Kind() Kind { return "redirects-away" }
 
 // DelayedAck says that in the median the last byte of an answer came as long after the first as
 // delayed acknowledgements of 40 ms hold up a server that writes an answer in pieces.

@@ -11,6 +11,9 @@ import (
 // manySentence is Sentence for what many runs or trials show together; "" of another kind.
 func manySentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
+	case fact.RedirectsAway:
+		return fmt.Sprintf("the redirects of %s led to another origin, and were not followed",
+			digits.Plural(a.Count, "request"))
 	case fact.UnprovenChange:
 		return unprovenSentence(a)
 	case fact.ServerSpoiled:

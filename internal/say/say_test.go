@@ -31,6 +31,7 @@ var said = []fact.Fact{
 	{Args: fact.AnswerUnfinished{Count: 1, Status: 200}},
 	{Args: fact.AnswerUnfinished{Count: 1, Header: 22}},
 	{Args: fact.RedirectsOnly{Status: []int{301, 308}}, Remedies: []fact.Remedy{{Setting: "follow", Value: "10"}}},
+	{Args: fact.RedirectsAway{Count: 12}, Remedies: []fact.Remedy{{Setting: "follow-to", Value: "ORIGIN"}}},
 	{Args: fact.DelayedAck{FirstByteUS: 115, LastByteUS: 44_012}},
 	shortage(fact.NotInTime{Never: 1234, After: 5, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 10}}),
 	shortage(fact.NotInTime{After: 35, Iterations: true, Shortage: fact.Shortage{Of: fact.OfUsers, Connections: 400, Users: 20}}),

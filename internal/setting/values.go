@@ -49,6 +49,16 @@ func parseCPU(s string) (int, error) {
 	return int(n), err
 }
 
+// parseOrigin parses a URL that is an origin alone.
+func parseOrigin(s string) (loadplan.Target, error) {
+	u, err := requests.Parse(requests.FullURL(s))
+	if err == nil && (u.Path != "/" || u.Basic != "") {
+		err = fmt.Errorf("%q is more than an origin; write http://HOST or https://HOST", s)
+	}
+	u.Target.URL = strings.TrimSuffix(u.Target.URL, "/")
+	return u.Target, err
+}
+
 // ParseReconnect parses never, always, or a number of requests.
 func ParseReconnect(s string) (int, error) {
 	switch s {

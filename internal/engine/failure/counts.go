@@ -2,6 +2,7 @@ package failure
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -97,4 +98,17 @@ func (f Counts) ByFrequency() []loadresult.Failure {
 	}
 	slices.SortFunc(all, loadresult.CompareFrequency)
 	return all
+}
+
+// Dismissals are notices of how many connections the peer ended, for each reason that it sent.
+func (f Counts) Dismissals() (notices []string) {
+	for _, why := range f.ByFrequency() {
+		were := "connections were"
+		if why.Count == 1 {
+			were = "connection was"
+		}
+		notices = append(notices, fmt.Sprintf("%s %s %s", loadresult.CountText(why.Count), were,
+			why.Detail))
+	}
+	return notices
 }

@@ -4,6 +4,7 @@ import (
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/meter"
 	"dyno/internal/engine/metric"
 )
 
@@ -17,7 +18,7 @@ type account struct {
 	route        []int // of each of the plan's requests, or steps; nil: none is counted apart
 	errors       failure.Counts
 	ended        failure.Counts // connections that the peer ended, by the reason it sent
-	meter        meter
+	meter        meter.Meter
 	pacing       loadresult.Pacing
 	lag          int64           // open workload: the longest send lag of the interval; ns
 	serviceApart bool            // closed workload: service time differs from latency in this interval

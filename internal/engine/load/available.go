@@ -49,7 +49,7 @@ func (w *worker) noteClosed(c *conn) {
 
 // countUnavailable counts the time from the end of a life until an instant, if an attempt failed.
 func (w *worker) countUnavailable(c *conn, until int64) {
-	if c.lost != 0 && c.failedAttempts > 0 && w.Start != flow.NotYet {
+	if w.at == nil && c.lost != 0 && c.failedAttempts > 0 && w.Start != flow.NotYet {
 		w.totals.AddUnavailable(w.Overlap(c.lost, until))
 	}
 }

@@ -44,7 +44,7 @@ func TestBrokenOff(t *testing.T) {
 			r := simulateWith(t, p, func(g *gate) ring.Ring {
 				return told{steady(c.answer), func(now int64) {
 					if now >= stop+c.heard {
-						g.stop.CompareAndSwap(0, stop)
+						g.Stop.CompareAndSwap(0, stop)
 					}
 				}}
 			})

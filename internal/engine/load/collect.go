@@ -95,7 +95,7 @@ func (r *run) publishInterval(s *intervalSum) {
 	iv := loadresult.Interval{
 		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
 		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
-		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
+		Received: s.Received, Written: s.Written, Status: s.ByStatus(),
 		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
 	iv.EarlyCounts, iv.Bodies = s.EarlyCounts, s.Bodies
@@ -134,17 +134,17 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		end = max(end, min(w.End, w.now))
 		to = max(to, w.now)
 		from = min(from, w.From)
-		if w.meter.begun {
-			res.StartLate = max(res.StartLate, time.Duration(w.meter.at-w.From))
+		if w.meter.Begun {
+			res.StartLate = max(res.StartLate, time.Duration(w.meter.At-w.From))
 		}
-		if w.meter.ended {
-			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
+		if w.meter.Ended {
+			cpuFrom, cpuTo = min(cpuFrom, w.meter.CPUFrom), max(cpuTo, w.meter.CPUTo)
 		}
-		res.Busy = max(res.Busy, w.meter.busy)
-		res.Unscheduled = max(res.Unscheduled, w.meter.unscheduled)
-		res.CPUWait = max(res.CPUWait, w.meter.cpuWait)
-		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
-		res.StopMax = max(res.StopMax, w.meter.stop)
+		res.Busy = max(res.Busy, w.meter.Busy)
+		res.Unscheduled = max(res.Unscheduled, w.meter.Unscheduled)
+		res.CPUWait = max(res.CPUWait, w.meter.CPUWait)
+		res.GoroutineWait = max(res.GoroutineWait, w.meter.Wait)
+		res.StopMax = max(res.StopMax, w.meter.Stop)
 		res.Routes = loadresult.AddRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notices)
 		dismissed.AddCounts(w.account.ended)
@@ -152,7 +152,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 			gone++
 			without = min(without, w.ending) // gone is worse
 		} else {
-			res.Ended = worseEnding(res.Ended, w.ending)
+			res.Ended = loadresult.WorseEnding(res.Ended, w.ending)
 		}
 	}
 	res.Outage = outage
@@ -162,12 +162,12 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and had no answer on "+
 			"new ones: from then on the load was that of the others", gone, len(workers)))
 	}
-	r.leaveOutEarly()
+	res.LeaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Samples = sumSamples(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
-	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
+	res.Notices = append(res.Notices, dismissed.Dismissals()...)
 	if next != flow.NotYet { // open: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
 		last = max(last, next)
 	}
@@ -175,21 +175,6 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Lost = lostAddresses(workers, from)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	r.noteCause(workers)
-}
-
-// leaveOutEarly leaves the answers to requests of the warm-up out of the rate where the window's
-// last answer ends it. Such a window is as long as its own requests took: with the others it would
-// have up to one more for each connection.
-func (r *run) leaveOutEarly() {
-	if r.result.Ended != loadresult.ByRequests && r.result.Ended != loadresult.Stopped {
-		return
-	}
-	t, early := &r.result.Totals, r.result.Total.EarlyCounts
-	t.CompletedAfter += early.Early
-	t.ErrorsAfter += early.EarlyErrors
-	if t.Scenario != nil {
-		t.Scenario.CompletedAfter += early.EarlyIterations
-	}
 }
 
 // noteCause sets what the run ended of, if it did not end by itself: the most frequent failure, or
@@ -211,19 +196,6 @@ func (r *run) sumFailures(workers []*worker) []loadresult.Failure {
 		r.failures.AddCounts(w.errors)
 	}
 	return r.failures.ByFrequency()
-}
-
-// countsByStatus are the numbers of answers by status; nil if there were none.
-func countsByStatus(s *metric.Counters) (all map[uint16]int64) {
-	for code, n := range s.Status {
-		if n > 0 && all == nil {
-			all = map[uint16]int64{}
-		}
-		if n > 0 {
-			all[uint16(code)] = n
-		}
-	}
-	return all
 }
 
 // setWindow sets how long was measured: the planned time, or less if the run ended earlier.
@@ -253,14 +225,4 @@ func (r *run) setWindow(from, end, to, last int64) {
 			res.GCPauseMax = max(res.GCPauseMax, gc.Pause[i])
 		}
 	}
-}
-
-// worseEnding is the ending that is reported for workers that ended differently.
-func worseEnding(a, b loadresult.Ending) loadresult.Ending {
-	order := []loadresult.Ending{loadresult.ByRequests, loadresult.Stopped,
-		loadresult.ByDuration, loadresult.Unreachable, loadresult.Interrupted}
-	if slices.Index(order, a) > slices.Index(order, b) {
-		return a
-	}
-	return b
 }

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/timers"
 )
 
@@ -42,7 +43,7 @@ type conn struct {
 
 	slots
 	attempts
-	responses responses // as far as they are wanted
+	responses scenario.Responses // as far as they are wanted
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
@@ -178,7 +179,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	c.state, c.up = shaking, w.now
 	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.Begun
-	} else if !w.IsWarmup(w.now) {
+	} else if w.at == nil && !w.IsWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.Begun)
 	}
 	w.markReadyIfRoom(i, c)
@@ -193,6 +194,10 @@ func (w *worker) markReadyIfRoom(i uint32, c *conn) {
 	c.state = ready
 	w.up++
 	c.regained = w.now
+	if c.opened = c.opened || w.at != nil; w.at != nil {
+		w.at.opened++
+		return
+	}
 	w.endOutage()
 	w.totals.Opened++
 	w.totals.Protocols[c.protocol]++

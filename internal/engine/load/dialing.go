@@ -77,7 +77,7 @@ func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 	}
 	if d.pending--; d.pending == 0 {
 		d.settled = true
-		w.gate.workerConnected(d.opened, w.now, w.of)
+		w.gate.WorkerConnected(d.opened, w.now, w.of)
 		w.openWindow()
 	}
 }
@@ -104,6 +104,11 @@ func (w *worker) continueWith(i uint32, c *conn, call dial.Call) {
 
 // handleDialFailure counts a failed attempt and dials again.
 func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
+	if w.at != nil {
+		w.failWaiting(c, phase, err)
+		w.spareConn(i, c)
+		return
+	}
 	w.recordFailure(c, phase, err)
 	w.beginOutage(w.now)
 	w.dialing.endFirstAttempt(w, c, false)
@@ -146,6 +151,10 @@ func (w *worker) countAttempt(c *conn) {
 
 // redialConn begins the next life now or after a pause, if there is something left to send.
 func (w *worker) redialConn(i uint32, c *conn) {
+	if w.at != nil {
+		w.spareConn(i, c)
+		return
+	}
 	w.EndAtWindow(w.now, &w.Window) // sendDue does not check this when every connection is down
 	if w.Interrupted || !w.HasPending() {
 		return

@@ -1,9 +1,6 @@
 package load
 
 import (
-	"fmt"
-
-	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -26,16 +23,4 @@ func (w *worker) releaseCodec(c *conn) {
 		w.account.ended.CountFailure(loadresult.Protocol, ring.Addr{}, err)
 	}
 	c.codec, c.borrower = nil, nil
-}
-
-// dismissalNotices reports how many connections the peer ended for each reason.
-func dismissalNotices(counted failure.Counts) (notices []string) {
-	for _, f := range counted.ByFrequency() {
-		were := "connections were"
-		if f.Count == 1 {
-			were = "connection was"
-		}
-		notices = append(notices, fmt.Sprintf("%s %s %s", loadresult.CountText(f.Count), were, f.Detail))
-	}
-	return notices
 }

@@ -31,8 +31,8 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if w.users != nil {
 		m = w.stepMessage(c, tag, a)
 	}
-	if c.responses.whole != nil {
-		c.responses.whole.beginResponse(tag)
+	if c.responses.Whole != nil {
+		c.responses.Whole.Begin(tag)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
@@ -85,7 +85,9 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			return
 		case proto.Shaken:
 			c.protocol = w.protocols.ChosenName(ev.Tag)
-			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)
+			if w.at == nil {
+				w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)
+			}
 			w.markReadyIfRoom(i, c)
 		case proto.Head:
 			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)

@@ -19,7 +19,7 @@ type health struct {
 // (nil if there are none); the account continues with an empty map. idle is the worker's idle time
 // in ns since the run began.
 func (a *account) takeHealth(now, idle int64) health {
-	h := health{busy: a.meter.busySince(now, idle), lag: a.lag}
+	h := health{busy: a.meter.BusySince(now, idle), lag: a.lag}
 	a.lag = 0
 	if len(a.errors) > 0 {
 		h.failures, a.errors = a.errors, failure.Counts{}

@@ -6,7 +6,6 @@ import (
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/metric"
 	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
@@ -14,36 +13,10 @@ import (
 // openRing opens the ring of one worker.
 func (r *run) openRing() (ring.Opened, error) {
 	if r.protocols.HTTP3 == nil {
-		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
+		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrsOfAll())
 	}
 	g, free, err := h3.Open(*r.protocols.HTTP3, r.plan.ProtoRequests(), r.plan.Want(), r.addrs)
 	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err
-}
-
-// A quicBytes is how many bytes QUIC has received and sent. They do not pass through the worker.
-type quicBytes struct{ received, sent int64 }
-
-// quicBytesOf returns the bytes of a ring of HTTP/3; ok is false for another ring.
-func quicBytesOf(g ring.Ring) (now quicBytes, ok bool) {
-	q, ok := g.(*h3.Ring)
-	if ok {
-		now.received, now.sent = q.Traffic()
-	}
-	return now, ok
-}
-
-// countQUICBytes adds the bytes of QUIC to an interval. The worker itself sees only the records of
-// its ring.
-func (m *meter) countQUICBytes(g ring.Ring, count *metric.Counters) {
-	now, ok := quicBytesOf(g)
-	if !ok {
-		return
-	}
-	if m.ended {
-		now = m.quicEnd
-	}
-	count.Received, count.Written = now.received-m.quic.received, now.sent-m.quic.sent
-	m.quic = now
 }
 
 // http3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.

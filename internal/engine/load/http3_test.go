@@ -161,7 +161,7 @@ func TestHTTP3(t *testing.T) {
 		t.Errorf("%d completed, ended %s, %v", r.Total.Completed, r.Ended, r.Failures)
 	}
 	if n := r.Total.Status[404]; n != int64(got["GET /404"]) || r.Total.Status[200] != 200-n {
-		t.Errorf("status: %v", countsByStatus(r.Total))
+		t.Errorf("status: %v", r.Total.ByStatus())
 	}
 	if len(r.Routes) != 4 || r.Routes[3].Completed != int64(got["POST /"]) {
 		t.Errorf("routes: %+v", r.Routes)
@@ -382,7 +382,7 @@ func TestHTTP3EarlyAnswer(t *testing.T) {
 		p.Requests[0].Body = make([]byte, 8<<20)
 	}))
 	if r.Total.Status[413] != 20 || r.Opened != 1 {
-		t.Errorf("%v on %d connections, %v", countsByStatus(r.Total), r.Opened, r.Failures)
+		t.Errorf("%v on %d connections, %v", r.Total.ByStatus(), r.Opened, r.Failures)
 	}
 }
 

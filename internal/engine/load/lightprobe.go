@@ -14,7 +14,7 @@ import (
 // probe ends when the main load ends, if not before.
 func runProbed(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan Share,
 	each func(loadresult.Interval)) (*loadresult.Result, error) {
-	both := rendezvous.New(2, 2*time.Duration(startLead), meet)
+	both := rendezvous.New(2, 2*time.Duration(rendezvous.StartLead), meet)
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var probe *loadresult.Result

@@ -35,7 +35,7 @@ func TestJudgingEndsWithTheRun(t *testing.T) {
 				judged++
 				sim.RestUntil(sim.Now() + judging)
 				if tc.stop > 0 && sim.Now() >= tc.stop {
-					g.stop.CompareAndSwap(0, tc.stop)
+					g.Stop.CompareAndSwap(0, tc.stop)
 				}
 			}
 			p := scenarioPlan(script, 1, func(p *loadplan.Plan) {

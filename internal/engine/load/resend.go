@@ -18,7 +18,7 @@ func (u *users) methodOf(request uint32, p *loadplan.Plan) string {
 func (w *worker) queueRetry(x *exchange, past uint16, why string) {
 	a := x.Arrival
 	a.Past = past
-	w.Retries.PushBack(a)
+	w.queue(a)
 	if a.Counted {
 		w.totals.Retried++
 		w.totals.Retries.Count(w.users.methodOf(a.Request, w.plan), why, 1)

@@ -28,7 +28,7 @@ func (r *run) followShares() (stop func()) {
 			case s := <-r.shares:
 				next := &flow.Reshare{Plan: r.plan, At: int64(s.After)}
 				next.Plan.Part, next.Plan.Parts, next.Plan.Weights = s.Part, len(s.Weights), s.Weights
-				r.gate.share.Store(next)
+				r.gate.Share.Store(next)
 			case <-over:
 				return
 			}

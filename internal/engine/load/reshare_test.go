@@ -46,10 +46,10 @@ func TestShareAfterTheLast(t *testing.T) {
 		p := p.SplitBy(c.weights)[0]
 		r := simulateWith(t, p, func(g *gate) ring.Ring {
 			return told{steady(ms), func(now int64) {
-				if now >= c.heard && g.share.Load() == nil {
+				if now >= c.heard && g.Share.Load() == nil {
 					q := p
 					q.Part, q.Parts, q.Weights = 0, 1, nil
-					g.share.Store(&flow.Reshare{Plan: q, At: 7 * s})
+					g.Share.Store(&flow.Reshare{Plan: q, At: 7 * s})
 				}
 			}}
 		})

@@ -7,6 +7,7 @@
 // events of a connection's lives, exchange.go those of a request in flight. Of a plan with a
 // scenario, users.go has who sends requests, and steps.go what they go through.
 //
+//	abroad.go       other origins that redirects lead to
 //	account.go      counts what a worker sees
 //	available.go    time in which no connection was open
 //	collect.go      adds up what workers count, once a second and at the end
@@ -14,11 +15,9 @@
 //	dialing.go      when connections are opened and dialed again
 //	dismissal.go    why the peer ended a connection
 //	exchange.go     a request: sent, answered, failed, retried
-//	gate.go         holds workers until all connections are open
 //	health.go       what failed in an interval, and how busy the worker was
 //	http3.go        what differs with HTTP/3
 //	lightprobe.go   a light load beside the main one: --probe
-//	meter.go        what the window cost the generator
 //	pool.go         which connections have room
 //	resend.go       which requests are sent again
 //	reshare.go      changes a worker's share of the rate
@@ -58,6 +57,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/machine"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/rendezvous"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/transport"
 )
@@ -116,6 +116,9 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 	}
 	r.addNotice(notice)
 	r.result.DNS = took
+	if err := r.resolveOrigins(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.checkPorts(); err != nil {
 		return nil, err
 	}
@@ -137,11 +140,12 @@ type run struct {
 	shares        <-chan Share // nil: the share stays as it is
 	protocols     *transport.Protocols
 	addrs         []ring.Addr
+	origins       []server // that redirects may lead to
 	threads       int
 	cpus          []int
 	cpusSkipped   int  // of cpus: those for the threads of a co-located load
 	promptStart   bool // instants count: of sends, or of the beginning with other loads
-	gate          *gate
+	gate          *rendezvous.Gate
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
 	intervals     chan *loadresult.Interval
@@ -168,7 +172,8 @@ func (r *run) prepareRun() error {
 	}
 	r.cpus, more = machine.UsableCPUs(r.plan.CPUs)
 	err = errors.Join(err, flawOfLimit("CPUs", more))
-	notice, more := machine.EnsureFiles(r.plan.Connections+r.plan.ProbeConnections(),
+	notice, more := machine.EnsureFiles(r.plan.Connections*(1+len(r.plan.FollowTo))+
+		r.plan.ProbeConnections(),
 		min(r.plan.Threads, r.plan.Connections), !r.plan.Guest)
 	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
@@ -250,7 +255,7 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	}
 	defer giveBack()
 	r.promptStart = r.plan.Open() || meet != nil
-	r.gate = newGate(r.threads)
+	r.gate = rendezvous.NewGate(r.threads)
 	r.reports = make(chan workerReport, 4*r.threads)
 	r.emptyCounters = make(chan *metric.Counters, 4*r.threads)
 	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
@@ -258,14 +263,14 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 		loadresult.CountScenario(&r.plan, empty)
 		r.emptyCounters <- empty
 	}
-	end := func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) }
+	end := func() { r.gate.Stop.CompareAndSwap(0, ring.Clock()) }
 	if ctx.Err() != nil { // AfterFunc would do it on a goroutine, after the workers have begun
 		end()
 	}
 	stop := context.AfterFunc(ctx, end)
 	defer stop()
 	if meet != nil {
-		defer r.gate.holdForBarrier(ctx, meet)()
+		defer r.gate.HoldForBarrier(ctx, meet)()
 	}
 	if r.shares != nil {
 		defer r.followShares()()
@@ -336,7 +341,7 @@ func (r *run) runWorker(i int) {
 			done.err = fmt.Errorf("worker %d: %v\n%s", i, p, debug.Stack())
 		}
 		if done.err != nil { // the others would wait for this worker at the gate
-			r.gate.stop.CompareAndSwap(0, ring.Clock())
+			r.gate.Stop.CompareAndSwap(0, ring.Clock())
 		}
 		done.from = i
 		r.reports <- done
@@ -364,6 +369,9 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
 	}
 	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.protocols, r.gate, i, r.threads)
+	if err == nil {
+		err = w.addOutposts(r.origins)
+	}
 	if err != nil {
 		g.Free()
 		return nil, nil, err
@@ -390,7 +398,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 
 // newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *transport.Protocols,
-	gate *gate, i, n int) (*worker, error) {
+	gate *rendezvous.Gate, i, n int) (*worker, error) {
 	users, err := newUsers(p, i, n)
 	if err != nil {
 		return nil, err
@@ -402,9 +410,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	connections := int(loadplan.EvenShare(int64(p.Connections), i, n))
 	tally := loadresult.NewTotals()
 	w := &worker{
-		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
-		id: i, of: n, users: users, samples: newSampler(p, i),
-		deep: p.Depth() > 1, framed: protocols.Framed(p.Target),
+		server: server{p, addrs, protocols, newCodec, protocols.Framed(p.Target)}, ring: g, gate: gate,
+		id: i, of: n, users: users, samples: newSampler(p, i), deep: p.Depth() > 1,
 		pool: pool{conns: make([]conn, connections), idle: flow.NewFIFO[uint32](connections)},
 		Flow: flow.New(p, i, n),
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
@@ -422,7 +429,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		w.dialing.pace = p.ConnectSchedule(i, n)
 	}
 	if w.routes, w.route = loadresult.NewRoutes(p); users != nil {
-		over := func() bool { return w.IsOver(w.ring.Now(), gate.stop.Load()) }
+		over := func() bool { return w.IsOver(w.ring.Now(), gate.Stop.Load()) }
 		for k := range users.all {
 			users.all[k].Over = over
 		}

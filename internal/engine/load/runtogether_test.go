@@ -68,16 +68,16 @@ func TestRunTogether(t *testing.T) {
 func TestNoStartAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	g, met := newGate(1), make(chan struct{})
-	release := g.holdForBarrier(ctx, func(ctx context.Context) time.Time {
+	release := g.HoldForBarrier(ctx, func(ctx context.Context) time.Time {
 		defer close(met)
 		cancel()
 		<-ctx.Done()
 		return time.Time{}
 	})
-	g.workerConnected(1, 0, 1)
+	g.WorkerConnected(1, 0, 1)
 	<-met
 	release()
-	if start := g.start.Load(); start != flow.NotYet {
+	if start := g.Start.Load(); start != flow.NotYet {
 		t.Errorf("the load would begin at %d", start)
 	}
 }

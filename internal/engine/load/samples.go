@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/reqlog"
+	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 )
 
@@ -48,7 +49,7 @@ func (s *sampler) wants(k failure.Kind) bool {
 	}
 	n, known := s.count[k]
 	if k.Phase == loadresult.Shown {
-		return n < s.show
+		return s.count[failure.Kind{Phase: loadresult.Shown}] < s.show // a hop is part of a request
 	}
 	return n < s.most && (known || len(s.count) < sampledKinds)
 }
@@ -71,14 +72,14 @@ func (w *worker) logRequest(x *exchange, body, at int64, failed loadresult.Phase
 type place struct {
 	conn  *conn
 	life  uint32
-	addr  int
+	addr  *ring.Addr
 	whole *scenario.Response // all of the response; nil: not kept
 }
 
 func (w *worker) placeOf(c *conn, tag uint32) place {
-	p := place{conn: c, life: c.Life, addr: int(c.Addr)}
-	if c.responses.whole != nil {
-		p.whole = &c.responses.whole.of[tag]
+	p := place{conn: c, life: c.Life, addr: &w.addrs[c.Addr]}
+	if c.responses.Whole != nil {
+		p.whole = &c.responses.Whole.Of[tag]
 	}
 	return p
 }
@@ -152,11 +153,20 @@ func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, bo
 	}
 }
 
+// showHop keeps a sample of an answer that is followed, of one of the first Plan.Show.
+func (w *worker) showHop(x *exchange, at int64, p place, body int64) {
+	if w.samples.show > 0 && x.Counted && len(w.samples.kept) < loadplan.ShowMost {
+		s := w.addSample(failure.Kind{Phase: loadresult.Shown, Name: loadresult.Hop}, "", x, at, p)
+		s.SetRequest(w.plan, w.samples.judged.Message)
+		s.SetResponse(p.whole, x.status, body)
+	}
+}
+
 // addSample adds a sample of an exchange that was over at an instant.
 func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 	p place) *loadresult.Sample {
 	w.samples.count[k]++
-	s := loadresult.Sample{Phase: k.Phase, Kind: k.Name, Address: w.addrs[p.addr].String(),
+	s := loadresult.Sample{Phase: k.Phase, Kind: k.Name, Address: p.addr.String(),
 		Detail: detail, Due: time.Duration(x.Due - w.From), Sent: time.Duration(x.sent - w.From),
 		Ended: time.Duration(at - w.From), Thread: w.id,
 		Connection: int(p.conn.number), Life: p.life}
@@ -195,56 +205,18 @@ func sumSamples(workers []*worker) (all []loadresult.Sample) {
 	})
 }
 
-// wholeResponses is the sink of one connection of a plan with SaveErrors: its responses, by tag, as
-// far as there is memory. The scenario is given what it wants of them.
-type wholeResponses struct {
-	of   []scenario.Response
-	most int        // bytes of a header, and of a body
-	show *int       // with 0 nothing is kept any more; nil: SaveErrors
-	part *responses // nil: there is no scenario
-	want proto.Want // of the scenario
-}
-
 // wholeSinkOf is the sink of a connection whose responses are kept whole.
 func (w *worker) wholeSinkOf(c *conn) proto.Sink {
-	if c.responses.whole == nil {
-		c.responses.whole = &wholeResponses{most: w.plan.SampledShare()}
+	if c.responses.Whole == nil {
+		most := w.plan.SampledShare()
+		whole := &scenario.WholeResponses{Header: most, Bytes: min(most, loadplan.SampledBody)}
 		if w.users != nil {
-			c.responses.whole.part, c.responses.whole.want = &c.responses, w.users.want
+			whole.Part, whole.Want = &c.responses, w.users.want
 		}
 		if !w.plan.SaveErrors {
-			c.responses.whole.show = &w.samples.show
+			whole.Show = &w.samples.show
 		}
+		c.responses.Whole = whole
 	}
-	return c.responses.whole
-}
-
-func (a *wholeResponses) beginResponse(tag uint32) { a.of = beginResponse(a.of, tag) }
-
-func (a *wholeResponses) isKept() bool { return a.show == nil || *a.show > 0 }
-
-// Field keeps a field.
-func (a *wholeResponses) Field(tag uint32, name, value []byte, trailer bool) {
-	if r := &a.of[tag]; !a.isKept() || r.FieldBytes()+len(name)+len(value) > a.most {
-		r.LeaveOutField()
-	} else {
-		r.AddField(name, value, trailer)
-	}
-	if a.part != nil && a.want.WantsField(name) {
-		a.part.Field(tag, name, value, trailer)
-	}
-}
-
-// Body keeps a piece of a body.
-func (a *wholeResponses) Body(tag uint32, b []byte) {
-	if r := &a.of[tag]; a.isKept() {
-		r.AddBody(b[:min(len(b), min(a.most, loadplan.SampledBody)-len(r.Body))])
-	}
-	if a.part == nil {
-		return
-	}
-	got := int64(len(a.part.of[tag].Body))
-	if b = a.want.Cut(got, b); len(b) > 0 {
-		a.part.Body(tag, b)
-	}
+	return c.responses.Whole
 }

@@ -423,7 +423,7 @@ func TestScenarioIsInterrupted(t *testing.T) {
 		answer := sim.Server
 		sim.Server = func(p *ring.Peer, b []byte) {
 			if p.Now() == 470*ms {
-				g.stop.Store(p.Now())
+				g.Stop.Store(p.Now())
 			}
 			answer(p, b)
 		}

@@ -62,7 +62,7 @@ func TestShownAllocateNothing(t *testing.T) {
 		t.Errorf("%d are shown", len(w.samples.kept))
 	}
 	for _, c := range w.pool.conns {
-		for _, r := range c.responses.whole.of {
+		for _, r := range c.responses.Whole.Of {
 			if len(r.Body) > 0 {
 				t.Errorf("a response is copied that nobody will see: %q", r.Body)
 			}

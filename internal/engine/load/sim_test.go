@@ -67,6 +67,9 @@ func simulateAt(t testing.TB, p loadplan.Plan, addrs []ring.Addr, sim func(*gate
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := w.addOutposts(simOrigins(t, &p)); err != nil {
+		t.Fatal(err)
+	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
 		r.reports <- workerReport{counters: s}
 		return metric.NewCounters()

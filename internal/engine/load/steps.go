@@ -30,6 +30,9 @@ func (w *worker) beginDue() bool {
 	if w.users == nil {
 		return w.IsDue(w.now, &w.Window)
 	}
+	if w.at != nil {
+		return w.dueAbroad()
+	}
 	for n := 0; n < beginMost && w.Retries.Len == 0 && w.users.free.Len > 0; n++ {
 		if !w.IsDue(w.now, &w.Window) {
 			return false
@@ -101,7 +104,7 @@ func (w *worker) stopIterations(fault error) {
 	w.Over, w.Left, w.users.stopped = true, 0, true
 	if fault != nil && w.users.fault == nil {
 		w.users.fault = fault
-		w.gate.stop.CompareAndSwap(0, w.now)
+		w.gate.Stop.CompareAndSwap(0, w.now)
 	}
 }
 
@@ -109,6 +112,9 @@ func (w *worker) stopIterations(fault error) {
 func (w *worker) nextDue(c *conn) flow.Arrival {
 	if w.users == nil {
 		return w.NextRequest(c.slotFreeSince(w.now), &w.Window)
+	}
+	if w.at != nil {
+		return w.takeWaiting()
 	}
 	a := w.Retries.First()
 	w.Retries.DropHead()
@@ -120,7 +126,7 @@ func (w *worker) nextDue(c *conn) flow.Arrival {
 
 // stepMessage is what a user sends as exchange tag.
 func (w *worker) stepMessage(c *conn, tag uint32, a flow.Arrival) proto.Message {
-	c.responses.begin(tag)
+	c.responses.Begin(tag)
 	u := &w.users.all[a.Request]
 	if a.Past == 0 {
 		u.sent++
@@ -141,7 +147,7 @@ func (w *worker) countStepLag(a flow.Arrival, possible int64) {
 // finishStep counts a step that was answered completely, and continues its user. Once the run is
 // over the answer is not judged: the step has not ended, and neither has its iteration.
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
-	x, r := &c.exchanges[tag], &c.responses.of[tag]
+	x, r := &c.exchanges[tag], &c.responses.Of[tag]
 	if !w.mayJudge() {
 		w.countUnanswered(x, true)
 		return
@@ -164,7 +170,7 @@ func (w *worker) mayJudge() bool {
 		now = w.ring.Now()
 	}
 	w.users.judged = w.now
-	return !w.IsOver(now, w.gate.stop.Load())
+	return !w.IsOver(now, w.gate.Stop.Load())
 }
 
 // settleStep gives the scenario a response that was complete at an instant, counts the step and
@@ -188,24 +194,25 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		next = scenario.Fail()
 	}
 	if next.Hop {
+		w.showHop(x, at, p, r.BodyBytes)
 		w.followRedirect(x, &next)
 		return
+	}
+	if w.samples.show > 0 && x.Counted {
+		w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
 	}
 	w.restoreSent(x)
 	w.noteAnswer(x, r.BodyBytes, at)
 	right := expected && check < 0
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
 	if x.Counted {
-		if w.samples.show > 0 {
-			w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
-		}
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
 			k := failure.OfStatus(x.status)
 			if check >= 0 && (expected || w.plan.IsOfRedirects(check)) {
 				k = failure.OfCheck(w.plan.Checks[check])
 			}
-			w.errors.CountAnswer(k, x.status, w.addrs[p.addr], r.Reason())
+			w.errors.CountAnswer(k, x.status, *p.addr, r.Reason())
 			w.sampleStep(x, r, at, p, k)
 		}
 	}
@@ -222,7 +229,10 @@ func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
 	w.totals.CountRedirect(x.Counted)
 	u.step = *hop
 	x.Past = flow.IsHop
-	w.Retries.PushBack(x.Arrival)
+	if hop.Origin > 0 && x.Counted {
+		w.outposts[hop.Origin-1].hops++
+	}
+	w.queue(x.Arrival)
 }
 
 // restoreSent gives an exchange that follows a redirect the beginning and timeout of its request.

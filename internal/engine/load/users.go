@@ -113,31 +113,6 @@ func (w *worker) timeoutOf(request uint32) int64 {
 	return int64(w.plan.Timeout)
 }
 
-// responses is the sink of one connection: what the scenario wants of its responses, by tag.
-type responses struct {
-	of    []scenario.Response
-	whole *wholeResponses // the sink in its place if the plan KeepsWhole, else nil
-}
-
-// begin makes room for the response of an exchange.
-func (a *responses) begin(tag uint32) { a.of = beginResponse(a.of, tag) }
-
-func beginResponse(all []scenario.Response, tag uint32) []scenario.Response {
-	for len(all) <= int(tag) { // grows to the codec's room, once
-		all = append(all, scenario.Response{})
-	}
-	all[tag].Reset()
-	return all
-}
-
-// Field keeps a field.
-func (a *responses) Field(tag uint32, name, value []byte, trailer bool) {
-	a.of[tag].AddField(name, value, trailer)
-}
-
-// Body keeps a piece of a body.
-func (a *responses) Body(tag uint32, b []byte) { a.of[tag].AddBody(b) }
-
 // sinkOf is what a connection's codec gives responses to; nil if nothing of them is wanted.
 func (w *worker) sinkOf(c *conn) proto.Sink {
 	if w.plan.KeepsWhole() {

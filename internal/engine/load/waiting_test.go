@@ -13,7 +13,7 @@ import (
 
 // leftOver is a worker of p at the end, of which so many arrivals have been sent.
 func leftOver(p *loadplan.Plan, i, n int, sent int64) *worker {
-	w := &worker{plan: p, Flow: flow.Flow{Schedule: p.NewSchedule(i, n), Left: -1}}
+	w := &worker{server: server{plan: p}, Flow: flow.Flow{Schedule: p.NewSchedule(i, n), Left: -1}}
 	w.Start = 1000 * s
 	w.From = w.Start + int64(p.Warmup)
 	w.End = w.From + int64(p.Duration)

@@ -8,10 +8,9 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/fcgi"
+	"dyno/internal/engine/rendezvous"
 	"dyno/internal/engine/ring"
-	"dyno/internal/engine/transport"
 )
 
 // A worker drives its connections from one thread, and shares nothing with other workers under
@@ -21,27 +20,26 @@ import (
 // are embedded by value, because their fields are read with each request. With a scenario there are
 // users too (users.go, steps.go), who send their steps in its place.
 type worker struct {
-	plan      *loadplan.Plan
-	own       []loadplan.Request // those of the plan, if one has statuses of its own
-	ring      ring.Ring
-	kind      string // of the ring
-	addrs     []ring.Addr
-	protocols *transport.Protocols
-	newCodec  func(proto.Sink) proto.Codec
-	deep      bool // a connection can have several requests in flight
-	framed    bool // bytes can arrive that belong to no response
-	gate      *gate
-	id, of    int
-	publish   func(*metric.Counters) *metric.Counters // takes full counters and returns empty ones
+	own     []loadplan.Request // those of the plan, if one has statuses of its own
+	ring    ring.Ring
+	kind    string // of the ring
+	deep    bool   // a connection can have several requests in flight
+	gate    *rendezvous.Gate
+	id, of  int
+	publish func(*metric.Counters) *metric.Counters // takes full counters and returns empty ones
 
 	now, turnBegan int64 // ns on the ring's clock
 	flow.Window
 	flow.Flow
+	server
 	pool
 	account
 	users   *users // who go through the plan's scenario; nil: it has none
 	samples sampler
 	watch   watch
+
+	outposts []*outpost // other origins that redirects may lead to
+	at       *outpost   // the one in the place of the server and pool; nil: none is
 
 	batching  batching.Delay
 	rampingIn bool              // see rampIn
@@ -82,7 +80,9 @@ func (w *worker) runTurn() {
 	}
 	w.watch.idleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
 	for ; ok; c, ok = w.ring.Next() {
-		w.handleCompletion(c)
+		if w.outposts == nil || !w.handleAbroad(c) {
+			w.handleCompletion(c)
+		}
 	}
 	if w.users != nil && len(w.users.lent) > 0 {
 		w.takeBackLent()
@@ -92,6 +92,7 @@ func (w *worker) runTurn() {
 	} else {
 		w.sendDue(burst)
 	}
+	w.sendAbroad()
 	if w.idle.Len > 0 && w.now >= w.HeldUntil {
 		w.EndAtWindow(w.now, &w.Window)
 	}
@@ -99,7 +100,7 @@ func (w *worker) runTurn() {
 
 // beginRun sets what must be set before the first turn, and dials the first connections.
 func (w *worker) beginRun() {
-	w.meter.readOnce(w.id == 0, w.protocols.HTTP3 != nil)
+	w.meter.ReadOnce(w.id == 0, w.protocols.HTTP3 != nil)
 	w.now = w.ring.Now()
 	w.turnBegan = w.now
 	w.watch.beginWatch(w.now)
@@ -114,39 +115,45 @@ func (w *worker) beginRun() {
 // edges and the end of the interval. A worker that learns of an interruption late has sent until
 // its last turn, so its window ends there.
 func (w *worker) doTimedWork(lastTurn int64) {
-	if stop := w.gate.stop.Load(); stop != 0 && !w.Interrupted {
+	if stop := w.gate.Stop.Load(); stop != 0 && !w.Interrupted {
 		w.Interrupt(max(stop, lastTurn+1), w.now, int64(w.plan.Drain))
 		w.HeldUntil = flow.NotYet
 	}
 	if w.Start == flow.NotYet {
 		w.openWindow()
-	} else if s := w.gate.share.Load(); s != w.Share {
+	} else if s := w.gate.Share.Load(); s != w.Share {
 		w.changeShare(s)
 	}
-	for t, ok := w.timers.PopExpired(w.now); ok; t, ok = w.timers.PopExpired(w.now) {
-		w.handleTimer(t)
-	}
+	w.runTimers()
+	w.runOutpostTimers()
 	if w.users != nil {
 		w.wakeThinking()
 		w.users.followRamp(w.now, w.Start)
 	}
 	w.batching.Update(w.now)
 	w.dialing.dialDue(w)
-	if w.now >= w.From && !w.meter.begun {
-		w.meter.beginWindow(w.now, w.idleTime(), w.ring)
+	if w.now >= w.From && !w.meter.Begun {
+		w.meter.BeginWindow(w.now, w.idleTime(), w.ring)
 	}
-	if w.now >= w.End && w.meter.begun && !w.meter.ended {
-		w.meter.endWindow(w.now, w.idleTime(), w.ring)
+	if w.now >= w.End && w.meter.Begun && !w.meter.Ended {
+		w.meter.EndWindow(w.now, w.idleTime(), w.ring)
 	}
 	if w.now >= w.rotate {
 		w.publishCounters()
 	}
 }
 
+// runTimers gives connections up, and dials them, whose instants have come.
+func (w *worker) runTimers() {
+	for t, ok := w.timers.PopExpired(w.now); ok; t, ok = w.timers.PopExpired(w.now) {
+		w.handleTimer(t)
+	}
+}
+
 // openWindow fixes the window's instants once the gate knows the start of the load.
 func (w *worker) openWindow() {
-	start := w.gate.start.Load()
-	if start == flow.NotYet || start == unreachable {
+	start := w.gate.Start.Load()
+	if start == flow.NotYet || start == rendezvous.Unreachable {
 		return
 	}
 	w.Window.OpenAt(start, w.plan)
@@ -166,9 +173,12 @@ func (w *worker) nextWakeUp() int64 {
 	if w.users != nil {
 		at = min(at, w.users.thinking.Earliest(flow.NotYet))
 	}
+	for _, o := range w.outposts {
+		at = min(at, o.timers.Earliest(flow.NotYet))
+	}
 	if w.Start == flow.NotYet {
 		if w.dialing.settled {
-			at = min(at, w.now+startLead/4)
+			at = min(at, w.now+rendezvous.StartLead/4)
 		}
 		return at
 	}
@@ -193,7 +203,7 @@ func (w *worker) endOfRun() loadresult.Ending {
 		}
 		return loadresult.Interrupted
 	case w.Start == flow.NotYet:
-		if w.gate.start.Load() == unreachable {
+		if w.gate.Start.Load() == rendezvous.Unreachable {
 			return loadresult.Unreachable
 		}
 	case w.inFlight == 0 && !w.HasPending() && (w.now >= w.End || w.Left == 0):
@@ -284,7 +294,7 @@ func (w *worker) delayForBatch() {
 // publishCounters publishes the counters of the interval and begins the next one.
 func (w *worker) publishCounters() {
 	w.endInterval(w.now, w.From, w.inFlight)
-	w.meter.countQUICBytes(w.ring, w.counters)
+	w.meter.CountQUICBytes(w.ring, w.counters)
 	next := w.counters.Interval + 1
 	w.beginInterval(w.publish(w.counters), next)
 	loadresult.CountScenario(w.plan, w.counters)
@@ -294,20 +304,11 @@ func (w *worker) publishCounters() {
 func (w *worker) finishRun() {
 	w.watch.wake = flow.NotYet
 	w.lookForStandstill(w.now)
-	if w.meter.begun && !w.meter.ended {
-		w.meter.endWindow(w.now, w.idleTime(), w.ring)
+	if w.meter.Begun && !w.meter.Ended {
+		w.meter.EndWindow(w.now, w.idleTime(), w.ring)
 	}
-	for i := range w.conns {
-		c := &w.conns[i]
-		w.endConnRequests(c)
-		if c.codec != nil {
-			c.codec.Decode(nil, true) // the codec frees its buffers
-			w.releaseCodec(c)
-		}
-		if c.served {
-			w.totals.Served++
-		}
-	}
+	w.endConns()
+	w.finishOutposts()
 	if w.users != nil {
 		w.finishScenario()
 	}
@@ -331,5 +332,20 @@ func (w *worker) finishRun() {
 	}
 	if w.now >= w.From {
 		w.publishCounters()
+	}
+}
+
+// endConns counts what was in flight on the connections, and frees their codecs.
+func (w *worker) endConns() {
+	for i := range w.conns {
+		c := &w.conns[i]
+		w.endConnRequests(c)
+		if c.codec != nil {
+			c.codec.Decode(nil, true) // the codec frees its buffers
+			w.releaseCodec(c)
+		}
+		if c.served && w.at == nil {
+			w.totals.Served++
+		}
 	}
 }

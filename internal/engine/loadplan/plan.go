@@ -3,6 +3,7 @@
 // and the files that TLS needs.
 //
 //	filling.go          rows, variables, script and checks of a plan
+//	followto.go         other origins that redirects may lead to
 //	flaw.go             a mistake in a plan
 //	offered.go          which protocols connections may speak
 //	pack.go             a plan for another process
@@ -79,14 +80,16 @@ type Plan struct {
 	// Script is the Lua script that the Scenario runs; nil: there is none.
 	Script *Script `json:"script,omitempty"`
 
-	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
-	Pipeline  int     `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
-	Streams   int     `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
-	Reconnect int     `json:"reconnect"`         // requests that a connection carries; 0: no limit
-	Resend    string  `json:"resend,omitempty"`  // ResendUnsafe and the like
-	Follow    int     `json:"follow,omitempty"`  // redirects of one request at most; 0: none
-	Params    []Param `json:"fcgi_params,omitempty"`
-	TLS       TLS     `json:"tls,omitzero"`
+	HTTP      string `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
+	Pipeline  int    `json:"pipeline"`          // requests of HTTP/1.1 in flight on a connection
+	Streams   int    `json:"streams,omitempty"` // likewise, of HTTP/2 or 3
+	Reconnect int    `json:"reconnect"`         // requests that a connection carries; 0: no limit
+	Resend    string `json:"resend,omitempty"`  // ResendUnsafe and the like
+	Follow    int    `json:"follow,omitempty"`  // redirects of one request at most; 0: none
+	// FollowTo are origins that redirects may lead to, besides the server.
+	FollowTo []Target `json:"follow_to,omitempty"`
+	Params   []Param  `json:"fcgi_params,omitempty"`
+	TLS      TLS      `json:"tls,omitzero"`
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`

@@ -9,6 +9,7 @@ import (
 
 // checkScenario is Check of what users do.
 func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
+	p.checkFollowTo(flaw)
 	if p.Scenario == nil {
 		flaw(len(p.Steps)+len(p.Checks)+p.Users > 0, "Scenario",
 			"the plan has steps, checks or users, and no scenario that says what users do")

@@ -59,9 +59,9 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
 	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "CertFile",
 		"needs {KeyFile}, and {KeyFile} needs {CertFile}")
-	flaw(!p.Target.TLS && t != TLS{}, "Insecure, CAFile, CertFile, KeyFile, ServerName, ALPN, "+
-		"MinVersion, MaxVersion, Resume", "say how TLS is done, and %s is without TLS",
-		p.Target.URL)
+	flaw(!p.Target.TLS && t != TLS{} && !p.followsToTLS(), "Insecure, CAFile, CertFile, KeyFile, "+
+		"ServerName, ALPN, MinVersion, MaxVersion, Resume", "say how TLS is done, and %s is "+
+		"without TLS", p.Target.URL)
 	for _, v := range []struct{ setting, version string }{
 		{"MinVersion", t.MinVersion}, {"MaxVersion", t.MaxVersion},
 	} {
@@ -73,6 +73,12 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 		t.MaxVersion)
 	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "MaxVersion",
 		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
+	p.checkALPN(flaw)
+}
+
+// checkALPN checks what is offered.
+func (p *Plan) checkALPN(flaw func(bool, string, string, ...any)) {
+	t := p.TLS
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
 		return
 	}

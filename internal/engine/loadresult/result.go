@@ -19,6 +19,7 @@ package loadresult
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -187,6 +188,16 @@ type Route struct {
 type RedirectTotals struct {
 	Redirects       int64 `json:"redirects,omitempty"`        // of requests of the window
 	WarmupRedirects int64 `json:"warmup_redirects,omitempty"` // of those before it
+	// RedirectsTo are those to other origins: to each of the plan's FollowTo.
+	RedirectsTo []OriginTotals `json:"redirects_to,omitempty"`
+}
+
+// An OriginTotals is how many requests of the window redirects led to an origin, and how many
+// connections to it were opened, also for others.
+type OriginTotals struct {
+	Origin      string `json:"origin"`
+	Redirects   int64  `json:"redirects"`
+	Connections int64  `json:"connections"`
 }
 
 // CountRedirect counts one of a request that is counted, or that was due before the window.
@@ -202,6 +213,20 @@ func (t *RedirectTotals) CountRedirect(counted bool) {
 func (t *RedirectTotals) AddRedirects(from RedirectTotals) {
 	t.Redirects += from.Redirects
 	t.WarmupRedirects += from.WarmupRedirects
+	for _, o := range from.RedirectsTo {
+		t.CountOrigin(o.Origin, o.Redirects, o.Connections)
+	}
+}
+
+// CountOrigin adds to the counts of an origin.
+func (t *RedirectTotals) CountOrigin(origin string, redirects, connections int64) {
+	i := slices.IndexFunc(t.RedirectsTo, func(o OriginTotals) bool { return o.Origin == origin })
+	if i < 0 {
+		i = len(t.RedirectsTo)
+		t.RedirectsTo = append(t.RedirectsTo, OriginTotals{Origin: origin})
+	}
+	t.RedirectsTo[i].Redirects += redirects
+	t.RedirectsTo[i].Connections += connections
 }
 
 // A StderrTotals is what FastCGI applications wrote to stderr.
@@ -303,4 +328,28 @@ func (t *StandstillTotals) AddWorst(from StandstillTotals) {
 		t.StoodStillMost, t.StoodStillSince = from.StoodStillMost, from.StoodStillSince
 	}
 	t.Delayed += from.Delayed
+}
+
+// WorseEnding is the ending that is reported for threads that ended differently.
+func WorseEnding(a, b Ending) Ending {
+	order := []Ending{ByRequests, Stopped, ByDuration, Unreachable, Interrupted}
+	if slices.Index(order, a) > slices.Index(order, b) {
+		return a
+	}
+	return b
+}
+
+// LeaveOutEarly leaves the answers to requests of the warm-up out of the rate where the window's
+// last answer ends it. Such a window is as long as its own requests took: with the others it would
+// have up to one more for each connection.
+func (r *Result) LeaveOutEarly() {
+	if r.Ended != ByRequests && r.Ended != Stopped {
+		return
+	}
+	t, early := &r.Totals, r.Total.EarlyCounts
+	t.CompletedAfter += early.Early
+	t.ErrorsAfter += early.EarlyErrors
+	if t.Scenario != nil {
+		t.Scenario.CompletedAfter += early.EarlyIterations
+	}
 }

@@ -20,7 +20,7 @@ import (
 // are samples of the phases Expect and Check only.
 type Sample struct {
 	Phase   Phase
-	Kind    string // as in Failure
+	Kind    string // as in Failure; of phase Shown: Hop, or ""
 	Address string
 	Detail  string // as in Failure, but of this error
 
@@ -47,6 +47,9 @@ type Sample struct {
 	BodyBytes int64  // -1: not all of it arrived
 	BodyKept  int    // bytes of it that Body has, secrets and all
 }
+
+// Hop is the kind of a Sample of phase Shown whose answer was a redirect that was followed.
+const Hop = "hop"
 
 // FirstSamples are the samples that are wanted, which is asked of those first that were over first.
 func FirstSamples(all []Sample, wanted func(Sample) bool) []Sample {

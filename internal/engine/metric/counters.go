@@ -127,3 +127,16 @@ func (s *Counters) Reset() {
 	*s = Counters{Latency: l, Service: v, ErrorLatency: e, IterationTime: s.IterationTime,
 		Checks: s.Checks}
 }
+
+// ByStatus are the numbers of answers by status; nil if there were none.
+func (s *Counters) ByStatus() (all map[uint16]int64) {
+	for code, n := range s.Status {
+		if n > 0 && all == nil {
+			all = map[uint16]int64{}
+		}
+		if n > 0 {
+			all[uint16(code)] = n
+		}
+	}
+	return all
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/scenario"
 )
 
@@ -88,5 +89,46 @@ func TestRedirectWithoutLocation(t *testing.T) {
 	step := w.Next(u, r)
 	if !step.End || !step.Failed || m.CheckNames()[max(r.FailedCheck(), 0)] != scenario.RedirectsLead {
 		t.Errorf("%+v, check %d", step, r.FailedCheck())
+	}
+}
+
+// A request that goes to another origin has its name and none of the secrets, and relative redirects
+// there stay there. Back at the server it has the server's name, and the secrets no more.
+func TestRequestsAtOtherOrigins(t *testing.T) {
+	r := request(t, nil, "/a", "", "x")
+	r.Header = []proto.Field{{Name: "authorization", Value: "s"}, {Name: "Cookie", Value: "c"}, {Name: "Host", Value: "shop.test"},
+		{Name: "X-A", Value: "1"}}
+	m := maker(t, Config{Requests: []Request{r}, Follow: Follow{Most: 10, Scheme: "http",
+		To: []redirect.Origin{redirect.OriginOf("https", "a.test:443"), redirect.OriginOf("http", "b.test:8080")}}})
+	w := worker1(t, m, scenario.Share{Users: 1})
+	for range 2 { // the next iteration begins anew
+		u := &scenario.User{State: nil}
+		w.Start(u)
+		for _, hop := range []struct{ location, want string }{
+			{"http://shop.test/b", "0 test POST /b [{authorization s} {Cookie c} {Host shop.test} {X-A 1}] x"},
+			{"https://A.test/c", "1 a.test POST /c [{X-A 1}] x"},
+			{"d", "1 a.test POST /d [{X-A 1}] x"},
+			{"http://b.test:8080", "2 b.test:8080 POST / [{X-A 1}] x"},
+			{"http://shop.test/e", "0 test POST /e [{X-A 1} {Host shop.test}] x"},
+			{"https://a.test:443/f", "1 a.test POST /f [{X-A 1}] x"},
+		} {
+			a := &scenario.Response{Status: 307}
+			a.AddField([]byte("location"), []byte(hop.location), false)
+			step := w.Next(u, a)
+			if step.End {
+				t.Fatalf("%s: %+v %v", hop.location, step, a.Reason())
+			}
+			got := fmt.Sprintf("%d %s %s", step.Origin, step.Message.Fill.Own.Authority, sentBy(m, step))
+			if got != hop.want {
+				t.Errorf("to %s: %s, want %s", hop.location, got, hop.want)
+			}
+		}
+		for _, away := range []string{"http://a.test/", "https://b.test:8080/", "https://a.test:8443/", "https://a.test@evil/"} {
+			a := &scenario.Response{Status: 307}
+			a.AddField([]byte("location"), []byte(away), false)
+			if step := w.Next(u, a); !step.Failed || a.FailedCheck() != stays {
+				t.Errorf("to %s: %+v", away, step)
+			}
+		}
 	}
 }

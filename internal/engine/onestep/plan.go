@@ -2,12 +2,15 @@ package onestep
 
 import (
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"dyno/internal/engine/check"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/template"
 )
 
@@ -22,6 +25,9 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 		Timeout: time.Duration(p.Timeout)}}
 	if p.Target.TLS {
 		c.Follow.Scheme = "https"
+	}
+	for _, t := range p.FollowTo {
+		c.Follow.To = append(c.Follow.To, originOf(t))
 	}
 	if p.Rows != nil {
 		order, err := data.ParseOrder(p.Rows.Order)
@@ -50,6 +56,15 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	}
 	p.Scenario, p.Checks = m, m.CheckNames()
 	return nil
+}
+
+// originOf is the origin of a target of HTTP.
+func originOf(t loadplan.Target) redirect.Origin {
+	scheme := "http"
+	if t.TLS {
+		scheme = "https"
+	}
+	return redirect.OriginOf(scheme, net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))))
 }
 
 // needsScenario reports whether the requests of a plan cannot be sent in turn as they are.

@@ -63,7 +63,7 @@ func TestPack(t *testing.T) {
 			t.Errorf("row %d has the token %s, was %s", i, is.table.Value(i, 1), was.table.Value(i, 1))
 		}
 	}
-	if !reflect.DeepEqual(was.requests, is.requests) || was.rows != is.rows || was.follow != is.follow || p.Rows.Content != nil ||
+	if !reflect.DeepEqual(was.requests, is.requests) || was.rows != is.rows || !reflect.DeepEqual(was.follow, is.follow) || p.Rows.Content != nil ||
 		!reflect.DeepEqual(was.order, is.order) || !reflect.DeepEqual(back.Rows, p.Rows) {
 		t.Errorf("%+v\nwas %+v", is, was)
 	}

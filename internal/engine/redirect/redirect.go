@@ -43,6 +43,17 @@ func DropBody(r *proto.Request) {
 	})
 }
 
+// ofServer are the fields that only the server may be sent for which they were written, in lower
+// case: the secrets that curl keeps from other origins, and the server's own name.
+var ofServer = []string{"authorization", "cookie", "proxy-authorization", "host"}
+
+// DropServers takes from a request the fields that another origin must not be sent.
+func DropServers(r *proto.Request) {
+	r.Header = slices.DeleteFunc(r.Header, func(f proto.Field) bool {
+		return slices.Contains(ofServer, strings.ToLower(f.Name))
+	})
+}
+
 // An Origin is a scheme, a host and a port.
 type Origin struct {
 	Scheme string // http or https
@@ -67,12 +78,18 @@ func (f *Fault) Error() string { return f.Problem }
 // Path is the path, with the query, that a Location leads to from the path of a request to one of
 // the origins, of which the first is what relative ones are of.
 func Path(from, location string, origins ...Origin) (string, *Fault) {
+	path, _, fault := Lead(from, location, origins...)
+	return path, fault
+}
+
+// Lead is Path, and the number of the origin.
+func Lead(from, location string, origins ...Origin) (string, int, *Fault) {
 	if len(location) > MaxLocation {
-		return "", &Fault{false, fmt.Sprintf("the redirect's Location has %d bytes; at most %d are "+
+		return "", 0, &Fault{false, fmt.Sprintf("the redirect's Location has %d bytes; at most %d are "+
 			"followed", len(location), MaxLocation)}
 	}
-	bad := func(why string) (string, *Fault) {
-		return "", &Fault{false, fmt.Sprintf("the redirect to %.80q %s", location, why)}
+	bad := func(why string) (string, int, *Fault) {
+		return "", 0, &Fault{false, fmt.Sprintf("the redirect to %.80q %s", location, why)}
 	}
 	if location == "" {
 		return bad("leads nowhere: its Location is empty")
@@ -82,15 +99,16 @@ func Path(from, location string, origins ...Origin) (string, *Fault) {
 	}
 	base, err := url.Parse(origins[0].Scheme + "://" + origins[0].Host + from)
 	if err != nil {
-		return "", &Fault{false, "the redirect comes from a path that is no URL"}
+		return "", 0, &Fault{false, "the redirect comes from a path that is no URL"}
 	}
 	to, err := base.Parse(location)
 	if err != nil {
 		return bad("is no URL")
 	}
-	if !slices.Contains(origins, OriginOf(to.Scheme, to.Host)) {
-		return "", &Fault{true, fmt.Sprintf("the redirect to %.80q leaves the server that the command "+
-			"line names: no load goes anywhere else", location)}
+	origin := slices.Index(origins, OriginOf(to.Scheme, to.Host))
+	if origin < 0 {
+		return "", 0, &Fault{true, fmt.Sprintf("the redirect to %.80q leaves the server that the "+
+			"command line names: no load goes anywhere else", location)}
 	}
 	to.RawQuery = escapedQuery(to.RawQuery)
 	path := to.RequestURI()
@@ -98,13 +116,13 @@ func Path(from, location string, origins ...Origin) (string, *Fault) {
 		return bad("has no path")
 	}
 	if len(path) > MaxLocation {
-		return "", &Fault{false, fmt.Sprintf("the redirect's path has %d bytes; at most %d are "+
+		return "", 0, &Fault{false, fmt.Sprintf("the redirect's path has %d bytes; at most %d are "+
 			"followed", len(path), MaxLocation)}
 	}
 	if problem := proto.ValueProblem(proto.InPath, []byte(path)); problem != "" {
-		return "", &Fault{false, "the redirect's path " + problem}
+		return "", 0, &Fault{false, "the redirect's path " + problem}
 	}
-	return path, nil
+	return path, origin, nil
 }
 
 // escapedQuery is a query in which what a URL cannot have is escaped, as browsers and hurl do it.

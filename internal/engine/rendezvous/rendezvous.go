@@ -1,4 +1,5 @@
-// Package rendezvous has the loads of one process begin at the same instant.
+// Package rendezvous has the threads of a load begin at the same instant (gate.go), and the loads
+// of one process (rendezvous.go).
 package rendezvous
 
 import (

@@ -86,6 +86,8 @@ type Step struct {
 	// Hop, of a response that was a redirect: this step follows it. Both are one request, which is
 	// due when the first was, and of which the last answer alone is counted.
 	Hop bool
+	// Origin, with Hop, is which of the plan's FollowTo it leads to, from 1; 0: it is the server.
+	Origin int
 
 	End    bool // no step: the iteration is over
 	Failed bool // with End: the iteration failed

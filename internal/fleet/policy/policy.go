@@ -252,6 +252,8 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 	objectIf(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" ||
 		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
+	objectIf(len(p.FollowTo) > 0, "redirects would lead to other servers than the plan's, and its "+
+		"policy judges one")
 	objectIf(p.Script != nil && !policy.Scripts,
 		"its policy lets it run no scripts; its owner can write scripts: true there")
 	policy.checkAmounts(p, objectIf)

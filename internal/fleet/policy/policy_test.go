@@ -314,6 +314,16 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// No redirect leads an agent to a server that its policy has not judged, whatever it allows.
+func TestOtherOrigins(t *testing.T) {
+	p := to("10.0.0.1", 80)
+	p.Follow, p.FollowTo = 1, []loadplan.Target{{Host: "10.0.0.1", Port: 81}}
+	if _, err := read(t, "allow: [0.0.0.0/0]\n").Authorize(t.Context(), p, nil); err == nil ||
+		!strings.Contains(err.Error(), "redirects would lead to other servers than the plan's") {
+		t.Error(err)
+	}
+}
+
 // A script of somebody else runs only where the owner allows scripts.
 func TestScripts(t *testing.T) {
 	p := to("10.0.0.1", 80)

@@ -157,7 +157,7 @@ func (c *command) setRedirects() error {
 	if n < 0 || n > mostFollowed {
 		n = mostFollowed
 	}
-	c.note("dyno follows no redirect to another server")
+	c.note("dyno follows redirects to another server only where --follow-to names it")
 	if again := c.method; c.keepsPost || again != "" && again != "GET" && again != "HEAD" {
 		c.note("behind a redirect with 301, 302 or 303 curl sends " + cmp.Or(again, "POST") +
 			" again, and dyno a GET as browsers do")

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/redirect"
+	"dyno/internal/engine/scenario"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/say"
@@ -20,7 +21,7 @@ import (
 // Of are the facts of a run.
 func Of(r *loadresult.Result) (all []fact.Fact) {
 	for _, find := range []func(*loadresult.Result) *fact.Fact{ProxyUnused, ErrorsSince, Unfinished,
-		RedirectsOnly, DelayedAck, IterationsCut} {
+		RedirectsOnly, RedirectsAway, DelayedAck, IterationsCut} {
 		if f := find(r); f != nil {
 			all = append(all, *f)
 		}
@@ -47,6 +48,7 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 	}
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
 	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
+	away := fact.RedirectsAway{}
 	var remedies []fact.Remedy
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
@@ -61,6 +63,8 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 			redirected++
 			remedies = f.Remedies
 			redirects.Status = append(redirects.Status, a.Status...)
+		case fact.RedirectsAway:
+			away.Count += a.Count
 		case fact.IterationsCut:
 			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
 			a.TimeUS = max(a.TimeUS, cut.TimeUS)
@@ -75,6 +79,9 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 	}
 	if unfinished.Count > 0 {
 		all = append(all, fact.Fact{Severity: fact.Error, Args: unfinished})
+	}
+	if away.Count > 0 {
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: away})
 	}
 	if redirected == len(parts) {
 		slices.Sort(redirects.Status)
@@ -235,6 +242,24 @@ func toFollow(p *loadplan.Plan) []fact.Remedy {
 		return nil
 	}
 	return []fact.Remedy{{Setting: "follow", Value: "10"}}
+}
+
+// RedirectsAway finds that redirects led to another origin, where they are not followed.
+func RedirectsAway(r *loadresult.Result) *fact.Fact {
+	var found fact.RedirectsAway
+	for _, f := range r.Failures {
+		if f.Phase == loadresult.Check && f.Kind == scenario.RedirectsStay && r.Plan.Follow > 0 {
+			found.Count += f.Count
+		}
+	}
+	if found.Count == 0 {
+		return nil
+	}
+	f := &fact.Fact{Severity: fact.Warning, Args: found}
+	if r.Plan.Parts < 2 && !r.Plan.OnlyHTTP3() {
+		f.Remedies = []fact.Remedy{{Setting: "follow-to", Value: "ORIGIN"}}
+	}
+	return f
 }
 
 const (

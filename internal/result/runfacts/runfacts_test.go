@@ -113,6 +113,34 @@ func TestFollowIsAdvised(t *testing.T) {
 	}
 }
 
+// Redirects to another origin are told where redirects are followed, with the setting that has them
+// followed there, unless the plan refuses it.
+func TestRedirectsAway(t *testing.T) {
+	failures := []loadresult.Failure{{Phase: loadresult.Check, Kind: scenario.RedirectsStay, Count: 3},
+		{Phase: loadresult.Check, Kind: "status", Count: 9}, {Phase: loadresult.Check, Kind: scenario.RedirectsStay, Count: 4}}
+	for _, c := range []struct {
+		plan     loadplan.Plan
+		count    int64
+		remedies int
+	}{{loadplan.Plan{Follow: 2}, 7, 1}, {loadplan.Plan{}, 0, 0}, {loadplan.Plan{Follow: 2, Parts: 2}, 7, 0},
+		{loadplan.Plan{Follow: 2, HTTP: "3"}, 7, 0}} {
+		r := &loadresult.Result{Plan: c.plan}
+		r.Failures = failures
+		f := RedirectsAway(r)
+		if f == nil {
+			if c.count > 0 {
+				t.Errorf("%+v: nothing", c.plan)
+			}
+		} else if f.Args != (fact.RedirectsAway{Count: c.count}) || len(f.Remedies) != c.remedies {
+			t.Errorf("%+v: %+v", c.plan, f)
+		}
+	}
+	each := fact.Fact{Args: fact.RedirectsAway{Count: 3}}
+	if all := Merge([][]fact.Fact{{each}, {each}, nil}, nil); len(all) != 1 || all[0].Args != (fact.RedirectsAway{Count: 6}) {
+		t.Errorf("%+v", all)
+	}
+}
+
 // What several generators found of one load is one fact.
 func TestMerge(t *testing.T) {
 	part := func(n int64, codes ...int) (all []fact.Fact) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dyno/internal/digits"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 )
 
@@ -32,6 +33,9 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 			ok += n
 		}
 	}
+	_, away, led := fact.Find[fact.RedirectsAway](r.Facts)
+	say(led, "%d requests were redirected to another server, which %s would follow; dyno run "+
+		"--follow-to does", away.Count, tool)
 	which := "every answer was an error by its status"
 	if ok > 0 {
 		which = digits.Significant(100*float64(answers-ok)/float64(answers), 2) +

@@ -277,6 +277,10 @@ func requestsText(q result.Requests) string {
 		format.Count(q.Completed), format.Plural(q.Errors, "error"), format.Count(q.Unfinished))
 	if q.Redirects > 0 {
 		s += fmt.Sprintf("; %s followed", format.Plural(q.Redirects, "redirect"))
+		for _, o := range q.RedirectsTo {
+			s += fmt.Sprintf(", %s to %s (%s)", format.Count(o.Redirects), format.PlainLine(o.Origin),
+				format.Plural(o.Connections, "connection"))
+		}
 	}
 	if q.Retried > 0 {
 		s += fmt.Sprintf("; %s retried after a close", format.Count(q.Retried))

@@ -77,6 +77,9 @@ const lookupTime = 5 * time.Second
 // moment later.
 func (p Policy) checkPlan(ctx context.Context, plan *loadplan.Plan) error {
 	found, err := p.checkTarget(ctx, plan.Target)
+	if err == nil && len(plan.FollowTo) > 0 {
+		err = loadplan.Flaw{Setting: "FollowTo", Problem: "a dashboard's loads go to one server"}
+	}
 	if err != nil {
 		return err
 	}

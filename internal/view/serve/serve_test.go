@@ -327,6 +327,10 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: addresses %v", c.host, plan.Addresses)
 		}
 	}
+	away := loadplan.Plan{Target: loadplan.Target{Host: "127.0.0.1"}, FollowTo: []loadplan.Target{{Host: "127.0.0.1"}}}
+	if err := (Policy{}).checkPlan(t.Context(), &away); err == nil || !strings.Contains(err.Error(), "FollowTo: ") {
+		t.Errorf("redirects to another origin: %v", err)
+	}
 	for _, bad := range []string{"", "http://a/", "a:80", "a b", "[", "unix:app.sock", "unix:/[", "a/b"} {
 		if err := new(Policy).Allow(bad); err == nil {
 			t.Errorf("%q is allowed", bad)

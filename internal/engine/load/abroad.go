@@ -1,0 +1,236 @@
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"dyno/internal/engine/dial"
+	"dyno/internal/engine/flow"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
+)
+
+// Redirects may lead to other origins (Plan.FollowTo). A worker has an outpost for each: its
+// connections there, and the requests that wait for one. Whatever happens to one of them is handled
+// as on the server's own connections, by the same code: meanwhile the outpost stands in the place
+// of the worker's server and pool (enter, leave). A request that follows a redirect is in flight
+// all the while. Connections are opened as requests need them, at most as many as to the server. If
+// one cannot be opened, the request fails that has waited for one the longest.
+
+// A server is where connections lead, and what they are made with.
+type server struct {
+	plan      *loadplan.Plan // its Target is the server
+	addrs     []ring.Addr
+	protocols *transport.Protocols
+	newCodec  func(proto.Sink) proto.Codec
+	framed    bool // bytes can arrive that belong to no response
+}
+
+// An outpost is a worker's part of an origin that redirects lead to.
+type outpost struct {
+	server
+	pool
+	waiting flow.FIFO[flow.Arrival] // for a connection; they are counted as in flight
+	spare   []uint32                // connections that are down
+	opened  int64                   // lives that were ready
+	hops    int64                   // requests of the window sent there by a redirect
+}
+
+// resolveOrigins finds the addresses of the origins that redirects may lead to.
+func (r *run) resolveOrigins(ctx context.Context) error {
+	for i := range r.plan.FollowTo {
+		p := r.plan.Towards(i)
+		flaw := func(err error) error {
+			return loadplan.Flaw{Setting: "FollowTo", Problem: p.Target.URL + ": " + err.Error()}
+		}
+		s := server{plan: &p}
+		var err error
+		if s.protocols, err = transport.NewProtocols(&p); err != nil {
+			return flaw(err)
+		}
+		s.framed = s.protocols.Framed(p.Target)
+		if s.addrs, _, err = transport.ResolveTarget(ctx, &p); err != nil {
+			return flaw(err)
+		}
+		if s.addrs, _, err = transport.SpreadOverSources(&p, s.addrs); err != nil {
+			return flaw(err)
+		}
+		r.origins = append(r.origins, s)
+	}
+	return nil
+}
+
+// addrsOfAll are the addresses of the server, and behind them those of the origins.
+func (r *run) addrsOfAll() []ring.Addr {
+	all := r.addrs[:len(r.addrs):len(r.addrs)]
+	for _, s := range r.origins {
+		all = append(all, s.addrs...)
+	}
+	return all
+}
+
+// A shifted ring numbers connections and addresses from others on.
+type shifted struct {
+	ring.Ring
+	conn uint64
+	addr int
+}
+
+func (s shifted) Connect(addr int, user uint64) (int, error) {
+	return s.Ring.Connect(s.addr+addr, s.conn+user)
+}
+
+// addOutposts adds the outposts of a worker. The numbers of their connections and addresses follow
+// those of the server's.
+func (w *worker) addOutposts(origins []server) (err error) {
+	n, addr := len(w.conns), len(w.addrs)
+	for k, s := range origins {
+		o := &outpost{server: s, waiting: flow.NewFIFO[flow.Arrival](1)}
+		if o.newCodec, err = s.protocols.Protocol(s.plan.ProtoRequests(), s.plan.Want()); err != nil {
+			return fmt.Errorf("%s: %w", s.plan.Target.URL, err)
+		}
+		o.conns, o.idle, o.outage = make([]conn, n), flow.NewFIFO[uint32](1), flow.NotYet
+		for i := range n {
+			o.conns[i].settled = true
+			o.spare = append(o.spare, uint32(n-1-i))
+		}
+		o.dialing.addresses = dial.New(shifted{w.ring, uint64(n * (k + 1)), addr}, s.addrs, n, w.id,
+			int64(s.plan.Connecting))
+		addr += len(s.addrs)
+		w.outposts = append(w.outposts, o)
+	}
+	return nil
+}
+
+// enter puts an outpost in the place of the server and its connections, until leave.
+func (w *worker) enter(o *outpost) {
+	w.swap(o)
+	w.at = o
+}
+
+func (w *worker) leave() {
+	w.swap(w.at)
+	w.at = nil
+}
+
+func (w *worker) swap(o *outpost) {
+	inFlight := w.inFlight
+	w.server, o.server = o.server, w.server
+	w.pool, o.pool = o.pool, w.pool
+	w.inFlight = inFlight
+}
+
+// handleAbroad handles a completion of an outpost's connection. It reports whether it was one.
+func (w *worker) handleAbroad(done ring.Completion) bool {
+	number, n := uint32(done.User), uint32(len(w.conns))
+	if number < n {
+		return false
+	}
+	done.User -= uint64(number - number%n)
+	w.enter(w.outposts[number/n-1])
+	w.handleCompletion(done)
+	w.leave()
+	return true
+}
+
+// sendAbroad sends what waits at outposts, and opens connections for what finds none.
+func (w *worker) sendAbroad() {
+	for _, o := range w.outposts {
+		if o.waiting.Len == 0 {
+			continue
+		}
+		w.enter(o)
+		if w.Interrupted {
+			w.dropWaiting()
+		}
+		w.sendDue(burst)
+		depth := w.plan.Depth()
+		opening := len(w.conns) - len(o.spare) - w.up
+		wanted := min((int(o.waiting.Len)+depth-1)/depth-opening, len(o.spare), dialMost)
+		for ; wanted > 0; wanted-- {
+			last := len(o.spare) - 1
+			i := o.spare[last]
+			o.spare = o.spare[:last]
+			w.dialConn(i)
+		}
+		w.leave()
+	}
+}
+
+// queue has an arrival sent as soon as a connection has room: the retry of a request, or what
+// follows a redirect.
+func (w *worker) queue(a flow.Arrival) {
+	if w.users != nil && w.outposts != nil {
+		if to := w.users.all[a.Request].step.Origin; to > 0 {
+			w.outposts[to-1].waiting.PushBack(a)
+			w.inFlight++
+			return
+		}
+	}
+	w.Retries.PushBack(a)
+}
+
+// dueAbroad reports whether a request waits that may be sent now.
+func (w *worker) dueAbroad() bool {
+	return w.at.waiting.Len > 0 && w.now >= w.HeldUntil && w.now < w.Limit
+}
+
+// takeWaiting takes the request that has waited for a connection the longest.
+func (w *worker) takeWaiting() flow.Arrival {
+	a := w.at.waiting.First()
+	w.at.waiting.DropHead()
+	w.inFlight--
+	return a
+}
+
+// dropWaiting gives up what waits: it has no answer when the run ends.
+func (w *worker) dropWaiting() {
+	for w.at.waiting.Len > 0 {
+		w.Retries.PushBack(w.takeWaiting())
+	}
+}
+
+// spareConn keeps a connection that is down until a request needs one.
+func (w *worker) spareConn(i uint32, c *conn) {
+	c.again = flow.NotYet
+	w.at.spare = append(w.at.spare, i)
+}
+
+// failWaiting fails the request that has waited the longest: no connection could be opened for it.
+func (w *worker) failWaiting(c *conn, phase loadresult.Phase, err error) {
+	if w.at.waiting.Len == 0 {
+		w.recordFailure(c, phase, err)
+		return
+	}
+	if len(c.exchanges) == 0 {
+		c.exchanges, c.tags = append(c.exchanges, exchange{}), append(c.tags, 0)
+	}
+	c.exchanges[0] = exchange{Arrival: w.takeWaiting(), sent: w.now}
+	if c.responses.Whole != nil {
+		c.responses.Whole.Begin(0)
+	}
+	w.failRequest(c, 0, phase, err)
+}
+
+// runOutpostTimers runs the timers of the outposts' connections.
+func (w *worker) runOutpostTimers() {
+	for _, o := range w.outposts {
+		w.enter(o)
+		w.runTimers()
+		w.leave()
+	}
+}
+
+// finishOutposts ends the outposts' connections.
+func (w *worker) finishOutposts() {
+	for _, o := range w.outposts {
+		w.enter(o)
+		w.dropWaiting()
+		w.endConns()
+		w.leave()
+		w.totals.CountOrigin(o.plan.Target.URL, o.hops, o.opened)
+	}
+}

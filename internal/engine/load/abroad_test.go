@@ -1,0 +1,260 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/reqlog"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/transport"
+)
+
+// simOrigins are the origins that a plan's redirects may lead to, in virtual time: the first has the
+// address 1 of the ring.
+func simOrigins(t testing.TB, p *loadplan.Plan) (all []server) {
+	for i := range p.FollowTo {
+		q := p.Towards(i)
+		protocols, err := transport.NewProtocols(&q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, server{plan: &q, addrs: []ring.Addr{{Unix: fmt.Sprint("origin ", i+1)}}, protocols: protocols})
+	}
+	return all
+}
+
+// travelling sends request i to the origin that route has there, and follows each redirect to the
+// next.
+func travelling(route []int) scenario.Maker {
+	at := func(u *scenario.User, i int) scenario.Step {
+		u.State = i
+		return scenario.Step{Message: proto.Message{Request: i}, KeepGoing: true, Hop: i > 0, Origin: route[i]}
+	}
+	return scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
+		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
+			switch {
+			case r == nil:
+				return at(u, 0)
+			case r.Failed != "":
+				return scenario.Fail()
+			case r.Status == 302:
+				return at(u, u.State.(int)+1)
+			}
+			return scenario.End()
+		}), nil
+	}}
+}
+
+// abroadPlan is a plan whose requests go from the server to the origins of the route.
+func abroadPlan(route []int, change func(p *loadplan.Plan)) loadplan.Plan {
+	return scenarioPlan(travelling(route), len(route), func(p *loadplan.Plan) {
+		p.Steps = nil
+		for i := range p.Requests {
+			p.Requests[i].Name, p.Requests[i].Weight = "visit", 1
+		}
+		p.Connections, p.Duration, p.Follow = 1, 0, 10
+		for i := range 2 {
+			p.FollowTo = append(p.FollowTo, loadplan.Target{URL: fmt.Sprint("http://origin-", i+1), Host: "origin", Port: 80})
+		}
+		change(p)
+	})
+}
+
+// A world is the servers of all origins: each answers after 10 ms, with a redirect until the last.
+type world struct {
+	ring.Sim
+	route []int
+	asked []string                // which request arrived where
+	reply func(p *ring.Peer) bool // nil: as above; it reports whether it did
+	slow  int64                   // how long it takes to connect to origin 2
+	dead  map[int]error           // connecting to these fails
+}
+
+func newWorld(route ...int) *world {
+	x := &world{route: route, slow: 5 * ms, dead: map[int]error{}}
+	x.Reach = func(addr int) (int64, error) {
+		if addr == 2 {
+			return x.slow, x.dead[addr]
+		}
+		return 0, x.dead[addr]
+	}
+	x.Server = func(p *ring.Peer, b []byte) {
+		i := stepOf(b)
+		x.asked = append(x.asked, fmt.Sprintf("%d at %d", i, p.Addr))
+		switch {
+		case x.reply != nil && i == len(route)-1 && x.reply(p):
+		case i < len(route)-1:
+			p.Reply(10*ms, answer(302, "moved"))
+		default:
+			p.Reply(10*ms, hello)
+		}
+	}
+	return x
+}
+
+// A request goes from origin to origin and back, and counts once. Connections elsewhere are opened
+// when they are needed, are kept, and are none of the server's.
+func TestRedirectsToOrigins(t *testing.T) {
+	route := []int{0, 1, 1, 2, 0}
+	for _, tc := range []struct {
+		name        string
+		change      func(p *loadplan.Plan)
+		latency     int64 // ms, of three requests; origin 2 takes 5 ms to connect
+		connections int64 // to each origin
+	}{
+		{"one user", func(*loadplan.Plan) {}, 55 + 50 + 50, 1},
+		{"three users", func(p *loadplan.Plan) { p.Connections = 3 }, 55 + 55 + 55, 3},
+		{"at a rate", func(p *loadplan.Plan) {
+			p.Rate, p.Users, p.Connections = loadplan.RatePerSecond(1), 3, 2
+		}, 55 + 50 + 50, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log, x := reqlog.New(1), newWorld(route...)
+			r := simulate(t, abroadPlan(route, func(p *loadplan.Plan) {
+				p.Requested, p.Log = 3, log.Ring
+				tc.change(p)
+			}), &x.Sim)
+			if r.Total.Sent != 3 || r.Total.Completed != 3 || r.Total.Status[200] != 3 || r.Redirects != 12 || len(x.asked) != 15 {
+				t.Errorf("%d sent, %d completed, %d redirects, %v", r.Total.Sent, r.Total.Completed, r.Redirects, x.asked)
+			}
+			if l := sumOf(r.Total.Latency); l != tc.latency {
+				t.Errorf("latency %d ms, want %d", l, tc.latency)
+			}
+			want := []loadresult.OriginTotals{{Origin: "http://origin-1", Redirects: 6, Connections: tc.connections},
+				{Origin: "http://origin-2", Redirects: 3, Connections: tc.connections}}
+			if fmt.Sprint(r.RedirectsTo) != fmt.Sprint(want) || r.Opened != int64(r.Served) || r.Reconnects != 0 || r.Unavailable != 0 {
+				t.Errorf("%+v; of the server %d opened, %d again, unavailable for %d", r.RedirectsTo, r.Opened, r.Reconnects, r.Unavailable)
+			}
+			lines := 0
+			log.Drain(func(l reqlog.Line) {
+				if lines++; l.Sent != l.Due || l.Status != 200 {
+					t.Errorf("%+v", l)
+				}
+			})
+			if lines != 3 {
+				t.Errorf("%d lines", lines)
+			}
+		})
+	}
+	x := newWorld(route...)
+	simulate(t, abroadPlan(route, func(p *loadplan.Plan) { p.Requested = 1 }), &x.Sim)
+	if got := fmt.Sprint(x.asked); got != "[0 at 0 1 at 1 2 at 1 3 at 2 4 at 0]" {
+		t.Error(got)
+	}
+}
+
+// What becomes of a request elsewhere becomes of the request: no connection can be opened, the
+// connection is lost, there is no answer in time, or the run ends.
+func TestRedirectsToOriginsFail(t *testing.T) {
+	const requests = 3
+	once := func(x *world, then func(p *ring.Peer)) {
+		done := false
+		x.reply = func(p *ring.Peer) bool {
+			was := done
+			if done = true; !was {
+				then(p)
+			}
+			return !was
+		}
+	}
+	for _, tc := range []struct {
+		name              string
+		world             func(x *world)
+		completed, failed int64
+		phase, kind       string
+		address           string
+	}{
+		{"refused", func(x *world) { x.dead[2] = syscall.ECONNREFUSED }, 0, requests, "connect", "refused", "origin 2"},
+		{"silent", func(x *world) { x.slow = 60 * s }, 0, requests, "connect", "timeout", "origin 2"},
+		{"lost and sent again", func(x *world) {
+			once(x, func(p *ring.Peer) { p.Reply(ms, hello[:10]); p.Hangup(2*ms, io.EOF) })
+		}, requests - 1, 1, "read", "truncated", "origin 2"},
+		{"no answer", func(x *world) { x.reply = func(*ring.Peer) bool { return true } }, 0, requests, "timeout", "timeout", "origin 2"},
+		{"an error", func(x *world) {
+			x.reply = func(p *ring.Peer) bool { p.Reply(10*ms, unavailable); return true }
+		}, 0, requests, "expect", "status", "origin 2"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			x := newWorld(0, 2)
+			tc.world(x)
+			r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+				p.Requested, p.Timeout, p.Connecting = requests, loadplan.Seconds(500*ms), loadplan.Seconds(s)
+			}), &x.Sim)
+			if r.Total.Completed != tc.completed || r.Total.Failed != tc.failed || r.Unfinished != 0 || r.Ended != loadresult.ByRequests {
+				t.Errorf("%d completed, %d failed, %d unfinished, ended %s", r.Total.Completed, r.Total.Failed, r.Unfinished, r.Ended)
+			}
+			if len(r.Failures) != 1 || string(r.Failures[0].Phase) != tc.phase || r.Failures[0].Kind != tc.kind ||
+				r.Failures[0].Address != tc.address || r.Failures[0].Count != tc.failed {
+				t.Errorf("%+v", r.Failures)
+			}
+		})
+	}
+}
+
+// A connection that its origin closes between requests is opened again for the next, and one that
+// is lost before an answer has its request sent again.
+func TestOriginsCloseConnections(t *testing.T) {
+	x := newWorld(0, 2)
+	n := 0
+	x.reply = func(p *ring.Peer) bool {
+		if n++; n == 2 { // on its way when the connection is closed
+			p.Hangup(ms, io.EOF)
+			return true
+		}
+		p.Reply(10*ms, hello)
+		if n == 3 {
+			p.Hangup(15*ms, io.EOF)
+		}
+		return true
+	}
+	r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) { p.Requested = 4 }), &x.Sim)
+	if r.Total.Completed != 4 || r.Total.Failed != 0 || r.Retried != 1 || len(r.Failures) != 0 {
+		t.Errorf("%d completed, %d failed, %d sent again: %+v", r.Total.Completed, r.Total.Failed, r.Retried, r.Failures)
+	}
+	if r.RedirectsTo[1].Connections != 3 || r.Redirects != 4 || r.Opened != 1 {
+		t.Errorf("%+v, %d redirects, %d opened", r.RedirectsTo, r.Redirects, r.Opened)
+	}
+}
+
+// What is elsewhere when the run ends has no answer, whether it waits for one or for a connection.
+func TestOriginsAtTheEnd(t *testing.T) {
+	for name, change := range map[string]func(x *world){
+		"for an answer":    func(x *world) { x.reply = func(*ring.Peer) bool { return true } },
+		"for a connection": func(x *world) { x.slow = 60 * s },
+	} {
+		x := newWorld(0, 2)
+		change(x)
+		r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+			p.Connections, p.Duration, p.Drain = 2, loadplan.Seconds(s), loadplan.Seconds(ms)
+			p.Timeout, p.Connecting = loadplan.Seconds(10*s), loadplan.Seconds(10*s)
+		}), &x.Sim)
+		if r.Total.Sent != 2 || r.Unfinished != 2 || r.Total.Failed != 0 || r.Ended != loadresult.ByDuration {
+			t.Errorf("%s: %d sent, %d unfinished, %d failed, ended %s", name, r.Total.Sent, r.Unfinished, r.Total.Failed, r.Ended)
+		}
+	}
+}
+
+// Each answer of a shown request is shown, in order, and those of no other request.
+func TestShownRedirects(t *testing.T) {
+	x := newWorld(0, 1, 2)
+	r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) { p.Show, p.Requested = 2, 6 }), &x.Sim)
+	var got []string
+	for _, s := range r.Samples {
+		got = append(got, fmt.Sprint(s.Kind, " ", s.Status, " at ", s.Address, " ", s.Request.Path))
+		if took := s.Ended - s.Sent; took != 10*time.Millisecond {
+			t.Errorf("%s took %v", got[len(got)-1], took)
+		}
+	}
+	want := []string{"hop 302 at simulated /0", "hop 302 at origin 1 /1", " 200 at origin 2 /2"}
+	if want = append(want, want...); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

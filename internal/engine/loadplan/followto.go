@@ -1,0 +1,48 @@
+package loadplan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// MaxFollowTo is how many other origins redirects may lead to.
+const MaxFollowTo = 16
+
+// checkFollowTo is Check of the other origins that redirects may lead to.
+func (p *Plan) checkFollowTo(flaw func(bool, string, string, ...any)) {
+	if len(p.FollowTo) == 0 {
+		return
+	}
+	flaw(p.Follow == 0, "FollowTo", "says where redirects may lead, and none is followed; "+
+		"give {Follow} 10")
+	flaw(len(p.FollowTo) > MaxFollowTo, "FollowTo", "%d origins are given; %d are possible",
+		len(p.FollowTo), MaxFollowTo)
+	flaw(p.OnlyHTTP3(), "FollowTo", "HTTP/3 is spoken to one server; leave it out, or give {HTTP} 2")
+	flaw(p.Parts > 1 || p.Ceiling > 0, "FollowTo", "is of a load from one machine: an agent loads "+
+		"the server alone, whose address its owner allows")
+	t := p.TLS
+	flaw(!p.Target.TLS && p.followsToTLS() && (t.CertFile != "" || t.Cert != "" || t.ServerName != ""),
+		"CertFile, ServerName", "are for the server alone, and %s is without TLS", p.Target.URL)
+	for i, t := range p.FollowTo {
+		q := p.Towards(i)
+		q.checkALPN(flaw)
+		flaw(t.Host == "" || t.Unix != "" || t.FastCGI || t.H2C, "FollowTo",
+			"%s is no origin that a redirect leads to; write http://HOST or https://HOST",
+			cmp.Or(t.URL, t.Host))
+	}
+}
+
+// followsToTLS reports whether a redirect may lead to an origin with TLS.
+func (p *Plan) followsToTLS() bool {
+	return slices.ContainsFunc(p.FollowTo, func(t Target) bool { return t.TLS })
+}
+
+// Towards is the plan of the connections to origin i of FollowTo. Who we are, and whom we ask for
+// by TLS, is for the server alone.
+func (p *Plan) Towards(i int) Plan {
+	q := *p
+	q.Target, q.Addresses = p.FollowTo[i], nil
+	q.TLS.ServerName = ""
+	q.TLS.CertFile, q.TLS.KeyFile, q.TLS.Cert, q.TLS.Key = "", "", "", ""
+	return q
+}
