@@ -115,8 +115,8 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 		return o, p, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
 			s.dynoVersion(), o.Version)
 	case o.Geometry != wire.Geometry():
-		return o, p, fmt.Errorf("its histograms are of %s, and the controller's of %s",
-			wire.Geometry(), o.Geometry)
+		return o, p, fmt.Errorf("its plans and results are of %s, and the controller's of %s: both must "+
+			"be the same build", wire.Geometry(), o.Geometry)
 	}
 	if !o.Threads {
 		p.Threads = partThreads(p, machine.Threads())

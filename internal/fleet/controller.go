@@ -147,8 +147,9 @@ func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err 
 			no("%s has dyno %s, and this is %s: both must be the same", a.Name,
 				wire.Readable(a.Version), loadplan.Version)
 		case a.Geometry != wire.Geometry():
-			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
-				wire.Readable(a.Geometry), wire.Geometry())
+			no("%s has another build of dyno %s: its plans and results are of %s, and here they are of %s; "+
+				"both must be the same", a.Name, loadplan.Version, wire.Readable(a.Geometry),
+				wire.Geometry())
 		default:
 			if err := c.checkAgentKey(a); err != nil {
 				no("%s: %v; it is told nothing", a.Name, err)

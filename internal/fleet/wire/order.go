@@ -35,9 +35,9 @@ type signed struct {
 	Signature []byte `json:"signature"`
 }
 
-// Geometry describes this version's histograms and the form of its finals. Agents must have the
-// same, or their results cannot be merged: for example, an agent that counts a 503 like other
-// answers has no histogram of errors. A plan of another form could not be read.
+// Geometry describes this build's histograms, and the form of its finals and plans. Agents must
+// have the same, or their results cannot be merged: for example, an agent that counts a 503 like
+// other answers has no histogram of errors. A plan of another form could not be read.
 func Geometry() string {
 	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts, plans in JSON",
 		int64(metric.Longest), metric.Fine, metric.Coarse)
