@@ -46,7 +46,7 @@ engine/scenario: engine/proto /
 fault: /
 fact: /
 say: digits fact /
-setting: engine/data engine/loadplan engine/requests fact /
+setting: digits engine/data engine/loadplan engine/requests fact /
 engine/redirect: engine/proto /
 hole: /
 engine/template: fault hole nearest /
@@ -110,7 +110,8 @@ fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 e
 nearest: /
 lab/experiment/quantity: engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
-lab/experiment: hole lab/experiment/quantity nearest redact result objective stats setting / go.yaml.in/yaml
+lab/experiment/keys: engine/loadplan setting /
+lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
@@ -124,7 +125,7 @@ capacity: digits atomicfile result engine/ring stats engine/loadplan engine/load
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
-view/labanswer: fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
+view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /

@@ -3,16 +3,16 @@ package dyno
 import (
 	"bytes"
 	"maps"
-	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/onestep"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
+	"dyno/internal/setting"
 )
 
 // plan is the load as the generator takes it.
@@ -25,22 +25,9 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 		u.Target = loadplan.Target{Host: "unknown", TLS: true} // with which Check finds all else
 	}
 	p.Target = u.Target
-	if l.HTTP != "" {
-		p.HTTP = l.HTTP
-	}
-	if l.RetryUnsafe {
-		p.Resend = loadplan.ResendUnsafe
-	}
-	p.Follow = l.Follow
-	p.TLS.Insecure, p.TLS.CA = l.Insecure, string(l.RootCAs)
+	faults = append(faults, l.setPlain(&p)...)
+	p.TLS.CA = string(l.RootCAs)
 	faults = append(faults, l.setSize(&p)...)
-	if l.Expect != "" {
-		if p.Expect, err = loadplan.ParseStatuses(l.Expect); err != nil {
-			faults = append(faults, FieldError{"Expect", err.Error()})
-		}
-	}
-	l.setTimes(&p)
-	p.Seed = l.Seed
 	if l.Scenario != nil {
 		if l.Follow != 0 {
 			faults = append(faults, FieldError{"Follow", "a Scenario is given each redirect, and says " +
@@ -67,54 +54,45 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	return p, faults
 }
 
-// setSize sets how much load there is.
-func (l Load) setSize(p *loadplan.Plan) (faults []error) {
-	p.Requested = l.Requests
-	switch {
-	case l.Connections != 0:
-		p.Connections = l.Connections
-	case l.Requests > 0:
-		p.Connections = int(min(int64(p.Connections), l.Requests))
-	}
-	p.Threads = l.Threads
-	if l.Threads == 0 {
-		p.Threads = max(min(runtime.GOMAXPROCS(0)/2, p.Connections), 1)
-	}
-	p.Users = l.Users
-	if l.Threads == 0 && l.Scenario != nil {
-		p.FitThreads()
-	}
-	if math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0) || l.Rate < 0 {
-		faults = append(faults, FieldError{"Rate", "is no number of requests a second"})
-	} else {
-		p.Rate = loadplan.RatePerSecond(min(l.Rate, 10*loadplan.MaxRate))
-	}
-	if l.Rate > 0 && p.Rate == 0 {
-		faults = append(faults, FieldError{"Rate", "is less than one request in 1,000 seconds"})
-	}
-	switch {
-	case l.Poisson && l.Rate == 0:
-		faults = append(faults, FieldError{"Poisson", "is how the requests of Rate are due; give Rate"})
-	case l.Poisson:
-		p.Arrival = loadplan.Poisson
+// setPlain sets what the table of settings reads from a field of the same meaning. What is zero is
+// not set.
+func (l Load) setPlain(p *loadplan.Plan) (faults []error) {
+	all := reflect.ValueOf(l)
+	for i := range setting.Table {
+		s := &setting.Table[i]
+		if s.Take == nil || s.Library == "" {
+			continue
+		}
+		v := all.FieldByName(s.Library)
+		if v.IsZero() {
+			continue
+		}
+		if err := s.Take(p, v.Interface()); err != nil {
+			faults = append(faults, FieldError{s.Library, err.Error()})
+		}
 	}
 	return faults
 }
 
-// setTimes sets how long the load and its parts take.
-func (l Load) setTimes(p *loadplan.Plan) {
-	if l.For != 0 || l.Requests > 0 {
-		p.Duration = loadplan.Seconds(l.For)
+// setSize sets how much load there is, where that depends on several fields.
+func (l Load) setSize(p *loadplan.Plan) (faults []error) {
+	if l.Connections == 0 && l.Requests > 0 {
+		p.Connections = int(min(int64(p.Connections), l.Requests))
 	}
-	p.Warmup = loadplan.Seconds(l.Warmup)
-	for _, t := range []struct {
-		to   *loadplan.Seconds
-		want time.Duration
-	}{{&p.Drain, l.Drain}, {&p.Timeout, l.Timeout}} {
-		if t.want != 0 {
-			*t.to = loadplan.Seconds(t.want)
-		}
+	if l.For == 0 && l.Requests > 0 {
+		p.Duration = 0
 	}
+	if l.Threads == 0 {
+		p.Threads = max(min(runtime.GOMAXPROCS(0)/2, p.Connections), 1)
+	}
+	if l.Threads == 0 && l.Scenario != nil {
+		p.FitThreads()
+	}
+	if l.Poisson && l.Rate == 0 {
+		p.Arrival = ""
+		faults = append(faults, FieldError{"Poisson", "is how the requests of Rate are due; give Rate"})
+	}
+	return faults
 }
 
 // fields are a header as it is sent, with the credentials of a URL, if it has any.

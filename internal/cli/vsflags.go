@@ -156,33 +156,47 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 
 // takeLevel has the experiment's level from the flags that are given.
 func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
-	p := &f.plan
-	for _, count := range []struct {
-		flag  string
-		value float64
-	}{{"connections", float64(p.Connections)}, {"threads", float64(p.Threads)},
-		{"pipeline", float64(p.Pipeline)}, {"users", float64(p.Users)}, {"rate", p.Rate.PerSecond()},
-		{"timeout", float64(p.Timeout)}} {
-		if given[count.flag] && count.value <= 0 { // which an experiment takes for the default
-			faults = append(faults, loadplan.Flaw{Setting: "--" + count.flag, Problem: "is not above 0"})
-		}
-	}
 	if given["rounds"] && given["precision"] {
 		faults = append(faults, loadplan.Flaw{Setting: "--rounds and --precision", Problem: "both say " +
 			"when it ends; give one of them"})
 	}
-	l := experiment.Default[experiment.Level]()
-	l.Connections, l.Reconnect = experiment.Count(p.Connections), experiment.Reconnect(p.Reconnect)
-	l.RetryUnsafe, l.Follow = p.Resend == loadplan.ResendUnsafe, p.Follow
-	l.HTTP, l.Pipeline, l.Timeout = p.HTTP, p.Pipeline, experiment.Duration(p.Timeout)
-	if given["rate"] {
-		l.Rate, l.Arrival = experiment.Rate(p.Rate.PerSecond()), p.Arrival
+	faults = append(faults, f.loadFaults(given)...)
+	l, taken := experiment.Default[experiment.Level](), maps.Clone(given)
+	if !given["rate"] {
+		delete(taken, "arrival") // constant, which is so
 	}
-	if given["threads"] {
-		l.Threads = p.Threads
+	if err := l.Take(&f.plan, taken); err != nil {
+		faults = append(faults, joinedErrors(err)...)
 	}
 	f.compared.Level = l
 	return faults
+}
+
+// loadFaults are what the engine says of the settings that are given, whatever server they are for.
+func (f *vsFlags) loadFaults(given map[string]bool) (faults []error) {
+	p := f.plan
+	p.Target = loadplan.Target{Host: "unknown", TLS: p.OnlyHTTP3()}
+	p.Requests = []loadplan.Request{{Weight: 1}}
+	p.Users = 0 // the requests that users send are not made yet
+	joined, _ := p.Check().(interface{ Unwrap() []error })
+	if joined == nil {
+		return nil
+	}
+	for _, err := range joined.Unwrap() {
+		flaw, _ := errors.AsType[loadplan.Flaw](err)
+		if row := setting.Field(flaw.Setting); row != nil && given[row.Name] {
+			faults = append(faults, setting.Heard(flaw, inVs))
+		}
+	}
+	return faults
+}
+
+// inVs is the flag of a field of the plan; "" if dyno vs has none.
+func inVs(field string) string {
+	if row := setting.Field(field); row == nil || row.On&setting.Vs == 0 {
+		return ""
+	}
+	return setting.InFlags(field)
 }
 
 // takeWorkload has the experiment's workload from the flags, and takes a Hurl file from the words.
@@ -201,7 +215,7 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 		}
 	}
 	faults = append(faults, f.hurlFaults(p.given)...)
-	w.ScriptArgs, w.Users = f.script.args, f.plan.Users
+	w.ScriptArgs = f.script.args
 	for _, name := range slices.Sorted(maps.Keys(f.filling.variables)) {
 		w.Variables = append(w.Variables,
 			experiment.Entry[string]{Name: name, Value: f.filling.variables[name]})
@@ -209,12 +223,11 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	if p.given["data-order"] {
 		w.DataOrder = f.filling.order.String()
 	}
+	taken := maps.Clone(p.given)
+	delete(taken, "expect") // whose "any" is five classes of statuses
 	w.Expect.Status = experimentStatuses(f.plan.Expect)
-	for _, rule := range f.plan.Expectations.Body {
-		w.Expect.Body = append(w.Expect.Body, experiment.BodyRule(rule))
-	}
-	for _, rule := range f.plan.Expectations.Header {
-		w.Expect.Header = append(w.Expect.Header, experiment.HeaderRule(rule))
+	if err := w.Take(&f.plan, taken); err != nil {
+		faults = append(faults, joinedErrors(err)...)
 	}
 	return append(faults, f.takeRequest(p.given)...)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -140,7 +141,7 @@ func text(field func(*loadplan.Plan) *string) Access {
 
 // readable is the access to the name of a file, which must be readable.
 func readable(field func(*loadplan.Plan) *string) Access {
-	return at(field, func(s string) (string, error) {
+	a := at(field, func(s string) (string, error) {
 		if s == "" {
 			return "", ErrNoValue
 		}
@@ -149,7 +150,9 @@ func readable(field func(*loadplan.Plan) *string) Access {
 			return "", err
 		}
 		return s, f.Close()
-	}, func(s string) string { return s })
+	}, strings.Clone)
+	a.Take = nil // the library has what is in the file
+	return a
 }
 
 // choice is the access to one of several words.

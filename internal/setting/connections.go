@@ -3,6 +3,7 @@ package setting
 import (
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 )
 
@@ -16,7 +17,16 @@ var connections = []Setting{
 		Schema: KeyWords{`"type": ["string", "integer"], "minimum": 1, ` +
 			`"pattern": "^(never|always|[0-9]+)$"`, "{default} (default), always, or after how many " +
 			"requests"},
-		Form:   &Form{Hint: Hint{Choices: []string{"never", "always", "100"}}},
+		Form: &Form{Hint: Hint{Choices: []string{"never", "always", "100"}}},
+		Says: func(p *loadplan.Plan) string {
+			switch p.Reconnect {
+			case 0:
+				return ""
+			case 1:
+				return "a connection for each request"
+			}
+			return "a connection for each " + digits.Plural(int64(p.Reconnect), "request")
+		},
 		Stored: "exchanges a connection carries; 0: as many as it will"},
 	{Name: "retry-unsafe", Group: connectionGroup, On: All,
 		Does: "if a connection is lost before an answer, send a POST or PATCH\n" +

@@ -40,6 +40,26 @@ func Field(name string) *Setting {
 	return find(func(s *Setting) bool { return s.Field == name && name != "" })
 }
 
+// Keyed is the setting of a key of an experiment's file, as "level.pipeline"; nil if there is none.
+func Keyed(key string) *Setting {
+	return find(func(s *Setting) bool { return s.Key == key && key != "" })
+}
+
+// Heard is a flaw in a voice that has no name ("") for some fields. What to do with these, behind a
+// semicolon, is left out.
+func Heard(f loadplan.Flaw, name func(field string) string) loadplan.Flaw {
+	unheard := false
+	f = f.Named(func(field string) string {
+		n := name(field)
+		unheard = unheard || n == ""
+		return n
+	})
+	if unheard {
+		f.Problem, _, _ = strings.Cut(f.Problem, "; ")
+	}
+	return f
+}
+
 // InFlags is what a field of the plan is called on the command line. What is no field stays, for it
 // is a flag already.
 func InFlags(field string) string {

@@ -51,6 +51,8 @@ type Setting struct {
 	Field  string // of the plan, as Flaws name it, or several; "": none
 	Said   string // what a field is called that nobody sets
 	Split  Split  // how it is divided
+	// Says is what a description of the load says of it, after the number of connections; "": nothing.
+	Says func(p *loadplan.Plan) string
 
 	Key     string   // in an experiment's file, as "level.pipeline"; "": it is in none
 	Library string   // the field of dyno.Load, or several; "": none

@@ -53,3 +53,15 @@ func (s *Setting) shown(p, d *loadplan.Plan) (all []Given) {
 	}
 	return all
 }
+
+// Said is what a description of a load says of its settings, each behind a comma.
+func Said(p *loadplan.Plan) (all string) {
+	for i := range Table {
+		if s := &Table[i]; s.Says != nil {
+			if text := s.Says(p); text != "" {
+				all += ", " + text
+			}
+		}
+	}
+	return all
+}

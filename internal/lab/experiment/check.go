@@ -224,20 +224,13 @@ func (c *checker) checkLevels() {
 			"another level is called %s; give each a name of its own", l.Name)
 		seen[l.Name] = true
 		c.checkLoad(at, l)
-		c.addFaultIf(l.Requests > 0 && l.Requests < l.Connections, at+".requests",
-			"%d requests cannot use %d connections", l.Requests, l.Connections)
+		c.checkPlan(at, l)
 		c.addFaultIf(l.Connections < Count(c.Design.Clients.Count), at+".connections",
 			"%d connections cannot be shared out among %d clients", l.Connections, c.Design.Clients.Count)
-		c.addFaultIf(l.HTTP == HTTP10 && l.Pipeline > 1, at+".pipeline", "HTTP/1.0 has no pipelining")
-		c.addFaultIf((l.HTTP == HTTP2 || l.HTTP == HTTP3) && l.Pipeline > 1, at+".pipeline",
-			"HTTP/%s has no pipelining", l.HTTP)
-		c.addFaultIf(l.Reconnect > 0 && l.Pipeline > int(l.Reconnect), at+".pipeline",
-			"%d requests cannot be in flight on a connection that carries %d", l.Pipeline, l.Reconnect)
 		c.addFaultIf(l.Follow > 0 && l.Pipeline > 1, at+".follow", "what follows a redirect can end "+
 			"its connection, and with it the requests behind it; leave pipeline out, or use http: 2")
 		c.addFaultIf(l.Follow > 0 && (c.Workload.Hurl != "" || c.Workload.Script != ""), at+".follow",
 			"the Hurl file or script says which redirects are followed; leave it out")
-		c.addFaultIf(l.Timeout == 0, at+".timeout", "0 is no time to answer in")
 	}
 }
 

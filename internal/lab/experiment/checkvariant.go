@@ -143,10 +143,9 @@ func (c *checker) checkGenerator(at string, d Definition) {
 		"with isolation: none it would "+
 			"be told of the first level alone; leave one, or isolate the trials")
 	for i, l := range c.Levels {
-		more := l.Requests > 0 || l.IsOpen() || l.IsSearch() || l.Pipeline > 1 || l.Reconnect > 0 ||
-			l.Follow > 0 || l.HTTP != HTTPAuto
-		c.addFaultIf(more, fmt.Sprintf("levels[%d]", c.entries[i]), "%s is told of connections and "+
-			"threads alone; leave out what else there is but name and timeout", at)
+		c.addFaultIf(l.Beyond("connections", "threads", "timeout"),
+			fmt.Sprintf("levels[%d]", c.entries[i]), "%s is told of connections and threads alone; "+
+				"leave out what else there is but name and timeout", at)
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/experiment/quantity"
+	"dyno/internal/setting"
 )
 
 // maxNodes limits the nodes of a file after its aliases are followed. It keeps a few lines of
@@ -181,12 +183,29 @@ func (d *decoder) checkLimits(n *yaml.Node, path string, v reflect.Value, tag re
 			d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, allowed))
 		}
 	}
+	if s := settingAt(path); s != nil {
+		d.checkSetting(n, path, v, s)
+	}
 	if limits := tag.Get("range"); limits != "" {
 		low, high, _ := strings.Cut(limits, ",")
 		least, _ := strconv.ParseInt(low, 10, 64)
 		most, _ := strconv.ParseInt(high, 10, 64)
 		if i := v.Int(); i < least || i > most {
 			d.addMismatch(n, path, "%s is not within %d to %d", n.Value, least, most)
+		}
+	}
+}
+
+// checkSetting checks a value by the table of settings.
+func (d *decoder) checkSetting(n *yaml.Node, path string, v reflect.Value, s *setting.Setting) {
+	switch {
+	case len(s.Values) > 0 && !s.Free && !slices.Contains(s.Values, n.Value):
+		d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, s.Values))
+	case s.Most > 0 && (v.Int() < s.Least || v.Int() > s.Most):
+		d.addMismatch(n, path, "%s is not within %d to %d", n.Value, s.Least, s.Most)
+	case s.Set != nil:
+		if err := s.Set(new(loadplan.Plan), n.Value); err != nil {
+			d.addMismatch(n, path, "%v", err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/hole"
 )
 
@@ -45,7 +46,9 @@ func (s *Short) setDefaults() { *s = Short{Rounds: LeastRounds, Measure: Duratio
 const quickLevels = 2
 
 func (l *Level) setDefaults() {
-	*l = Level{Connections: 50, HTTP: HTTPAuto, Pipeline: 1, Timeout: Duration(10 * time.Second)}
+	p := loadplan.DefaultPlan()
+	*l = Level{Connections: Count(p.Connections), HTTP: p.HTTP, Pipeline: p.Pipeline,
+		Timeout: Duration(p.Timeout)}
 }
 
 func (f *Fairness) setDefaults() { *f = Fairness{Mode: Strict, Allow: []string{"server", "date"}} }

@@ -39,6 +39,7 @@
 //	render.go          the processes, addresses and commands of one trial
 //	requestenv.go      variables of the environment in requests
 //	screen.go          which combinations a screening has
+//	settings.go        settings of a load: from a level to a plan, and back
 //	shipped.go         experiments in the binary
 //	template.go        {{...}} in the file
 package experiment
@@ -181,8 +182,8 @@ type Workload struct {
 	// What the holes of requests are filled from, as {{name}}, besides functions.
 	Variables Mapping[string] `json:"variables,omitempty"`
 	Data      string          `json:"data,omitempty"` // CSV or JSON lines, beside the experiment file
-	DataOrder string          `json:"data_order,omitempty" one:"in-order,random,once,per-user"`
-	Users     int             `json:"users,omitempty" range:"1,4194304"` // 0: one for each slot
+	DataOrder string          `json:"data_order,omitempty"`
+	Users     int             `json:"users,omitempty"` // 0: one for each slot
 
 	Expect Expect `json:"expect"`
 }
@@ -227,23 +228,23 @@ type Level struct {
 	Name string `json:"name"` // default: c100, or of an open one r5000
 
 	// Requests is how many requests are measured, instead of design.measure.
-	Requests Count `json:"requests,omitempty" range:"1,1125899906842624"`
+	Requests Count `json:"requests,omitempty"`
 
 	// Find makes each trial a search: for the highest rate that meets these objectives.
 	Find Objective `json:"find,omitempty"`
 
-	Connections Count     `json:"connections" range:"1,1048576" text:"shown"`
+	Connections Count     `json:"connections" text:"shown"`
 	Rate        Rate      `json:"rate,omitempty"`  // a second, in all; 0: closed
 	Share       Share     `json:"share,omitzero"`  // or that share of the smallest capacity
 	Rates       *Rates    `json:"rates,omitempty"` // or several; derive makes a level of each
-	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
+	Arrival     string    `json:"arrival,omitempty"`
 	Reconnect   Reconnect `json:"reconnect,omitzero"`
-	RetryUnsafe bool      `json:"retry_unsafe,omitempty"`         // not only idempotent methods
-	Follow      int       `json:"follow,omitempty" range:"0,100"` // redirects of one request; 0: none
-	HTTP        string    `json:"http" one:"auto,1.0,1.1,2,3"`
-	Pipeline    int       `json:"pipeline" range:"1,1024"`
-	Threads     int       `json:"threads,omitempty" range:"1,1024"` // 0: one a core
-	Timeout     Duration  `json:"timeout"`                          // of a request
+	RetryUnsafe bool      `json:"retry_unsafe,omitempty"` // not only idempotent methods
+	Follow      int       `json:"follow,omitempty"`       // redirects of one request; 0: none
+	HTTP        string    `json:"http"`
+	Pipeline    int       `json:"pipeline"`
+	Threads     int       `json:"threads,omitempty"` // 0: one a core
+	Timeout     Duration  `json:"timeout"`           // of a request
 }
 
 // IsOpen reports whether requests have intended start times of their own.

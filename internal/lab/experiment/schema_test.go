@@ -99,8 +99,17 @@ func (c comparison) compare(n node, typ reflect.Type, tag reflect.StructTag, whe
 	case typ == reflect.TypeFor[Metric]():
 		c.enum(n, strings.Join(metricNames(Metrics), ","), where)
 	default:
-		c.enum(n, tag.Get("one"), where)
-		c.limits(n, tag.Get("range"), where)
+		one, limits := tag.Get("one"), tag.Get("range")
+		if s := settingAt(strings.Replace(strings.TrimPrefix(where, "."), "[]", "[0]", 1)); s != nil {
+			if !s.Free {
+				one = strings.Join(s.Values, ",")
+			}
+			if s.Most > 0 {
+				limits = fmt.Sprintf("%d,%d", s.Least, s.Most)
+			}
+		}
+		c.enum(n, one, where)
+		c.limits(n, limits, where)
 	}
 }
 

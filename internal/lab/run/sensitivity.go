@@ -136,7 +136,8 @@ func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why string) {
 		return nil, "it is not installed"
 	case a.variant.Served == "":
 		return nil, "the variant has no served:, by which other generators are judged"
-	case l.IsOpen() || l.Pipeline > 1 || l.Reconnect > 0 || l.Follow > 0 || !wrkSpeaks(a.variant, l):
+	case l.Beyond("connections", "threads", "timeout", "requests", "http", "retry_unsafe") ||
+		!wrkSpeaks(a.variant, l):
 		return nil, "it has no such load"
 	case !plain:
 		return nil, "the workload is more than a GET of url"

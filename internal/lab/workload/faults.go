@@ -121,6 +121,9 @@ func requestFaults(e *experiment.Experiment, f *Inputs, at string,
 	if err != nil || f.names.Unread {
 		return faults
 	}
+	if err := w.SetPlan(&p); err != nil {
+		return append(faults, e.FaultIn(at, "", 0, err.Error()))
+	}
 	f.fillPlan(&p, w)
 	if err := onestep.SetScenario(&p, f.table); err != nil {
 		faults = append(faults, e.FaultIn(at, "", 0, err.Error()))

@@ -12,6 +12,7 @@
 package workload
 
 import (
+	"errors"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -38,12 +39,9 @@ func Plan(e *experiment.Experiment, f *Inputs, l experiment.Level, w experiment.
 	}
 	p := loadplan.DefaultPlan()
 	p.Target, p.CPUs = u.Target, cpus
-	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
-	p.Reconnect, p.Timeout = int(l.Reconnect), loadplan.Seconds(l.Timeout)
-	if p.HTTP = l.HTTP; l.RetryUnsafe {
-		p.Resend = loadplan.ResendUnsafe
+	if err := errors.Join(l.SetPlan(&p), w.SetPlan(&p)); err != nil {
+		return loadplan.Plan{}, err
 	}
-	p.Follow = l.Follow
 	if l.HTTP == experiment.HTTPAuto && !p.OnlyHTTP2() && !u.Target.FastCGI { // the check uses it too
 		p.HTTP = experiment.HTTP11
 	}
@@ -51,18 +49,12 @@ func Plan(e *experiment.Experiment, f *Inputs, l experiment.Level, w experiment.
 		p.CPUs = nil
 	}
 	p.Threads = GeneratorThreads(l, cpus)
-	if l.Rate > 0 { // one with a share of a capacity has none yet
-		p.Rate, p.Arrival = loadplan.RatePerSecond(float64(l.Rate)), l.Arrival
-	}
 	p.Duration = loadplan.Seconds(e.Design.Measure)
 	if p.Reconnect != 1 { // otherwise connections are always new
 		p.Warmup = loadplan.Seconds(SettlingTime(e))
 	}
-	if p.Requested = int64(l.Requests); p.Requested > 0 {
+	if p.Requested > 0 {
 		p.Duration, p.Warmup = 0, 0 // all requests are counted
-	}
-	for _, s := range w.Expect.Status {
-		p.Expect = append(p.Expect, loadplan.Statuses{From: uint16(s.From), To: uint16(s.To)})
 	}
 	if err := f.setRequests(e, &p, w, u, url); err != nil {
 		return loadplan.Plan{}, err
@@ -86,15 +78,12 @@ func (f *Inputs) setRequests(e *experiment.Experiment, p *loadplan.Plan, w exper
 	return onestep.SetScenario(p, f.table)
 }
 
-// fillPlan has a plan send and check what a workload says of holes, users and answers.
+// fillPlan has a plan fill holes from what a workload says, for the users that it has.
 func (f *Inputs) fillPlan(p *loadplan.Plan, w experiment.Workload) {
 	p.SetVariables(variables(w))
-	p.Expectations = loadplan.Expectations{Body: w.Expect.Body.Texts(),
-		Header: w.Expect.Header.Texts()}
 	if w.Data != "" {
 		p.Rows = f.rows
 	}
-	p.Users = w.Users
 	p.FitThreads()
 }
 

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -122,11 +124,7 @@ func LevelText(l experiment.Level, w experiment.Workload) string {
 	if l.Pipeline > 1 {
 		s += fmt.Sprintf(", %d requests in flight on each", l.Pipeline)
 	}
-	switch {
-	case l.Reconnect == 1:
-		s += ", a connection for each request"
-	case l.Reconnect > 1:
-		s += fmt.Sprintf(", a connection for each %d requests", int(l.Reconnect))
-	}
-	return s
+	var p loadplan.Plan
+	_ = l.SetPlan(&p) // a stored level may lack a value, of which nothing is said
+	return s + setting.Said(&p)
 }

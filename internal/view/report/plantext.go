@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -169,12 +170,7 @@ func transportText(r *result.Result) string {
 			s += fmt.Sprintf(" of %s streams", format.Count(int64(n)))
 		}
 	}
-	switch n := r.Plan.Reconnect; {
-	case n == 1:
-		s += ", a connection for each request"
-	case n > 1:
-		s += fmt.Sprintf(", a connection for each %s requests", format.Count(int64(n)))
-	}
+	s += setting.Said(&r.Plan)
 	s += ", " + format.Plural(int64(r.Generator.Threads), "thread")
 	if r.Generator.Ring != "" {
 		s += ", " + format.PlainLine(r.Generator.Ring)

@@ -1,0 +1,116 @@
+// Package keys copies the settings of a load between a plan and a struct whose JSON tags are the
+// keys of an experiment's file, by the table of settings. So a key that is in the table needs a
+// field in the struct and nothing else.
+package keys
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
+)
+
+// SetPlan sets in a plan what from, a struct with the keys of a place ("level" or "workload"),
+// says. What is zero in it and in unset, which is another, says nothing. Its error joins what is no
+// value of its setting.
+func SetPlan[T any](p *loadplan.Plan, place string, from, unset T) (err error) {
+	for i := range setting.Table {
+		s := &setting.Table[i]
+		key, is := strings.CutPrefix(s.Key, place+".")
+		if !is || s.Set == nil {
+			continue
+		}
+		v := At(reflect.ValueOf(from), key)
+		if v.IsZero() && At(reflect.ValueOf(unset), key).IsZero() {
+			continue
+		}
+		values := textsOf(v)
+		if len(values) > 1 && !s.Repeats() {
+			values = []string{strings.Join(values, ",")}
+		}
+		for _, text := range values {
+			if wrong := s.Set(p, text); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", s.Key, wrong))
+			}
+		}
+	}
+	return err
+}
+
+// Take sets in to, a struct with the keys of a place, what a plan has of the settings that are
+// given, by their names.
+func Take[T any](to *T, place string, p *loadplan.Plan, given map[string]bool) error {
+	for i := range setting.Table {
+		s := &setting.Table[i]
+		key, is := strings.CutPrefix(s.Key, place+".")
+		if !is || s.Set == nil || !given[s.Name] {
+			continue
+		}
+		for _, text := range s.Text(p) {
+			if err := setText(At(reflect.ValueOf(to).Elem(), key), text); err != nil {
+				return loadplan.Flaw{Setting: s.Field, Problem: err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+// At is the value at a path of keys.
+func At(v reflect.Value, path string) reflect.Value {
+	for key := range strings.SplitSeq(path, ".") {
+		for f := range v.Type().Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == key {
+				v = v.FieldByIndex(f.Index)
+				break
+			}
+		}
+	}
+	return v
+}
+
+// textsOf are the texts of a value, one of each element of a list.
+func textsOf(v reflect.Value) (all []string) {
+	if v.Kind() == reflect.Slice {
+		for i := range v.Len() {
+			all = append(all, textsOf(v.Index(i))...)
+		}
+		return all
+	}
+	if text, is := v.Interface().(encoding.TextMarshaler); is {
+		if b, err := text.MarshalText(); err == nil {
+			return []string{string(b)}
+		}
+	}
+	return []string{fmt.Sprint(v.Interface())}
+}
+
+// setText sets a value from a text, or adds to a list.
+func setText(v reflect.Value, text string) (err error) {
+	if v.Kind() == reflect.Slice {
+		one := reflect.New(v.Type().Elem()).Elem()
+		err = setText(one, text)
+		v.Set(reflect.Append(v, one))
+		return err
+	}
+	if to, is := v.Addr().Interface().(encoding.TextUnmarshaler); is {
+		return to.UnmarshalText([]byte(text))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(text == "true")
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		v.SetInt(n)
+	default:
+		err = fmt.Errorf("%v has no text", v.Type())
+	}
+	return err
+}

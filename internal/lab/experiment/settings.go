@@ -1,0 +1,81 @@
+package experiment
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab/experiment/keys"
+	"dyno/internal/setting"
+)
+
+// This file is the settings of a load that a level or the workload has: those of the table whose
+// key begins with level or workload.
+
+// SetPlan sets in a plan what the level says of its settings. One whose rate is not known yet, for
+// it is a share of a capacity or is searched, has none.
+func (l Level) SetPlan(p *loadplan.Plan) error {
+	if l.Rate == 0 {
+		l.Arrival = ""
+	}
+	return keys.SetPlan(p, "level", l, Default[Level]())
+}
+
+// SetPlan sets in a plan what the workload says of its settings.
+func (w Workload) SetPlan(p *loadplan.Plan) error {
+	return keys.SetPlan(p, "workload", w, Workload{})
+}
+
+// Take sets what a plan says of the settings that are given, by their names.
+func (l *Level) Take(p *loadplan.Plan, given map[string]bool) error {
+	return keys.Take(l, "level", p, given)
+}
+
+// Take likewise sets what the plan says of the workload's settings.
+func (w *Workload) Take(p *loadplan.Plan, given map[string]bool) error {
+	return keys.Take(w, "workload", p, given)
+}
+
+// checkPlan checks the settings of a level together, as the engine does, each at its key.
+func (c *checker) checkPlan(at string, l Level) {
+	p := loadplan.DefaultPlan()
+	if l.SetPlan(&p) != nil {
+		return // a value has a fault of its own
+	}
+	p.Target = loadplan.Target{Host: "unknown", TLS: p.OnlyHTTP3()} // whatever a variant's is
+	p.Requests = []loadplan.Request{{Weight: 1}}
+	joined, _ := p.Check().(interface{ Unwrap() []error })
+	if joined == nil {
+		return
+	}
+	for _, err := range joined.Unwrap() {
+		flaw, _ := errors.AsType[loadplan.Flaw](err)
+		key, is := strings.CutPrefix(setting.InKeys(flaw.Setting), "level.")
+		said := setting.Heard(flaw, func(field string) string {
+			_, key, _ := strings.Cut(setting.InKeys(field), ".")
+			return key
+		})
+		c.addFaultIf(is, at+"."+key, "%s", said.Problem)
+	}
+}
+
+// Beyond reports whether a level sets anything else than the default, besides some keys.
+func (l Level) Beyond(besides ...string) bool {
+	mine, plain := reflect.ValueOf(l), reflect.ValueOf(Default[Level]())
+	_, all, _ := keysOf(mine.Type())
+	return slices.ContainsFunc(all, func(key string) bool {
+		same := reflect.DeepEqual(keys.At(mine, key).Interface(), keys.At(plain, key).Interface())
+		return !same && !slices.Contains(append(besides, "name"), key)
+	})
+}
+
+// settingAt is the setting of a path in the file, as levels[2].pipeline; nil if none is there.
+func settingAt(path string) *setting.Setting {
+	if rest, is := strings.CutPrefix(path, "levels["); is {
+		_, key, _ := strings.Cut(rest, "].")
+		path = "level." + key
+	}
+	return setting.Keyed(path)
+}
