@@ -50,7 +50,7 @@ setting: digits engine/data engine/loadplan engine/requests fact /
 engine/redirect: engine/proto /
 hole: /
 engine/template: fault hole nearest /
-engine/hurl: fault /
+engine/hurl: fault hole /
 engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net

@@ -211,18 +211,20 @@ func addUpload(w *multipart.Writer, f formField, holes bool) error {
 // escapeField is a name or a value of a form, percent-encoded but for its holes.
 func escapeField(s string) string {
 	var b strings.Builder
-	for from := 0; ; {
-		i := strings.Index(s[from:], "{{")
-		if i < 0 {
-			return b.String() + url.QueryEscape(s[from:])
+	for p := range hole.Pieces(s) {
+		meant, quoted := hole.Unquote(p.Inside())
+		switch {
+		case p.Kind == hole.Literal:
+			b.WriteString(url.QueryEscape(p.Text))
+		case p.Kind == hole.Escaped:
+			b.WriteString(url.QueryEscape("{{"))
+		case quoted:
+			b.WriteString(url.QueryEscape(meant))
+		default: // the fault of one that is open is reported where holes are checked
+			b.WriteString(p.Text)
 		}
-		n := hole.Length(s[from+i:])
-		if n == 0 {
-			n = len("{{") // the fault is reported where holes are checked
-		}
-		b.WriteString(url.QueryEscape(s[from:from+i]) + s[from+i:from+i+n])
-		from += i + n
 	}
+	return b.String()
 }
 
 // setTyped adds a Content-Type, unless the user gave one.
@@ -234,21 +236,15 @@ func (f *runFlags) setTyped(kind string) {
 
 func isContentType(f proto.Field) bool { return strings.EqualFold(f.Name, "Content-Type") }
 
-// checkJSON reports where the body of a --json-body is no JSON. Its holes count as digits, which
-// may stand for a value and within a string.
+// checkJSON reports where the body of a --json-body is no JSON. Its holes, and braces that are
+// meant as they are, count as digits, which may stand for a value and within a string.
 func checkJSON(name string, body []byte) error {
-	plain := slices.Clone(body)
-	for from := 0; ; {
-		i := bytes.Index(plain[from:], []byte("{{"))
-		if i < 0 {
-			break
+	plain := make([]byte, 0, len(body))
+	for p := range hole.Pieces(string(body)) {
+		if p.Kind != hole.Literal {
+			p.Text = strings.Repeat("1", len(p.Text))
 		}
-		from += i
-		n := hole.Length(string(plain[from:min(len(plain), from+longestHole)]))
-		for k := range n {
-			plain[from+k] = '1'
-		}
-		from += max(n, 1)
+		plain = append(plain, p.Text...)
 	}
 	var v json.RawMessage
 	err := json.Unmarshal(plain, &v)
@@ -263,9 +259,6 @@ func checkJSON(name string, body []byte) error {
 	}
 	return fault.Fault{File: name, Line: line, Column: column, Problem: "is no JSON: " + problem}
 }
-
-// longestHole is more than any hole has, in bytes.
-const longestHole = 1 << 10
 
 // readJSON returns the body of --json-body.
 func (f *runFlags) readJSON(name string, r io.Reader) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/hole"
 )
 
 // unusedFaults are the data and the variables of the command line that no hole uses: a column or a
@@ -65,10 +66,14 @@ const (
 	searchedText = 1 << 20 // bytes
 )
 
-// sentTexts are the texts of the requests, without what \{{ stands for, which is meant as it is.
+// sentTexts are the texts of the requests between holes and braces that are meant as they are.
 func (f *runFlags) sentTexts() (all []string) {
 	add := func(s string) {
-		all = append(all, withoutEscapes.Replace(s[:min(len(s), searchedText)]))
+		for p := range hole.Pieces(s[:min(len(s), searchedText)]) {
+			if p.Kind == hole.Literal {
+				all = append(all, p.Text)
+			}
+		}
 	}
 	for i := range f.plan.Requests[:min(len(f.plan.Requests), searched)] {
 		r := f.plan.Requests[i].Written()
@@ -92,5 +97,3 @@ func foreignHole(name string, forms, texts []string) string {
 	}
 	return ""
 }
-
-var withoutEscapes = strings.NewReplacer(`\{{`, "", "{{", "")

@@ -117,6 +117,7 @@ func TestFilledRequestsArrive(t *testing.T) {
 		"people.jsonl": `{"id": 7, "name": "\u00e4", "tags": ["x", 1]}` + "\n",
 		"head":         "X-One: 1\n\n# none\nX-Two: {{token}}\n",
 		"body.json":    "{\"to\": \"{{email}}\",\n \"n\": {{seq}}}\n",
+		"braces.json":  `{"a": "\{{x}} {{"{{y"}}", "n": {{seq}}}`,
 		"mixed.jsonl": `{"url": "/a", "weight": 2, "body": {"a": ["{{email}}"]}}` + "\n" +
 			`{"url": "/b?t={{token}}", "method": "PUT", "body_base64": "e3tub319"}`,
 		"urls":   "/u/{{token}}\n/v\n",
@@ -149,6 +150,10 @@ func TestFilledRequestsArrive(t *testing.T) {
 		{"-u|me:pass:word", "/", []string{"4× GET / [Authorization: Basic bWU6cGFzczp3b3Jk]"}},
 		{"--form|a=b c|--form|d={{seq}}&|-n|1", "/", []string{
 			`POST / [Content-Type: application/x-www-form-urlencoded] "a=b+c&d=1%26"`}},
+		{`--form|a=\{{x}} {{seq}}|--form|b={{"{{y"}}\{{|-n|1`, "/", []string{
+			`POST / [Content-Type: application/x-www-form-urlencoded] "a=%7B%7Bx%7D%7D+1&b=%7B%7By%7B%7B"`}},
+		{"--json-body|braces.json|-n|1", "/", []string{
+			`POST / [Content-Type: application/json] "{\"a\": \"{{x}} {{y\", \"n\": 1}"`}},
 		{"--form|a=b|-X|PUT|-H|content-type: text/x", "/", []string{
 			`4× PUT / [Content-Type: text/x] "a=b"`}},
 		{"--form|a=b|-H|Content-Type: multipart/form-data", "/", []string{`4× POST / ` +

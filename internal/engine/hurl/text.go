@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dyno/internal/hole"
 )
 
 // A builder collects the pieces of a template.
@@ -29,8 +31,9 @@ func (b *builder) template(at Pos) Template {
 	return Template{at, b.pieces}
 }
 
-// expr reads an expression whose {{ was read.
+// expr reads an expression whose {{ was read. What else stands in holes of requests, Hurl has not.
 func (p *parser) expr() *Expr {
+	begin := p.at - len("{{")
 	p.spaces()
 	at := p.at
 	for p.at < len(p.text) {
@@ -45,10 +48,12 @@ func (p *parser) expr() *Expr {
 		p.fail(at, "a variable's name is expected here: letters, digits, _ and -")
 	}
 	p.spaces()
-	if end := strings.Index(p.rest(), "}}"); end > 0 && !strings.ContainsAny(p.rest()[:end], "{\n") {
+	switch {
+	case p.take("}}"):
+	case hole.Length(p.text[begin:]) > 0:
 		p.fail(p.at, "}} is expected here: %s and %s, the functions of Hurl, have no arguments",
 			NewUUID, NewDate)
-	} else if !p.take("}}") {
+	default:
 		p.fail(p.at, "}} is expected here")
 	}
 	return e

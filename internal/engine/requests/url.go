@@ -274,21 +274,22 @@ func wirePath(s string) (string, error) {
 		s = "/" + s // http://host?query
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if n := hole.Length(s[i:]); n > 0 {
-			b.WriteString(s[i : i+n])
-			i += n - 1
+	for p := range hole.Pieces(s) {
+		if p.Kind == hole.Hole {
+			b.WriteString(p.Text)
 			continue
 		}
-		switch c := s[i]; {
-		case c == ' ':
-			return "", fmt.Errorf("%q has a space; write %%20", s)
-		case c < ' ' || c == 0x7f:
-			return "", fmt.Errorf("%q has a control character; write %%%02X", s, c)
-		case c >= 0x80:
-			fmt.Fprintf(&b, "%%%02X", c)
-		default:
-			b.WriteByte(c)
+		for _, c := range []byte(p.Text) {
+			switch {
+			case c == ' ':
+				return "", fmt.Errorf("%q has a space; write %%20", s)
+			case c < ' ' || c == 0x7f:
+				return "", fmt.Errorf("%q has a control character; write %%%02X", s, c)
+			case c >= 0x80:
+				fmt.Fprintf(&b, "%%%02X", c)
+			default:
+				b.WriteByte(c)
+			}
 		}
 	}
 	return b.String(), nil
