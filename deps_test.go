@@ -121,12 +121,12 @@ lab/grade: digits fact say engine/loadresult lab observe/probe result stats sett
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
-capacity: digits atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
+capacity: digits fact atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
 view/format: digits /
 view/answer: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
-view/reporttest: engine/proto observe/probe observe/profile result view/format engine/loadplan /
+view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
 view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult setting /

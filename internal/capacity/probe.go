@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -122,9 +123,9 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 		probe.Outcome, probe.Why = over, why
 	}
 	blamed := probe.Outcome == Failed || probe.Outcome == OurLimit
-	stopped := r.FactOf(result.Doubt{Cause: result.StoodStill})
-	if blamed && stopped != nil && purpose != Again && r.Generator.Bound() != result.Limit {
-		probe.Outcome, probe.Why = Undecided, say.Sentence(*stopped) // a repetition may show more
+	still, _, stopped := fact.Find[fact.StoodStill](r.Facts)
+	if blamed && stopped && purpose != Again && r.Generator.Bound() != result.Limit {
+		probe.Outcome, probe.Why = Undecided, say.Sentence(still) // a repetition may show more
 	}
 	return probe, nil
 }

@@ -23,7 +23,7 @@ func TestTooShortToJudge(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{"", "2", exitOK, `generator ` + lacks + `; give a longer -d or a larger -n; busy`},
+		{"", "2", exitOK, `generator ` + lacks + `; measure for longer \(-d\), or raise -n; busy`},
 		{"-q", "99", exitOK, `, 0 errors, generator not judged - ` + lacks},
 		{"-q", "100", exitOK, `, 0 errors, generator not judged - ` + lacks},
 		{"--slo p50<1ns", "99", exitMissed, lacks},

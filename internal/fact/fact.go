@@ -1,10 +1,12 @@
 // Package fact has what dyno found out, as values: what is so, how bad that is, where, and which
 // setting would change it. A fact is no sentence: package say has those.
 //
-//	fact.go     Fact, with its JSON
-//	kinds.go    the kinds and their arguments: one table
-//	shortage.go  what an open workload had too little of
-//	texts.go    the texts in a fact, for whoever looks for secrets
+//	fact.go       Fact, with its JSON
+//	fleet.go      kinds: the agents of a fleet
+//	generator.go  kinds: the generator's doubts about itself
+//	kinds.go      all kinds in one table, and the other kinds' arguments
+//	shortage.go   what an open workload had too little of
+//	texts.go      the texts in a fact, for whoever looks for secrets
 package fact
 
 import (
@@ -35,7 +37,8 @@ const (
 
 // A Scope is what a fact holds for; the zero value: for all of the result.
 type Scope struct {
-	Parts   []int  `json:"parts,omitempty"` // of the generators that loaded at once, from 1
+	Parts   []int  `json:"parts,omitempty"`    // of the generators that loaded at once, from 1
+	OfParts int    `json:"of_parts,omitempty"` // how many these are; 0: it is not said
 	Agent   string `json:"agent,omitempty"`
 	Address string `json:"address,omitempty"`
 	Route   string `json:"route,omitempty"`
@@ -47,13 +50,16 @@ type Scope struct {
 // A Remedy is a setting that would change what the fact says.
 type Remedy struct {
 	Setting string `json:"setting"` // its long name on the command line, as "connections"
-	Value   string `json:"value"`   // Higher, Lower, or the value to give
+	Value   string `json:"value"`   // one of those below, or the value to give
 }
 
-// The values of a remedy that name a direction.
+// The values of a remedy that are none of the setting's.
 const (
 	Higher = "higher"
 	Lower  = "lower"
+	Some   = "some"  // it was not given
+	Other  = "other" // than the one that was given
+	None   = "none"  // it should not be given
 )
 
 // Kind is the fact's kind.

@@ -19,7 +19,11 @@ var kinds = byKind(
 	Retries{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
-	AgentLost{}, AddressLost{},
+	AgentLost{}, AgentPartial{}, AgentDiffers{}, AgentClockOff{}, AgentDrift{},
+	Rebalanced{}, ClocksLoose{}, FleetDiffers{}, AddressLost{},
+	Ended{}, Outage{}, NeverSent{}, Unserved{}, Busy{}, ScenarioBusy{}, SendLag{}, ProbeLag{},
+	Unscheduled{}, Scheduling{}, Arrivals{}, NoPort{}, NoFile{}, TimeWait{}, Dropped{}, Resent{},
+	Little{}, GCPause{}, RuntimeStop{}, TooShort{},
 	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
 )
 
@@ -192,15 +196,6 @@ type NoListener struct {
 
 // Kind is the kind's name.
 func (NoListener) Kind() Kind { return "no-listener" }
-
-// AgentLost says that an agent of a fleet was lost while it loaded: the agent of the fact's scope.
-type AgentLost struct {
-	AfterS float64 `json:"after_s"` // the window's start; negative: in the warm-up
-	Why    string  `json:"why"`
-}
-
-// Kind is the kind's name.
-func (AgentLost) Kind() Kind { return "agent-lost" }
 
 // PooledPercentile says that a percentile is of all trials of a variant together, because a trial
 // has too few requests for its own.

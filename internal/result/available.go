@@ -47,7 +47,7 @@ func (r *Result) FindNoServer() *fact.Fact {
 	if r.Applied() || r.Answers() == 0 || end == loadresult.Gone || end == loadresult.Unserved {
 		return nil // Ended reports it
 	}
-	return &fact.Fact{Severity: fact.Warning, Args: r.noServer()}
+	return told(r.noServer())
 }
 
 // noServer is for how many connections there was no server, and why: what failed, unless more
@@ -76,14 +76,6 @@ func (r *Result) firstFailure() *Error {
 		return nil
 	}
 	return &r.Errors[i]
-}
-
-// firstCause is firstFailure in brackets, if there is one.
-func (r *Result) firstCause() string {
-	if e := r.firstFailure(); e != nil {
-		return " (" + e.Detail + ")"
-	}
-	return ""
 }
 
 // NoteNoServer is the note of an objective that was judged without the time in which there was no

@@ -2,14 +2,11 @@ package result
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
-	"dyno/internal/say"
 )
 
 // A Fleet describes the machines that made a load together.
@@ -91,44 +88,53 @@ const driftTold = 10_000.0
 // SetFleet adds to r, the merged result of a fleet, what its agents did, and judges that.
 func (r *Result) SetFleet(f *Fleet) {
 	r.Fleet = f
-	doubt := func(format string, args ...any) {
-		r.Generator.addDoubt(Doubt{FleetWide, OtherLoad, Suspect}, fmt.Sprintf(format, args...))
-	}
 	f.AddsUp = f.sumsMatch(r)
 	for _, a := range f.Agents {
+		of := fact.Scope{Agent: a.Name}
 		if a.Lost != "" {
-			lost := fact.Fact{Severity: fact.Warning, Scope: fact.Scope{Agent: a.Name},
-				Args: fact.AgentLost{AfterS: orZero(a.LostAfter), Why: a.Lost}}
-			r.Facts = append(r.Facts, lost)
-			doubt("%s", say.Sentence(lost))
+			r.doubtFleet(of, fact.AgentLost{AfterS: orZero(a.LostAfter), Why: a.Lost})
 		}
 		if !a.Final {
-			doubt("agent %s never said what it measured in all: its part is the sum of its %d reports",
-				a.Name, a.Reports)
+			r.doubtFleet(of, fact.AgentPartial{Reports: a.Reports})
 		}
 		if a.AddsUp != nil && !*a.AddsUp {
-			doubt("agent %s's reports are not what it measured in all", a.Name)
+			r.doubtFleet(of, fact.AgentDiffers{})
 		}
+		var clock []fact.Fact
 		if math.Abs(a.ClockOff) > clockOff {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
-				"here depends on it", a.Name, a.ClockOff))
+			clock = append(clock, fact.Fact{Severity: fact.Note, Scope: of,
+				Args: fact.AgentClockOff{OffS: a.ClockOff}})
 		}
 		if d := orZero(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
-				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
+			clock = append(clock, fact.Fact{Severity: fact.Warning, Scope: of,
+				Args: fact.AgentDrift{DriftUS: d}})
 		}
+		r.addRunFacts(clock)
 	}
 	for _, c := range f.Rebalanced {
-		doubt("%s share all of the load since %.1f s; from a loss until then it was less than asked for",
-			strings.Join(c.Agents, ", "), c.After)
+		r.doubtFleet(fact.Scope{}, fact.Rebalanced{AfterS: c.After, Agents: c.Agents})
 	}
 	if f.OffsetBound > LooseBound {
-		doubt("the agents' clocks are known to %.1f ms only: their seconds are not the same",
-			f.OffsetBound/1000)
+		r.doubtFleet(fact.Scope{}, fact.ClocksLoose{BoundUS: f.OffsetBound})
 	}
 	if !f.AddsUp {
-		doubt("the agents' numbers do not add up to the run's: a fault of dyno")
+		r.doubtFleet(fact.Scope{}, fact.FleetDiffers{})
 	}
+}
+
+// doubtFleet adds a reason of the verdict that is about the agents.
+func (r *Result) doubtFleet(of fact.Scope, args fact.Args) {
+	r.addDoubt(FleetWide, OtherLoad, fact.Fact{Severity: fact.Warning, Scope: of, Args: args})
+}
+
+// isOfFleet reports whether a fact is such a reason.
+func isOfFleet(f fact.Fact) bool {
+	switch f.Args.(type) {
+	case fact.AgentLost, fact.AgentPartial, fact.AgentDiffers, fact.Rebalanced, fact.ClocksLoose,
+		fact.FleetDiffers:
+		return true
+	}
+	return false
 }
 
 // sumsMatch reports whether the agents' counts add up to the run's, and each agent's reports to its

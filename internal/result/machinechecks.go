@@ -1,11 +1,9 @@
 package result
 
 import (
-	"fmt"
 	"math"
 	"time"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
@@ -62,7 +60,7 @@ func findSteal(r *Result) *fact.Fact {
 	if !(taken > stealSuspect) { // it may be unknown
 		return nil
 	}
-	return &fact.Fact{Severity: fact.Warning, Args: fact.Steal{Percent: taken}}
+	return told(fact.Steal{Percent: taken})
 }
 
 // throttled is how often the CPU quota of the generator's cgroup stopped it, and for how long each
@@ -116,41 +114,32 @@ func (g *Generator) Disturbed() bool {
 	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
 }
 
-// checkUnscheduled finds too few CPUs for all running threads. A thread that waits for a CPU does
+// findUnscheduled finds too few CPUs for all running threads. A thread that waits for a CPU does
 // not notice an answer.
-func checkUnscheduled(r *Result) (string, string) {
+func findUnscheduled(r *Result) *fact.Fact {
 	// The kernel counts the time in which a quota stopped a thread as waiting, too.
 	stopped := max(float64(r.hostUse().Throttled), 0) / 1e9 / max(r.Window.MeasuredS, 1e-9)
 	share := r.Generator.Unscheduled
 	if stopped > 0 { // it may be unknown
 		share = max(share-100*stopped, 0)
 	}
-	verdict := OK
-	switch {
-	case !r.Generator.Disturbed(), share <= unscheduledSuspect:
-	case share > unscheduledBound:
-		verdict = ClientBound
-	default:
-		verdict = Suspect
+	if !r.Generator.Disturbed() {
+		return nil
 	}
-	return verdict, fmt.Sprintf("a thread of the generator waited for a CPU %.0f %% of the "+
-		"time, while other programs ran there", share)
+	return graded(share, unscheduledSuspect, unscheduledBound, fact.Unscheduled{Percent: share},
+		r.ownCPUs())
 }
 
-// checkScheduling checks how long goroutines waited for a CPU, if the protocol's library uses
+// findScheduling finds how long goroutines waited for a CPU, if the protocol's library uses
 // goroutines. Each request waits several times, and its latency includes that.
-func checkScheduling(r *Result) (string, string) {
+func findScheduling(r *Result) *fact.Fact {
 	d := r.mainLatency()
 	if r.isOverTCP() || d == nil {
-		return OK, ""
+		return nil
 	}
 	wait, mean := r.Generator.SchedulingP99, d.Mean
-	if wait <= max(lagSuspect, lagSuspectShare*mean) {
-		return OK, ""
-	}
-	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
-		"longer, several times in each request, which counts as latency (mean %v): give CPUs of its "+
-		"own, or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
+	return graded(wait, max(lagSuspect, lagSuspectShare*mean), math.Inf(1),
+		fact.Scheduling{P99US: wait, MeanUS: mean})
 }
 
 // isOverTCP reports whether the kernel's TCP sockets and segments matter. HTTP/3 uses none.
@@ -164,83 +153,76 @@ func (r *Result) showsRetransmits() bool {
 		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
 
-// checkDropped finds connections that the kernel of this machine rejected, if the server runs here.
-func checkDropped(r *Result) (string, string) {
+// findDropped finds connections that the kernel of this machine rejected, if the server runs here.
+func findDropped(r *Result) *fact.Fact {
 	n := float64(r.hostUse().ListenOverflow)
 	if !(n > 0) || !r.showsRetransmits() { // it may be unknown
-		return OK, ""
+		return nil
 	}
-	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
-		"%s, and so some waited for 200 ms or more", digits.Plural(int64(n), "time"))
+	slower := fact.Remedy{Setting: "connect-rate", Value: fact.Some}
+	if r.Plan.ConnectRate > 0 {
+		slower.Value = fact.Lower
+	}
+	return told(fact.Dropped{Times: int64(n)}, slower)
 }
 
-// checkResent finds segments that this machine sent again. They are too few to matter in a mean,
+// findResent finds segments that this machine sent again. They are too few to matter in a mean,
 // and can make up a high percentile.
-func checkResent(r *Result) (string, string) {
+func findResent(r *Result) *fact.Fact {
 	n, all := float64(r.hostUse().Retransmits), float64(r.Answers())
 	if !(n > resentSuspect*all) || n < resentLeast || !r.showsRetransmits() {
-		return OK, ""
+		return nil
 	}
-	return Suspect, fmt.Sprintf("%s TCP segments were lost and sent again by this machine, "+
-		"while %s completed: the network, or a queue that is full, is in the "+
-		"highest latencies", countText(int64(n)), digits.Plural(int64(all), "request"))
+	return told(fact.Resent{Segments: int64(n), Answers: r.Answers()})
 }
 
-// checkTimeWait checks whether ports nearly ran out. A port cannot be used for a minute after dyno
+// findTimeWait finds that ports nearly ran out. A port cannot be used for a minute after dyno
 // closed its connection.
-func checkTimeWait(r *Result) (string, string) {
-	waiting, ports := float64(r.hostUse().TimeWait), float64(r.Generator.LocalPorts)
-	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.isOverTCP() {
-		return OK, ""
+func findTimeWait(r *Result) *fact.Fact {
+	waiting, ports := float64(r.hostUse().TimeWait), int64(r.Generator.LocalPorts)
+	if ports == 0 || !(waiting > timeWaitSuspect*float64(ports)) || r.Plan.Reconnect == 0 ||
+		!r.isOverTCP() {
+		return nil
 	}
-	return Suspect, fmt.Sprintf("%s sockets were in TIME_WAIT, of %s local ports: "+
-		"connections may soon find none; widen net.ipv4.ip_local_port_range, or keep "+
-		"connections alive", countText(int64(waiting)), countText(int64(ports)))
+	return told(fact.TimeWait{Sockets: int64(waiting), Ports: ports})
 }
 
-// checkStops finds long stops by the Go runtime other than garbage collection.
-func checkStops(r *Result) (string, string) {
+// findStops finds long stops by the Go runtime other than garbage collection.
+func findStops(r *Result) *fact.Fact {
 	stop, d := r.Generator.StopMax, r.mainLatency()
 	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
 		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
-		return OK, ""
+		return nil
 	}
-	return Suspect, fmt.Sprintf("the Go runtime stopped the generator for up to %v: the highest "+
-		"latencies may be its own", formatMicroseconds(stop))
+	return told(fact.RuntimeStop{LongestUS: stop})
 }
 
-// checkLaw checks whether requests left when they should, if that was up to the generator.
-func checkLaw(r *Result) (string, string) {
+// findArrivals finds that requests did not leave when they should, if that was up to the generator.
+func findArrivals(r *Result) *fact.Fact {
 	a := r.Generator.Arrivals
 	switch {
 	case a == nil:
 	case a.A2 != nil && *a.A2 > lawSuspect && a.lawDistance() > lawSuspectShare:
-		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
-			"%s spans, and chance exceeds 6.0 once in a thousand", *a.A2, countText(int64(a.Spans)))
+		return told(fact.Arrivals{Spans: int64(a.Spans), A2: *a.A2}, r.inTime()...)
 	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
-		return Suspect, fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
-			"or more", *a.OffP95)
+		return told(fact.Arrivals{Spans: int64(a.Spans), Off: *a.OffP95}, r.inTime()...)
 	}
-	return OK, ""
+	return nil
 }
 
-// checkProbeLag is checkSendLag for the probe.
-func checkProbeLag(r *Result) (string, string) {
+// findProbeLag is findSendLag for the probe.
+func findProbeLag(r *Result) *fact.Fact {
 	if r.Probe == nil || r.Probe.SendLagP99 == nil || r.Probe.Latency == nil {
-		return OK, ""
+		return nil
 	}
-	lag, mean := *r.Probe.SendLagP99, r.Probe.Latency.Mean
-	if lag <= max(lagSuspect, lagSuspectShare*mean) {
-		return OK, ""
-	}
-	return Suspect, fmt.Sprintf("the generator sent 1 %% of the probe's requests more than %v "+
-		"late, which counts as their latency (mean %v)",
-		formatMicroseconds(lag), formatMicroseconds(mean))
+	a := fact.SendLag{P99US: *r.Probe.SendLagP99, MeanUS: r.Probe.Latency.Mean}
+	return graded(a.P99US, max(lagSuspect, lagSuspectShare*a.MeanUS), math.Inf(1),
+		fact.ProbeLag{SendLag: a}, fact.Remedy{Setting: "threads", Value: fact.Lower})
 }
 
-// AtQuota reports whether the generator has as many threads as the CPU quota of its cgroup keeps
+// atQuota reports whether the generator has as many threads as the CPU quota of its cgroup keeps
 // running.
-func (r *Result) AtQuota() bool {
+func (r *Result) atQuota() bool {
 	q := r.hostUse().Quota
 	return q > 0 && float64(r.Generator.Threads) >= q
 }

@@ -463,12 +463,6 @@ func worseArrivals(a, b *Arrivals) *Arrivals {
 	return a
 }
 
-// reasonOfParts is a reason that only some of n parts have.
-func reasonOfParts(some []int, n int, reason string) string {
-	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(some), "[]"), " ", ", ")
-	return fmt.Sprintf("part %s of %d: %s", list, n, reason)
-}
-
 // mergedNotices are the warnings that the parts had before they were judged, each once, and a
 // warning if they did not begin together.
 func mergedNotices(all []*Result) (said []string) {

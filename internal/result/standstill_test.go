@@ -42,8 +42,7 @@ func TestStandstillsAreJudged(t *testing.T) {
 			if c.want == OK {
 				return
 			}
-			f := r.FactOf(g.Doubts[0])
-			got, is := f.Args.(fact.StoodStill)
+			_, got, is := fact.Find[fact.StoodStill](r.Facts)
 			if !is || got.LongestUS != c.longest*us || got.SinceS != 2.5 || math.Abs(got.TotalUS-c.total*us) > 1 ||
 				got.Delayed != 100*float64(c.delayed)/100_000 || g.Doubts[0].Kind != HeldUp {
 				t.Errorf("%+v, %+v", got, g.Doubts)

@@ -1,10 +1,8 @@
 package result
 
 import (
-	"fmt"
 	"slices"
 
-	"dyno/internal/digits"
 	"dyno/internal/fact"
 	"dyno/internal/say"
 )
@@ -67,19 +65,14 @@ type check struct {
 	cause Cause
 	kind  func(*Result) Kind
 
-	// look returns the verdict that the doubt causes, or OK, and its reason, in words that hold
-	// wherever the load is described.
-	look func(*Result) (verdict, reason string)
+	// find returns the doubt as a fact whose kind is the cause; nil: there is none.
+	find func(*Result) *fact.Fact
 
 	// whole is set if the check looks at all generators together. Otherwise it looks at each generator
 	// that made a part of the load.
 	whole bool
 
 	needs need
-
-	// find, in place of look, returns the doubt as a fact whose kind is the cause; nil: there is none.
-	// Package say has its sentence.
-	find func(*Result) *fact.Fact
 }
 
 // A need is how much must have been measured so that a check does not depend on chance.
@@ -117,29 +110,30 @@ func idleKind(r *Result) Kind {
 
 // checks, the most serious first.
 var checks = []check{
-	{Ended, constantKind(OtherLoad), checkEnded, false, certain, nil},
-	{NoServer, constantKind(OtherLoad), nil, true, certain, (*Result).FindNoServer},
-	{Outage, constantKind(OtherLoad), checkOutage, false, certain, nil},
-	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain, nil},
-	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain, nil},
-	{cause: Quota, kind: constantKind(HeldUp), find: findQuota, needs: certain},
-	{cause: StoodStill, kind: constantKind(HeldUp), find: findStandstill, needs: certain},
-	{Busy, constantKind(Limit), checkBusy, false, ofWindow, nil},
-	{ScenarioTime, constantKind(Limit), checkScenarioTime, false, ofWindow, nil},
-	{SendLag, lateKind, checkSendLag, false, ofAnswers, nil},
-	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow, nil},
-	{Scheduling, lateKind, checkScheduling, false, ofAnswers, nil},
-	{cause: Steal, kind: constantKind(HeldUp), find: findSteal, needs: ofWindow},
-	{Spacing, lateKind, checkLaw, false, ofAnswers, nil},
-	{Ports, constantKind(Resource), checkPorts, false, certain, nil},
-	{Files, constantKind(Resource), checkFiles, false, certain, nil},
-	{TimeWait, constantKind(Resource), checkTimeWait, false, ofWindow, nil},
-	{Dropped, constantKind(Resource), checkDropped, false, ofWindow, nil},
-	{Resent, constantKind(Resource), checkResent, false, ofWindow, nil},
-	{Little, idleKind, checkLittle, true, ofWindow, nil},
-	{Pauses, constantKind(HeldUp), checkPauses, false, ofAnswers, nil},
-	{Stops, constantKind(HeldUp), checkStops, false, ofAnswers, nil},
-	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers, nil},
+	{Ended, constantKind(OtherLoad), findEnded, false, certain},
+	{NoServer, constantKind(OtherLoad), (*Result).FindNoServer, true, certain},
+	{Outage, constantKind(OtherLoad), findOutage, false, certain},
+	{NeverSent, constantKind(OtherLoad), findNeverSent, true, certain},
+	{Unserved, constantKind(OtherLoad), findUnserved, true, certain},
+	{Quota, constantKind(HeldUp), findQuota, false, certain},
+	{StoodStill, constantKind(HeldUp), findStandstill, false, certain},
+	{Busy, constantKind(Limit), findBusy, false, ofWindow},
+	{ScenarioTime, constantKind(Limit), findScenarioTime, false, ofWindow},
+	{SendLag, lateKind, findSendLag, false, ofAnswers},
+	{Unscheduled, constantKind(HeldUp), findUnscheduled, false, ofWindow},
+	{Scheduling, lateKind, findScheduling, false, ofAnswers},
+	{Steal, constantKind(HeldUp), findSteal, false, ofWindow},
+	{Spacing, lateKind, findArrivals, false, ofAnswers},
+	{Ports, constantKind(Resource), findNoPort, false, certain},
+	{Files, constantKind(Resource), findNoFile, false, certain},
+	{TimeWait, constantKind(Resource), findTimeWait, false, ofWindow},
+	{Dropped, constantKind(Resource), findDropped, false, ofWindow},
+	{Resent, constantKind(Resource), findResent, false, ofWindow},
+	{Little, idleKind, findLittle, true, ofWindow},
+	{Pauses, constantKind(HeldUp), findPauses, false, ofAnswers},
+	{Stops, constantKind(HeldUp), findStops, false, ofAnswers},
+	{ProbeLag, lateKind, findProbeLag, true, ofAnswers},
+	{TooShort, constantKind(Short), findTooShort, true, certain},
 }
 
 // judgeGenerator sets the generator's verdict on itself, the worst of all checks, with the reasons.
@@ -159,61 +153,25 @@ func (r *Result) judgeGenerators(all []*Result) {
 		}
 		r.applyCheck(c, looked)
 	}
-	if r.TooShort() {
-		g.addDoubt(checkTooShort(r))
-	}
 }
 
 // applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured
 // is decided for all parts together: what 100 parts measured is no less certain than what one did.
 func (r *Result) applyCheck(c check, parts []*Result) {
-	type found struct {
-		Doubt
-		reason string
-		fact   *fact.Fact
-		parts  []int
-	}
 	if !r.hasMeasured(c.needs) {
 		return
 	}
-	var all []found
+	found := make([]*fact.Fact, len(parts))
 	for i, part := range parts {
-		verdict, reason, f := c.lookAt(part)
-		if f == nil && verdict == OK {
-			continue
-		}
-		at := slices.IndexFunc(all, func(f found) bool { return f.reason == reason })
-		if at < 0 {
-			at = len(all)
-			all = append(all, found{Doubt{c.cause, c.kind(part), verdict}, reason, f, nil})
-		}
-		all[at].parts = append(all[at].parts, i+1)
+		found[i] = c.find(part)
 	}
-	for _, f := range all {
-		if len(f.parts) < len(parts) {
-			if f.fact != nil {
-				f.fact.Scope.Parts = f.parts
-			}
-			f.reason = reasonOfParts(f.parts, len(parts), f.reason)
+	for _, f := range say.MergeParts(found) {
+		first := 0
+		if some := f.Scope.Parts; len(some) > 0 {
+			first = some[0] - 1
 		}
-		if f.fact != nil {
-			r.Facts = append(r.Facts, *f.fact)
-		}
-		r.Generator.addDoubt(f.Doubt, f.reason)
+		r.addDoubt(c.cause, c.kind(parts[first]), f)
 	}
-}
-
-// lookAt is what a check says of a result; the fact is nil if it says nothing, or says it as a
-// sentence.
-func (c *check) lookAt(r *Result) (verdict, reason string, found *fact.Fact) {
-	if c.find == nil {
-		verdict, reason = c.look(r)
-		return verdict, reason, nil
-	}
-	if found = c.find(r); found == nil {
-		return OK, "", nil
-	}
-	return verdicts[found.Severity], say.Sentence(*found), found
 }
 
 // verdicts are what a fact about the generator makes of its verdict.
@@ -221,26 +179,33 @@ var verdicts = map[fact.Severity]string{
 	fact.Note: OK, fact.Warning: Suspect, fact.Error: ClientBound,
 }
 
+// addDoubt adds a fact that is a reason of the verdict, and makes that the worse of two.
+func (r *Result) addDoubt(c Cause, k Kind, f fact.Fact) {
+	g, v := &r.Generator, verdicts[f.Severity]
+	r.Facts = append(r.Facts, f)
+	g.Reasons, g.Doubts = append(g.Reasons, say.Sentence(f)), append(g.Doubts, Doubt{c, k, v})
+	g.Verdict = worseVerdict(g.Verdict, v)
+}
+
 // isOfGenerator reports whether a fact is a reason of the generator's verdict.
 func isOfGenerator(f fact.Fact) bool {
-	return slices.ContainsFunc(checks, func(c check) bool {
-		return c.find != nil && c.cause == Cause(f.Kind())
+	return isOfFleet(f) || slices.ContainsFunc(checks, func(c check) bool {
+		return c.cause == Cause(f.Kind())
 	})
 }
 
-// FactOf returns the fact that a doubt is; nil if it is none.
-func (r *Result) FactOf(d Doubt) *fact.Fact {
-	i := slices.IndexFunc(r.Facts, func(f fact.Fact) bool { return Cause(f.Kind()) == d.Cause })
-	if i < 0 {
+// ReasonFacts are the facts that the reasons of the generator's verdict say, one for each. They are
+// nil for a result of an older dyno, which kept some reasons as sentences alone.
+func (r *Result) ReasonFacts() (all []fact.Fact) {
+	for _, f := range r.Facts {
+		if isOfGenerator(f) {
+			all = append(all, f)
+		}
+	}
+	if len(all) != len(r.Generator.Reasons) {
 		return nil
 	}
-	return &r.Facts[i]
-}
-
-// addDoubt adds a reason, and makes the verdict the worse of two.
-func (g *Generator) addDoubt(d Doubt, reason string) {
-	g.Reasons, g.Doubts = append(g.Reasons, reason), append(g.Doubts, d)
-	g.Verdict = worseVerdict(g.Verdict, d.Verdict)
+	return all
 }
 
 // IsOwn reports whether a doubt is about the generator. The others are about the load: the server
@@ -311,19 +276,21 @@ func (g *Generator) NotJudged() bool {
 	return g.Verdict == OK && len(g.Doubts) == 1 && g.Doubts[0].Kind == Short
 }
 
-// checkTooShort is the doubt about a result that is TooShort. A short window is no fault of the
-// run, unless requests failed: then more requests might have shown more failures.
-func checkTooShort(r *Result) (Doubt, string) {
-	many := digits.Plural
-	verdict, got := OK, many(r.Answers(), "answer")
-	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
-		verdict, got = Suspect, got+" and "+many(failed, "failure")
+// findTooShort finds that a result is TooShort. A short window is no fault of the run, unless
+// requests failed: then more requests might have shown more failures.
+func findTooShort(r *Result) *fact.Fact {
+	if !r.TooShort() {
+		return nil
 	}
-	got += fmt.Sprintf(" in %v", formatMicroseconds(r.Window.MeasuredS*1e6))
-	if !r.isBrief() {
-		return Doubt{TooShort, Short, Suspect}, "only " + got + ": too few for percentiles, and it " +
-			fmt.Sprintf("takes at least %d", leastCompleted)
+	failed := max(r.Requests.Errors-r.ErrorAnswers()+r.Requests.Unfinished, 0)
+	f := told(fact.TooShort{Answers: r.Answers(), Failures: failed,
+		WindowUS: r.Window.MeasuredS * 1e6, LeastAnswers: leastCompleted,
+		LeastWindowUS: leastMeasured * 1e6}, fact.Remedy{Setting: "duration", Value: fact.Higher})
+	if r.Plan.Replay == 0 {
+		f.Remedies = append(f.Remedies, fact.Remedy{Setting: "requests", Value: fact.Higher})
 	}
-	return Doubt{TooShort, Short, verdict}, fmt.Sprintf("too short to judge: %s; it takes at least "+
-		"%d answers and a window of at least %v s", got, leastCompleted, leastMeasured)
+	if failed == 0 && r.isBrief() {
+		f.Severity = fact.Note
+	}
+	return f
 }

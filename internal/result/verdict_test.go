@@ -124,7 +124,7 @@ func TestSchemaHasAllCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := schema.Defs.Doubt.Properties
-	want := string(TooShort) + " " + string(FleetWide)
+	want := string(FleetWide)
 	for _, c := range checks {
 		want += " " + string(c.cause)
 	}

@@ -1,11 +1,12 @@
 package result
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 )
 
 // Thresholds of the generator's verdict on itself. They follow the validity
@@ -45,72 +46,121 @@ func worseVerdict(a, b string) string {
 	return b
 }
 
-func checkEnded(r *Result) (string, string) {
-	measured := formatMicroseconds(r.Window.MeasuredS * 1e6)
-	switch loadresult.Ending(r.Ended) {
-	case loadresult.Unreachable:
-		return Suspect, "nothing was measured: no connection could be opened (" + r.Cause + ")"
-	case loadresult.Gone:
-		return Suspect, fmt.Sprintf("the load ended after %v because no connection could be "+
-			"opened any more (%s): the server was gone for the rest", measured, r.Cause)
-	case loadresult.Unserved:
-		return Suspect, fmt.Sprintf("the load ended after %v because the server ended each connection "+
-			"without an answer, again and again (%s)", measured, r.Cause)
-	case loadresult.Interrupted:
-		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
-			"planned", measured)
-	case loadresult.Faulted:
-		return Suspect, fmt.Sprintf("the script ended the load after %v: %s", measured, r.Cause)
-	case loadresult.Lost:
-		return OK, "" // Together reports it
-	}
-	if r.Answers() == 0 {
-		reason := "nothing was measured: no request completed"
-		if len(r.Errors) > 0 {
-			reason += " (" + r.Errors[0].Detail + ")"
-		}
-		return Suspect, reason
-	}
-	return OK, ""
+// told is a fact that makes the verdict suspect.
+func told(args fact.Args, remedies ...fact.Remedy) *fact.Fact {
+	return &fact.Fact{Severity: fact.Warning, Args: args, Remedies: remedies}
 }
 
-func checkOutage(r *Result) (string, string) {
-	if r.Window.OutageS == 0 || !r.Applied() { // checkNoServer reports it
-		return OK, ""
+// graded is a fact about a value that makes the verdict suspect or, above another limit,
+// client-bound; nil if it is above neither.
+func graded(value, suspect, bound float64, args fact.Args, remedies ...fact.Remedy) *fact.Fact {
+	f := told(args, remedies...)
+	switch {
+	case value > bound:
+		f.Severity = fact.Error
+	case !(value > suspect):
+		return nil
 	}
-	says := "rate and percentiles say nothing of that time"
-	if r.Model == OpenLoop {
-		says = "what was due then waited for one, which is in its latency, or was never sent"
-	}
-	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: %s",
-		formatMicroseconds(r.Window.OutageS*1e6), r.firstCause(), says)
+	return f
 }
 
-func checkNeverSent(r *Result) (string, string) {
+func findEnded(r *Result) *fact.Fact {
+	a := fact.Ended{MeasuredUS: r.Window.MeasuredS * 1e6}
+	switch end := loadresult.Ending(r.Ended); {
+	case end == loadresult.Lost:
+		return nil // Together reports it
+	case slices.Contains([]loadresult.Ending{loadresult.Unreachable, loadresult.Gone,
+		loadresult.Unserved, loadresult.Interrupted, loadresult.Faulted}, end):
+		a.How, a.Why = r.Ended, r.Cause
+	case r.Answers() > 0:
+		return nil
+	case len(r.Errors) > 0:
+		a.Why = r.Errors[0].Detail
+	}
+	return told(a)
+}
+
+func findOutage(r *Result) *fact.Fact {
+	if r.Window.OutageS == 0 || !r.Applied() { // findNoServer reports it
+		return nil
+	}
+	a := fact.Outage{OutageUS: r.Window.OutageS * 1e6, Open: r.Model == OpenLoop}
+	if e := r.firstFailure(); e != nil {
+		a.Why = e.Detail
+	}
+	return told(a)
+}
+
+func findNeverSent(r *Result) *fact.Fact {
 	never, _, begun := r.Backlog()
 	waiting, due := float64(never), float64(never+begun)
 	if waiting <= neverSentSuspect*due {
-		return OK, ""
+		return nil
 	}
-	what, done, _ := r.Counted()
-	return Suspect, fmt.Sprintf("%s %% of the %s due were never %s: the "+
-		"latencies are those of a lower rate", digits.Significant(100*waiting/due, 3), what, done)
+	return told(fact.NeverSent{Iterations: r.Plan.CountsIterations(), Percent: 100 * waiting / due},
+		r.Shortage().Remedies()...)
 }
 
-func checkBusy(r *Result) (string, string) {
-	switch b := r.Generator.BusyPercent; {
-	case r.Answers() == 0:
-		return OK, "" // Ended reports it
-	case r.scenarioTakesMost():
-		return OK, "" // checkScenarioTime reports it
-	case b >= busyBound:
-		return ClientBound, fmt.Sprintf("the generator was busy %.0f %% of the time: this is its limit, "+
-			"not (only) the server's", b)
-	case b >= busySuspect:
-		return Suspect, fmt.Sprintf("the generator was busy %.0f %% of the time, which is near its "+
-			"limit: some of the latency is its own", b)
+func findBusy(r *Result) *fact.Fact {
+	if r.Answers() == 0 || r.scenarioTakesMost() { // findEnded or findScenarioTime reports it
+		return nil
 	}
-	return OK, ""
+	return r.gradedBusy(r.busy())
+}
+
+// gradedBusy is the fact that the generator is busy, with what it is busy with; nil if it is not.
+func (r *Result) gradedBusy(args fact.Args) *fact.Fact {
+	f := told(args, r.moreTime()...)
+	switch b := r.Generator.BusyPercent; {
+	case b < busySuspect:
+		return nil
+	case b >= busyBound:
+		f.Severity = fact.Error
+	}
+	return f
+}
+
+// busy is how busy the generator was, and whether it could have had more CPUs.
+func (r *Result) busy() fact.Busy {
+	return fact.Busy{Percent: r.Generator.BusyPercent, AtQuota: r.atQuota(),
+		AllCPUs: r.Generator.Threads >= r.Host.CPUs}
+}
+
+// moreTime are the settings that give the generator more time.
+func (r *Result) moreTime() (all []fact.Remedy) {
+	switch {
+	case r.atQuota(), r.Generator.Threads >= r.Host.CPUs:
+	case len(r.Plan.CPUs) > 0 && r.Generator.Threads >= len(r.Plan.CPUs):
+		all = append(all, fact.Remedy{Setting: "cpus", Value: fact.Higher})
+	default:
+		all = append(all, fact.Remedy{Setting: "threads", Value: fact.Higher})
+	}
+	return append(all, fact.Remedy{Setting: "clients", Value: fact.Higher})
+}
+
+// ownCPUs is the remedy where others took the generator's CPUs.
+func (r *Result) ownCPUs() fact.Remedy {
+	if len(r.Plan.CPUs) > 0 {
+		return fact.Remedy{Setting: "cpus", Value: fact.Other}
+	}
+	return fact.Remedy{Setting: "cpus", Value: fact.Some}
+}
+
+// inTime are the remedies where requests left late.
+func (r *Result) inTime() []fact.Remedy {
+	all := []fact.Remedy{r.ownCPUs()}
+	if r.Model == OpenLoop {
+		all = append(all, fact.Remedy{Setting: "rate", Value: fact.Lower})
+	}
+	return all
+}
+
+// moreWarmup is the remedy where connections begin in the window.
+func (r *Result) moreWarmup() fact.Remedy {
+	if r.Plan.Warmup > 0 {
+		return fact.Remedy{Setting: "warmup", Value: fact.Higher}
+	}
+	return fact.Remedy{Setting: "warmup", Value: fact.Some}
 }
 
 // scenarioTakesMost reports whether the scenario takes most of the time of the thread in which it
@@ -120,62 +170,44 @@ func (r *Result) scenarioTakesMost() bool {
 	return took != nil && *took > scenarioMost*r.Generator.BusyPercent
 }
 
-// checkScenarioTime is checkBusy of a generator that is busy with what its users do.
-func checkScenarioTime(r *Result) (string, string) {
-	b := r.Generator.BusyPercent
-	if r.Answers() == 0 || !r.scenarioTakesMost() || b < busySuspect {
-		return OK, ""
+// findScenarioTime is findBusy of a generator that is busy with what its users do.
+func findScenarioTime(r *Result) *fact.Fact {
+	if r.Answers() == 0 || !r.scenarioTakesMost() {
+		return nil
 	}
-	with, whose := "the scenario itself", "the scenario's"
-	if len(r.Plan.Steps) == 0 {
-		with, whose = "filling requests and checking answers", "the generator's"
-	}
-	verdict, says := Suspect, "some of the latency is "+whose
-	if b >= busyBound {
-		verdict, says = ClientBound, "this is "+whose+" limit, not (only) the server's"
-	}
-	return verdict, fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with %s: %s", b,
-		*r.Generator.ScenarioPercent, with, says)
+	return r.gradedBusy(fact.ScenarioBusy{Busy: r.busy(), Scenario: *r.Generator.ScenarioPercent,
+		Steps: len(r.Plan.Steps) > 0})
 }
 
-func checkSendLag(r *Result) (string, string) {
+func findSendLag(r *Result) *fact.Fact {
 	d := r.mainLatency()
 	if r.Generator.SendLagP99 == nil || d == nil {
-		return OK, ""
+		return nil
 	}
 	lag, mean := *r.Generator.SendLagP99, d.Mean
-	verdict := OK
-	switch {
-	case lag > max(lagBound, lagBoundShare*mean):
-		verdict = ClientBound
-	case lag > max(lagSuspect, lagSuspectShare*mean):
-		verdict = Suspect
-	}
-	return verdict, fmt.Sprintf("the generator sent 1 %% of the requests more than %v late, which "+
-		"counts as latency (mean %v)",
-		formatMicroseconds(lag), formatMicroseconds(mean))
+	return graded(lag, max(lagSuspect, lagSuspectShare*mean), max(lagBound, lagBoundShare*mean),
+		fact.SendLag{P99US: lag, MeanUS: mean}, r.inTime()...)
 }
 
-func checkPorts(r *Result) (string, string) {
-	return checkExhausted(r, "no-port", "no local port was left for a connection, %s times: widen "+
-		"net.ipv4.ip_local_port_range, or keep connections alive")
+func findNoPort(r *Result) *fact.Fact {
+	n := r.countErrors("no-port")
+	return graded(float64(n), 0, math.Inf(1), fact.NoPort{Times: n})
 }
 
-func checkFiles(r *Result) (string, string) {
-	return checkExhausted(r, "no-file", "no file descriptor was left for a connection, %s times")
+func findNoFile(r *Result) *fact.Fact {
+	n := r.countErrors("no-file")
+	return graded(float64(n), 0, math.Inf(1), fact.NoFile{Times: n},
+		fact.Remedy{Setting: "connections", Value: fact.Lower})
 }
 
-func checkExhausted(r *Result, kind, reason string) (string, string) {
-	var n int64
+// countErrors counts the errors of a kind.
+func (r *Result) countErrors(kind string) (n int64) {
 	for _, e := range r.Errors {
 		if e.Kind == kind {
 			n += e.Count
 		}
 	}
-	if n == 0 {
-		return OK, ""
-	}
-	return Suspect, fmt.Sprintf(reason, countText(n))
+	return n
 }
 
 // Unused is how many of the requested connections took no part in the load, and what they never
@@ -183,75 +215,80 @@ func checkExhausted(r *Result, kind, reason string) (string, string) {
 // connections than requests. An open workload does not need all its connections, however many
 // requests there are, and neither do users who think: there it counts those that were never opened.
 func (r *Result) Unused() (missing int64, what string) {
+	missing, unopened := r.unused()
+	if unopened {
+		return missing, "could not be opened"
+	}
+	return missing, "never completed a request"
+}
+
+func (r *Result) unused() (missing int64, unopened bool) {
 	c := r.Connections
 	if r.Model == OpenLoop || r.Plan.MayIdle() {
-		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could not be opened"
+		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), true
 	}
 	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup
 	needed := min(int64(c.Asked), (all+depth-1)/depth)
-	return max(needed-int64(c.Served), 0), "never completed a request"
+	return max(needed-int64(c.Served), 0), false
 }
 
-// checkUnserved finds requested connections that took no part in the load.
-func checkUnserved(r *Result) (string, string) {
-	missing, what := r.Unused()
+// findUnserved finds requested connections that took no part in the load.
+func findUnserved(r *Result) *fact.Fact {
+	missing, unopened := r.unused()
 	if missing == 0 || r.Answers() == 0 {
-		return OK, ""
+		return nil
 	}
-	c := r.Connections
-	return Suspect, fmt.Sprintf("%s of %s connections %s: the load was that of the others",
-		countText(missing), countText(int64(c.Asked)), what)
+	var all []fact.Remedy
+	if !unopened && r.Plan.Replay == 0 { // which has no warm-up
+		longer := fact.Remedy{Setting: "duration", Value: fact.Higher}
+		if r.Plan.Requested > 0 {
+			longer.Setting = "requests"
+		}
+		all = append(all, r.moreWarmup(), longer)
+	}
+	return told(fact.Unserved{Missing: missing, Of: int64(r.Connections.Asked), Unopened: unopened},
+		append(all, fact.Remedy{Setting: "connections", Value: fact.Lower})...)
 }
 
-// checkLittle applies Little's law. In a closed workload every connection always has a request in
+// findLittle applies Little's law. In a closed workload every connection always has a request in
 // flight, so rate times mean latency is the number of connections. The law finds nothing if
 // connections pause by design or by failure. If nothing failed, the time without a server is that
 // of requests that were not answered, which have no latency.
-func checkLittle(r *Result) (string, string) {
+func findLittle(r *Result) *fact.Fact {
 	turns := littleTurns * int64(r.inFlight())
 	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
 		r.Connections.Reconnects == 0 && r.Connections.Served == r.Connections.Asked &&
 		len(r.Errors) == 0 && r.Requests.Completed >= turns
 	if !applies {
-		return OK, ""
+		return nil
 	}
 	// What began in the window may end after it, by one latency at most.
 	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
-	share, silent := r.inFlightShare(), ""
-	verdict, miss := OK, math.Abs(share-1)-edge
+	share := r.inFlightShare()
 	unanswered := r.Requests.Unfinished + r.Requests.WarmupLost
-	if unanswered > 0 {
-		silent = "requests that were never answered, to "
+	a := fact.Little{Ratio: share, Connections: int64(r.Connections.Asked), Unanswered: unanswered > 0}
+	var remedies []fact.Remedy
+	if share <= 1 { // else it is a fault of dyno
+		remedies = append(remedies, r.moreWarmup())
+		if r.Plan.Requested > 0 {
+			remedies = append(remedies, fact.Remedy{Setting: "requests", Value: fact.None})
+		}
 	}
-	// Each of these kept its place, one of all in flight, for the whole window at most.
+	// Each of the unanswered kept its place, one of all in flight, for the whole window at most.
 	explained := float64(unanswered) / float64(max(r.inFlight(), 1))
-	switch {
-	case miss-explained > littleBound:
-		verdict = ClientBound
-	case miss > littleSuspect:
-		verdict = Suspect
-	}
-	if share > 1 {
-		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %s connections can have "+
-			"in flight: one of them is measured wrong; report it as a fault of dyno",
-			share, countText(int64(r.Connections.Asked)))
-	}
-	return verdict, fmt.Sprintf("connections had a request in flight only %.0f %% of the time, "+
-		"by rate × mean latency: the rest went to %sconnecting, to threads that had done their part of "+
-		"the requests early, or to the generator itself", 100*share, silent)
+	return graded(math.Abs(share-1)-edge, littleSuspect, littleBound+explained, a, remedies...)
 }
 
 // inFlightShare is the share of the time of all connections in which a closed workload had requests
 // in flight, by Little's law. In the time without a server these were not answered.
 func (r *Result) inFlightShare() float64 { return *r.Generator.Little + r.Unavailable() }
 
-func checkPauses(r *Result) (string, string) {
+func findPauses(r *Result) *fact.Fact {
 	pause := r.Generator.GCPauseMax
 	if d := r.mainLatency(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
-		return OK, ""
+		return nil
 	}
-	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
-		"highest latencies may be its own", formatMicroseconds(pause))
+	return told(fact.GCPause{LongestUS: pause})
 }
 
 func formatMicroseconds(us float64) string { return digits.Micros(us) }

@@ -1,10 +1,13 @@
 // Package say has the sentences for facts. A sentence holds wherever the load is described; what to
 // do about it is said in the words of whoever described the load (Voice).
 //
-//	advice.go    remedies, and what settings are called in each voice
-//	many.go      sentences about many runs or trials together
-//	say.go       the catalogue: kind → sentence
-//	server.go    sentences about what the server did with a load
+//	advice.go     remedies, and what settings are called in each voice
+//	fleet.go      sentences about the agents of a fleet
+//	generator.go  sentences about the generator, and about the load if it was another
+//	many.go       sentences about many runs or trials together
+//	parts.go      facts of the parts of a load, those that are said alike once
+//	say.go        the catalogue: kind → sentence
+//	server.go     sentences about what the server did with a load
 package say
 
 import (
@@ -18,15 +21,10 @@ import (
 )
 
 // Sentence says what is so, in one line without a full stop.
-func Sentence(f fact.Fact) string {
+func Sentence(f fact.Fact) string { return ofParts(f.Scope) + sentence(f) }
+
+func sentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
-	case fact.Steal:
-		return fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat it, or "+
-			"use a machine of its own", a.Percent)
-	case fact.StoodStill:
-		return standstillSentence(a)
-	case fact.CPUQuota:
-		return quotaSentence(a)
 	case fact.ProxyUnused:
 		return a.Variable + " names a proxy for this address, and dyno connects directly: the server " +
 			"must be reachable without it"
@@ -61,8 +59,6 @@ func Sentence(f fact.Fact) string {
 		return othersOfName(a)
 	case fact.NoListener:
 		return noListener(a)
-	case fact.AgentLost:
-		return "agent " + f.Scope.Agent + lostText(a)
 	case fact.AddressLost:
 		return lostAddress(f.Scope, a)
 	case fact.RatesApart:
@@ -72,15 +68,13 @@ func Sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	if s := cmp.Or(serverSentence(f), manySentence(f)); s != "" {
-		return s
-	}
-	return "a newer dyno found: " + string(f.Kind())
+	return cmp.Or(generatorSentence(f), serverSentence(f), fleetSentence(f), manySentence(f),
+		"a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.
 func Text(f fact.Fact, v Voice) string {
-	advice := Advice(f.Remedies, v)
+	advice := Advice(f, v)
 	if advice == "" {
 		return Sentence(f)
 	}
@@ -104,14 +98,6 @@ func standstillSentence(a fact.StoodStill) string {
 			digits.Significant(a.Delayed, 2))
 	}
 	return s + "; repeat it"
-}
-
-// lostText says when an agent was lost, and why.
-func lostText(a fact.AgentLost) string {
-	if a.AfterS < 0 {
-		return " was lost in the warm-up: " + a.Why
-	}
-	return fmt.Sprintf(" was lost %.1f s after the window's start: %s", a.AfterS, a.Why)
 }
 
 // quotaSentence says how often a CPU quota stopped the generator, and for how long.

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
+	"strings"
 	"testing"
 
 	"dyno/internal/fact"
@@ -81,7 +81,65 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
 	{Args: fact.Unknown{Of: "of-2030"}},
+	{Args: fact.Ended{How: "unreachable", Why: "connection refused"}},
+	{Args: fact.Ended{How: "gone", Why: "connection refused", MeasuredUS: 4.25e6}},
+	{Args: fact.Ended{How: "unserved", Why: "end of file", MeasuredUS: 4.25e6}},
+	{Args: fact.Ended{How: "interrupted", MeasuredUS: 61.25e6}},
+	{Args: fact.Ended{How: "faulted", Why: "load.lua:3: no such field", MeasuredUS: 4.25e6}},
+	{Args: fact.Ended{Why: "no answer in time", MeasuredUS: 1e7}},
+	{Args: fact.Ended{MeasuredUS: 1e7}},
+	{Args: fact.Outage{OutageUS: 1.95e6, Why: "connection refused"}},
+	{Args: fact.Outage{OutageUS: 1.95e6, Open: true}},
+	{Args: fact.NeverSent{Percent: 12.345}, Remedies: fact.Shortage{Of: fact.OfConnections}.Remedies()},
+	{Args: fact.NeverSent{Percent: 12.345, Iterations: true}, Remedies: fact.Shortage{Of: fact.OfUsers}.Remedies()},
+	{Args: fact.NeverSent{Percent: 12.345}},
+	{Args: fact.Unserved{Missing: 3, Of: 1000}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Some},
+		{Setting: "duration", Value: fact.Higher}, {Setting: "connections", Value: fact.Lower}}},
+	{Args: fact.Unserved{Missing: 3, Of: 1000}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Higher},
+		{Setting: "requests", Value: fact.Higher}, {Setting: "connections", Value: fact.Lower}}},
+	{Args: fact.Unserved{Missing: 3, Of: 10, Unopened: true}, Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}}},
+	{Args: fact.Busy{Percent: 84.6}, Severity: fact.Warning, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher},
+		{Setting: "clients", Value: fact.Higher}}},
+	{Args: fact.Busy{Percent: 98.4}, Severity: fact.Error, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Higher},
+		{Setting: "clients", Value: fact.Higher}}},
+	{Args: fact.Busy{Percent: 98.4, AllCPUs: true}, Severity: fact.Error, Remedies: []fact.Remedy{{Setting: "clients", Value: fact.Higher}}},
+	{Args: fact.Busy{Percent: 98.4, AtQuota: true}, Severity: fact.Error},
+	{Args: fact.ScenarioBusy{Busy: fact.Busy{Percent: 98.4, AllCPUs: true}, Scenario: 71.2, Steps: true}, Severity: fact.Error},
+	{Args: fact.ScenarioBusy{Busy: fact.Busy{Percent: 80}, Scenario: 41, Steps: true}, Severity: fact.Warning,
+		Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}, {Setting: "clients", Value: fact.Higher}}},
+	{Args: fact.ScenarioBusy{Busy: fact.Busy{Percent: 98.4}, Scenario: 71.2}, Severity: fact.Error},
+	{Scope: fact.Scope{Parts: []int{1, 3}, OfParts: 4}, Args: fact.SendLag{P99US: 1100, MeanUS: 132},
+		Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}, {Setting: "rate", Value: fact.Lower}}},
+	{Args: fact.ProbeLag{SendLag: fact.SendLag{P99US: 1100, MeanUS: 132}}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Lower}}},
+	{Args: fact.Unscheduled{Percent: 5.6}, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}}},
+	{Args: fact.Unscheduled{Percent: 30}, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Other}}},
+	{Args: fact.Scheduling{P99US: 1100, MeanUS: 1000}},
+	{Args: fact.Arrivals{Spans: 2000, A2: 69.5}, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}}},
+	{Args: fact.Arrivals{Spans: 2000, Off: 72.4}},
+	{Args: fact.NoPort{Times: 1234}},
+	{Args: fact.NoFile{Times: 4}, Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}}},
+	{Args: fact.TimeWait{Sockets: 25_000, Ports: 28_232}},
+	{Args: fact.Dropped{Times: 1}, Remedies: []fact.Remedy{{Setting: "connect-rate", Value: fact.Some}}},
+	{Args: fact.Dropped{Times: 3}, Remedies: []fact.Remedy{{Setting: "connect-rate", Value: fact.Lower}}},
+	{Args: fact.Resent{Segments: 1234, Answers: 100_000}},
+	{Args: fact.Little{Ratio: 0.951, Connections: 10}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Some}}},
+	{Args: fact.Little{Ratio: 0.951, Connections: 10, Unanswered: true}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Higher},
+		{Setting: "requests", Value: fact.None}}},
+	{Args: fact.Little{Ratio: 1.05, Connections: 1234}},
+	{Args: fact.GCPause{LongestUS: 1234.5}},
+	{Args: fact.RuntimeStop{LongestUS: 1500}},
+	{Args: fact.TooShort{Answers: 99, WindowUS: 1e7, LeastAnswers: 100, LeastWindowUS: 1e6}, Remedies: longer},
+	{Args: fact.TooShort{Answers: 100_000, Failures: 1, WindowUS: 50_100, LeastAnswers: 100, LeastWindowUS: 1e6}, Remedies: longer},
+	{Scope: fact.Scope{Agent: "web1"}, Args: fact.AgentPartial{Reports: 7}},
+	{Scope: fact.Scope{Agent: "web1"}, Args: fact.AgentDiffers{}},
+	{Scope: fact.Scope{Agent: "web1"}, Args: fact.AgentClockOff{OffS: -12.4}},
+	{Scope: fact.Scope{Agent: "web1"}, Args: fact.AgentDrift{DriftUS: 12_345}},
+	{Args: fact.Rebalanced{AfterS: 4.25, Agents: []string{"web1", "web3"}}},
+	{Args: fact.ClocksLoose{BoundUS: 6100}},
+	{Args: fact.FleetDiffers{}},
 }
+
+var longer = []fact.Remedy{{Setting: "duration", Value: fact.Higher}, {Setting: "requests", Value: fact.Higher}}
 
 // shortage is a fact with the remedies of its arguments.
 func shortage(a fact.NotInTime) fact.Fact { return fact.Fact{Args: a, Remedies: a.Remedies()} }
@@ -93,8 +151,16 @@ func TestSentences(t *testing.T) {
 	for _, f := range said {
 		known[f.Kind()] = true
 		fmt.Fprintf(&out, "%s\n\tflag\t%s\n\tkey\t%s\n", f.Kind(), Text(f, setting.Flag), Text(f, setting.Key))
+		if of := Text(f, setting.Replay); of != Text(f, setting.Flag) {
+			fmt.Fprintf(&out, "\treplay\t%s\n", of)
+		}
+		for _, word := range strings.Fields(strings.ReplaceAll(Advice(f, setting.Key), "ulimit -n", "")) {
+			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {
+				t.Errorf("%s: a file has no %s", f.Kind(), word)
+			}
+		}
 		for _, r := range f.Remedies {
-			if setting.Flag(r.Setting, fact.Higher) == "" {
+			if setting.Flag(r.Setting, fact.Higher)+setting.Key(r.Setting, fact.Higher) == "" {
 				t.Errorf("%s: no voice names the setting %q", f.Kind(), r.Setting)
 			}
 		}
@@ -122,11 +188,37 @@ func TestAdvice(t *testing.T) {
 	for want, v := range map[string]Voice{"give --drain 5s, or lower -R": setting.Flag,
 		"lower the level's rate": setting.Key,
 		"give --drain 5s, or lower the speed of the replay (dyno from access-log --replay)": setting.Replay} {
-		if got := Advice(all, v); got != want {
+		if got := Advice(fact.Fact{Args: fact.GCPause{}, Remedies: all}, v); got != want {
 			t.Errorf("%q", got)
 		}
 	}
-	if got := Advice(slices.Clone(all[2:]), setting.Flag); got != "" {
+	if got := Advice(fact.Fact{Args: fact.GCPause{}, Remedies: all[2:]}, setting.Flag); got != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What parts of a load have is said once if it is said alike, with the parts, unless all have it.
+func TestMergeParts(t *testing.T) {
+	busy := func(percent float64) *fact.Fact {
+		return &fact.Fact{Severity: fact.Error, Args: fact.Busy{Percent: percent}}
+	}
+	for _, c := range []struct {
+		found []*fact.Fact
+		want  string
+	}{
+		{[]*fact.Fact{nil, nil}, ""},
+		{[]*fact.Fact{busy(98)}, "98 %"},
+		{[]*fact.Fact{busy(98), busy(98.4)}, "98 %"},
+		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "part 2, 3 of 3: 98 %"},
+		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "part 1, 3 of 3: 99 %; part 2 of 3: 98 %"},
+	} {
+		var said []string
+		for _, f := range MergeParts(c.found) {
+			said = append(said, strings.NewReplacer("the generator was busy ", "",
+				" of the time: this is its limit, not (only) the server's", "").Replace(Sentence(f)))
+		}
+		if got := strings.Join(said, "; "); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -91,6 +92,9 @@ func InKeys(field string) string {
 
 // Flag is the voice of the command line.
 func Flag(name, value string) string {
+	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
+		return d.flag
+	}
 	s := Named(name)
 	if s == nil {
 		return ""
@@ -100,6 +104,9 @@ func Flag(name, value string) string {
 
 // Key is the voice of an experiment's file. It has no word for what the file does not set.
 func Key(name, value string) string {
+	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
+		return d.key
+	}
 	s := Named(name)
 	if s == nil || s.Key == "" {
 		return ""
@@ -125,6 +132,9 @@ func Replay(name, value string) string {
 	if name == "rate" {
 		return said(ReplaySpeed, value)
 	}
+	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
+		return cmp.Or(d.replay, d.flag)
+	}
 	return Flag(name, value)
 }
 
@@ -143,6 +153,8 @@ func said(name, value string) string {
 		return "raise " + name
 	case fact.Lower:
 		return "lower " + name
+	case fact.Some:
+		return "give " + name
 	}
 	return "give " + name + " " + value
 }

@@ -14,6 +14,7 @@
 //	names.go        what settings are called: by flags, keys, fields and labels
 //	output.go       rows: what is watched and reported, which is not of the plan
 //	own.go          rows that dyno find and dyno vs have of their own
+//	remedies.go     what to do about settings, beyond raising, lowering or giving them
 //	requests.go     rows: what is sent, and what responses must be
 //	schema.go       what the schemas of results and experiments say of settings
 //	shown.go        what a plan has that differs from the default

@@ -1,9 +1,7 @@
 package grade
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
@@ -91,7 +90,9 @@ func TestGrade(t *testing.T) {
 			t.Arm = "go"
 			t.Result.Generator = result.Generator{Verdict: result.OK, Reasons: []string{"too short to judge"},
 				Doubts: []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}}
-		}, lab.GradeB, "too short to judge; give a longer window (design: {measure: ...})", false},
+			t.Result.Facts = []fact.Fact{{Severity: fact.Note, Args: fact.TooShort{Answers: 5},
+				Remedies: []fact.Remedy{{Setting: "duration", Value: fact.Higher}}}}
+		}, lab.GradeB, "too short to judge; measure for longer (design: {measure: ...})", false},
 		{"errors", func(t *lab.Trial) { t.Result.Requests.Errors = 1 }, lab.GradeF, "1 of 1,000 requests failed",
 			false},
 		{"errors and steal", func(t *lab.Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, lab.GradeF,
@@ -217,10 +218,10 @@ func TestGrade(t *testing.T) {
 	}
 }
 
-// No advice of the laboratory's is a flag: its loads are described in a file. That is so of its own remedies, and of the
-// failures of connections that reasons of trials repeat.
+// No advice of the laboratory's is a flag: its loads are described in a file. That is so of the failures of connections
+// that reasons of trials repeat, and package say has a test of the remedies of facts.
 func TestRemediesNameNoFlag(t *testing.T) {
-	texts := slices.Collect(maps.Values(remedies))
+	var texts []string
 	flagged := 0
 	for n := syscall.Errno(1); n < 150; n++ {
 		detail := failure.Describe(n)

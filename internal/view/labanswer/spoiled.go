@@ -53,7 +53,7 @@ func spoiledText(r *lab.Record, f fact.Fact) string {
 func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 	for _, f := range spoiledFacts(r) {
 		c := answer.Caution{Kind: answer.Spoiled, Severity: answer.Bad,
-			Says: sentenceCase(spoiledText(r, f)), Remedy: say.Advice(f.Remedies, setting.Key)}
+			Says: sentenceCase(spoiledText(r, f)), Remedy: say.Advice(f, setting.Key)}
 		if f.Severity == fact.Warning {
 			c.Severity = answer.Doubt
 		}

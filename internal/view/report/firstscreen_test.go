@@ -28,10 +28,11 @@ func gone() *result.Result {
 	r.Ended, r.Window.OutageS, r.Window.MeasuredS = "duration", 2.53, 6
 	r.Facts = []fact.Fact{{Severity: fact.Error, Scope: fact.Scope{Address: "127.0.0.1:80"},
 		Args: fact.AddressLost{Why: "refused", SinceS: 3.47, Times: 1}}}
-	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"no connection", "never sent", "sent late"}
-	r.Generator.Doubts = []result.Doubt{{Cause: result.Outage, Kind: result.OtherLoad, Verdict: result.Suspect},
-		{Cause: result.NeverSent, Kind: result.OtherLoad, Verdict: result.Suspect},
-		{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.ClientBound}}
+	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, nil
+	reporttest.AddDoubt(r, result.Outage, result.OtherLoad, fact.Fact{Severity: fact.Warning, Args: fact.Outage{OutageUS: 2.5e6}})
+	reporttest.AddDoubt(r, result.NeverSent, result.OtherLoad, fact.Fact{Severity: fact.Warning, Args: fact.NeverSent{Percent: 42}})
+	reporttest.AddDoubt(r, result.SendLag, result.HeldUp, fact.Fact{Severity: fact.Error, Args: fact.SendLag{P99US: 11_000, MeanUS: 900},
+		Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}}})
 	return r
 }
 
@@ -49,7 +50,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
 			" do Look in the server's log what became of it, then repeat this generator",
-			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - sent late;"},
+			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - the generator sent 1 % of the requests more than 11 ms late, which counts as latency (mean 900 µs); give the generator "},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},
 		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do See requests that failed, with their answers " +

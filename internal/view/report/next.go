@@ -202,6 +202,14 @@ func nextReplay(r *result.Result, a answer.Answer) string {
 	return ""
 }
 
+// moreWarmup is the setting that lets connections begin before the window.
+func moreWarmup(r *result.Result) string {
+	if r.Plan.Warmup > 0 {
+		return "a longer --warmup"
+	}
+	return "--warmup"
+}
+
 // hasDoubt reports whether a check has a doubt.
 func hasDoubt(r *result.Result, cause result.Cause) bool {
 	return slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {

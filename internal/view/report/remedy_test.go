@@ -1,108 +1,54 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/reporttest"
 )
 
-// That there was no server is nothing that other flags would mend.
-func TestNoRemedyWithoutAServer(t *testing.T) {
-	for _, cause := range []result.Cause{result.NoServer, result.Outage, result.Unserved} {
-		r := new(result.Result)
-		r.Generator.Reasons = []string{"why"}
-		r.Generator.Doubts = []result.Doubt{{Cause: cause, Kind: result.OtherLoad, Verdict: result.Suspect}}
-		said := Reasons(r)[0]
-		if advised := strings.Contains(said, "-c"); advised != (cause == result.Unserved) {
-			t.Errorf("%s: %q", cause, said)
-		}
+// A reason of a fact is said with what can be done about it; one that an older dyno stored is said as it is.
+func TestReasonsWithRemedies(t *testing.T) {
+	r := reporttest.Closed()
+	r.Generator.Reasons = nil
+	reporttest.AddDoubt(r, result.Files, result.Resource, fact.Fact{Severity: fact.Warning, Args: fact.NoFile{Times: 4},
+		Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}}})
+	reporttest.AddDoubt(r, result.Busy, result.Limit, fact.Fact{Severity: fact.Error, Args: fact.Busy{Percent: 98, AllCPUs: true}})
+	want := []string{"the generator was busy 98 % of the time: this is its limit, not (only) the server's; give it more CPUs, or another machine",
+		"no file descriptor was left for a connection, 4 times; raise the limit (ulimit -n), or lower -c"}
+	if got := Reasons(r); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
-	r := new(result.Result)
-	r.Generator.Reasons = []string{"why"}
-	r.Generator.Doubts = []result.Doubt{{Cause: result.NeverSent, Kind: result.OtherLoad, Verdict: result.Suspect}}
-	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
-		t.Errorf("an open loop with too few connections: %q", said)
-	}
-	r.Window.OutageS, r.Window.MeasuredS, r.Requests.Sent, r.Requests.Waiting = 2, 4, 500, new(int64(500))
-	if said := Reasons(r)[0]; said != "why" {
-		t.Errorf("an open loop whose server was gone: %q", said)
-	}
-	r.Window.OutageS = 0.1
-	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
-		t.Errorf("an open loop whose server was gone for a moment: %q", said)
-	}
-}
-
-// A remedy does not tell to give what was given: it says which way to change it.
-func TestRemediesKnowWhatWasGiven(t *testing.T) {
-	for _, c := range []struct {
-		cause       result.Cause
-		given       func(*loadplan.Plan)
-		none, after string
-	}{
-		{result.Unserved, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(1e9) },
-			"see the errors, give --warmup or a longer -d, or lower -c",
-			"see the errors, give a longer --warmup or a longer -d, or lower -c"},
-		{result.Unserved, func(p *loadplan.Plan) { p.Requested = 100 },
-			"see the errors, give --warmup or a longer -d, or lower -c",
-			"see the errors, give --warmup or a larger -n, or lower -c"},
-		{result.Unserved, func(p *loadplan.Plan) { p.Replay = loadplan.Seconds(1e9) },
-			"see the errors, give --warmup or a longer -d, or lower -c", "see the errors, or lower -c"},
-		{result.Little, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(1e9) }, "give --warmup", "give a longer --warmup"},
-		{result.Little, func(p *loadplan.Plan) { p.Requested = 100 }, "give --warmup", "give --warmup, or -d in place of -n"},
-		{result.Dropped, func(p *loadplan.Plan) { p.ConnectRate = loadplan.RatePerSecond(9) },
-			"raise its backlog and net.core.somaxconn, or give --connect-rate",
-			"raise its backlog and net.core.somaxconn, or lower --connect-rate"},
-		{result.Unscheduled, func(p *loadplan.Plan) { p.CPUs = []int{1} },
-			"free its CPUs of other work, or give it CPUs of its own (--cpus)",
-			"free its CPUs of other work, or give it others (--cpus)"},
-	} {
-		r := new(result.Result)
-		r.Generator.Reasons = []string{"why"}
-		r.Generator.Doubts = []result.Doubt{{Cause: c.cause, Kind: result.OtherLoad, Verdict: result.Suspect}}
-		if got := Reasons(r)[0]; got != "why; "+c.none {
-			t.Errorf("%s: %s", c.cause, got)
-		}
-		c.given(&r.Plan)
-		if got := Reasons(r)[0]; got != "why; "+c.after {
-			t.Errorf("%s, given: %s", c.cause, got)
-		}
+	r.Facts = r.Facts[:1]
+	if got := Reasons(r); len(got) != 2 || strings.Contains(got[0]+got[1], "; ") {
+		t.Errorf("of an older dyno: %q", got)
 	}
 }
 
 // A replay has no -R, no --warmup and no longer -d: what is advised names what it has.
-func TestRemediesOfAReplay(t *testing.T) {
+func TestNextStepOfAReplay(t *testing.T) {
 	const speed = "lower the speed of the replay (dyno from access-log --replay)"
 	for _, test := range []struct {
-		cause           result.Cause
-		kind            result.Kind
-		rate, of, again string // remedies of -R and of a replay; the next step after the latter
+		cause result.Cause
+		kind  result.Kind
+		args  fact.Args
+		next  string
 	}{
-		{result.NeverSent, result.OtherLoad, "raise -c, or lower -R", "raise -c, or " + speed, speed + ", or give more connections (-c)"},
-		{result.SendLag, result.Limit, "give it CPUs of its own, or lower -R", "give it CPUs of its own, or " + speed, ""},
-		{result.Spacing, result.HeldUp, "give the generator CPUs of its own, or lower -R",
-			"give the generator CPUs of its own, or " + speed, ""},
-		{result.TooShort, result.Short, "give a longer -d or a larger -n", "replay more of the log",
-			"measure for longer: replay more of the log"},
+		{result.NeverSent, result.OtherLoad, fact.NeverSent{Percent: 10}, speed + ", or give more connections (-c)"},
+		{result.TooShort, result.Short, fact.TooShort{Answers: 5}, "measure for longer: replay more of the log"},
 	} {
 		r := reporttest.Late()
-		r.Generator.Reasons = []string{"why"}
-		r.Generator.Doubts = []result.Doubt{{Cause: test.cause, Kind: test.kind, Verdict: result.Suspect}}
+		r.Generator.Reasons, r.Plan.Replay, r.Plan.Rate = nil, loadplan.Seconds(10e9), 0
+		reporttest.AddDoubt(r, test.cause, test.kind, fact.Fact{Severity: fact.Warning, Args: test.args})
 		if test.kind == result.Short {
 			r.Generator.Verdict = result.OK
 		}
-		if got := Reasons(r)[0]; got != "why; "+test.rate {
-			t.Errorf("%s: %s", test.cause, got)
-		}
-		r.Plan.Replay, r.Plan.Rate = loadplan.Seconds(10e9), 0
-		if got := Reasons(r)[0]; got != "why; "+test.of {
-			t.Errorf("%s of a replay: %s", test.cause, got)
-		}
 		next, _ := nextStep(r, RunAnswer(r))
-		if test.again != "" && next.Says != test.again {
+		if next.Says != test.next {
 			t.Errorf("%s of a replay: the next step is %q", test.cause, next.Says)
 		}
 	}

@@ -98,10 +98,11 @@ func TestRunBox(t *testing.T) {
 // else speaks against the run.
 func TestRunRemedyIsSaidOnce(t *testing.T) {
 	r := reporttest.Closed()
-	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"it sent late"}
-	r.Generator.Doubts = []result.Doubt{{Cause: result.SendLag, Kind: result.HeldUp, Verdict: result.Suspect}}
+	r.Generator.Verdict = result.Suspect
+	reporttest.AddDoubt(r, result.SendLag, result.HeldUp, fact.Fact{Severity: fact.Warning, Args: fact.SendLag{},
+		Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}}})
 	a := RunAnswer(r)
-	if a.Next.Says != "repeat it: give it CPUs of its own" || a.Cautions[0].Remedy != "" {
+	if a.Next.Says != "repeat it: give the generator CPUs of its own (--cpus)" || a.Cautions[0].Remedy != "" {
 		t.Errorf("%q; %+v", a.Next.Says, a.Cautions[0])
 	}
 	if !strings.HasSuffix(a.Sentence, "the generator was delayed, so latency may be too high") {

@@ -89,7 +89,7 @@ func generatorCautions(r *result.Result) (all []answer.Caution) {
 		}
 		if i < len(g.Doubts) {
 			d := g.Doubts[i]
-			c.Severity, c.Remedy = doubtSeverity(d), remedyOf(r, d)
+			c.Severity, c.Remedy = doubtSeverity(d), remedyOf(r, i)
 			c.Kind = doubtKind(d)
 		}
 		if r.Answers() == 0 {

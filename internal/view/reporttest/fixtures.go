@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -133,12 +134,13 @@ func Failing() *result.Result {
 		"error latency, and not in latency; --expect says which statuses are right, --expect any " +
 		"that all are",
 		"11.0 % of the requests failed: latency is that of the others"}
-	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
-		"the generator was busy 98 % of the time: this is its limit, not (only) the " +
-			"server's", "no file descriptor was left for a connection, 4 times"}
-	r.Generator.Doubts = []result.Doubt{{Cause: result.Busy, Kind: result.Limit,
-		Verdict: result.ClientBound},
-		{Cause: result.Files, Kind: result.Resource, Verdict: result.Suspect}}
+	r.Generator.Verdict = result.ClientBound
+	AddDoubt(r, result.Busy, result.Limit, fact.Fact{Severity: fact.Error,
+		Args:     fact.Busy{Percent: 98},
+		Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}})
+	AddDoubt(r, result.Files, result.Resource, fact.Fact{Severity: fact.Warning,
+		Args:     fact.NoFile{Times: 4},
+		Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}}})
 	return r
 }
 

@@ -1,0 +1,42 @@
+package say
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/fact"
+)
+
+// MergeParts are the facts that the parts of a load have, those that are said alike once. A fact's
+// scope has the parts that have it, unless all have. found has a fact for each part, or nil.
+func MergeParts(found []*fact.Fact) (all []fact.Fact) {
+	var said []string
+	for i, f := range found {
+		if f == nil {
+			continue
+		}
+		sentence := Sentence(*f)
+		at := slices.Index(said, sentence)
+		if at < 0 {
+			at, said, all = len(said), append(said, sentence), append(all, *f)
+		}
+		all[at].Scope.Parts = append(all[at].Scope.Parts, i+1)
+	}
+	for i := range all {
+		of := &all[i].Scope
+		if of.OfParts = len(found); len(of.Parts) == len(found) {
+			of.Parts, of.OfParts = nil, 0
+		}
+	}
+	return all
+}
+
+// ofParts is before the sentence of a fact that only some of the parts of a load have.
+func ofParts(of fact.Scope) string {
+	if of.OfParts == 0 {
+		return ""
+	}
+	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(of.Parts), "[]"), " ", ", ")
+	return fmt.Sprintf("part %s of %d: ", list, of.OfParts)
+}
