@@ -12,8 +12,12 @@ PAGE     = internal/view/page/dist/page.js
 PACKAGES = internal/view/page/web/node_modules/.package-lock.json
 NOTICES  = internal/notices/dist/notices.txt
 
+# As packages are built: no symbols, which only debuggers need, and no C library, so that the program is
+# one for all systems. A test holds .goreleaser.yaml to it (TestPackages).
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w'
+
 build: page notices ## ./dyno
-	$(GO) build -o dyno ./cmd/dyno
+	$(BUILD) -o dyno ./cmd/dyno
 
 page: $(PAGE) ## the web page, which dyno embeds; needs Node.js
 
@@ -70,7 +74,7 @@ TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags='-s -w' $(
 
 test: deps page notices ## the whole suite; packages that start goroutines or share (RACED) with the race detector
 	@tested=$$(mktemp -d) && trap 'rm -rf "$$tested"' EXIT && chmod 755 "$$tested" && \
-	  $(GO) build -ldflags=-w -o "$$tested/dyno" ./cmd/dyno && \
+	  $(BUILD) -o "$$tested/dyno" ./cmd/dyno && \
 	  DYNO_E2E_BINARY="$$tested/dyno" $(MAKE) --no-print-directory -j 3 test-web test-race test-alone
 
 .PHONY: test-web test-race test-alone
@@ -179,7 +183,7 @@ bench-limit: build ## dyno beside what the kernel allows: bare generators in C
 pgo: build ## cmd/dyno/default.pgo, by which make build is then guided, and ./dyno-plain without it
 	$(GO) build -pgo=off -o dyno-plain ./cmd/dyno
 	$(GO) run ./bench/pgo -dyno ./dyno-plain -o cmd/dyno/default.pgo.tmp && mv cmd/dyno/default.pgo.tmp cmd/dyno/default.pgo
-	$(GO) build -o dyno ./cmd/dyno
+	$(BUILD) -o dyno ./cmd/dyno
 
 module: ## give the module the path MODULE, as MODULE=example.org/load/dyno
 	@bench/module.sh "$(MODULE)"

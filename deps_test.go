@@ -25,6 +25,7 @@ internal/engine internal/observe
 internal/say
 internal/stats internal/digits internal/nearest internal/fault internal/fact internal/redact internal/atomicfile internal/cgroup
 internal/hole
+internal/lazyregexp
 `
 
 // What each package may import from this module and from others, and nothing
@@ -34,7 +35,8 @@ internal/hole
 const layers = `
 engine/metric: / github.com/HdrHistogram/hdrhistogram-go
 stats: /
-digits: /
+lazyregexp: /
+digits: lazyregexp /
 engine/proto: fact /
 engine/proto/h1: engine/proto fact /
 engine/proto/h2: engine/proto engine/proto/h1 fact /
@@ -50,11 +52,11 @@ setting: digits engine/data engine/loadplan engine/requests fact /
 engine/redirect: engine/proto /
 hole: /
 engine/template: fault hole nearest /
-engine/hurl: fault hole /
+engine/hurl: fault hole lazyregexp /
 engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
-engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault / golang.org/x/net
+engine/session: engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault lazyregexp / golang.org/x/net
 engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario fault / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
@@ -67,7 +69,7 @@ engine/reqlog: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
 engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/redirect engine/scenario engine/sequence engine/template /
 engine/data: engine/jsonscan engine/scenario engine/template fault /
-redact: hole /
+redact: hole lazyregexp /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
@@ -86,8 +88,8 @@ engine/rendezvous: engine/flow engine/ring /
 engine/meter: engine/h3 engine/machine engine/metric engine/ring /
 engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
-engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole / golang.org/x/net
-result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting /
+engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
+result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 result/runfacts: engine/loadplan engine/loadresult engine/redirect engine/scenario fact result/durations say setting /
@@ -95,8 +97,8 @@ result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
-dynohome: atomicfile redact result engine/loadplan /
-objective: digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say /
+dynohome: atomicfile redact result engine/loadplan lazyregexp /
+objective: digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say lazyregexp /
 imports: engine/proto fault hole redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
@@ -104,26 +106,26 @@ imports/har: engine/proto fault imports /
 imports/vegeta: engine/proto fault imports /
 observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
-observe/profile: atomicfile / github.com/google/pprof
+observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: observe/sockdiag / golang.org/x/sys
 fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
 lab/experiment/quantity: engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
-lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting / go.yaml.in/yaml
+lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
-lab/experiment/secrets: hole lab/experiment redact / go.yaml.in/yaml
-remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult /
-lab/versus: hole lab/experiment / mvdan.cc/sh
+lab/experiment/secrets: hole lab/experiment redact lazyregexp / go.yaml.in/yaml
+remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result server engine/loadplan engine/loadresult lazyregexp /
+lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
 lab/grade: digits fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits fact atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
-store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts / modernc.org/sqlite
-view/format: digits /
+store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite
+view/format: digits lazyregexp /
 view/answer: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
@@ -137,20 +139,20 @@ view/live: engine/loadplan engine/loadresult engine/metric engine/scenario obser
 view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp
-view/chart: capacity engine/metric lab result stats view/answer view/format view/page / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
+view/chart: capacity engine/metric lab result stats view/answer view/format view/page lazyregexp / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
 fleet/bus/bustest: /
-fleet/bus: atomicfile / github.com/nats-io
+fleet/bus: atomicfile lazyregexp / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
-fleet/deploy: fleet/bus hole /
+fleet/deploy: fleet/bus hole lazyregexp /
 fleet/watch: fleet/wire observe/probe / github.com/nats-io
 notices: /
 notices/generate: /
 fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine engine/luascript / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext setting / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys

@@ -46,7 +46,9 @@ func buildAndRun(m *testing.M) int {
 		return m.Run()
 	}
 	binary = filepath.Join(scratch, "dyno")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/dyno").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "../cmd/dyno") // as make build
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building dyno: %v\n%s", err, out)
 		return 1
 	}

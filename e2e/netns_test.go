@@ -148,15 +148,16 @@ func testNames(t *testing.T) {
 	bindMount(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
 	t.Run("no resolver", func(t *testing.T) { testUnresolved(t, "connection refused") })
 	t.Run("silent resolver", func(t *testing.T) {
-		startResolver(t, false)
+		startResolver(t, func([]byte) []byte { return nil })
 		testUnresolved(t, "i/o timeout")
 	})
 	t.Run("unknown name", testUnknownName)
 	t.Run("two addresses, one server", testTwoAddresses)
 	t.Run("addresses that are lost", testLostAddresses)
+	t.Run("as the C library", testResolver)
 }
 
-// bindMount mounts a file of the test's over another, in this namespace.
+// bindMount mounts a file of the test's over another, in this namespace, until the test ends.
 func bindMount(t *testing.T, over, content string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bound")
@@ -166,11 +167,12 @@ func bindMount(t *testing.T, over, content string) {
 	if err := syscall.Mount(file, over, "", syscall.MS_BIND, ""); err != nil {
 		t.Fatalf("mounting over %s: %v", over, err)
 	}
+	t.Cleanup(func() { syscall.Unmount(over, 0) })
 }
 
-// startResolver answers DNS queries until the test ends: not at all, or that there is no such
-// name.
-func startResolver(t *testing.T, answers bool) {
+// startResolver answers DNS queries until the test ends, unless an answer is nil.
+func startResolver(t *testing.T, answer func(query []byte) []byte) {
+	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.53:53")
 	if err != nil {
 		t.Fatal(err)
@@ -182,13 +184,18 @@ func startResolver(t *testing.T, answers bool) {
 			if err != nil {
 				return
 			}
-			if answers {
-				b[2], b[3] = 0x81, 0x83 // a response; recursion; no such name
-				b[10], b[11] = 0, 0     // and no additional record
-				c.WriteTo(b[:questionLength(b[:n])], from)
+			if reply := answer(b[:n]); reply != nil {
+				c.WriteTo(reply, from)
 			}
 		}
 	}()
+}
+
+// noSuchName is the answer that there is no such name.
+func noSuchName(query []byte) []byte {
+	query[2], query[3] = 0x81, 0x83 // a response; recursion; no such name
+	query[10], query[11] = 0, 0     // and no additional record
+	return query[:questionLength(query)]
 }
 
 // questionLength returns where the question of a DNS message ends.
@@ -201,7 +208,7 @@ func questionLength(b []byte) int {
 }
 
 func testUnknownName(t *testing.T) {
-	startResolver(t, true)
+	startResolver(t, noSuchName)
 	const detail = "dns nowhere.invalid: no such host"
 	expectUnreached(t, "http://nowhere.invalid", "unknown-host", detail)
 }

@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/setting"
 )
 
@@ -153,12 +153,12 @@ type fileChoice struct {
 }
 
 // namedEndings finds the endings of names in a synopsis, as in FILE.hurl...|FILE.lua.
-var namedEndings = regexp.MustCompile(`FILE(\.[a-z]+)?`)
+var namedEndings = lazyregexp.New(`FILE(\.[a-z]+)?`)
 
 // filesIn is what file names a synopsis wants. One of its names without an ending allows any file.
 func filesIn(synopsis string) (f fileChoice) {
 	anything := strings.Contains(synopsis, "DIR") || strings.Contains(synopsis, "PATH")
-	for _, m := range namedEndings.FindAllStringSubmatch(synopsis, -1) {
+	for _, m := range namedEndings().FindAllStringSubmatch(synopsis, -1) {
 		f.possible, anything = true, anything || m[1] == ""
 		f.endings = append(f.endings, m[1])
 	}

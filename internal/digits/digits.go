@@ -6,10 +6,11 @@ package digits
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/lazyregexp"
 )
 
 // None stands where there is no figure. A percentile has none if no measured value exceeds it: it
@@ -150,8 +151,8 @@ func Micros(us float64) string {
 	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return unitOfTime.ReplaceAllString(d.Round(unit).String(), "$1 $2")
+	return unitOfTime().ReplaceAllString(d.Round(unit).String(), "$1 $2")
 }
 
 // unitOfTime matches the unit of a duration that has only one.
-var unitOfTime = regexp.MustCompile(`^([0-9.]+)(ns|µs|ms|s)$`)
+var unitOfTime = lazyregexp.New(`^([0-9.]+)(ns|µs|ms|s)$`)

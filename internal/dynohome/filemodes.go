@@ -6,14 +6,16 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+
+	"dyno/internal/lazyregexp"
 )
 
 // Names of what dyno writes into a home, and those among them that no other program uses.
 var (
-	made = regexp.MustCompile(`^(results|experiments|data|changes|fleet|agents|serve|` +
+	made = lazyregexp.New(`^(results|experiments|data|changes|fleet|agents|serve|` +
 		`index\.sqlite(-wal|-shm)?|redact\.key|calibration-[0-9a-z]+\.json|` +
 		`\.(import-|calibration-|redact\.key).*)$`)
-	sure = regexp.MustCompile(`^(index\.sqlite(-wal|-shm)?|redact\.key|calibration-[0-9a-z]+\.json|` +
+	sure = lazyregexp.New(`^(index\.sqlite(-wal|-shm)?|redact\.key|calibration-[0-9a-z]+\.json|` +
 		`[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+|[0-9a-f]{64}\.jsonl)$`)
 )
 
@@ -21,15 +23,15 @@ var (
 // dyno's own, whatever lies beside it; but serve, whose files have names that others give too, only
 // in a home that has what nobody but dyno makes. Agents' files have no names of their own, and were
 // never open to others.
-var within = map[string]*regexp.Regexp{
-	"results": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+$`),
-	"data":    regexp.MustCompile(`^sha256$`),
-	"sha256":  regexp.MustCompile(`^(\.lock|\.?[0-9a-f]{64}\.jsonl(\.tmp)?)$`),
-	"changes": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+\.json(\.tmp)?$`),
-	"fleet": regexp.MustCompile(`^(lock|audit\.jsonl|\.new-[0-9]+|` +
+var within = map[string]func() *regexp.Regexp{
+	"results": lazyregexp.New(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+$`),
+	"data":    lazyregexp.New(`^sha256$`),
+	"sha256":  lazyregexp.New(`^(\.lock|\.?[0-9a-f]{64}\.jsonl(\.tmp)?)$`),
+	"changes": lazyregexp.New(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+\.json(\.tmp)?$`),
+	"fleet": lazyregexp.New(`^(lock|audit\.jsonl|\.new-[0-9]+|` +
 		`\.?(plan\.nk|(keys|state|controller)\.json)(\.[0-9]+)?)$`),
-	"serve": regexp.MustCompile(`^(\.[0-9]+\.)?[0-9]+$`),
-	Experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
+	"serve": lazyregexp.New(`^(\.[0-9]+\.)?[0-9]+$`),
+	Experiments: lazyregexp.New(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
 		`\.(import-[0-9]+|removing-.+))$`),
 }
 
@@ -53,7 +55,7 @@ func Tighten(home string) {
 	}
 	defer root.Close()
 	names := namesIn(root)
-	other := func(name string) bool { return !made.MatchString(name) }
+	other := func(name string) bool { return !made().MatchString(name) }
 	ours := isDynoHome(root, names)
 	whole := ours && !slices.ContainsFunc(names, other)
 	if whole && isShared(info) {
@@ -65,8 +67,8 @@ func Tighten(home string) {
 		case own && name == Experiments:
 			which = func(below string) bool { return below == Experiments }
 		case own:
-		case name == "results", name == "data", sure.MatchString(name):
-			which = sure.MatchString
+		case name == "results", name == "data", sure().MatchString(name):
+			which = sure().MatchString
 		default:
 			continue
 		}
@@ -99,13 +101,16 @@ func openIn(parent *os.Root, name string) (*os.Root, error) {
 	return openSeen(func() (*os.Root, error) { return parent.OpenRoot(name) }, info)
 }
 
-// namesIn are the names in a folder; none if it cannot be read.
-func namesIn(root *os.Root) (all []string) {
-	entries, _ := fs.ReadDir(root.FS(), ".")
-	for _, e := range entries {
-		all = append(all, e.Name())
+// namesIn are the names in a folder; none if it cannot be read. Every start of dyno reads those of
+// all results, and learns no more of each than its name.
+func namesIn(root *os.Root) []string {
+	folder, err := root.Open(".")
+	if err != nil {
+		return nil
 	}
-	return all
+	defer folder.Close()
+	names, _ := folder.Readdirnames(-1)
+	return names
 }
 
 // isDynoHome reports whether a home contains anything that only dyno writes.
@@ -114,7 +119,7 @@ func isDynoHome(home *os.Root, names []string) bool {
 		defer results.Close()
 		names = append(namesIn(results), names...)
 	}
-	return slices.ContainsFunc(names, sure.MatchString)
+	return slices.ContainsFunc(names, sure().MatchString)
 }
 
 // isOwn reports whether there is a folder of that name that contains only what dyno writes.
@@ -130,7 +135,7 @@ func isOwn(parent *os.Root, name string) bool {
 	defer folder.Close()
 	names := namesIn(folder)
 	return len(names) > 0 && !slices.ContainsFunc(names, func(in string) bool {
-		return !pattern.MatchString(in) || within[in] != nil && !isOwn(folder, in)
+		return !pattern().MatchString(in) || within[in] != nil && !isOwn(folder, in)
 	})
 }
 

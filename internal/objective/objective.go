@@ -11,13 +11,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"dyno/internal/digits"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
 )
 
@@ -76,11 +76,11 @@ const (
 var unitOf = map[kind]string{times: "us", shares: "percent", rates: "per_s"}
 
 // The name of a check or a metric may have blanks.
-var expression = regexp.MustCompile(`^\s*((?:checks|metric)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
+var expression = lazyregexp.New(`^\s*((?:checks|metric)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
 	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
 // blankedUnit is a number with blanks before its unit.
-var blankedUnit = regexp.MustCompile(`^([0-9.]+)\s+([a-zµ%/]+)$`)
+var blankedUnit = lazyregexp.New(`^([0-9.]+)\s+([a-zµ%/]+)$`)
 
 // ParseList reads one objective, or several with commas between them, such as "p99<20ms,
 // errors<1%". A comma in the name of a check separates nothing, if all of s is one objective.
@@ -120,11 +120,11 @@ func Parse(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)
 	}
-	m := expression.FindStringSubmatchIndex(s)
+	m := expression().FindStringSubmatchIndex(s)
 	if m == nil {
 		return at(0, "an objective is wanted, as p99<20ms, errors<0.1%% or rps>=10000")
 	}
-	name, limit := s[m[2]:m[3]], blankedUnit.ReplaceAllString(s[m[6]:m[7]], "$1$2")
+	name, limit := s[m[2]:m[3]], blankedUnit().ReplaceAllString(s[m[6]:m[7]], "$1$2")
 	if m[4] < 0 {
 		return at(m[3], "<, <=, > or >= is wanted")
 	}

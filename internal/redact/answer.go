@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 // AnswerField is what is kept of a field that a server sent: all but the secrets of URLs in it, and
@@ -31,7 +32,7 @@ func (r Replacer) AnswerBody(kind string, body []byte) []byte {
 	if kept, is := r.redactFields(kind, body); is {
 		return kept
 	}
-	if (kind == "" || kind == "application/x-www-form-urlencoded") && looseForm.Match(body) {
+	if (kind == "" || kind == "application/x-www-form-urlencoded") && looseForm().Match(body) {
 		return []byte(r.looseForm(string(body)))
 	}
 	return []byte(r.Comment(string(body)))
@@ -39,7 +40,7 @@ func (r Replacer) AnswerBody(kind string, body []byte) []byte {
 
 // looseForm begins a text with several fields as a form has them, whatever is in their values:
 // people write blanks there, which browsers escape.
-var looseForm = regexp.MustCompile(`^[\w.~*%+\[\]-]+(=[^&<>{}"]*)?&`)
+var looseForm = lazyregexp.New(`^[\w.~*%+\[\]-]+(=[^&<>{}"]*)?&`)
 
 // looseForm is such a form without the values of its secret fields, each of which ends at its &.
 func (r Replacer) looseForm(s string) string {

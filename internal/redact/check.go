@@ -1,13 +1,14 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 // word is a name in a path of JSON.
-var word = regexp.MustCompile(`[A-Za-z_][\w-]*`)
+var word = lazyregexp.New(`[A-Za-z_][\w-]*`)
 
 // Check is what is kept of a check of responses, or of its name. That of a header is "Name: value",
 // and its value is kept as that of a response's field is. That of JSON is "json:path==value".
@@ -37,7 +38,7 @@ func (r Replacer) jsonCheck(check string) string {
 			return check
 		}
 		from += i + len("==")
-		names := word.FindAllString(check[:from], -1)
+		names := word().FindAllString(check[:from], -1)
 		if last := names[len(names)-1]; Secret(last) {
 			return check[:from] + r(last, check[from:])
 		}

@@ -3,24 +3,25 @@ package redact
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 var (
 	// option is a flag whose value is the next word.
-	option = regexp.MustCompile(`^--?([A-Za-z][\w.-]+)$`)
+	option = lazyregexp.New(`^--?([A-Za-z][\w.-]+)$`)
 	// assignment is a variable or a flag with its value.
-	assignment = regexp.MustCompile(`^(-{0,2}[A-Za-z_][\w.-]*)=`)
+	assignment = lazyregexp.New(`^(-{0,2}[A-Za-z_][\w.-]*)=`)
 	// headerLine is a header as a word of its own.
-	headerLine = regexp.MustCompile(`^([A-Za-z][\w-]*):\s*`)
+	headerLine = lazyregexp.New(`^([A-Za-z][\w-]*):\s*`)
 	// headerIn is a header within a text.
-	headerIn = regexp.MustCompile(`\b([A-Za-z][\w-]*):[ \t]+([^'"\r\n]+)`)
+	headerIn = lazyregexp.New(`\b([A-Za-z][\w-]*):[ \t]+([^'"\r\n]+)`)
 	// piece is a word of a text that is a command; a template's action, or a quotation, is in one.
-	piece = regexp.MustCompile(`(?:\{\{.*?\}\}|'[^']*'|"[^"]*"|\S)+`)
+	piece = lazyregexp.New(`(?:\{\{.*?\}\}|'[^']*'|"[^"]*"|\S)+`)
 	// user is a name and a password.
-	user = regexp.MustCompile(`^([^:/]+):([^/].*)$`)
+	user = lazyregexp.New(`^([^:/]+):([^/].*)$`)
 )
 
 // Flags, of whatever program, by what their value is.
@@ -36,7 +37,7 @@ var shellNames = []string{"ash", "bash", "dash", "fish", "ksh", "mksh", "runuser
 	"zsh"}
 
 // scriptFlag is the flag before that word, perhaps with others.
-var scriptFlag = regexp.MustCompile(`^-[a-z]*c$`)
+var scriptFlag = lazyregexp.New(`^-[a-z]*c$`)
 
 // A commandLine replaces the secrets of a command.
 type commandLine struct {
@@ -72,7 +73,7 @@ func (c commandLine) words(command []string) []string {
 
 // isScript reports whether a shell reads what comes behind these words.
 func isScript(before []string) bool {
-	if len(before) == 0 || !scriptFlag.MatchString(before[len(before)-1]) {
+	if len(before) == 0 || !scriptFlag().MatchString(before[len(before)-1]) {
 		return false
 	}
 	return slices.ContainsFunc(before, func(word string) bool {
@@ -91,7 +92,7 @@ func (r Replacer) Line(text string) string {
 
 func (c commandLine) line(text string) string {
 	text = c.redactHeadersIn(text)
-	at := piece.FindAllStringIndex(text, -1)
+	at := piece().FindAllStringIndex(text, -1)
 	var words, trimmed []string
 	for _, p := range at {
 		word := text[p[0]:p[1]]
@@ -116,7 +117,7 @@ func (c commandLine) line(text string) string {
 func (c commandLine) redactHeadersIn(text string) string {
 	var b strings.Builder
 	done := 0
-	for _, at := range headerIn.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range headerIn().FindAllStringSubmatchIndex(text, -1) {
 		name, value := text[at[2]:at[3]], text[at[4]:at[5]]
 		if !Secret(name) {
 			continue
@@ -151,9 +152,9 @@ func (c commandLine) redactNextWord(flag, word string) (kept string, is bool) {
 
 // redactFlagValue is what is kept of the value of a flag, if that can be a secret.
 func (c commandLine) redactFlagValue(flag, value string) (kept string, is bool) {
-	switch m := option.FindStringSubmatch(flag); {
+	switch m := option().FindStringSubmatch(flag); {
 	case slices.Contains(headerFlags, flag):
-		if h := headerLine.FindStringSubmatch(value); h != nil {
+		if h := headerLine().FindStringSubmatch(value); h != nil {
 			return h[0] + c.redactSentHeader(h[1], value[len(h[0]):]), true
 		}
 	case slices.Contains(bodyFlags, flag):
@@ -161,8 +162,8 @@ func (c commandLine) redactFlagValue(flag, value string) (kept string, is bool) 
 			return string(c.Body("", []byte(value))), true
 		}
 	case slices.Contains(userFlags, flag):
-		if m := user.FindStringSubmatch(value); m != nil &&
-			!(whole.MatchString(m[1]) && whole.MatchString(m[2])) { // docker's uid:gid
+		if m := user().FindStringSubmatch(value); m != nil &&
+			!(whole().MatchString(m[1]) && whole().MatchString(m[2])) { // docker's uid:gid
 			if c.takes(m[2]) {
 				return value, true
 			}
@@ -175,10 +176,10 @@ func (c commandLine) redactFlagValue(flag, value string) (kept string, is bool) 
 }
 
 // taken is what a shell replaces by the value of a variable.
-var taken = regexp.MustCompile(`^\$(\w+|\{\w+\})$`)
+var taken = lazyregexp.New(`^\$(\w+|\{\w+\})$`)
 
 // takes reports whether a value is a variable's, which a shell puts there.
-func (c commandLine) takes(value string) bool { return c.shell && taken.MatchString(value) }
+func (c commandLine) takes(value string) bool { return c.shell && taken().MatchString(value) }
 
 // variable is what is kept of the value of a variable or of a flag.
 func (c commandLine) variable(name, value string) string {
@@ -192,11 +193,11 @@ func (c commandLine) variable(name, value string) string {
 }
 
 // shellTakes is a header of which a shell has all that is secret from a variable.
-var shellTakes = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?\$(\w+|\{\w+\})$`)
+var shellTakes = lazyregexp.New(`^(?i:(bearer|basic|digest|token)\s+)?\$(\w+|\{\w+\})$`)
 
 // redactSentHeader is what is kept of a header that a command sends.
 func (c commandLine) redactSentHeader(name, value string) string {
-	if c.shell && shellTakes.MatchString(value) {
+	if c.shell && shellTakes().MatchString(value) {
 		return value
 	}
 	return c.Header(name, value)
@@ -204,14 +205,14 @@ func (c commandLine) redactSentHeader(name, value string) string {
 
 // redactWord is what is kept of a word that may be a command of its own, as sh -c takes one.
 func (c commandLine) redactWord(word string) string {
-	if h := headerLine.FindStringSubmatch(word); h != nil && Secret(h[1]) &&
+	if h := headerLine().FindStringSubmatch(word); h != nil && Secret(h[1]) &&
 		strings.ContainsAny(h[0], " \t") {
 		return h[0] + c.redactSentHeader(h[1], word[len(h[0]):])
 	}
-	if m := assignment.FindString(word); m != "" && !c.shell && isSegmented(word[len(m):]) {
+	if m := assignment().FindString(word); m != "" && !c.shell && isSegmented(word[len(m):]) {
 		return c.redactSingleWord(word)
 	}
-	if len(piece.FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
+	if len(piece().FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
 		return c.line(word)
 	}
 	return c.redactSingleWord(word)
@@ -219,8 +220,8 @@ func (c commandLine) redactWord(word string) string {
 
 // redactSingleWord is what is kept of a word that is none.
 func (c commandLine) redactSingleWord(word string) string {
-	if m := assignment.FindStringSubmatch(word); m != nil {
-		if strings.Contains(word, "&") && fields.MatchString(word) {
+	if m := assignment().FindStringSubmatch(word); m != nil {
+		if strings.Contains(word, "&") && fields().MatchString(word) {
 			return c.redactForm(word)
 		}
 		given := word[len(m[0]):]

@@ -1,18 +1,19 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 var (
 	// noted begins what may be a setting in a comment.
-	noted = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)`)
+	noted = lazyregexp.New(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)`)
 	// oneWord is a value without blanks, perhaps behind the name of a scheme.
-	oneWord = regexp.MustCompile(`^(?:(?i:basic|bearer|digest|negotiate|token|apikey)\s+)?` +
+	oneWord = lazyregexp.New(`^(?:(?i:basic|bearer|digest|negotiate|token|apikey)\s+)?` +
 		`((?:\{\{.*?\}\}|[^\s{]|\{)+?)[,;]*$`)
 	// telling is what a value has at least one of.
-	telling = regexp.MustCompile(`[\pL\pN]`)
+	telling = lazyregexp.New(`[\pL\pN]`)
 )
 
 // Comment is a comment of a file without the secrets of URLs, and without the values of settings in
@@ -35,7 +36,7 @@ func (r Replacer) commentLine(line string) string {
 	var b strings.Builder
 	depth := 0 // of brackets at done
 	for done := 0; ; {
-		m := noted.FindStringSubmatchIndex(line[done:])
+		m := noted().FindStringSubmatchIndex(line[done:])
 		if m == nil {
 			return b.String() + line[done:]
 		}
@@ -48,7 +49,7 @@ func (r Replacer) commentLine(line string) string {
 		}
 		from, to := notedValue(line[begin:], strings.HasSuffix(sign, "="), depth > 0)
 		value := line[begin+from : begin+to]
-		if !telling.MatchString(value) || isPlainSetting(name, value) {
+		if !telling().MatchString(value) || isPlainSetting(name, value) {
 			continue
 		}
 		b.WriteString(line[begin:begin+from] + r(name, value))
@@ -88,7 +89,7 @@ func notedValue(rest string, tight, bracketed bool) (from, to int) {
 	if bracketed && !tight {
 		return 0, len(value)
 	}
-	if m := oneWord.FindStringSubmatchIndex(value); m != nil {
+	if m := oneWord().FindStringSubmatchIndex(value); m != nil {
 		return m[2], m[3]
 	}
 	return 0, 0

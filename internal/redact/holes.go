@@ -3,23 +3,23 @@ package redact
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"dyno/internal/hole"
+	"dyno/internal/lazyregexp"
 )
 
 // namesOnly is the inside of a hole that names what fills it, and says nothing else.
-var namesOnly = regexp.MustCompile(`^(\w[\w.-]*|env\s+"\w+")$`)
+var namesOnly = lazyregexp.New(`^(\w[\w.-]*|env\s+"\w+")$`)
 
 // schemeBefore is what may stand before a secret of which all else is filled in.
-var schemeBefore = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?`)
+var schemeBefore = lazyregexp.New(`^(?i:(bearer|basic|digest|token)\s+)?`)
 
 // isHole reports whether a hole is all of a secret.
 func isHole(value string) bool {
-	value = value[len(schemeBefore.FindString(value)):]
+	value = value[len(schemeBefore().FindString(value)):]
 	for p := range hole.Pieces(value) { // if it is one, it is the first
-		return len(p.Text) == len(value) && namesOnly.MatchString(p.Inside())
+		return len(p.Text) == len(value) && namesOnly().MatchString(p.Inside())
 	}
 	return false
 }
@@ -33,7 +33,7 @@ func (r Replacer) KeepHoles(names map[string]bool) Replacer {
 	return func(name, value string) string {
 		if names != nil {
 			for p := range hole.Pieces(value) {
-				if inside := p.Inside(); namesOnly.MatchString(inside) {
+				if inside := p.Inside(); namesOnly().MatchString(inside) {
 					names[inside] = true
 				}
 			}
@@ -46,7 +46,7 @@ func (r Replacer) KeepHoles(names map[string]bool) Replacer {
 }
 
 // stand is a number that stands for a hole, by its index.
-var stand = regexp.MustCompile(standDigits + `(\d{7})`)
+var stand = lazyregexp.New(standDigits + `(\d{7})`)
 
 const (
 	standDigits = "2718281828"
@@ -55,7 +55,7 @@ const (
 
 // TemplateBody is Body of a template. Holes stand for values there: {"n": {{int 1 9}}} is JSON.
 func (r Replacer) TemplateBody(kind string, body []byte) []byte {
-	if r == nil || !bytes.Contains(body, []byte("{{")) || stand.Match(body) {
+	if r == nil || !bytes.Contains(body, []byte("{{")) || stand().Match(body) {
 		return r.Body(kind, body)
 	}
 	var holes []string
@@ -72,7 +72,7 @@ func (r Replacer) TemplateBody(kind string, body []byte) []byte {
 		return r.Body(kind, body)
 	}
 	restored := func(text []byte) []byte {
-		return stand.ReplaceAllFunc(text, func(number []byte) []byte {
+		return stand().ReplaceAllFunc(text, func(number []byte) []byte {
 			i, err := strconv.Atoi(string(number[len(standDigits):]))
 			if err != nil || i >= len(holes) {
 				return number

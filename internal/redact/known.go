@@ -5,11 +5,14 @@ import (
 	"encoding/base64"
 	"net/url"
 	"regexp"
+
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dyno/internal/lazyregexp"
 )
 
 // Lengths of values that are searched for, in bytes, and how many there are at most. A value is in
@@ -96,7 +99,7 @@ func (k *Known) buildIndex(long []form) {
 }
 
 // scheme begins a credential.
-var scheme = regexp.MustCompile(`^(?i:basic|bearer|digest|negotiate|token|apikey)\s+(?s:(\S.*))$`)
+var scheme = lazyregexp.New(`^(?i:basic|bearer|digest|negotiate|token|apikey)\s+(?s:(\S.*))$`)
 
 // shortestCookie is how long a part of a cookie is that is a secret by itself.
 const shortestCookie = 8
@@ -109,7 +112,7 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\ `, ` `, `
 // of settings stand for.
 func secretParts(value string) []string {
 	all := []string{value}
-	if m := scheme.FindStringSubmatch(value); m != nil {
+	if m := scheme().FindStringSubmatch(value); m != nil {
 		all = append(all, m[1])
 		if plain, err := base64.StdEncoding.DecodeString(m[1]); err == nil && utf8.Valid(plain) {
 			_, password, _ := strings.Cut(string(plain), ":")
@@ -147,12 +150,12 @@ func spellings(v string) []string {
 		}
 	}
 	for _, s := range all[1:4] {
-		all = append(all, lowerHex.ReplaceAllStringFunc(s, strings.ToLower))
+		all = append(all, lowerHex().ReplaceAllStringFunc(s, strings.ToLower))
 	}
 	return all
 }
 
-var lowerHex = regexp.MustCompile(`%[0-9A-F]{2}`)
+var lowerHex = lazyregexp.New(`%[0-9A-F]{2}`)
 
 // base64Cores are what base64 makes of a value, whatever stands before and after it, as a user's
 // name does in the header Authorization: it depends on how many bytes do, of which three are a
@@ -188,7 +191,7 @@ func (k *Known) replaceBetweenMarks(s string, search func(string) string) string
 	}
 	var b strings.Builder
 	done := 0
-	for _, at := range within.FindAllStringIndex(s, -1) {
+	for _, at := range within().FindAllStringIndex(s, -1) {
 		b.WriteString(search(s[done:at[0]]) + s[at[0]:at[1]])
 		done = at[1]
 	}

@@ -1,10 +1,11 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"dyno/internal/lazyregexp"
 )
 
 // secrets are the words by which a name is that of a secret.
@@ -91,9 +92,9 @@ func splitName(name string) (all []string) {
 var (
 	switches = []string{"", "auto", "basic", "disabled", "enabled", "false", "no", "none", "null",
 		"off", "on", "optional", "required", "true", "yes"}
-	place = regexp.MustCompile(`^(\.{0,2}/|~/|@|\{\{-?\s*(dir|here|build|file|socket)\b)`)
-	named = regexp.MustCompile(`\.(pem|key|crt|cer|p12|pfx|jks|json|ya?ml|conf|txt|sock)$|^\{\{`)
-	whole = regexp.MustCompile(`^[0-9]+$`)
+	place = lazyregexp.New(`^(\.{0,2}/|~/|@|\{\{-?\s*(dir|here|build|file|socket)\b)`)
+	named = lazyregexp.New(`\.(pem|key|crt|cer|p12|pfx|jks|json|ya?ml|conf|txt|sock)$|^\{\{`)
+	whole = lazyregexp.New(`^[0-9]+$`)
 
 	plurals = []string{"keys", "tokens", "secrets", "sessions", "cookies", "credentials", "signatures"}
 )
@@ -104,9 +105,9 @@ func isPlainSetting(name, value string) bool {
 	if slices.Contains(switches, strings.ToLower(value)) {
 		return true
 	}
-	if place.MatchString(value) && (named.MatchString(value) || value[0] == '{') {
+	if place().MatchString(value) && (named().MatchString(value) || value[0] == '{') {
 		return true
 	}
 	all := splitName(name)
-	return whole.MatchString(value) && slices.Contains(plurals, all[len(all)-1]) // so many keys
+	return whole().MatchString(value) && slices.Contains(plurals, all[len(all)-1]) // so many keys
 }

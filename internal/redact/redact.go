@@ -30,10 +30,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"dyno/internal/lazyregexp"
 )
 
 // A Replacer is told the name of a secret and its value, and returns what stands in its place.
@@ -47,25 +48,25 @@ const Plain = "(redacted)"
 // A mark of a value is "(redacted-", 8 hexadecimal digits of its HMAC, and ")". It has no blank
 // and needs no escape, so that it can stand in a URL, a form, JSON and a command.
 var (
-	mark   = regexp.MustCompile(`^\(redacted(-[0-9a-f]{8})?\)$`)
-	within = regexp.MustCompile(`\(redacted(-n?[0-9a-f]{8})?\)`)
+	mark   = lazyregexp.New(`^\(redacted(-[0-9a-f]{8})?\)$`)
+	within = lazyregexp.New(`\(redacted(-n?[0-9a-f]{8})?\)`)
 )
 
 // longestMark is how long a mark is, that of a number in JSON included.
 const longestMark = len("(redacted-n00000000)")
 
 // IsMark reports whether s is a mark and nothing else.
-func IsMark(s string) bool { return len(s) <= longestMark && mark.MatchString(s) }
+func IsMark(s string) bool { return len(s) <= longestMark && mark().MatchString(s) }
 
 // HasMark reports whether there is a mark in s.
-func HasMark(s string) bool { return mayHaveMark(s) && within.MatchString(s) }
+func HasMark(s string) bool { return mayHaveMark(s) && within().MatchString(s) }
 
 // mayHaveMark tells most texts that have no mark, in a small part of an expression's time: requests
 // of a file have hundreds of megabytes.
 func mayHaveMark(s string) bool { return strings.Contains(s, "(redacted") }
 
 // lost is a mark of which nobody can mean the words: by its digits, or, without, by being a value.
-var lost = regexp.MustCompile(`\(redacted-n?[0-9a-f]{8}\)` +
+var lost = lazyregexp.New(`\(redacted-n?[0-9a-f]{8}\)` +
 	`|(?:^|[=:"&]|//|(?i:bearer|basic|digest|token)\s)(\(redacted\))(?:$|["&@;])`)
 
 // FirstMark is the first mark in s that stands in the place of a secret; "" if there is none.
@@ -73,7 +74,7 @@ func FirstMark(s string) string {
 	if !mayHaveMark(s) {
 		return ""
 	}
-	m := lost.FindStringSubmatch(s)
+	m := lost().FindStringSubmatch(s)
 	switch {
 	case m == nil:
 		return ""

@@ -1,10 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 
 	"dyno/internal/hole"
+	"dyno/internal/lazyregexp"
 )
 
 // Settings are several values with names in one text. Where a value ends depends on the form of the
@@ -15,17 +15,17 @@ import (
 //	page=1&token=x                       a query or a form
 var (
 	// setting begins one of several.
-	setting = regexp.MustCompile(`([\w.-]+)\s*=\s*`)
+	setting = lazyregexp.New(`([\w.-]+)\s*=\s*`)
 	// segment begins one of those between semicolons. Its name may have blanks.
-	segment = regexp.MustCompile(`^\s*([A-Za-z_][\w. ]*?)\s*=\s*`)
+	segment = lazyregexp.New(`^\s*([A-Za-z_][\w. ]*?)\s*=\s*`)
 	// next begins the second of several: what stands there first is what parts all of them.
-	next = regexp.MustCompile(`;\s*(?:[A-Za-z_][\w. ]*=|$)|\s-{0,2}[A-Za-z_][\w.-]*\s*=`)
+	next = lazyregexp.New(`;\s*(?:[A-Za-z_][\w. ]*=|$)|\s-{0,2}[A-Za-z_][\w.-]*\s*=`)
 )
 
 // redactSettings is a text without the values of the settings in it whose names are secret.
 func (c commandLine) redactSettings(text string) string {
 	switch {
-	case strings.Contains(text, "&") && fields.MatchString(text):
+	case strings.Contains(text, "&") && fields().MatchString(text):
 		return c.redactForm(text)
 	case isSegmented(text):
 		return c.redactSegments(text)
@@ -36,7 +36,7 @@ func (c commandLine) redactSettings(text string) string {
 // isSegmented reports whether a text is of settings that semicolons part.
 func isSegmented(text string) bool {
 	first := strings.IndexByte(text, '=')
-	at := next.FindStringIndex(text[first+1:])
+	at := next().FindStringIndex(text[first+1:])
 	if first < 0 || at == nil {
 		return false
 	}
@@ -48,7 +48,7 @@ func isSegmented(text string) bool {
 func (c commandLine) redactSegments(text string) string {
 	var b strings.Builder
 	for text != "" {
-		m := segment.FindStringSubmatchIndex(text)
+		m := segment().FindStringSubmatchIndex(text)
 		begin := 0
 		if m != nil {
 			begin = m[1]
@@ -106,7 +106,7 @@ func (c commandLine) redactWordSettings(text string) string {
 	var b strings.Builder
 	open := byte(0) // the quotation that text[done:] is in
 	for done := 0; ; {
-		m := setting.FindStringSubmatchIndex(text[done:])
+		m := setting().FindStringSubmatchIndex(text[done:])
 		if m == nil {
 			return b.String() + text[done:]
 		}

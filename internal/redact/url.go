@@ -6,16 +6,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 var (
 	// absolute is a URL in a text. A quotation's end ends it, but for one within a password.
-	absolute = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://` +
+	absolute = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://` +
 		`(?:[^\s/?#@:"'<>]*:(?:[^\s/?#"'<>]|["'<>][^\s/?#"',:;}\]])*@)?[^\s"'<>]+`)
 	// dialed is how drivers in Go have it: user:password@protocol(address).
-	dialed = regexp.MustCompile(`([\w.-]+):(\S+)(@\w+\()`)
+	dialed = lazyregexp.New(`([\w.-]+):(\S+)(@\w+\()`)
 	// reached is the same of others: user:password@host.
-	reached = regexp.MustCompile(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
+	reached = lazyregexp.New(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
 )
 
 // Text is a text without the secrets of the URLs in it, and of what databases are reached by.
@@ -24,11 +26,11 @@ func (r Replacer) Text(s string) string {
 		return s
 	}
 	if strings.Contains(s, "://") {
-		s = absolute.ReplaceAllStringFunc(s, r.URL)
+		s = absolute().ReplaceAllStringFunc(s, r.URL)
 	}
 	if strings.Contains(s, "@") {
-		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string {
-			return r.redactPassword(dialed, dsn)
+		s = dialed().ReplaceAllStringFunc(s, func(dsn string) string {
+			return r.redactPassword(dialed(), dsn)
 		})
 	}
 	return s
@@ -51,9 +53,9 @@ func (c commandLine) redactConnection(name, value string) string {
 		return value
 	}
 	place := func(word string) bool { return slices.Contains(places, word) }
-	if slices.ContainsFunc(splitName(name), place) && reached.MatchString(value) &&
+	if slices.ContainsFunc(splitName(name), place) && reached().MatchString(value) &&
 		!strings.Contains(value, "://") {
-		return c.redactPassword(reached, value)
+		return c.redactPassword(reached(), value)
 	}
 	return c.redactSettings(c.Text(value))
 }
@@ -124,8 +126,8 @@ func (r Replacer) redactForm(s string) string {
 }
 
 // fields is a form of at least one field, and of nothing else.
-var fields = regexp.MustCompile(`^[\w.~*%+\[\]-]+=[^&\s=]+(&[\w.~*%+\[\]-]+=[^&\s]*)*$`)
+var fields = lazyregexp.New(`^[\w.~*%+\[\]-]+=[^&\s=]+(&[\w.~*%+\[\]-]+=[^&\s]*)*$`)
 
 // isForm reports whether body is a form. Most bodies have no "=", which is found faster than it is
 // missed by an expression.
-func isForm(body []byte) bool { return bytes.IndexByte(body, '=') > 0 && fields.Match(body) }
+func isForm(body []byte) bool { return bytes.IndexByte(body, '=') > 0 && fields().Match(body) }

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"time"
+
+	"dyno/internal/lazyregexp"
 )
 
 // A Count is how many requests a server has answered, by its own count.
@@ -59,12 +60,12 @@ func FetchCount(ctx context.Context, url string) (c Count, err error) {
 
 // stubStatus matches the output of nginx's module of that name: connections accepted and handled,
 // and requests.
-var stubStatus = regexp.MustCompile(`server accepts handled requests\s+\d+ \d+ (\d+)\s`)
+var stubStatus = lazyregexp.New(`server accepts handled requests\s+\d+ \d+ (\d+)\s`)
 
 // parseCount parses {"served": N}, which does not include queries like this one, or nginx's
 // stub_status, which does.
 func parseCount(b []byte) (Count, error) {
-	if found := stubStatus.FindSubmatch(b); found != nil {
+	if found := stubStatus().FindSubmatch(b); found != nil {
 		n, err := strconv.ParseInt(string(found[1]), 10, 64)
 		return Count{n, true}, err
 	}

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/result/durations"
 )
 
-var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
+var wellFormedID = lazyregexp.New(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
 
 // Check returns an error if dyno cannot have written the result: keys are missing, or sums do not
 // add up.
@@ -31,7 +31,7 @@ func Check(r *Result) error {
 		lacks += fmt.Sprintf(" and %d more", more)
 	}
 	wrong(lacks != "", "it lacks what every result has: %s", lacks)
-	wrong(r.ID != "" && !wellFormedID.MatchString(r.ID), "its id is %q, not of the form "+
+	wrong(r.ID != "" && !wellFormedID().MatchString(r.ID), "its id is %q, not of the form "+
 		"20260102-150405-4f2a", r.ID)
 	wrong(r.Window.Started.IsZero() && !slices.Contains(r.missing, "window"),
 		"window.started is missing")

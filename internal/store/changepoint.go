@@ -72,7 +72,7 @@ func decodeChange(b []byte) (Change, error) {
 		return c, fmt.Errorf("not a change point that this dyno reads: its format is %q, not %q",
 			c.Format, ChangeFormat)
 	}
-	if len(c.Before) == 0 || len(c.After) == 0 || !changeID.MatchString(c.ID) {
+	if len(c.Before) == 0 || len(c.After) == 0 || !changeID().MatchString(c.ID) {
 		return c, errors.New("a damaged change point: it has no ID, or no results")
 	}
 	return c, nil

@@ -2,17 +2,18 @@ package store
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"dyno/internal/lazyregexp"
 )
 
 // idText matches a result's ID.
 const idText = `[0-9]{8}-[0-9]{6}-[0-9a-f]{4}`
 
 var (
-	resultID = regexp.MustCompile(`^` + idText + `$`)
-	changeID = regexp.MustCompile(`^` + idText + `-[a-z0-9._]+$`)
+	resultID = lazyregexp.New(`^` + idText + `$`)
+	changeID = lazyregexp.New(`^` + idText + `-[a-z0-9._]+$`)
 )
 
 // isFolder reports whether name can be the name of an experiment's folder in the store.

@@ -15,6 +15,7 @@ import (
 
 	"dyno/internal/atomicfile"
 	"dyno/internal/dynohome"
+	"dyno/internal/lazyregexp"
 )
 
 // abandoned is how old a temporary file must be to count as a leftover. A locked one is never a
@@ -48,7 +49,7 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 	})
 }
 
-var sha256Text = regexp.MustCompile(`[0-9a-f]{64}`)
+var sha256Text = lazyregexp.New(`[0-9a-f]{64}`)
 
 // findUnreferred are the files of data that no result refers to. A reference in a file that cannot
 // be read as a result counts too: it may be from a newer dyno.
@@ -72,7 +73,7 @@ func (s *Store) findUnreferred() (all []Removed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, sum := range sha256Text.FindAll(content, -1) {
+		for _, sum := range sha256Text().FindAll(content, -1) {
 			refers[string(sum)] = true
 		}
 	}
@@ -100,7 +101,7 @@ func (s *Store) findOrphans() (all []Removed, err error) {
 		}
 		temp := filepath.Join(dir, "."+id+".json.tmp")
 		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !atomicfile.IsAbandoned(temp)
-		if resultID.MatchString(id) && !kept {
+		if resultID().MatchString(id) && !kept {
 			all = append(all, s.describeEntry(what, dir, e))
 		}
 	}
@@ -109,13 +110,13 @@ func (s *Store) findOrphans() (all []Removed, err error) {
 
 // unfinished are patterns of names that files and folders have only while they are written or
 // removed, by their place in the store. All other names are not dyno's.
-var unfinished = map[string]*regexp.Regexp{
-	"": regexp.MustCompile(`^\.import-[0-9]+$`),
-	"results": regexp.MustCompile(`^\.` + idText +
+var unfinished = map[string]func() *regexp.Regexp{
+	"": lazyregexp.New(`^\.import-[0-9]+$`),
+	"results": lazyregexp.New(`^\.` + idText +
 		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.(tmp|[0-9]+)|\.note\.[0-9]+)$`),
-	"changes":     regexp.MustCompile(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
-	"experiments": regexp.MustCompile(`^\.(import-[0-9]+|removing-.+)$`),
-	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
+	"changes":     lazyregexp.New(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
+	"experiments": lazyregexp.New(`^\.(import-[0-9]+|removing-.+)$`),
+	"data/sha256": lazyregexp.New(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
 }
 
 // findLeftovers are the temporary files of processes that have ended.
@@ -127,7 +128,7 @@ func (s *Store) findLeftovers() (all []Removed, err error) {
 			return all, err
 		}
 		for _, e := range entries {
-			if unfinished[folder].MatchString(e.Name()) && isAbandoned(filepath.Join(dir, e.Name()), e) {
+			if unfinished[folder]().MatchString(e.Name()) && isAbandoned(filepath.Join(dir, e.Name()), e) {
 				all = append(all, s.describeEntry("leftover", dir, e))
 			}
 		}

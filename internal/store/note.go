@@ -19,7 +19,7 @@ func (s *Store) Note(id, text string) error {
 	if err := checkNote(text); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(s.pathOf("results", id+".json")); !resultID.MatchString(id) || err != nil {
+	if _, err := os.Lstat(s.pathOf("results", id+".json")); !resultID().MatchString(id) || err != nil {
 		return fmt.Errorf("no result %q is stored in %s", id, s.home)
 	}
 	path := s.pathOf("results", id+".note")

@@ -24,7 +24,7 @@ const removing = ".removing-"
 // Data that it refers to stays until Collect; change points stay as they were published.
 func (s *Store) Remove(id string) (Removed, error) {
 	path := s.pathOf("results", id+".json")
-	if resultID.MatchString(id) && isThere(path) {
+	if resultID().MatchString(id) && isThere(path) {
 		out := Removed{path, "result", sizeOf(path)}
 		if err := os.Remove(path); err != nil { // first: what is left of it is a leftover
 			return out, fmt.Errorf("removing result %s: %w", id, err)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/observe/profile"
 )
 
@@ -32,34 +33,34 @@ const (
 
 // A sizeLimit is how large a file of a store may be whose name matches.
 type sizeLimit struct {
-	name *regexp.Regexp
+	name func() *regexp.Regexp
 	most int64
 }
 
 // storeFiles are the files of a store, but for those of experiments.
 var storeFiles = []sizeLimit{
-	{regexp.MustCompile(`^(results/)?[^/]+\.json$`), longestResult},
-	{regexp.MustCompile(`^(results/)?[^/]+\.note$`), longestNote},
-	{regexp.MustCompile(`^(results/)?[^/]+\.pb\.gz$`), profile.MaxEncoded},
-	{regexp.MustCompile(`^changes/[^/]+\.json$`), 1 << 20},
-	{regexp.MustCompile(`^data/sha256/[^/]+$`), archiveFile},
+	{lazyregexp.New(`^(results/)?[^/]+\.json$`), longestResult},
+	{lazyregexp.New(`^(results/)?[^/]+\.note$`), longestNote},
+	{lazyregexp.New(`^(results/)?[^/]+\.pb\.gz$`), profile.MaxEncoded},
+	{lazyregexp.New(`^changes/[^/]+\.json$`), 1 << 20},
+	{lazyregexp.New(`^data/sha256/[^/]+$`), archiveFile},
 }
 
 // experimentFiles are the files of an experiment's folder.
 var experimentFiles = []sizeLimit{
-	{regexp.MustCompile(`^experiment\.json$`), longestResult},
-	{regexp.MustCompile(`^(experiment|vs)\.yaml$`), longestSource},
-	{regexp.MustCompile(`^report\.(md|html)$`), 256 << 20},
-	{regexp.MustCompile(`^trials/[^/]+\.json$`), longestResult},
-	{regexp.MustCompile(`^profiles/[^/]+\.pb\.gz$`), profile.MaxEncoded},
-	{regexp.MustCompile(`^data/sha256/[^/]+$`), archiveFile},
-	{regexp.MustCompile(`^(output|files)/.+$`), archiveFile},
+	{lazyregexp.New(`^experiment\.json$`), longestResult},
+	{lazyregexp.New(`^(experiment|vs)\.yaml$`), longestSource},
+	{lazyregexp.New(`^report\.(md|html)$`), 256 << 20},
+	{lazyregexp.New(`^trials/[^/]+\.json$`), longestResult},
+	{lazyregexp.New(`^profiles/[^/]+\.pb\.gz$`), profile.MaxEncoded},
+	{lazyregexp.New(`^data/sha256/[^/]+$`), archiveFile},
+	{lazyregexp.New(`^(output|files)/.+$`), archiveFile},
 }
 
 // limitOf is the limit of the first of all that a name matches; 0 if it matches none.
 func limitOf(all []sizeLimit, name string) int64 {
 	for _, l := range all {
-		if l.name.MatchString(name) {
+		if l.name().MatchString(name) {
 			return l.most
 		}
 	}
@@ -67,7 +68,7 @@ func limitOf(all []sizeLimit, name string) int64 {
 }
 
 // inExperiment splits the name of a file in an experiment's folder.
-var inExperiment = regexp.MustCompile(`^experiments/([^/]+)/(.+)$`)
+var inExperiment = lazyregexp.New(`^experiments/([^/]+)/(.+)$`)
 
 // A survey is what was found out about an archive before anything of it is written.
 type survey struct {
@@ -144,7 +145,7 @@ func eachFile(archive string,
 // look looks at one file, and reads it if it is JSON.
 func (s *survey) look(h *tar.Header, name string, from io.Reader) error {
 	all, below := storeFiles, name
-	parts := inExperiment.FindStringSubmatch(name)
+	parts := inExperiment().FindStringSubmatch(name)
 	if parts != nil {
 		all, below = experimentFiles, parts[2]
 	}
@@ -189,7 +190,7 @@ func (s *survey) check(free room) error {
 // wants reports whether a file is unpacked: a file of the store, a record, or what an experiment's
 // folder has beside a record that is one. What else lies there is no part of the experiment.
 func (s *survey) wants(name string) bool {
-	parts := inExperiment.FindStringSubmatch(name)
+	parts := inExperiment().FindStringSubmatch(name)
 	if parts == nil {
 		return true
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 // An argument is what follows the name of a query, a filter or a predicate.
@@ -105,7 +107,7 @@ func (p *parser) slashed() *Pattern {
 }
 
 // repetition is how often something is repeated.
-var repetition = regexp.MustCompile(`^\{\d+(,\d*)?\}`)
+var repetition = lazyregexp.New(`^\{\d+(,\d*)?\}`)
 
 // hasLooseBrace reports whether a regular expression has a { that Go takes for itself, and hurl
 // does not take.
@@ -121,7 +123,7 @@ func hasLooseBrace(re string) bool {
 			inClass = true
 		case c == ']':
 			inClass = false
-		case c == '{' && !inClass && !repetition.MatchString(re[i:]):
+		case c == '{' && !inClass && !repetition().MatchString(re[i:]):
 			return true
 		}
 	}

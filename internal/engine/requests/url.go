@@ -22,12 +22,12 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/hole"
+	"dyno/internal/lazyregexp"
 
 	"golang.org/x/net/idna"
 )
@@ -67,11 +67,11 @@ func Parse(s string) (URL, error) {
 }
 
 // localPort is a port of this machine as a command line has it: :8080, perhaps with a path.
-var localPort = regexp.MustCompile(`^:\d+([/?#]|$)`)
+var localPort = lazyregexp.New(`^:\d+([/?#]|$)`)
 
 // FullURL is a URL as a command line has it, of which :8080 is http://127.0.0.1:8080/.
 func FullURL(s string) string {
-	switch m := localPort.FindStringSubmatch(s); {
+	switch m := localPort().FindStringSubmatch(s); {
 	case m == nil:
 		return s
 	case m[1] == "":

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/strftime"
+	"dyno/internal/lazyregexp"
 )
 
 // errType is the error of a value that a filter does not take.
@@ -273,11 +273,11 @@ func formDecoded(s string) []byte {
 	return percentDecoded([]byte(strings.ReplaceAll(s, "+", " ")))
 }
 
-var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+var escaped = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
 
 // percentDecoded is text in which escapes are what they stand for.
 func percentDecoded(b []byte) []byte {
-	b = escaped.ReplaceAllFunc(b, func(e []byte) []byte {
+	b = escaped().ReplaceAllFunc(b, func(e []byte) []byte {
 		out, _ := hex.AppendDecode(nil, e[1:]) // they are digits
 		return out
 	})

@@ -3,10 +3,10 @@ package session
 import (
 	"bytes"
 	"net/netip"
-	"regexp"
 	"time"
 
 	"dyno/internal/engine/scenario"
+	"dyno/internal/lazyregexp"
 )
 
 // passes reports whether an assert passes.
@@ -133,7 +133,7 @@ func (w *worker) isOfType(name string, v value) (is, sure, known bool) {
 	return false, false, false
 }
 
-var uuidForm = regexp.MustCompile(`^(?i:(urn:uuid:)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-` +
+var uuidForm = lazyregexp.New(`^(?i:(urn:uuid:)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-` +
 	`[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|\{[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-` +
 	`[0-9a-f]{12}\})$`)
 
@@ -144,7 +144,7 @@ func isOfForm(name, s string) bool {
 		_, err := time.Parse(time.RFC3339Nano, s)
 		return err == nil
 	case "isUuid":
-		return uuidForm.MatchString(s)
+		return uuidForm().MatchString(s)
 	}
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Zone() == "" && a.Is4() == (name == "isIpv4")

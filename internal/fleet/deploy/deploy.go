@@ -9,12 +9,12 @@ import (
 	"io"
 	"net/netip"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"dyno/internal/fleet/bus"
 	"dyno/internal/hole"
+	"dyno/internal/lazyregexp"
 )
 
 //go:embed templates
@@ -58,10 +58,10 @@ const AgentsMax = 1000
 
 // The forms of values in the files. They contain nothing that has a meaning in a shell or a file.
 var (
-	hostForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
-	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
-	memoryForm = regexp.MustCompile(`^[1-9][0-9]*(Mi|Gi)$`)
-	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
+	hostForm   = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
+	imageForm  = lazyregexp.New(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
+	memoryForm = lazyregexp.New(`^[1-9][0-9]*(Mi|Gi)$`)
+	pathForm   = lazyregexp.New(`^/[A-Za-z0-9._/+-]+$`)
 )
 
 // CheckKind returns everything that is wrong with c for a kind.
@@ -73,7 +73,7 @@ func (c Config) CheckKind(kind string) (faults []error) {
 	}
 	switch kind {
 	case "systemd":
-		faultIf(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
+		faultIf(!pathForm().MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
 	case "ssh":
 		faultIf(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
 		faultIf(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
@@ -82,13 +82,13 @@ func (c Config) CheckKind(kind string) (faults []error) {
 		}
 		seen := map[string]string{}
 		for _, m := range c.Machines() {
-			faultIf(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
+			faultIf(!hostForm().MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
 			faultIf(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
 				m.Address, m.Name)
 			seen[m.Name] = m.Address
 		}
 	case "dockerfile", "compose", "kubernetes":
-		faultIf(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
+		faultIf(!imageForm().MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
 	default:
 		faultIf(true, "%q is not a kind; there are %s", kind, strings.Join(kindNames(), ", "))
 	}
@@ -103,7 +103,7 @@ func (c Config) CheckKind(kind string) (faults []error) {
 	}
 	if kind == "kubernetes" {
 		faultIf(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
-		faultIf(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi",
+		faultIf(!memoryForm().MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi",
 			c.Memory)
 		faultIf(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
 		faultIf(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")

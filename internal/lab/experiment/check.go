@@ -3,12 +3,12 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"dyno/internal/hole"
 	"dyno/internal/lab/experiment/quantity"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/stats"
 )
 
@@ -25,11 +25,11 @@ type checker struct {
 
 // Patterns of names that become parts of file names, commands or templates.
 var (
-	nameOf     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
-	factorOf   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
-	variableOf = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	sysctlOf   = regexp.MustCompile(`^net(\.[A-Za-z0-9_-]+)+$`)
-	tokenOf    = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	nameOf     = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+	factorOf   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	variableOf = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	sysctlOf   = lazyregexp.New(`^net(\.[A-Za-z0-9_-]+)+$`)
+	tokenOf    = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 )
 
 const nameRule = "1 to 64 letters, digits and . _ + -, the first a letter or a digit"
@@ -69,7 +69,7 @@ func (c *checker) checkAll() {
 	if !c.isGiven("") || c.nodes > maxNodes {
 		return // it was not decoded completely
 	}
-	c.addFaultIf(c.isGiven("name") && !nameOf.MatchString(c.Name), "name",
+	c.addFaultIf(c.isGiven("name") && !nameOf().MatchString(c.Name), "name",
 		"%q is not a name; write %s",
 		c.Name, nameRule)
 	c.checkDesign()
@@ -89,7 +89,7 @@ func (c *checker) checkAll() {
 	}
 	for i, a := range c.Fairness.Allow {
 		at := fmt.Sprintf("fairness.allow[%d]", i)
-		c.addFaultIf(!tokenOf.MatchString(a) || a != strings.ToLower(a), at,
+		c.addFaultIf(!tokenOf().MatchString(a) || a != strings.ToLower(a), at,
 			"%q is not the name of a header or an aspect in small letters", a)
 	}
 }
@@ -176,7 +176,7 @@ func (c *checker) checkScript() {
 
 // checkRequest checks a request.
 func (c *checker) checkRequest(at string, r Request) {
-	method := tokenOf.MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
+	method := tokenOf().MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
 	c.addFaultIf(r.Method != "" && !method, at+".method",
 		"%q is not a method; write GET, POST, or another in capitals", r.Method)
 	path := ReplaceEnv(r.Path, noText) // blanks within it are not sent
@@ -184,7 +184,7 @@ func (c *checker) checkRequest(at string, r Request) {
 		at+".path", "%q is not a path; it begins with / and has no blanks", r.Path)
 	for _, h := range r.Headers {
 		key := joinPath(at+".headers", h.Name)
-		c.addKeyFaultIf(!tokenOf.MatchString(h.Name), key, "%q is not the name of a header", h.Name)
+		c.addKeyFaultIf(!tokenOf().MatchString(h.Name), key, "%q is not the name of a header", h.Name)
 		c.addFaultIf(strings.ContainsFunc(h.Value, isControl), key,
 			"a header's value is one line, without control characters")
 		c.checkEnvUses(key, h.Value)
@@ -218,7 +218,7 @@ func (c *checker) checkLevels() {
 	seen := map[string]bool{}
 	for i, l := range c.Levels {
 		at := fmt.Sprintf("levels[%d]", c.entries[i])
-		c.addFaultIf(!nameOf.MatchString(l.Name), at+".name", "%q is not a name; write %s", l.Name,
+		c.addFaultIf(!nameOf().MatchString(l.Name), at+".name", "%q is not a name; write %s", l.Name,
 			nameRule)
 		c.addFaultIf(seen[l.Name], at+".name",
 			"another level is called %s; give each a name of its own", l.Name)
@@ -245,7 +245,7 @@ func (c *checker) checkFactors() {
 	for _, f := range c.Factors {
 		at := joinPath("factors", f.Name)
 		_, isVerb := verbs[f.Name]
-		c.addKeyFaultIf(!factorOf.MatchString(f.Name), at,
+		c.addKeyFaultIf(!factorOf().MatchString(f.Name), at,
 			"%q is not a factor's name; write letters, digits and _, for templates mention it", f.Name)
 		c.addKeyFaultIf(isVerb || hole.Reserved(f.Name), at,
 			"%s means something else in templates; choose another name", f.Name)

@@ -91,7 +91,7 @@ func (c *checker) checkMention(m hole.Mention, path string, d Definition,
 		return fmt.Sprintf("%s belongs to a trial, and a variant is built once for all", m.Word)
 	case m.Word == "file" && !slices.Contains(d.Files.Names(), name):
 		return fmt.Sprintf("%q is not one of this variant's files%s", name, orNone(name, d.Files.Names()))
-	case (m.Word == "port" || m.Word == "socket") && name != "" && !nameOf.MatchString(name):
+	case (m.Word == "port" || m.Word == "socket") && name != "" && !nameOf().MatchString(name):
 		return fmt.Sprintf("%q is not a name; write %s", name, nameRule)
 	case (m.Word == "port" || m.Word == "socket") && len(d.Processes) == 0:
 		return fmt.Sprintf("no process is started that could have a %s; "+

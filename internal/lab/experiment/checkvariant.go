@@ -22,7 +22,7 @@ func (c *checker) checkVariants() {
 	mentioned, expanded := map[string]bool{}, 0
 	for _, v := range c.Variants {
 		at := joinPath("variants", v.Name)
-		c.addKeyFaultIf(!nameOf.MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
+		c.addKeyFaultIf(!nameOf().MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
 		c.checkDefinition(at, v.Value)
 		c.checkTemplates(at, v)
 		for factor := range mentionedBy(v.Value) {
@@ -31,7 +31,7 @@ func (c *checker) checkVariants() {
 		expanded += c.countVariants(v.Value)
 	}
 	for _, f := range c.Factors {
-		idle := len(c.Variants) > 0 && !mentioned[f.Name] && factorOf.MatchString(f.Name)
+		idle := len(c.Variants) > 0 && !mentioned[f.Name] && factorOf().MatchString(f.Name)
 		c.addKeyFaultIf(idle, joinPath("factors", f.Name),
 			"no variant mentions it; write {{%s}} where it belongs", f.Name)
 	}
@@ -116,7 +116,7 @@ func (c *checker) checkDefinition(at string, d Definition) {
 		"is empty; a program is wanted that prints the version, and its arguments")
 	c.checkProcesses(at, d.Processes)
 	for _, s := range d.Sysctl {
-		c.addKeyFaultIf(!sysctlOf.MatchString(s.Name), joinPath(at+".sysctl", s.Name),
+		c.addKeyFaultIf(!sysctlOf().MatchString(s.Name), joinPath(at+".sysctl", s.Name),
 			"only net.* can be set in a private network namespace, as net.core.somaxconn")
 	}
 	if d.Request != nil {
@@ -155,7 +155,7 @@ func (c *checker) checkProcesses(at string, all []Process) {
 		key := fmt.Sprintf("%s.processes[%d]", at, i)
 		c.checkCommand(key, p.Cmd)
 		c.checkEnvironment(key+".env", p.Env)
-		c.addFaultIf(c.isGiven(key+".name") && !nameOf.MatchString(p.Name), key+".name",
+		c.addFaultIf(c.isGiven(key+".name") && !nameOf().MatchString(p.Name), key+".name",
 			"%q is not a name; write %s", p.Name, nameRule)
 		c.addFaultIf(names[p.Name] && p.Name != "", key,
 			"another process is called %s; give each a name of its own", p.Name)
@@ -176,7 +176,7 @@ func (c *checker) checkCommand(at string, cmd Command) {
 
 func (c *checker) checkEnvironment(at string, env Mapping[Template]) {
 	for _, e := range env {
-		c.addKeyFaultIf(!variableOf.MatchString(e.Name), joinPath(at, e.Name),
+		c.addKeyFaultIf(!variableOf().MatchString(e.Name), joinPath(at, e.Name),
 			"%q is not the name of an environment variable", e.Name)
 		c.addFaultIf(strings.Contains(string(e.Value), "\x00"), joinPath(at, e.Name), "has a NUL")
 	}
@@ -192,7 +192,7 @@ func (c *checker) checkNeeds(at string, n Needs) {
 		c.addFaultIf(f == "", fmt.Sprintf("%s.files[%d]", at, i), "is empty")
 	}
 	for i, e := range n.Env {
-		c.addFaultIf(!variableOf.MatchString(e), fmt.Sprintf("%s.env[%d]", at, i),
+		c.addFaultIf(!variableOf().MatchString(e), fmt.Sprintf("%s.env[%d]", at, i),
 			"%q is not the name of an environment variable", e)
 	}
 }

@@ -145,7 +145,7 @@ func (p *Process) derive() {
 			program = m.Args[1]
 		}
 	}
-	if p.Name = strings.TrimSuffix(path.Base(program), ".exe"); !nameOf.MatchString(p.Name) {
+	if p.Name = strings.TrimSuffix(path.Base(program), ".exe"); !nameOf().MatchString(p.Name) {
 		p.Name = "server"
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"dyno/internal/lazyregexp"
 )
 
 // maxSize is the size of the largest file that is read, in bytes.
@@ -121,23 +122,23 @@ func (s source) unreadableFault() *Fault {
 // The parser reports most faults with a line, as text. It counts lines from 0, and the scanner from
 // 1.
 var (
-	lineOf     = regexp.MustCompile(`^line (\d+): `)
-	fromParser = regexp.MustCompile(`^(did not find expected (<document|node|key|'-'|',' or)|` +
+	lineOf     = lazyregexp.New(`^line (\d+): `)
+	fromParser = lazyregexp.New(`^(did not find expected (<document|node|key|'-'|',' or)|` +
 		`found undefined tag|found duplicate %|found incompatible)`)
-	anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+	anchorOf = lazyregexp.New(`^unknown anchor '(.*)' referenced`)
 )
 
 // syntaxFault is the fault of text for which YAML returned err.
 func (s source) syntaxFault(err error) *Fault {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := lineOf.FindStringSubmatch(message); m != nil {
+	if m := lineOf().FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
 		line, _ = strconv.Atoi(m[1])
-		if fromParser.MatchString(message) {
+		if fromParser().MatchString(message) {
 			line++
 		}
 	}
-	if m := anchorOf.FindStringSubmatch(message); m != nil {
+	if m := anchorOf().FindStringSubmatch(message); m != nil {
 		if i := strings.Index(s.text, "*"+m[1]); i >= 0 {
 			return s.fileFault(s.placeAt(i), "there is no anchor &%s before this alias of it", m[1])
 		}
@@ -150,14 +151,14 @@ func (s source) syntaxFault(err error) *Fault {
 		message = "a tab indents this line; YAML is indented with spaces"
 	case strings.HasPrefix(message, "mapping values") && strings.Count(at, ": ") > 1:
 		message += "; a text that has ': ' in it is written in quotes"
-	case unquoted.MatchString(at):
+	case unquoted().MatchString(at):
 		message += "; a value that begins with {{ is written in quotes, '{{...}} ...'"
 	}
 	return s.fileFault(place{line, len(indent) + 1}, "not YAML: %s", message)
 }
 
 // unquoted matches a template that YAML reads as a mapping.
-var unquoted = regexp.MustCompile(`[:-] +\{\{`)
+var unquoted = lazyregexp.New(`[:-] +\{\{`)
 
 // fileFault is a fault of the whole file.
 func (s source) fileFault(p place, format string, args ...any) *Fault {

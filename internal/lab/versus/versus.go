@@ -12,12 +12,12 @@ package versus
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lazyregexp"
 )
 
 // A Comparison is what dyno vs is asked to compare, and how.
@@ -154,10 +154,10 @@ func (c *Comparison) startsServers() bool {
 }
 
 // schemeOf matches how a URL begins that dyno can load.
-var schemeOf = regexp.MustCompile(`^(https?|h2c|fcgi|https?\+unix|fcgi\+unix)://\S*$`)
+var schemeOf = lazyregexp.New(`^(https?|h2c|fcgi|https?\+unix|fcgi\+unix)://\S*$`)
 
 // IsURL reports whether a word is the URL of a server, and not a command.
-func IsURL(word string) bool { return schemeOf.MatchString(word) }
+func IsURL(word string) bool { return schemeOf().MatchString(word) }
 
 // shortForms are what stands for holes in commands of dyno vs.
 var shortForms = strings.NewReplacer("{port}", "{{port}}", "{dir}", "{{dir}}", "{out}", "{{build}}")

@@ -2,9 +2,10 @@ package profile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"dyno/internal/lazyregexp"
 )
 
 // hertz is how often perf looks at each running thread: 99, not 100, so as not to beat
@@ -23,13 +24,13 @@ const (
 const scriptFields = "comm,pid,tid,period,event,ip,sym,dso"
 
 // denied is what perf and the kernel say when sampling is not permitted, or not there.
-var denied = regexp.MustCompile(`(?i)perf_event_paranoid|limited|not permitted|` +
+var denied = lazyregexp.New(`(?i)perf_event_paranoid|limited|not permitted|` +
 	`permission denied|not supported|not implemented|not found for kernel`)
 
 // perfFailed says why perf did not record. said is what it wrote to its standard error,
 // paranoid the value of kernel.perf_event_paranoid, "" when there is none.
 func perfFailed(said, paranoid string, err error) error {
-	if !denied.MatchString(said) {
+	if !denied().MatchString(said) {
 		return fmt.Errorf("perf record: %w: %s", err, firstLine(said))
 	}
 	switch {

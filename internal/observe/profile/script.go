@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 
 	pprof "github.com/google/pprof/profile"
 )
@@ -126,10 +127,10 @@ func (s *scriptReader) parseLine(text string) {
 }
 
 // header is NAME PID/TID PERIOD EVENT:, where NAME may be anything.
-var header = regexp.MustCompile(`^(.*?)\s+(\d+)/\d+\s+(\d+)\s+(\S+):\s*$`)
+var header = lazyregexp.New(`^(.*?)\s+(\d+)/\d+\s+(\d+)\s+(\S+):\s*$`)
 
 func parseHeader(text string) (h *scriptHeader, event string, ok bool) {
-	m := header.FindStringSubmatch(text)
+	m := header().FindStringSubmatch(text)
 	if m == nil {
 		return nil, "", false
 	}

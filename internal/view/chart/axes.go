@@ -3,22 +3,22 @@ package chart
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"dyno/internal/lazyregexp"
 	"dyno/internal/view/format"
 )
 
 // The axes are those of the page: web/src/chart.ts and web/src/experiment/data.ts.
 
 // trailing are zeros at the end of decimals.
-var trailing = regexp.MustCompile(`(\.\d*?)0+($|[^\d])`)
+var trailing = lazyregexp.New(`(\.\d*?)0+($|[^\d])`)
 
 // trimZeros takes from a number with a unit, or without, the zeros that end its decimals.
 func trimZeros(s string) string {
-	s = trailing.ReplaceAllString(s, "$1$2")
+	s = trailing().ReplaceAllString(s, "$1$2")
 	if i := strings.IndexByte(s, '.'); i >= 0 && (i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9') {
 		s = s[:i] + s[i+1:]
 	}

@@ -1,15 +1,16 @@
 package format
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 // EscapeMarkdown is EscapeCell for a line of its own, which is neither a heading, a list nor a
 // command to GitLab.
 func EscapeMarkdown(s string) string {
-	return lineStart.ReplaceAllString(EscapeCell(s), `$1$3\$2$4`)
+	return lineStart().ReplaceAllString(EscapeCell(s), `$1$3\$2$4`)
 }
 
 // EscapeCell keeps s from being Markdown, and from what sites make of plain words: a word that
@@ -23,7 +24,7 @@ func EscapeCell(s string) string {
 		} else {
 			words[i] = escapeWord(word)
 		}
-		if i > 0 && lowEnd.MatchString(words[i-1]) && highEnd.MatchString(words[i]) {
+		if i > 0 && lowEnd().MatchString(words[i-1]) && highEnd().MatchString(words[i]) {
 			words[i-1] = words[i-1][1:] // a backslash
 		}
 	}
@@ -32,20 +33,20 @@ func EscapeCell(s string) string {
 
 // The two words of an interval, the first as escapeWord has it: its bracket begins no link.
 var (
-	lowEnd  = regexp.MustCompile(`^\\\[[−+-]?[0-9.,]+,$`)
-	highEnd = regexp.MustCompile(`^[−+-]?[0-9.,]+\][.,;)]*$`)
+	lowEnd  = lazyregexp.New(`^\\\[[−+-]?[0-9.,]+,$`)
+	highEnd = lazyregexp.New(`^[−+-]?[0-9.,]+\][.,;)]*$`)
 )
 
 // escapeWord is a word that is no code. A _ between letters or digits emphasises nothing.
 func escapeWord(word string) string {
 	word = markup.Replace(word)
 	for again := ""; again != word; {
-		again, word = word, inWord.ReplaceAllString(word, "${1}_$2")
+		again, word = word, inWord().ReplaceAllString(word, "${1}_$2")
 	}
 	return word
 }
 
-var inWord = regexp.MustCompile(`([\pL\pN])\\_([\pL\pN])`)
+var inWord = lazyregexp.New(`([\pL\pN])\\_([\pL\pN])`)
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
 	"~", `\~`, "<", "&lt;", "&", "&amp;")
@@ -53,16 +54,16 @@ var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_
 // live is what makes of a word more than its letters: a mention or an address of mail, a link, the
 // number of an issue or of a change; and on GitLab also of a snippet or an epic, a label, a
 // milestone, an iteration, and what is named in brackets, as [vulnerability:1].
-var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0-9]|` +
+var live = lazyregexp.New(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0-9]|` +
 	`~["\pL\pN_.?&:-]|%["\pL\pN_]|\*iteration:|\[[a-z_]+:`)
 
 // LiveWord is the first part of text of which a site would make more than its letters; "" if there
 // is none.
-func LiveWord(text string) string { return live.FindString(text) }
+func LiveWord(text string) string { return live().FindString(text) }
 
 // lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule, or,
 // where GitLab reads it, a command.
-var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)` +
+var lineStart = lazyregexp.New(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)` +
 	`|^()(/[A-Za-z])`)
 
 // asCode is a word as code, but for the punctuation around it. What code cannot hold, in a table

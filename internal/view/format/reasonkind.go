@@ -1,14 +1,15 @@
 package format
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"dyno/internal/lazyregexp"
 )
 
 // coded are the numbers in a reason that are a name and no amount: codes of answers, before how
 // many had them or one after the other, and percentiles.
-var coded = regexp.MustCompile(`(?:^|[^0-9,.])[1-5][0-9][0-9] \(|` +
+var coded = lazyregexp.New(`(?:^|[^0-9,.])[1-5][0-9][0-9] \(|` +
 	`\b(?:status|answered) [1-5][0-9][0-9]\b|` +
 	`\bwas [1-5][0-9][0-9] and is [1-5][0-9][0-9]\b|\bp[0-9.]+`)
 
@@ -60,9 +61,9 @@ const atLeast = "at least "
 // splitAmounts divides a reason into its amounts, as 12, 1.5 and 1,234 are, and the words before,
 // between and behind them.
 func splitAmounts(says string) (words, amounts []string) {
-	codes := coded.FindAllStringIndex(says, -1)
+	codes := coded().FindAllStringIndex(says, -1)
 	from := 0
-	for _, at := range number.FindAllStringIndex(says, -1) {
+	for _, at := range number().FindAllStringIndex(says, -1) {
 		for len(codes) > 0 && codes[0][1] <= at[0] {
 			codes = codes[1:]
 		}
@@ -81,4 +82,4 @@ func amountOf(s string) float64 {
 	return f
 }
 
-var number = regexp.MustCompile(`[0-9](?:[0-9.]|,[0-9])*`)
+var number = lazyregexp.New(`[0-9](?:[0-9.]|,[0-9])*`)

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
-	"regexp"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"dyno/internal/lazyregexp"
 )
 
 // A Paint is what a Style writes where a colour begins or ends, before the number of the colour.
@@ -22,7 +23,7 @@ type Paint string
 func NewPaint() Paint { return Paint("\x1b" + rand.Text() + "-") }
 
 // colours are the numbers that a Style paints with.
-var colours = regexp.MustCompile(`^(?:0|1|31|32|33)m`)
+var colours = lazyregexp.New(`^(?:0|1|31|32|33)m`)
 
 // Visible is text in which nothing is left that a terminal would obey or that changes the order
 // of characters: each such character is written as JSON writes it, \u001b, so that JSON keeps
@@ -35,7 +36,7 @@ func Visible(text []byte, paint Paint) []byte {
 	out := make([]byte, 0, len(text)+64)
 	for len(text) > 0 {
 		if rest, painted := bytes.CutPrefix(text, []byte(paint)); painted && paint != "" {
-			if number := colours.Find(rest); number != nil {
+			if number := colours().Find(rest); number != nil {
 				out, text = append(append(out, "\x1b["...), number...), rest[len(number):]
 				continue
 			}

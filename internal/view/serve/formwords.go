@@ -3,10 +3,10 @@ package serve
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/report"
@@ -16,10 +16,10 @@ import (
 // names a field by its label where a report names the flag: “Connections”, and not -c.
 
 // A flag in a text, with what is before it. A flag of ulimit is none of dyno's.
-var flagInText = regexp.MustCompile(`(^|[\s(])(ulimit )?(--?[A-Za-z][\w-]*)`)
+var flagInText = lazyregexp.New(`(^|[\s(])(ulimit )?(--?[A-Za-z][\w-]*)`)
 
 // flagOfWord is a flag in parentheses, with the word before them: "threads (-t)".
-var flagOfWord = regexp.MustCompile(`(\S+) \((--?[A-Za-z][\w-]*)\)`)
+var flagOfWord = lazyregexp.New(`(\S+) \((--?[A-Za-z][\w-]*)\)`)
 
 // labelsOf are the labels of a form's fields, by their flags.
 func labelsOf(form []Group) map[string]string {
@@ -39,15 +39,15 @@ func labelsOf(form []Group) map[string]string {
 // labelled is a text in which flags have become the labels of their fields. A flag that only
 // repeats the word before it is left out.
 func labelled(text string, labels map[string]string) string {
-	text = flagOfWord.ReplaceAllStringFunc(text, func(part string) string {
-		m := flagOfWord.FindStringSubmatch(part)
+	text = flagOfWord().ReplaceAllStringFunc(text, func(part string) string {
+		m := flagOfWord().FindStringSubmatch(part)
 		if strings.EqualFold(m[1], labels[m[2]]) {
 			return m[1]
 		}
 		return part
 	})
-	return flagInText.ReplaceAllStringFunc(text, func(part string) string {
-		m := flagInText.FindStringSubmatch(part)
+	return flagInText().ReplaceAllStringFunc(text, func(part string) string {
+		m := flagInText().FindStringSubmatch(part)
 		if label := labels[m[3]]; label != "" && m[2] == "" {
 			return m[1] + "“" + label + "”"
 		}

@@ -2,24 +2,24 @@ package secrets
 
 import (
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lazyregexp"
 	"dyno/internal/redact"
 )
 
 // What stands around {{env}} in a secret that is the environment's: the name of a scheme or of a
 // cookie.
-var glue = regexp.MustCompile(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\w.-]+=|[;,:]\s*)*$`)
+var glue = lazyregexp.New(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\w.-]+=|[;,:]\s*)*$`)
 
 // fromEnvironment reports whether all that is secret in a text comes from the environment, or is
 // what comes in its place.
 func fromEnvironment(text string) bool {
 	return experiment.HasEnv(text) &&
-		glue.MatchString(experiment.ReplaceEnv(text, func(string, hole.Env) string { return "" }))
+		glue().MatchString(experiment.ReplaceEnv(text, func(string, hole.Env) string { return "" }))
 }
 
 // A sift is told of a secret of a file, and returns what stands in its place. spare says that it
