@@ -13,6 +13,9 @@ import (
 // ReplaceEnv is a text of a request in which with says what stands in the place of each
 // {{env "NAME"}} and {{env "NAME" "DEFAULT"}}. Other holes are those of dyno run, and stay.
 func ReplaceEnv(text string, with func(action string, e hole.Env) string) string {
+	if !strings.Contains(text, "{{") {
+		return text // as most are: nothing is copied
+	}
 	var b strings.Builder
 	for p := range hole.Pieces(text) {
 		if e, is, ok := envIn(p); is && ok {
