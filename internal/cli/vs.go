@@ -241,7 +241,7 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 	aspects := s.showDifferences(r, f.verbose)
 	whole := slices.Concat(f.compared.Allow, aspects)
 	allow := strings.Join(whole, ",")
-	question := fmt.Sprintf("Compare them all the same (--allow %s)? [y/N] ", allow)
+	question := fmt.Sprintf("Compare them nevertheless (--allow %s)? [y/N] ", allow)
 	again = s.asksUser() && s.confirms(question)
 	if again || !keep { // nothing was measured, and -o can be given again
 		if err := f.clearFolder(r.Dir); err != nil {
@@ -253,7 +253,8 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 		return exitOK, true
 	}
 	return s.failWith(exitUnreachable, fmt.Errorf("the servers do not answer alike, so their times "+
-			"do not compare; to compare them all the same: --allow %s%s", allow, errorsAllowed(r, aspects))),
+			"do not compare; mend that, or compare them nevertheless with --allow %s%s", allow,
+			errorsAllowed(r, aspects))),
 		false
 }
 
@@ -309,7 +310,8 @@ func (s streams) showDifferences(r *lab.Record, all bool) (aspects []string) {
 		fmt.Fprintf(s.err, "%s does not answer as %s does:\n", a.Name, r.Fairness.Reference)
 		for _, v := range r.Fairness.Violations() {
 			if v.Variant == a.Name && (all || !enough || slices.Contains(fewest, v.Aspect)) {
-				fmt.Fprintf(s.err, "  %-16s %s, and %s\n", v.Aspect, oneLine(v.Reference), oneLine(v.Value))
+				fmt.Fprintf(s.err, "  %-16s %s (%s), and %s (%s)\n", v.Aspect, oneLine(v.Reference),
+					r.Fairness.Reference, oneLine(v.Value), a.Name)
 			}
 		}
 		if !enough {

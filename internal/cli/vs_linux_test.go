@@ -215,7 +215,7 @@ func TestVersusFormIsRefused(t *testing.T) {
 		t.Fatal(faults)
 	}
 	err := c.Run(t.Context())
-	if err == nil || !strings.HasSuffix(err.Error(), "to compare them all the same: --allow body") {
+	if err == nil || !strings.HasSuffix(err.Error(), "with --allow body") {
 		t.Errorf("it ended with %v", err)
 	}
 	if r, err := lab.ReadRecord(c.Dir); err != nil || r.Fairness == nil {

@@ -151,7 +151,7 @@ func unfinishedSentence(a fact.AnswerUnfinished) string {
 		came = bytes(a.Body, "its body") + ", not the end of its stream"
 	}
 	if a.Status > 0 {
-		came = fmt.Sprintf("%d and %s", a.Status, came)
+		came = fmt.Sprintf("status %d and %s", a.Status, came)
 	}
 	late := "in time"
 	if a.AtEnd {

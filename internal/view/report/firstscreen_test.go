@@ -46,15 +46,15 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 		has, lacks []string
 	}{
 		"starved": {starving(), []string{"verdict 332,014 requests/s on 8 connections, p99 462 µs; 3 of 8 connections got no answer in the whole window",
-			" do Look at the server's limits (workers, connections) and at its log; repeat it with what it answered (-c 5) generator",
+			" do Look at the server's limits (workers, connections) and at its log; then repeat the run with as many connections as were answered (-c 5) generator",
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
-			" do Look in the server's log what became of it, then repeat this generator",
+			" do Read in the server's log why it stopped, then repeat the run generator",
 			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - the generator sent 1 % of the requests more than 11 ms late, which counts as latency (mean 900 µs); give the generator "},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},
-		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do See requests that failed, with their answers " +
-			"(--save-errors errors) generator"}, nil},
+		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do Repeat it with --save-errors errors, " +
+			"a folder for failed requests and their answers generator"}, nil},
 		"good": {reporttest.Closed(), nil, []string{" do "}},
 	} {
 		var b bytes.Buffer

@@ -44,11 +44,11 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("check that the server answers at this address without the proxy",
 			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
-		return step("see where the answer stops, and whether curl waits for more, too", ask)
+		return step("see where the answer stops: if curl waits for more as well, the server does not end it", ask)
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
-		return again("look in the server's log what became of it, then repeat this")
+		return again("read in the server's log why it stopped, then repeat the run")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", ask)
 	case starved(r) > 0:
@@ -56,7 +56,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		s, _ := again("see requests that failed, with their answers (--save-errors errors)")
+		s, _ := again("repeat it with --save-errors errors, a folder for failed requests and their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil
 	case len(r.Fleet.Lost()) > 0:
@@ -115,10 +115,10 @@ func answeredOnly(r *result.Result, p *loadplan.Plan) string {
 	none := noServer(r)
 	n := none.Of - starved(r)
 	if none.Of != int64(p.Connections) || n < 1 {
-		return look + ", then repeat it"
+		return look + ", then repeat the run"
 	}
 	p.Connections = int(n)
-	return fmt.Sprintf("%s; repeat it with what it answered (-c %d)", look, n)
+	return fmt.Sprintf("%s; then repeat the run with as many connections as were answered (-c %d)", look, n)
 }
 
 // stepAfterGood is the next step after a run whose numbers can be relied on.

@@ -127,7 +127,7 @@ func heldText(r *result.Result) string {
 	if d := r.Latency; d != nil && d.Count == 1 && r.Iterations == nil {
 		return "1 request, answered after " + format.Micros(d.Max)
 	}
-	s := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what, servedText(r))
+	s, joined := fmt.Sprintf("%s %s on %s", format.Digits3(rate), what, servedText(r)), ", but "
 	if offered := r.Offered(); offered != nil {
 		s = fmt.Sprintf("%s %s held", format.Exact3(*offered), what)
 		if _, cut, found := fact.Find[fact.IterationsCut](r.Facts); found {
@@ -139,6 +139,7 @@ func heldText(r *result.Result) string {
 		} else if !held {
 			s = fmt.Sprintf("%s %s were offered and %s completed", format.Exact3(*offered), what,
 				format.Digits3(rate))
+			joined = ", and "
 		}
 	}
 	d := r.Latency
@@ -149,10 +150,10 @@ func heldText(r *result.Result) string {
 		return s + ", " + tailText(d)
 	}
 	if stall := stallText(r); stall != "" {
-		return s + ", but p99 is " + percentileText(d, "p99") + ": " + stall
+		return s + joined + "p99 is " + percentileText(d, "p99") + ": " + stall
 	}
 	if d.P50 > 0 && d.P99 >= tailFactor*d.P50 {
-		return s + fmt.Sprintf(", but p99 is %s where p50 is %s", percentileText(d, "p99"),
+		return s + joined + fmt.Sprintf("p99 is %s where p50 is %s", percentileText(d, "p99"),
 			percentileText(d, "p50"))
 	}
 	return s + ", " + tailText(d)
