@@ -118,7 +118,8 @@ func answeredOnly(r *result.Result, p *loadplan.Plan) string {
 		return look + ", then repeat the run"
 	}
 	p.Connections = int(n)
-	return fmt.Sprintf("%s; then repeat the run with as many connections as were answered (-c %d)", look, n)
+	return fmt.Sprintf("%s; then repeat the run with as many connections as were answered (-c %d)",
+		look, n)
 }
 
 // stepAfterGood is the next step after a run whose numbers can be relied on.
