@@ -44,7 +44,8 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("check that the server answers at this address without the proxy",
 			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
-		return step("see where the answer stops: if curl waits for more as well, the server does not end it", ask)
+		return step("see where the answer stops: if curl waits for more as well, the server does not "+
+			"end it", ask)
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
@@ -56,7 +57,8 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		s, _ := again("repeat it with --save-errors errors, a folder for failed requests and their answers")
+		s, _ := again("repeat it with --save-errors errors, a folder for failed requests and " +
+			"their answers")
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil
 	case len(r.Fleet.Lost()) > 0:
