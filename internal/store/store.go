@@ -11,14 +11,14 @@
 // The index is there because a list of ten thousand results must not read ten
 // thousand files. Nothing is in it that is not in a file, and nobody writes to it what
 // was not written to a file before. Opening it reads the files that are new or have
-// changed since; so whoever stores a result needs no index, and if it is damaged or
-// somebody removes it, it is made again. Where it cannot be written it is kept in
-// memory, for as long as the process lives.
+// changed since; so whoever stores a result needs no index, and if it is damaged, of
+// another version of dyno, or removed by somebody, it is made again. Where it cannot be
+// written it is kept in memory, for as long as the process lives.
 //
 // SQLite, and no format of our own, because several processes read and write it at
 // once, some are killed meanwhile, and that is what it is good at.
 //
-//	reading files   refresh.go, rows.go, migrate.go
+//	reading files   refresh.go, rows.go; schema.go makes an index anew that is of another version
 //	lists           history.go, series.go, note.go; changed.go tells whether a list is out of date
 //	change points   changepoint.go (found and published), examined.go (where there are no new ones),
 //	                segment.go (the runs between two), fingerprint.go (which runs are one series)
@@ -125,11 +125,7 @@ func (s *Store) prepareSchema() error {
 	if check != "ok" {
 		return fmt.Errorf("it is damaged: %s", check)
 	}
-	all, err := knownMigrations()
-	if err != nil {
-		return err
-	}
-	if err := migrateTo(s.db, all); err != nil {
+	if err := makeSchema(s.db); err != nil {
 		return err
 	}
 	return s.Refresh()

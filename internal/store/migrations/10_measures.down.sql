@@ -1,1 +1,0 @@
-DROP INDEX measures_name;

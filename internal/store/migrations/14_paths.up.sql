@@ -1,8 +1,0 @@
--- A URL without a path is of the series of that with /: what was read before is read again.
-DELETE FROM data;
-DELETE FROM sizes;
-DELETE FROM measures;
-DELETE FROM fleets;
-DELETE FROM partials;
-DELETE FROM results;
-DELETE FROM files WHERE path LIKE 'results/%.json';

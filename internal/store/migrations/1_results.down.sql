@@ -1,3 +1,0 @@
-DROP TABLE measures;
-DROP TABLE results;
-DROP TABLE files;

@@ -1,3 +1,0 @@
-DROP TABLE tags;
-DROP TABLE notes;
-DELETE FROM files WHERE path LIKE '%.note';

@@ -1,2 +1,0 @@
-DROP TABLE experiments;
-DELETE FROM files WHERE path LIKE 'experiments/%';

@@ -1,2 +1,0 @@
-DROP TABLE changes;
-DELETE FROM files WHERE path LIKE 'changes/%';

@@ -1,4 +1,0 @@
-DROP TABLE sizes;
-DROP TABLE folders;
-DROP TABLE data;
-DROP TABLE asked;
