@@ -49,6 +49,7 @@ fault: /
 fact: /
 say: digits fact /
 setting: digits engine/data engine/loadplan engine/requests fact /
+setting/settingtest: /
 engine/redirect: engine/proto /
 hole: /
 engine/template: fault hole nearest /

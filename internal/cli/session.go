@@ -17,6 +17,7 @@ import (
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/session"
 	"dyno/internal/lab/versus"
+	"dyno/internal/setting"
 )
 
 // This file is about Hurl files: dyno run login.hurl --variable base=URL.
@@ -47,9 +48,13 @@ func (f *runFlags) takeHurl(p *parsed) (faults []error) {
 	if p.words = nil; f.filling.variables[session.BaseVariable] != "" {
 		p.words = []string{f.filling.variables[session.BaseVariable]}
 	}
-	for _, flag := range []string{"method", "header", "user", "body", "json-body", "form", "urls",
-		"bodies", "requests-file", "expect-body", "expect-header", "follow", "follow-to"} {
-		if p.given[flag] {
+	return append(faults, hurlFaults(p.given)...)
+}
+
+// hurlFaults are the flags that a Hurl file leaves no room for.
+func hurlFaults(given map[string]bool) (faults []error) {
+	for _, flag := range setting.SaidByHurl {
+		if given[flag] {
 			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
 				"what is sent and expected; write it there"})
 		}

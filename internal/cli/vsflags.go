@@ -214,7 +214,9 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 			faults = append(faults, setFilePath(in.flag, in.file, in.to)...)
 		}
 	}
-	faults = append(faults, f.hurlFaults(p.given)...)
+	if len(f.hurlFiles) > 0 {
+		faults = append(faults, hurlFaults(p.given)...)
+	}
 	w.ScriptArgs = f.script.args
 	for _, name := range slices.Sorted(maps.Keys(f.filling.variables)) {
 		w.Variables = append(w.Variables,
@@ -243,18 +245,6 @@ func (f *vsFlags) takeHurlFile(p *parsed) (name string) {
 		f.hurlFiles = []string{name}
 	}
 	return name
-}
-
-// hurlFaults are the flags that a Hurl file leaves no room for.
-func (f *vsFlags) hurlFaults(given map[string]bool) (faults []error) {
-	for _, flag := range []string{"method", "header", "user", "body", "urls", "requests-file", "path",
-		"script", "expect-body", "expect-header", "follow"} {
-		if given[flag] && len(f.hurlFiles) > 0 {
-			faults = append(faults, loadplan.Flaw{Setting: "--" + flag, Problem: "the Hurl file says " +
-				"what is sent and expected; write it there"})
-		}
-	}
-	return faults
 }
 
 // takeRequest has the request from the flags, if they say anything of one.

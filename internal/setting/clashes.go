@@ -39,3 +39,7 @@ var Clashes = []struct{ One, Other, Because string }{
 	{"requests-file", "body", "the file says what to send"},
 	{"requests-file", "method", "the file says with what method"},
 }
+
+// SaidByHurl are settings that a Hurl file leaves no room for: it says what is sent and expected.
+var SaidByHurl = []string{"method", "header", "user", "body", "json-body", "form", "urls", "bodies",
+	"requests-file", "path", "script", "expect-body", "expect-header", "follow", "follow-to"}

@@ -1,0 +1,51 @@
+package dyno
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"dyno/internal/setting"
+	"dyno/internal/setting/settingtest"
+)
+
+// Every setting that the table has of the library becomes the plan that its flag makes, and what is
+// wrong is refused by the name of the field.
+func TestSettingsOfTheLibrary(t *testing.T) {
+	for i := range setting.Table {
+		s := &setting.Table[i]
+		if s.Library == "" || s.Take == nil {
+			continue
+		}
+		sample := settingtest.Samples[s.Name]
+		if sample.Value == nil {
+			t.Errorf("%s: a sample without a value of the library", s.Name)
+			continue
+		}
+		load := func(value any) Load {
+			l := Load{URL: settingtest.TLS, Rate: 1}
+			if s.Name == "users" {
+				l.Scenario = func(*User, *Response) (*Request, error) { return nil, nil }
+			}
+			reflect.ValueOf(&l).Elem().FieldByName(s.Library).Set(reflect.ValueOf(value))
+			return l
+		}
+		p, faults := load(sample.Value).plan()
+		if len(faults) > 0 || !slices.Equal(s.Text(&p), []string{sample.Good}) {
+			t.Errorf("%s: %q, %q", s.Library, s.Text(&p), faults)
+		}
+		if sample.WrongValue == nil {
+			continue // every value of its type is right
+		}
+		p, faults = load(sample.WrongValue).plan()
+		all := fieldErrors(errors.Join(append(faults, p.Check())...))
+		named := slices.ContainsFunc(all, func(err error) bool {
+			f, is := errors.AsType[FieldError](err)
+			return is && f.Field == s.Library
+		})
+		if !named {
+			t.Errorf("%s: %q", s.Library, all)
+		}
+	}
+}
