@@ -111,7 +111,7 @@ observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: observe/sockdiag / golang.org/x/sys
 fairness: engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
 nearest: /
-lab/experiment/quantity: engine/check / go.yaml.in/yaml
+lab/experiment/quantity: setting engine/check / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
 lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml

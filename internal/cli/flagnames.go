@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/setting"
 )
@@ -12,4 +14,31 @@ func inFlags(err error) error {
 		return err
 	}
 	return flaw.Named(setting.InFlags)
+}
+
+// planFaults are those of the plan. Each is at a flag, which is a field of a form, too; what it
+// says of others is in the words of whoever wrote it.
+func (f *runFlags) planFaults() []error {
+	err := f.plan.Check()
+	if f.purpose == formPurpose {
+		err = inLabels(err)
+	}
+	return joinedErrors(err)
+}
+
+// inLabels are the faults of a plan that call other fields by their labels.
+func inLabels(err error) error {
+	joined, _ := err.(interface{ Unwrap() []error })
+	if joined == nil {
+		return err
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		if flaw, is := one.(loadplan.Flaw); is {
+			flaw.Problem = flaw.Named(setting.InLabels).Problem
+			one = flaw
+		}
+		all = append(all, one)
+	}
+	return errors.Join(all...)
 }

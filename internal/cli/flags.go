@@ -148,7 +148,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	}
 	wrong = f.setUsersWork(append(wrong, more...))
 	f.setReplay(p.given)
-	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
+	faults = append(append(faults, wrong...), f.planFaults()...)
 	faults = append(faults, f.planMarkFaults()...)
 	faults = slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
 	return f, f.setScriptUnless(append(faults, f.unusedFaults(faults)...))

@@ -137,6 +137,15 @@ func TestFormIsACommandLine(t *testing.T) {
 	}
 }
 
+// What a fault says of other fields is in the words of the form.
+func TestFormFaultsNameLabels(t *testing.T) {
+	_, faults := formReader("dyno")(dashboard.Form{"url": {"http://127.0.0.1:1/"}, "connections": {"9"}, "requests": {"5"}})
+	const want = "--requests: 5 requests cannot use 9 connections; lower “Connections” or raise “requests”"
+	if len(faults) != 1 || faults[0].Error() != want {
+		t.Errorf("%q, want %q", faults, want)
+	}
+}
+
 // Faults name the field that they are of, all at once.
 func TestFormFaults(t *testing.T) {
 	const url = "http://127.0.0.1:1/"

@@ -70,6 +70,15 @@ func InFlags(field string) string {
 	return field
 }
 
+// InLabels is what a field of the plan is called in the form of a load; its flag, if that has it
+// not.
+func InLabels(field string) string {
+	if s := Field(field); s != nil && s.Form != nil {
+		return "“" + cmp.Or(s.Form.Label, s.Name) + "”"
+	}
+	return InFlags(field)
+}
+
 // InLibrary is what a field of the plan is called in the library; "" if it sets none.
 func InLibrary(field string) string {
 	if s := Field(field); s != nil {

@@ -131,7 +131,7 @@ func FuzzCPUs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(cpus) == 0 || !slices.IsSorted(cpus) || cpus[0] < 0 || cpus[len(cpus)-1] > maxCPU {
+		if len(cpus) == 0 || !slices.IsSorted(cpus) || cpus[0] < 0 || cpus[len(cpus)-1] > MaxCPU {
 			t.Fatalf("%q is %v", s, cpus)
 		}
 		text := strings.Trim(strings.ReplaceAll(fmt.Sprint(cpus), " ", ","), "[]")

@@ -12,8 +12,8 @@ import (
 	"dyno/internal/engine/requests"
 )
 
-// maxCPU is the highest number of a CPU.
-const maxCPU = 4095
+// MaxCPU is the highest number of a CPU.
+const MaxCPU = 4095
 
 // ParseCPUs parses a list of CPU numbers and ranges, "0,2-3". The result is sorted, without
 // duplicates.
@@ -43,7 +43,7 @@ func ParseCPUs(s string) ([]int, error) {
 
 func parseCPU(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 16)
-	if err == nil && (n > maxCPU || s[0] == '+') {
+	if err == nil && (n > MaxCPU || s[0] == '+') {
 		err = strconv.ErrRange
 	}
 	return int(n), err

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"dyno/internal/hole"
-	"dyno/internal/lab/experiment/quantity"
 	"dyno/internal/lazyregexp"
+	"dyno/internal/setting"
 	"dyno/internal/stats"
 )
 
@@ -129,8 +129,8 @@ func (c *checker) checkDesign() {
 // checkCPUs checks a list of CPUs that was given as a list, not as a text.
 func (c *checker) checkCPUs(at string, list CPUList) {
 	for _, cpu := range list {
-		c.addFaultIf(cpu < 0 || cpu > quantity.MaxCPU, at, "%d is not within 0 to %d", cpu,
-			quantity.MaxCPU)
+		c.addFaultIf(cpu < 0 || cpu > setting.MaxCPU, at, "%d is not within 0 to %d", cpu,
+			setting.MaxCPU)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/lab/experiment/quantity"
 	"dyno/internal/setting"
 )
 
@@ -166,7 +165,7 @@ func (d *decoder) decodeScalar(n *yaml.Node, path string, v reflect.Value) bool 
 		v.SetInt(i)
 		return err == nil
 	case reflect.Float64:
-		f, ok := quantity.PlainNumber(n.Value)
+		f, ok := setting.PlainNumber(n.Value)
 		v.SetFloat(f)
 		return ok
 	default:

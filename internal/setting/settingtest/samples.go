@@ -25,13 +25,14 @@ const File = "testdata/vs.golden"
 
 // Samples are by the names of the settings.
 var Samples = map[string]Sample{
-	"connections":   {Good: "7", Wrong: "0", Value: 7, WrongValue: -1},
-	"duration":      {Good: "3s", Wrong: "3 apples", Value: 3 * time.Second, WrongValue: -time.Second},
-	"requests":      {Good: "60", Wrong: "0", Value: int64(60), WrongValue: int64(-1)},
-	"rate":          {Good: "100", Wrong: "0", Value: 100.0, WrongValue: -1.0},
-	"arrival":       {Good: "poisson", Wrong: "x", With: []string{"--rate=100"}, Value: true},
-	"stage":         {Good: "1s:100", Wrong: "1s"},
-	"seed":          {Good: "8", Wrong: "0", With: []string{"--rate=100", "--arrival=poisson"}, Value: uint64(8)},
+	"connections": {Good: "7", Wrong: "0", Value: 7, WrongValue: -1},
+	"duration":    {Good: "3s", Wrong: "3 apples", Value: 3 * time.Second, WrongValue: -time.Second},
+	"requests":    {Good: "60", Wrong: "0", Value: int64(60), WrongValue: int64(-1)},
+	"rate":        {Good: "100", Wrong: "0", Value: 100.0, WrongValue: -1.0},
+	"arrival":     {Good: "poisson", Wrong: "x", With: []string{"--rate=100"}, Value: true},
+	"stage":       {Good: "1s:100", Wrong: "1s"},
+	"seed": {Good: "8", Wrong: "0",
+		With: []string{"--rate=100", "--arrival=poisson"}, Value: uint64(8)},
 	"probe":         {Good: "5", Wrong: "0"},
 	"warmup":        {Good: "1s", Wrong: "-1", Value: time.Second, WrongValue: -time.Second},
 	"drain":         {Good: "3s", Wrong: "x", Value: 3 * time.Second, WrongValue: -time.Second},

@@ -5,17 +5,14 @@
 package quantity
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// maxTime is the longest duration, that of the longest run.
-const maxTime = 366 * 24 * time.Hour
+	"dyno/internal/setting"
+)
 
 // A Duration is written as in Go, or as a bare number of seconds.
 type Duration time.Duration
@@ -28,21 +25,9 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 
 // UnmarshalText reads "90s", "1m30s", or "90".
 func (d *Duration) UnmarshalText(b []byte) error {
-	s := string(b)
-	t, err := time.ParseDuration(s)
-	if f, bare := PlainNumber(s); bare {
-		t, err = time.Duration(math.Round(max(-1, min(f, 1e9))*1e9)), nil
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
-	case t < 0:
-		return fmt.Errorf("%q is negative", s)
-	case t > maxTime:
-		return fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, maxTime.Hours())
-	}
+	t, err := setting.ParseDuration(string(b))
 	*d = Duration(t)
-	return nil
+	return err
 }
 
 // A Share is a part of 1, written in percent.
@@ -59,7 +44,7 @@ func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText reads "2%".
 func (s *Share) UnmarshalText(b []byte) error {
 	f, percent := strings.CutSuffix(string(b), "%")
-	n, ok := PlainNumber(f)
+	n, ok := setting.PlainNumber(f)
 	switch {
 	case !ok || !percent:
 		return fmt.Errorf("%q is not a percentage; write one as 2%%", b)
@@ -73,23 +58,15 @@ func (s *Share) UnmarshalText(b []byte) error {
 // A Rate is a number of events a second.
 type Rate float64
 
-// maxRate is more than one machine can do.
-const maxRate = 100_000_000
-
 // String is the rate as a number.
 func (r Rate) String() string { return strconv.FormatFloat(float64(r), 'f', -1, 64) }
 
 // UnmarshalText reads "5000", "5k" or "5k/s".
 func (r *Rate) UnmarshalText(b []byte) error {
-	f, ok := parseNumber(strings.TrimSuffix(string(b), "/s"))
-	switch {
-	case !ok:
-		return fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", b)
-	case f < 0.001 || f > maxRate:
-		return fmt.Errorf("%q is not within 0.001/s to %d/s", b, maxRate)
-	}
+	_, err := setting.ParseRate(string(b))
+	f, _ := setting.ParseNumber(strings.TrimSuffix(string(b), "/s"))
 	*r = Rate(f)
-	return nil
+	return err
 }
 
 // A Count is a whole number of things, which may be written as 10k or 2M.
@@ -97,35 +74,9 @@ type Count int64
 
 // UnmarshalText reads "200", "10k" or "2M".
 func (c *Count) UnmarshalText(b []byte) error {
-	f, ok := parseNumber(string(b))
-	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", b)
-	}
-	*c = Count(f)
-	return nil
-}
-
-// PlainNumber parses a decimal number such as 20, 0.5 or 1e4, and none of Go's other notations. The
-// result is infinite if it is too large for a float64.
-func PlainNumber(s string) (float64, bool) {
-	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil || errors.Is(err, strconv.ErrRange)
-}
-
-// parseNumber reads a plain number with an optional k, for thousands, or M.
-func parseNumber(s string) (float64, bool) {
-	factor, digits := 1.0, strings.TrimRight(s, "kKM")
-	switch s[len(digits):] {
-	case "k", "K":
-		factor, s = 1e3, digits
-	case "M":
-		factor, s = 1e6, digits
-	}
-	f, ok := PlainNumber(s)
-	return f * factor, ok
+	n, err := setting.ParseCount(string(b))
+	*c = Count(n)
+	return err
 }
 
 // Reconnect is how many requests a connection carries; 0: no limit.
@@ -144,17 +95,9 @@ func (r Reconnect) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads never, always, or a number of requests.
 func (r *Reconnect) UnmarshalText(b []byte) error {
-	n, err := strconv.Atoi(string(b))
-	switch s := string(b); {
-	case s == "never":
-		n = 0
-	case s == "always":
-		n = 1
-	case err != nil || n < 1 || n > math.MaxInt32:
-		return fmt.Errorf("%q is not never, always, or after how many requests", s)
-	}
+	n, err := setting.ParseReconnect(string(b))
 	*r = Reconnect(n)
-	return nil
+	return err
 }
 
 // A Status is a status code of HTTP, or a class of codes: From to To, both included.
@@ -198,33 +141,15 @@ func (s *Statuses) UnmarshalText(b []byte) error {
 // A CPUList is a set of CPU numbers, in order.
 type CPUList []int
 
-// MaxCPU is the highest number that a CPU can have.
-const MaxCPU = 4095
-
 // UnmarshalText reads "0,2-3"; "auto" is none.
 func (l *CPUList) UnmarshalText(b []byte) error {
 	*l = nil
 	if string(b) == "auto" {
 		return nil
 	}
-	for part := range strings.SplitSeq(string(b), ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
-		}
-		low, err := strconv.ParseUint(from, 10, 16)
-		high, err2 := strconv.ParseUint(to, 10, 16)
-		if err != nil || err2 != nil || low > high || high > MaxCPU {
-			return fmt.Errorf("%q is not a list of CPUs; write numbers and ranges up to %d, as 0,2-3",
-				b, MaxCPU)
-		}
-		for c := low; c <= high; c++ {
-			*l = append(*l, int(c))
-		}
-	}
-	slices.Sort(*l)
-	*l = slices.Compact(*l)
-	return nil
+	cpus, err := setting.ParseCPUs(string(b))
+	*l = cpus
+	return err
 }
 
 // MarshalText writes the numbers, with commas.
