@@ -127,6 +127,11 @@ type Load struct {
 	// every response, so the two exclude each other.
 	Follow int
 
+	// ProxyProtocol is the version of the header of the PROXY protocol with which each connection
+	// begins, before TLS: "v1" or "v2". The header has the connection's own addresses. HTTP/3 has
+	// none. "": connections begin without one.
+	ProxyProtocol string
+
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with
 	// h2c, and 1.1 with http.

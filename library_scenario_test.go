@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dyno"
+	"dyno/internal/engine/proxyproto/proxytest"
 )
 
 // A status server answers /404 with status 404, and all else with 200.
@@ -199,6 +200,23 @@ func closing(t *testing.T, received *atomic.Int64) (url string) {
 		}
 	}()
 	return "http://" + l.Addr().String()
+}
+
+// Connections begin with the header that ProxyProtocol says; a version that is none is a fault of it.
+func TestProxyProtocol(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	l := proxytest.Wrap(t, s.Listener, "v2")
+	s.Listener = l
+	s.Start()
+	defer s.Close()
+	load := dyno.Load{URL: s.URL, Connections: 2, Requests: 10, ProxyProtocol: "v2"}
+	if r, err := dyno.Run(t.Context(), load); err != nil || r.Sent != 10 || r.Errors != 0 || l.Accepted.Load() != 2 {
+		t.Errorf("%+v, %v, %d connections", r, err, l.Accepted.Load())
+	}
+	load.ProxyProtocol = "v3"
+	if _, err := dyno.Run(t.Context(), load); err == nil || !strings.Contains(err.Error(), `ProxyProtocol: "v3" is not v1 or v2`) {
+		t.Error(err)
+	}
 }
 
 // A request is sent twice if its connection was closed before an answer, as the comment of Load

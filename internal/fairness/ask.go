@@ -82,7 +82,8 @@ func newAsker(q Question) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{
-		dialer: dialer{place: to, timeout: q.Timeout, tls: q.TLS, alpn: http11},
+		dialer: dialer{place: to, timeout: q.Timeout, tls: q.TLS, alpn: http11,
+			proxied: q.ProxyProtocol},
 		q:      q,
 		parser: parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.endsConnection()},
 		tally:  newTally(to, q.Contains),

@@ -27,6 +27,8 @@ import (
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proxyproto"
+	"dyno/internal/engine/proxyproto/proxytest"
 )
 
 // What two servers do, and the aspects in which the second is no match.
@@ -545,5 +547,27 @@ func TestAfterTrial(t *testing.T) {
 	}
 	if _, err := Ask(context.Background(), Question{URL: "http+unix:///nobody/here:/"}); err == nil {
 		t.Error("nobody answered, and it went well")
+	}
+}
+
+// Each connection begins with the header of the PROXY protocol, before TLS, whatever is spoken on it.
+func TestAskProxied(t *testing.T) {
+	for _, protocol := range []string{"", HTTP2} {
+		for _, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			s.EnableHTTP2, s.Config.Protocols = true, new(http.Protocols)
+			s.Config.Protocols.SetHTTP1(true)
+			s.Config.Protocols.SetHTTP2(true)
+			s.Config.Protocols.SetUnencryptedHTTP2(true)
+			l := proxytest.Wrap(t, s.Listener, proxyproto.V2)
+			s.Listener = l
+			start(s)
+			a, err := Ask(t.Context(), Question{URL: s.URL, Protocol: protocol, ProxyProtocol: proxyproto.V2, Times: 3, Brief: true,
+				TLS: &tls.Config{InsecureSkipVerify: true}})
+			if err != nil || a.Status != 200 || l.Accepted.Load() < 4 {
+				t.Errorf("%q at %s: %+v, %v, %d connections", protocol, s.URL, a, err, l.Accepted.Load())
+			}
+			s.Close()
+		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"dyno/internal/engine/proxyproto"
 )
 
 // http11 is what ALPN calls HTTP/1.1.
@@ -26,6 +28,7 @@ type dialer struct {
 	timeout time.Duration
 	tls     *tls.Config
 	alpn    string // what TLS offers
+	proxied string // version of the PROXY protocol's header; "": none is sent
 
 	tried   atomic.Int64 // TCP connects begun, each of which the kernel counts
 	here    bool         // the server is on this machine, as far as can be seen
@@ -85,8 +88,15 @@ func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
 		return nil
 	}}
 	c, err := d.dialWith(ctx, &by)
-	if err != nil || !d.secure {
+	if err != nil {
 		return c, err
+	}
+	if err := proxyproto.Send(c, d.proxied); err != nil {
+		c.Close()
+		return nil, err
+	}
+	if !d.secure {
+		return c, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

@@ -75,6 +75,8 @@ type Question struct {
 
 	Contains string // what each body should contain; Answer.Lacks counts those that do not
 
+	ProxyProtocol string // version of the header that connections begin with; "": none
+
 	Timeout time.Duration // of a connect and of an exchange; 0: 5 s
 	TLS     *tls.Config   `json:"-"` // nil: the system's roots and the URL's host
 }

@@ -14,6 +14,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"dyno/internal/engine/proxyproto"
+	"dyno/internal/engine/proxyproto/proxytest"
 )
 
 func TestLog(t *testing.T) {
@@ -106,20 +109,20 @@ func TestReadyAddress(t *testing.T) {
 		url  string
 		want address // none: an error
 	}{
-		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b", ""}},
-		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/", ""}},
-		{"https://localhost", address{"tcp", "localhost:443", "https://localhost", ""}},
-		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/", ""}},
-		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/", ""}},
+		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b", "", "v1"}},
+		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/", "", "v1"}},
+		{"https://localhost", address{"tcp", "localhost:443", "https://localhost", "", "v1"}},
+		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/", "", "v1"}},
+		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/", "", "v1"}},
 		{"http+unix://a.sock:/", address{}}, {"fcgi://x/", address{}}, {"ftp+unix:///a", address{}},
-		{"h2c://h/a", address{"tcp", "h:80", "http://h/a", "h2c"}},
-		{"fcgi://h:9/a", address{"tcp", "h:9", "http://h:9/a", "fcgi"}},
-		{"fcgi+unix:///a.sock:/x", address{"unix", "/a.sock", "http://localhost/x", "fcgi"}},
+		{"h2c://h/a", address{"tcp", "h:80", "http://h/a", "h2c", "v1"}},
+		{"fcgi://h:9/a", address{"tcp", "h:9", "http://h:9/a", "fcgi", "v1"}},
+		{"fcgi+unix:///a.sock:/x", address{"unix", "/a.sock", "http://localhost/x", "fcgi", "v1"}},
 		{"http:///", address{}},
 		{"http://[/", address{}}, {"", address{}},
 	}
 	for _, test := range tests {
-		got, err := Ready{URL: test.url}.splitURL()
+		got, err := Ready{URL: test.url, ProxyProtocol: "v1"}.splitURL()
 		if got != test.want || (err == nil) != (test.want != address{}) {
 			t.Errorf("%q: %+v %v", test.url, got, err)
 		}
@@ -296,6 +299,24 @@ func TestReadyRequest(t *testing.T) {
 		if !slices.Equal(asked, []string{want, want}) {
 			t.Errorf("%q", asked)
 		}
+	}
+}
+
+// A server behind the PROXY protocol is asked as it wants to be, with TLS and without.
+func TestReadyProxied(t *testing.T) {
+	for _, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		l := proxytest.Wrap(t, s.Listener, proxyproto.V1)
+		s.Listener = l
+		start(s)
+		r, err := Ready{URL: s.URL, ProxyProtocol: proxyproto.V1}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.awaitReady(context.Background(), alone()); f != nil || l.Accepted.Load() == 0 {
+			t.Error(f, l.Accepted.Load())
+		}
+		s.Close()
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/engine/proxyproto"
 )
 
 // Limits of waiting for a server.
@@ -38,6 +40,8 @@ type Ready struct {
 	Statuses []int         // of which the answer must have one; empty: any 2xx
 	Header   http.Header   // of the request; Host too
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
+	// ProxyProtocol is the version of the header that connections begin with; "": none.
+	ProxyProtocol string
 }
 
 func (r Ready) withDefaults() (Ready, error) {
@@ -52,6 +56,7 @@ func (r Ready) withDefaults() (Ready, error) {
 type address struct {
 	network, address, url string
 	speaks                string // "h2c", "fcgi", or "" for HTTP/1.1
+	proxied               string // Ready.ProxyProtocol
 }
 
 // splitURL splits the URL into where to connect and what to ask for there.
@@ -66,8 +71,8 @@ func (r Ready) splitURL() (address, error) {
 		if !found {
 			uri = ""
 		}
-		return address{"unix", socket, "http://localhost/" + uri, strings.TrimPrefix(protocol, "http")},
-			nil
+		return address{"unix", socket, "http://localhost/" + uri, strings.TrimPrefix(protocol, "http"),
+			r.ProxyProtocol}, nil
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -78,7 +83,8 @@ func (r Ready) splitURL() (address, error) {
 		return address{}, fmt.Errorf("ready URL %q: not http://, https://, h2c://, fcgi:// with a port, "+
 			"http+unix:// or fcgi+unix://", r.URL)
 	}
-	a := address{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), url: r.URL}
+	a := address{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), url: r.URL,
+		proxied: r.ProxyProtocol}
 	if u.Scheme == "h2c" || u.Scheme == "fcgi" {
 		a.url, a.speaks = "http"+strings.TrimPrefix(r.URL, u.Scheme), u.Scheme
 	}
@@ -177,12 +183,25 @@ func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) erro
 	if a.speaks != "fcgi" {
 		return r.requestOnce(ctx, client, a.url)
 	}
-	d := net.Dialer{Timeout: answerTime}
-	c, err := d.DialContext(ctx, a.network, a.address)
+	c, err := a.dial(ctx)
 	if err != nil {
 		return err
 	}
 	return c.Close()
+}
+
+// dial connects.
+func (a address) dial(ctx context.Context) (net.Conn, error) {
+	d := net.Dialer{Timeout: answerTime}
+	c, err := d.DialContext(ctx, a.network, a.address)
+	if err != nil {
+		return nil, err
+	}
+	if err := proxyproto.Send(c, a.proxied); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // requestOnce makes one request, and says what is wrong with the answer.
@@ -221,7 +240,6 @@ func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) 
 // newClient asks without proxies, redirects or connections that are kept, and over HTTP/2 only of
 // h2c.
 func (a address) newClient() *http.Client {
-	var d net.Dialer
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(a.speaks == "")
 	protocols.SetUnencryptedHTTP2(a.speaks == "h2c")
@@ -233,7 +251,7 @@ func (a address) newClient() *http.Client {
 			DisableCompression: true,
 			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // a name proves nothing here
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return d.DialContext(ctx, a.network, a.address)
+				return a.dial(ctx)
 			},
 		},
 	}

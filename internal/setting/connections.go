@@ -71,6 +71,15 @@ var connections = []Setting{
 		Stored: "of every FastCGI request, besides dyno's own or instead of them"},
 	{Name: "connect-to", Value: "HOST:PORT", Group: connectionGroup, On: Run | Find,
 		Does: "connect there, and still ask for the URL's host", Form: &Form{}},
+	{Name: "proxy-protocol", Value: "VERSION", Group: connectionGroup, On: All,
+		Does: "begin each connection, before TLS, with the header of the PROXY\n" +
+			"protocol: v1 or v2", Values: strings.Fields("v1 v2"),
+		Access: text(func(p *loadplan.Plan) *string { return &p.ProxyProtocol }),
+		Field:  "ProxyProtocol", Library: "ProxyProtocol", Key: "level.proxy_protocol",
+		Schema: KeyWords{`"enum": ["v1", "v2"]`, "version of the PROXY protocol's header that each " +
+			"connection begins with; default: none"},
+		Form:   &Form{},
+		Stored: "version of the PROXY protocol's header that each connection begins with; absent: none"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",
 		Access: at(func(p *loadplan.Plan) *[]loadplan.Source { return &p.Source }, ParseSources,

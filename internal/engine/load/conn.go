@@ -182,6 +182,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	} else if w.at == nil && !w.IsWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.Begun)
 	}
+	c.out = w.protocols.AppendGreeting(c.out, w.ring, c.FD, w.addrs[c.Addr])
 	w.markReadyIfRoom(i, c)
 	w.flushOutput(i, c)
 }

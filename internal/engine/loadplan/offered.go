@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proxyproto"
 )
 
 // Version is dyno's own, as User-Agent and results name it.
@@ -87,6 +88,9 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
 		"HTTP/1 has none; give {HTTP} 2, or {Pipeline} instead")
 	p.checkHTTP3(flaw)
+	versions := proxyproto.Versions
+	flaw(p.ProxyProtocol != "" && !slices.Contains(versions, p.ProxyProtocol), "ProxyProtocol",
+		"%q is not %s", p.ProxyProtocol, strings.Join(versions, " or "))
 	flaw(!t.FastCGI && len(p.Params) > 0, "Params", "%s is not FastCGI; write fcgi://", t.URL)
 	for _, many := range []struct {
 		setting string
@@ -119,6 +123,8 @@ func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 		return
 	}
 	flaw(!t.TLS, "HTTP", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
+	flaw(p.ProxyProtocol != "", "ProxyProtocol", "is the beginning of a TCP connection, and HTTP/3 "+
+		"has none; leave it out, or give {HTTP} 2")
 	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining, but streams; give only {Streams}")
 	flaw(p.Ring != "auto", "Ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
 	flaw(p.Spin, "Spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")

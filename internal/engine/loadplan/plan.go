@@ -89,7 +89,10 @@ type Plan struct {
 	// FollowTo are origins that redirects may lead to, besides the server.
 	FollowTo []Target `json:"follow_to,omitempty"`
 	Params   []Param  `json:"fcgi_params,omitempty"`
-	TLS      TLS      `json:"tls,omitzero"`
+	// ProxyProtocol is the version of the PROXY protocol that the header has which each connection
+	// begins with: one of proxyproto.Versions; "": there is none.
+	ProxyProtocol string `json:"proxy_protocol,omitempty"`
+	TLS           TLS    `json:"tls,omitzero"`
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"io"
+	"net/netip"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -204,6 +205,9 @@ func (r *epoll) writeRest(fd int, s *socket) (bool, error) {
 	r.setOrphan(s, false)
 	return true, nil
 }
+
+// LocalAddr is a Locator's.
+func (r *epoll) LocalAddr(fd int) netip.AddrPort { return localAddr(fd) }
 
 func (r *epoll) Close(fd int, gently bool) {
 	s := &r.sockets[fd]

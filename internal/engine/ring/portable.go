@@ -108,6 +108,14 @@ func (r *portable) Send(fd int, b []byte) bool {
 	return false
 }
 
+// LocalAddr is a Locator's.
+func (r *portable) LocalAddr(fd int) netip.AddrPort {
+	if tcp, is := r.streams[fd].conn.LocalAddr().(*net.TCPAddr); is {
+		return tcp.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
 func (r *portable) Close(fd int, gently bool) {
 	s := r.streams[fd]
 	r.streams[fd] = nil

@@ -68,6 +68,12 @@ type Ring interface {
 	IdleTime() int64
 }
 
+// A Locator is a ring that knows the addresses of this machine from which it connected.
+type Locator interface {
+	// LocalAddr is that of a connected socket; the zero address of one that is not TCP.
+	LocalAddr(fd int) netip.AddrPort
+}
+
 // A Completion is the result of an operation.
 type Completion struct {
 	Op   Op

@@ -3,6 +3,7 @@ package ring
 import (
 	"container/heap"
 	"io"
+	"net/netip"
 )
 
 // Sim is a ring in virtual time: nothing sleeps, nothing is random, and the server is a function.
@@ -79,6 +80,11 @@ func (s *Sim) Connect(addr int, user uint64) (int, error) {
 	}
 	s.scheduleEvent(s.now+after, p, Completion{Op: Connected, Err: err})
 	return p.N, nil
+}
+
+// LocalAddr has the number of the connection as its port.
+func (s *Sim) LocalAddr(fd int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(fd))
 }
 
 // Send reaches the server at once.

@@ -132,6 +132,17 @@ func connectError(fd int) error {
 	return err
 }
 
+// localAddr is the address from which a socket is connected; zero: it is not TCP.
+func localAddr(fd int) netip.AddrPort {
+	switch a, _ := syscall.Getsockname(fd); a := a.(type) {
+	case *syscall.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *syscall.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port))
+	}
+	return netip.AddrPort{}
+}
+
 // peerClosed reports whether the peer has closed, or the connection has failed.
 func peerClosed(fd int) bool {
 	ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}

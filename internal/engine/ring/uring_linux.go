@@ -2,6 +2,7 @@ package ring
 
 import (
 	"io"
+	"net/netip"
 	"runtime"
 	"syscall"
 	"time"
@@ -277,6 +278,9 @@ func (r *uringRing) Wait(deadline int64) error {
 	r.queues.LoadCompletions()
 	return err
 }
+
+// LocalAddr is a Locator's.
+func (r *uringRing) LocalAddr(i int) netip.AddrPort { return localAddr(int(r.sockets[i].fd)) }
 
 // queueReceives has every socket that may receive do so, or wait until it can.
 func (r *uringRing) queueReceives() error {

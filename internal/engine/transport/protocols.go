@@ -8,6 +8,7 @@ package transport
 import (
 	"crypto/tls"
 	"fmt"
+	"net/netip"
 	"os"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
 	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/proxyproto"
+	"dyno/internal/engine/ring"
 )
 
 // A Protocols is the protocols that a plan's connections may use, and what makes their codecs.
@@ -29,6 +32,7 @@ type Protocols struct {
 	Notices []string    // why it is not what a user would expect, and other notices
 	keyLog  *os.File    // of TLS; nil: none
 	HTTP3   *h3.Options // nil: no connection uses HTTP/3
+	proxied string      // version of the PROXY protocol's header; "": none is sent
 }
 
 // CloseKeyLog closes the file of TLS secrets, if there is one.
@@ -54,13 +58,26 @@ func (s *Protocols) ChosenName(chosen uint32) string {
 	return s.names[chosen-1]
 }
 
+// AppendGreeting appends what goes out on a connection of a ring before all else, TLS included: the
+// header of the PROXY protocol, if the plan asks for it.
+func (s *Protocols) AppendGreeting(b []byte, g ring.Ring, fd int, to ring.Addr) []byte {
+	if s.proxied == "" {
+		return b
+	}
+	var from netip.AddrPort
+	if l, is := g.(ring.Locator); is {
+		from = l.LocalAddr(fd)
+	}
+	return proxyproto.Append(b, s.proxied, from, to.TCP)
+}
+
 // Framed reports whether bytes can arrive that belong to no response.
 func (s *Protocols) Framed(t loadplan.Target) bool { return t.TLS || s.names[0] == loadplan.HTTP2 }
 
 // NewProtocols makes the protocols of a plan. It reads the files of TLS, so that their faults are
 // found before anything is sent: they are errors of type loadplan.Flaw.
 func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
-	s := &Protocols{}
+	s := &Protocols{proxied: p.ProxyProtocol}
 	names, why := p.OfferedProtocols()
 	s.names, s.unasked = names, names[len(names)-1]
 	s.addNotice(why)

@@ -245,6 +245,8 @@ type Level struct {
 	Pipeline    int       `json:"pipeline"`
 	Threads     int       `json:"threads,omitempty"` // 0: one a core
 	Timeout     Duration  `json:"timeout"`           // of a request
+
+	ProxyProtocol string `json:"proxy_protocol,omitempty"` // version; "": none
 }
 
 // IsOpen reports whether requests have intended start times of their own.

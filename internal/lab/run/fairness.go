@@ -203,8 +203,7 @@ func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err er
 	}
 	q = fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
 		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
-		Close:   p.Reconnect == 1,
-		Timeout: time.Duration(p.Timeout)}
+		Close: p.Reconnect == 1, ProxyProtocol: p.ProxyProtocol, Timeout: time.Duration(p.Timeout)}
 	for _, f := range req.Header {
 		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/requests"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
@@ -132,6 +133,14 @@ func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err err
 	return g.startStand(ctx, s, i, spec)
 }
 
+// isSameServer reports whether a URL is of the server at another, whatever the paths.
+func isSameServer(a, b string) bool {
+	one, err := requests.Parse(a)
+	other, err2 := requests.Parse(b)
+	one.Target.URL, other.Target.URL = "", ""
+	return err == nil && err2 == nil && one.Target == other.Target
+}
+
 // serverAddress is where servers are reached; "" for their usual address.
 func (g *Stage) serverAddress() string {
 	if g.isIsolated() {
@@ -165,6 +174,9 @@ func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (serve
 		if p.Ready != nil {
 			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
 				Statuses: statusCodes(p.Ready.Status)}
+			if isSameServer(p.Ready.URL, i.URL) {
+				q.Ready.ProxyProtocol = s.Level.ProxyProtocol
+			}
 		}
 		spec.Processes = append(spec.Processes, q)
 	}
