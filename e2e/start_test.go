@@ -14,7 +14,7 @@ import (
 )
 
 // Before main, none of dyno's packages allocates much: what takes longer, such as compiling regular
-// expressions, is done where it is used. How much Go allocates there does not depend on the machine.
+// expressions, is done where it is used; the largest is the table of settings. How much Go allocates there does not depend on the machine.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(binary, "version")
@@ -34,12 +34,12 @@ func TestStart(t *testing.T) {
 	for _, m := range inits {
 		b, _ := strconv.Atoi(m[2])
 		a, _ := strconv.Atoi(m[3])
-		if b > 16<<10 || a > 250 {
+		if b > 64<<10 || a > 250 {
 			t.Errorf("%s allocates %d bytes before main, in %d allocations", m[1], b, a)
 		}
 		bytes, allocations = bytes+b, allocations+a
 	}
-	if len(inits) < 20 || bytes > 100<<10 || allocations > 1200 {
+	if len(inits) < 20 || bytes > 192<<10 || allocations > 1500 {
 		t.Errorf("%d packages allocate %d bytes before main, in %d allocations", len(inits), bytes, allocations)
 	}
 }
