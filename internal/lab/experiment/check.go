@@ -163,16 +163,19 @@ func (c *checker) checkScript() {
 	c.checkFileBeside("workload.script", w.Script)
 	c.addFaultIf(len(w.ScriptArgs) > 0 && w.Script == "", "workload.script_args",
 		"there is no script; give script, or leave it out")
-	for _, other := range []struct{ keys, why string }{
-		{"requests_file urls hurl", "the script says what to ask for; leave one of the two out"},
-		{"variables data data_order", "the script makes its own values; leave it out"},
-		{"expect.body expect.header", "a script checks with dyno.check; leave it out"},
-	} {
-		for key := range strings.FieldsSeq(other.keys) {
-			c.addFaultIf(w.Script != "" && c.isGiven("workload."+key), "workload."+key, "%s", other.why)
+	excluded := func(key, why string) {
+		c.addFaultIf(w.Script != "" && c.isGiven(key), key, "%s; leave one of the two out", why)
+	}
+	excluded("workload.hurl", "the script says what to ask for")
+	excluded("workload.data_order", "the script makes its own values")
+	for _, x := range setting.Clashes {
+		if other := setting.Named(x.Other); x.One == "script" && inWorkload(other.Key) {
+			excluded(other.Key, x.Because)
 		}
 	}
 }
+
+func inWorkload(key string) bool { return strings.HasPrefix(key, "workload.") }
 
 // checkRequest checks a request.
 func (c *checker) checkRequest(at string, r Request) {
