@@ -5,6 +5,7 @@
 //	fleet.go      kinds: the agents of a fleet
 //	generator.go  kinds: the generator's doubts about itself
 //	kinds.go      all kinds in one table, and the other kinds' arguments
+//	losses.go     kinds: requests without a latency
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets
 package fact
@@ -49,7 +50,7 @@ type Scope struct {
 
 // A Remedy is a setting that would change what the fact says.
 type Remedy struct {
-	Setting string `json:"setting"` // its long name on the command line, as "connections"
+	Setting string `json:"setting"` // its long name on the command line, or expect_status
 	Value   string `json:"value"`   // one of those below, or the value to give
 }
 

@@ -21,6 +21,7 @@ var kinds = byKind(
 	OthersOfName{}, NoListener{},
 	AgentLost{}, AgentPartial{}, AgentDiffers{}, AgentClockOff{}, AgentDrift{},
 	Rebalanced{}, ClocksLoose{}, FleetDiffers{}, AddressLost{},
+	ErrorAnswers{}, RequestsFailed{}, RequestsUnanswered{}, RequestsRefused{}, RowsLeft{},
 	Ended{}, Outage{}, NeverSent{}, Unserved{}, Busy{}, ScenarioBusy{}, SendLag{}, ProbeLag{},
 	Unscheduled{}, Scheduling{}, Arrivals{}, NoPort{}, NoFile{}, TimeWait{}, Dropped{}, Resent{},
 	Little{}, GCPause{}, RuntimeStop{}, TooShort{},

@@ -3,9 +3,7 @@ package result
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
@@ -25,24 +23,24 @@ const retriedLeast = 0.1
 // warnings are what one must know to read r rightly, other than about the
 // generator: that responses were not what one would take them for, and
 // whatever latency does not include.
-func warnings(r *Result) []string {
-	var all []string
-	tell := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-
-	warnErrors(r, tell)
-	warnRefused(r, tell)
-	warnRows(r, tell)
-	warnLosses(r, tell)
+func warnings(r *Result) (all []string) {
 	for _, f := range cautions(r) {
 		all = append(all, say.Text(f, r.Voice()))
 	}
 	return all
 }
 
-// cautions are the warnings that are facts.
+// cautions are warnings as facts.
 func cautions(r *Result) (all []fact.Fact) {
-	if f := r.findBacklog(); f != nil {
+	if f := r.findErrorAnswers(); f != nil {
 		all = append(all, *f)
+	}
+	all = append(all, r.findRefused()...)
+	for _, f := range []*fact.Fact{r.findRowsLeft(), r.findFailed(), r.findUnanswered(),
+		r.findBacklog()} {
+		if f != nil {
+			all = append(all, *f)
+		}
 	}
 	if e := r.FCGIStderr; e != nil {
 		all = append(all, fact.Fact{Severity: fact.Warning,
@@ -79,9 +77,6 @@ func (r *Result) findBacklog() *fact.Fact {
 // Voice is how settings are called on the command line of r's load.
 func (r *Result) Voice() say.Voice { return setting.VoiceOf(&r.Plan) }
 
-// countText is a count as people read it: 1,234,567.
-func countText(n int64) string { return loadresult.CountText(n) }
-
 // orZero is a number that may be absent.
 func orZero[T int64 | float64](v *T) T {
 	if v == nil {
@@ -90,29 +85,36 @@ func orZero[T int64 | float64](v *T) T {
 	return *v
 }
 
-// warnLosses says what share of the requests latency tells nothing of, besides the errors
-// of warnErrors. When that is all of them there is no latency, and the verdict says so.
-func warnLosses(r *Result, say func(string, ...any)) {
-	if r.Answers() == 0 {
-		return
+// findFailed finds that requests failed without an answer, of which latency tells nothing. If all
+// did, there is no latency, and the verdict says so.
+func (r *Result) findFailed() *fact.Fact {
+	sent, n := float64(r.Requests.Sent), float64(r.Requests.Errors-r.ErrorAnswers())
+	if r.Answers() == 0 || n <= lossShare*sent {
+		return nil
 	}
-	sent := float64(r.Requests.Sent)
-	if n := r.Requests.Errors - r.ErrorAnswers(); float64(n) > lossShare*sent {
-		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
-	}
-	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
-		mend := "; give a longer --drain"
-		if r.Ended != string(loadresult.ByDuration) && r.Ended != string(loadresult.ByRequests) {
-			mend = "" // it did not end by itself
-		}
-		say("%.1f %% of the requests were unanswered at the end of the drain: mean latency is that "+
-			"of the others, which were faster%s", 100*float64(n)/sent, mend)
-	}
+	return told(fact.RequestsFailed{Percent: 100 * n / sent})
 }
 
-// warnErrors says loudly that answers were errors: a server that only fails is often the
-// fastest.
-func warnErrors(r *Result, say func(string, ...any)) {
+// findUnanswered finds that requests had no answer in time.
+func (r *Result) findUnanswered() *fact.Fact {
+	sent, n := float64(r.Requests.Sent), float64(r.Requests.Unfinished)
+	if r.Answers() == 0 || n <= lossShare*sent {
+		return nil
+	}
+	f := told(fact.RequestsUnanswered{Percent: 100 * n / sent})
+	switch loadresult.Ending(r.Ended) {
+	case loadresult.ByDuration, loadresult.ByRequests: // it ended by itself
+		f.Remedies = []fact.Remedy{{Setting: "drain", Value: fact.Higher}}
+	}
+	return f
+}
+
+// findErrorAnswers finds that answers were errors: a server that only fails is often the fastest.
+func (r *Result) findErrorAnswers() *fact.Fact {
+	n := r.ErrorAnswers()
+	if !r.OnlyErrors() && float64(n) <= lossShare*float64(r.Requests.Sent) {
+		return nil
+	}
 	var codes, checks []string
 	for _, e := range r.Errors {
 		check := "check " + e.Kind
@@ -128,38 +130,33 @@ func warnErrors(r *Result, say func(string, ...any)) {
 	}
 	slices.Sort(codes)
 	slices.Sort(checks)
-	list, mend := strings.Join(slices.Concat(codes, checks), ", "), ""
+	f := told(fact.ErrorAnswers{Count: n, Percent: 100 * float64(n) / float64(max(r.Answers(), 1)),
+		All: r.OnlyErrors(), Of: slices.Concat(codes, checks)})
 	if with := r.Plan.StatusSetting(); with != "" && len(codes) > 0 {
-		mend = "; if these are right answers, name them with " + with
+		f.Remedies = []fact.Remedy{{Setting: with, Value: fact.Some}}
 	}
-	switch n := r.ErrorAnswers(); {
-	case r.OnlyErrors():
-		say("EVERY answer was an error (%s)%s", list, mend)
-	case float64(n) > lossShare*float64(r.Requests.Sent):
-		say("%s answers (%.2f %%) were errors (%s): latency leaves them out, error latency has "+
-			"them%s", countText(n), 100*float64(n)/float64(r.Answers()), list, mend)
-	}
+	return f
 }
 
-// warnRows says that rows were not sent, of which each was to be sent once.
-func warnRows(r *Result, say func(string, ...any)) {
-	begun := r.Requests.Sent + r.Refused()
+// findRowsLeft finds that rows were not sent, of which each was to be sent once.
+func (r *Result) findRowsLeft() *fact.Fact {
+	begun, d := r.Requests.Sent+r.Refused(), r.Plan.Rows
 	if r.Iterations != nil {
 		begun = r.Iterations.Started
 	}
-	if d := r.Plan.Rows; d != nil && d.Order == "once" && begun > 0 && begun < r.Plan.Requested {
-		say("the run ended before %s of %s rows of %s were sent", countText(r.Plan.Requested-begun),
-			countText(r.Plan.Requested), d.File)
+	if d == nil || d.Order != "once" || begun == 0 || begun >= r.Plan.Requested {
+		return nil
 	}
+	return told(fact.RowsLeft{Left: r.Plan.Requested - begun, Of: r.Plan.Requested, File: d.File})
 }
 
-// warnRefused says that requests were not sent because of their values or for want of rows. They
+// findRefused finds requests that were not sent because of their values or for want of rows. They
 // are none of Requests.Errors, as they are none of those sent.
-func warnRefused(r *Result, say func(string, ...any)) {
+func (r *Result) findRefused() (all []fact.Fact) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
-			say("%s %s due and not sent: %s", digits.Plural(e.Count, "request"), digits.Were(e.Count),
-				e.Detail)
+			all = append(all, *told(fact.RequestsRefused{Count: e.Count, Why: e.Detail}))
 		}
 	}
+	return all
 }

@@ -4,6 +4,7 @@
 //	advice.go     remedies, and what settings are called in each voice
 //	fleet.go      sentences about the agents of a fleet
 //	generator.go  sentences about the generator, and about the load if it was another
+//	losses.go     sentences about requests without a latency
 //	many.go       sentences about many runs or trials together
 //	parts.go      facts of the parts of a load, those that are said alike once
 //	say.go        the catalogue: kind → sentence
@@ -68,8 +69,8 @@ func sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	return cmp.Or(generatorSentence(f), serverSentence(f), fleetSentence(f), manySentence(f),
-		"a newer dyno found: "+string(f.Kind()))
+	return cmp.Or(generatorSentence(f), lossSentence(f), serverSentence(f), fleetSentence(f),
+		manySentence(f), "a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.

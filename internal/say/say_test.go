@@ -137,6 +137,15 @@ var said = []fact.Fact{
 	{Args: fact.Rebalanced{AfterS: 4.25, Agents: []string{"web1", "web3"}}},
 	{Args: fact.ClocksLoose{BoundUS: 6100}},
 	{Args: fact.FleetDiffers{}},
+	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"500", "503"}}, Remedies: []fact.Remedy{{Setting: "expect", Value: fact.Some}}},
+	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"404"}}, Remedies: []fact.Remedy{{Setting: "expect_status", Value: fact.Some}}},
+	{Args: fact.ErrorAnswers{Count: 300_000, Percent: 75, Of: []string{"404", "check price: answered 200"}}},
+	{Args: fact.ErrorAnswers{Count: 1, Percent: 20, Of: []string{"404"}}},
+	{Args: fact.RequestsFailed{Percent: 2.04}},
+	{Args: fact.RequestsUnanswered{Percent: 5.04}, Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
+	{Args: fact.RequestsRefused{Count: 1, Why: "the path has a line break"}},
+	{Args: fact.RequestsRefused{Count: 1234, Why: "people.csv has no more rows"}},
+	{Args: fact.RowsLeft{Left: 60, Of: 1234, File: "people.csv"}},
 }
 
 var longer = []fact.Remedy{{Setting: "duration", Value: fact.Higher}, {Setting: "requests", Value: fact.Higher}}
@@ -160,7 +169,7 @@ func TestSentences(t *testing.T) {
 			}
 		}
 		for _, r := range f.Remedies {
-			if setting.Flag(r.Setting, fact.Higher)+setting.Key(r.Setting, fact.Higher) == "" {
+			if setting.Flag(r.Setting, r.Value)+setting.Key(r.Setting, r.Value) == "" {
 				t.Errorf("%s: no voice names the setting %q", f.Kind(), r.Setting)
 			}
 		}

@@ -16,7 +16,12 @@ var deeds = map[fact.Remedy]deed{
 		key: "give the generator other CPUs (design: {cpus: ...})"},
 	{Setting: "cpus", Value: fact.Higher}: {flag: "give the generator more CPUs (--cpus)",
 		key: "give the generator more CPUs (design: {cpus: {generator: LIST}})"},
-	{Setting: "clients", Value: fact.Higher}: {key: "add clients (design: {clients: ...})"},
+	{Setting: "drain", Value: fact.Higher}: {flag: "give a longer --drain"},
+	{Setting: "expect", Value: fact.Some}: {
+		flag: "if these are right answers, name them with --expect",
+		key:  "if these are right answers, name them in the workload (expect: {status: ...})"},
+	{Setting: expectStatus, Value: fact.Some}: {flag: nameStatus, key: nameStatus},
+	{Setting: "clients", Value: fact.Higher}:  {key: "add clients (design: {clients: ...})"},
 	{Setting: "duration", Value: fact.Higher}: {flag: "measure for longer (-d)",
 		key: "measure for longer (design: {measure: ...})", replay: "replay more of the log"},
 	{Setting: "requests", Value: fact.None}: {flag: "give -d in place of -n",
@@ -28,3 +33,9 @@ var deeds = map[fact.Remedy]deed{
 	{Setting: "warmup", Value: fact.Some}: {flag: "give --warmup",
 		key: "give a longer warmup (design: {warmup: {min: ...}})"},
 }
+
+// expectStatus is no setting of a load, but a key of the file of its requests.
+const (
+	expectStatus = "expect_status"
+	nameStatus   = "if these are right answers, name them with " + expectStatus
+)

@@ -6,7 +6,7 @@
 // are written by make goldens, or go test ./internal/cli/net -update.
 //
 //	testdata/stored          inputs, as main stored them at 4c96bdb0; experiments are archives
-//	                         (facts-*: four of these, whose generator a later dyno judged again)
+//	                         (facts-*: some of these, of which a later dyno found facts)
 //	testdata/stored/e0a4a60  inputs of an earlier dyno
 //	testdata/golden          an input's or a comparison's formats, one below the other
 //	make                     made the inputs: its comment says how, and what was replaced in them

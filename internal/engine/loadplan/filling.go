@@ -26,8 +26,8 @@ func (e OwnExpectations) OrNil() *OwnExpectations {
 	return &e
 }
 
-// StatusSetting is what names the statuses of right responses, if no --expect does: the key of the
-// requests file where requests have it, else the flag.
+// StatusSetting is the setting that names the statuses of right responses, if it was not given: the
+// key of the requests file where requests have it.
 func (p *Plan) StatusSetting() string {
 	own := func(r Request) bool { return r.Expect != nil && r.Expect.Status != nil }
 	switch {
@@ -36,7 +36,7 @@ func (p *Plan) StatusSetting() string {
 	case slices.ContainsFunc(p.Requests, own):
 		return "expect_status"
 	}
-	return "--expect"
+	return "expect"
 }
 
 // Expected are what the responses to a request must be, besides their status.

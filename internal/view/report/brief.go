@@ -210,10 +210,8 @@ func serverVerdict(r *result.Result) string {
 	if share := r.FailedShare(); share >= result.FailingShare {
 		of = "the iterations"
 		text = fmt.Sprintf("FAILING: %s of the requests", format.Percentage(share, 2))
-		for _, warning := range r.Warnings {
-			if strings.HasPrefix(warning, saidOfErrors[0]) {
-				text = format.PlainLine(warning)
-			}
+		if f, a, found := fact.Find[fact.ErrorAnswers](r.Facts); found && a.All {
+			text = format.PlainLine(say.Text(f, r.Voice()))
 		}
 	}
 	if share, failing := r.FailedIterations(); failing {

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -32,8 +33,7 @@ func wrong() *result.Result {
 		Detail: "500", Count: 320_000}}
 	r.Objectives = []result.Outcome{
 		{Expr: "errors<1%", Unit: "percent", Value: new(100.0)}, {Expr: "p99<20ms", Unit: "us"}}
-	r.Warnings = []string{"EVERY answer was an error (500); if these are right answers, name them " +
-		"with --expect"}
+	reporttest.AddWarning(r, fact.ErrorAnswers{All: true, Of: []string{"500"}}, fact.Remedy{Setting: "expect", Value: fact.Some})
 	for i := range r.Series {
 		p := &r.Series[i]
 		p.Completed, p.Errors, p.Mean, p.P50, p.P99, p.Max = 0, p.Sent, 0, 0, 0, 0

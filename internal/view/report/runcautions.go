@@ -3,11 +3,11 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -44,7 +44,7 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 			c.Reasons = append(c.Reasons, errorLine(e))
 		}
 		if with := r.Plan.StatusSetting(); with != "" && len(r.Status) > 0 {
-			c.Remedy = "if these are right answers, name them with " + with
+			c.Remedy = setting.Flag(with, fact.Some)
 		}
 		all = append(all, c)
 	}
@@ -131,24 +131,34 @@ func doubtKind(d result.Doubt) string {
 	return answer.Generator
 }
 
-// saidOfErrors are parts of warnings that say what the caution about failed requests does.
-var saidOfErrors = []string{"EVERY answer was an error", " were errors (",
-	" of the requests failed: latency is that of the others"}
-
 // warningCautions are the warnings that no other caution says.
 func warningCautions(r *result.Result) (all []answer.Caution) {
-	failing := r.FailedShare() >= result.FailingShare
-	late, _, behind := fact.Find[fact.NotInTime](r.Facts)
-	behind = behind && hasDoubt(r, result.NeverSent) // which says it
+	said := saidByOthers(r)
 	for _, text := range r.Warnings {
-		said := failing && slices.ContainsFunc(saidOfErrors, func(part string) bool {
-			return strings.Contains(text, part)
-		})
-		if said || behind && text == say.Text(late, r.Voice()) {
+		if slices.Contains(said, text) {
 			continue
 		}
 		all = append(all, answer.Caution{Kind: answer.Warning, Severity: answer.Doubt,
 			Says: sentenceStart(orUnknown(format.PlainLine(text)))})
+	}
+	return all
+}
+
+// saidByOthers are the warnings about failed requests if there is a caution about these, and that
+// about requests that were not sent in time, if that is a doubt.
+func saidByOthers(r *result.Result) (all []string) {
+	failing := r.FailedShare() >= result.FailingShare
+	for _, f := range r.Facts {
+		said := false
+		switch f.Args.(type) {
+		case fact.ErrorAnswers, fact.RequestsFailed:
+			said = failing
+		case fact.NotInTime:
+			said = hasDoubt(r, result.NeverSent)
+		}
+		if said {
+			all = append(all, say.Text(f, r.Voice()))
+		}
 	}
 	return all
 }

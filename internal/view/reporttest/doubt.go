@@ -16,3 +16,9 @@ func AddDoubt(r *result.Result, cause result.Cause, kind result.Kind, f fact.Fac
 	g.Reasons = append(g.Reasons, say.Sentence(f))
 	g.Doubts = append(g.Doubts, result.Doubt{Cause: cause, Kind: kind, Verdict: verdict})
 }
+
+// AddWarning adds a fact to r, and its text to the warnings.
+func AddWarning(r *result.Result, args fact.Args, remedies ...fact.Remedy) {
+	f := fact.Fact{Severity: fact.Warning, Args: args, Remedies: remedies}
+	r.Facts, r.Warnings = append(r.Facts, f), append(r.Warnings, say.Text(f, r.Voice()))
+}

@@ -130,10 +130,9 @@ func Failing() *result.Result {
 		{Name: "GET /", Completed: 7000, Errors: 1989, Mean: 3000, P50: 2890, P90: 3500, P99: 4624,
 			Max: 60690},
 		{Name: "POST /buy|now", Errors: 1}}
-	r.Warnings = []string{"1,000 answers (12.50 %) were errors (404, 503): their latencies are in " +
-		"error latency, and not in latency; --expect says which statuses are right, --expect any " +
-		"that all are",
-		"11.0 % of the requests failed: latency is that of the others"}
+	AddWarning(r, fact.ErrorAnswers{Count: 1000, Percent: 12.5, Of: []string{"404", "503"}},
+		fact.Remedy{Setting: "expect", Value: fact.Some})
+	AddWarning(r, fact.RequestsFailed{Percent: 11})
 	r.Generator.Verdict = result.ClientBound
 	AddDoubt(r, result.Busy, result.Limit, fact.Fact{Severity: fact.Error,
 		Args:     fact.Busy{Percent: 98},
