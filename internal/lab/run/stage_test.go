@@ -34,3 +34,19 @@ func TestStandsCount(t *testing.T) {
 		}
 	}
 }
+
+// A process that is asked elsewhere than at the URL of its variant speaks its own way there.
+func TestIsSameServer(t *testing.T) {
+	for _, c := range []struct {
+		ready, url string
+		want       bool
+	}{
+		{"http://127.0.0.1:81/up", "http://127.0.0.1:81/?a", true}, {"http://127.0.0.1:82/up", "http://127.0.0.1:81/", false},
+		{"https://127.0.0.1:81/", "http://127.0.0.1:81/", false}, {"http+unix:///a.sock:/up", "http+unix:///a.sock:/", true},
+		{"http+unix:///b.sock:/up", "http+unix:///a.sock:/", false}, {"x", "x", false},
+	} {
+		if got := isSameServer(c.ready, c.url); got != c.want {
+			t.Errorf("%s and %s: %v", c.ready, c.url, got)
+		}
+	}
+}

@@ -54,6 +54,7 @@ var Samples = map[string]Sample{
 	"pipeline":        {Good: "4", Wrong: "0"},
 	"streams":         {Good: "4", Wrong: "0", With: []string{"--http=2"}},
 	"fcgi-param":      {Good: "A=b", Wrong: "x", URL: FastCGI},
+	"proxy-protocol":  {Good: "v2", Wrong: "2", Value: "v2", WrongValue: "2"},
 	"source":          {Good: "127.0.0.1/32", Wrong: "x"},
 	"connect-rate":    {Good: "10", Wrong: "0"},
 	"connect-timeout": {Good: "3s", Wrong: "x"},
