@@ -60,7 +60,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/load ./bench \
 	. ./dynotest ./internal/view/live \
 	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 \
-	./internal/engine/jsonpath ./internal/engine/luascript ./internal/engine/luavm ./internal/engine/machine ./internal/engine/metric ./internal/engine/onestep ./internal/engine/proto/tls \
+	./internal/engine/jsonpath ./internal/engine/loadplan ./internal/engine/luascript ./internal/engine/luavm ./internal/engine/machine ./internal/engine/metric ./internal/engine/onestep ./internal/engine/proto/tls \
 	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
 	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \
 	./internal/fleet/hub ./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile \
