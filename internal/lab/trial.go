@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
@@ -88,6 +89,9 @@ type Reason struct {
 	// Passing reasons lie in the machine, not in the server. The trial may be better when it is
 	// repeated.
 	Passing bool `json:"passing,omitempty"`
+
+	// Fact is the reason, if it is one of the generator's verdict; nil of an older dyno.
+	Fact *fact.Fact `json:"fact,omitempty"`
 
 	Server  bool  `json:"server,omitempty"`                     // it lies in the server
 	Starved int64 `json:"connections_without_answer,omitempty"` // of Asked

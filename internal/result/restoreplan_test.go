@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
+	"dyno/internal/say"
 )
 
 // secretPlan has a secret of each kind, all of which have SECRET in them.
@@ -98,6 +99,15 @@ func TestOwnSentencesAreKept(t *testing.T) {
 		got := strings.Join(append(r.Generator.Reasons, append(r.Warnings, r.Cause)...), "\n")
 		if got != want || !strings.Contains(got, "nothing was measured: no connection could be opened") {
 			t.Errorf("%s\nand not\n%s", got, want)
+		}
+		facts := r.ReasonFacts()
+		if len(facts) == 0 {
+			t.Fatalf("no reason is a fact: %q", r.Generator.Reasons)
+		}
+		for i, f := range facts {
+			if say.Sentence(f) != r.Generator.Reasons[i] {
+				t.Errorf("%q, and the fact says %q", r.Generator.Reasons[i], say.Sentence(f))
+			}
 		}
 	}
 }

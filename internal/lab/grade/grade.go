@@ -142,8 +142,13 @@ func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
-	for _, why := range GeneratorReasons(t) {
-		all = append(all, lab.Reason{Grade: lab.GradeB, Says: "generator: " + why})
+	facts := t.Result.ReasonFacts()
+	for i, why := range GeneratorReasons(t) {
+		reason := lab.Reason{Grade: lab.GradeB, Says: "generator: " + why}
+		if facts != nil {
+			reason.Fact = &facts[i]
+		}
+		all = append(all, reason)
 	}
 	return all
 }

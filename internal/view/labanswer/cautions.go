@@ -9,6 +9,8 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
+	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -286,8 +288,8 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 	for _, t := range trials {
 		before := len(kinds)
 		for _, why := range t.Reasons {
-			if of, is := strings.CutPrefix(why.Says, "generator: "); is && t.Grade != lab.GradeF {
-				kinds[format.PlainLine(of)]++
+			if why.Fact != nil && t.Grade != lab.GradeF {
+				kinds[format.PlainLine(say.Text(*why.Fact, setting.Key))]++
 			}
 		}
 		if len(kinds) > before {

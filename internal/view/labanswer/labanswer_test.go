@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
@@ -462,9 +463,12 @@ func TestNothingCompared(t *testing.T) {
 	}
 	for i := range r.Trials {
 		r.Trials[i].Grade = lab.GradeB
-		r.Trials[i].Reasons = []lab.Reason{{Grade: lab.GradeB, Says: "generator: it was busy"}}
+		r.Trials[i].Reasons = []lab.Reason{{Grade: lab.GradeB, Says: "generator: it was busy",
+			Fact: &fact.Fact{Severity: fact.Warning, Args: fact.Busy{Percent: float64(81 + i)}}}}
 	}
-	if a := Of(r); a.Box != answer.Doubt || !a.Has(answer.Generator) {
+	a := Of(r)
+	at := slices.IndexFunc(a.Cautions, func(c answer.Caution) bool { return c.Kind == answer.Generator })
+	if a.Box != answer.Doubt || at < 0 || !strings.Contains(a.Cautions[at].Reasons[0], "the generator was busy 81 to ") {
 		t.Errorf("%s: %+v", a.Box, a.Cautions)
 	}
 	r = record()
