@@ -139,7 +139,7 @@ view/historytext: engine/loadplan say store view/format view/repeat view/report 
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
-view/labreport: fairness lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
+view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats view/answer view/format view/page lazyregexp / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot

@@ -8,6 +8,8 @@
 //	losses.go     kinds: requests without a latency
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets
+//	comparisons.go  kinds: what a comparison of runs shows
+//	experiments.go  kinds: what an experiment shows
 package fact
 
 import (
@@ -43,6 +45,7 @@ type Scope struct {
 	Agent   string `json:"agent,omitempty"`
 	Address string `json:"address,omitempty"`
 	Route   string `json:"route,omitempty"`
+	Group   string `json:"group,omitempty"` // of a comparison: A, B
 	Variant string `json:"variant,omitempty"`
 	Level   string `json:"level,omitempty"`
 	Trial   int    `json:"trial,omitempty"` // from 1

@@ -26,6 +26,14 @@ var kinds = byKind(
 	Unscheduled{}, Scheduling{}, Arrivals{}, NoPort{}, NoFile{}, TimeWait{}, Dropped{}, Resent{},
 	Little{}, GCPause{}, RuntimeStop{}, TooShort{},
 	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
+
+	NotCompared{}, SelfDiffers{}, SharedCPUs{}, CellsInSequence{}, ServersKept{}, FewRounds{},
+	RoundsAdded{}, CheaperByQueue{}, GeneratorChoice{}, GradeF{}, TrialsLost{}, ProfilesShared{},
+	Miscounted{}, MachineBusy{}, FairnessOff{}, ServersUnlike{}, Unsteady{}, ProgramChanged{},
+	FrequencyUneven{}, NoiseUnusual{}, Told{},
+
+	RunsInSequence{}, PairsIgnored{}, TooFewRuns{}, GeneratorDoubted{}, GroupIncomplete{},
+	GroupQuick{}, NotInGroup{}, MetricLacking{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.

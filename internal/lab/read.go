@@ -3,7 +3,10 @@ package lab
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"dyno/internal/fact"
 )
 
 // ReadTrial reads a trial of the experiment whose folder is dir, by its ID in the record. It
@@ -45,5 +48,19 @@ func ReadRecord(dir string) (*Record, error) {
 	r.Dir = dir
 	err := Folder{Dir: dir}.readRecord(r)
 	r.convertMemory()
+	r.factsOfTexts()
 	return r, err
+}
+
+// factsOfTexts makes facts of the cautions that an earlier version stored as texts alone.
+func (r *Record) factsOfTexts() {
+	isCaution := func(f fact.Fact) bool { return f.Kind() != (fact.ServerSpoiled{}).Kind() }
+	if slices.ContainsFunc(r.Facts, isCaution) {
+		return
+	}
+	told := make([]fact.Fact, len(r.Cautions))
+	for i, text := range r.Cautions {
+		told[i] = fact.Fact{Severity: fact.Warning, Args: fact.Told{Text: text}}
+	}
+	r.Facts = append(told, r.Facts...)
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/stats"
 )
 
@@ -16,6 +17,7 @@ type Sensitivity struct {
 	Skipped  []string           `json:"skipped,omitempty"` // what was not tried, with the reason
 	Matters  bool               `json:"matters"`           // one moves it by more than the margin
 	Sentence string             `json:"sentence"`
+	Fact     *fact.Fact         `json:"fact,omitempty"`   // the sentence's
 	Trials   []TrialSummary     `json:"trials,omitempty"` // in the order in which they ran
 }
 

@@ -345,9 +345,9 @@ func part(r *Result, i int) *Result {
 // Results of older versions, beside others, are a fact.
 func TestRatesApart(t *testing.T) {
 	older, newer := &Result{}, &Result{Window: Window{Rates: RatesEnded}}
-	if all := []*Result{older, newer, newer}; RatesApartText(all[:1]) != "" || RatesApartText(all[1:]) != "" ||
-		!strings.HasPrefix(RatesApartText(all), "1 of 3 results are of an older dyno") {
-		t.Error(RatesApartText(all))
+	if all := []*Result{older, newer, newer}; RatesApart(all[:1]) != nil || RatesApart(all[1:]) != nil ||
+		RatesApart(all).Args != (fact.RatesApart{Older: 1, All: 3}) {
+		t.Error(RatesApart(all))
 	}
 	r := from(t, closedRun())
 	r.Requests.StepsAfter, r.Requests.FailedAfter = 5, 2

@@ -19,12 +19,14 @@ func manySentence(f fact.Fact) string {
 	case fact.ServerSpoiled:
 		return spoiledSentence(f.Scope, a)
 	case fact.PooledPercentile:
-		return fmt.Sprintf("p%s is that of all trials of a server together, %s requests at least: a "+
-			"trial has fewer than the %s that it takes for its own", digits.Significant(a.Percent, 4),
-			count(a.Requests), count(a.Needs))
+		return fmt.Sprintf("%s is that of all trials of a server together, %s requests at least: a "+
+			"trial has fewer than the %s that it takes for its own", percentile(a), count(a.Requests),
+			count(a.Needs))
 	}
 	return ""
 }
+
+func percentile(a fact.PooledPercentile) string { return "p" + digits.Significant(a.Percent, 4) }
 
 // unprovenSentence says what the newest runs look like, and what is missing for a change point.
 func unprovenSentence(a fact.UnprovenChange) string {

@@ -9,6 +9,9 @@
 //	parts.go      facts of the parts of a load, those that are said alike once
 //	say.go        the catalogue: kind → sentence
 //	server.go     sentences about what the server did with a load
+//	comparisons.go  sentences about a comparison of runs
+//	experiments.go  sentences about an experiment
+//	start.go      a sentence with a capital, unless it begins with a name
 package say
 
 import (
@@ -70,7 +73,8 @@ func sentence(f fact.Fact) string {
 			digits.Plural(a.Steps, "further step"))
 	}
 	return cmp.Or(generatorSentence(f), lossSentence(f), serverSentence(f), fleetSentence(f),
-		manySentence(f), "a newer dyno found: "+string(f.Kind()))
+		manySentence(f), experimentSentence(f), comparisonSentence(f),
+		"a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.

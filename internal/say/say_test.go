@@ -80,6 +80,44 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
+
+	{Args: fact.NotCompared{Comparable: 2, Variants: 6, NotTested: []fact.NotTested{
+		{Variant: "absent", Missing: []string{"nginx is not on the PATH", "port 80 is taken"}},
+		{Variant: "created", Why: "status is 201", Remedy: "write fairness: {mode: warn}"}, {Variant: "none", Why: "it was refused"}},
+		Failed: []fact.FailedVariant{{Variant: "go", Trials: 3, Phase: "start", Why: "ended with status 3"},
+			{Variant: "php", Trials: 1, Phase: "load", Why: "connection refused"}}}},
+	{Args: fact.NotCompared{Variants: 2, Unpaired: true}},
+	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.SelfDiffers{Metric: "throughput", Ratio: 0.81, Low: 0.71, High: 0.93}},
+	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.SelfDiffers{Metric: "p99", Ratio: 8.1, Low: 7.5, High: 9, Bound: "at least",
+		Before: true}},
+	{Args: fact.SharedCPUs{Why: "this machine has 2"}}, {Args: fact.CellsInSequence{}}, {Args: fact.ServersKept{}},
+	{Args: fact.FewRounds{Rounds: 3, Least: 25, Needs: 6}},
+	{Args: fact.RoundsAdded{After: []int{6, 12}}},
+	{Scope: fact.Scope{Variant: "batch", Level: "r1000"}, Args: fact.CheaperByQueue{Than: "go", Less: 31.4, InFlight: 4.21, Low: 3.9, High: 12.5}},
+	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "p50", Open: fact.TooFewRounds, Rounds: 2}},
+	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "p50", Open: fact.RoundsDiffer}},
+	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "p50", High: 6.3}},
+	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "p50", Setting: "epoll", Percent: 14, Low: 9.2, High: 20}},
+	{Args: fact.GradeF{Trials: 5, Of: 18}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GradeF{Trials: 5, Of: 18, Why: "the machine was busy"}},
+	{Args: fact.TrialsLost{Trials: 3, Cells: []fact.CellTrials{{Variant: "go", Level: "c16", Trials: 2}, {Variant: "php", Level: "c64", Trials: 1}}}},
+	{Args: fact.ProfilesShared{Cells: []fact.CellTrials{{Variant: "go", Level: "c16"}, {Variant: "go", Level: "c 16"}}}},
+	{Scope: fact.Scope{Variant: "go"}, Args: fact.Miscounted{Trials: 2, Of: 6, Server: 12_345, Clients: 12_000}},
+	{Args: fact.MachineBusy{Trials: 16, Of: 18}}, {Args: fact.FairnessOff{}}, {Args: fact.ServersUnlike{}},
+	{Args: fact.Unsteady{Variants: []string{"go", "php"}}},
+	{Scope: fact.Scope{Variant: "go"}, Args: fact.ProgramChanged{Program: "nginx"}},
+	{Args: fact.FrequencyUneven{LowMHz: 1800, HighMHz: 3600}},
+	{Scope: fact.Scope{Level: "c16"}, Args: fact.NoiseUnusual{Metric: "throughput", Now: 12.31, Usual: 3.2, Others: 4}},
+	{Scope: fact.Scope{Level: "c16"}, Args: fact.NoiseUnusual{Metric: "throughput", Now: 1, Usual: 3.2, Others: 4}},
+	{Args: fact.Told{Text: "what an older dyno wrote"}},
+
+	{Args: fact.RunsInSequence{First: "B", Then: "A"}}, {Args: fact.PairsIgnored{First: "A", Other: "C"}},
+	{Args: fact.TooFewRuns{Compared: 3, LeastP: 0.3, Needs: 6}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "client-bound", Runs: 2, Of: 5, Why: "a worker was busy 99 % of the time"}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GroupIncomplete{}}, {Scope: fact.Scope{Group: "B"}, Args: fact.GroupQuick{}},
+	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.NotInGroup{Group: "B"}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 0, Against: fact.Scope{Group: "A", Level: "c16"}, AgainstRuns: 5}},
+
 	{Args: fact.Unknown{Of: "of-2030"}},
 	{Args: fact.Ended{How: "unreachable", Why: "connection refused"}},
 	{Args: fact.Ended{How: "gone", Why: "connection refused", MeasuredUS: 4.25e6}},
@@ -168,6 +206,9 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%s: a file has no %s", f.Kind(), word)
 			}
 		}
+		if s := Start(f); s != Sentence(f) {
+			fmt.Fprintf(&out, "\tstart\t%s\n", s)
+		}
 		for _, r := range f.Remedies {
 			if setting.Flag(r.Setting, r.Value)+setting.Key(r.Setting, r.Value) == "" {
 				t.Errorf("%s: no voice names the setting %q", f.Kind(), r.Setting)
@@ -229,5 +270,20 @@ func TestMergeParts(t *testing.T) {
 		if got := strings.Join(said, "; "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// A text begins with a capital, but for names.
+func TestStart(t *testing.T) {
+	for variant, want := range map[string]string{"t": "The server of t spoiled 1 of 2 trials (x); the machine had no part in it",
+		"php": "The server of php spoiled 1 of 2 trials (x); the machine had no part in it"} {
+		f := fact.Fact{Scope: fact.Scope{Variant: variant}, Args: fact.ServerSpoiled{Trials: 1, Of: 2, Why: "x"}}
+		if got := Start(f); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+	f := fact.Fact{Scope: fact.Scope{Variant: "nginx"}, Args: fact.Miscounted{Trials: 1, Of: 2}}
+	if got := Start(f); got != Sentence(f) {
+		t.Errorf("%q", got)
 	}
 }

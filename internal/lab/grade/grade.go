@@ -40,7 +40,7 @@ func Of(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	var all []lab.Reason
 	for _, look := range []func(*lab.Trial) []lab.Reason{
 		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons,
-		connectionReasons, answerReasons, MiscountReasons, lateReasons,
+		connectionReasons, answerReasons, miscountReasons, lateReasons,
 		steadinessReasons, stopReasons,
 	} {
 		all = append(all, look(t)...)

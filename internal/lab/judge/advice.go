@@ -1,12 +1,12 @@
 package judge
 
 import (
-	"dyno/internal/lab"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 	"dyno/internal/stats"
 )
 
@@ -111,15 +111,9 @@ func pairNoise(c lab.Comparison) (share float64, ok bool) {
 func AddNoise(r *lab.Record, others []*lab.Record) {
 	r.Noise = compareNoise(r, others)
 	for _, n := range r.Noise {
-		word := "higher"
-		if n.Now < n.Usual {
-			word = "lower"
-		}
 		if n.IsUnusual() {
-			r.Cautions = append(r.Cautions, fmt.Sprintf("the noise of %s at %s is much %s than usual: a "+
-				"pair of the baseline and itself varies by %.1f %%, and by %.1f %% in the median of %d "+
-				"earlier runs of this experiment on this machine", n.Metric, n.Level, word, 100*n.Now,
-				100*n.Usual, n.Others))
+			addFact(r, warn(fact.NoiseUnusual{Metric: n.Metric, Now: 100 * n.Now, Usual: 100 * n.Usual,
+				Others: n.Others}, fact.Scope{Level: n.Level}))
 		}
 	}
 }

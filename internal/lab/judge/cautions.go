@@ -1,15 +1,14 @@
 package judge
 
 import (
-	"dyno/internal/lab"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"dyno/internal/digits"
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -17,85 +16,107 @@ import (
 // because the machine will not improve.
 const RepeatMax = 0.25
 
+// warn is a fact that a reader must know before the verdicts.
+func warn(args fact.Args, at fact.Scope) fact.Fact {
+	return fact.Fact{Severity: fact.Warning, Scope: at, Args: args}
+}
+
 // cautionsOf are what a reader must know before the verdicts.
-func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if why := Unloaded(r); why != "" {
-		all = append(all, why)
-	}
+func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []fact.Fact) {
+	add := func(args fact.Args) { all = append(all, warn(args, fact.Scope{})) }
+	all = append(all, coverageFacts(r)...)
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
-			say("%s differs from itself in %s at %s by a factor of %s: this machine does not support "+
-				"comparisons that fine now", c.Baseline, c.Metric, c.Level, c.RatioText())
+			all = append(all, selfDiffers(c, fact.Scope{Variant: c.Baseline, Level: c.Level}, false))
 		}
 	}
 	d := r.Experiment.Design
 	if !r.CPUs.Apart && r.Fleet == nil {
-		say("generator and servers share CPUs: %s", r.CPUs.Reason)
+		add(fact.SharedCPUs{Why: r.CPUs.Reason})
 	}
 	switch {
 	case d.Order == experiment.Sequential:
-		say("the trials ran one cell after the other: whatever changed meanwhile looks like a difference")
+		add(fact.CellsInSequence{})
 	case d.Isolation == experiment.Shared:
-		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
+		add(fact.ServersKept{})
 	}
 	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds &&
 		!d.Screen {
-		say("with %d rounds the least p is %s %%, which is above 5 %%: whatever differs, no verdict "+
-			"can say so; it takes %d rounds", n, digits.Significant(200*math.Pow(2, -float64(n)), 3),
-			MinRounds)
+		add(fact.FewRounds{Rounds: n, Least: 200 * math.Pow(2, -float64(n)), Needs: MinRounds})
 	}
 	all = append(all, loadCautions(r)...)
 	if n := countGrade(trials, lab.GradeF); n > 0 {
-		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
+		add(fact.GradeF{Trials: n, Of: len(trials)})
 	}
 	all = append(append(all, lossCautions(r)...), miscountCautions(trials)...)
 	if n := countSpoiled(trials); hasEnded(r) && isTooMany(n, len(trials)) {
-		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
-			"when nothing else is at work", n, len(trials))
+		add(fact.MachineBusy{Trials: n, Of: len(trials)})
 	}
 	switch f := r.Fairness; {
 	case r.Experiment.Fairness.Mode == experiment.Off:
-		say("fairness: off: whether the servers answer alike was not looked at")
+		add(fact.FairnessOff{})
 	case f != nil && r.Experiment.Fairness.Mode == experiment.Warn && len(f.Violations()) > 0:
-		say("the servers do not answer alike, and were compared all the same (fairness: warn)")
+		add(fact.ServersUnlike{})
 	}
-	if s := unsteadyArms(trials); s != "" {
-		say("no steady state, or a slowdown, in trials of %s", s)
+	return append(all, conditionCautions(r, trials)...)
+}
+
+// conditionCautions are about what changed from trial to trial.
+func conditionCautions(r *lab.Record, trials []*lab.Trial) (all []fact.Fact) {
+	add := func(args fact.Args, at fact.Scope) { all = append(all, warn(args, at)) }
+	if arms := unsteadyArms(trials); len(arms) > 0 {
+		add(fact.Unsteady{Variants: arms}, fact.Scope{})
 	}
-	if why := result.RatesApartText(Group{Samples: []Sample{{Trials: trials}}}.Results()); why != "" {
-		say("%s", why)
+	if f := result.RatesApart(Group{Samples: []Sample{{Trials: trials}}}.Results()); f != nil {
+		all = append(all, *f)
 	}
-	for _, name := range changedPrograms(r.Programs) {
-		say("%s is not the same file in all trials", name)
-	}
+	all = append(all, changedPrograms(r.Programs)...)
 	if slow, fast, uneven := frequencyRange(trials); uneven {
-		say("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU time grows as "+
-			"it falls", slow, fast)
+		add(fact.FrequencyUneven{LowMHz: slow, HighMHz: fast}, fact.Scope{})
 	}
 	return all
+}
+
+// selfDiffers is the fact that a baseline differs from itself.
+func selfDiffers(c lab.Comparison, at fact.Scope, before bool) fact.Fact {
+	return fact.Fact{Severity: fact.Error, Scope: at, Args: fact.SelfDiffers{Metric: c.Metric,
+		Ratio: c.Ratio, Low: c.Low, High: c.High, Bound: string(c.Bound), Before: before}}
+}
+
+// Cautions are the texts that a reader of JSON has of facts. That a server spoiled trials is no
+// caution: it is a finding.
+func Cautions(facts []fact.Fact) (all []string) {
+	for _, f := range facts {
+		if _, spoiled := f.Args.(fact.ServerSpoiled); !spoiled {
+			all = append(all, say.Sentence(f))
+		}
+	}
+	return all
+}
+
+// addFact adds a fact that the record does not have. One that an earlier version told in the same
+// words takes the place of these.
+func addFact(r *lab.Record, f fact.Fact) {
+	text := say.Sentence(f)
+	for i, had := range r.Facts {
+		if say.Sentence(had) == text {
+			r.Facts[i] = f
+			return
+		}
+	}
+	r.Facts, r.Cautions = append(r.Facts, f), append(r.Cautions, text)
 }
 
 // loadCautions are about rounds that were added, servers that queue, and the generator.
-func loadCautions(r *lab.Record) []string {
+func loadCautions(r *lab.Record) []fact.Fact {
 	all := queueCautions(r)
 	if s := r.Sensitive; s != nil && s.Matters {
-		all = append(all, s.Sentence)
+		all = append(all, *s.Fact)
 	}
 	if len(r.Looks) > 0 {
-		all = append(all, lookCaution(r))
+		all = append(all, fact.Fact{Severity: fact.Note, Args: fact.RoundsAdded{After: r.Looks}})
 	}
 	return all
-}
-
-// lookCaution says when rounds were added, and what was done about it.
-func lookCaution(r *lab.Record) string {
-	after := make([]string, len(r.Looks))
-	for i, n := range r.Looks {
-		after[i] = fmt.Sprint(n)
-	}
-	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts "+
-		"and intervals are corrected for %d looks", strings.Join(after, " and of "), len(r.Looks)+1)
 }
 
 // unevenFrequency is the ratio of CPU frequencies from which on a reader must know of it.
@@ -137,13 +158,12 @@ func countGrade(trials []*lab.Trial, g lab.Grade) (n int) {
 }
 
 // unsteadyArms names the arms with a trial that never became steady.
-func unsteadyArms(trials []*lab.Trial) string {
-	var arms []string
+func unsteadyArms(trials []*lab.Trial) (arms []string) {
 	for _, t := range trials {
 		if (t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady) &&
 			!slices.Contains(arms, t.Arm) {
 			arms = append(arms, t.Arm)
 		}
 	}
-	return strings.Join(arms, ", ")
+	return arms
 }

@@ -1,10 +1,12 @@
 package judge
 
 import (
-	"dyno/internal/lab"
-	"fmt"
 	"slices"
 	"strings"
+
+	"dyno/internal/fact"
+	"dyno/internal/lab"
+	"dyno/internal/say"
 )
 
 // A Coverage is how many of an experiment's variants can be compared, and which cannot. Variants
@@ -30,9 +32,7 @@ func CoverageOf(r *lab.Record) Coverage {
 }
 
 // String is "7 of 8 variants can be compared".
-func (c Coverage) String() string {
-	return fmt.Sprintf("%d of %d variants can be compared", c.Comparable, c.Variants)
-}
+func (c Coverage) String() string { return say.Coverage(c.Comparable, c.Variants) }
 
 // countWanted counts the variants that --quick does not leave out.
 func countWanted(r *lab.Record) (n int) {
@@ -85,35 +85,28 @@ func countComparable(r *lab.Record) int {
 // Unloaded explains how many variants can be compared, why the others are not tested or measured
 // nothing, and what the user can do about it; "" if all can be.
 func Unloaded(r *lab.Record) string {
-	var why []string
+	return strings.Join(Cautions(coverageFacts(r)), "")
+}
+
+// coverageFacts are the one fact about variants that cannot be compared; none if all can be.
+func coverageFacts(r *lab.Record) []fact.Fact {
+	c := CoverageOf(r)
+	args := fact.NotCompared{Comparable: c.Comparable, Variants: c.Variants}
 	for _, a := range r.Arms {
-		switch {
-		case a.Control || a.LeftOut:
-		case len(a.Missing) > 0:
-			why = append(why, fmt.Sprintf("%s is not available here: %s", a.Name,
-				strings.Join(a.Missing, "; ")))
-		case a.Unfit != "" && a.Remedy != "":
-			why = append(why, fmt.Sprintf("%s is not tested: %s (%s)", a.Name, JoinLines(a.Unfit),
-				a.Remedy))
-		case a.Unfit != "":
-			why = append(why, fmt.Sprintf("%s is not tested: %s", a.Name, JoinLines(a.Unfit)))
+		if !a.Control && !a.LeftOut && !isLoaded(a) {
+			args.NotTested = append(args.NotTested, fact.NotTested{Variant: a.Name, Missing: a.Missing,
+				Why: JoinLines(a.Unfit), Remedy: a.Remedy})
 		}
 	}
 	for _, f := range FailedArms(r) {
-		why = append(why, f.String())
+		args.Failed = append(args.Failed, f.fact())
 	}
-	if len(why) == 0 && LeavesNothing(r) {
-		why = []string{"no round has two trials to compare that measured anything"}
+	if len(args.NotTested)+len(args.Failed) == 0 {
+		if args.Unpaired = LeavesNothing(r); !args.Unpaired {
+			return nil
+		}
 	}
-	if len(why) == 0 {
-		return ""
-	}
-	return CoverageOf(r).String() + ": " + strings.Join(why, "; ")
-}
-
-// isOfCoverage reports whether a stored caution is the text of Unloaded.
-func isOfCoverage(caution string) bool {
-	return strings.Contains(caution, " variants can be compared: ")
+	return []fact.Fact{warn(args, fact.Scope{})}
 }
 
 // JoinLines joins the lines of a text into one, because messages of servers may have several.

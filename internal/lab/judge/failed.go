@@ -1,9 +1,9 @@
 package judge
 
 import (
-	"fmt"
-
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
 )
 
 // failedRounds is in how many rounds all trials of a variant fail before it counts as failed while
@@ -18,12 +18,11 @@ type FailedArm struct {
 }
 
 // String says it in one line: "go failed in each of 3 trials: start: ended with status 3".
-func (f FailedArm) String() string {
-	in := fmt.Sprintf("each of %d trials", f.Trials)
-	if f.Trials == 1 {
-		in = "its only trial"
-	}
-	return fmt.Sprintf("%s failed in %s: %s: %s", f.Name, in, f.First.Phase, JoinLines(f.First.Reason))
+func (f FailedArm) String() string { return say.Failed(f.fact()) }
+
+func (f FailedArm) fact() fact.FailedVariant {
+	return fact.FailedVariant{Variant: f.Name, Trials: f.Trials, Phase: f.First.Phase,
+		Why: JoinLines(f.First.Reason)}
 }
 
 // hasEnded reports whether no trial follows.
@@ -79,9 +78,9 @@ func measuredPlaces(r *lab.Record) map[string]map[place]bool {
 
 // failureCautions say which variants could not be compared because all their trials failed, or no
 // two of them in one round measured anything.
-func failureCautions(r *lab.Record) []string {
+func failureCautions(r *lab.Record) []fact.Fact {
 	if len(FailedArms(r)) == 0 && (len(r.Trials) == 0 || !LeavesNothing(r)) {
 		return nil
 	}
-	return []string{Unloaded(r)}
+	return coverageFacts(r)
 }

@@ -1,11 +1,10 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"dyno/internal/digits"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/stats"
@@ -64,7 +63,7 @@ func inverse(v stats.Interval) stats.Interval {
 
 // queueCautions are one for each arm that is cheaper because it queues, with the level at which the
 // queue is longest against the other's.
-func queueCautions(r *lab.Record) (all []string) {
+func queueCautions(r *lab.Record) (all []fact.Fact) {
 	if r.Frontier == nil {
 		return nil
 	}
@@ -79,10 +78,9 @@ func queueCautions(r *lab.Record) (all []string) {
 				q = o
 			}
 		}
-		all = append(all, fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU "+
-			"per request than %s, and has %s times as many requests in flight [%s, %s], each of which "+
-			"waits longer by that factor", q.Arm, q.Level, 100*(1-q.CPU.Estimate), q.Than,
-			digits.Two(q.InFlight.Estimate), digits.Two(q.InFlight.Low), digits.Two(q.InFlight.High)))
+		all = append(all, warn(fact.CheaperByQueue{Than: q.Than, Less: 100 * (1 - q.CPU.Estimate),
+			InFlight: q.InFlight.Estimate, Low: q.InFlight.Low, High: q.InFlight.High},
+			fact.Scope{Variant: q.Arm, Level: q.Level}))
 	}
 	return all
 }

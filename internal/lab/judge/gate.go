@@ -284,7 +284,7 @@ func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []strin
 		stored = append(stored, t.Slot)
 	}
 	if lacks := lackingTrials(g.record, stored); len(lacks) > 0 {
-		gaps = append(gaps, "trials are lacking: "+countByCell(lacks))
+		gaps = append(gaps, "trials are lacking: "+say.Cells(countByCell(lacks)))
 	}
 	first := SelectBatch(trials, false)
 	said := spoiledFacts(g.record, summariesOf(first)) // by withoutSpoiled

@@ -21,9 +21,8 @@ func TestRatiosHaveNoDigitsOfTheNoise(t *testing.T) {
 	r := &lab.Record{Definition: lab.Definition{Experiment: new(experiment.Experiment)},
 		Findings: lab.Findings{Verdicts: []lab.Comparison{self}}}
 	u := &Unpaired{Verdicts: []lab.Comparison{self}}
-	u.addCautions()
 	for name, got := range map[string]string{"a regression": c.Worsening(), "undecided": undecidedReason(c),
-		"A/A": strings.Join(cautionsOf(r, nil), "\n"), "A/A of runs": strings.Join(u.Cautions, "\n")} {
+		"A/A": strings.Join(Cautions(cautionsOf(r, nil)), "\n"), "A/A of runs": strings.Join(Cautions(u.cautions()), "\n")} {
 		ratio := "1.23 [0.71, 1.93]"
 		if name == "undecided" {
 			ratio = "the interval [0.71, 1.93]"

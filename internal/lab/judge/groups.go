@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/grade"
-
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )
@@ -42,21 +42,24 @@ func (u *Unpaired) Labelled(all []lab.Comparison) []lab.Comparison {
 
 // sampleLabel is the label of a sample's group, and its arm if the group has several.
 func (u *Unpaired) sampleLabel(s Sample) string {
+	at := u.sampleScope(s)
+	if at.Variant == "" {
+		return at.Group
+	}
+	return at.Group + " " + at.Variant
+}
+
+// sampleScope is where a sample was measured: its group, its level, and its arm if the group has
+// several.
+func (u *Unpaired) sampleScope(s Sample) fact.Scope {
 	i := slices.IndexFunc(u.Groups, func(g Group) bool {
 		return slices.ContainsFunc(g.Samples, func(o Sample) bool { return o.Name == s.Name })
 	})
-	if s.Arm == "" || s.named {
-		return Letter(i)
+	at := fact.Scope{Group: Letter(i), Level: s.Level}
+	if !s.named {
+		at.Variant = s.Arm
 	}
-	return Letter(i) + " " + s.Arm
-}
-
-// samplePlace describes where a sample was measured.
-func (u *Unpaired) samplePlace(s Sample) string {
-	if s.Level == "" {
-		return u.sampleLabel(s)
-	}
-	return u.sampleLabel(s) + " at " + s.Level
+	return at
 }
 
 // checkComparable reports groups that cannot or must not be compared. It notes what only the first
@@ -71,7 +74,7 @@ func (u *Unpaired) checkComparable() error {
 			_, ok := g.counterpart(s)
 			found = found || ok
 			if !ok {
-				u.gaps = append(u.gaps, fmt.Sprintf("%s is not in %s", u.samplePlace(s), Letter(i+1)))
+				u.gaps = append(u.gaps, warn(fact.NotInGroup{Group: Letter(i + 1)}, u.sampleScope(s)))
 			}
 		}
 		if !found {
@@ -144,58 +147,57 @@ func (u *Unpaired) checkRepeated() error {
 	return nil
 }
 
-// addCautions adds what a reader must know before the verdicts.
-func (u *Unpaired) addCautions() {
-	say := func(format string, args ...any) {
-		u.Cautions = append(u.Cautions, fmt.Sprintf(format, args...))
-	}
-	for _, c := range u.Labelled(u.Verdicts) {
-		if c.Control && c.Verdict == stats.Different {
-			say("%s differs from itself, by a factor of %s: its machine did not support comparisons "+
-				"that fine", c.Place(), c.RatioText())
+// cautions are what a reader must know before the verdicts.
+func (u *Unpaired) cautions() (all []fact.Fact) {
+	for _, c := range u.Verdicts {
+		if !c.Control || c.Verdict != stats.Different {
+			continue
 		}
+		at := fact.Scope{Group: c.Baseline, Level: c.Level}
+		for _, g := range u.Groups {
+			for _, s := range g.Samples {
+				if s.Name == c.Baseline && s.Level == c.Level {
+					at = u.sampleScope(s)
+				}
+			}
+		}
+		all = append(all, selfDiffers(c, at, true))
 	}
-	u.cautionOfOrder(say)
-	u.cautionOfTooFew(say)
+	all = append(append(all, u.orderFacts()...), u.tooFewFacts()...)
+	var results []*result.Result
 	for i, g := range u.Groups {
-		cautionOfGroup(Letter(i), g, say)
+		all = append(all, groupFacts(Letter(i), g)...)
+		results = append(results, g.Results()...)
 	}
-	var all []*result.Result
-	for _, g := range u.Groups {
-		all = append(all, g.Results()...)
+	if f := result.RatesApart(results); f != nil {
+		all = append(all, *f)
 	}
-	if why := result.RatesApartText(all); why != "" {
-		say("%s", why)
-	}
-	for _, gap := range u.gaps {
-		say("%s", gap)
-	}
+	return append(all, u.gaps...)
 }
 
-// cautionOfOrder finds groups that were measured one after the other, and groups that would have
-// been compared in pairs without the others.
-func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
+// orderFacts find groups that were measured one after the other, and groups that would have been
+// compared in pairs without the others.
+func (u *Unpaired) orderFacts() (all []fact.Fact) {
 	if u.IsSingle() || u.AreInRounds() {
-		return
+		return nil
 	}
 	first, last := u.Groups[0].timeSpan()
 	for i, g := range u.Groups[1:] {
 		from, to := g.timeSpan()
-		one, other := "A", Letter(i+1)
+		args := fact.RunsInSequence{First: "A", Then: Letter(i + 1)}
 		if to.Before(first) {
-			one, other = other, one
+			args.First, args.Then = args.Then, args.First
 		} else if !last.Before(from) {
 			continue
 		}
-		say("every run of %s began before the first of %s: whatever changed on the machine "+
-			"meanwhile looks like a difference; run them in turns (dyno lab run does)", one, other)
+		all = append(all, warn(args, fact.Scope{}))
 	}
 	for i, g := range u.Groups[1:] {
 		if g.isOf(u.Groups[0].Record) {
-			say("A and %s are of one experiment, whose rounds are pairs; beside runs of others they are "+
-				"compared as if they had been measured apart: compare them alone", Letter(i+1))
+			all = append(all, warn(fact.PairsIgnored{First: "A", Other: Letter(i + 1)}, fact.Scope{}))
 		}
 	}
+	return all
 }
 
 // timeSpan is when the first and the last run of the group began.
@@ -211,17 +213,16 @@ func (g Group) timeSpan() (first, last time.Time) {
 	return first, last
 }
 
-// cautionOfTooFew finds samples with so few runs that even completely separate values could not
-// differ significantly. Holm's correction multiplies the smallest p by the number of comparisons.
-// Of rounds there is no such number: it takes MinRounds, and each comparison says how many it has.
-func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
+// tooFewFacts find samples with so few runs that even completely separate values could not differ
+// significantly. Holm's correction multiplies the smallest p by the number of comparisons. Of
+// rounds there is no such number: it takes MinRounds, and each comparison says how many it has.
+func (u *Unpaired) tooFewFacts() []fact.Fact {
 	compared, least := u.leastSignificance()
 	if compared == 0 || u.IsSingle() || u.AreInRounds() || least*float64(compared) <= significance {
-		return
+		return nil
 	}
-	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
-		"least %.3f, so that nothing can be significant; for a verdict it takes %d runs of each",
-		compared, min(least*float64(compared), 1), u.EnoughRuns())
+	return []fact.Fact{warn(fact.TooFewRuns{Compared: compared,
+		LeastP: min(least*float64(compared), 1), Needs: u.EnoughRuns()}, fact.Scope{})}
 }
 
 // leastSignificance is how many comparisons are judged together, and the smallest p-value that one
@@ -273,33 +274,36 @@ func verdictOf(r *result.Result) string {
 	return r.Generator.Verdict
 }
 
-// cautionOfGroup adds cautions about the runs of one group.
-func cautionOfGroup(label string, g Group, say func(string, ...any)) {
+// groupFacts are about the runs of one group.
+func groupFacts(letter string, g Group) (all []fact.Fact) {
+	add := func(args fact.Args) { all = append(all, warn(args, fact.Scope{Group: letter})) }
 	trials := g.allTrials()
 	for _, verdict := range []string{result.ClientBound, result.Suspect, notJudged} {
-		n, why := 0, ""
+		args := fact.GeneratorDoubted{Verdict: verdict, Of: len(trials)}
 		for _, t := range trials {
 			if t.Result == nil || verdictOf(t.Result) != verdict {
 				continue
 			}
-			if n++; why == "" {
-				why = strings.Join(grade.GeneratorReasons(t), "; ")
+			if args.Runs++; args.Why == "" {
+				args.Why = strings.Join(grade.GeneratorReasons(t), "; ")
 			}
 		}
-		if n > 0 {
-			say("%d of %d runs of %s are %s, the first because: %s", n, len(trials), label, verdict, why)
+		if args.Runs > 0 {
+			add(args)
 		}
 	}
 	if n := countGrade(trials, lab.GradeF); n > 0 {
 		i := slices.IndexFunc(trials, func(t *lab.Trial) bool { return t.Grade == lab.GradeF })
-		say("%d of %d runs of %s are of grade F, the first because: %s", n, len(trials), label,
-			trials[i].FirstReason(func(r lab.Reason) bool { return r.Grade == lab.GradeF }))
+		add(fact.GradeF{Trials: n, Of: len(trials), Why: trials[i].FirstReason(func(r lab.Reason) bool {
+			return r.Grade == lab.GradeF
+		})})
 	}
 	switch {
 	case g.Record == nil:
 	case g.Record.State == lab.Interrupted || g.Record.State == lab.Running:
-		say("the experiment %s is not complete", label)
+		add(fact.GroupIncomplete{})
 	case g.Record.Quick:
-		say("%s was run with --quick: it shows that the experiment works, not what it says", label)
+		add(fact.GroupQuick{})
 	}
+	return all
 }

@@ -1,32 +1,35 @@
 package judge
 
 import (
-	"fmt"
-
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/grade"
 )
 
 // miscountCautions reports, for each arm, in how many trials the server's count differed from the
 // clients', with the numbers of the first.
-func miscountCautions(trials []*lab.Trial) (all []string) {
+func miscountCautions(trials []*lab.Trial) (all []fact.Fact) {
 	var arms []string
-	off, counted, first := map[string]int{}, map[string]int{}, map[string]string{}
+	of := map[string]*fact.Miscounted{}
 	for _, t := range trials {
 		if t.Served == nil {
 			continue
 		}
-		counted[t.Arm]++
-		for _, why := range grade.MiscountReasons(t) {
-			if off[t.Arm]++; off[t.Arm] == 1 {
-				arms = append(arms, t.Arm)
-				first[t.Arm] = why.Says
-			}
+		if of[t.Arm] == nil {
+			of[t.Arm] = new(fact.Miscounted)
+		}
+		m := of[t.Arm]
+		m.Of++
+		if !grade.IsMiscounted(t) {
+			continue
+		}
+		if m.Trials++; m.Trials == 1 {
+			m.Server, m.Clients = t.Served.Server, t.Served.Clients
+			arms = append(arms, t.Arm)
 		}
 	}
 	for _, arm := range arms {
-		all = append(all, fmt.Sprintf("%s: in %d of %d trials %s", arm, off[arm], counted[arm],
-			first[arm]))
+		all = append(all, warn(*of[arm], fact.Scope{Variant: arm}))
 	}
 	return all
 }
@@ -42,7 +45,7 @@ func countAgreement(trials []*lab.Trial) *lab.Agreement {
 		switch {
 		case t.Served.Server == t.Served.Clients:
 			a.Alike++
-		case len(grade.MiscountReasons(t)) > 0:
+		case grade.IsMiscounted(t):
 			a.Off++
 		}
 		a.Server += t.Served.Server

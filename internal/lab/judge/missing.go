@@ -1,10 +1,10 @@
 package judge
 
 import (
-	"dyno/internal/lab"
-	"fmt"
 	"slices"
-	"strings"
+
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 )
 
 // lackingTrials are the trials of all rounds up to the last that are not stored. A round that has
@@ -41,40 +41,36 @@ func listedSlots(r *lab.Record) (all []lab.Slot) {
 
 // lossCautions names the cells of a finished experiment that lack trials or a profile of their own;
 // none if nothing is missing.
-func lossCautions(r *lab.Record) (all []string) {
+func lossCautions(r *lab.Record) (all []fact.Fact) {
 	if r.State != lab.Complete && r.State != lab.OverBudget {
 		return nil
 	}
 	if lacks := lackingTrials(r, listedSlots(r)); len(lacks) > 0 {
-		all = append(all, fmt.Sprintf("%d trials that were planned are not stored: %s; what is compared "+
-			"rests on the other rounds, and --resume runs these", len(lacks), countByCell(lacks)))
+		all = append(all, warn(fact.TrialsLost{Trials: len(lacks), Cells: countByCell(lacks)},
+			fact.Scope{}))
 	}
-	var one []string
+	var one []fact.CellTrials
 	for _, t := range r.Profiles {
 		if t.File != "" && lab.CountSharing(r.Profiles, t) > 1 {
-			one = append(one, t.Arm+" at "+t.Level)
+			one = append(one, fact.CellTrials{Variant: t.Arm, Level: t.Level})
 		}
 	}
 	if len(one) > 0 {
-		all = append(all, fmt.Sprintf("the profiles of %s share one file, in which only the last was "+
-			"kept; --resume takes them again", strings.Join(one, " and of ")))
+		all = append(all, warn(fact.ProfilesShared{Cells: one}, fact.Scope{}))
 	}
 	return all
 }
 
 // countByCell lists cells with the number of their trials.
-func countByCell(slots []lab.Slot) string {
-	var cells []lab.CellKey
-	count := map[lab.CellKey]int{}
+func countByCell(slots []lab.Slot) (all []fact.CellTrials) {
 	for _, s := range slots {
-		c := lab.CellKey{Arm: s.Arm, Level: s.Level}
-		if count[c]++; !slices.Contains(cells, c) {
-			cells = append(cells, c)
+		i := slices.IndexFunc(all, func(c fact.CellTrials) bool {
+			return c.Variant == s.Arm && c.Level == s.Level
+		})
+		if i < 0 {
+			i, all = len(all), append(all, fact.CellTrials{Variant: s.Arm, Level: s.Level})
 		}
+		all[i].Trials++
 	}
-	var all []string
-	for _, c := range cells {
-		all = append(all, fmt.Sprintf("%d of %s at %s", count[c], c.Arm, c.Level))
-	}
-	return strings.Join(all, ", ")
+	return all
 }

@@ -1,12 +1,13 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 )
@@ -33,14 +34,12 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	failures := failureCautions(r)
-	if len(failures) > 0 { // of an earlier version, which counted these variants as comparable
-		r.Cautions = slices.DeleteFunc(r.Cautions, isOfCoverage)
-	}
-	for _, why := range append(failures, lossCautions(r)...) { // an earlier version had none
-		if !slices.Contains(r.Cautions, why) {
-			r.Cautions = append(r.Cautions, why)
+	for _, f := range append(failureCautions(r), lossCautions(r)...) { // an earlier version had none
+		if f.Kind() == (fact.NotCompared{}).Kind() { // it counted these variants as comparable
+			r.Facts = slices.DeleteFunc(r.Facts, func(o fact.Fact) bool { return o.Kind() == f.Kind() })
+			r.Cautions = Cautions(r.Facts)
 		}
+		addFact(r, f)
 	}
 	return r, nil
 }

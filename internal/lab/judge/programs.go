@@ -1,9 +1,10 @@
 package judge
 
 import (
-	"dyno/internal/lab"
-	"fmt"
 	"slices"
+
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 )
 
 // programsRun are the programs of all arms, in the order in which they were first seen.
@@ -22,18 +23,21 @@ func programsRun(trials []*lab.Trial) (all []lab.ArmProgram) {
 	return all
 }
 
-// changedPrograms names the programs of which an arm had more than one version, as far as they
-// could be read.
-func changedPrograms(all []lab.ArmProgram) (names []string) {
+// changedPrograms are the facts about programs of which an arm had more than one version, as far as
+// they could be read.
+func changedPrograms(all []lab.ArmProgram) (facts []fact.Fact) {
 	for i, a := range all {
+		f := warn(fact.ProgramChanged{Program: a.Executable()}, fact.Scope{Variant: a.Arm})
 		for _, b := range all[:i] {
-			name := fmt.Sprintf("%s of %s", a.Executable(), a.Arm)
 			known := a.SHA256 != "" && b.SHA256 != ""
 			other := a.Arm == b.Arm && a.SameExecutable(b.Program) && a.SHA256 != b.SHA256
-			if known && other && !slices.Contains(names, name) {
-				names = append(names, name)
+			had := slices.ContainsFunc(facts, func(o fact.Fact) bool {
+				return o.Scope.Variant == a.Arm && o.Args == f.Args
+			})
+			if known && other && !had {
+				facts = append(facts, f)
 			}
 		}
 	}
-	return names
+	return facts
 }

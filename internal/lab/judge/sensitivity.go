@@ -1,13 +1,13 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"dyno/internal/digits"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -77,15 +77,24 @@ func controlFloor(r *lab.Record, s *lab.Sensitivity) float64 {
 	return 0
 }
 
-// concludeSensitivity says in a sentence how much the generator matters: the setting that moves the
-// cell most of those that move it by at least the margin, or how much none moves it.
+// concludeSensitivity says how much the generator matters: the setting that moves the cell most of
+// those that move it by at least the margin, or how much none moves it.
 func concludeSensitivity(s *lab.Sensitivity, margin float64) {
+	f := warn(generatorChoice(s, margin), fact.Scope{Variant: s.Arm, Level: s.Level})
+	if !s.Matters {
+		f.Severity = fact.Note
+	}
+	s.Fact, s.Sentence = &f, say.Sentence(f)
+}
+
+// generatorChoice is what the settings of the generator show. It sets whether they matter.
+func generatorChoice(s *lab.Sensitivity, margin float64) fact.GeneratorChoice {
+	a := fact.GeneratorChoice{Metric: s.Metric}
 	most, widest := -1, 0.0
 	for i, v := range s.Settings {
 		if v.Ratio.Level < lab.Confidence-1e-9 {
-			s.Sentence = fmt.Sprintf("whether the choice of generator moves %s of %s at %s is open: %d "+
-				"rounds are too few", s.Metric, s.Arm, s.Level, v.Trials)
-			return
+			a.Open, a.Rounds = fact.TooFewRounds, v.Trials
+			return a
 		}
 		widest = max(widest, v.Ratio.High-1, 1/v.Ratio.Low-1)
 		apart := v.Ratio.Low > 1 || v.Ratio.High < 1
@@ -94,29 +103,22 @@ func concludeSensitivity(s *lab.Sensitivity, margin float64) {
 			most = i
 		}
 	}
-	if most < 0 && widest > 1 {
-		s.Sentence = fmt.Sprintf("whether the choice of generator moves %s of %s at %s is open: the "+
-			"rounds differ too much", s.Metric, s.Arm, s.Level)
-		return
+	switch {
+	case most < 0 && widest > 1:
+		a.Open = fact.RoundsDiffer
+	case most < 0:
+		a.High = 100 * widest
+	default:
+		s.Matters = true
+		v := s.Settings[most].Ratio
+		a.Setting, a.Percent = s.Settings[most].Name, math.Abs(100*(v.Estimate-1))
+		a.Low, a.High = 100*(v.Low-1), 100*(v.High-1)
+		if v.Estimate < 1 {
+			a.Low, a.High = -a.High, -a.Low
+		}
 	}
-	if most < 0 {
-		s.Sentence = fmt.Sprintf("the choice of generator is not shown to move %s of %s at %s; it may "+
-			"move it by up to %.0f %%", s.Metric, s.Arm, s.Level, math.Ceil(100*widest))
-		return
-	}
-	s.Matters = true
-	v := s.Settings[most].Ratio
-	low, high := 100*(v.Low-1), 100*(v.High-1)
-	if v.Estimate < 1 {
-		low, high = -high, -low
-	}
-	s.Sentence = fmt.Sprintf("the choice of generator moves %s of %s at %s by %s %% [%s, %s] "+
-		"(%s)", s.Metric, s.Arm, s.Level, twoOf(math.Abs(100*(v.Estimate-1))), twoOf(low), twoOf(high),
-		s.Settings[most].Name)
+	return a
 }
-
-// twoOf is a percentage with two significant digits.
-func twoOf(x float64) string { return digits.Significant(x, 2) }
 
 // distance is by which share a ratio differs from 1.
 func distance(v stats.Interval) float64 { return max(v.Estimate, 1/v.Estimate) - 1 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/grade"
 	"dyno/internal/result"
@@ -28,9 +29,10 @@ type Unpaired struct {
 	Cells    []lab.Cell       `json:"cells"`
 	Gate     *lab.GateOutcome `json:"gate,omitempty"`
 	Cautions []string         `json:"cautions"`
+	Facts    []fact.Fact      `json:"facts,omitempty"` // of the cautions
 
-	gaps  []string // requested comparisons that could not be made
-	asked []*asked // comparisons that Verdicts contains
+	gaps  []fact.Fact // requested comparisons that could not be made
+	asked []*asked    // comparisons that Verdicts contains
 }
 
 // A Group is runs that belong together: repeated runs of one thing, or the trials of an experiment.
@@ -214,7 +216,8 @@ func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired,
 	if err := u.judgeAsked(); err != nil {
 		return nil, err
 	}
-	u.addCautions()
+	u.Facts = u.cautions()
+	u.Cautions = append(u.Cautions, Cautions(u.Facts)...)
 	return u, nil
 }
 
@@ -256,9 +259,8 @@ func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 		noise := max(floor, u.addControl(i+1, other, m))
 		a, err := u.ask(i+1, base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
-			u.gaps = append(u.gaps, fmt.Sprintf("%s of %s cannot be compared: %d runs have it, "+
-				"and %d of %s", m.Name, u.samplePlace(other), countHaving(other, m), countHaving(base, m),
-				u.samplePlace(base)))
+			u.gaps = append(u.gaps, warn(fact.MetricLacking{Metric: m.Name, Runs: countHaving(other, m),
+				Against: u.sampleScope(base), AgainstRuns: countHaving(base, m)}, u.sampleScope(other)))
 			continue
 		}
 		found = append(found, a)
@@ -406,7 +408,7 @@ func (u *Unpaired) DecideGate() {
 	if unfit := unreliableReasons(u.Gate.Missed, u.worth()); len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
-	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, u.gateDoubts(all)))
+	setOutcome(u.Gate, verdict, slices.Concat(open, Cautions(u.gaps), u.gateDoubts(all)))
 }
 
 // worth counts the trials of all groups: runs of their own, each of which counts.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
@@ -400,46 +401,41 @@ func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
 	return strings.Join(scopes, "; ")
 }
 
-// saidOtherwise are parts of stored cautions about what the cautions above say with their reasons.
-var saidOtherwise = []string{" variants can be compared: ",
-	" differs from itself in ",
-	" trials are of grade F: see their reasons", " rounds the least p is ",
-	"rounds were added after the verdicts of "}
-
-// saidOf are parts of stored cautions that the caution of a kind says, if there is one.
-var saidOf = map[string]string{answer.Planned: " trials that were planned are not stored: ",
-	answer.Incomplete: " trials that were planned are not stored: ",
-	answer.GradeF:     " trials, too many to repeat them: "}
-
-// storedCautions are those of the record that nothing before says.
+// storedCautions are the record's facts that none of the cautions before says.
 func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Caution) {
-	parts := slices.Clone(saidOtherwise)
-	for _, c := range before {
-		if part, has := saidOf[c.Kind]; has {
-			parts = append(parts, part)
-		}
-	}
-	if asksGenerators(r) { // the sentence of the report is this caution
-		parts = append(parts, r.Sensitive.Sentence)
-	}
-	for _, text := range r.Cautions {
-		if !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) }) {
-			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
-				Says: sentenceCase(text)})
+	for _, f := range r.Facts {
+		if !isSaid(r, f, before) {
+			all = append(all, conditionOf(f))
 		}
 	}
 	return all
 }
 
-// sentenceCase is a text that begins as a sentence does, unless its first word is a name.
-func sentenceCase(text string) string {
-	text = format.PlainLine(text)
-	for _, article := range []string{"the ", "whether ", "generator ", "no ", "servers ", "with "} {
-		if strings.HasPrefix(text, article) {
-			return strings.ToUpper(text[:1]) + text[1:]
-		}
+// conditionOf is the caution of a fact about how an experiment or runs were measured.
+func conditionOf(f fact.Fact) answer.Caution {
+	return answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
+		Says: format.PlainLine(say.Start(f))}
+}
+
+// isSaid reports whether cautions say a fact, with their reasons.
+func isSaid(r *lab.Record, f fact.Fact, before []answer.Caution) bool {
+	has := func(kinds ...string) bool {
+		return slices.ContainsFunc(before, func(c answer.Caution) bool {
+			return slices.Contains(kinds, c.Kind)
+		})
 	}
-	return text
+	switch f.Args.(type) {
+	case fact.NotCompared, fact.SelfDiffers, fact.GradeF, fact.FewRounds, fact.RoundsAdded,
+		fact.ServerSpoiled:
+		return true
+	case fact.TrialsLost:
+		return has(answer.Planned, answer.Incomplete)
+	case fact.MachineBusy:
+		return has(answer.GradeF)
+	case fact.GeneratorChoice:
+		return asksGenerators(r) // the sentence of the report is this caution
+	}
+	return false
 }
 
 // wasWere is the verb of so many things.

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
@@ -138,12 +140,12 @@ func sideClause(all []lab.Comparison) string {
 // comparedCautions are those of the comparisons and of the runs.
 func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 	all = append(all, outcomeCautions(r)...)
-	bound := ""
+	bound := false
 	for _, c := range comparisonCautions(r) {
 		switch c.Kind {
 		case answer.AtLimit:
-			bound = " are client-bound, "
-			c.Reasons = textsWith(u.Cautions, bound)
+			bound = true
+			c.Reasons = sentencesOf(u.Facts, isClientBound)
 			c.Remedy = comparedRemedy
 		case answer.MissingPair:
 			if !u.AreInRounds() {
@@ -172,18 +174,28 @@ func comparedCautions(u *judge.Unpaired, r *lab.Record) (all []answer.Caution) {
 	if len(few) > 0 {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
 			Says: "Too few " + repetition(u) + "s for a verdict", Scope: fewNames(few),
-			Reasons: textsWith(u.Cautions, "too few runs: ")})
+			Reasons: sentencesOf(u.Facts, isOf[fact.TooFewRuns])})
 	}
-	for _, text := range u.Cautions {
-		had := strings.Contains(text, " differs from itself, ") ||
-			bound != "" && strings.Contains(text, bound) ||
-			len(few) > 0 && strings.Contains(text, "too few runs: ")
-		if !had {
-			all = append(all, answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
-				Says: sentenceCase(text)})
+	for _, f := range u.Facts {
+		if isOf[fact.SelfDiffers](f) || bound && isClientBound(f) ||
+			len(few) > 0 && isOf[fact.TooFewRuns](f) {
+			continue
 		}
+		all = append(all, conditionOf(f))
 	}
 	return all
+}
+
+// isOf reports whether a fact is of a kind.
+func isOf[T fact.Args](f fact.Fact) bool {
+	_, is := f.Args.(T)
+	return is
+}
+
+// isClientBound reports whether a fact says that runs were limited by the generator.
+func isClientBound(f fact.Fact) bool {
+	a, is := f.Args.(fact.GeneratorDoubted)
+	return is && a.Verdict == result.ClientBound
 }
 
 // failedGroups are the groups whose requests failed, with how many: their rates and latencies are
@@ -222,11 +234,11 @@ func repetition(u *judge.Unpaired) string {
 	return "run"
 }
 
-// textsWith are the texts that contain a part.
-func textsWith(all []string, part string) (found []string) {
-	for _, text := range all {
-		if strings.Contains(text, part) {
-			found = append(found, format.PlainLine(text))
+// sentencesOf are the sentences of some of the facts.
+func sentencesOf(all []fact.Fact, some func(fact.Fact) bool) (found []string) {
+	for _, f := range all {
+		if some(f) {
+			found = append(found, format.PlainLine(say.Sentence(f)))
 		}
 	}
 	return found
@@ -340,7 +352,7 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	case more > 0 && !decided:
 		return step(fmt.Sprintf("about %s more of each would decide %s, if this estimate holds",
 			format.Plural(int64(more), "run"), of), "")
-	case len(textsWith(u.Cautions, "in turns")) > 0:
+	case slices.ContainsFunc(u.Facts, isOf[fact.RunsInSequence]):
 		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
 			"not look like a difference"+writes, inTurns)
 	case more > 0:

@@ -196,7 +196,7 @@ func TestCautions(t *testing.T) {
 		answer.Correction: {with(decided, func(c *lab.Comparison) {
 			c.Verdict, c.High, c.Alone = stats.Inconclusive, 1.1, stats.Interval{Low: 0.6, High: 0.9, Level: 0.96}
 		}), answer.Doubt, "CPU per request at c100 of b"},
-		answer.Conditions: {of(func(r *lab.Record) { r.Cautions = []string{"the machine was busy"} }), answer.Doubt, ""},
+		answer.Conditions: {of(func(r *lab.Record) { r.Facts = []fact.Fact{{Args: fact.ServersKept{}}} }), answer.Doubt, ""},
 	} {
 		a := Of(c.r)
 		n := 0
@@ -225,8 +225,8 @@ func TestCautions(t *testing.T) {
 func TestStoredCautionsAreSaidOnce(t *testing.T) {
 	r := record(compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different))
 	r.Arms = append(r.Arms, lab.Arm{Name: "odd", Unfit: "not alike"})
-	r.Cautions = []string{"1 of 2 variants can be compared: odd is not tested: not alike",
-		"3 of 42 trials are of grade F: see their reasons", "generator and servers share CPUs: one core"}
+	r.Facts = []fact.Fact{{Args: fact.NotCompared{Comparable: 1, Variants: 2}}, {Args: fact.GradeF{Trials: 3, Of: 42}},
+		{Args: fact.SharedCPUs{Why: "one core"}}}
 	var kinds []string
 	for _, c := range Of(r).Cautions {
 		kinds = append(kinds, c.Kind+": "+c.Says)
@@ -316,7 +316,7 @@ func TestNext(t *testing.T) {
 		{of(func(r *lab.Record) {
 			r.Objectives = []lab.ObjectiveCount{{Expr: "p99<1ms", Met: 1, Trials: 2}}
 		}), "objective", "dyno lab show -v /runs/x"},
-		{of(func(r *lab.Record) { r.Cautions = []string{"the machine was hot"} }), "speaks against it", "dyno lab show -v /runs/x"},
+		{of(func(r *lab.Record) { r.Facts = []fact.Fact{{Args: fact.ServersKept{}}} }), "speaks against it", "dyno lab show -v /runs/x"},
 		{of(func(r *lab.Record) {
 			r.Trials[1].Failure = &lab.Failure{Phase: "start", Reason: "it exited"}
 		}), "why trials failed", "dyno lab show -v /runs/x"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
 )
@@ -30,9 +31,11 @@ func TestMostFrequent(t *testing.T) {
 
 // An experiment about the generator alone has its sentence as the answer, and as no caution.
 func TestSentenceOfGenerators(t *testing.T) {
+	f := fact.Fact{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "throughput",
+		Setting: "epoll", Percent: 14, Low: 9, High: 20}}
 	const says = "the choice of generator moves throughput of go at c16 by 14 % [9, 20] (epoll)"
 	r := &lab.Record{}
-	r.Cautions, r.Sensitive = []string{says}, &lab.Sensitivity{Sentence: says}
+	r.Facts, r.Sensitive = []fact.Fact{f}, &lab.Sensitivity{Sentence: says, Fact: &f}
 	r.Verdicts = []lab.Comparison{{Control: true}}
 	if s := sentenceOf(r, answer.Answer{}); s != "T"+says[1:] {
 		t.Errorf("%q", s)

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -61,7 +62,10 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 		return s
 	}
 	if asksGenerators(r) {
-		return sentenceCase(r.Sensitive.Sentence)
+		if f := r.Sensitive.Fact; f != nil {
+			return format.PlainLine(say.Start(*f))
+		}
+		return format.PlainLine(r.Sensitive.Sentence)
 	}
 	return "Nothing was compared: the experiment has no second variant that measured anything"
 }

@@ -41,11 +41,22 @@ func isStarved(f fact.Fact) bool {
 
 // spoiledText is the sentence of the fact, with its level where there are several.
 func spoiledText(r *lab.Record, f fact.Fact) string {
-	s := format.PlainLine(say.Sentence(f))
 	if severalLevels(r) {
-		s = "at " + format.PlainLine(f.Scope.Level) + ", " + s
+		return "at " + levelAndSentence(f)
 	}
-	return s
+	return format.PlainLine(say.Sentence(f))
+}
+
+// spoiledStart is spoiledText as a text begins with it.
+func spoiledStart(r *lab.Record, f fact.Fact) string {
+	if severalLevels(r) {
+		return "At " + levelAndSentence(f)
+	}
+	return format.PlainLine(say.Start(f))
+}
+
+func levelAndSentence(f fact.Fact) string {
+	return format.PlainLine(f.Scope.Level) + ", " + format.PlainLine(say.Sentence(f))
 }
 
 // spoiledCautions say whose trials the server spoiled. That connections got no answer is a finding;
@@ -53,7 +64,7 @@ func spoiledText(r *lab.Record, f fact.Fact) string {
 func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 	for _, f := range spoiledFacts(r) {
 		c := answer.Caution{Kind: answer.Spoiled, Severity: answer.Bad,
-			Says: sentenceCase(spoiledText(r, f)), Remedy: say.Advice(f, setting.Key)}
+			Says: spoiledStart(r, f), Remedy: say.Advice(f, setting.Key)}
 		if f.Severity == fact.Warning {
 			c.Severity = answer.Doubt
 		}
@@ -94,7 +105,7 @@ func withholdSpoiled(r *lab.Record, a *answer.Answer) {
 		if a.Unreliable != "" {
 			continue
 		}
-		a.Sentence = sentenceCase(spoiledText(r, f))
+		a.Sentence = spoiledStart(r, f)
 		if isBaseline(r, f.Scope.Variant) { // nothing is left that could be relied on
 			a.Unreliable, a.Withheld = "Do not rely on this, because "+spoiledText(r, f), answer.Spoiled
 			a.Sentence = a.Unreliable

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
@@ -83,7 +84,9 @@ func crowded() *lab.Record {
 	r := eight()
 	r.Quick, r.State, r.Name = true, lab.Interrupted, strings.Repeat("a long name ", 20)
 	for i := range 9 {
-		r.Cautions = append(r.Cautions, fmt.Sprintf("the machine %d %s", i, strings.Repeat("was busy ", 40)))
+		text := fmt.Sprintf("he machine %d %s", i, strings.Repeat("was busy ", 40))
+		r.Cautions = append(r.Cautions, "t"+text)
+		r.Facts = append(r.Facts, fact.Fact{Args: fact.Told{Text: "T" + text}})
 		r.Trials = append(r.Trials, lab.TrialSummary{Slot: lab.Slot{Arm: "workers-2", Level: "c100", Round: 7 + i},
 			Failure: &lab.Failure{Phase: "start", Reason: strings.Repeat("it ended ", 50)}})
 	}

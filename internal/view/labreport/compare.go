@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -240,8 +241,8 @@ func singleRunCautions(rs []*result.Result) []string {
 				"quantity.", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
 		}
 	}
-	if why := result.RatesApartText(rs); why != "" {
-		all = append(all, strings.ToUpper(why[:1])+why[1:]+".")
+	if f := result.RatesApart(rs); f != nil {
+		all = append(all, say.Start(*f)+".")
 	}
 	return append(all, "Each is a single run, so there is no interval: two runs of one server may "+
 		"differ as much. Repeat them in turns, and compare folders or lists of results.")

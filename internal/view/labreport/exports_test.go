@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
@@ -314,6 +315,7 @@ func TestForest(t *testing.T) {
 func described() *lab.Record {
 	r := servers()
 	r.Cautions = []string{"the machine was busy"}
+	r.Facts = []fact.Fact{{Args: fact.Told{Text: "The machine was busy"}}}
 	r.Experiment = &experiment.Experiment{Description: "which?"}
 	return r
 }

@@ -1,0 +1,188 @@
+package say
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dyno/internal/digits"
+	"dyno/internal/fact"
+)
+
+// experimentSentence is Sentence for what an experiment shows; "" of another kind.
+func experimentSentence(f fact.Fact) string {
+	at := f.Scope
+	switch a := f.Args.(type) {
+	case fact.NotCompared:
+		return notCompared(a)
+	case fact.SelfDiffers:
+		return selfDiffers(at, a)
+	case fact.FewRounds:
+		return fmt.Sprintf("with %d rounds the least p is %s %%, which is above 5 %%: whatever differs, "+
+			"no verdict can say so; it takes %d rounds", a.Rounds, digits.Significant(a.Least, 3), a.Needs)
+	case fact.RoundsAdded:
+		return roundsAdded(a)
+	case fact.CheaperByQueue:
+		return fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU per "+
+			"request than %s, and has %s times as many requests in flight [%s, %s], each of which waits "+
+			"longer by that factor", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
+			digits.Two(a.Low), digits.Two(a.High))
+	case fact.GeneratorChoice:
+		return generatorChoice(at, a)
+	case fact.TrialsLost:
+		return fmt.Sprintf("%d trials that were planned are not stored: %s; what is compared rests on "+
+			"the other rounds, and --resume runs these", a.Trials, Cells(a.Cells))
+	case fact.ProfilesShared:
+		return profilesShared(a)
+	case fact.Unsteady:
+		return "no steady state, or a slowdown, in trials of " + strings.Join(a.Variants, ", ")
+	case fact.NoiseUnusual:
+		word := "higher"
+		if a.Now < a.Usual {
+			word = "lower"
+		}
+		return fmt.Sprintf("the noise of %s at %s is much %s than usual: a pair of the baseline and "+
+			"itself varies by %.1f %%, and by %.1f %% in the median of %d earlier runs of this experiment "+
+			"on this machine", a.Metric, at.Level, word, a.Now, a.Usual, a.Others)
+	case fact.Told:
+		return a.Text
+	}
+	return conditionSentence(f)
+}
+
+// conditionSentence is Sentence for how an experiment was run; "" of another kind.
+func conditionSentence(f fact.Fact) string {
+	switch a := f.Args.(type) {
+	case fact.SharedCPUs:
+		return "generator and servers share CPUs: " + a.Why
+	case fact.CellsInSequence:
+		return "the trials ran one cell after the other: whatever changed meanwhile looks like a " +
+			"difference"
+	case fact.ServersKept:
+		return "servers stayed up over all rounds: what differs from one start to the next was drawn once"
+	case fact.GradeF:
+		return gradeF(f.Scope, a)
+	case fact.Miscounted:
+		return fmt.Sprintf("%s: in %d of %d trials the server counted %s requests, and the clients sent "+
+			"%s together", f.Scope.Variant, a.Trials, a.Of, count(a.Server), count(a.Clients))
+	case fact.MachineBusy:
+		return fmt.Sprintf("the machine was busy in %d of %d trials, too many to repeat them: run the "+
+			"experiment again when nothing else is at work", a.Trials, a.Of)
+	case fact.FairnessOff:
+		return "fairness: off: whether the servers answer alike was not looked at"
+	case fact.ServersUnlike:
+		return "the servers do not answer alike, and were compared all the same (fairness: warn)"
+	case fact.ProgramChanged:
+		return fmt.Sprintf("%s of %s is not the same file in all trials", a.Program, f.Scope.Variant)
+	case fact.FrequencyUneven:
+		return fmt.Sprintf("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU "+
+			"time grows as it falls", a.LowMHz, a.HighMHz)
+	}
+	return ""
+}
+
+// Coverage is how many variants can be compared.
+func Coverage(comparable, variants int) string {
+	return fmt.Sprintf("%d of %d variants can be compared", comparable, variants)
+}
+
+// notCompared says how many variants can be compared, and why the others cannot.
+func notCompared(a fact.NotCompared) string {
+	var why []string
+	for _, v := range a.NotTested {
+		switch {
+		case len(v.Missing) > 0:
+			why = append(why, v.Variant+" is not available here: "+strings.Join(v.Missing, "; "))
+		case v.Remedy != "":
+			why = append(why, fmt.Sprintf("%s is not tested: %s (%s)", v.Variant, v.Why, v.Remedy))
+		default:
+			why = append(why, v.Variant+" is not tested: "+v.Why)
+		}
+	}
+	for _, v := range a.Failed {
+		why = append(why, Failed(v))
+	}
+	if a.Unpaired {
+		why = append(why, "no round has two trials to compare that measured anything")
+	}
+	return Coverage(a.Comparable, a.Variants) + ": " + strings.Join(why, "; ")
+}
+
+// Failed says of a variant that it failed: "go failed in each of 3 trials: start: ended with
+// status 3".
+func Failed(v fact.FailedVariant) string {
+	in := fmt.Sprintf("each of %d trials", v.Trials)
+	if v.Trials == 1 {
+		in = "its only trial"
+	}
+	return fmt.Sprintf("%s failed in %s: %s: %s", v.Variant, in, v.Phase, v.Why)
+}
+
+// selfDiffers says by how much a baseline differs from itself.
+func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
+	known := digits.Bound(a.Bound)
+	by := known.Text(digits.Ratio(a.Ratio, a.Low, a.High)) + " " + known.RatioInterval(a.Low, a.High)
+	if a.Before {
+		return fmt.Sprintf("%s of %s differs from itself, by a factor of %s: its machine did not "+
+			"support comparisons that fine", a.Metric, place(of), by)
+	}
+	return fmt.Sprintf("%s differs from itself in %s at %s by a factor of %s: this machine does not "+
+		"support comparisons that fine now", of.Variant, a.Metric, of.Level, by)
+}
+
+// roundsAdded says when rounds were added, and what was done about it.
+func roundsAdded(a fact.RoundsAdded) string {
+	after := make([]string, len(a.After))
+	for i, n := range a.After {
+		after[i] = fmt.Sprint(n)
+	}
+	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts "+
+		"and intervals are corrected for %d looks", strings.Join(after, " and of "), len(a.After)+1)
+}
+
+// generatorChoice says how much the settings of the generator move a cell.
+func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
+	cell := fmt.Sprintf("%s of %s at %s", a.Metric, at.Variant, at.Level)
+	two := func(x float64) string { return digits.Significant(x, 2) }
+	switch {
+	case a.Open == fact.TooFewRounds:
+		return fmt.Sprintf("whether the choice of generator moves %s is open: %d rounds are too few",
+			cell, a.Rounds)
+	case a.Open == fact.RoundsDiffer:
+		return fmt.Sprintf("whether the choice of generator moves %s is open: the rounds differ too much",
+			cell)
+	case a.Setting == "":
+		return fmt.Sprintf("the choice of generator is not shown to move %s; it may move it by up to "+
+			"%.0f %%", cell, math.Ceil(a.High))
+	}
+	return fmt.Sprintf("the choice of generator moves %s by %s %% [%s, %s] (%s)", cell, two(a.Percent),
+		two(a.Low), two(a.High), a.Setting)
+}
+
+// gradeF says how many trials, or runs of a group, are of grade F.
+func gradeF(of fact.Scope, a fact.GradeF) string {
+	if of.Group == "" {
+		return fmt.Sprintf("%d of %d trials are of grade F: see their reasons", a.Trials, a.Of)
+	}
+	return fmt.Sprintf("%d of %d runs of %s are of grade F, the first because: %s", a.Trials, a.Of,
+		of.Group, a.Why)
+}
+
+// Cells lists cells with the number of their trials.
+func Cells(cells []fact.CellTrials) string {
+	all := make([]string, len(cells))
+	for i, c := range cells {
+		all[i] = fmt.Sprintf("%d of %s at %s", c.Trials, c.Variant, c.Level)
+	}
+	return strings.Join(all, ", ")
+}
+
+// profilesShared says of which cells the profiles were lost.
+func profilesShared(a fact.ProfilesShared) string {
+	all := make([]string, len(a.Cells))
+	for i, c := range a.Cells {
+		all[i] = c.Variant + " at " + c.Level
+	}
+	return fmt.Sprintf("the profiles of %s share one file, in which only the last was kept; --resume "+
+		"takes them again", strings.Join(all, " and of "))
+}
