@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,23 @@ func TestPartsOfFewAnswers(t *testing.T) {
 		whole.judgeGenerators(parts)
 		if got := fmt.Sprint(whole.Generator.Doubts); got != test.doubts {
 			t.Errorf("4 parts of %d answers in %v s: %s, want %s", test.each, test.seconds, got, test.doubts)
+		}
+	}
+}
+
+// The kind of a doubt is that of the part that has it, and its fact names the part.
+func TestDoubtOfAPart(t *testing.T) {
+	parts := []*Result{sound(), sound(), sound()}
+	late := &parts[1].Generator
+	late.SendLagP99, late.BusyPercent = set(11_000.0), 90
+	whole := sound()
+	whole.judgeGenerators(parts)
+	if got := fmt.Sprint(whole.Generator.Doubts); got != "[{busy limit suspect} {send-lag limit client-bound}]" {
+		t.Error(got)
+	}
+	for i, f := range whole.ReasonFacts() {
+		if !slices.Equal(f.Scope.Parts, []int{2}) || f.Scope.OfParts != 3 || !strings.HasPrefix(whole.Generator.Reasons[i], "part 2 of 3: ") {
+			t.Errorf("%+v: %s", f.Scope, whole.Generator.Reasons[i])
 		}
 	}
 }

@@ -266,6 +266,20 @@ func flagsIn(text string) (all []string) {
 	return all
 }
 
+// A reason of the generator's verdict is its fact, too, unless an older dyno measured.
+func TestReasonsHaveFacts(t *testing.T) {
+	trial := soundTrial()
+	trial.Result.Generator = result.Generator{Verdict: result.Suspect, Reasons: []string{"busy"},
+		Doubts: []result.Doubt{{Cause: result.Busy, Kind: result.Limit, Verdict: result.Suspect}}}
+	for _, facts := range [][]fact.Fact{nil, {{Severity: fact.Warning, Args: fact.Busy{Percent: 85}}}} {
+		trial.Result.Facts = facts
+		_, all := Of(trial)
+		if len(all) != 1 || (all[0].Fact != nil) != (facts != nil) || facts != nil && all[0].Fact.Args != facts[0].Args {
+			t.Errorf("%+v", all)
+		}
+	}
+}
+
 // Percentiles need as many exchanges as a 95 % interval of them does.
 func TestMeasures(t *testing.T) {
 	trial := soundTrial()

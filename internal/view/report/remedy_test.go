@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/reporttest"
 )
 
@@ -59,5 +60,24 @@ func TestNextStepOfAReplay(t *testing.T) {
 	next, _ := nextStep(r, RunAnswer(r))
 	if next.Says != speed+" until the objective is met" || next.Command != "" {
 		t.Errorf("after a missed objective: %q", next.Says) // dyno find refuses times
+	}
+}
+
+// What was not sent in time is said once: as a warning, unless the generator's verdict doubts it.
+func TestBacklogIsSaidOnce(t *testing.T) {
+	r := reporttest.Late()
+	r.Generator.Reasons = nil
+	reporttest.AddWarning(r, fact.NotInTime{Never: 500, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 10}})
+	for _, want := range []int{1, 0} {
+		n := 0
+		for _, c := range RunAnswer(r).Cautions {
+			if c.Kind == answer.Warning {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d warnings, want %d", n, want)
+		}
+		reporttest.AddDoubt(r, result.NeverSent, result.OtherLoad, fact.Fact{Severity: fact.Warning, Args: fact.NeverSent{Percent: 10}})
 	}
 }
