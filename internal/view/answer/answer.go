@@ -58,7 +58,18 @@ type Caution struct {
 	Scope    string   `json:"scope,omitempty"`   // what it is about: "throughput at c100"; "": all
 	Reasons  []string `json:"reasons,omitempty"` // details
 	Remedy   string   `json:"remedy,omitempty"`  // what can be done about it
+	Way      Way      `json:"-"`                 // in which that is done
 }
+
+// A Way is which command a remedy takes.
+type Way int
+
+// The ways.
+const (
+	ChangeAndRun Way = iota // the experiment's file, or how it is run
+	RunAgain                // as it is
+	ReadTables
+)
 
 // Text is the caution in one line, without its remedy.
 func (c Caution) Text() string {

@@ -256,7 +256,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 	if failed > 0 {
 		all = append(all, answer.Caution{Kind: answer.FailedTrial, Severity: answer.Doubt,
 			Reasons: firstOf(how), Says: format.Count(int64(failed)) + of + "failed",
-			Remedy: "see why trials failed, in the table of trials"})
+			Remedy: "see why trials failed, in the table of trials", Way: answer.ReadTables})
 	}
 	if worth.Unreliable > 0 {
 		severity := answer.Doubt
@@ -266,7 +266,8 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(mostFrequent(kinds)),
 			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
-			Remedy:  "run it again when nothing else is at work on this machine"})
+			Remedy:  "run it again when nothing else is at work on this machine",
+			Way:     answer.RunAgain})
 	}
 	all = append(all, spoiledCautions(r)...)
 	if repeated > 0 {
@@ -340,33 +341,35 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 	uncorrected := func(c lab.Comparison) bool { return c.PAdjusted == 0 && c.P > 0 }
 	for _, k := range []struct {
 		kind, says, remedy string
+		way                answer.Way
 		applies            func(lab.Comparison) bool
 	}{
 		{answer.AtLimit,
 			"The generator was at its limit, and a server may have answered more: these figures do " +
 				"not count",
-			boundRemedy(r),
+			boundRemedy(r), answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.ClientBound }},
 		{answer.Disturbed, "Something else on the machine held the generator up",
-			"run it when nothing else is at work",
+			"run it when nothing else is at work", answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
 		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",
-			"change the load in the file: more connections, or a lower rate",
+			"change the load in the file: more connections, or a lower rate", answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.OtherLoad > 0 }},
 		{answer.MissingPair, "Rounds lack a trial of a variant",
-			"see why these trials measured nothing, in the table of trials",
+			"see why these trials measured nothing, in the table of trials", answer.ReadTables,
 			func(c lab.Comparison) bool { return c.Missing > 0 }},
 		{answer.AboveNoise, "The machine's own noise is larger than the effect",
-			"run it on a quieter machine, or with longer windows", isBelowNoise},
+			"run it on a quieter machine, or with longer windows", answer.ChangeAndRun, isBelowNoise},
 		{answer.Correction,
 			"Judged alone it would differ; after the correction for all comparisons it is undecided",
-			"compare fewer variants, measures or levels, or run more rounds", isCorrectedAway},
+			"compare fewer variants, measures or levels, or run more rounds", answer.ChangeAndRun,
+			isCorrectedAway},
 		{answer.Correction, "An older dyno judged each comparison by itself",
-			"run it again with this dyno", uncorrected},
+			"run it again with this dyno", answer.RunAgain, uncorrected},
 	} {
 		if scope := scopeOf(r.Verdicts, k.applies); scope != "" {
 			all = append(all, answer.Caution{Kind: k.kind, Severity: answer.Doubt, Says: k.says,
-				Remedy: k.remedy, Scope: scope})
+				Remedy: k.remedy, Way: k.way, Scope: scope})
 		}
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -114,10 +113,10 @@ func cautionStep(a answer.Answer, run commands) answer.Step {
 		}
 		if c.Remedy != "" {
 			command := run.again
-			switch {
-			case strings.HasPrefix(c.Remedy, "see "):
+			switch c.Way {
+			case answer.ReadTables:
 				command = run.show
-			case strings.HasPrefix(c.Remedy, "run it again"):
+			case answer.RunAgain:
 				command = run.rerun
 			}
 			return step(c.Remedy, command)

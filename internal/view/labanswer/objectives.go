@@ -29,7 +29,8 @@ func objectiveCautions(r *lab.Record) (all []answer.Caution) {
 	if len(missed) > 0 {
 		all = append(all, answer.Caution{Kind: answer.Objectives, Severity: answer.Bad,
 			Says: "Objectives were missed", Reasons: missed,
-			Remedy: "see which trials missed an objective, in the table of trials"})
+			Remedy: "see which trials missed an objective, in the table of trials",
+			Way:    answer.ReadTables})
 	}
 	return all
 }

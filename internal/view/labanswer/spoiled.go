@@ -70,6 +70,7 @@ func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		if c.Remedy == "" {
 			c.Remedy = "see why the server spoiled its trials, in the table of trials"
+			c.Way = answer.ReadTables
 		}
 		all = append(all, c)
 	}
