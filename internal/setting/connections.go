@@ -64,7 +64,7 @@ var connections = []Setting{
 			func(p *loadplan.Plan, differs bool) bool { return differs && p.Streams > 0 }),
 		Field: "Streams", Form: &Form{Hint: Hint{Unit: "requests"}}, Stored: "those of HTTP/2 or 3"},
 	{Name: "fcgi-param", Value: "K=V", Group: connectionGroup, On: Run | Find,
-		Does: "a parameter of every FastCGI request; may be repeated",
+		Does: "a parameter of every FastCGI request; {again}",
 		Access: each(func(p *loadplan.Plan) *[]loadplan.Param { return &p.Params }, ParseParam,
 			func(v loadplan.Param) string { return v.Name + "=" + v.Value }),
 		Field: "Params", Form: &Form{},

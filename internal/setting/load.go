@@ -71,7 +71,7 @@ var load = []Setting{
 		StoredType: `"enum": ["constant", "poisson"]`},
 	{Name: "stage", Value: "D:RATE", Group: loadGroup, On: Run,
 		Does: "within D, go evenly from the rate before, which is -R or 0, to\n" +
-			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold;\n" +
+			"RATE; {again}; 0s:RATE is a step, and the same rate a hold;\n" +
 			"likewise D:Nusers without a rate, from --users or 0",
 		Access: Access{Set: SetStage, Text: stageTexts}, Field: "Stages", Split: Law,
 		Form: &Form{Does: "DURATION:RATE goes evenly from the rate before, at first the load's " +
@@ -79,7 +79,7 @@ var load = []Setting{
 			"without a rate DURATION:Nusers does the same with users"},
 		Stored: "open loop: how the rate goes on from rate in the window"},
 	{Name: "stages", Value: "FILE", Group: loadGroup, On: Run,
-		Does: "stages, one a line; may be repeated"},
+		Does: "stages, one a line; {again}"},
 	{Name: "seed", Value: "N", Group: loadGroup, On: Run | Find,
 		Does: "of random arrivals, to have the same again (drawn, and stored)",
 		Access: at(func(p *loadplan.Plan) *uint64 { return &p.Seed }, ParseSeed, func(n uint64) string {

@@ -7,7 +7,7 @@ var watching = []Setting{
 	{Name: "watch", Value: "PID|NAME", Group: serverGroup, On: Run,
 		Does: "measure CPU/request, memory and more of this process and those\n" +
 			"that it starts; of several of a NAME, the one that listens where\n" +
-			"the load goes; may be repeated; NAME@AGENT: on the machine of\n" +
+			"the load goes; {again}; NAME@AGENT: on the machine of\n" +
 			"dyno agent --watch",
 		Form: &Form{Does: "measure CPU/request, memory and more of this process on this machine, and " +
 			"those that it starts"}},
@@ -73,8 +73,8 @@ var output = []Setting{
 	{Name: "serve", Group: outputGroup, On: Run,
 		Does: "show the run in the browser, until Ctrl-C; a process of its own\nmakes the load"},
 	{Name: "slo", Value: "EXPR", Group: outputGroup, On: Run,
-		Does: "objectives, as 'p99<20ms', 'rps>=10k' or 'p99<20ms, errors<0.1%'; may\n" +
-			"be repeated; exit 1 if one is missed",
+		Does: "objectives, as 'p99<20ms', 'rps>=10k' or 'p99<20ms, errors<0.1%';\n" +
+			"{again}; exit 1 if one is missed",
 		Free: true, Key: "objectives",
 		Form: &Form{Does: "what must hold, as p99<20ms; several with commas",
 			Hint: Hint{Label: "Objective",

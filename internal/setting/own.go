@@ -15,7 +15,7 @@ var titles = []string{searchGroup, comparedGroup, timeGroup, loadGroup, requestG
 // composed.
 var own = []Setting{
 	{Name: "slo", Value: "EXPR", Group: searchGroup, On: Find,
-		Does: "what must hold, as 'p99<20ms' or 'errors<0.1%'; may be repeated"},
+		Does: "what must hold, as 'p99<20ms' or 'errors<0.1%'; {again}"},
 	{Name: "probe-time", Value: "D", Group: searchGroup, On: Find,
 		Does: "measure so long at each rate, or up to ten times longer if a\n" +
 			"percentile takes more requests; bounds need 8s (10s; of a sweep 5s)"},
@@ -39,7 +39,7 @@ var own = []Setting{
 	{Name: "run", Value: "CMD", Group: comparedGroup, On: Vs,
 		Does: "runs a revision; {out} is that folder, {port} the port"},
 	{Name: "allow", Value: "LIST", Group: comparedGroup, On: Vs,
-		Does: "in what answers may differ: headers and aspects, as etag,body, or\nall; may be repeated",
+		Does: "in what answers may differ: headers and aspects, as etag,body, or\nall; {again}",
 		Compare: &Form{Hint: Hint{Label: "Answers may differ in"},
 			Does: "headers and aspects, as etag,body, or all"}},
 	{Name: "margin", Value: "P%", Group: comparedGroup, On: Vs,

@@ -37,8 +37,8 @@ type Setting struct {
 	Value string // what its value is called in help; "": it is a switch
 	Group string // the heading under which help lists it
 	On    Verbs  // the verbs that have the flag
-	// Does is the help. {default} stands for the default, which the plan has. "may be repeated" in
-	// it says that the flag may be.
+	// Does is the help. {default} stands for the default, which the plan has, and {again} says that
+	// the flag may be repeated.
 	Does  string
 	Finds string // the help of dyno find; "": Does
 
@@ -178,23 +178,23 @@ func (s *Setting) Help(v Verbs) string {
 	return s.withDefault(s.Does)
 }
 
-// Repeats reports whether it may be given more than once. Its help says so, and is what counts, so
-// that the two cannot differ.
-func (s *Setting) Repeats() bool {
-	return s.Value == "" || strings.Contains(strings.ReplaceAll(s.Does, "\n", " "), mayBeRepeated)
-}
-
-const mayBeRepeated = "may be repeated"
+// Repeats reports whether it may be given more than once.
+func (s *Setting) Repeats() bool { return s.Value == "" || strings.Contains(s.Does, againHole) }
 
 // withDefault is a text in which {default} stands for the default.
 func (s *Setting) withDefault(text string) string {
+	text = strings.ReplaceAll(text, againHole, "may be repeated")
 	if !strings.Contains(text, defaultHole) {
 		return text
 	}
 	return strings.ReplaceAll(text, defaultHole, s.Default())
 }
 
-const defaultHole = "{default}"
+// The holes in a row's texts.
+const (
+	defaultHole = "{default}"
+	againHole   = "{again}"
+)
 
 // Default is the value of a plan for which the setting is not given, as its flag has it; "" if
 // there is none that could be given.
@@ -225,5 +225,6 @@ func (s *Setting) FormHelp(f *Form) string {
 	if f.Does != "" {
 		return f.Does
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(s.Help(Run), "\n", " "), "; "+mayBeRepeated, "")
+	does := strings.ReplaceAll(s.Does, "; "+againHole, "") // a field can be added
+	return strings.ReplaceAll(s.withDefault(does), "\n", " ")
 }
