@@ -108,7 +108,7 @@ var requestRows = []Setting{
 		Form: &Form{}, Stored: "redirects of one request that are followed at most; absent: none"},
 	{Name: "follow-to", Value: "ORIGIN", Group: requestGroup, On: Run | Find,
 		Does: "follow redirects also to this origin, as https://HOST, without\n" +
-			"credentials; {again}",
+			"Authorization and Cookie; {again}",
 		Access: each(func(p *loadplan.Plan) *[]loadplan.Target { return &p.FollowTo }, parseOrigin,
 			func(t loadplan.Target) string { return t.URL }),
 		Field: "FollowTo", Stored: "other origins that redirects may lead to; absent: none"},

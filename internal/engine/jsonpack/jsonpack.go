@@ -3,7 +3,8 @@
 // encoding/json is for people and other programs: tags leave out secrets, methods round and
 // shorten. Here every exported field goes along by its name in Go, whatever its tags and methods
 // say, so a new field cannot be forgotten. A field that is zero is left out, and nil is told from
-// empty. A text that is not UTF-8 is a list of one text, in base64.
+// empty. A text that is not UTF-8, or that escapes would make longer than base64 does, is a list of
+// one text, in base64.
 //
 // What is read may be anybody's: it cannot take much more memory than its text.
 package jsonpack
@@ -56,7 +57,7 @@ func (w *writer) write(v reflect.Value) error {
 
 // writeText writes the bytes of a text.
 func (w *writer) writeText(s string) {
-	if !utf8.ValidString(s) {
+	if !utf8.ValidString(s) || escapes(s) > len(s)/3 {
 		w.text = append(w.text, `["`...)
 		w.text = base64.StdEncoding.AppendEncode(w.text, []byte(s))
 		w.text = append(w.text, `"]`...)
@@ -76,6 +77,19 @@ func (w *writer) writeText(s string) {
 		}
 	}
 	w.text = append(append(w.text, s[from:]...), '"')
+}
+
+// escapes is how many bytes longer a text is as JSON.
+func escapes(s string) (n int) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			n++
+		case c < ' ':
+			n += len(`\u0000`) - 1
+		}
+	}
+	return n
 }
 
 func (w *writer) writeList(v reflect.Value) error {

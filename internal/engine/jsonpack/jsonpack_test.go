@@ -59,6 +59,17 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// No text takes more than base64 makes of it.
+func TestLength(t *testing.T) {
+	for _, s := range []string{strings.Repeat("\x00", 3000), strings.Repeat(`"`, 3000), strings.Repeat("\n", 3000),
+		strings.Repeat("a\x01", 1500), strings.Repeat("\xff", 3000), strings.Repeat("<a href=\"\">\n", 250)} {
+		text, err := Append(nil, inner{Name: s})
+		if err != nil || len(text) > len(s)*4/3+20 {
+			t.Errorf("%.10q: %d bytes became %d, %v", s, len(s), len(text), err)
+		}
+	}
+}
+
 // What is no such JSON is refused, with its place.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{

@@ -212,13 +212,16 @@ const (
 	BundleMax = 64 << 20
 )
 
-// Encode returns m as JSON.
+// Encode returns m as JSON. It is for no page, so it escapes nothing of HTML: a plan's bodies may
+// have much of it.
 func Encode(m any) []byte {
-	b, err := json.Marshal(m)
-	if err != nil {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(m); err != nil {
 		panic(err) // of plain values
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // Decode decodes a message into to. Unknown fields, and anything after the message, are errors.
