@@ -2,6 +2,7 @@ package setting
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -61,9 +62,9 @@ func TestUnits(t *testing.T) {
 
 		{cpus, "0,2-3", "[0 2 3]"}, {cpus, "3,1,1-2", "[1 2 3]"},
 		{cpus, "3-1", `! "3-1" counts down`},
-		{cpus, "", `! "" is not a list of CPUs; write numbers and ranges, as 0,2-3`},
-		{cpus, "1,", `! "1," is not a list of CPUs; write numbers and ranges, as 0,2-3`},
-		{cpus, "4096", `! "4096" is not a list of CPUs; write numbers and ranges, as 0,2-3`},
+		{cpus, "", `! "" is not a list of CPUs; write numbers and ranges up to 4095, as 0,2-3`},
+		{cpus, "1,", `! "1," is not a list of CPUs; write numbers and ranges up to 4095, as 0,2-3`},
+		{cpus, "4096", `! "4096" is not a list of CPUs; write numbers and ranges up to 4095, as 0,2-3`},
 
 		{expect, "2xx", "[2xx]"}, {expect, "any", "[any]"}, {expect, "2xx,Any", "[2xx any]"},
 		{expect, "200,404", "[200 404]"},
@@ -120,6 +121,18 @@ func FuzzRate(f *testing.F) {
 			t.Fatalf("%q is %d, and %q is %d, %v", s, r, text, again, err)
 		}
 	})
+}
+
+// A list of CPUs takes memory by the CPUs it names, not by how often it names them.
+func TestCPUsMemory(t *testing.T) {
+	s := strings.Repeat("0-4095,", 3000) + "7"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpus, err := ParseCPUs(s)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; err != nil || len(cpus) != MaxCPU+1 || taken > 4<<20 {
+		t.Errorf("%d CPUs of %d bytes took %d bytes, %v", len(cpus), len(s), taken, err)
+	}
 }
 
 func FuzzCPUs(f *testing.F) {

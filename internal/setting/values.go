@@ -17,9 +17,10 @@ const MaxCPU = 4095
 
 // ParseCPUs parses a list of CPU numbers and ranges, "0,2-3". The result is sorted, without
 // duplicates.
-func ParseCPUs(s string) ([]int, error) {
-	wrong := fmt.Errorf("%q is not a list of CPUs; write numbers and ranges, as 0,2-3", s)
-	var cpus []int
+func ParseCPUs(s string) (cpus []int, err error) {
+	wrong := fmt.Errorf("%q is not a list of CPUs; write numbers and ranges up to %d, as 0,2-3", s,
+		MaxCPU)
+	var edges [MaxCPU + 2]int // ranges that begin at a CPU, less those that ended before it
 	for part := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(part, "-")
 		if !isRange {
@@ -33,12 +34,16 @@ func ParseCPUs(s string) ([]int, error) {
 		if low > high {
 			return nil, fmt.Errorf("%q counts down", part)
 		}
-		for c := low; c <= high; c++ {
+		edges[low]++
+		edges[high+1]--
+	}
+	around := 0
+	for c, n := range edges {
+		if around += n; around > 0 {
 			cpus = append(cpus, c)
 		}
 	}
-	slices.Sort(cpus)
-	return slices.Compact(cpus), nil
+	return cpus, nil
 }
 
 func parseCPU(s string) (int, error) {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab/experiment/keys"
 	"dyno/internal/setting"
 )
 
@@ -195,15 +196,16 @@ func (d *decoder) checkLimits(n *yaml.Node, path string, v reflect.Value, tag re
 	}
 }
 
-// checkSetting checks a value by the table of settings.
+// checkSetting checks a value by the table of settings. How its text is read is the business of its
+// type: "auto" is a list of CPUs here, and no value of a flag.
 func (d *decoder) checkSetting(n *yaml.Node, path string, v reflect.Value, s *setting.Setting) {
 	switch {
 	case len(s.Values) > 0 && !s.Free && !slices.Contains(s.Values, n.Value):
 		d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, s.Values))
-	case s.Most > 0 && (v.Int() < s.Least || v.Int() > s.Most):
+	case s.Most > 0 && v.CanInt() && (v.Int() < s.Least || v.Int() > s.Most):
 		d.addMismatch(n, path, "%s is not within %d to %d", n.Value, s.Least, s.Most)
-	case s.Set != nil:
-		if err := s.Set(new(loadplan.Plan), n.Value); err != nil {
+	case isOfPlan(s):
+		if err := keys.Set(new(loadplan.Plan), s, v); err != nil {
 			d.addMismatch(n, path, "%v", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"dyno/internal/lab/experiment/starter"
+	"dyno/internal/setting"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -165,6 +169,37 @@ func TestDefaults(t *testing.T) {
 		if !reflect.DeepEqual(x.got, x.want) {
 			t.Errorf("got %+v, want %+v", x.got, x.want)
 		}
+	}
+}
+
+// What an experiment's types read is not judged again by the parsers of flags.
+func TestSettingsOfFiles(t *testing.T) {
+	text := smallest + "design: {cpus: {generator: auto, server: '1,0-2'}}\n" +
+		"workload: {users: +3, expect: {status: [200, 3xx]}}\n" +
+		"levels: [{threads: +4, follow: +2, pipeline: +1, connections: 1k, requests: 2k, rate: 5k/s}]\n"
+	for name, read := range map[string]func(string, io.Reader) (*Experiment, error){
+		"new": Read, "begun": ReadBegun,
+	} {
+		e, err := read("x.yaml", strings.NewReader(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		l := e.Levels[0]
+		got := []any{e.Design.CPUs, e.Workload.Users, l.Threads, l.Follow, l.Connections, l.Rate}
+		want := []any{CPUs{Server: CPUList{0, 1, 2}}, 3, 4, 2, Count(1000), Rate(5000)}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// A row with a range may be of a type that is no integer, whose own parser limits it.
+func TestRangeOfText(t *testing.T) {
+	var d decoder
+	d.checkSetting(&yaml.Node{Value: "x"}, "level.x", reflect.ValueOf("x"), &setting.Setting{Most: 3})
+	if len(d.faults) > 0 {
+		t.Error(d.faults)
 	}
 }
 

@@ -79,3 +79,9 @@ func settingAt(path string) *setting.Setting {
 	}
 	return setting.Keyed(path)
 }
+
+// isOfPlan reports whether SetPlan of a level or of the workload sets it.
+func isOfPlan(s *setting.Setting) bool {
+	place, _, _ := strings.Cut(s.Key, ".")
+	return s.Set != nil && (place == "level" || place == "workload")
+}

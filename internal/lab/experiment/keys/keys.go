@@ -29,15 +29,21 @@ func SetPlan[T any](p *loadplan.Plan, place string, from, unset T) (err error) {
 		if v.IsZero() && At(reflect.ValueOf(unset), key).IsZero() {
 			continue
 		}
-		values := textsOf(v)
-		if len(values) > 1 && !s.Repeats() {
-			values = []string{strings.Join(values, ",")}
+		if wrong := Set(p, s, v); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s.Key, wrong))
 		}
-		for _, text := range values {
-			if wrong := s.Set(p, text); wrong != nil {
-				err = errors.Join(err, fmt.Errorf("%s: %w", s.Key, wrong))
-			}
-		}
+	}
+	return err
+}
+
+// Set sets a setting in a plan from a value of an experiment.
+func Set(p *loadplan.Plan, s *setting.Setting, v reflect.Value) (err error) {
+	values := textsOf(v)
+	if len(values) > 1 && !s.Repeats() {
+		values = []string{strings.Join(values, ",")}
+	}
+	for _, text := range values {
+		err = errors.Join(err, s.Set(p, text))
 	}
 	return err
 }
