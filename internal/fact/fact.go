@@ -15,6 +15,7 @@ package fact
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A Fact is one thing that a reader must know.
@@ -37,6 +38,14 @@ const (
 	Warning Severity = "warning" // the figures hold if one knows this
 	Error   Severity = "error"   // the figures do not show what was to be measured
 )
+
+var severities = []Severity{Note, Warning, Error}
+
+// IsWorse reports whether a severity is worse than another. One that this dyno does not know is the
+// best.
+func (s Severity) IsWorse(than Severity) bool {
+	return slices.Index(severities, s) > slices.Index(severities, than)
+}
 
 // A Scope is what a fact holds for; the zero value: for all of the result.
 type Scope struct {

@@ -8,8 +8,9 @@ import (
 	"dyno/internal/fact"
 )
 
-// MergeParts are the facts that the parts of a load have, those that are said alike once. A fact's
-// scope has the parts that have it, unless all have. found has a fact for each part, or nil.
+// MergeParts are the facts that the parts of a load have, those that are said alike once: the first
+// of the worst. A fact's scope has the parts that have it, unless all have. found has a fact for
+// each part, or nil.
 func MergeParts(found []*fact.Fact) (all []fact.Fact) {
 	var said []string
 	for i, f := range found {
@@ -21,7 +22,11 @@ func MergeParts(found []*fact.Fact) (all []fact.Fact) {
 		if at < 0 {
 			at, said, all = len(said), append(said, sentence), append(all, *f)
 		}
-		all[at].Scope.Parts = append(all[at].Scope.Parts, i+1)
+		parts := append(all[at].Scope.Parts, i+1)
+		if f.Severity.IsWorse(all[at].Severity) {
+			all[at] = *f
+		}
+		all[at].Scope.Parts = parts
 	}
 	for i := range all {
 		of := &all[i].Scope

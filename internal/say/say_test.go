@@ -76,6 +76,9 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 80, Streams: true, Held: 30, Unanswered: 2, LostUS: 1.88e6, WindowUS: 5e6}},
 	{Args: fact.NoServer{Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1, Unanswered: 1, SinceS: 5.69, LostUS: 4.3e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 4, Unanswered: 4, SinceS: 1.01, LostUS: 2e6, WindowUS: 6e6}},
+	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 4.35, LostUS: 3.1e6, OutageUS: 3.05e6, WindowUS: 8e6}},
+	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 4.35, LostUS: 3.7e6, OutageUS: 3.65e6, WindowUS: 8e6}},
 	{Args: fact.NoServer{Of: 10, Why: "connection refused", SinceS: 4.01, LostUS: 3.52e6, OutageUS: 3.5e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
@@ -247,6 +250,22 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// The server is silent from an instant on only if that is when all connections lost it.
+func TestGone(t *testing.T) {
+	for want, a := range map[string]fact.NoServer{
+		"SERVER SILENT from 5.69 s on (all 10 connections had no answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
+		" 0": {Of: 4, Unanswered: 4, SinceS: 1, LostUS: 3.2e6},   // one from 1 s on, the others from 8 s on
+		" 1": {Of: 20, Unanswered: 20, SinceS: 2, LostUS: 0.4e6}, // one; the others only at the end
+		" 2": {Of: 1, Unanswered: 1, SinceS: 6, LostUS: 5e6},     // and another time before
+		" 3": {Of: 10, Unanswered: 9, SinceS: 5.69, LostUS: 4.3e6},
+	} {
+		a.WindowUS = 1e7
+		if got := Gone(fact.Fact{Args: a}); got != want && (want[0] != ' ' || got != "") {
+			t.Errorf("%+v: %q, want %q", a, got, want)
+		}
+	}
+}
+
 // What parts of a load have is said once if it is said alike, with the parts, unless all have it.
 func TestMergeParts(t *testing.T) {
 	busy := func(percent float64) *fact.Fact {
@@ -269,6 +288,18 @@ func TestMergeParts(t *testing.T) {
 		}
 		if got := strings.Join(said, "; "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// Of facts that are said alike, the worst stands for all, whichever part has it.
+func TestMergePartsWorst(t *testing.T) {
+	mild := &fact.Fact{Severity: fact.Warning, Args: fact.Unscheduled{Percent: 19.6}}
+	worst := &fact.Fact{Severity: fact.Error, Args: fact.Unscheduled{Percent: 20.4}}
+	for _, found := range [][]*fact.Fact{{mild, worst, nil}, {worst, mild, nil}} {
+		all := MergeParts(found)
+		if len(all) != 1 || all[0].Severity != fact.Error || all[0].Args != worst.Args || len(all[0].Scope.Parts) != 2 {
+			t.Errorf("%+v", all)
 		}
 	}
 }

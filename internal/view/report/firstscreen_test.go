@@ -41,6 +41,10 @@ func gone() *result.Result {
 func TestFirstScreenOfABadServer(t *testing.T) {
 	silent := starving()
 	silent.Requests.Held, silent.Requests.Unfinished, silent.Window.UnavailableFromS = 0, 8, new(1.94)
+	silent.Window.UnavailableS = 3.06
+	cut := starving() // one connection was silent, and the others were cut off at the end
+	cut.Requests.Held, cut.Requests.Unfinished, cut.Window.UnavailableFromS = 0, 8, new(1.94)
+	cut.Window.UnavailableS = 0.38
 	for name, c := range map[string]struct {
 		r          *result.Result
 		has, lacks []string
@@ -52,7 +56,9 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			" do Read in the server's log why it stopped, then repeat the run generator",
 			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - the generator sent 1 % of the requests more than 11 ms late, which counts as latency (mean 900 µs); give the generator "},
 			[]string{"for 2.53 s"}},
-		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections got no answer); 332,014 requests/s"}, []string{"SUSPECT"}},
+		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections had no answer at the end); 332,014 requests/s"}, []string{"SUSPECT"}},
+		"cut": {cut, []string{"all 8 connections had no answer at the end of the run, the longest time from 1.94 s on",
+			" do Look at the server's limits"}, []string{"SILENT", "why it stopped"}},
 		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do Repeat it with --save-errors errors, " +
 			"a folder for failed requests and their answers generator"}, nil},
 		"good": {reporttest.Closed(), nil, []string{" do "}},
