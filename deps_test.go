@@ -89,7 +89,8 @@ engine/batching: engine/flow /
 engine/timers: /
 engine/rendezvous: engine/flow engine/ring /
 engine/meter: engine/h3 engine/machine engine/metric engine/ring /
-engine/load: engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/silences: engine/flow engine/loadresult /
+engine/load: engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
 result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /

@@ -141,7 +141,7 @@ func TestLostByWorkers(t *testing.T) {
 			all = append(all, &Addresses{dests: []destination{{name: "a", up: w.up, loss: loss{lost: w.lost, times: w.times,
 				first: w.first, since: w.since, back: w.back, total: w.total, why: "refused"}}, {name: "b", up: 1}}})
 		}
-		got := Lost(all, 10)
+		got := Lost(all, 0, 10)
 		if c.want.Times == 0 {
 			if got != nil {
 				t.Errorf("%s: %+v", what, got)

@@ -149,8 +149,9 @@ func (a *Addresses) endCheck(i int, err error, now int64) {
 }
 
 // Lost are the addresses that workers lost, if the target has several, or the only one if it is
-// lost still. Times are after from. What one worker lost is back once another one connects to it.
-func Lost(workers []*Addresses, from int64) (all []loadresult.LostAddress) {
+// lost still and no connection is up: it may just have been slow to accept. Times are after from.
+// What one worker lost is back once another one connects to it.
+func Lost(workers []*Addresses, up int, from int64) (all []loadresult.LostAddress) {
 	if len(workers) == 0 {
 		return nil
 	}
@@ -170,6 +171,9 @@ func Lost(workers []*Addresses, from int64) (all []loadresult.LostAddress) {
 		if all[i].IsBack {
 			all[i].Others--
 		}
+	}
+	if len(all) > 0 && all[0].Addresses == 1 && (up > 0 || all[0].IsBack) {
+		return nil
 	}
 	return all
 }

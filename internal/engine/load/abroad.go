@@ -72,17 +72,6 @@ func (r *run) addrsOfAll() []ring.Addr {
 	return all
 }
 
-// A shifted ring numbers connections and addresses from others on.
-type shifted struct {
-	ring.Ring
-	conn uint64
-	addr int
-}
-
-func (s shifted) Connect(addr int, user uint64) (int, error) {
-	return s.Ring.Connect(s.addr+addr, s.conn+user)
-}
-
 // addOutposts adds the outposts of a worker. The numbers of their connections and addresses follow
 // those of the server's.
 func (w *worker) addOutposts(origins []server) (err error) {
@@ -97,8 +86,8 @@ func (w *worker) addOutposts(origins []server) (err error) {
 			o.conns[i].settled = true
 			o.spare = append(o.spare, uint32(n-1-i))
 		}
-		o.dialing.addresses = dial.New(shifted{w.ring, uint64(n * (k + 1)), addr}, s.addrs, n, w.id,
-			int64(s.plan.Connecting))
+		o.dialing.addresses = dial.New(ring.Shifted{Ring: w.ring, Conn: uint64(n * (k + 1)),
+			Addr: addr}, s.addrs, n, w.id, int64(s.plan.Connecting))
 		addr += len(s.addrs)
 		w.outposts = append(w.outposts, o)
 	}
@@ -189,7 +178,16 @@ func (w *worker) takeWaiting() flow.Arrival {
 // dropWaiting gives up what waits: it has no answer when the run ends.
 func (w *worker) dropWaiting() {
 	for w.at.waiting.Len > 0 {
-		w.Retries.PushBack(w.takeWaiting())
+		a := w.takeWaiting()
+		w.leaveWaiting(a, false)
+		w.Retries.PushBack(a)
+	}
+}
+
+// leaveWaiting notes that a request has no answer when the run ends.
+func (w *worker) leaveWaiting(a flow.Arrival, begun bool) {
+	if w.IsClosed() && w.Left != 0 {
+		w.users.silent.Leave(a, &w.Window, w.users.all[a.Request].first, begun)
 	}
 }
 
@@ -229,6 +227,13 @@ func (w *worker) finishOutposts() {
 	for _, o := range w.outposts {
 		w.enter(o)
 		w.dropWaiting()
+		for i := range w.conns {
+			for _, x := range w.conns[i].exchanges {
+				if x.live {
+					w.leaveWaiting(x.Arrival, x.status != 0)
+				}
+			}
+		}
 		w.endConns()
 		w.leave()
 		w.totals.CountOrigin(o.plan.Target.URL, o.hops, o.opened)

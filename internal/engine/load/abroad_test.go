@@ -258,3 +258,63 @@ func TestShownRedirects(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What users wait for at an origin that is silent counts as time without a server: four users hang for 4.5 of
+// 6 s, until the run ends, or as requests that are given up one after the other.
+func TestSilentOrigins(t *testing.T) {
+	type waits = loadresult.Unanswered
+	after := func(at int64) func(x *world) {
+		return func(x *world) { x.reply = func(p *ring.Peer) bool { return p.Now() >= at } }
+	}
+	for _, tc := range []struct {
+		name        string
+		world       func(x *world)
+		change      func(p *loadplan.Plan)
+		want        waits
+		unavailable int64
+	}{
+		{"to the end", after(1500 * ms), nil, waits{{Requests: 4, Slots: 4 * 4500 * ms}}, 4 * 4500 * ms},
+		{"given up again and again", after(1500 * ms), func(p *loadplan.Plan) { p.Timeout = loadplan.Seconds(s) },
+			waits{{After: s, Requests: 16, Slots: 4 * 4500 * ms}, {Requests: 4}}, 4 * 4500 * ms},
+		{"through the whole window", func(x *world) {
+			x.reply = func(p *ring.Peer) bool { return p.N == 4 } // its first connection
+		}, func(p *loadplan.Plan) { p.Warmup = loadplan.Seconds(s) }, waits{{Slots: 6 * s}}, 6 * s},
+		{"a connection that does not open", func(x *world) {
+			x.Reach = func(int) (int64, error) { return max(0, min(x.Now()-1500*ms, 1)) * 60 * s, nil }
+			x.reply = func(p *ring.Peer) bool { p.Reply(10*ms, hello); p.Hangup(10*ms, io.EOF); return true }
+		}, func(p *loadplan.Plan) { p.Connecting = loadplan.Seconds(60 * s) },
+			waits{{Requests: 4, Slots: 4 * 4500 * ms}}, 4 * 4500 * ms},
+		{"at a rate", after(1500 * ms), func(p *loadplan.Plan) { p.Rate, p.Users = loadplan.RatePerSecond(1), 4 },
+			waits{{Requests: 4}}, 0},
+		{"once in a while", func(x *world) {
+			n := 0
+			x.reply = func(*ring.Peer) bool { n++; return n%100 == 50 && n < 200 }
+		}, func(p *loadplan.Plan) { p.Timeout = loadplan.Seconds(100 * ms) }, waits{{After: 100 * ms, Requests: 2}}, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			x := newWorld(0, 2)
+			tc.world(x)
+			r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+				p.Connections, p.Duration, p.Drain = 4, loadplan.Seconds(6*s), loadplan.Seconds(500*ms)
+				p.Timeout = loadplan.Seconds(30 * s)
+				if tc.change != nil {
+					tc.change(p)
+				}
+			}), &x.Sim)
+			var slots, want int64
+			if len(r.Unanswered) != len(tc.want) {
+				t.Fatalf("%+v, want %+v", r.Unanswered, tc.want)
+			}
+			for i, got := range r.Unanswered {
+				slots, want = slots+got.Slots, want+tc.want[i].Slots
+				if got.After != tc.want[i].After || got.Requests != tc.want[i].Requests {
+					t.Errorf("%+v, want %+v", r.Unanswered, tc.want)
+				}
+			}
+			// What was sent before the silence began waits up to 20 ms less.
+			if most := 4 * 20 * ms; slots > want || slots < want-most || r.Unavailable > tc.unavailable || r.Unavailable < tc.unavailable-most {
+				t.Errorf("%d and %d ns, want %d and %d", slots, r.Unavailable, want, tc.unavailable)
+			}
+		})
+	}
+}

@@ -89,7 +89,7 @@ func endWaits(workers []*worker, slowest int64) {
 		for i := range w.conns {
 			w.noteRecovery(&w.conns[i])
 		}
-		if w.recovered {
+		if w.recovered || w.users != nil && w.users.silent.Recovered {
 			slowest = max(slowest, int64(w.plan.Timeout))
 		}
 	}
@@ -107,6 +107,9 @@ func endWaits(workers []*worker, slowest int64) {
 			last = w.End
 		}
 		w.countSilences(last, most, again)
+		if w.users != nil {
+			w.users.silent.End(&w.Window, w.now, most, again, w.plan.Depth(), w.totals)
+		}
 		w.endOutage()
 	}
 }

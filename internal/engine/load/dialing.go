@@ -170,17 +170,12 @@ func (w *worker) redialConn(i uint32, c *conn) {
 	w.setTimer(i, c, c.again) // not from here: a dial that fails at once would recur
 }
 
-// lostAddresses are the addresses that the workers lost. One that is the only address is told of
-// only if no connection is left: it may just have been slow to accept.
+// lostAddresses are the addresses that the workers lost.
 func lostAddresses(workers []*worker, from int64) []loadresult.LostAddress {
 	all, up := make([]*dial.Addresses, len(workers)), 0
 	for i, w := range workers {
 		all[i] = &w.dialing.addresses
 		up += w.up
 	}
-	lost := dial.Lost(all, from)
-	if len(lost) > 0 && lost[0].Addresses == 1 && (up > 0 || lost[0].IsBack) {
-		return nil
-	}
-	return lost
+	return dial.Lost(all, up, from)
 }

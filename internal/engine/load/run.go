@@ -43,7 +43,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -108,7 +107,8 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 	}
 	addrs, took, err := transport.ResolveTarget(ctx, &r.plan)
 	if err != nil {
-		return r.unresolvedResult(ctx, err), nil
+		r.result.SetUnresolved(err, ctx.Err() != nil)
+		return r.result, nil
 	}
 	var notice string
 	if r.addrs, notice, err = transport.SpreadOverSources(&r.plan, addrs); err != nil {
@@ -221,30 +221,6 @@ func (r *run) checkPorts() error {
 		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
 			"give more addresses with {Source}, widen net.ipv4.ip_local_port_range or lower {Connections}",
 		r.plan.Connections, len(r.addrs), ports)}
-}
-
-// unresolvedResult is the result of a run whose target has no address.
-func (r *run) unresolvedResult(ctx context.Context, err error) *loadresult.Result {
-	detail := err.Error()
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		detail = dns.Err
-	}
-	kind := "unknown-host"
-	if dns != nil && dns.IsTimeout {
-		kind = "timeout"
-	}
-	r.result.Ended = loadresult.Unreachable
-	if ctx.Err() != nil {
-		r.result.Ended = loadresult.Interrupted
-	}
-	r.result.Totals = loadresult.NewTotals()
-	r.result.Total = metric.NewCounters()
-	f := loadresult.Failure{Phase: loadresult.DNS, Kind: kind, Address: r.plan.Target.Host,
-		Detail: detail, Count: 1}
-	r.result.Failures = []loadresult.Failure{f}
-	r.result.Cause = f.CauseText()
-	return r.result
 }
 
 // runWorkers runs the workers and collects what they report.

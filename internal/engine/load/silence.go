@@ -45,6 +45,12 @@ func (w *worker) noteTimeout(c *conn, x *exchange, begun bool) {
 	if x.Counted {
 		w.countNoAnswer(loadresult.Wait{After: after}, begun, w.numberOf(x))
 	}
+	if w.at != nil {
+		if w.IsClosed() {
+			w.users.silent.GiveUp(x.Request, &w.Window, x.sent, w.now, after, begun)
+		}
+		return
+	}
 	s := &c.silence
 	if s.requests == 0 {
 		s.since, s.shortest = c.waitOf(x, begun), after

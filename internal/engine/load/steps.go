@@ -201,7 +201,9 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	if w.samples.show > 0 && x.Counted {
 		w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
 	}
-	w.restoreSent(x)
+	if w.restoreSent(x) {
+		w.users.silent.Answer(x.Request, &w.Window, w.plan.Depth(), w.totals)
+	}
 	w.noteAnswer(x, r.BodyBytes, at)
 	right := expected && check < 0
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
@@ -235,12 +237,13 @@ func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
 	w.queue(x.Arrival)
 }
 
-// restoreSent gives an exchange that follows a redirect the beginning and timeout of its request.
-func (w *worker) restoreSent(x *exchange) {
-	if x.Past&flow.IsHop != 0 {
+// restoreSent gives an exchange the beginning and timeout of its request, if it follows a redirect.
+func (w *worker) restoreSent(x *exchange) (hop bool) {
+	if hop = x.Past&flow.IsHop != 0; hop {
 		u := &w.users.all[x.Request]
 		x.sent, u.step.Timeout = u.first, time.Duration(u.timeout)
 	}
+	return hop
 }
 
 // numberOf is the number of an exchange's request in the plan or, with a scenario, of its step.

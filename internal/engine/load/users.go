@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/silences"
 	"dyno/internal/engine/timers"
 )
 
@@ -29,6 +30,7 @@ type users struct {
 	free     flow.FIFO[uint32] // the longest first
 	thinking timers.Heap
 	lent     []lentStep
+	silent   silences.Users    // where redirects lead
 	failed   scenario.Response // of a step that failed: without a response
 	clock    scenario.CallClock
 	judged   int64              // worker.now when an answer was judged last

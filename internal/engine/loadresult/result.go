@@ -19,6 +19,7 @@ package loadresult
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -352,4 +353,21 @@ func (r *Result) LeaveOutEarly() {
 	if t.Scenario != nil {
 		t.Scenario.CompletedAfter += early.EarlyIterations
 	}
+}
+
+// SetUnresolved makes r the result of a run whose target has no address.
+func (r *Result) SetUnresolved(err error, interrupted bool) {
+	kind, detail := "unknown-host", err.Error()
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		if detail = dns.Err; dns.IsTimeout {
+			kind = "timeout"
+		}
+	}
+	if r.Ended = Unreachable; interrupted {
+		r.Ended = Interrupted
+	}
+	r.Totals, r.Total = NewTotals(), metric.NewCounters()
+	f := Failure{Phase: DNS, Kind: kind, Address: r.Plan.Target.Host, Detail: detail, Count: 1}
+	r.Failures, r.Cause = []Failure{f}, f.CauseText()
 }

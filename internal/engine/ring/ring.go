@@ -15,6 +15,7 @@
 //	portable.go           a goroutine for each connection, for all systems
 //	rest_linux.go         a sleep of less than the timer's slack
 //	ring.go               the interface; Open, and what auto chooses
+//	shifted.go            other numbers of connections and addresses
 //	sim.go                virtual time, for tests
 //	socket_linux.go       sockets for epoll and io_uring: connect, send, receive, close
 //	uring_linux.go        io_uring
