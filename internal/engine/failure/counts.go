@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 )
 
@@ -111,4 +112,14 @@ func (f Counts) Dismissals() (notices []string) {
 			why.Detail))
 	}
 	return notices
+}
+
+// PhaseOf is the phase of a codec's failure: Read if the connection only ended too early,
+// Protocol if the peer broke a rule.
+func PhaseOf(err error) loadresult.Phase {
+	var f *proto.Fault
+	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
+		return loadresult.Read
+	}
+	return loadresult.Protocol
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/dial"
+	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -18,7 +19,7 @@ import (
 // as on the server's own connections, by the same code: meanwhile the outpost stands in the place
 // of the worker's server and pool (enter, leave). A request that follows a redirect is in flight
 // all the while. Connections are opened as requests need them, at most as many as to the server. If
-// one cannot be opened, the request fails that has waited for one the longest.
+// one cannot be opened, requests fail that have waited for one.
 
 // A server is where connections lead, and what they are made with.
 type server struct {
@@ -34,6 +35,9 @@ type outpost struct {
 	server
 	pool
 	waiting flow.FIFO[flow.Arrival] // for a connection; they are counted as in flight
+	queued  int64                   // requests that ever waited
+	before  []int64                 // queued as the attempt of each connection began
+	none    conn                    // of requests that fail while they wait
 	spare   []uint32                // connections that are down
 	opened  int64                   // lives that were ready
 	hops    int64                   // requests of the window sent there by a redirect
@@ -82,6 +86,7 @@ func (w *worker) addOutposts(origins []server) (err error) {
 			return fmt.Errorf("%s: %w", s.plan.Target.URL, err)
 		}
 		o.conns, o.idle, o.outage = make([]conn, n), flow.NewFIFO[uint32](1), flow.NotYet
+		o.before = make([]int64, n)
 		for i := range n {
 			o.conns[i].settled = true
 			o.spare = append(o.spare, uint32(n-1-i))
@@ -143,6 +148,7 @@ func (w *worker) sendAbroad() {
 			last := len(o.spare) - 1
 			i := o.spare[last]
 			o.spare = o.spare[:last]
+			o.before[i] = o.queued
 			w.dialConn(i)
 		}
 		w.leave()
@@ -155,6 +161,7 @@ func (w *worker) queue(a flow.Arrival) {
 	if w.users != nil && w.outposts != nil {
 		if to := w.users.all[a.Request].step.Origin; to > 0 {
 			w.outposts[to-1].waiting.PushBack(a)
+			w.outposts[to-1].queued++
 			w.inFlight++
 			return
 		}
@@ -197,27 +204,49 @@ func (w *worker) spareConn(i uint32, c *conn) {
 	w.at.spare = append(w.at.spare, i)
 }
 
-// failWaiting fails the request that has waited the longest: no connection could be opened for it.
-func (w *worker) failWaiting(c *conn, phase loadresult.Phase, err error) {
-	if w.at.waiting.Len == 0 {
+// failAttempted fails what waited for a connection that could not be opened. What waited when the
+// attempt began is shared among the attempts that go on: each of them may serve some.
+func (w *worker) failAttempted(i uint32, c *conn, phase loadresult.Phase, err error) {
+	o := w.at
+	waited := int(o.before[i] - (o.queued - int64(o.waiting.Len)))
+	if waited <= 0 {
 		w.recordFailure(c, phase, err)
-		return
 	}
-	if len(c.exchanges) == 0 {
-		c.exchanges, c.tags = append(c.exchanges, exchange{}), append(c.tags, 0)
+	attempts := len(w.conns) - len(o.spare) - w.up
+	for n := (waited + attempts - 1) / attempts; n > 0; n-- {
+		o.none.Call, o.none.number = c.Call, i
+		w.failWaiting(phase, err)
 	}
-	c.exchanges[0] = exchange{Arrival: w.takeWaiting(), sent: w.now}
-	if c.responses.Whole != nil {
-		c.responses.Whole.Begin(0)
-	}
+}
+
+// failWaiting fails the request that has waited the longest.
+func (w *worker) failWaiting(phase loadresult.Phase, err error) {
+	c := &w.at.none
+	c.exchanges = append(c.exchanges[:0], exchange{Arrival: w.takeWaiting(), sent: w.now})
 	w.failRequest(c, 0, phase, err)
 }
 
-// runOutpostTimers runs the timers of the outposts' connections.
+// waitsUntil is when the request has had its timeout that has waited the longest.
+func (w *worker) waitsUntil(o *outpost) int64 {
+	if o.waiting.Len == 0 {
+		return flow.NotYet
+	}
+	u := &w.users.all[o.waiting.First().Request]
+	return u.first + u.timeout
+}
+
+// errNotOpen is the timeout of a request that waited for a connection.
+var errNotOpen = fmt.Errorf("%w: no connection to the origin had room for the request",
+	failure.ErrTimeout)
+
+// runOutpostTimers runs the timers of the outposts' connections and of what waits for one.
 func (w *worker) runOutpostTimers() {
 	for _, o := range w.outposts {
 		w.enter(o)
 		w.runTimers()
+		for w.waitsUntil(o) <= w.now {
+			w.failWaiting(loadresult.Timeout, errNotOpen)
+		}
 		w.leave()
 	}
 }

@@ -186,7 +186,7 @@ func TestRedirectsToOriginsFail(t *testing.T) {
 			x := newWorld(0, 2)
 			tc.world(x)
 			r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
-				p.Requested, p.Timeout, p.Connecting = requests, loadplan.Seconds(500*ms), loadplan.Seconds(s)
+				p.Requested, p.Timeout, p.Connecting = requests, loadplan.Seconds(500*ms), loadplan.Seconds(400*ms)
 			}), &x.Sim)
 			if r.Total.Completed != tc.completed || r.Total.Failed != tc.failed || r.Unfinished != 0 || r.Ended != loadresult.ByRequests {
 				t.Errorf("%d completed, %d failed, %d unfinished, ended %s", r.Total.Completed, r.Total.Failed, r.Unfinished, r.Ended)
@@ -316,5 +316,49 @@ func TestSilentOrigins(t *testing.T) {
 				t.Errorf("%d and %d ns, want %d and %d", slots, r.Unavailable, want, tc.unavailable)
 			}
 		})
+	}
+}
+
+// A request that waits for a connection to another origin fails with the attempt to open one that began
+// while it waited, or when it has had its timeout. The wait is a part of its timeout.
+func TestWaitsForOrigins(t *testing.T) {
+	for name, tc := range map[string]struct {
+		requests            int64
+		timeout, connecting int64
+		slow                int64
+		phases              string
+		measured            time.Duration
+	}{
+		// Due each ms, each is redirected 10 ms after the last: the first attempt begins with one, the next with 19.
+		"attempts fail":    {20, 30 * s, s, 60 * s, "connect 20", 2010 * time.Millisecond},
+		"the timeout ends": {20, 500 * ms, 10 * s, 60 * s, "timeout 20", 690 * time.Millisecond},
+		"no answer, after a wait for the connection": {1, 500 * ms, 10 * s, 400 * ms, "timeout 1", 500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newWorld(0, 2)
+			x.slow, x.reply = tc.slow, func(*ring.Peer) bool { return true }
+			r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+				p.Rate, p.Users, p.Requested = loadplan.RatePerSecond(1000), 20, tc.requests
+				p.Timeout, p.Connecting = loadplan.Seconds(tc.timeout), loadplan.Seconds(tc.connecting)
+			}), &x.Sim)
+			got := ""
+			for _, f := range r.Failures {
+				got += fmt.Sprint(f.Phase, " ", f.Count)
+			}
+			if got != tc.phases || r.Total.Failed != tc.requests || r.Measured != tc.measured {
+				t.Errorf("%s, %d failed in %v; want %s in %v", got, r.Total.Failed, r.Measured, tc.phases, tc.measured)
+			}
+		})
+	}
+}
+
+// Requests to other origins count below a limit of the rate as those to the server do.
+func TestOriginsBelowACap(t *testing.T) {
+	x := newWorld(0, 2)
+	r := simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+		p.Connections, p.Duration, p.Drain, p.Cap = 5, loadplan.Seconds(20*s), 0, loadplan.RatePerSecond(20)
+	}), &x.Sim)
+	if n := len(x.asked); n > 20*20+2 || n < 20*20*95/100 || r.Total.Completed < 20*20/2*9/10 {
+		t.Errorf("%d arrived, %d completed; want 400 and 200", n, r.Total.Completed)
 	}
 }

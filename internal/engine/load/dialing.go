@@ -105,7 +105,7 @@ func (w *worker) continueWith(i uint32, c *conn, call dial.Call) {
 // handleDialFailure counts a failed attempt and dials again.
 func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if w.at != nil {
-		w.failWaiting(c, phase, err)
+		w.failAttempted(i, c, phase, err)
 		w.spareConn(i, c)
 		return
 	}

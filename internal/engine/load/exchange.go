@@ -99,7 +99,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Refused:
 			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
-			w.failRequest(c, ev.Tag, failurePhase(ev.Err), ev.Err)
+			w.failRequest(c, ev.Tag, failure.PhaseOf(ev.Err), ev.Err)
 			w.releaseTag(c, ev.Tag, w.now)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
@@ -108,20 +108,10 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Broken:
 			c.in = c.in[:0]
 			w.flushOutput(i, c) // the peer is told why, if it can be sent at once
-			w.loseConn(i, c, failurePhase(ev.Err), ev.Err)
+			w.loseConn(i, c, failure.PhaseOf(ev.Err), ev.Err)
 			return
 		}
 	}
-}
-
-// failurePhase is the phase of a codec's failure: Read if the connection only ended too early,
-// Protocol if the peer broke a rule.
-func failurePhase(err error) loadresult.Phase {
-	var f *proto.Fault
-	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
-		return loadresult.Read
-	}
-	return loadresult.Protocol
 }
 
 // recordHead records a response's status and when its first byte arrived.

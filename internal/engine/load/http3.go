@@ -5,7 +5,6 @@ import (
 
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/loadresult"
 	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
@@ -17,17 +16,6 @@ func (r *run) openRing() (ring.Opened, error) {
 	}
 	g, free, err := h3.Open(*r.protocols.HTTP3, r.plan.ProtoRequests(), r.plan.Want(), r.addrs)
 	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err
-}
-
-// http3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.
-func (r *run) http3Unanswered() string {
-	res := r.result
-	if r.protocols.HTTP3 == nil || res.Ended != loadresult.Unreachable || len(res.Failures) == 0 ||
-		res.Failures[0].Phase != loadresult.Connect {
-		return ""
-	}
-	return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
-		"firewall drops it; --http 2 and 1.1 are over TCP"
 }
 
 // shareOfCPUs is how much of its CPUs' time the process used in the window. It includes the

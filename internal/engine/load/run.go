@@ -125,7 +125,9 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 	if err := r.runWorkers(ctx, meet); err != nil {
 		return nil, err
 	}
-	r.addNotice(r.http3Unanswered())
+	if r.protocols.HTTP3 != nil {
+		r.addNotice(r.result.HTTP3Unanswered())
+	}
 	if r.result.Ended == loadresult.Interrupted && errors.Is(context.Cause(ctx),
 		loadresult.ErrAborted) {
 		r.result.Ended = loadresult.Aborted

@@ -114,6 +114,7 @@ func (w *worker) nextDue(c *conn) flow.Arrival {
 		return w.NextRequest(c.slotFreeSince(w.now), &w.Window)
 	}
 	if w.at != nil {
+		w.CountAgainstCeiling()
 		return w.takeWaiting()
 	}
 	a := w.Retries.First()
@@ -130,6 +131,9 @@ func (w *worker) stepMessage(c *conn, tag uint32, a flow.Arrival) proto.Message 
 	u := &w.users.all[a.Request]
 	if a.Past == 0 {
 		u.sent++
+	} else if a.Past&flow.IsHop != 0 { // it has what is left of the timeout of its request
+		left := time.Duration(u.first + u.timeout - w.now)
+		u.step.Timeout = max(left, time.Millisecond)
 	}
 	return u.step.Message
 }

@@ -371,3 +371,12 @@ func (r *Result) SetUnresolved(err error, interrupted bool) {
 	f := Failure{Phase: DNS, Kind: kind, Address: r.Plan.Target.Host, Detail: detail, Count: 1}
 	r.Failures, r.Cause = []Failure{f}, f.CauseText()
 }
+
+// HTTP3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.
+func (r *Result) HTTP3Unanswered() string {
+	if r.Ended != Unreachable || len(r.Failures) == 0 || r.Failures[0].Phase != Connect {
+		return ""
+	}
+	return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
+		"firewall drops it; --http 2 and 1.1 are over TCP"
+}

@@ -3,7 +3,6 @@ package onestep
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/redirect"
@@ -13,10 +12,9 @@ import (
 // Follow says which redirects a run follows. A request that is followed keeps its row, its values
 // and its checks, which are of the last answer.
 type Follow struct {
-	Most    int               // of one request; 0: none is followed
-	Scheme  string            // of the server: http or https
-	Timeout time.Duration     // of a request with its redirects, unless it has its own
-	To      []redirect.Origin // other origins that redirects may lead to
+	Most   int               // of one request; 0: none is followed
+	Scheme string            // of the server: http or https
+	To     []redirect.Origin // other origins that redirects may lead to
 }
 
 // locationField is the field that says where a redirect leads.
@@ -38,7 +36,6 @@ const (
 // A hop is what a user sends after redirects of its request.
 type hop struct {
 	n       int               // redirects followed; 0: none yet
-	took    time.Duration     // all requests before
 	origin  int               // where the last one went: 0 to the server, else to one of Follow.To
 	home    []redirect.Origin // what the server may call itself
 	host    []proto.Field     // the request's own Host
@@ -75,15 +72,9 @@ func (w *worker) followRedirect(x *message, r *scenario.Response) (step scenario
 	}
 	w.goTo(h, numbers[at], one.Authority)
 	h.n++
-	h.took += r.Took
-	timeout := w.follow.Timeout
-	if one.Timeout > 0 {
-		timeout = one.Timeout
-	}
 	h.fill.Own = &h.request
 	return scenario.Step{Message: proto.Message{Request: x.request, Fill: &h.fill}, Route: x.request,
-		Timeout: max(timeout-h.took, time.Millisecond), KeepGoing: true, Hop: true,
-		Origin: h.origin}, true
+		KeepGoing: true, Hop: true, Origin: h.origin}, true
 }
 
 // hopOf is what a user last sent.

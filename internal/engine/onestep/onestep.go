@@ -239,7 +239,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	step := scenario.Step{Message: proto.Message{Request: x.request}, Route: x.request,
 		Timeout: r.Timeout, KeepGoing: w.follow.Most > 0}
 	if x.hop != nil {
-		x.hop.n, x.hop.took = 0, 0
+		x.hop.n = 0
 	}
 	if len(r.Sources) == 0 {
 		return step

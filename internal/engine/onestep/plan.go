@@ -21,8 +21,7 @@ func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	if !needsScenario(p) {
 		return nil
 	}
-	c := Config{Data: table, Follow: Follow{Most: p.Follow, Scheme: "http",
-		Timeout: time.Duration(p.Timeout)}}
+	c := Config{Data: table, Follow: Follow{Most: p.Follow, Scheme: "http"}}
 	if p.Target.TLS {
 		c.Follow.Scheme = "https"
 	}

@@ -79,12 +79,13 @@ type Step struct {
 	Message proto.Message
 	Route   int           // which of the plan's steps this is
 	Think   time.Duration // from the response before it, or the iteration's start, until it is due
-	Timeout time.Duration // from when it was sent; 0: the plan's
+	Timeout time.Duration // from when it was sent; 0: the plan's; of a Hop, see there
 
 	AnyStatus bool // no status is an error in itself
 	KeepGoing bool // an error does not end the iteration: Next is called
 	// Hop, of a response that was a redirect: this step follows it. Both are one request, which is
-	// due when the first was, and of which the last answer alone is counted.
+	// due when the first was, has the timeout of the first, and of which the last answer alone is
+	// counted.
 	Hop bool
 	// Origin, with Hop, is which of the plan's FollowTo it leads to, from 1; 0: it is the server.
 	Origin int
