@@ -73,6 +73,42 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// However many braces nothing closes, a text is looked at a few times.
+func TestPiecesAreLinear(t *testing.T) {
+	const n = 20_000
+	many := func(s string) string { return strings.Repeat(s, n) }
+	for _, text := range []string{many(`{{\"`), many(`{{\"`) + "}}", many(`{{x"\" `), many("{{`\"\""),
+		many("{{/*"), many("{{- /* "), many("{{/*") + "*/", many("{{"), many(`{{"a" `), many("{{\"{{`")} {
+		for _, f := range []*finder{newFinder(text), newTemplateFinder(text)} {
+			pieced(t, text, f.pieces)
+			if most := 8 * len(text); f.steps > most {
+				t.Errorf("%.12q…: %d steps for %d bytes (comments: %v)", text, f.steps, len(text), f.comments)
+			}
+		}
+	}
+}
+
+// What a finder remembers changes no piece: each one is as of a text that begins with it.
+func FuzzPieces(f *testing.F) {
+	for _, s := range []string{`{{\"{{\"{{\"}}`, "{{`\"{{`\"}}{{\"`}}", "{{/*{{/* */ }}{{/* */}}", `{{"\"{{"\"}}`} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, is bool) {
+		finder, length := newFinder(text), Length
+		if is {
+			finder, length = newTemplateFinder(text), TemplateLength
+		}
+		finder.seen = make([]uint8, len(text))
+		for p := range finder.pieces {
+			n := length(text[p.At:])
+			if p.Kind == Hole && n != len(p.Text) || p.Kind == Open && n != 0 {
+				t.Errorf("%q at %d: %+v, and a hole of %d begins there", text, p.At, p, n)
+			}
+		}
+	})
+}
+
 func TestReadEnv(t *testing.T) {
 	for inside, want := range map[string]Env{
 		`env "A"`: {Name: "A"}, `env  "A"  "b c"`: {"A", "b c", true, 10, 5},

@@ -48,79 +48,138 @@ func (p Piece) Inside() string {
 // Pieces are the pieces of a request's text. A hole begins with {{ and ends with the next }} of its
 // line, outside of quotes. An odd number of backslashes before {{ makes it literal, and the last of
 // them is left out; an even number stays, and the hole begins behind them.
-func Pieces(text string) iter.Seq[Piece] { return pieces(text, Length) }
+func Pieces(text string) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) { newFinder(text).pieces(yield) }
+}
 
 // TemplatePieces are Pieces of a template, in which a hole may have several lines, `raw` quotes and
 // comments.
-func TemplatePieces(text string) iter.Seq[Piece] { return pieces(text, TemplateLength) }
+func TemplatePieces(text string) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) { newTemplateFinder(text).pieces(yield) }
+}
 
-func pieces(text string, length func(string) int) iter.Seq[Piece] {
-	return func(yield func(Piece) bool) {
-		at := 0
-		for {
-			i := strings.Index(text[at:], "{{")
-			if i < 0 {
-				break
-			}
-			open := at + i
-			p := Piece{Escaped, open - 1, `\{{`}
-			if slashes := i - len(strings.TrimRight(text[at:open], `\`)); slashes%2 == 0 {
-				p = Piece{Open, open, "{{"}
-				if n := length(text[open:]); n > 0 {
-					p = Piece{Hole, open, text[open : open+n]}
-				}
-			}
-			if p.At > at && !yield(Piece{Literal, at, text[at:p.At]}) || !yield(p) {
-				return
-			}
-			at = p.At + len(p.Text)
+// A finder finds the holes of a text, in order. A text can have many {{ that nothing closes, and
+// each could be searched to the end; so once the searches have looked at more than the whole text,
+// they remember where they came by.
+type finder struct {
+	text         string
+	quotes, ends string // what quotes, and what ends a hole too early
+	comments     bool
+	seen         []uint8 // of each byte, the quotes in which a search came by that found no end
+	commentEnd   int     // of the first */ from where one was searched
+	steps        int     // bytes looked at
+}
+
+func newFinder(text string) *finder { return &finder{text: text, quotes: `"`, ends: "\n"} }
+
+func newTemplateFinder(text string) *finder {
+	return &finder{text: text, quotes: "\"`", comments: true}
+}
+
+func (f *finder) pieces(yield func(Piece) bool) {
+	text, at := f.text, 0
+	for {
+		i := strings.Index(text[at:], "{{")
+		if i < 0 {
+			break
 		}
-		if at < len(text) {
-			yield(Piece{Literal, at, text[at:]})
+		open := at + i
+		p := Piece{Escaped, open - 1, `\{{`}
+		if slashes := i - len(strings.TrimRight(text[at:open], `\`)); slashes%2 == 0 {
+			p = Piece{Open, open, "{{"}
+			if n := f.length(open); n > 0 {
+				p = Piece{Hole, open, text[open : open+n]}
+			}
 		}
+		if p.At > at && !yield(Piece{Literal, at, text[at:p.At]}) || !yield(p) {
+			return
+		}
+		at = p.At + len(p.Text)
+	}
+	if at < len(text) {
+		yield(Piece{Literal, at, text[at:]})
 	}
 }
 
 // Length is how many bytes the hole of a request has with which a text begins; 0 if it begins with
-// none.
-func Length(text string) int { return length(text, `"`, "\n") }
+// none. Who looks for holes uses Pieces.
+func Length(text string) int { return newFinder(text).length(0) }
 
 // TemplateLength is how many bytes the hole of a template has with which a text begins; 0 if it
-// begins with none.
-func TemplateLength(text string) int {
-	if n, is := commentLength(text); is {
-		return n
+// begins with none. Who looks for holes uses TemplatePieces.
+func TemplateLength(text string) int { return newTemplateFinder(text).length(0) }
+
+// length is how many bytes the hole has that begins at a byte; 0 if none does.
+func (f *finder) length(open int) int {
+	if !strings.HasPrefix(f.text[open:], "{{") {
+		return 0
 	}
-	return length(text, "\"`", "")
+	end, is := f.endOfComment(open + 2)
+	if !is {
+		end = f.end(open + 2)
+	}
+	return max(end-open, 0)
 }
 
-// commentLength is how many bytes the comment has with which a text begins, as {{/* and {{- /* do.
-// A comment ends with its hole; n is 0 otherwise.
-func commentLength(text string) (n int, is bool) {
-	inside, is := strings.CutPrefix(text, "{{")
-	if !is {
+// endOfComment is where the hole ends whose inside begins at a byte, if it is a comment, as in
+// {{/* and {{- /*. A comment ends with its hole; end is 0 otherwise.
+func (f *finder) endOfComment(at int) (end int, is bool) {
+	if trimsLeft(f.text[at:]) {
+		at += 2
+	}
+	if !f.comments || !strings.HasPrefix(f.text[at:], "/*") {
 		return 0, false
 	}
-	if trimsLeft(inside) {
-		inside = inside[2:]
+	if at += 2; f.commentEnd < at {
+		n := strings.Index(f.text[at:], "*/")
+		if n < 0 {
+			n = len(f.text) - at
+		}
+		f.commentEnd = at + n
+		f.steps += n
 	}
-	if !strings.HasPrefix(inside, "/*") {
-		return 0, false
-	}
-	n = len(text) - len(inside)
-	end := strings.Index(inside[2:], "*/")
-	if end < 0 {
-		return 0, true
-	}
-	n += 2 + end + 2
-	rest := text[n:]
+	rest := f.text[min(f.commentEnd+2, len(f.text)):]
 	if trimsRight(rest[:min(2, len(rest))]) {
-		n, rest = n+2, rest[2:]
+		rest = rest[2:]
 	}
 	if !strings.HasPrefix(rest, "}}") {
 		return 0, true
 	}
-	return n + 2, true
+	return len(f.text) - len(rest) + 2, true
+}
+
+// end is where the hole ends whose inside begins at a byte; 0 if it does not.
+func (f *finder) end(at int) int {
+	if f.seen == nil && f.steps > len(f.text) {
+		f.seen = make([]uint8, len(f.text))
+	}
+	quote, state := byte(0), uint8(1)
+	for i := at; i < len(f.text); i++ {
+		f.steps++
+		if f.seen != nil {
+			if f.seen[i]&state != 0 {
+				return 0
+			}
+			f.seen[i] |= state
+		}
+		switch c := f.text[i]; {
+		case strings.IndexByte(f.ends, c) >= 0 || quote == '"' && c == '\n':
+			return 0
+		case quote == '"' && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote, state = 0, 1
+			}
+		case strings.IndexByte(f.quotes, c) >= 0:
+			quote, state = c, 2<<strings.IndexByte(f.quotes, c)
+		case strings.HasPrefix(f.text[i:], "{{"):
+			return 0
+		case strings.HasPrefix(f.text[i:], "}}"):
+			return i + 2
+		}
+	}
+	return 0
 }
 
 // trimsLeft reports whether the inside of a hole begins with "- ", which takes away the space
@@ -139,33 +198,6 @@ func trimsRight(inside string) bool {
 func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }
 
 const spaces = " \t\r\n"
-
-// length finds the end of a hole in which these are quotes, and which these bytes end too early.
-func length(text, quotes, ends string) int {
-	if !strings.HasPrefix(text, "{{") {
-		return 0
-	}
-	quote := byte(0)
-	for i := 2; i < len(text); i++ {
-		switch c := text[i]; {
-		case strings.IndexByte(ends, c) >= 0 || quote == '"' && c == '\n':
-			return 0
-		case quote == '"' && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case strings.IndexByte(quotes, c) >= 0:
-			quote = c
-		case strings.HasPrefix(text[i:], "{{"):
-			return 0
-		case strings.HasPrefix(text[i:], "}}"):
-			return i + 2
-		}
-	}
-	return 0
-}
 
 // Verbatim is a text of a request or a template that makes a text.
 func Verbatim(text string) string { return verbatim(text, false) }

@@ -12,9 +12,11 @@ import (
 )
 
 // maxDigits is how many digits a hole of hex has at most, and maxHoles how many holes a text has.
+// What is said of a hole that is not closed depends on no more than maxLooked bytes.
 const (
 	maxDigits = 1 << 10
 	maxHoles  = 1 << 10
+	maxLooked = 1 << 10
 )
 
 // Parse compiles a text that begins at a position. The error has every fault of it, each a
@@ -68,7 +70,7 @@ func (p *parser) piece(piece hole.Piece, rest string) {
 			p.faults.Add(p.line, p.column, "%s", problem)
 		}
 	case hole.Open:
-		line, _, _ := strings.Cut(rest, "\n")
+		line, _, _ := strings.Cut(rest[:min(len(rest), maxLooked)], "\n")
 		if text, _, closed := strings.Cut(line, "}}"); closed && strings.Contains(text, `"`) {
 			p.faults.Add(p.line, p.column, "a quote in %.60s}} is not closed; write {{env \"NAME\"}}", text)
 		} else {

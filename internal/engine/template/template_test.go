@@ -65,11 +65,13 @@ func TestParse(t *testing.T) {
 // Each fault says where it is, and what to write.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string][]string{
-		"a{{emial}}":                    {"f:3:8: {{emial}} is unknown: did you mean email?"},
-		"{{}}":                          {"f:3:7: {{}} names nothing"},
-		"x\n\n  {{uuid":                 {"f:5:3: {{ is not closed by }}"},
-		"{{uuid\n}}":                    {"f:3:7: {{ is not closed"},
-		"{{a {{uuid}}":                  {"f:3:7: {{ is not closed"},
+		"a{{emial}}":    {"f:3:8: {{emial}} is unknown: did you mean email?"},
+		"{{}}":          {"f:3:7: {{}} names nothing"},
+		"x\n\n  {{uuid": {"f:5:3: {{ is not closed by }}"},
+		"{{uuid\n}}":    {"f:3:7: {{ is not closed"},
+		"{{a {{uuid}}":  {"f:3:7: {{ is not closed"},
+		`{{env "A}}` + strings.Repeat("x", maxLooked):      {`f:3:7: a quote in {{env "A}} is`},
+		`{{env "A` + strings.Repeat("x", maxLooked) + "}}": {"f:3:7: {{ is not closed by"},
 		"{{uuid 4}}":                    {"f:3:7: {{uuid 4}} is not how uuid is called: write {{uuid}}"},
 		"{{int}}":                       {"write {{int LOW HIGH}}"},
 		"{{int 5}}":                     {"write {{int LOW HIGH}}"},
