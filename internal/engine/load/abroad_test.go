@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -360,5 +361,51 @@ func TestOriginsBelowACap(t *testing.T) {
 	}), &x.Sim)
 	if n := len(x.asked); n > 20*20+2 || n < 20*20*95/100 || r.Total.Completed < 20*20/2*9/10 {
 		t.Errorf("%d arrived, %d completed; want 400 and 200", n, r.Total.Completed)
+	}
+}
+
+// A redirect that a step leads to whose message was lent until the run ended is waited for as any other. The
+// server is gone meanwhile.
+func TestLentStepAbroadAtTheEnd(t *testing.T) {
+	fill := proto.Fill{Body: make([]byte, 200<<10)}
+	does := scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
+		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
+			n := 0
+			if r != nil {
+				n = u.State.(int) + 1
+			}
+			u.State = n
+			step := scenario.Step{Message: proto.Message{Request: n}, KeepGoing: true, Hop: n > 0, Origin: n}
+			if n == 1 {
+				step.Message.Fill = &fill
+			}
+			return step
+		}), nil
+	}}
+	x := newWorld(0, 1, 2)
+	serve, reach := x.Server, x.Reach
+	x.Reach = func(addr int) (int64, error) {
+		if addr == 0 && x.Now() > 0 {
+			return 0, syscall.ECONNREFUSED
+		}
+		return reach(addr)
+	}
+	x.Server = func(p *ring.Peer, b []byte) {
+		if bytes.Contains(b, []byte("HTTP/1.1")) { // else the rest of the upload
+			serve(p, b)
+		}
+		if p.Addr == 0 {
+			p.Hangup(15*ms, io.EOF)
+		}
+	}
+	p := abroadPlan(x.route, func(p *loadplan.Plan) {
+		p.Scenario = does
+		p.Requests[1].Method, p.Requests[1].Body = "POST", []byte{}
+		p.Requests[1].Holes = []proto.Hole{{In: proto.InBody}}
+		p.Duration, p.Connecting = loadplan.Seconds(20*s), loadplan.Seconds(s)
+	})
+	r := simulate(t, p, &slowSends{takes: 5 * s, Sim: &x.Sim})
+	if r.Total.Sent != 1 || r.Unfinished != 1 || r.Redirects != 2 || r.Ended != loadresult.Gone {
+		t.Errorf("%d sent, %d unfinished, %d redirects, ended %s", r.Total.Sent, r.Unfinished, r.Redirects, r.Ended)
 	}
 }

@@ -174,11 +174,14 @@ func (r *run) prepareRun() error {
 	}
 	r.cpus, more = machine.UsableCPUs(r.plan.CPUs)
 	err = errors.Join(err, flawOfLimit("CPUs", more))
-	notice, more := machine.EnsureFiles(r.plan.Connections*(1+len(r.plan.FollowTo))+
-		r.plan.ProbeConnections(),
-		min(r.plan.Threads, r.plan.Connections), !r.plan.Guest)
-	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
+	need, abroad := r.plan.Connections+r.plan.ProbeConnections(),
+		r.plan.Connections*len(r.plan.FollowTo)
+	notice, more := machine.EnsureFiles(need+abroad, r.threads, !r.plan.Guest)
+	if abroad > 0 && more != nil { // connections to other origins are opened as requests need them
+		notice, more = machine.EnsureFiles(need, r.threads, !r.plan.Guest)
+	}
+	r.addNotice(notice)
 	if r.threads < r.plan.Threads {
 		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
 			r.threads, r.plan.Threads))

@@ -308,10 +308,10 @@ func (w *worker) finishRun() {
 		w.meter.EndWindow(w.now, w.idleTime(), w.ring)
 	}
 	w.endConns()
-	w.finishOutposts()
 	if w.users != nil {
-		w.finishScenario()
+		w.finishScenario() // a step that is lent may lead to another origin
 	}
+	w.finishOutposts()
 	for ; w.Retries.Len > 0; w.Retries.DropHead() {
 		if a := w.Retries.First(); w.users == nil || a.Past > 0 { // else a step that was never sent
 			w.countUnanswered(&exchange{Arrival: a}, false)
@@ -346,6 +346,13 @@ func (w *worker) endConns() {
 		}
 		if c.served && w.at == nil {
 			w.totals.Served++
+		}
+	}
+	if w.at == nil {
+		for _, o := range w.outposts {
+			w.enter(o)
+			w.endConns()
+			w.leave()
 		}
 	}
 }

@@ -1,0 +1,28 @@
+package load
+
+import (
+	"syscall"
+	"testing"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+)
+
+// A load that has files enough for the connections to its server may lead to other origins: connections there
+// are opened as requests need them.
+func TestFilesOfOrigins(t *testing.T) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur > 1<<30 {
+		t.Skip("there is no limit of open files")
+	}
+	for connections, refused := range map[int]bool{int(limit.Cur) * 2 / 3: false, int(limit.Cur) + 1: true} {
+		p := abroadPlan([]int{0, 2}, func(p *loadplan.Plan) { p.Connections, p.Guest = connections, true })
+		r := &run{plan: p, result: &loadresult.Result{}}
+		if err := r.prepareRun(); (err != nil) != refused {
+			t.Errorf("%d connections of %d files: %v", connections, limit.Cur, err)
+		}
+	}
+}
