@@ -200,7 +200,7 @@ func TestFollowToBesideCurl(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"run", "-n", "3", "-c", "1", "--no-save", "--follow", "5", x.first.URL + "/a/b"}
 	code := Main(args, strings.NewReader(""), &out, &errs)
-	const advice = "The redirects of 3 requests led to another origin, and were not followed; give --follow-to ORIGIN"
+	const advice = "The redirects of 3 requests led to an origin that neither the URL nor --follow-to names, and were not followed; give --follow-to ORIGIN"
 	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), advice) {
 		t.Errorf("exit code %d, %q\n%s%s", code, seen, out.String(), errs.String())
 	}

@@ -118,7 +118,7 @@ type RedirectsOnly struct {
 // Kind is the kind's name.
 func (RedirectsOnly) Kind() Kind { return "redirects-only" }
 
-// RedirectsAway says that redirects led to another origin, where none is followed.
+// RedirectsAway says that redirects led to an origin to which none is followed.
 type RedirectsAway struct {
 	Count int64 `json:"count"` // of requests
 }

@@ -60,11 +60,11 @@ func TestRedirects(t *testing.T) {
 // A redirect elsewhere, too many of them, and one that cannot be sent end the iteration.
 func TestRedirectsThatEnd(t *testing.T) {
 	for location, want := range map[string]string{
-		"http://other.test/":          "test.hurl:3:1: the redirect to \"http://other.test/\" leaves the server that the command line names",
-		"https://shop.test:8080/":     "test.hurl:3:1: the redirect to \"https://shop.test:8080/\" leaves",
-		"//other.test/x":              "test.hurl:3:1: the redirect to \"//other.test/x\" leaves",
-		"http://shop.test:8080@evil/": "test.hurl:3:1: the redirect to \"http://shop.test:8080@evil/\" leaves",
-		"mailto:a@b":                  "test.hurl:3:1: the redirect to \"mailto:a@b\" leaves",
+		"http://other.test/":          "test.hurl:3:1: the redirect to \"http://other.test/\" leads to an origin that neither the URL nor --follow-to names",
+		"https://shop.test:8080/":     "test.hurl:3:1: the redirect to \"https://shop.test:8080/\" leads to an origin",
+		"//other.test/x":              "test.hurl:3:1: the redirect to \"//other.test/x\" leads to an origin",
+		"http://shop.test:8080@evil/": "test.hurl:3:1: the redirect to \"http://shop.test:8080@evil/\" leads to an origin",
+		"mailto:a@b":                  "test.hurl:3:1: the redirect to \"mailto:a@b\" leads to an origin",
 		"/again":                      "test.hurl:3:1: there are more redirects than max-redirs, 4",
 		"http://shop.test:8080/%zz":   "test.hurl:3:1: the redirect to \"http://shop.test:8080/%zz\" is no URL",
 	} {

@@ -48,7 +48,6 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 	}
 	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
 	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
-	away := fact.RedirectsAway{}
 	var remedies []fact.Remedy
 	for _, f := range slices.Concat(parts...) {
 		switch a := f.Args.(type) {
@@ -63,8 +62,6 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 			redirected++
 			remedies = f.Remedies
 			redirects.Status = append(redirects.Status, a.Status...)
-		case fact.RedirectsAway:
-			away.Count += a.Count
 		case fact.IterationsCut:
 			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
 			a.TimeUS = max(a.TimeUS, cut.TimeUS)
@@ -80,9 +77,7 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 	if unfinished.Count > 0 {
 		all = append(all, fact.Fact{Severity: fact.Error, Args: unfinished})
 	}
-	if away.Count > 0 {
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: away})
-	}
+	all = append(all, mergeAway(parts)...)
 	if redirected == len(parts) {
 		slices.Sort(redirects.Status)
 		redirects.Status = slices.Compact(redirects.Status)
@@ -96,6 +91,22 @@ func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
 		all = append(all, held[0])
 	}
 	return append(all, mergeLost(parts)...)
+}
+
+// mergeAway is RedirectsAway of all parts. It is an error only if it is one of each.
+func mergeAway(parts [][]fact.Fact) []fact.Fact {
+	all := fact.Fact{Severity: fact.Error}
+	var away fact.RedirectsAway
+	for _, part := range parts {
+		f, of, _ := fact.Find[fact.RedirectsAway](part)
+		if away.Count += of.Count; f.Severity != fact.Error {
+			all.Severity = fact.Warning
+		}
+	}
+	if all.Args = away; away.Count == 0 {
+		return nil
+	}
+	return []fact.Fact{all}
 }
 
 const (
@@ -244,7 +255,7 @@ func toFollow(p *loadplan.Plan) []fact.Remedy {
 	return []fact.Remedy{{Setting: "follow", Value: "10"}}
 }
 
-// RedirectsAway finds that redirects led to another origin, where they are not followed.
+// RedirectsAway finds that redirects led to an origin to which they are not followed.
 func RedirectsAway(r *loadresult.Result) *fact.Fact {
 	var found fact.RedirectsAway
 	for _, f := range r.Failures {
@@ -256,7 +267,10 @@ func RedirectsAway(r *loadresult.Result) *fact.Fact {
 		return nil
 	}
 	f := &fact.Fact{Severity: fact.Warning, Args: found}
-	if r.Plan.Parts < 2 && !r.Plan.OnlyHTTP3() {
+	if r.Total != nil && r.Total.Completed == 0 {
+		f.Severity = fact.Error
+	}
+	if r.Plan.Parts == 0 && !r.Plan.OnlyHTTP3() { // an agent loads the server alone
 		f.Remedies = []fact.Remedy{{Setting: "follow-to", Value: "ORIGIN"}}
 	}
 	return f

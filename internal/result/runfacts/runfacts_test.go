@@ -122,7 +122,7 @@ func TestRedirectsAway(t *testing.T) {
 		plan     loadplan.Plan
 		count    int64
 		remedies int
-	}{{loadplan.Plan{Follow: 2}, 7, 1}, {loadplan.Plan{}, 0, 0}, {loadplan.Plan{Follow: 2, Parts: 2}, 7, 0},
+	}{{loadplan.Plan{Follow: 2}, 7, 1}, {loadplan.Plan{Follow: 2, Parts: 1}, 7, 0}, {loadplan.Plan{}, 0, 0}, {loadplan.Plan{Follow: 2, Parts: 2}, 7, 0},
 		{loadplan.Plan{Follow: 2, HTTP: "3"}, 7, 0}} {
 		r := &loadresult.Result{Plan: c.plan}
 		r.Failures = failures
@@ -133,6 +133,21 @@ func TestRedirectsAway(t *testing.T) {
 			}
 		} else if f.Args != (fact.RedirectsAway{Count: c.count}) || len(f.Remedies) != c.remedies {
 			t.Errorf("%+v: %+v", c.plan, f)
+		}
+	}
+	r := &loadresult.Result{Plan: loadplan.Plan{Follow: 2}, Total: &metric.Counters{}}
+	r.Failures = failures
+	none := RedirectsAway(r)
+	r.Total.Completed = 1
+	if some := RedirectsAway(r); none.Severity != fact.Error || some.Severity != fact.Warning {
+		t.Errorf("%+v, and with a right answer %+v", none, some)
+	}
+	for _, c := range []struct {
+		other *fact.Fact
+		want  fact.Severity
+	}{{none, fact.Error}, {RedirectsAway(r), fact.Warning}} {
+		if all := Merge([][]fact.Fact{{*none}, {*c.other}}, nil); len(all) != 1 || all[0].Severity != c.want {
+			t.Errorf("%+v", all)
 		}
 	}
 	each := fact.Fact{Args: fact.RedirectsAway{Count: 3}}

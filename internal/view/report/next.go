@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
@@ -26,6 +27,9 @@ func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
 	}
 	return loadplan.Plan{}, false
 }
+
+const saveErrors = "repeat it with --save-errors errors, a folder for failed requests and their " +
+	"answers"
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
 func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
@@ -54,22 +58,22 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("check that the server runs and answers at this address", ask)
 	case starved(r) > 0:
 		return again(answeredOnly(r, &p))
+	case awayStep(r) != "":
+		return step(awayStep(r), "")
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		s, _ := again("repeat it with --save-errors errors, a folder for failed requests and " +
-			"their answers")
+		s, _ := again(saveErrors)
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
 		return s, nil
 	case len(r.Fleet.Lost()) > 0:
 		return again("look why agent " + strings.Join(r.Fleet.Lost(), ", agent ") +
 			" was lost (its log, dyno fleet ls), then repeat it")
-	case r.Generator.Bound() == result.Limit && r.Generator.Threads < r.Host.CPUs:
+	case r.Generator.Bound() == result.Limit && canHaveThreads(r):
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")
 	case r.Generator.Bound() == result.Limit:
-		return step("load from several machines, or compare CPU per request in an experiment",
-			"dyno help fleet up")
+		return step(limitStep(r))
 	case p.Replay > 0 && nextReplay(r, a) != "":
 		return step(nextReplay(r, a), "")
 	case r.Generator.NotJudged():
@@ -87,6 +91,56 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 			"when nothing else is at work on this machine"))
 	}
 	return stepAfterGood(r), nil
+}
+
+// awayStep is what has redirects to other origins followed, where most failures are such; "" if
+// they are not, or if nothing has.
+func awayStep(r *result.Result) string {
+	f, away, found := fact.Find[fact.RedirectsAway](r.Facts)
+	if !found || 2*away.Count < r.Requests.Errors || r.FailedShare() < result.FailingShare {
+		return ""
+	}
+	return say.Advice(f, r.Voice())
+}
+
+// canHaveThreads reports whether a generator that was the limit could have had more threads. Of an
+// older dyno's reasons it is told by its CPUs.
+func canHaveThreads(r *result.Result) bool {
+	if limitRemedy(r) == "" {
+		return r.Generator.Threads < r.Host.CPUs
+	}
+	return slices.ContainsFunc(limits(r), func(f fact.Fact) bool {
+		return slices.Contains(f.Remedies, fact.Remedy{Setting: "threads", Value: fact.Higher})
+	})
+}
+
+// limitStep is the next step after a run whose generator was the limit and has no more threads.
+func limitStep(r *result.Result) (says, command string) {
+	_, busy, _ := fact.Find[fact.Busy](limits(r))
+	if busy.AtQuota || r.Generator.Threads < r.Host.CPUs {
+		return limitRemedy(r) + ", then repeat the run", ""
+	}
+	return "load from several machines, or compare CPU per request in an experiment",
+		"dyno help fleet up"
+}
+
+// limits are the facts by which the generator was the limit, with what can be done about them.
+func limits(r *result.Result) (all []fact.Fact) {
+	for i, f := range r.ReasonFacts() {
+		if d := r.Generator.Doubts; i < len(d) && d[i].Kind == result.Limit &&
+			say.Advice(f, r.Voice()) != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// limitRemedy is what can be done about the first of limits; "" if there is none.
+func limitRemedy(r *result.Result) string {
+	for _, f := range limits(r) {
+		return say.Advice(f, r.Voice())
+	}
+	return ""
 }
 
 // isServers reports whether the server failed in a way that a reader has to look at first: it

@@ -114,6 +114,34 @@ func TestRunRemedyIsSaidOnce(t *testing.T) {
 	}
 }
 
+// What can be done about a generator that was the limit is what its facts say: more threads take no
+// more of a quota, nor of --cpus. Most failures may be redirects to another origin.
+func TestNextStepIsTheFactsRemedy(t *testing.T) {
+	cpus := fact.Remedy{Setting: "cpus", Value: fact.Higher}
+	for want, f := range map[string]fact.Fact{
+		"give the generator all CPUs":                                                    {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}},
+		"give the generator more CPUs (--cpus), then repeat the run":                     {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{cpus}},
+		"raise the CPU quota of its cgroup, or use another machine, then repeat the run": {Args: fact.Busy{Percent: 99, AtQuota: true}},
+	} {
+		r := reporttest.Closed()
+		r.Generator.Verdict, r.Generator.Threads, r.Host.CPUs = result.ClientBound, 1, 4
+		if f.Severity = fact.Error; f.Args.(fact.Busy).AtQuota {
+			r.Generator.Threads = 4
+		}
+		reporttest.AddDoubt(r, result.Busy, result.Limit, f)
+		if got := RunAnswer(r).Next; got.Says != want || (got.Command != "") != (want == "give the generator all CPUs") {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	r := reporttest.Failing()
+	r.Facts = append(r.Facts, fact.Fact{Args: fact.RedirectsAway{Count: r.Requests.Errors}})
+	none := RunAnswer(r).Next.Says
+	r.Facts[len(r.Facts)-1].Remedies = []fact.Remedy{{Setting: "follow-to", Value: "ORIGIN"}}
+	if got := RunAnswer(r).Next.Says; got != "give --follow-to ORIGIN" || !strings.Contains(none, "--save-errors") {
+		t.Errorf("%q; without a remedy %q", got, none)
+	}
+}
+
 // Whatever texts a result has, its answer has one.
 func TestRunAnswerOfAnything(t *testing.T) {
 	for name, r := range map[string]*result.Result{"hostile": reporttest.Hostile(), "watched": reporttest.Watched(),
