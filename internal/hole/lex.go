@@ -17,6 +17,7 @@ const (
 	constant           // a quoted string, a number, true or false
 	opening            // (
 	closing            // )
+	pipe               // or a sign of variables, which are not for this
 )
 
 // A token is one within a hole.
@@ -66,6 +67,8 @@ func (l *lexer) next() (t token, problem string) {
 		if t.text == "true" || t.text == "false" {
 			t.kind, t.value = constant, t.text == "true"
 		}
+	case strings.IndexByte("|$=:", rest[0]) >= 0:
+		t.kind, t.text = pipe, rest[:1]
 	default:
 		return t, foreign(rest, size)
 	}
@@ -124,18 +127,12 @@ func number(s string) (value any, problem string) {
 
 // foreign is the problem of what templates of Go have and these have not, or of what neither has.
 func foreign(rest string, size int) string {
-	switch rest[0] {
-	case '.':
+	if rest[0] == '.' {
 		n := 1 + prefixOf(rest[1:], func(r rune) bool { return isWord(r) || r == '.' })
 		if n > 1 {
 			return fmt.Sprintf("%s has a dot; write {{%s}}", rest[:n],
 				strings.Join(strings.Split(rest[1:n], "."), " "))
 		}
-	case '|', '$', '=', ':':
-		return noPipes
 	}
 	return fmt.Sprintf("%q is not for this", rest[:size])
 }
-
-// noPipes is said of the whole inside of a hole.
-const noPipes = "is not for this; there are no variables and no pipes"

@@ -219,13 +219,14 @@ func (p *parser) action() {
 // advance reads the next token, and reports its problem.
 func (p *parser) advance() bool {
 	var problem string
-	if p.look, problem = p.next(); problem == "" {
+	switch p.look, problem = p.next(); {
+	case problem != "":
+		p.refuse("%s", problem)
+	case p.look.kind == pipe:
+		p.refuse("%.60s is not for this; there are no variables and no pipes", p.hole.Inside())
+	default:
 		return true
 	}
-	if problem == noPipes {
-		problem = fmt.Sprintf("%.60s %s", p.hole.Inside(), noPipes)
-	}
-	p.refuse("%s", problem)
 	return false
 }
 
