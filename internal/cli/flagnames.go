@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/setting"
 )
 
@@ -24,6 +26,23 @@ func (f *runFlags) planFaults() []error {
 		err = inLabels(err)
 	}
 	return joinedErrors(err)
+}
+
+// inVsFlags are the faults of a composed experiment by the flags of dyno vs. Its user has no such
+// file, so that a place in it says nothing.
+func inVsFlags(err error) error {
+	var all []error
+	for _, one := range joinedErrors(err) {
+		if f, is := errors.AsType[experiment.Fault](one); is {
+			flaw := loadplan.Flaw{Setting: cmp.Or(f.Path, f.File), Problem: f.Message}
+			if s := setting.AtPath(setting.Vs, f.Path); s != nil {
+				flaw.Setting = "--" + s.Name
+			}
+			one = flaw
+		}
+		all = append(all, one)
+	}
+	return errors.Join(all...)
 }
 
 // inLabels are the faults of a plan that call other fields by their labels.

@@ -146,7 +146,8 @@ func (f *labFlags) makeFolder(name string) (err error) {
 	return err
 }
 
-// compose is the experiment, complete and checked.
+// compose is the experiment, complete and checked. What is wrong with it is at the flags that it
+// was composed of.
 func (f *vsFlags) compose(note func(string)) (*experiment.Experiment, error) {
 	text, err := f.compared.File()
 	if err != nil {
@@ -156,10 +157,10 @@ func (f *vsFlags) compose(note func(string)) (*experiment.Experiment, error) {
 	if err == nil {
 		err = workload.Check(e)
 	}
-	if err == nil {
-		e, err = f.secrets.fillSecrets(e, false, note)
+	if err != nil {
+		return nil, inVsFlags(err)
 	}
-	return e, err
+	return f.secrets.fillSecrets(e, false, note)
 }
 
 // missingServers are the servers that cannot be started here, each with the reason.

@@ -224,6 +224,10 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	}
 	if p.given["data-order"] {
 		w.DataOrder = f.filling.order.String()
+		if w.DataOrder == experiment.Once {
+			faults = append(faults, loadplan.Flaw{Setting: "--data-order", Problem: "once is for a " +
+				"number of requests, and dyno vs measures for a time; give another order"})
+		}
 	}
 	taken := maps.Clone(p.given)
 	delete(taken, "expect") // whose "any" is five classes of statuses

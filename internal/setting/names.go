@@ -41,9 +41,35 @@ func Field(name string) *Setting {
 	return find(func(s *Setting) bool { return s.Field == name && name != "" })
 }
 
-// Keyed is the setting of a key of an experiment's file, as "level.pipeline"; nil if there is none.
-func Keyed(key string) *Setting {
+// Keyed is the setting of a key of an experiment's file, as "level.pipeline", or of a path in it,
+// as levels[2].pipeline; nil if there is none.
+func Keyed(path string) *Setting {
+	key := keyOf(path)
 	return find(func(s *Setting) bool { return s.Key == key && key != "" })
+}
+
+// AtPath is the setting of a verb that sets what is at a path in an experiment's file, or around
+// it; nil if there is none.
+func AtPath(v Verbs, path string) (found *Setting) {
+	key := keyOf(path)
+	for _, g := range Groups(v) {
+		for _, s := range g.Settings {
+			rest, is := strings.CutPrefix(key, s.Key)
+			if is && s.Key != "" && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				found = s
+			}
+		}
+	}
+	return found
+}
+
+// keyOf is the key of a path in an experiment's file: level.pipeline of levels[2].pipeline.
+func keyOf(path string) string {
+	if rest, is := strings.CutPrefix(path, "levels["); is {
+		_, key, _ := strings.Cut(rest, "].")
+		return "level." + key
+	}
+	return path
 }
 
 // Heard is a flaw in a voice that has no name ("") for some fields. What to do with these, behind a

@@ -82,7 +82,7 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "Pipeline", "HTTP/1.0 has no pipelining")
 	flaw(t.FastCGI && p.Pipeline > 1, "Pipeline", "FastCGI has no pipelining")
 	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "Pipeline",
-		"HTTP/2 has no pipelining, but streams; give only {Streams}")
+		"HTTP/2 has no pipelining; give only {Streams}")
 	flaw(t.FastCGI && p.Streams > 1, "Streams",
 		"a FastCGI connection carries one request at a time; give more {Connections}")
 	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
@@ -125,7 +125,7 @@ func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 	flaw(!t.TLS, "HTTP", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
 	flaw(p.ProxyProtocol != "", "ProxyProtocol", "is the beginning of a TCP connection, and HTTP/3 "+
 		"has none; leave it out, or give {HTTP} 2")
-	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining, but streams; give only {Streams}")
+	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining; give only {Streams}")
 	flaw(p.Ring != "auto", "Ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
 	flaw(p.Spin, "Spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
 	flaw(len(p.CPUs) > 0, "CPUs", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+

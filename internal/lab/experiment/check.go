@@ -50,14 +50,14 @@ func (c *checker) hasFault(path string) bool {
 // addFaultIf adds a fault of the value at path, if is holds.
 func (c *checker) addFaultIf(is bool, path, format string, args ...any) {
 	if is && !c.hasFault(path) {
-		c.addFault(c.nodeAt(path), "%s%s", withPath(path), fmt.Sprintf(format, args...))
+		c.addFault(c.nodeAt(path), path, format, args...)
 	}
 }
 
 // addKeyFaultIf adds a fault of the key at path, if is holds.
 func (c *checker) addKeyFaultIf(is bool, path, format string, args ...any) {
 	if is {
-		c.addFault(c.keyAt(path), "%s%s", withPath(path), fmt.Sprintf(format, args...))
+		c.addFault(c.keyAt(path), path, format, args...)
 	}
 }
 

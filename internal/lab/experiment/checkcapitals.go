@@ -16,9 +16,9 @@ func (c *checker) checkCapitals() {
 		if had := nodes[key]; had == nil {
 			names[key], nodes[key] = name, n
 		} else if names[key] != name {
-			c.addFault(n, "%s%q and %q, at %s:%d:%d, differ in capitals alone, and their files would be "+
-				"the same on macOS and Windows; write one of them otherwise", withPath(path), name,
-				names[key], c.source.file, had.Line, had.Column)
+			c.addFault(n, path, "%q and %q, at %s:%d:%d, differ in capitals alone, and their files would "+
+				"be the same on macOS and Windows; write one of them otherwise", name, names[key],
+				c.source.file, had.Line, had.Column)
 		}
 	}
 	for _, v := range c.Variants {

@@ -41,7 +41,7 @@ func (e *Experiment) FaultIn(path, fragment string, nth int, message string) Fau
 	} else if n != nil {
 		at = place{n.Line, n.Column}
 	}
-	return Fault{e.File, at.line, at.column, withPath(path) + message}
+	return Fault{e.File, at.line, at.column, path, message}
 }
 
 // PathOf is the path of a key of a mapping, as workload.variables.tenant.

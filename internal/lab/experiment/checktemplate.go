@@ -158,5 +158,5 @@ func (c *checker) addMisuse(path string, t Template, f hole.Fault) {
 	nth := max(c.found[key], strings.Count(string(t[:f.At]), fragment))
 	p := c.source.findFragment(n, fragment, nth)
 	c.found[key]++
-	c.addFaultAt(p, "%s%s", withPath(path), f.Error())
+	c.addFaultAt(p, path, "%s", f.Error())
 }

@@ -39,7 +39,7 @@ func newDecoder(s source) *decoder {
 // version would mean nothing.
 func (d *decoder) decodeExperiment(root *yaml.Node, e *Experiment) {
 	if root.Kind != yaml.MappingNode {
-		d.addFault(root, "%s is given; an experiment is a mapping that begins with version: %d",
+		d.addFault(root, "", "%s is given; an experiment is a mapping that begins with version: %d",
 			kindOf(root), Version)
 		return
 	}
@@ -47,7 +47,7 @@ func (d *decoder) decodeExperiment(root *yaml.Node, e *Experiment) {
 		key, value := root.Content[i], root.Content[i+1]
 		if key.Value == "version" && value.Kind == yaml.ScalarNode &&
 			value.Value != strconv.Itoa(Version) {
-			d.addFault(value, "version: %q is not a version that this dyno reads; it reads %d",
+			d.addFault(value, "version", "%q is not a version that this dyno reads; it reads %d",
 				value.Value, Version)
 			return
 		}
@@ -103,7 +103,7 @@ func (d *decoder) decodeInto(n *yaml.Node, path string, v reflect.Value, tag ref
 // isOverLimit counts n, and reports whether the limit is exceeded.
 func (d *decoder) isOverLimit(n *yaml.Node) bool {
 	if d.nodes++; d.nodes == maxNodes+1 {
-		d.addFault(n, "more than %d values; aliases stand for too much", maxNodes)
+		d.addFault(n, "", "more than %d values; aliases stand for too much", maxNodes)
 	}
 	return d.nodes > maxNodes
 }
@@ -115,7 +115,7 @@ func (d *decoder) decodeStruct(n *yaml.Node, path string, v reflect.Value) {
 	d.eachEntry(n, path, func(key, value *yaml.Node) {
 		field, known := fields[key.Value]
 		if !known {
-			d.addFault(key, "%s%q is not a key%s", withPath(path), key.Value,
+			d.addFault(key, path, "%q is not a key%s", key.Value,
 				d.suggestKey(path, key.Value, allowed))
 			return
 		}
@@ -126,7 +126,7 @@ func (d *decoder) decodeStruct(n *yaml.Node, path string, v reflect.Value) {
 	})
 	for _, key := range required {
 		if !given[key] {
-			d.addFault(n, "%s%s is missing", withPath(path), key)
+			d.addFault(n, path, "%s is missing", key)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (d *decoder) checkLimits(n *yaml.Node, path string, v reflect.Value, tag re
 			d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, allowed))
 		}
 	}
-	if s := settingAt(path); s != nil {
+	if s := setting.Keyed(path); s != nil {
 		d.checkSetting(n, path, v, s)
 	}
 	if limits := tag.Get("range"); limits != "" {
@@ -214,15 +214,15 @@ func (d *decoder) checkSetting(n *yaml.Node, path string, v reflect.Value, s *se
 // addMismatch adds the fault that the value of path, n, is of the wrong kind.
 func (d *decoder) addMismatch(n *yaml.Node, path, format string, args ...any) {
 	d.undecoded[path] = true
-	d.addFault(n, "%s%s", withPath(path), fmt.Sprintf(format, args...))
+	d.addFault(n, path, format, args...)
 }
 
-// addFault adds a fault at n.
-func (d *decoder) addFault(n *yaml.Node, format string, args ...any) {
-	d.addFaultAt(place{n.Line, n.Column}, format, args...)
+// addFault adds a fault at n, of the value at a path.
+func (d *decoder) addFault(n *yaml.Node, path, format string, args ...any) {
+	d.addFaultAt(place{n.Line, n.Column}, path, format, args...)
 }
 
-func (d *decoder) addFaultAt(p place, format string, args ...any) {
+func (d *decoder) addFaultAt(p place, path, format string, args ...any) {
 	if len(d.faults) >= maxLooked {
 		return
 	}
@@ -230,7 +230,7 @@ func (d *decoder) addFaultAt(p place, format string, args ...any) {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
-	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, message})
+	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, path, message})
 }
 
 // nodeAt is the node of a path, or the nearest existing one around it.

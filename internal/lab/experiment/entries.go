@@ -32,10 +32,10 @@ func (d *decoder) eachMerged(n *yaml.Node, path string, seen map[string]*yaml.No
 		case key.ShortTag() == "!!merge":
 			merges = append(merges, value)
 		case key.Kind != yaml.ScalarNode:
-			d.addFault(key, "%s%s is given as a key; a text is wanted%s", withPath(path), kindOf(key),
+			d.addFault(key, path, "%s is given as a key; a text is wanted%s", kindOf(key),
 				quotesHint(n))
 		case own[key.Value]:
-			d.addFault(key, "%s%q is given twice, first in line %d", withPath(path), key.Value, first.Line)
+			d.addFault(key, path, "%q is given twice, first in line %d", key.Value, first.Line)
 		case first == nil:
 			seen[key.Value], own[key.Value] = key, true
 			each(key, value)
@@ -56,7 +56,7 @@ func (d *decoder) mergeNode(n *yaml.Node, path string, seen map[string]*yaml.Nod
 	switch {
 	case d.isOverLimit(at):
 	case depth > maxMerges:
-		d.addFault(at, "%s<< merges a mapping into itself, or too deeply", withPath(path))
+		d.addFault(at, path, "<< merges a mapping into itself, or too deeply")
 	case n.Kind == yaml.MappingNode:
 		d.eachMerged(n, path, seen, each, depth)
 	case n.Kind == yaml.SequenceNode:
@@ -64,7 +64,7 @@ func (d *decoder) mergeNode(n *yaml.Node, path string, seen map[string]*yaml.Nod
 			d.mergeNode(one, path, seen, each, depth+1)
 		}
 	default:
-		d.addFault(at, "%s<< merges %s; a mapping is wanted, as *NAME", withPath(path), kindOf(n))
+		d.addFault(at, path, "<< merges %s; a mapping is wanted, as *NAME", kindOf(n))
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 )
 
 // A Fault is an error in an experiment file. Line and Column count from 1, the column in
-// characters.
+// characters. Path is the value that is at fault, as levels[0].pipeline; "": the file.
 type Fault struct {
-	File         string
-	Line, Column int
-	Message      string
+	File          string
+	Line, Column  int
+	Path, Message string
 }
 
 // Error begins as a compiler's messages do: file:line:column.
 func (f Fault) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+	return fmt.Sprintf("%s:%d:%d: %s%s", f.File, f.Line, f.Column, withPath(f.Path), f.Message)
 }
 
 // Faults are all errors in a file, in its order.
@@ -59,7 +59,7 @@ func (f Faults) sortFaults() Faults {
 	f = slices.Compact(f)
 	if len(f) > maxFaults {
 		f = f[:maxFaults:maxFaults]
-		f[maxFaults-1].Message = "more faults follow"
+		f[maxFaults-1].Path, f[maxFaults-1].Message = "", "more faults follow"
 	}
 	return f
 }

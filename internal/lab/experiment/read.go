@@ -162,5 +162,5 @@ var unquoted = lazyregexp.New(`[:-] +\{\{`)
 
 // fileFault is a fault of the whole file.
 func (s source) fileFault(p place, format string, args ...any) *Fault {
-	return &Fault{s.file, p.line, p.column, fmt.Sprintf(format, args...)}
+	return &Fault{s.file, p.line, p.column, "", fmt.Sprintf(format, args...)}
 }

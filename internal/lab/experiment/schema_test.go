@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab/experiment/starter"
+	"dyno/internal/setting"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
@@ -100,7 +101,7 @@ func (c comparison) compare(n node, typ reflect.Type, tag reflect.StructTag, whe
 		c.enum(n, strings.Join(metricNames(Metrics), ","), where)
 	default:
 		one, limits := tag.Get("one"), tag.Get("range")
-		if s := settingAt(strings.Replace(strings.TrimPrefix(where, "."), "[]", "[0]", 1)); s != nil {
+		if s := setting.Keyed(strings.Replace(strings.TrimPrefix(where, "."), "[]", "[0]", 1)); s != nil {
 			if !s.Free {
 				one = strings.Join(s.Values, ",")
 			}

@@ -71,15 +71,6 @@ func (l Level) Beyond(besides ...string) bool {
 	})
 }
 
-// settingAt is the setting of a path in the file, as levels[2].pipeline; nil if none is there.
-func settingAt(path string) *setting.Setting {
-	if rest, is := strings.CutPrefix(path, "levels["); is {
-		_, key, _ := strings.Cut(rest, "].")
-		path = "level." + key
-	}
-	return setting.Keyed(path)
-}
-
 // isOfPlan reports whether SetPlan of a level or of the workload sets it.
 func isOfPlan(s *setting.Setting) bool {
 	place, _, _ := strings.Cut(s.Key, ".")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/setting"
 )
 
 // A Policy is where a form may send a load: always to this machine's own addresses, and
@@ -78,7 +79,8 @@ const lookupTime = 5 * time.Second
 func (p Policy) checkPlan(ctx context.Context, plan *loadplan.Plan) error {
 	found, err := p.checkTarget(ctx, plan.Target)
 	if err == nil && len(plan.FollowTo) > 0 {
-		err = loadplan.Flaw{Setting: "FollowTo", Problem: "a dashboard's loads go to one server"}
+		err = loadplan.Flaw{Setting: setting.InFlags("FollowTo"),
+			Problem: "a dashboard's loads go to one server"}
 	}
 	if err != nil {
 		return err

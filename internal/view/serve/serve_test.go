@@ -328,7 +328,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	away := loadplan.Plan{Target: loadplan.Target{Host: "127.0.0.1"}, FollowTo: []loadplan.Target{{Host: "127.0.0.1"}}}
-	if err := (Policy{}).checkPlan(t.Context(), &away); err == nil || !strings.Contains(err.Error(), "FollowTo: ") {
+	if err := (Policy{}).checkPlan(t.Context(), &away); err == nil || !strings.HasPrefix(err.Error(), "--follow-to: ") {
 		t.Errorf("redirects to another origin: %v", err)
 	}
 	for _, bad := range []string{"", "http://a/", "a:80", "a b", "[", "unix:app.sock", "unix:/[", "a/b"} {
