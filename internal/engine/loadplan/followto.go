@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 )
 
@@ -45,4 +46,26 @@ func (p *Plan) Towards(i int) Plan {
 	q.TLS.ServerName = ""
 	q.TLS.CertFile, q.TLS.KeyFile, q.TLS.Cert, q.TLS.Key = "", "", "", ""
 	return q
+}
+
+// OriginAt is the number in FollowTo of the origin at an address; -1: it is the target's, or nobody
+// knows whose.
+func (p *Plan) OriginAt(address string) int {
+	if p.Target.mayBeAt(address) {
+		return -1
+	}
+	return slices.IndexFunc(p.FollowTo, func(t Target) bool { return t.mayBeAt(address) })
+}
+
+// mayBeAt reports whether an address may be a target's. Where a name leads, only the port tells.
+func (t Target) mayBeAt(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	literal, is := t.LiteralAddress()
+	switch {
+	case err != nil:
+		return address == t.Host
+	case is:
+		return at == literal
+	}
+	return at.Port() == t.Port
 }

@@ -256,7 +256,7 @@ func deadVerdict(r *result.Result) string {
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:
 		most := mostFrequent(r.Errors)
-		why += ": " + format.PlainLine(most.Phase) + ": " + errorLine(most)
+		why += ": " + format.PlainLine(most.Phase) + ": " + errorLine(r, most)
 	case r.Requests.Sent > 0:
 		why += fmt.Sprintf(": %s sent in %s", format.Plural(r.Requests.Sent, "request"),
 			format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
@@ -389,7 +389,7 @@ func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
 		if i == 0 {
 			name = "errors"
 		}
-		all = append(all, briefFact{Fact{name, kindText(e)}, format.Red})
+		all = append(all, briefFact{Fact{name, kindText(r, e)}, format.Red})
 	}
 	if n := len(sorted) - most; n > 0 {
 		all = append(all, briefFact{Fact{"", fmt.Sprintf("and %s: -v",
@@ -399,12 +399,12 @@ func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
 }
 
 // kindText is a kind of error in a line.
-func kindText(e result.Error) string {
+func kindText(r *result.Result, e result.Error) string {
 	what := format.PlainLine(e.Kind)
 	if e.Kind == "status" {
 		what = "status " + format.PlainLine(e.Detail)
 	} else if e.Detail != "" {
-		what = format.PlainLine(e.Phase) + ": " + format.PlainLine(e.Detail)
+		what = format.PlainLine(e.Phase) + ": " + detailText(r, e)
 	}
 	if e.Phase == "check" {
 		what = "check " + format.PlainLine(e.Kind) + ": " + format.PlainLine(e.Detail)

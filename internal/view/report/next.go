@@ -55,7 +55,7 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
 		return again("read in the server's log why it stopped, then repeat the run")
 	case r.Answers() == 0 && len(r.Status) == 0:
-		return step("check that the server runs and answers at this address", ask)
+		return step("check that the server runs and answers at this address", askFailed(r))
 	case starved(r) > 0:
 		return again(answeredOnly(r, &p))
 	case awayStep(r) != "":
@@ -93,6 +93,16 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 	return stepAfterGood(r), nil
 }
 
+// askFailed asks for the address at which most failed, of a run without an answer.
+func askFailed(r *result.Result) string {
+	if len(r.Errors) > 0 {
+		if i := r.Plan.OriginAt(mostFrequent(r.Errors).Address); i >= 0 {
+			return repeat.AskCommand(r.Plan.Towards(i))
+		}
+	}
+	return repeat.AskCommand(r.Plan)
+}
+
 // awayStep is what has redirects to other origins followed, where most failures are such; "" if
 // they are not, or if nothing has.
 func awayStep(r *result.Result) string {
@@ -106,19 +116,19 @@ func awayStep(r *result.Result) string {
 // canHaveThreads reports whether a generator that was the limit could have had more threads. Of an
 // older dyno's reasons it is told by its CPUs.
 func canHaveThreads(r *result.Result) bool {
-	if limitRemedy(r) == "" {
-		return r.Generator.Threads < r.Host.CPUs
-	}
-	return slices.ContainsFunc(limits(r), func(f fact.Fact) bool {
+	facts := limits(r)
+	older := len(facts) == 0 && r.Generator.Threads < r.Host.CPUs
+	return older || slices.ContainsFunc(facts, func(f fact.Fact) bool {
 		return slices.Contains(f.Remedies, fact.Remedy{Setting: "threads", Value: fact.Higher})
 	})
 }
 
 // limitStep is the next step after a run whose generator was the limit and has no more threads.
 func limitStep(r *result.Result) (says, command string) {
-	_, busy, _ := fact.Find[fact.Busy](limits(r))
-	if busy.AtQuota || r.Generator.Threads < r.Host.CPUs {
-		return limitRemedy(r) + ", then repeat the run", ""
+	facts := limits(r)
+	_, busy, _ := fact.Find[fact.Busy](facts)
+	if len(facts) > 0 && (busy.AtQuota || r.Generator.Threads < r.Host.CPUs) {
+		return say.Advice(facts[0], r.Voice()) + ", then repeat the run", ""
 	}
 	return "load from several machines, or compare CPU per request in an experiment",
 		"dyno help fleet up"
@@ -133,14 +143,6 @@ func limits(r *result.Result) (all []fact.Fact) {
 		}
 	}
 	return all
-}
-
-// limitRemedy is what can be done about the first of limits; "" if there is none.
-func limitRemedy(r *result.Result) string {
-	for _, f := range limits(r) {
-		return say.Advice(f, r.Voice())
-	}
-	return ""
 }
 
 // isServers reports whether the server failed in a way that a reader has to look at first: it

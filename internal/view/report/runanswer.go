@@ -50,7 +50,7 @@ func serverSentence(r *result.Result) string {
 	if r.Answers() == 0 {
 		why := r.Cause
 		if why == "" && len(r.Errors) > 0 {
-			why = r.Errors[0].Detail
+			why = detailText(r, r.Errors[0])
 		}
 		return strings.TrimSuffix("Nothing was answered: "+format.PlainLine(why), ": ")
 	}
@@ -267,7 +267,7 @@ func firstError(r *result.Result) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return ": " + errorLine(mostFrequent(all))
+	return ": " + errorLine(r, mostFrequent(all))
 }
 
 // mostFrequent is the most frequent of errors; the first of those that are as frequent. It is one
@@ -297,9 +297,17 @@ func runNumbers(r *result.Result) (all []answer.Number) {
 	return append(all, answer.Number{Name: "errors", Text: format.Count(r.Requests.Errors)})
 }
 
+// detailText is what an error says, and where it was unless it was at the server.
+func detailText(r *result.Result, e result.Error) string {
+	if r.Plan.OriginAt(e.Address) >= 0 {
+		return format.PlainLine(e.Address) + ": " + format.PlainLine(e.Detail)
+	}
+	return format.PlainLine(e.Detail)
+}
+
 // errorLine is a kind of error in a line.
-func errorLine(e result.Error) string {
-	s := fmt.Sprintf("%s (%s)", format.PlainLine(e.Detail), timesText(e.Count))
+func errorLine(r *result.Result, e result.Error) string {
+	s := fmt.Sprintf("%s (%s)", detailText(r, e), timesText(e.Count))
 	if e.Sample != "" {
 		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
 	}

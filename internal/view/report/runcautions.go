@@ -41,7 +41,7 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		errors := requestErrors(r)
 		for _, e := range errors[:min(len(errors), mostErrors)] {
-			c.Reasons = append(c.Reasons, errorLine(e))
+			c.Reasons = append(c.Reasons, errorLine(r, e))
 		}
 		if with := r.Plan.StatusSetting(); with != "" && len(r.Status) > 0 {
 			c.Remedy = setting.Flag(with, fact.Some)
