@@ -29,18 +29,20 @@ func Int(value int) Word {
 	return Word{Value: func([]string) (any, error) { return value, nil }}
 }
 
-// Fill is the text that a template without faults makes. The error is a Fault.
-func (t *Template) Fill(words Words) (string, error) {
+// Fill is the text that a template without faults makes, and how many bytes were made for it: those
+// of printf, too, which a condition can take. The error is a Fault.
+func (t *Template) Fill(words Words) (text string, made int, err error) {
 	f := filler{words: words}
 	if err := f.write(t.nodes); err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return f.text.String(), nil
+	return f.text.String(), f.text.Len() + f.printed, nil
 }
 
 type filler struct {
-	words Words
-	text  strings.Builder
+	words   Words
+	text    strings.Builder
+	printed int // bytes that printf made, written or not
 }
 
 func (f *filler) write(nodes []node) error {
@@ -114,7 +116,7 @@ func (f *filler) value(e *expression) (any, error) {
 			return nil, err
 		}
 	}
-	v, err := call(e, values)
+	v, err := f.call(e, values)
 	if err != nil {
 		return nil, Fault{e.at, err}
 	}
@@ -152,12 +154,12 @@ func (f *filler) word(e *expression) (any, error) {
 }
 
 // call is the value of a function that computes all of its arguments.
-func call(e *expression, values []any) (any, error) {
+func (f *filler) call(e *expression, values []any) (any, error) {
 	switch e.name {
 	case "not":
 		return !isTrue(values[0]), nil
 	case "printf":
-		return printf(values[0], values[1:])
+		return f.printf(values[0], values[1:])
 	}
 	for i, other := range values[1:] {
 		if kindOf(values[0]) != kindOf(other) {
@@ -205,33 +207,38 @@ func mismatch(a, b expression, v, w any) error {
 
 // printf is fmt.Sprintf. A format can ask for a width of a million, so what comes of it is
 // estimated before.
-func printf(format any, args []any) (any, error) {
+func (f *filler) printf(format any, args []any) (any, error) {
 	text, is := format.(string)
 	if !is {
 		return nil, errors.New("the format of printf is no text; write it in quotes")
 	}
-	if longest(text, args) > MaxFilled {
+	if f.printed+longest(text, args) > MaxFilled {
 		return nil, errTooLong
 	}
-	return fmt.Sprintf(text, args...), nil
+	made := fmt.Sprintf(text, args...)
+	f.printed += len(made)
+	return made, nil
 }
 
 // longest is at least how many bytes fmt.Sprintf makes.
 func longest(format string, args []any) int {
-	widest, verb := 0, 400 // a float64 has 309 digits before its point
+	const verb = 400 // a float64 has 309 digits before its point
+	widest, text, all := 0, 0, 0
 	for _, a := range args {
 		switch a := a.(type) {
 		case string:
-			verb += 10 * len(a) // %q writes a byte as \x00, a rune as \U0010ffff
+			text, all = max(text, len(a)), all+len(a)
 		case int:
 			widest = min(max(widest, a, -a), 1e6)
 		}
 	}
 	total := len(format)
-	for i := 0; i < len(format); i++ {
+	for i := 0; i < len(format) && total <= MaxFilled; i++ {
 		switch c := format[i]; {
+		case c == '%' && escapes(format[i+1:]):
+			total += verb + 10*text // %q writes a byte as \x00, a rune as \U0010ffff
 		case c == '%':
-			total += verb
+			total += verb + text
 		case c == '*':
 			total += widest
 		case isDigit(c):
@@ -241,10 +248,13 @@ func longest(format string, args []any) int {
 			}
 			i += n - 1
 		}
-		if total > MaxFilled {
-			break
-		}
 	}
 	// What no verb takes is written behind: %!(EXTRA …).
-	return total + 2*verb + 20*len(args)
+	return total + verb + all + 20*len(args)
+}
+
+// escapes reports whether what follows a % writes a byte of a text as several.
+func escapes(behind string) bool {
+	verb := strings.TrimLeft(behind, "+- 0123456789.*[]")
+	return verb != "" && strings.IndexByte("#qxX", verb[0]) >= 0
 }

@@ -53,6 +53,9 @@ func TestPieces(t *testing.T) {
 		`\{{b}}\\{{c}}\\\{{d`:     {`E[\{{][b}}\\]H[{{c}}][\\]E[\{{][d]`},
 		`{{a}}\{{`:                {`H[{{a}}]E[\{{]`},
 		`{{"}}"}}{{"\"}}"}}`:      {`H[{{"}}"}}]H[{{"\"}}"}}]`},
+		`"{{{b}}:{"`:              {`["{]H[{{b}}][:{"]`},
+		`\{{{b}}\\{{{c}}`:         {`E[\{{][{b}}\\{]H[{{c}}]`},
+		"{{{{b}}{{{":              {"O[{{]H[{{b}}][{]O[{{]"},
 		"{{a {{b}}":               {"O[{{][a ]H[{{b}}]"},
 		"{{a\n}}":                 {"O[{{][a\n}}]", "H[{{a\n}}]"},
 		"{{\"a\n\"}}":             {"O[{{][\"a\n\"}}]"},
@@ -140,7 +143,8 @@ func filled(text string, w Words) (string, error) {
 		}
 		return "", errors.Join(all...)
 	}
-	return t.Fill(w)
+	made, _, err := t.Fill(w)
+	return made, err
 }
 
 func TestTemplate(t *testing.T) {
@@ -311,7 +315,7 @@ var odd = regexp.MustCompile(`\|\s*(-?\}\}|\))|if\.\d`)
 
 func compare(t *testing.T, text string) {
 	t.Helper()
-	if strings.Contains(text, `\{{`) || wide(text) || odd.MatchString(text) {
+	if strings.Contains(text, `\{{`) || strings.Contains(text, "{{{") || wide(text) || odd.MatchString(text) {
 		return
 	}
 	ours, theirs := words()
@@ -368,6 +372,25 @@ func TestGrammar(t *testing.T) {
 	}
 	if filled < 10_000 {
 		t.Errorf("only %d templates have no faults", filled)
+	}
+}
+
+// What is estimated of a text that is written as it is is about its length, and what printf makes
+// for conditions counts.
+func TestFillCounts(t *testing.T) {
+	long := strings.Repeat("é", 1<<19)
+	for text, want := range map[string]int{
+		`{{printf "%s-%-3v" f "y"}}`: 10, `a{{if printf "%100d" 1}}b{{end}}`: 102, "{{if f}}x{{end}}": 1,
+		`{{printf "%s" "` + long + `"}}`: 2 << 20, `{{printf "%q" "` + long + `"}}`: 0,
+		strings.Repeat(`{{if not (printf "%1000000d" 1)}}x{{end}}`, 4): 4e6,
+		strings.Repeat(`{{if not (printf "%1000000d" 1)}}x{{end}}`, 5): 0,
+	} {
+		ours, _ := words()
+		parsed, faults := ParseTemplate(text)
+		_, made, err := parsed.Fill(ours)
+		if made != want || faults != nil || (want == 0) != errors.Is(err, errTooLong) {
+			t.Errorf("%.60s: %d bytes, %v, %v; want %d", text, made, faults, err, want)
+		}
 	}
 }
 

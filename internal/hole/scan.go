@@ -47,7 +47,8 @@ func (p Piece) Inside() string {
 
 // Pieces are the pieces of a request's text. A hole begins with {{ and ends with the next }} of its
 // line, outside of quotes. An odd number of backslashes before {{ makes it literal, and the last of
-// them is left out; an even number stays, and the hole begins behind them.
+// them is left out; an even number stays, and the hole begins behind them. Of three braces the last
+// two begin it, as in the JSON {"a":{{{env "NAME"}}:1}}.
 func Pieces(text string) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) { newFinder(text).pieces(yield) }
 }
@@ -86,6 +87,9 @@ func (f *finder) pieces(yield func(Piece) bool) {
 		open := at + i
 		p := Piece{Escaped, open - 1, `\{{`}
 		if slashes := i - len(strings.TrimRight(text[at:open], `\`)); slashes%2 == 0 {
+			if BraceBefore(text[open:]) {
+				open++
+			}
 			p = Piece{Open, open, "{{"}
 			if n := f.length(open); n > 0 {
 				p = Piece{Hole, open, text[open : open+n]}
@@ -109,9 +113,14 @@ func Length(text string) int { return newFinder(text).length(0) }
 // begins with none. Who looks for holes uses TemplatePieces.
 func TemplateLength(text string) int { return newTemplateFinder(text).length(0) }
 
+// BraceBefore reports whether a text begins with a brace that stands before the two of a hole.
+func BraceBefore(text string) bool {
+	return strings.HasPrefix(text, "{{{") && !strings.HasPrefix(text, "{{{{")
+}
+
 // length is how many bytes the hole has that begins at a byte; 0 if none does.
 func (f *finder) length(open int) int {
-	if !strings.HasPrefix(f.text[open:], "{{") {
+	if text := f.text[open:]; !strings.HasPrefix(text, "{{") || BraceBefore(text) {
 		return 0
 	}
 	end, is := f.endOfComment(open + 2)

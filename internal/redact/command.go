@@ -18,8 +18,8 @@ var (
 	headerLine = lazyregexp.New(`^([A-Za-z][\w-]*):\s*`)
 	// headerIn is a header within a text.
 	headerIn = lazyregexp.New(`\b([A-Za-z][\w-]*):[ \t]+([^'"\r\n]+)`)
-	// piece is a word of a text that is a command; a template's action, or a quotation, is in one.
-	piece = lazyregexp.New(`(?:\{\{.*?\}\}|'[^']*'|"[^"]*"|\S)+`)
+	// piece is a word of a text that is a command; a quotation, or a hole (see masked), is in one.
+	piece = lazyregexp.New(`(?:'[^']*'|"[^"]*"|\S)+`)
 	// user is a name and a password.
 	user = lazyregexp.New(`^([^:/]+):([^/].*)$`)
 )
@@ -92,7 +92,7 @@ func (r Replacer) Line(text string) string {
 
 func (c commandLine) line(text string) string {
 	text = c.redactHeadersIn(text)
-	at := piece().FindAllStringIndex(text, -1)
+	at := piece().FindAllStringIndex(masked(text), -1)
 	var words, trimmed []string
 	for _, p := range at {
 		word := text[p[0]:p[1]]
@@ -212,7 +212,7 @@ func (c commandLine) redactWord(word string) string {
 	if m := assignment().FindString(word); m != "" && !c.shell && isSegmented(word[len(m):]) {
 		return c.redactSingleWord(word)
 	}
-	if len(piece().FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
+	if len(piece().FindAllStringIndex(masked(word), 2)) > 1 && !json.Valid([]byte(word)) {
 		return c.line(word)
 	}
 	return c.redactSingleWord(word)

@@ -9,9 +9,9 @@ import (
 var (
 	// noted begins what may be a setting in a comment.
 	noted = lazyregexp.New(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)`)
-	// oneWord is a value without blanks, perhaps behind the name of a scheme.
+	// oneWord is a masked value without blanks, perhaps behind the name of a scheme.
 	oneWord = lazyregexp.New(`^(?:(?i:basic|bearer|digest|negotiate|token|apikey)\s+)?` +
-		`((?:\{\{.*?\}\}|[^\s{]|\{)+?)[,;]*$`)
+		`(\S+?)[,;]*$`)
 	// telling is what a value has at least one of.
 	telling = lazyregexp.New(`[\pL\pN]`)
 )
@@ -34,6 +34,7 @@ func (r Replacer) Comment(s string) string {
 // commentLine is a line of a comment without the values of secret settings.
 func (r Replacer) commentLine(line string) string {
 	var b strings.Builder
+	plain := masked(line)
 	depth := 0 // of brackets at done
 	for done := 0; ; {
 		m := noted().FindStringSubmatchIndex(line[done:])
@@ -47,7 +48,7 @@ func (r Replacer) commentLine(line string) string {
 		if !Secret(name) {
 			continue
 		}
-		from, to := notedValue(line[begin:], strings.HasSuffix(sign, "="), depth > 0)
+		from, to := notedValue(plain[begin:], strings.HasSuffix(sign, "="), depth > 0)
 		value := line[begin+from : begin+to]
 		if !telling().MatchString(value) || isPlainSetting(name, value) {
 			continue
@@ -70,8 +71,8 @@ func bracketsAfter(depth int, text string) int {
 	return depth
 }
 
-// notedValue says where in the rest of a line the value of a setting is, which stands directly
-// behind an = if it is tight; to is 0 if there is none.
+// notedValue says where in the rest of a masked line the value of a setting is, which stands
+// directly behind an = if it is tight; to is 0 if there is none.
 func notedValue(rest string, tight, bracketed bool) (from, to int) {
 	if rest != "" && (rest[0] == '\'' || rest[0] == '"') {
 		if n := quotedLength(rest); n > 0 {
@@ -79,7 +80,7 @@ func notedValue(rest string, tight, bracketed bool) (from, to int) {
 		}
 	}
 	end := len(strings.TrimRight(rest, " \t\r\n"))
-	for i := 0; i < end; i += 1 + actionLength(rest[i:]) {
+	for i := 0; i < end; i++ {
 		blank := rest[i] == ' ' || rest[i] == '\t'
 		if tight && blank || bracketed && strings.IndexByte(",]}", rest[i]) >= 0 {
 			end = i

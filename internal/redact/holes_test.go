@@ -30,3 +30,26 @@ func TestTemplateBodies(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A hole with blanks, quotes and braces is one word, and \{{ begins none.
+func TestWordsWithHoles(t *testing.T) {
+	r := Replacer(func(name, value string) string { return "(" + name + ")" })
+	for text, want := range map[string]string{
+		`a --token {{env "A}} B"}}x b`:            "a --token (token) b",
+		`a --token \{{x y}} b`:                    "a --token (token) y}} b",
+		`a --token "{{env "A B"}}" b`:             `a --token "(token)" b`,
+		`password=\{{x y}}`:                       "password=(password) y}}",
+		`password="{{env "A" "b c"}} d" user=joe`: `password="(password)" user=joe`,
+	} {
+		if got := r.Line(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`token: a{{env "A}} B"}}`: "token: (token)", `token: \{{x y}}`: `token: \{{x y}}`,
+	} {
+		if got := r.Comment(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

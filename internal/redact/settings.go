@@ -47,13 +47,14 @@ func isSegmented(text string) bool {
 // redactSegments is redactSettings where semicolons part them.
 func (c commandLine) redactSegments(text string) string {
 	var b strings.Builder
+	plain := masked(text)
 	for text != "" {
 		m := segment().FindStringSubmatchIndex(text)
 		begin := 0
 		if m != nil {
 			begin = m[1]
 		}
-		n := segmentLength(text[begin:])
+		n := segmentLength(plain[len(plain)-len(text)+begin:])
 		value := text[begin : begin+n]
 		if m != nil && Secret(text[m[2]:m[3]]) {
 			value = c.redactSetting(text[m[2]:m[3]], value)
@@ -70,8 +71,8 @@ func (c commandLine) redactSegments(text string) string {
 	return b.String()
 }
 
-// segmentLength is how long the value is that a text begins with, up to a semicolon. In quotes and
-// braces it may have one; two of the closing sign are one of it.
+// segmentLength is how long the value is that a masked text begins with, up to a semicolon. In
+// quotes and braces it may have one; two of the closing sign are one of it.
 func segmentLength(text string) int {
 	if text == "" {
 		return 0
@@ -89,21 +90,32 @@ func segmentLength(text string) int {
 		}
 		return len(text)
 	}
-	for i := 0; i < len(text); i += 1 + actionLength(text[i:]) {
-		if text[i] == ';' {
-			return len(strings.TrimRight(text[:i], " \t"))
-		}
+	if i := strings.IndexByte(text, ';'); i >= 0 {
+		return len(strings.TrimRight(text[:i], " \t"))
 	}
 	return len(text)
 }
 
-// actionLength is how long the hole is that a text begins with, but for its last byte; 0 if it is
-// none.
-func actionLength(text string) int { return max(hole.TemplateLength(text)-1, 0) }
+// masked is a text of the same length in which holes are letters: what stands in them ends no word
+// and no value.
+func masked(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	var b strings.Builder
+	for p := range hole.TemplatePieces(text) {
+		if p.Kind == hole.Hole {
+			p.Text = strings.Repeat("x", len(p.Text))
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
 
 // redactWordSettings is redactSettings where blanks part them.
 func (c commandLine) redactWordSettings(text string) string {
 	var b strings.Builder
+	plain := masked(text)
 	open := byte(0) // the quotation that text[done:] is in
 	for done := 0; ; {
 		m := setting().FindStringSubmatchIndex(text[done:])
@@ -112,11 +124,11 @@ func (c commandLine) redactWordSettings(text string) string {
 		}
 		name, begin := text[done+m[2]:done+m[3]], done+m[1]
 		query := done+m[2] > 0 && strings.IndexByte("?&", text[done+m[2]-1]) >= 0
-		open = quotationAt(text, done, begin, open)
+		open = quotationAt(plain, done, begin, open)
 		b.WriteString(text[done:begin])
 		done = begin
 		if Secret(name) {
-			n := wordLength(text[begin:], open, query)
+			n := wordLength(plain[begin:], open, query)
 			b.WriteString(c.redactSetting(name, text[begin:begin+n]))
 			done += n
 		}
@@ -140,15 +152,15 @@ func quotationAt(text string, begin, end int, open byte) byte {
 	return open
 }
 
-// wordLength is how long the value is that a text begins with, up to a blank. It may be in quotes.
-// A backslash quotes a character. A value within a quotation of others ends with that, and one of a
-// query at an &.
+// wordLength is how long the value is that a masked text begins with, up to a blank. It may be in
+// quotes. A backslash quotes a character. A value within a quotation of others ends with that, and
+// one of a query at an &.
 func wordLength(text string, open byte, query bool) int {
 	quote := byte(0)
 	if text != "" && text[0] != open && (text[0] == '\'' || text[0] == '"') {
 		quote = text[0]
 	}
-	for i := 0; i < len(text); i += 1 + actionLength(text[i:]) {
+	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\':
 			i++

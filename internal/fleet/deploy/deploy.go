@@ -141,7 +141,8 @@ func fill(name string, words hole.Words) (string, error) {
 	if len(faults) > 0 {
 		return "", faults[0]
 	}
-	return t.Fill(words)
+	filled, _, err := t.Fill(words)
+	return filled, err
 }
 
 // words are what the templates can name. They have no loops: what there are several of is one word.

@@ -84,9 +84,12 @@ func splitWords(s string) (words []string, err error) {
 // begins reports whether a hole or \{{ begins s.
 func begins(s string) bool { return strings.HasPrefix(s, "{{") || strings.HasPrefix(s, `\{{`) }
 
-// copyHole adds the hole or the \{{ that s begins with to word, and returns its length.
+// copyHole adds what s begins with to word, and returns its length: a hole, the brace before one,
+// or \{{.
 func copyHole(s string, word *strings.Builder) (n int, err error) {
-	if n = len(`\{{`); s[0] == '{' {
+	if n = len(`\{{`); hole.BraceBefore(s) {
+		n = 1
+	} else if s[0] == '{' {
 		if n = hole.TemplateLength(s); n == 0 {
 			return 0, errors.New("has a {{ that no }} closes; " +
 				`write \{{ for braces that are meant as they are`)

@@ -104,6 +104,33 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// What templates make for conditions counts as what they make.
+func TestMadeByConditions(t *testing.T) {
+	r := newRenderer(Variant{}, values(t.TempDir()))
+	for n := 1; ; n++ {
+		s, err := r.render(`{{if not (printf "%1000000d%1000000d%1000000d%1000000d" 1 1 1 1)}}x{{end}}`)
+		if s != "" || (err == nil) != (n*4e6 <= maxMade+4e6) {
+			t.Fatalf("after %d templates: %q, %v", n, s, err)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Of three braces the last two begin a hole.
+func TestThreeBraces(t *testing.T) {
+	t.Setenv("DYNO_TEST_K", "k")
+	got, err := Request{Body: `{"a":{{{env "DYNO_TEST_K"}}:1}}`}.ExpandVariables(nil)
+	if want := `{"a":{k:1}}`; got.Body != want || err != nil {
+		t.Errorf("%s, %v; want %s", got.Body, err, want)
+	}
+	words, err := splitWords(`a {{{b "c d"}}:1} \\{{{e}}`)
+	if want := []string{"a", `{{{b "c d"}}:1}`, `{{"\\"}}{{{e}}`}; !slices.Equal(words, want) || err != nil {
+		t.Errorf("%q, %v; want %q", words, err, want)
+	}
+}
+
 func TestAddress(t *testing.T) {
 	for _, x := range []struct{ url, path, want string }{
 		{"http://127.0.0.1:80/a?b=c", "", "http://127.0.0.1:80/a?b=c"},

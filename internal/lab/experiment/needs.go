@@ -113,7 +113,7 @@ func (v Variant) programs() (all []string) {
 			_, isFactor := v.ValueOf(m.Word)
 			return m.Word != "env" && m.Word != "dyno" && !isFactor
 		})
-		program, err := c[0].renderWith(r.words)
+		program, err := r.render(c[0])
 		relative := filepath.Base(program) != program && !filepath.IsAbs(program)
 		if early && err == nil && !relative {
 			all = append(all, program)

@@ -144,8 +144,8 @@ func (r *renderer) render(t Template) (string, error) {
 	if r.made > maxMade {
 		return "", fmt.Errorf("the variant's templates make more than %d bytes", maxMade)
 	}
-	s, err := t.renderWith(r.words)
-	r.made += len(s)
+	s, made, err := t.renderWith(r.words)
+	r.made += made
 	return s, err
 }
 

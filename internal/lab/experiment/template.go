@@ -49,17 +49,16 @@ func (t Template) mentions() []hole.Mention {
 	return parsed.Mentions
 }
 
-// renderWith renders t with words.
-func (t Template) renderWith(words hole.Words) (string, error) {
+// renderWith renders t with words, and says how many bytes were made for that.
+func (t Template) renderWith(words hole.Words) (s string, made int, err error) {
 	parsed, faults := hole.ParseTemplate(string(t))
 	if len(faults) > 0 {
-		return "", fmt.Errorf("template %q: %w", t, faults[0])
+		return "", 0, fmt.Errorf("template %q: %w", t, faults[0])
 	}
-	s, err := parsed.Fill(words)
-	if err != nil {
-		return "", fmt.Errorf("template %q: %w", t, err)
+	if s, made, err = parsed.Fill(words); err != nil {
+		return "", 0, fmt.Errorf("template %q: %w", t, err)
 	}
-	return s, nil
+	return s, made, nil
 }
 
 // wordOf is the word with a verb's name, which calls get.
